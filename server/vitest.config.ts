@@ -10,7 +10,7 @@ export default defineConfig({
   test: {
     root: path.dirname(import.meta.dirname),
     include: ['server/src/**/*.test.ts', 'server/test/**/*.test.ts', 'bench/src/**/*.test.ts'],
-    globalSetup: 'server/test/global-setup.ts',
+    globalSetup: 'server/test/kit/app/global-setup.ts',
     sequence: { shuffle: { files: true }, seed },
     pool: 'forks',
     maxWorkers: 2,

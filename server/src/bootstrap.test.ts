@@ -1,7 +1,7 @@
 // The first start, alone and in a crowd, and the keys it makes.
 import { createPublicKey, sign, verify } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../test/database.ts';
+import { createTestDatabase, type TestDatabase } from '../test/kit/app/database.ts';
 import { createPlatformWithToken, FIRST_CURRENCIES, firstStart } from './bootstrap.ts';
 import { readConfig } from './config.ts';
 import { internalAccounts } from './features/balances/internal-accounts/store.ts';

@@ -3,7 +3,7 @@ import { createPublicKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../test/database.ts';
+import { createTestDatabase, type TestDatabase } from '../test/kit/app/database.ts';
 import { FIRST_CURRENCIES } from './bootstrap.ts';
 import { main } from './operator.ts';
 import { projectRoot } from './runtime/config/root.ts';

@@ -1,7 +1,7 @@
 // Another service word on the wire: headers, codes and fields change, nothing inside does.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { externalAccount, fundedCustomer, ok, quoteBody } from '../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../test/harness.ts';
+import { externalAccount, fundedCustomer, ok, quoteBody } from '../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../test/kit/app/harness.ts';
 
 let app: TestApp;
 beforeAll(async () => {

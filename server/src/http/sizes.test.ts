@@ -3,7 +3,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../test/harness.ts';
+import { startApp, type TestApp } from '../../test/kit/app/harness.ts';
 
 const KIB = 1_024;
 

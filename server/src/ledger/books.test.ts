@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { transfer } from '../../test/sample-tables.ts';
+import { transfer } from '../../test/kit/app/sample-tables.ts';
 import {
   type Account,
   type Books,

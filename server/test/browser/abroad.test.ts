@@ -2,7 +2,7 @@
 // where a person lives, and a person whose country issues none is asked for a document alone.
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { customer, ok } from '../fixtures.ts';
+import { customer, ok } from '../kit/app/fixtures.ts';
 import { browserPath, visit } from './browser.ts';
 import {
   inspect,

@@ -5,9 +5,9 @@ import { createServer, type Server } from 'node:http';
 import type { Frame, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { platforms } from '../../src/features/tenancy/platform/store.ts';
-import { cardDesk } from '../card-desk.ts';
-import { ok } from '../fixtures.ts';
-import { startApp, type TestApp } from '../harness.ts';
+import { ok } from '../kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../kit/app/harness.ts';
+import { cardDesk } from '../kit/cards/cards.ts';
 import { browserPath, expectNoSideways, launch, SIZES, type Size } from './browser.ts';
 import { inspect } from './office.ts';
 

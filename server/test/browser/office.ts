@@ -1,9 +1,9 @@
 // What the tests of the verification page share: a server with a browser in front of it, customers of whom
 // nothing or everything is known, and the moves that a person makes on every screen.
 import type { Page } from 'playwright-core';
-import { ok } from '../fixtures.ts';
-import { startApp } from '../harness.ts';
-import { pdfFile, pngFile } from '../papers.ts';
+import { ok } from '../kit/app/fixtures.ts';
+import { startApp } from '../kit/app/harness.ts';
+import { pdfFile, pngFile } from '../kit/http/documents.ts';
 import { expectAccessible, expectNoSideways, launch, screenshot } from './browser.ts';
 
 /** Many screens, each looked over by axe, on a busy machine. */

@@ -2,10 +2,15 @@
 // whose backend hands on what the page says.
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { base64url } from '../authenticator.ts';
-import { ok } from '../fixtures.ts';
-import { startApp, type TestApp } from '../harness.ts';
-import { drawKeys, openSessionKey, type WalletDesk, walletDesk } from '../wallet-desk.ts';
+import { ok } from '../kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../kit/app/harness.ts';
+import { base64url } from '../kit/wallets/authenticator.ts';
+import {
+  drawKeys,
+  openSessionKey,
+  type WalletDesk,
+  walletDesk,
+} from '../kit/wallets/embedded-wallets.ts';
 import { browserPath, launch, type Visit, visit } from './browser.ts';
 
 const PATIENCE_MS = 60_000;

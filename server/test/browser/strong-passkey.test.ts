@@ -4,12 +4,12 @@
 import type { CDPSession } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { takeDeposit } from '../../src/features/payments/quotes/index.ts';
-import { european } from '../contacts.ts';
-import { internalAccount, ok, quoteBody } from '../fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../harness.ts';
-import { ADDRESS, authorize, execute } from '../sca-desk.ts';
-import { factorDesk, giveSite } from '../sca-factors.ts';
-import { loginDesk } from '../sca-login.ts';
+import { internalAccount, ok, quoteBody } from '../kit/app/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../kit/app/harness.ts';
+import { european } from '../kit/customers/contacts.ts';
+import { factorDesk, giveSite } from '../kit/sca/factors.ts';
+import { loginDesk } from '../kit/sca/login.ts';
+import { ADDRESS, authorize, execute } from '../kit/sca/strong-customers.ts';
 import { browserPath, launch, type Visit, visit } from './browser.ts';
 
 const PATIENCE_MS = 60_000;

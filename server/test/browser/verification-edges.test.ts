@@ -1,8 +1,8 @@
 // The hosted verification page beside its straight way: by keyboard alone, in the dark on a narrow phone,
 // when a paper was refused, and when its link has ended.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { customer, ok } from '../fixtures.ts';
-import { paperForm, pdfFile } from '../papers.ts';
+import { customer, ok } from '../kit/app/fixtures.ts';
+import { paperForm, pdfFile } from '../kit/http/documents.ts';
 import { browserPath, expectAccessible, screenshot, visit } from './browser.ts';
 import {
   ADDRESS,

@@ -2,7 +2,7 @@
 // stays where the person was.
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { customer } from '../fixtures.ts';
+import { customer } from '../kit/app/fixtures.ts';
 import { browserPath, visit } from './browser.ts';
 import {
   ADDRESS,

@@ -2,7 +2,7 @@
 // support needs. The table of documents is out of reach for as long as one reading takes.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { customer } from '../fixtures.ts';
+import { customer } from '../kit/app/fixtures.ts';
 import { browserPath, visit } from './browser.ts';
 import { inspect, NOBODY, type Office, openOffice, PATIENCE_MS, title } from './office.ts';
 

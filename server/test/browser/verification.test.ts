@@ -1,7 +1,7 @@
 // The hosted verification page, as people use it: a person and a business from the link to the verdict, on
 // a desktop and on a phone, with the mistakes that people make.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { customer, ok } from '../fixtures.ts';
+import { customer, ok } from '../kit/app/fixtures.ts';
 import { browserPath, type Size, visit } from './browser.ts';
 import {
   inspect,

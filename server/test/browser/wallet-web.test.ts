@@ -11,8 +11,8 @@ import { wordlist } from '@scure/bip39/wordlists/english.js';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../src/http/server.ts';
-import { balances, ok } from '../fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../harness.ts';
+import { balances, ok } from '../kit/app/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../kit/app/harness.ts';
 import {
   CODE,
   drawKeys,
@@ -20,7 +20,7 @@ import {
   signedHeaders,
   type WalletDesk,
   walletDesk,
-} from '../wallet-desk.ts';
+} from '../kit/wallets/embedded-wallets.ts';
 import { browserPath, launch, type Size, type Visit, visit } from './browser.ts';
 import { inspect, PATIENCE_MS, press } from './office.ts';
 

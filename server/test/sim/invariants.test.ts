@@ -2,7 +2,7 @@
 // transaction that is rolled back, and the rule that must notice has to.
 import { DatabaseError } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { createTestDatabase, type TestDatabase } from '../kit/app/database.ts';
 import { AGENTS } from './actions/agents.ts';
 import { COINS } from './actions/coins.ts';
 import { MINTS } from './actions/mints.ts';

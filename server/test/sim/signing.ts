@@ -1,7 +1,7 @@
 // Requests that a wallet signs, as its clients send them: mostly well, sometimes with a wrong signature, sent
 // again once they were answered, by two servers at once, or given up halfway. What each must be answered is
 // foretold; what it did is for the invariants to count.
-import { type Keys, keysOf, signedHeaders } from '../wallet-keys.ts';
+import { type Keys, keysOf, signedHeaders } from '../kit/wallets/client-keys.ts';
 import { expected, refusal } from './actions/action.ts';
 import { type Answer, broken, type Platform, type Purse, type Request, type Sim } from './sim.ts';
 

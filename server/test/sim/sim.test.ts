@@ -1,7 +1,7 @@
 // A thousand steps with a seed that nobody has seen before, and the promise that a seed can be seen again.
 import { randomInt } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createTestDatabase } from '../database.ts';
+import { createTestDatabase } from '../kit/app/database.ts';
 import { simulate } from './run.ts';
 
 const PATIENCE_MS = 300_000;

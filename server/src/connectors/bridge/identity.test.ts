@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/harness.ts';
-import { type IdentityService, startIdentityService } from '../../../test/identity-service.ts';
+import { testWorld } from '../../../test/kit/app/harness.ts';
+import {
+  type IdentityService,
+  startIdentityService,
+} from '../../../test/kit/http/identity-service.ts';
 import type { IdentityCase } from '../ports/index.ts';
 import { httpIdentity, verdictIn } from './identity.ts';
 

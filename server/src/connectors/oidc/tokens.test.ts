@@ -2,14 +2,14 @@
 import { createHmac } from 'node:crypto';
 import { type CryptoKey, exportSPKI, importJWK } from 'jose';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/harness.ts';
+import { testWorld } from '../../../test/kit/app/harness.ts';
 import {
   type ProviderKey,
   providerKey,
   segment,
   signToken,
   startIdentityProvider,
-} from '../../../test/identity-provider.ts';
+} from '../../../test/kit/http/identity-provider.ts';
 import { httpOidc } from './tokens.ts';
 
 const DISCOVERY = '/.well-known/openid-configuration';

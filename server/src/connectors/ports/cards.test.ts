@@ -1,7 +1,7 @@
 // What every issuer of cards must keep, whoever is behind it. A new one is a row in ISSUERS and is held to
 // all of this; what only one of them promises is tested beside it.
 import { describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/harness.ts';
+import { testWorld } from '../../../test/kit/app/harness.ts';
 import type { Environment } from '../../runtime/operation/context.ts';
 import { createVault } from '../../runtime/security/vault.ts';
 import { connectorRegistry, custodyKeysOf } from '../registry.ts';

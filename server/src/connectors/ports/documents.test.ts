@@ -1,8 +1,8 @@
 // What every checker of documents must keep, whoever is behind it, and what each environment's own does.
 import { describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/harness.ts';
-import { offersOf } from '../../../test/offers.ts';
-import { pdfFile } from '../../../test/papers.ts';
+import { testWorld } from '../../../test/kit/app/harness.ts';
+import { pdfFile } from '../../../test/kit/http/documents.ts';
+import { offersOf } from '../../../test/kit/payments/connectors.ts';
 import { connectorRegistry } from '../registry.ts';
 import { REASON_BY_ENDING } from '../sandbox/identity/documents.ts';
 import type { DocumentCheck, DocumentFindings } from './documents.ts';

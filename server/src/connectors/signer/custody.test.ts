@@ -4,9 +4,9 @@
 import { validateMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/harness.ts';
-import { walletCrypto } from '../../../test/wallet-client.ts';
-import { SEALED_KEY } from '../../../test/wallet-vectors.ts';
+import { testWorld } from '../../../test/kit/app/harness.ts';
+import { walletCrypto } from '../../../test/kit/wallets/client-libraries.ts';
+import { SEALED_KEY } from '../../../test/kit/wallets/wallet-vectors.ts';
 import { type P256Pair, p256Pair, wholePoint } from '../../kernel/crypto/p256.ts';
 import type { World } from '../../kernel/world.ts';
 import type { CustodyKeys } from '../ports/wallets.ts';

@@ -2,8 +2,8 @@
 // secrets that begin with zeros, which is where implementations drop bytes.
 import { createCipheriv, createECDH, createHmac, createPublicKey, verify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { walletCrypto } from '../../../test/wallet-client.ts';
-import { RFC_9180, SEALED_KEY, STAMP } from '../../../test/wallet-vectors.ts';
+import { walletCrypto } from '../../../test/kit/wallets/client-libraries.ts';
+import { RFC_9180, SEALED_KEY, STAMP } from '../../../test/kit/wallets/wallet-vectors.ts';
 import {
   compressedPoint,
   type P256Pair,

@@ -4,8 +4,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/harness.ts';
-import { type MailServer, startMailServer } from '../../../test/mail-server.ts';
+import { testWorld } from '../../../test/kit/app/harness.ts';
+import { type MailServer, startMailServer } from '../../../test/kit/http/mail-server.ts';
 import { smtpMail } from './mail.ts';
 
 const from = 'Railhead <codes@pay.example.com>';

@@ -1,9 +1,14 @@
 // Payments of agents that somebody else has a part in: the customer who authorises, the holder of a
 // wallet who signs; and two hundred payments at once.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AgentDesk, agentDesk } from '../../../test/agent-desk.ts';
-import { type AgentPayer, ASKS, agentPayer, coded, limits } from '../../../test/agent-payer.ts';
-import { european } from '../../../test/contacts.ts';
+import {
+  type AgentPayer,
+  ASKS,
+  agentPayer,
+  coded,
+  limits,
+} from '../../../test/kit/agents/agent-payments.ts';
+import { type AgentDesk, agentDesk } from '../../../test/kit/agents/agents.ts';
 import {
   balances,
   booksBalance,
@@ -11,11 +16,12 @@ import {
   internalAccount,
   ok,
   quoteBody,
-} from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
-import { scaPayer } from '../../../test/sca-desk.ts';
-import { stampWith } from '../../../test/wallet-desk.ts';
-import { payloadOf, stamped, walletPayer } from '../../../test/wallet-payer.ts';
+} from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { european } from '../../../test/kit/customers/contacts.ts';
+import { scaPayer } from '../../../test/kit/sca/strong-customers.ts';
+import { stampWith } from '../../../test/kit/wallets/embedded-wallets.ts';
+import { payloadOf, stamped, walletPayer } from '../../../test/kit/wallets/wallet-payments.ts';
 import { takeDeposit } from '../payments/quotes/index.ts';
 
 let app: TestApp;

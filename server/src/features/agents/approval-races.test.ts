@@ -1,6 +1,5 @@
 // Words on actions of agents that come at the same moment, and the list of what waits for one.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AgentDesk, agentDesk } from '../../../test/agent-desk.ts';
 import {
   ASKS,
   agentPayer,
@@ -10,9 +9,10 @@ import {
   onTransaction,
   waitsAt,
   whats,
-} from '../../../test/agent-payer.ts';
-import { balances, booksBalance, fund, ok } from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
+} from '../../../test/kit/agents/agent-payments.ts';
+import { type AgentDesk, agentDesk } from '../../../test/kit/agents/agents.ts';
+import { balances, booksBalance, fund, ok } from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
 
 let app: TestApp;
 let desk: AgentDesk;

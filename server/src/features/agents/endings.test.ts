@@ -2,8 +2,8 @@
 // have to wait for somebody wait, and the end of a customer is the end of its agents. Codes are
 // forgotten at last.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { agentDesk, policy } from '../../../test/agent-desk.ts';
-import { ASKS, agentPayer, coded, whats } from '../../../test/agent-payer.ts';
+import { ASKS, agentPayer, coded, whats } from '../../../test/kit/agents/agent-payments.ts';
+import { agentDesk, policy } from '../../../test/kit/agents/agents.ts';
 import {
   booksBalance,
   customer,
@@ -12,10 +12,10 @@ import {
   internalAccount,
   ok,
   quoteBody,
-} from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
-import { CODE, execute, logIn, provenCustomer } from '../../../test/sca-desk.ts';
-import { loginDesk } from '../../../test/sca-login.ts';
+} from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { loginDesk } from '../../../test/kit/sca/login.ts';
+import { CODE, execute, logIn, provenCustomer } from '../../../test/kit/sca/strong-customers.ts';
 
 const DAY = 86_400_000;
 

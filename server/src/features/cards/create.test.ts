@@ -1,10 +1,15 @@
 // Asking for cards: who may hold one, what may pay for it, how many there may be, and what becomes of the
 // request at the issuer.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CardDesk, cardDesk, cardName } from '../../../test/card-desk.ts';
-import { booksBalance, internalAccount, ok } from '../../../test/fixtures.ts';
-import { type Answer, startApp, type TestApp, type TestPlatform } from '../../../test/harness.ts';
-import { walletDesk } from '../../../test/wallet-desk.ts';
+import { booksBalance, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
+import {
+  type Answer,
+  startApp,
+  type TestApp,
+  type TestPlatform,
+} from '../../../test/kit/app/harness.ts';
+import { type CardDesk, cardDesk, cardName } from '../../../test/kit/cards/cards.ts';
+import { walletDesk } from '../../../test/kit/wallets/embedded-wallets.ts';
 import { moveInternalAccount } from '../balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../balances/internal-accounts/store.ts';
 import { customerOf } from '../customers/records/index.ts';

@@ -1,11 +1,11 @@
 // Words of a network that meet something else between what they read and their commit: another message under
 // their id, an operator who decides about the same money, or a database that is away for a moment.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cardDesk } from '../../../test/card-desk.ts';
-import { cardNetwork } from '../../../test/card-network.ts';
-import { type CardPayments, cardPayments } from '../../../test/card-payments.ts';
-import { booksBalance } from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
+import { booksBalance } from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { cardNetwork } from '../../../test/kit/cards/card-network.ts';
+import { type CardPayments, cardPayments } from '../../../test/kit/cards/card-payments.ts';
+import { cardDesk } from '../../../test/kit/cards/cards.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { operate, type Runtime } from '../../runtime/operation/operate.ts';
 import { coverMissing, returnParked } from '../payments/payouts/resolve.ts';

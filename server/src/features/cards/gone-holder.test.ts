@@ -1,11 +1,11 @@
 // Cards in the moment after their holder was deleted and before a job has closed them: to networks and
 // platforms alike they are closed already.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cardDesk } from '../../../test/card-desk.ts';
-import { cardNetwork } from '../../../test/card-network.ts';
-import { type CardPayments, cardPayments } from '../../../test/card-payments.ts';
-import { booksBalance, ok } from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
+import { booksBalance, ok } from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { cardNetwork } from '../../../test/kit/cards/card-network.ts';
+import { type CardPayments, cardPayments } from '../../../test/kit/cards/card-payments.ts';
+import { cardDesk } from '../../../test/kit/cards/cards.ts';
 
 let app: TestApp;
 let payments: CardPayments;

@@ -1,8 +1,8 @@
 // The list of cards with each of its filters, alone and together, and its pages.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CardDesk, cardDesk, cardName } from '../../../test/card-desk.ts';
-import { ok } from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { type CardDesk, cardDesk, cardName } from '../../../test/kit/cards/cards.ts';
 
 let app: TestApp;
 let desk: CardDesk;

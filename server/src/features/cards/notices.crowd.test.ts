@@ -1,9 +1,13 @@
 // What follows an approval, when several of it come in one instant: whichever is first, nothing is counted
 // twice and nothing is lost.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type BegunPayment, type CardPayments, cardPayments } from '../../../test/card-payments.ts';
-import { booksBalance } from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
+import { booksBalance } from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import {
+  type BegunPayment,
+  type CardPayments,
+  cardPayments,
+} from '../../../test/kit/cards/card-payments.ts';
 
 let app: TestApp;
 let desk: CardPayments;

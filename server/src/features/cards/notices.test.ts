@@ -1,9 +1,9 @@
 // What follows an approval: clearings, expiry, advice, returns and their reversal, each with the account, the
 // purses of the house, the events in order and what the payment shows. The books must balance in the end.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CardPayments, cardPayments } from '../../../test/card-payments.ts';
-import { booksBalance, fund, ok } from '../../../test/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../test/harness.ts';
+import { booksBalance, fund, ok } from '../../../test/kit/app/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { type CardPayments, cardPayments } from '../../../test/kit/cards/card-payments.ts';
 
 let app: TestApp;
 let desk: CardPayments;

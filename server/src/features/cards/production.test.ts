@@ -1,9 +1,15 @@
 // Cards on a production platform, with an issuer that the program brings: it is handed the desk when the
 // server is put together, and what it asks and tells there is all that moves its cards.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { balances, booksBalance, customer, internalAccount, ok } from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
-import { commandOn } from '../../../test/production.ts';
+import {
+  balances,
+  booksBalance,
+  customer,
+  internalAccount,
+  ok,
+} from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { commandOn } from '../../../test/kit/app/production.ts';
 import type { IssuerDesk, IssuerPort } from '../../connectors/ports/cards.ts';
 
 /** An issuer of its own: what it was told, and the desk it was given. */

@@ -1,11 +1,15 @@
 // Payments that their network never mentions again: after thirty days they end by themselves, and nothing of
 // them is in anybody's way.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cardDesk } from '../../../test/card-desk.ts';
-import { cardNetwork } from '../../../test/card-network.ts';
-import { type BegunPayment, type CardPayments, cardPayments } from '../../../test/card-payments.ts';
-import { booksBalance, ok } from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
+import { booksBalance, ok } from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { cardNetwork } from '../../../test/kit/cards/card-network.ts';
+import {
+  type BegunPayment,
+  type CardPayments,
+  cardPayments,
+} from '../../../test/kit/cards/card-payments.ts';
+import { cardDesk } from '../../../test/kit/cards/cards.ts';
 import { resolveException } from './clearing/exceptions.ts';
 import { cardPaymentOf } from './index.ts';
 import { cardSweep } from './sweep.ts';

@@ -1,9 +1,9 @@
 // Who may say that the service uses a token: the platform asks, the operator decides, a job carries it out.
 // Every state is tried with a request and with the job.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ok } from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
-import { stablecoinDesk } from '../../../test/stablecoin-desk.ts';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { stablecoinDesk } from '../../../test/kit/payments/stablecoins.ts';
 import { decideService } from './coins/coin-jobs.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from './states.ts';
 import { stablecoins } from './store.ts';

@@ -1,16 +1,16 @@
 // A mint or burn that its provider let expire, and says more about afterwards: somebody may have paid after
 // all, and then the books go after it as far as they can.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { booksBalance, ok } from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
-import { BURNT, DOLLAR, mintDesk, UNDER_WAY, UNTOUCHED } from '../../../test/mint-desk.ts';
+import { booksBalance, ok } from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { BURNT, DOLLAR, mintDesk, UNDER_WAY, UNTOUCHED } from '../../../test/kit/payments/mints.ts';
 import {
   FINAL,
   failed,
   type Said,
   says,
   workerSaying as speaking,
-} from '../../../test/mint-voice.ts';
+} from '../../../test/kit/payments/scripted-issuer.ts';
 import { mintsAndBurns } from './store.ts';
 
 const HOUR = 3_600_000;

@@ -1,9 +1,9 @@
 // Mints and burns from their order to their end, as the sandbox's provider plays them: what is shown at each
 // step, and what the books say of the coin then.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { booksBalance, ok } from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
-import { DOLLAR, mintDesk } from '../../../test/mint-desk.ts';
+import { booksBalance, ok } from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { DOLLAR, mintDesk } from '../../../test/kit/payments/mints.ts';
 
 const SECOND = 1_000;
 const DAY = 86_400 * SECOND;

@@ -1,7 +1,7 @@
 // What is forgotten, when, and what never is.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/harness.ts';
-import { prepareMarks, signedThing } from '../../../test/signed-operation.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { prepareMarks, signedThing } from '../../../test/kit/wallets/signed-operation.ts';
 import { takeTry, triesSweep, triesTable } from '../../runtime/operation/tries.ts';
 import { otpTargets, walletAuthorizations, walletRequests } from './store.ts';
 import { walletSweep } from './sweep.ts';

@@ -1,8 +1,8 @@
 // What a request is answered with from its head alone: its body is announced and never sent.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/harness.ts';
-import { portOf, sendRaw } from '../../../test/raw-http.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { portOf, sendRaw } from '../../../test/kit/http/raw-http.ts';
 import { createRejectionDelay } from './rejection-delay.ts';
 
 const KIB = 1_024;

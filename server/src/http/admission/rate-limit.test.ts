@@ -1,7 +1,7 @@
 // Limits by themselves, with a clock moved by hand, and then as clients meet them.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { externalAccount, fundedCustomer, quoteBody } from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
+import { externalAccount, fundedCustomer, quoteBody } from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
 import { createLimiter, neighbourhood, type RateLimits } from './rate-limit.ts';
 
 function tokenLimiter(limits: Partial<RateLimits>) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { startApp } from '../../../test/harness.ts';
+import { startApp } from '../../../test/kit/app/harness.ts';
 import { excessOf } from './json-limits.ts';
 
 const nested = (levels: number, inner = '1') => '['.repeat(levels) + inner + ']'.repeat(levels);

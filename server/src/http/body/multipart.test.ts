@@ -12,7 +12,7 @@ import {
   startUploads,
   TYPE,
   type UploadServer,
-} from '../../../test/upload.ts';
+} from '../../../test/kit/http/upload.ts';
 import type { UploadedFile } from '../../kernel/contract/upload.ts';
 import { BASE_PATH } from '../server.ts';
 import { readForm } from './multipart.ts';

@@ -14,7 +14,7 @@ import {
   TYPE,
   type UploadServer,
   uploadThing,
-} from '../../../test/upload.ts';
+} from '../../../test/kit/http/upload.ts';
 import { namingFor } from '../../catalog/naming.ts';
 import { runAtOnce } from '../../kernel/steps.ts';
 import { files } from '../../runtime/files/files.ts';

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/harness.ts';
-import { portOf, sendRaw } from '../../../test/raw-http.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { portOf, sendRaw } from '../../../test/kit/http/raw-http.ts';
 
 let app: TestApp;
 let port: number;

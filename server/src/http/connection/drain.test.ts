@@ -6,8 +6,8 @@ import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/harness.ts';
-import { portOf, readReply, sendRaw } from '../../../test/raw-http.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { portOf, readReply, sendRaw } from '../../../test/kit/http/raw-http.ts';
 import { createDrain } from './drain.ts';
 
 const MIB = 1_048_576;

@@ -6,7 +6,7 @@ import {
   authenticator,
   base64url,
   type Ceremony,
-} from '../../../test/authenticator.ts';
+} from '../../../test/kit/wallets/authenticator.ts';
 import official from '../../../test/vectors/webauthn.json' with { type: 'json' };
 import { checkAssertion, checkAttestation, isOf, type Passkey } from './webauthn.ts';
 

@@ -1,10 +1,10 @@
 // The operator's look at what networks asked and were told, the declines among it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cardDesk } from '../../../test/card-desk.ts';
-import { cardNetwork } from '../../../test/card-network.ts';
-import { ok } from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
-import { commandOn } from '../../../test/production.ts';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { commandOn } from '../../../test/kit/app/production.ts';
+import { cardNetwork } from '../../../test/kit/cards/card-network.ts';
+import { cardDesk } from '../../../test/kit/cards/cards.ts';
 
 let app: TestApp;
 let mine: string;

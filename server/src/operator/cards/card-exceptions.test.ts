@@ -1,9 +1,9 @@
 // What an operator sees of card payments that wait for a decision, and what the verbs make of one.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CardPayments, cardPayments } from '../../../test/card-payments.ts';
-import { booksBalance } from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
-import { commandOn } from '../../../test/production.ts';
+import { booksBalance } from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { commandOn } from '../../../test/kit/app/production.ts';
+import { type CardPayments, cardPayments } from '../../../test/kit/cards/card-payments.ts';
 
 let app: TestApp;
 let desk: CardPayments;

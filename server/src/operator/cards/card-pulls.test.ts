@@ -1,10 +1,14 @@
 // What an operator sees of money that an issuer is taking for card payments, and how a pull ends of which
 // that issuer never gives a final answer.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type BegunPayment, type CardPayments, cardPayments } from '../../../test/card-payments.ts';
-import { booksBalance, ok } from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
-import { commandOn } from '../../../test/production.ts';
+import { booksBalance, ok } from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { commandOn } from '../../../test/kit/app/production.ts';
+import {
+  type BegunPayment,
+  type CardPayments,
+  cardPayments,
+} from '../../../test/kit/cards/card-payments.ts';
 import type { IssuerPort } from '../../connectors/ports/cards.ts';
 import type { Connectors } from '../../connectors/ports/index.ts';
 import { pullJobs } from '../../features/cards/clearing/pulls.ts';

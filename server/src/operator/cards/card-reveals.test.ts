@@ -1,9 +1,9 @@
 // The operator's look at who has looked at cards.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cardDesk } from '../../../test/card-desk.ts';
-import { ok } from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
-import { commandOn } from '../../../test/production.ts';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { commandOn } from '../../../test/kit/app/production.ts';
+import { cardDesk } from '../../../test/kit/cards/cards.ts';
 
 let app: TestApp;
 let ids: [string, string];

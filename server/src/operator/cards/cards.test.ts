@@ -1,9 +1,9 @@
 // The operator's look at cards, how one is closed, and what a platform may do with them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CardDesk, cardDesk, cardName } from '../../../test/card-desk.ts';
-import { ok } from '../../../test/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../test/harness.ts';
-import { commandOn } from '../../../test/production.ts';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../test/kit/app/harness.ts';
+import { commandOn } from '../../../test/kit/app/production.ts';
+import { type CardDesk, cardDesk, cardName } from '../../../test/kit/cards/cards.ts';
 
 let app: TestApp;
 let desk: CardDesk;

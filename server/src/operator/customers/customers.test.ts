@@ -12,9 +12,9 @@ import {
   internalAccount,
   ok,
   quoteBody,
-} from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
-import { paperForm, pngFile } from '../../../test/papers.ts';
+} from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { paperForm, pngFile } from '../../../test/kit/http/documents.ts';
 import { documents } from '../../features/customers/documents/store.ts';
 import { PERSONAL_DATA } from '../../personal-data.ts';
 import { streamRows } from '../../runtime/db/stream.ts';

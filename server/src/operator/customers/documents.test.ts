@@ -4,9 +4,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { customer, ok } from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
-import { paperForm, pdfFile } from '../../../test/papers.ts';
+import { customer, ok } from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { paperForm, pdfFile } from '../../../test/kit/http/documents.ts';
 import { type Flags, parse } from '../cli/flags.ts';
 import type { System } from '../cli/verb.ts';
 import { documentVerbs } from './documents.ts';

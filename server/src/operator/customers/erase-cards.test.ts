@@ -1,12 +1,12 @@
 // What an export says of a customer's cards, and what an erasure leaves of them.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { cardDesk } from '../../../test/card-desk.ts';
-import { cardNetwork } from '../../../test/card-network.ts';
-import { cardPayments } from '../../../test/card-payments.ts';
-import { erase } from '../../../test/erasures.ts';
-import { exportOf } from '../../../test/exports.ts';
-import { ok } from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { cardNetwork } from '../../../test/kit/cards/card-network.ts';
+import { cardPayments } from '../../../test/kit/cards/card-payments.ts';
+import { cardDesk } from '../../../test/kit/cards/cards.ts';
+import { erase } from '../../../test/kit/customers/erasure.ts';
+import { exportOf } from '../../../test/kit/customers/export.ts';
 import type { CardRequestKind } from '../../connectors/ports/cards.ts';
 import { cardMessages, cards } from '../../features/cards/store.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';

@@ -1,12 +1,12 @@
 // What an export says of a customer's strong authentication, and what an erasure leaves of it.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { erase } from '../../../test/erasures.ts';
-import { exportOf } from '../../../test/exports.ts';
-import { externalAccount, ok } from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
-import { ADDRESS, logIn, provenCustomer } from '../../../test/sca-desk.ts';
-import { factorDesk } from '../../../test/sca-factors.ts';
-import { loginDesk } from '../../../test/sca-login.ts';
+import { externalAccount, ok } from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { erase } from '../../../test/kit/customers/erasure.ts';
+import { exportOf } from '../../../test/kit/customers/export.ts';
+import { factorDesk } from '../../../test/kit/sca/factors.ts';
+import { loginDesk } from '../../../test/kit/sca/login.ts';
+import { ADDRESS, logIn, provenCustomer } from '../../../test/kit/sca/strong-customers.ts';
 import {
   scaChallenges,
   scaEnrollments,

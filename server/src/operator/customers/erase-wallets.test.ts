@@ -1,11 +1,11 @@
 // What an export says of a customer's embedded wallet, and what an erasure leaves of it.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { erase } from '../../../test/erasures.ts';
-import { exportOf } from '../../../test/exports.ts';
-import { customer, ok } from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
-import { signedHeaders } from '../../../test/wallet-desk.ts';
-import { heldSession } from '../../../test/wallet-sessions.ts';
+import { customer, ok } from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { erase } from '../../../test/kit/customers/erasure.ts';
+import { exportOf } from '../../../test/kit/customers/export.ts';
+import { signedHeaders } from '../../../test/kit/wallets/embedded-wallets.ts';
+import { heldSession } from '../../../test/kit/wallets/sessions.ts';
 import { addCredential } from '../../features/wallets/accounts/credentials.ts';
 import { findWallet, type Wallet } from '../../features/wallets/accounts/wallet.ts';
 import {

@@ -4,8 +4,6 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { confirmCode, sendCode, writtenTo } from '../../../test/contacts.ts';
-import { erase } from '../../../test/erasures.ts';
 import {
   booksBalance,
   customer,
@@ -14,10 +12,12 @@ import {
   internalAccount,
   ok,
   quoteBody,
-} from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
-import { file, importDesk } from '../../../test/imports.ts';
-import { paperForm, pngFile } from '../../../test/papers.ts';
+} from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { confirmCode, sendCode, writtenTo } from '../../../test/kit/customers/contacts.ts';
+import { erase } from '../../../test/kit/customers/erasure.ts';
+import { file, importDesk } from '../../../test/kit/customers/imports.ts';
+import { paperForm, pngFile } from '../../../test/kit/http/documents.ts';
 import { exportCustomerData, openCustomerData } from '../../features/customers/privacy/index.ts';
 import { customers } from '../../features/customers/records/store.ts';
 import { PERSONAL_DATA } from '../../personal-data.ts';

@@ -8,8 +8,8 @@ import {
   internalAccount,
   ok,
   quoteBody,
-} from '../../../test/fixtures.ts';
-import { type Production, startProduction } from '../../../test/production.ts';
+} from '../../../test/kit/app/fixtures.ts';
+import { type Production, startProduction } from '../../../test/kit/app/production.ts';
 
 let shop: Production;
 

@@ -1,6 +1,6 @@
 // Imports as an operator sees them, on rows of imports that have ended.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/harness.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
 import { importErrors, imports } from '../../features/customers/imports/store.ts';
 import { main } from '../../operator.ts';
 

@@ -1,8 +1,8 @@
 // The operator's look at what was written: the sandbox's outbox, and what is left of what went out.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { european, sendCode } from '../../../test/contacts.ts';
-import { ok } from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { european, sendCode } from '../../../test/kit/customers/contacts.ts';
 import { sendMessage } from '../../features/notifications/messages/index.ts';
 import { main } from '../../operator.ts';
 

@@ -1,14 +1,14 @@
 // What an operator does about strong authentication, in production with a bridge for text messages and no
 // service that looks at people, and beside it in the sandbox.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { confirmCode, european, sendCode } from '../../../test/contacts.ts';
-import { externalAccount, ok } from '../../../test/fixtures.ts';
-import { type CallOptions, startApp, type TestApp } from '../../../test/harness.ts';
-import { commandOn } from '../../../test/production.ts';
-import { type Receiver, startReceiver } from '../../../test/receiver.ts';
-import { ADDRESS, CODE, logIn, provenCustomer } from '../../../test/sca-desk.ts';
-import { factorDesk } from '../../../test/sca-factors.ts';
-import { loginDesk, scaEventsOf, verdict } from '../../../test/sca-login.ts';
+import { externalAccount, ok } from '../../../test/kit/app/fixtures.ts';
+import { type CallOptions, startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { commandOn } from '../../../test/kit/app/production.ts';
+import { confirmCode, european, sendCode } from '../../../test/kit/customers/contacts.ts';
+import { type Receiver, startReceiver } from '../../../test/kit/http/webhook-receiver.ts';
+import { factorDesk } from '../../../test/kit/sca/factors.ts';
+import { loginDesk, scaEventsOf, verdict } from '../../../test/kit/sca/login.ts';
+import { ADDRESS, CODE, logIn, provenCustomer } from '../../../test/kit/sca/strong-customers.ts';
 
 const HOUR = 3_600_000;
 const UNKNOWN = '01980000-0000-7000-8000-000000000000';

@@ -1,11 +1,11 @@
 // The identity check by hand: found in the list, looked at, approved, rejected or held, in production and in
 // the sandbox, with the events that a service's decision would have.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ok } from '../../../test/fixtures.ts';
-import type { TestPlatform } from '../../../test/harness.ts';
-import { type Desk, openDesk } from '../../../test/onboarding.ts';
-import { paperForm, pdfFile } from '../../../test/papers.ts';
-import { commandOn } from '../../../test/production.ts';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import type { TestPlatform } from '../../../test/kit/app/harness.ts';
+import { commandOn } from '../../../test/kit/app/production.ts';
+import { type Desk, openDesk } from '../../../test/kit/customers/onboarding.ts';
+import { paperForm, pdfFile } from '../../../test/kit/http/documents.ts';
 
 let desk: Desk;
 let as: TestPlatform;

@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { Type } from '@sinclair/typebox';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/harness.ts';
-import { commandOn } from '../../../test/production.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { commandOn } from '../../../test/kit/app/production.ts';
 import { UNDONE } from '../../features/jobs/kinds.ts';
 import { defineJob } from '../../kernel/contract/job.ts';
 import { createWorker, type JobHandler } from '../../runtime/jobs/jobs.ts';

@@ -2,8 +2,8 @@
 // that the platform hears of it.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { customer, fundedCustomer, internalAccount } from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
+import { customer, fundedCustomer, internalAccount } from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
 import { provisionAccounts } from '../../features/balances/internal-accounts/index.ts';
 import { internalAccounts } from '../../features/balances/internal-accounts/store.ts';
 import { takeBack } from '../../features/balances/shortfalls/index.ts';

@@ -7,8 +7,8 @@ import {
   internalAccount,
   ok,
   quoteBody,
-} from '../../../test/fixtures.ts';
-import { DAY, type Production, startProduction } from '../../../test/production.ts';
+} from '../../../test/kit/app/fixtures.ts';
+import { DAY, type Production, startProduction } from '../../../test/kit/app/production.ts';
 import { PENDING_REASONS } from '../../features/payments/pay-ins/deposit.ts';
 
 const DEPOSIT = 'REALTIME_FUNDING';

@@ -1,9 +1,13 @@
 // Payments with cards in the export: what their lines say must be what the postings of the same export moved
 // on the account, however the payment went.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type CardPayments, type Choice, cardPayments } from '../../../test/card-payments.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
-import { commandOn } from '../../../test/production.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { commandOn } from '../../../test/kit/app/production.ts';
+import {
+  type CardPayments,
+  type Choice,
+  cardPayments,
+} from '../../../test/kit/cards/card-payments.ts';
 import type { CardNotice } from '../../connectors/ports/cards.ts';
 
 const DAYS = ['--from', '2026-01-05', '--to', '2026-01-10'];

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { execute } from '../../../test/database.ts';
+import { execute } from '../../../test/kit/app/database.ts';
 import {
   booksBalance,
   customer,
@@ -14,8 +14,8 @@ import {
   internalAccount,
   ok,
   quoteBody,
-} from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
+} from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
 import { main } from '../../operator.ts';
 import { projectRoot } from '../../runtime/config/root.ts';

@@ -1,7 +1,7 @@
 // Coordinates that change after accounts were opened: which accounts get new ones, and who is told.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { customer, internalAccount, ok } from '../../../test/fixtures.ts';
-import { type Production, startProduction } from '../../../test/production.ts';
+import { customer, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
+import { type Production, startProduction } from '../../../test/kit/app/production.ts';
 import type { PaymentInstructions } from '../../catalog/rails/payment-instructions.ts';
 import { manualFunding } from '../../connectors/manual/funding.ts';
 import { parse } from '../cli/flags.ts';

@@ -2,7 +2,7 @@
 // wrong. What is broken here is broken by hand, because the committer refuses to.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/kit/app/database.ts';
 import { type Config, readConfig } from '../../config.ts';
 import { systemCaller } from '../../features/tenancy/platform/index.ts';
 import { main } from '../../operator.ts';

@@ -13,8 +13,8 @@ import {
   internalAccount,
   ok,
   quoteBody,
-} from '../../../test/fixtures.ts';
-import { type Production, startProduction } from '../../../test/production.ts';
+} from '../../../test/kit/app/fixtures.ts';
+import { type Production, startProduction } from '../../../test/kit/app/production.ts';
 import { projectRoot } from '../../runtime/config/root.ts';
 
 let shop: Production;

@@ -11,8 +11,8 @@ import {
   internalAccount,
   ok,
   quoteBody,
-} from '../../../test/fixtures.ts';
-import { DAY, type Production, startProduction } from '../../../test/production.ts';
+} from '../../../test/kit/app/fixtures.ts';
+import { DAY, type Production, startProduction } from '../../../test/kit/app/production.ts';
 import { heedIncoming } from '../../features/payments/pay-ins/index.ts';
 import { awaitNotice } from '../../features/payments/suspense/waits.ts';
 import { asIncoming } from '../../features/payments/transactions/rows.ts';

@@ -1,11 +1,11 @@
 // The operator's look at mints and burns, at the proof of what circulates, and at what of them is a
 // customer's.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { customer, externalAccount, ok } from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
-import { DOLLAR, mintDesk } from '../../../test/mint-desk.ts';
-import { says, workerSaying } from '../../../test/mint-voice.ts';
-import { commandOn } from '../../../test/production.ts';
+import { customer, externalAccount, ok } from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { commandOn } from '../../../test/kit/app/production.ts';
+import { DOLLAR, mintDesk } from '../../../test/kit/payments/mints.ts';
+import { says, workerSaying } from '../../../test/kit/payments/scripted-issuer.ts';
 import { heed } from '../../features/stablecoins/minting/progress.ts';
 import { mintsAndBurns } from '../../features/stablecoins/store.ts';
 

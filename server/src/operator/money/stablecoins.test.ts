@@ -1,9 +1,9 @@
 // The operator's verbs on stablecoins: every decision in every state, what becomes of it, and what is kept.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ok } from '../../../test/fixtures.ts';
-import { mintDesk } from '../../../test/mint-desk.ts';
-import { type Production, startProduction } from '../../../test/production.ts';
-import { stablecoinDesk } from '../../../test/stablecoin-desk.ts';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import { type Production, startProduction } from '../../../test/kit/app/production.ts';
+import { mintDesk } from '../../../test/kit/payments/mints.ts';
+import { stablecoinDesk } from '../../../test/kit/payments/stablecoins.ts';
 import { SERVICE_STATUSES } from '../../features/stablecoins/index.ts';
 
 let shop: Production;

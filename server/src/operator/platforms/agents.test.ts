@@ -1,10 +1,15 @@
 // The operator's look at agents: what they may do and have done, and how one is stopped.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AgentDesk, agentDesk } from '../../../test/agent-desk.ts';
-import { type AgentPayer, ASKS, agentPayer, coded } from '../../../test/agent-payer.ts';
-import { erase } from '../../../test/erasures.ts';
-import { customer, externalAccount, internalAccount, ok } from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
+import {
+  type AgentPayer,
+  ASKS,
+  agentPayer,
+  coded,
+} from '../../../test/kit/agents/agent-payments.ts';
+import { type AgentDesk, agentDesk } from '../../../test/kit/agents/agents.ts';
+import { customer, externalAccount, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { erase } from '../../../test/kit/customers/erasure.ts';
 import { main } from '../../operator.ts';
 
 let app: TestApp;

@@ -1,6 +1,6 @@
 // Limits as an operator sets them: the command's answers and complaints, and what they mean to a platform.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/kit/app/database.ts';
 import { main } from '../../operator.ts';
 
 let database: TestDatabase;

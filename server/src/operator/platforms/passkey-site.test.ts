@@ -1,7 +1,7 @@
 // `platform create|set --passkey-rp-id --passkey-origins --sca-two-steps`: what is kept, shown and refused.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp, type TestPlatform } from '../../../test/harness.ts';
-import { commandOn } from '../../../test/production.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../test/kit/app/harness.ts';
+import { commandOn } from '../../../test/kit/app/production.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 // Settings of a platform: numbers such as `--wallet-processing` and `--hourly-payments`, `--terms`, which
 // applies to unregulated platforms only, and `--brand-color` of its hosted pages.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp, type TestPlatform } from '../../../test/harness.ts';
-import { commandOn } from '../../../test/production.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../test/kit/app/harness.ts';
+import { commandOn } from '../../../test/kit/app/production.ts';
 
 let app: TestApp;
 beforeAll(async () => {

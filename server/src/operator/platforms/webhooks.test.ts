@@ -1,7 +1,7 @@
 // What came of telling platforms, seen by the operator: an event that was given up, its tries, and one more.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { customer, fund, internalAccount, ok } from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
+import { customer, fund, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
 import { main } from '../../operator.ts';
 
 let app: TestApp;

@@ -1,11 +1,11 @@
 // The operator's verbs on a wallet: the way back for its user, from the first word to the credential, and
 // what they show of a wallet and of what was signed for it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ok } from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
-import { phoneNumber } from '../../../test/otp.ts';
-import { commandOn } from '../../../test/production.ts';
-import { type WalletDesk, walletDesk } from '../../../test/wallet-desk.ts';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { commandOn } from '../../../test/kit/app/production.ts';
+import { type WalletDesk, walletDesk } from '../../../test/kit/wallets/embedded-wallets.ts';
+import { phoneNumber } from '../../../test/kit/wallets/one-time-codes.ts';
 import { parseStamp, signs } from '../../features/wallets/signing/stamp.ts';
 import { main } from '../../operator.ts';
 

@@ -1,6 +1,6 @@
 // What the operator is told of embedded wallets.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/harness.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
 import { main } from '../../operator.ts';
 import type { Environment } from '../../runtime/operation/context.ts';
 

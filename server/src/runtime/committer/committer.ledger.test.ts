@@ -9,7 +9,7 @@ import {
   type Sample,
   setOf,
   transfer,
-} from '../../../test/sample-tables.ts';
+} from '../../../test/kit/app/sample-tables.ts';
 import type { FreezeRow } from '../../ledger/transfer.ts';
 import { col, table } from '../db/table.ts';
 import type { ChangeSet, Outcome } from './change-set.ts';

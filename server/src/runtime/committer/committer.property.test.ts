@@ -15,8 +15,14 @@ import {
   things,
   transfer,
   updateThing,
-} from '../../../test/sample-tables.ts';
-import { deserved, emptyModel, type Model, replay, rowKey } from '../../../test/serial-model.ts';
+} from '../../../test/kit/app/sample-tables.ts';
+import {
+  deserved,
+  emptyModel,
+  type Model,
+  replay,
+  rowKey,
+} from '../../../test/kit/crash/serial-model.ts';
 import type { TransferRow } from '../../ledger/transfer.ts';
 import { type Database, openDatabase } from '../db/database.ts';
 import { col, type RowOf, table } from '../db/table.ts';

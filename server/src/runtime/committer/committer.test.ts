@@ -16,7 +16,7 @@ import {
   thingRow,
   transfer,
   updateThing,
-} from '../../../test/sample-tables.ts';
+} from '../../../test/kit/app/sample-tables.ts';
 import { col, table } from '../db/table.ts';
 import type { ChangeSet, Outcome } from './change-set.ts';
 import { type BatchReport, type Committer, createCommitter } from './committer.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createSample, NOW, type Sample, things } from '../../../test/sample-tables.ts';
+import { createSample, NOW, type Sample, things } from '../../../test/kit/app/sample-tables.ts';
 import { table } from '../db/table.ts';
 import { connectLane, isLost, type Lane, openLane } from './lane.ts';
 import { BEGIN, type Bound, bind, insertInto, lookAt, takenIn } from './statements.ts';

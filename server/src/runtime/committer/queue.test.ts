@@ -7,7 +7,7 @@ import {
   thingRow,
   things,
   updateThing,
-} from '../../../test/sample-tables.ts';
+} from '../../../test/kit/app/sample-tables.ts';
 import type { ChangeSet } from './change-set.ts';
 import { createQueue, createUnit, type Unit } from './queue.ts';
 

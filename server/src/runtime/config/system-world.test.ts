@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startHanging } from '../../../test/hanging.ts';
+import { startHanging } from '../../../test/kit/http/hanging-servers.ts';
 import type { HttpRequest, StreamRequest } from '../../kernel/world.ts';
 import { publicLookup, systemWorld } from './system-world.ts';
 

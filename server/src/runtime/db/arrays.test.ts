@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase } from '../../../test/database.ts';
+import { createTestDatabase } from '../../../test/kit/app/database.ts';
 import { ARRAY_TYPE, pgArray } from './arrays.ts';
 import type { ColumnType } from './table.ts';
 

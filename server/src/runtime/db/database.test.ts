@@ -8,7 +8,7 @@ import {
   NOW,
   type Sample,
   things,
-} from '../../../test/sample-tables.ts';
+} from '../../../test/kit/app/sample-tables.ts';
 import { type Database, type Filter, openDatabase, type PageQuery } from './database.ts';
 import { col, table } from './table.ts';
 

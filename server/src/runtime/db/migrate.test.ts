@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { databaseUrl, execute } from '../../../test/database.ts';
+import { databaseUrl, execute } from '../../../test/kit/app/database.ts';
 import { migrate } from './migrate.ts';
 
 const AT = Date.UTC(2026, 0, 2, 3, 4, 5);

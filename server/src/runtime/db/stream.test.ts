@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestDatabase, execute, type TestDatabase } from '../../../test/database.ts';
+import { createTestDatabase, execute, type TestDatabase } from '../../../test/kit/app/database.ts';
 import { streamRows } from './stream.ts';
 
 let database: TestDatabase;

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/harness.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
 import { folderStorage } from '../../connectors/folder/storage.ts';
 import { systemCaller } from '../../features/tenancy/platform/index.ts';
 import type { UploadedFile } from '../../kernel/contract/upload.ts';

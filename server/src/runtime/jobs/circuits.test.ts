@@ -1,8 +1,8 @@
 // Circuits against real servers: what opens and closes one, that an open one makes no call, and which
 // answers are none of its failures.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type HangingServer, startHanging } from '../../../test/hanging.ts';
-import { testWorld } from '../../../test/harness.ts';
+import { testWorld } from '../../../test/kit/app/harness.ts';
+import { type HangingServer, startHanging } from '../../../test/kit/http/hanging-servers.ts';
 import { circuitOpenIn } from '../../kernel/net/circuit.ts';
 import { type CircuitChange, createCircuits, MAX_FAILURES, OPEN_MS } from './circuits.ts';
 

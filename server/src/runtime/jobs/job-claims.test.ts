@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { externalAccount, fundedCustomer, ok } from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
-import { type Planned, planner } from '../../../test/plans.ts';
+import { externalAccount, fundedCustomer, ok } from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { type Planned, planner } from '../../../test/kit/app/query-plans.ts';
 import { createClaim, HEAD, IN_LANES } from './job-claims.ts';
 import { createPlaces, laneOf, type Shares } from './job-shares.ts';
 

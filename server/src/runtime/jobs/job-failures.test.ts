@@ -2,7 +2,7 @@
 // whose provider's circuit is open; and what is kept of an error.
 import { Type } from '@sinclair/typebox';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/harness.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
 import { testEvent } from '../../features/tenancy/config/index.ts';
 import { defineJob } from '../../kernel/contract/job.ts';
 import { circuitOpen } from '../../kernel/net/circuit.ts';

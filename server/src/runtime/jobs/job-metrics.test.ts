@@ -2,8 +2,8 @@
 // own account of what is read.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/harness.ts';
-import { planner } from '../../../test/plans.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { planner } from '../../../test/kit/app/query-plans.ts';
 import { DEAD, MAX_COUNTED, WAITING } from './job-metrics.ts';
 
 let app: TestApp;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/harness.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
 import { BASE_PATH } from '../../http/server.ts';
 
 let app: TestApp;

@@ -6,8 +6,8 @@ import {
   fundedCustomer,
   ok,
   quoteBody,
-} from '../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/harness.ts';
+} from '../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
 import { customers } from '../../features/customers/records/store.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { house } from '../../ledger/chart.ts';

@@ -1,7 +1,7 @@
 // Limits on tries, alone and with many at once from two processes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/harness.ts';
-import { secondProcess } from '../../../test/second-process.ts';
+import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { secondProcess } from '../../../test/kit/app/second-process.ts';
 import { systemCaller } from '../../features/tenancy/platform/index.ts';
 import { Fault } from '../../kernel/fault.ts';
 import type { Ctx } from './context.ts';

@@ -4,7 +4,7 @@
 // the specification.
 import { linkOf } from '../../../src/features/stablecoins/coins/provider-accounts.ts';
 import { providerAccounts } from '../../../src/features/stablecoins/store.ts';
-import { sparkWallet } from '../../wallets.ts';
+import { sparkWallet } from '../../kit/wallets/chain-wallets.ts';
 import { behind, operator, outcome } from '../operator.ts';
 import type { Noted } from '../picture.ts';
 import { broken, type MintClient, type Platform, type Sim } from '../sim.ts';

@@ -1,6 +1,12 @@
 // Whoever holds an embedded wallet: they sign in with codes that travel encrypted, add and remove
 // credentials, refresh and end sessions, and pay from it with signatures, good and bad.
-import { CODE, encryptOtp, keysOf, openSessionKey, stampWith } from '../../wallet-keys.ts';
+import {
+  CODE,
+  encryptOtp,
+  keysOf,
+  openSessionKey,
+  stampWith,
+} from '../../kit/wallets/client-keys.ts';
 import { operator, outcome } from '../operator.ts';
 import type { Noted } from '../picture.ts';
 import { drawClientKeys, liveKeys, type Outcome, sendAgain, sign } from '../signing.ts';

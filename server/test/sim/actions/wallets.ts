@@ -1,5 +1,5 @@
 // Wallets whose owners show that they are theirs: challenges asked for, signed well, badly, late and twice.
-import { evmWallet } from '../../wallets.ts';
+import { evmWallet } from '../../kit/wallets/chain-wallets.ts';
 import { broken, type Outside, type Sim, type Wallet } from '../sim.ts';
 import { type Action, expected, inSandbox, living, refusal } from './action.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { segment } from '../../../../test/identity-provider.ts';
+import { segment } from '../../../../test/kit/http/identity-provider.ts';
 import { sandboxOidc, sandboxWalletScript } from './wallets.ts';
 
 const NOW = Date.UTC(2026, 0, 5, 9);

@@ -25,7 +25,7 @@ const LETTERS = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
 export const lettersOf = (seed: string, purpose: string, count: number): string =>
   [...bytesOf(seed, purpose).subarray(0, count)].map((byte) => LETTERS[byte % 32]).join('');
 
-/** The endings that the sandbox's tables read; `test/generated-ids.test.ts` holds every table to them. */
+/** The endings that the sandbox's tables read; `generated-ids.test.ts` holds every table to them. */
 export const SCRIPTED_ENDING = /[0-2]0\d$/;
 
 /**

@@ -1,8 +1,14 @@
 // What an agent asks for: every rule of its policy over HTTP, what is let through for each kind of payment,
 // and who is told and what is written down.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AgentDesk, agentDesk } from '../../../../test/agent-desk.ts';
-import { ASKS, agentPayer, coded, KINDS, limits } from '../../../../test/agent-payer.ts';
+import {
+  ASKS,
+  agentPayer,
+  coded,
+  KINDS,
+  limits,
+} from '../../../../test/kit/agents/agent-payments.ts';
+import { type AgentDesk, agentDesk } from '../../../../test/kit/agents/agents.ts';
 import {
   balances,
   booksBalance,
@@ -12,8 +18,8 @@ import {
   internalAccount,
   ok,
   quoteBody,
-} from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+} from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 
 let app: TestApp;
 let desk: AgentDesk;

@@ -1,7 +1,6 @@
 // A platform's word on what its agents ask for: on both paths and for each kind of payment, judged again as
 // everything is by then, given once, and told exactly.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AgentDesk, agentDesk } from '../../../../test/agent-desk.ts';
 import {
   type AgentPayer,
   ASKS,
@@ -13,9 +12,10 @@ import {
   onTransaction,
   waitsAt,
   whats,
-} from '../../../../test/agent-payer.ts';
-import { balances, booksBalance, eventTypes, ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+} from '../../../../test/kit/agents/agent-payments.ts';
+import { type AgentDesk, agentDesk } from '../../../../test/kit/agents/agents.ts';
+import { balances, booksBalance, eventTypes, ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { moveInternalAccount } from '../../balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';

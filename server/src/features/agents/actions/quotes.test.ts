@@ -1,16 +1,16 @@
 // Quotes that agents ask for: the platform's own, for the customer of the agent and nobody else, between
 // accounts that the policy allows.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { agentDesk, type HeldAgent } from '../../../../test/agent-desk.ts';
+import { agentDesk, type HeldAgent } from '../../../../test/kit/agents/agents.ts';
 import {
   customer,
   externalAccount,
   internalAccount,
   ok,
   quoteBody,
-} from '../../../../test/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
-import { authorize, scaPayer } from '../../../../test/sca-desk.ts';
+} from '../../../../test/kit/app/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { authorize, scaPayer } from '../../../../test/kit/sca/strong-customers.ts';
 
 let app: TestApp;
 let desk: ReturnType<typeof agentDesk>;

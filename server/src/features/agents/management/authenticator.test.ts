@@ -1,8 +1,8 @@
 // Who an agent is, by its token: at once and no longer, within limits of its own, and never somebody else.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { agentDesk } from '../../../../test/agent-desk.ts';
-import { accountInfos, customer, ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { agentDesk } from '../../../../test/kit/agents/agents.ts';
+import { accountInfos, customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import { agentBearers } from './authenticator.ts';
 
 type Agent = Awaited<ReturnType<ReturnType<typeof agentDesk>['agentOf']>>;

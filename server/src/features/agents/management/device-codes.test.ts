@@ -1,9 +1,9 @@
 // How a program becomes an agent: once, with a code that is good, and not by guessing.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { agentDesk, policy } from '../../../../test/agent-desk.ts';
-import { customer, ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { outputsOf } from '../../../../test/secret-search.ts';
+import { agentDesk, policy } from '../../../../test/kit/agents/agents.ts';
+import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { outputsOf } from '../../../../test/kit/secrets/search.ts';
 import { triesTable } from '../../../runtime/operation/tries.ts';
 import { agentAudit } from '../store.ts';
 

@@ -1,8 +1,8 @@
 // How a platform manages its agents: everything a policy may say, what of it is refused, and what is shown.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { agentDesk, policy } from '../../../../test/agent-desk.ts';
-import { customer, externalAccount, ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { agentDesk, policy } from '../../../../test/kit/agents/agents.ts';
+import { customer, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import { agentActions, agentAudit } from '../store.ts';
 
 type Json = Record<string, unknown>;

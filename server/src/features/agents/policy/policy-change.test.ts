@@ -1,8 +1,8 @@
 // What becomes of a policy when a part of it changes, and what it may not become.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { agentDesk, policy } from '../../../../test/agent-desk.ts';
-import { customer, externalAccount, ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { agentDesk, policy } from '../../../../test/kit/agents/agents.ts';
+import { customer, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import { presentAgent } from '../present.ts';
 import { type AgentRow, agents } from '../store.ts';
 

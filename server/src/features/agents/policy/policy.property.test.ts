@@ -5,7 +5,7 @@ import {
   type Act,
   evaluateAmounts as evaluate,
   type Spent,
-} from '../../../../test/agent-policy.ts';
+} from '../../../../test/kit/agents/agent-policy.ts';
 import { AGENT_PERMISSIONS, EXECUTION_MODES, type Policy, type Rule } from './policy.ts';
 
 const NOTHING: Spent = { count: 0n, day: 0n, month: 0n };

@@ -1,6 +1,6 @@
 // The judgement over what an agent asks for, case by case.
 import { describe, expect, it } from 'vitest';
-import { type Act, evaluateAmounts, type Spent } from '../../../../test/agent-policy.ts';
+import { type Act, evaluateAmounts, type Spent } from '../../../../test/kit/agents/agent-policy.ts';
 import type { Policy, Rule, Verdict } from './policy.ts';
 
 const NOTHING: Spent = { count: 0n, day: 0n, month: 0n };

@@ -1,10 +1,10 @@
 // Limits of agents when many pay at once, in one process and in two: exactly what fits passes, also while
 // the policy is changed and money comes back.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { booksBalance } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { secondProcess } from '../../../../test/second-process.ts';
-import { isPaid, type Paid, spenders } from '../../../../test/spenders.ts';
+import { isPaid, type Paid, spenders } from '../../../../test/kit/agents/agent-spending.ts';
+import { booksBalance } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { secondProcess } from '../../../../test/kit/app/second-process.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 
 let app: TestApp;

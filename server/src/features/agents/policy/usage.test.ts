@@ -1,15 +1,15 @@
 // What agents spend, counted in the ledger: for the day and the month, across changes of the policy and of
 // the currency of its limits, and back after a refund.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { idOf, isPaid, type Paid, spenders } from '../../../../test/kit/agents/agent-spending.ts';
 import {
   booksBalance,
   externalAccount,
   fundedCustomer,
   ok,
   quoteBody,
-} from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { idOf, isPaid, type Paid, spenders } from '../../../../test/spenders.ts';
+} from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import { currentOf } from '../../payments/payouts/payout-jobs.ts';
 import { startPayment } from '../../payments/quotes/index.ts';
 import { asOutgoing } from '../../payments/transactions/rows.ts';

@@ -1,9 +1,9 @@
 // What an agent may look at, and the external accounts of its customer: all of it as its platform sees it,
 // and nothing of anybody else.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { agentDesk, type HeldAgent } from '../../../../test/agent-desk.ts';
-import { accountInfos, externalAccount, ok, quoteBody } from '../../../../test/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
+import { agentDesk, type HeldAgent } from '../../../../test/kit/agents/agents.ts';
+import { accountInfos, externalAccount, ok, quoteBody } from '../../../../test/kit/app/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import { externalAccounts } from '../../payees/external-accounts/store.ts';
 
 let app: TestApp;

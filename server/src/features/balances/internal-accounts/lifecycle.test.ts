@@ -12,8 +12,8 @@ import {
   internalAccount,
   ok,
   quoteBody,
-} from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+} from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import { house } from '../../../ledger/chart.ts';
 import { ledgerAccounts } from '../../../runtime/committer/ledger-accounts.ts';
 import { movesOf } from '../account-moves/store.ts';

@@ -8,8 +8,8 @@ import {
   customer,
   fundedCustomer,
   internalAccount,
-} from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+} from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import { house } from '../../../ledger/chart.ts';
 import { ledgerAccounts } from '../../../runtime/committer/ledger-accounts.ts';
 import type { Ctx, Movement } from '../../../runtime/operation/context.ts';

@@ -1,8 +1,8 @@
 // What an operator lets a platform send, as a payment meets it, and the day's count as the ledger keeps it:
 // exact whoever pays at the same moment, for the day, and back after a refund.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { booksBalance } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
+import { booksBalance } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { newId } from '../../../kernel/id.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { type PaymentLimit, type PlatformRow, systemCaller } from '../../tenancy/platform/index.ts';

@@ -1,11 +1,11 @@
 // Cards when many ask at once, in one process and in two: what is approved is there, nothing is approved
 // behind the commit that freezes a card, and a message that comes many times counts once.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CardDesk, cardDesk } from '../../../../test/card-desk.ts';
-import { cardNetwork } from '../../../../test/card-network.ts';
-import { balances, booksBalance, ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { secondProcess } from '../../../../test/second-process.ts';
+import { balances, booksBalance, ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { secondProcess } from '../../../../test/kit/app/second-process.ts';
+import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
+import { type CardDesk, cardDesk } from '../../../../test/kit/cards/cards.ts';
 import type { CardDecision } from '../../../connectors/ports/cards.ts';
 import { operate } from '../../../runtime/operation/operate.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';

@@ -1,10 +1,10 @@
 // What a network is told when it asks a card for money, and what that leaves behind: a payment and a hold,
 // or a line in the log and nothing else.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CardDesk, cardDesk } from '../../../../test/card-desk.ts';
-import { cardNetwork } from '../../../../test/card-network.ts';
-import { balances, booksBalance, ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { balances, booksBalance, ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
+import { type CardDesk, cardDesk } from '../../../../test/kit/cards/cards.ts';
 import {
   moveInternalAccount,
   refuseWhileUsed,

@@ -1,10 +1,10 @@
 // What may still be asked, told or answered about an approval that came too late: twins of its message,
 // another message under its name, and the issuer that was taking its money.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { cardDesk } from '../../../../test/card-desk.ts';
-import { cardNetwork } from '../../../../test/card-network.ts';
-import { balances, booksBalance } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { balances, booksBalance } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
+import { cardDesk } from '../../../../test/kit/cards/cards.ts';
 import type { CardDecision, CardRequest } from '../../../connectors/ports/cards.ts';
 import type { ChangeSet } from '../../../runtime/committer/change-set.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';

@@ -2,10 +2,10 @@
 // and messages that are about nothing here. Whatever happens, no money stays set aside that no network has
 // heard of.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type CardDesk, cardDesk } from '../../../../test/card-desk.ts';
-import { cardNetwork } from '../../../../test/card-network.ts';
-import { balances, booksBalance } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { balances, booksBalance } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
+import { type CardDesk, cardDesk } from '../../../../test/kit/cards/cards.ts';
 import type { CardRequestKind } from '../../../connectors/ports/cards.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { ChangeSet, Outcome } from '../../../runtime/committer/change-set.ts';

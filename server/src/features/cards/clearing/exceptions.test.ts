@@ -1,13 +1,13 @@
 // How an operator ends an exception: what the account pays, what we bear, what goes back, and that nobody is
 // given more than they have paid. And what a network takes back while one stands.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { booksBalance, fund } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import {
   type BegunPayment,
   type CardPayments,
   cardPayments,
-} from '../../../../test/card-payments.ts';
-import { booksBalance, fund } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+} from '../../../../test/kit/cards/card-payments.ts';
 import type { Resolution } from './arithmetic.ts';
 import { listCardExceptions, resolveException } from './exceptions.ts';
 import { cardPaymentOf } from './payment.ts';

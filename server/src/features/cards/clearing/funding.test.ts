@@ -1,7 +1,7 @@
 // What an operator is shown of a card's bindings after very many changes.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { cardDesk } from '../../../../test/card-desk.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { cardDesk } from '../../../../test/kit/cards/cards.ts';
 import { fundingSources } from '../store.ts';
 import { cardFundingOf } from './funding.ts';
 

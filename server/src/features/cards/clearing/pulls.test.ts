@@ -1,14 +1,14 @@
 // The job that takes what was set aside: money that is taken at once, after a while or not at all, and what
 // happens meanwhile. However often it runs, and whatever breaks on the way, a pull has one effect.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { booksBalance, ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import {
   type BegunPayment,
   type CardPayments,
   cardPayments,
-} from '../../../../test/card-payments.ts';
-import { delegatedDesk } from '../../../../test/delegated.ts';
-import { booksBalance, ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+} from '../../../../test/kit/cards/card-payments.ts';
+import { delegatedDesk } from '../../../../test/kit/cards/delegated-cards.ts';
 import type { CardPull, IssuerPort, PullProgress } from '../../../connectors/ports/cards.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import type { Job } from '../../../runtime/jobs/jobs.ts';

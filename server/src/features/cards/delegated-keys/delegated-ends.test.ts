@@ -2,18 +2,22 @@
 // for, with their card and with its holder, also where that comes in the middle of making one. And the same
 // in production, where nothing stands in for a signature.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type DelegatedDesk, delegatedDesk, type WalletCard } from '../../../../test/delegated.ts';
-import { erase } from '../../../../test/erasures.ts';
-import { exportOf } from '../../../../test/exports.ts';
-import { internalAccount, ok } from '../../../../test/fixtures.ts';
+import { internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import {
   type Answer,
   startApp,
   type TestApp,
   type TestPlatform,
-} from '../../../../test/harness.ts';
-import { signedHeaders, walletDesk } from '../../../../test/wallet-desk.ts';
-import { heldSession } from '../../../../test/wallet-sessions.ts';
+} from '../../../../test/kit/app/harness.ts';
+import {
+  type DelegatedDesk,
+  delegatedDesk,
+  type WalletCard,
+} from '../../../../test/kit/cards/delegated-cards.ts';
+import { erase } from '../../../../test/kit/customers/erasure.ts';
+import { exportOf } from '../../../../test/kit/customers/export.ts';
+import { signedHeaders, walletDesk } from '../../../../test/kit/wallets/embedded-wallets.ts';
+import { heldSession } from '../../../../test/kit/wallets/sessions.ts';
 import { findWallet, type Wallet } from '../../wallets/accounts/wallet.ts';
 import { parseStamp, signs } from '../../wallets/signing/stamp.ts';
 import { bind } from '../clearing/funding.ts';

@@ -2,10 +2,19 @@
 // what stands against each of them, and that nobody but the wallet's own sessions lets a key sign. How keys
 // end is in `delegated-ends.test.ts`.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type DelegatedDesk, delegatedDesk, type WalletCard } from '../../../../test/delegated.ts';
-import { customer, internalAccount, ok } from '../../../../test/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
-import { drawKeys, NOT_ALLOWED, signedHeaders, stampWith } from '../../../../test/wallet-desk.ts';
+import { customer, internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import {
+  type DelegatedDesk,
+  delegatedDesk,
+  type WalletCard,
+} from '../../../../test/kit/cards/delegated-cards.ts';
+import {
+  drawKeys,
+  NOT_ALLOWED,
+  signedHeaders,
+  stampWith,
+} from '../../../../test/kit/wallets/embedded-wallets.ts';
 import { uuid7 } from '../../../kernel/id.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 import { walletAuthorizations, walletRequests } from '../../wallets/store.ts';

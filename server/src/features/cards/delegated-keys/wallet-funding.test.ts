@@ -1,11 +1,17 @@
 // A card that a wallet pays for: nothing leaves it without the signature of a key that its holder has given
 // for this card, and every signature is written down with the payment that it is for.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CardDesk, cardDesk } from '../../../../test/card-desk.ts';
-import { cardNetwork } from '../../../../test/card-network.ts';
-import { balances, booksBalance, fund, internalAccount, ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { type WalletDesk, walletDesk } from '../../../../test/wallet-desk.ts';
+import {
+  balances,
+  booksBalance,
+  fund,
+  internalAccount,
+  ok,
+} from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
+import { type CardDesk, cardDesk } from '../../../../test/kit/cards/cards.ts';
+import { type WalletDesk, walletDesk } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { findWallet } from '../../wallets/accounts/wallet.ts';
 import { authorizationPersonal } from '../../wallets/personal.ts';

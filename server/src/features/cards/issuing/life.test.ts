@@ -1,9 +1,14 @@
 // What becomes of a card: what its platform changes, what pays for it and the keys that go with that, what
 // its issuer is told and says too late, and its end with the customer who holds it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CardDesk, type Cardholder, cardDesk, cardName } from '../../../../test/card-desk.ts';
-import { booksBalance, internalAccount, ok } from '../../../../test/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
+import { booksBalance, internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import {
+  type CardDesk,
+  type Cardholder,
+  cardDesk,
+  cardName,
+} from '../../../../test/kit/cards/cards.ts';
 import type { IssuerPort } from '../../../connectors/ports/cards.ts';
 import type { Job } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';

@@ -1,9 +1,14 @@
 // Who may see a card's number, how often, and what is left of it: the link, the page behind it and the
 // record.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CardDesk, type Cardholder, cardDesk, cardName } from '../../../../test/card-desk.ts';
-import { ok } from '../../../../test/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import {
+  type CardDesk,
+  type Cardholder,
+  cardDesk,
+  cardName,
+} from '../../../../test/kit/cards/cards.ts';
 import { luhnSum } from '../../../connectors/sandbox/cards/card-numbers.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
 import { platforms } from '../../tenancy/platform/store.ts';

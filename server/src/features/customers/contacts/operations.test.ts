@@ -1,15 +1,15 @@
 // Contact verification in the sandbox: who has to, the code, its end, its tries, and what a change of
 // address does to it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { customer, eventTypes, ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import {
   type ChannelName,
   confirmCode,
   european,
   sendCode,
   writtenTo,
-} from '../../../../test/contacts.ts';
-import { customer, eventTypes, ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+} from '../../../../test/kit/customers/contacts.ts';
 
 /** The operation, the channel, the field of the customer and what messages call the channel. */
 const SENDING: [string, ChannelName, string, string][] = [

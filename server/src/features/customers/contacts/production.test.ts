@@ -2,11 +2,16 @@
 // machine: what goes out, what is kept of it, what happens when nobody answers, and that no code can be
 // guessed by asking from many sides at once or read where it does not belong.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { confirmCode, european, sendCode, writtenTo } from '../../../../test/contacts.ts';
-import { ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { type MailServer, startMailServer } from '../../../../test/mail-server.ts';
-import { type Receiver, startReceiver } from '../../../../test/receiver.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import {
+  confirmCode,
+  european,
+  sendCode,
+  writtenTo,
+} from '../../../../test/kit/customers/contacts.ts';
+import { type MailServer, startMailServer } from '../../../../test/kit/http/mail-server.ts';
+import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
 import { createCommitter } from '../../../runtime/committer/committer.ts';
 import { connectLane } from '../../../runtime/committer/lane.ts';
 import { openDatabase } from '../../../runtime/db/database.ts';

@@ -11,8 +11,8 @@ import {
   passport,
   png,
   refusal,
-} from '../../../../test/document-desk.ts';
-import { jpegFile, pdfFile, pngFile } from '../../../../test/papers.ts';
+} from '../../../../test/kit/customers/documents.ts';
+import { jpegFile, pdfFile, pngFile } from '../../../../test/kit/http/documents.ts';
 import type { DocumentCheck, DocumentVerdict } from '../../../connectors/ports/documents.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { REASON_BY_ENDING } from '../../../connectors/sandbox/identity/documents.ts';

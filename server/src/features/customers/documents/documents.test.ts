@@ -1,5 +1,7 @@
 // Documents over the API: what is taken, every refusal, whose they are, and two at once.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import type { Answer } from '../../../../test/kit/app/harness.ts';
 import {
   bad,
   bill,
@@ -8,10 +10,8 @@ import {
   passport,
   png,
   refusal,
-} from '../../../../test/document-desk.ts';
-import { ok } from '../../../../test/fixtures.ts';
-import type { Answer } from '../../../../test/harness.ts';
-import { jpegFile, pdfFile } from '../../../../test/papers.ts';
+} from '../../../../test/kit/customers/documents.ts';
+import { jpegFile, pdfFile } from '../../../../test/kit/http/documents.ts';
 import { documentsOf } from './index.ts';
 import { documents } from './store.ts';
 

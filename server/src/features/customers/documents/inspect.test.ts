@@ -9,7 +9,7 @@ import {
   pdfFile,
   pngChunk,
   pngFile,
-} from '../../../../test/papers.ts';
+} from '../../../../test/kit/http/documents.ts';
 import { judgeFile } from '../../../connectors/local/documents.ts';
 import type { DocumentFindings } from '../../../connectors/ports/documents.ts';
 import { documentInspector } from './inspect.ts';

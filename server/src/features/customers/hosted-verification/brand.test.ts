@@ -1,7 +1,7 @@
 // The verification page has the brand of the platform, also when its link has ended.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { customer, ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import { platforms } from '../../tenancy/platform/store.ts';
 
 let app: TestApp;

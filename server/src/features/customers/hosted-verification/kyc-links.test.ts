@@ -1,9 +1,9 @@
 // Links to the verification page by the API, and what the page may ask: how long a link lives, what it opens
 // and what it does not. The page itself is tested in a browser (test/browser).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { customer, ok } from '../../../../test/fixtures.ts';
-import { type Answer, startApp, type TestApp, wireOf } from '../../../../test/harness.ts';
-import { paperForm, pdfFile } from '../../../../test/papers.ts';
+import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { type Answer, startApp, type TestApp, wireOf } from '../../../../test/kit/app/harness.ts';
+import { paperForm, pdfFile } from '../../../../test/kit/http/documents.ts';
 import { customers } from '../records/store.ts';
 import { decide } from '../verifications/decide.ts';
 

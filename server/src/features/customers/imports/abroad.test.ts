@@ -1,9 +1,9 @@
 // People with tax identifiers of other countries in a file: each row has the result that the same
 // customer has over POST /customers, in the sandbox and in production.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
-import { file, type ImportDesk, importDesk } from '../../../../test/imports.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { file, type ImportDesk, importDesk } from '../../../../test/kit/customers/imports.ts';
 
 let app: TestApp;
 let desk: ImportDesk;

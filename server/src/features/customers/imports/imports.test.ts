@@ -1,9 +1,15 @@
 // Imports from the upload to the event: what a platform sees of one while it runs and afterwards, and what
 // becomes of good rows and of bad ones.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { file, HEAD, type ImportDesk, importDesk, progress } from '../../../../test/imports.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import {
+  file,
+  HEAD,
+  type ImportDesk,
+  importDesk,
+  progress,
+} from '../../../../test/kit/customers/imports.ts';
 import { uuid7 } from '../../../kernel/id.ts';
 import { personalOf } from '../records/index.ts';
 import { customers } from '../records/store.ts';

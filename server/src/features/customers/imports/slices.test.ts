@@ -1,8 +1,13 @@
 // The jobs of an import: what runs twice, stops in the middle or runs side by side registers nobody twice and
 // forgets nobody, and imports leave room for other work.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { file, type ImportDesk, importDesk, progress } from '../../../../test/imports.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import {
+  file,
+  type ImportDesk,
+  importDesk,
+  progress,
+} from '../../../../test/kit/customers/imports.ts';
 import { connectorRegistry } from '../../../connectors/registry.ts';
 import { bodyErrors } from '../../../kernel/contract/validate.ts';
 import { uuid7 } from '../../../kernel/id.ts';

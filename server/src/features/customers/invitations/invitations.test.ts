@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { customer, ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
+import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { operate } from '../../../runtime/operation/operate.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
 import { customers } from '../records/store.ts';

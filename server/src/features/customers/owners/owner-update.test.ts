@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { fieldsOf, ownerBody, ownerDesk } from '../../../../test/owners.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { fieldsOf, ownerBody, ownerDesk } from '../../../../test/kit/customers/owners.ts';
 
 let app: TestApp;
 let desk: ReturnType<typeof ownerDesk>;

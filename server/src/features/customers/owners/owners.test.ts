@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { customer, ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { fieldsOf, ownerBody, ownerDesk, ownerPerson } from '../../../../test/owners.ts';
+import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import {
+  fieldsOf,
+  ownerBody,
+  ownerDesk,
+  ownerPerson,
+} from '../../../../test/kit/customers/owners.ts';
 import { masked } from './owners.ts';
 
 let app: TestApp;

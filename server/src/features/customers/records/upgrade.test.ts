@@ -1,8 +1,8 @@
 // Customers as the version before sealing wrote them: what becomes of them when this version starts, also
 // when it is cut short, when two processes do it, and under another master key.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { customer, ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import { seal } from '../../../runtime/security/crypto.ts';
 import { createVault } from '../../../runtime/security/vault.ts';
 import { digestOf } from '../digests/index.ts';

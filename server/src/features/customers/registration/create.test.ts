@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { FIRST_CURRENCIES } from '../../../bootstrap.ts';
 import { personalOf } from '../records/personal.ts';
 import { customers } from '../records/store.ts';

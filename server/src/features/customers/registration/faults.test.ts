@@ -1,7 +1,7 @@
 // Faults that the schema sees and faults that only the platform or the clock makes: one reply names both.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { customer } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { customer } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 
 let app: TestApp;
 beforeAll(async () => {

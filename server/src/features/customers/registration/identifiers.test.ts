@@ -1,9 +1,9 @@
 // Identity numbers of people outside the United States over the API: individuals and owners of businesses,
 // in the sandbox and in production, and rows that were stored before their country was required.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
-import { fieldsOf, ownerBody, ownerDesk } from '../../../../test/owners.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { fieldsOf, ownerBody, ownerDesk } from '../../../../test/kit/customers/owners.ts';
 import { beneficialOwners, ownerPersonal, sealOwner } from '../owners/owners.ts';
 import { dataKeyOf, personalOf } from '../records/personal.ts';
 import { customers } from '../records/store.ts';

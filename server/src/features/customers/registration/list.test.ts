@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
-import { ownerBody, ownerDesk } from '../../../../test/owners.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { ownerBody, ownerDesk } from '../../../../test/kit/customers/owners.ts';
 
 let app: TestApp;
 beforeAll(async () => {

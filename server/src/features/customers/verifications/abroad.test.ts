@@ -1,8 +1,8 @@
 // People outside the United States from registration to the outcome of their check, over the API.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ok } from '../../../../test/fixtures.ts';
-import type { TestPlatform } from '../../../../test/harness.ts';
-import { type Desk, openDesk } from '../../../../test/onboarding.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { type Desk, openDesk } from '../../../../test/kit/customers/onboarding.ts';
 
 let desk: Desk;
 let as: TestPlatform;

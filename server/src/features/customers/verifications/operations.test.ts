@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ok } from '../../../../test/fixtures.ts';
-import type { TestPlatform } from '../../../../test/harness.ts';
-import { type Desk, openDesk, PERSON } from '../../../../test/onboarding.ts';
-import { paperForm, pdfFile } from '../../../../test/papers.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { type Desk, openDesk, PERSON } from '../../../../test/kit/customers/onboarding.ts';
+import { paperForm, pdfFile } from '../../../../test/kit/http/documents.ts';
 import { beneficialOwners } from '../owners/owners.ts';
 import { customers } from '../records/store.ts';
 import { decide } from './decide.ts';

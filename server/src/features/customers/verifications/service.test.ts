@@ -1,10 +1,13 @@
 // Production customers checked by a service of the operator's own: a real HTTP server, asked while the
 // client waits and again by jobs; and what happens when it is slow, silent, late or overtaken.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ok } from '../../../../test/fixtures.ts';
-import type { TestPlatform } from '../../../../test/harness.ts';
-import { type IdentityService, startIdentityService } from '../../../../test/identity-service.ts';
-import { type Desk, openDesk } from '../../../../test/onboarding.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { type Desk, openDesk } from '../../../../test/kit/customers/onboarding.ts';
+import {
+  type IdentityService,
+  startIdentityService,
+} from '../../../../test/kit/http/identity-service.ts';
 import { customers } from '../records/store.ts';
 import { decide } from './decide.ts';
 import { latestOf } from './record.ts';

@@ -2,9 +2,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { execute, type TestServer } from '../../../../test/database.ts';
-import { type Outbox, openOutbox, silentLog } from '../../../../test/outbox.ts';
-import { type Receiver, startReceiver } from '../../../../test/receiver.ts';
+import { execute, type TestServer } from '../../../../test/kit/app/database.ts';
+import { type Outbox, openOutbox, silentLog } from '../../../../test/kit/http/outbox.ts';
+import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
 import { LEASE_MS } from './reader.ts';
 import { createRecorder } from './recorder.ts';
 import { attemptsOf, dueEvents, type Outcome } from './store.ts';

@@ -1,9 +1,9 @@
 // Webhook endpoints on the server's own machine, where the operator does not allow them.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { type Receiver, startReceiver } from '../../../../test/receiver.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
 import { testEvent } from '../../tenancy/config/index.ts';
 import { platforms } from '../../tenancy/platform/store.ts';
 

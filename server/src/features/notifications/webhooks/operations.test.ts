@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { type Receiver, startReceiver } from '../../../../test/receiver.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
 import { defineEvent } from '../../../kernel/contract/event.ts';
 import { attemptsOf } from './store.ts';
 

@@ -1,9 +1,9 @@
 // Events that are kept sealed: nothing personal lies in the outbox, every try sends the same bytes, and one
 // whose key was forgotten is never sent and keeps no other waiting.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { customer } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { type Receiver, startReceiver } from '../../../../test/receiver.ts';
+import { customer } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
 import { resendEvent } from './store.ts';
 
 const FIRST_RETRY_MS = 6_000;

@@ -1,8 +1,8 @@
 // The price list beside the quotes that it promises: every pair of the sandbox platform's currencies, over
 // every rail that an account of the destination currency can be paid by.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { customer, ok } from '../../../../test/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
+import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import { FIRST_CURRENCIES } from '../../../bootstrap.ts';
 import { exampleOf } from '../../../catalog/accounts/account-examples.ts';
 import { type Account, withdrawalNetworkOf } from '../../../catalog/accounts/account-info.ts';

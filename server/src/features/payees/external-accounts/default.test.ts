@@ -1,8 +1,8 @@
 // The account that UMA payments are deposited to, set by many requests at the same moment: over real
 // connections, so that they contend as those of independent clients do.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accountInfos, customer, ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { accountInfos, customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import { BASE_PATH } from '../../../http/server.ts';
 import { externalAccounts } from './store.ts';
 

@@ -1,7 +1,7 @@
 // Answers about a holder's name that come later, or never: what each does to the account, and what is told.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { customer, eventTypes, externalAccount, ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { customer, eventTypes, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import type { NameCheck } from '../../../connectors/ports/index.ts';
 import { heedName } from './names.ts';
 import { type ExternalAccountRow, externalAccounts } from './store.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import { exampleOf } from '../../../catalog/accounts/account-examples.ts';
 import { ACCOUNT_TYPE_ROWS, ACCOUNT_TYPES } from '../../../catalog/accounts/account-types.ts';
 import { moveExternalAccount } from './present.ts';

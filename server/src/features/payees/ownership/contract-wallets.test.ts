@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ok } from '../../../../test/fixtures.ts';
-import { type OwnershipApp, refusalOf, startOwnership } from '../../../../test/ownership.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import {
+  type OwnershipApp,
+  refusalOf,
+  startOwnership,
+} from '../../../../test/kit/customers/ownership.ts';
 
 let own: OwnershipApp;
 beforeAll(async () => {

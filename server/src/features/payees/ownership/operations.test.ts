@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { customer, eventTypes, ok } from '../../../../test/fixtures.ts';
+import { customer, eventTypes, ok } from '../../../../test/kit/app/fixtures.ts';
 import {
   nextSecret,
   OF,
   type OwnershipApp,
   refusalOf,
   startOwnership,
-} from '../../../../test/ownership.ts';
+} from '../../../../test/kit/customers/ownership.ts';
 import {
   bitcoinWallet,
   evmWallet,
   solanaWallet,
   sparkWallet,
   tronWallet,
-} from '../../../../test/wallets.ts';
+} from '../../../../test/kit/wallets/chain-wallets.ts';
 import { ownershipChallenges } from './store.ts';
 
 const HOUR = 3_600_000;

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventTypes, ok } from '../../../../test/fixtures.ts';
+import { eventTypes, ok } from '../../../../test/kit/app/fixtures.ts';
 import {
   nextSecret,
   OF,
   type OwnershipApp,
   refusalOf,
   startOwnership,
-} from '../../../../test/ownership.ts';
-import { evmWallet } from '../../../../test/wallets.ts';
+} from '../../../../test/kit/customers/ownership.ts';
+import { evmWallet } from '../../../../test/kit/wallets/chain-wallets.ts';
 import { moveExternalAccount } from '../external-accounts/index.ts';
 import { externalAccounts } from '../external-accounts/store.ts';
 

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { balances, customer, fund, internalAccount, ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
+import {
+  balances,
+  customer,
+  fund,
+  internalAccount,
+  ok,
+} from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
 
 const EVM = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const SOLANA = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import { UMA_PROVIDERS } from '../../../catalog/rails/uma-providers.ts';
 import { VASPS } from '../../../catalog/rails/vasps.ts';
 

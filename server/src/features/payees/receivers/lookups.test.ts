@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accountInfos, customer, externalAccount, ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
+import { accountInfos, customer, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { checkOffer, lookupOf, missingPayerData, offerOf } from './index.ts';
 
 const HOST = 'sandbox.uma.money';

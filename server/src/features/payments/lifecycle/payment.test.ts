@@ -1,8 +1,13 @@
 // Notices that come twice, late or in the wrong order: for every state a payment can be in, which steps
 // still do something. What must do nothing stages nothing at all.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { externalAccount, fundedCustomer, ok, quoteBody } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+import {
+  externalAccount,
+  fundedCustomer,
+  ok,
+  quoteBody,
+} from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { currentOf } from '../payouts/payout-jobs.ts';
 import { payRefund } from '../refunds/refund.ts';

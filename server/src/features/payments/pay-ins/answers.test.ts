@@ -8,16 +8,16 @@ import {
   eventTypes,
   internalAccount,
   ok,
-} from '../../../../test/fixtures.ts';
-import type { TestApp } from '../../../../test/harness.ts';
-import type { Received } from '../../../../test/receiver.ts';
+} from '../../../../test/kit/app/fixtures.ts';
+import type { TestApp } from '../../../../test/kit/app/harness.ts';
+import type { Received } from '../../../../test/kit/http/webhook-receiver.ts';
 import {
   COMPLETED,
   FAILED,
   openUmaDesk,
   PENDING,
   type UmaDesk,
-} from '../../../../test/uma-desk.ts';
+} from '../../../../test/kit/payments/uma.ts';
 import { attemptsOf } from '../../notifications/webhooks/store.ts';
 
 let desk: UmaDesk;

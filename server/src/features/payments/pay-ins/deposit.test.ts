@@ -9,8 +9,8 @@ import {
   fund,
   internalAccount,
   ok,
-} from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+} from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { moveInternalAccount } from '../../balances/internal-accounts/lifecycle.ts';
 import type { InternalAccountEvent } from '../../balances/internal-accounts/states.ts';

@@ -9,8 +9,8 @@ import {
   externalAccount,
   internalAccount,
   ok,
-} from '../../../../test/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
+} from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
 import type { Progress } from '../../../connectors/ports/index.ts';
 import { sandboxRail } from '../../../connectors/sandbox/payments/rail.ts';
 import { moveInternalAccount } from '../../balances/internal-accounts/lifecycle.ts';

@@ -10,9 +10,9 @@ import {
   externalAccount,
   internalAccount,
   ok,
-} from '../../../../test/fixtures.ts';
-import type { TestApp, TestPlatform } from '../../../../test/harness.ts';
-import type { Received } from '../../../../test/receiver.ts';
+} from '../../../../test/kit/app/fixtures.ts';
+import type { TestApp, TestPlatform } from '../../../../test/kit/app/harness.ts';
+import type { Received } from '../../../../test/kit/http/webhook-receiver.ts';
 import {
   BACK,
   COMPLETED,
@@ -21,7 +21,7 @@ import {
   PENDING,
   SENDER,
   type UmaDesk,
-} from '../../../../test/uma-desk.ts';
+} from '../../../../test/kit/payments/uma.ts';
 import type { Progress } from '../../../connectors/ports/index.ts';
 import { sandboxRail } from '../../../connectors/sandbox/payments/rail.ts';
 import { moveInternalAccount } from '../../balances/internal-accounts/lifecycle.ts';

@@ -9,8 +9,8 @@ import {
   fundedCustomer,
   ok,
   quoteBody,
-} from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+} from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import type { Progress, RailInstruction } from '../../../connectors/ports/index.ts';
 import type { Job } from '../../../runtime/jobs/jobs.ts';
 import { operate } from '../../../runtime/operation/operate.ts';

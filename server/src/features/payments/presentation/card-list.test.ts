@@ -1,11 +1,11 @@
 // Payments with cards among the transactions: they are listed and found as all others are, by the platform
 // and by its customer's agent, and nothing but looking can be done with them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { agentDesk } from '../../../../test/agent-desk.ts';
-import { type CardDesk, cardDesk } from '../../../../test/card-desk.ts';
-import { cardNetwork } from '../../../../test/card-network.ts';
-import { ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { agentDesk } from '../../../../test/kit/agents/agents.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
+import { type CardDesk, cardDesk } from '../../../../test/kit/cards/cards.ts';
 
 let app: TestApp;
 let cards: CardDesk;

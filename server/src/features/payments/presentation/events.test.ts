@@ -10,13 +10,13 @@ import {
   internalAccount,
   ok,
   quoteBody,
-} from '../../../../test/fixtures.ts';
+} from '../../../../test/kit/app/fixtures.ts';
 import {
   type SeenEvent,
   startApp,
   type TestApp,
   type TestPlatform,
-} from '../../../../test/harness.ts';
+} from '../../../../test/kit/app/harness.ts';
 
 let app: TestApp;
 let options: { as: TestPlatform };

@@ -9,8 +9,8 @@ import {
   fundedCustomer,
   ok,
   quoteBody,
-} from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+} from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import { jobs } from '../../../runtime/jobs/jobs-table.ts';
 import { createLog, type Log } from '../../../runtime/observability/log.ts';
 import { expirySweep } from './expiry.ts';

@@ -10,8 +10,8 @@ import {
   internalAccount,
   ok,
   quoteBody,
-} from '../../../../test/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
+} from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
 
 let app: TestApp;
 let as: TestPlatform;

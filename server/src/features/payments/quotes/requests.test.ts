@@ -10,8 +10,8 @@ import {
   internalAccount,
   ok,
   quoteBody,
-} from '../../../../test/fixtures.ts';
-import { type CallOptions, startApp, type TestApp } from '../../../../test/harness.ts';
+} from '../../../../test/kit/app/fixtures.ts';
+import { type CallOptions, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import { house } from '../../../ledger/chart.ts';
 
 let app: TestApp;

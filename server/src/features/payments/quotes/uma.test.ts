@@ -9,8 +9,8 @@ import {
   fundedCustomer,
   internalAccount,
   ok,
-} from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+} from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -7,9 +7,9 @@ import {
   fundedCustomer,
   ok,
   quoteBody,
-} from '../../../../test/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
-import { commandOn } from '../../../../test/production.ts';
+} from '../../../../test/kit/app/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { commandOn } from '../../../../test/kit/app/production.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -7,8 +7,8 @@ import {
   fundedCustomer,
   ok,
   quoteBody,
-} from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+} from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { platforms } from '../../tenancy/platform/store.ts';
 

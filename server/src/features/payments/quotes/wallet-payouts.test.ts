@@ -10,16 +10,16 @@ import {
   internalAccount,
   ok,
   quoteBody,
-} from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { commandOn } from '../../../../test/production.ts';
-import { drawKeys, stampWith } from '../../../../test/wallet-desk.ts';
+} from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { commandOn } from '../../../../test/kit/app/production.ts';
+import { drawKeys, stampWith } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import {
   payloadOf,
   stamped,
   type WalletPayer,
   walletPayer,
-} from '../../../../test/wallet-payer.ts';
+} from '../../../../test/kit/wallets/wallet-payments.ts';
 import { walletSessions } from '../../wallets/store.ts';
 import { currentOf } from '../payouts/payout-jobs.ts';
 import { asOutgoing } from '../transactions/rows.ts';

@@ -9,15 +9,15 @@ import {
   fundedCustomer,
   ok,
   quoteBody,
-} from '../../../../test/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
-import { drawKeys, stampWith } from '../../../../test/wallet-desk.ts';
+} from '../../../../test/kit/app/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { drawKeys, stampWith } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import {
   payloadOf,
   stamped,
   type WalletPayer,
   walletPayer,
-} from '../../../../test/wallet-payer.ts';
+} from '../../../../test/kit/wallets/wallet-payments.ts';
 
 const MINUTE = 60_000;
 const TEN = 10_000_000;

@@ -1,9 +1,14 @@
 // What the type of a transaction guarantees is held by the database and checked where a row is read.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CardDesk, cardDesk } from '../../../../test/card-desk.ts';
-import { cardNetwork } from '../../../../test/card-network.ts';
-import { externalAccount, fundedCustomer, ok, quoteBody } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+import {
+  externalAccount,
+  fundedCustomer,
+  ok,
+  quoteBody,
+} from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
+import { type CardDesk, cardDesk } from '../../../../test/kit/cards/cards.ts';
 import { asCardPayment } from '../../cards/clearing/payment.ts';
 import { asIncoming, asOutgoing, asPayment, transactionAt } from './rows.ts';
 import type { TransactionRow } from './store.ts';

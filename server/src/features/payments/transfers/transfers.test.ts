@@ -10,9 +10,9 @@ import {
   fundedCustomer,
   internalAccount,
   ok,
-} from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { scaPayer } from '../../../../test/sca-desk.ts';
+} from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { scaPayer } from '../../../../test/kit/sca/strong-customers.ts';
 import { stageTransferIn, startTransferIn } from './index.ts';
 
 let app: TestApp;

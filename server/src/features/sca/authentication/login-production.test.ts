@@ -1,14 +1,19 @@
 // Second factors in production: codes that really go out by text message, passkeys of a device, and what is
 // kept of either. A code is good for what it was sent for, to the number it was sent to, and nothing else.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { authenticator } from '../../../../test/authenticator.ts';
-import { confirmCode, european, sendCode, writtenTo } from '../../../../test/contacts.ts';
-import { ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { type Receiver, startReceiver } from '../../../../test/receiver.ts';
-import { assertionJson, factorDesk } from '../../../../test/sca-factors.ts';
-import { loginDesk, scaEventsOf, verdict } from '../../../../test/sca-login.ts';
-import { secondProcess } from '../../../../test/second-process.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { secondProcess } from '../../../../test/kit/app/second-process.ts';
+import {
+  confirmCode,
+  european,
+  sendCode,
+  writtenTo,
+} from '../../../../test/kit/customers/contacts.ts';
+import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
+import { assertionJson, factorDesk } from '../../../../test/kit/sca/factors.ts';
+import { loginDesk, scaEventsOf, verdict } from '../../../../test/kit/sca/login.ts';
+import { authenticator } from '../../../../test/kit/wallets/authenticator.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { customers } from '../../customers/records/store.ts';
 import { codeSweep } from '../../notifications/codes/codes.ts';

@@ -1,11 +1,17 @@
 // Logging in with each factor in the sandbox, how long that counts, and every way in which it is refused.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { european } from '../../../../test/contacts.ts';
-import { customer, ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { ADDRESS, CODE, logIn, ORIGIN, provenCustomer } from '../../../../test/sca-desk.ts';
-import { assertionJson, codeAt, factorDesk } from '../../../../test/sca-factors.ts';
-import { loginDesk, scaEventsOf, verdict } from '../../../../test/sca-login.ts';
+import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { european } from '../../../../test/kit/customers/contacts.ts';
+import { assertionJson, codeAt, factorDesk } from '../../../../test/kit/sca/factors.ts';
+import { loginDesk, scaEventsOf, verdict } from '../../../../test/kit/sca/login.ts';
+import {
+  ADDRESS,
+  CODE,
+  logIn,
+  ORIGIN,
+  provenCustomer,
+} from '../../../../test/kit/sca/strong-customers.ts';
 import { customers } from '../../customers/records/store.ts';
 import { checkSession, scaStandings } from '../lockout/lockout.ts';
 import { openChallenge } from './challenges.ts';

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { european, writtenTo } from '../../../../test/contacts.ts';
-import { customer, externalAccount, ok } from '../../../../test/fixtures.ts';
-import { type CallOptions, startApp, type TestApp } from '../../../../test/harness.ts';
+import { customer, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
+import { type CallOptions, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { european, writtenTo } from '../../../../test/kit/customers/contacts.ts';
+import { assertionJson, factorDesk } from '../../../../test/kit/sca/factors.ts';
+import { scaEventsOf, verdict } from '../../../../test/kit/sca/login.ts';
 import {
   authorize,
   CODE,
@@ -9,9 +11,7 @@ import {
   provenCustomer,
   quotedPayout,
   scaPayer,
-} from '../../../../test/sca-desk.ts';
-import { assertionJson, factorDesk } from '../../../../test/sca-factors.ts';
-import { scaEventsOf, verdict } from '../../../../test/sca-login.ts';
+} from '../../../../test/kit/sca/strong-customers.ts';
 import { externalAccounts } from '../../payees/external-accounts/store.ts';
 import { scaChallenges } from './store.ts';
 

@@ -1,11 +1,11 @@
 // What failures bring: a lock that grows with every one of them, and suspension. They add up, whatever they
 // were of, until the password was reset.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { CODE, logIn, provenCustomer } from '../../../../test/sca-desk.ts';
-import { codeAt, factorDesk } from '../../../../test/sca-factors.ts';
-import { loginDesk, scaEventsOf, verdict } from '../../../../test/sca-login.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { codeAt, factorDesk } from '../../../../test/kit/sca/factors.ts';
+import { loginDesk, scaEventsOf, verdict } from '../../../../test/kit/sca/login.ts';
+import { CODE, logIn, provenCustomer } from '../../../../test/kit/sca/strong-customers.ts';
 import { scaStandings } from './lockout.ts';
 
 const MINUTE = 60_000;

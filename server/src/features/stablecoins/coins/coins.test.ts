@@ -1,9 +1,13 @@
 // Registering tokens: which provider account they come from, what the provider says of them, who is first,
 // and the issuance that goes on behind them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { booksBalance, ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { freshDesk, linkedDesk, stablecoinDesk } from '../../../../test/stablecoin-desk.ts';
+import { booksBalance, ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import {
+  freshDesk,
+  linkedDesk,
+  stablecoinDesk,
+} from '../../../../test/kit/payments/stablecoins.ts';
 import type { MintPort } from '../../../connectors/ports/stablecoins.ts';
 import { ledgerAccounts } from '../../../runtime/committer/ledger-accounts.ts';
 import { createWorker } from '../../../runtime/jobs/jobs.ts';

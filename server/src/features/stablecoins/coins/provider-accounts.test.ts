@@ -1,9 +1,9 @@
 // Linking accounts at the provider of stablecoins: what its sandbox says by the end of a secret, what becomes
 // of the secret, and keys without which nothing is written.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
-import { stablecoinDesk } from '../../../../test/stablecoin-desk.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { stablecoinDesk } from '../../../../test/kit/payments/stablecoins.ts';
 
 const PATH = '/stablecoin-provider-accounts';
 

@@ -1,9 +1,9 @@
 // How long and how often a provider is asked about the issuance of a token, and that one chain of questions
 // follows it, whatever becomes of the link to the provider.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { freshDesk, linkedDesk } from '../../../../test/stablecoin-desk.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { freshDesk, linkedDesk } from '../../../../test/kit/payments/stablecoins.ts';
 import { providerAccounts, stablecoins } from '../store.ts';
 import { FOLLOW, followLater, followOn } from './follow.ts';
 

@@ -2,9 +2,9 @@
 // and which reason is told where there are several. A refused one leaves neither a row nor anything set
 // aside.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { booksBalance, ok } from '../../../../test/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
-import { DOLLAR, mintDesk } from '../../../../test/mint-desk.ts';
+import { booksBalance, ok } from '../../../../test/kit/app/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { DOLLAR, mintDesk } from '../../../../test/kit/payments/mints.ts';
 import { MOST_UNITS } from './judge.ts';
 
 let app: TestApp;

@@ -2,9 +2,9 @@
 // provider that does not answer, one that knows the platform no more, one that says things in an odd order.
 // The provider here is the sandbox's with a voice of its own, asked by a worker beside the server's.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { booksBalance, customer, externalAccount, ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { BURNT, mintDesk, UNDER_WAY, UNTOUCHED } from '../../../../test/mint-desk.ts';
+import { booksBalance, customer, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { BURNT, mintDesk, UNDER_WAY, UNTOUCHED } from '../../../../test/kit/payments/mints.ts';
 import {
   FINAL,
   failed,
@@ -12,7 +12,7 @@ import {
   says,
   workerSaying as speaking,
   type Voice,
-} from '../../../../test/mint-voice.ts';
+} from '../../../../test/kit/payments/scripted-issuer.ts';
 import { mintsAndBurns, providerAccounts } from '../store.ts';
 import { operationJobs, SUBMIT } from './operation-jobs.ts';
 import { orderOfRow } from './order.ts';

@@ -2,9 +2,9 @@
 // was judged before may be true no more when it has answered. The provider here is the sandbox's with one
 // voice of its own.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { mintDesk } from '../../../../test/mint-desk.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { mintDesk } from '../../../../test/kit/payments/mints.ts';
 import type { MintPort } from '../../../connectors/ports/stablecoins.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { mintsAndBurns, stablecoins } from '../store.ts';

@@ -3,9 +3,9 @@
 // moment what its operations say, with no more burnt than circulates.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { booksBalance, ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { DOLLAR, mintDesk } from '../../../../test/mint-desk.ts';
+import { booksBalance, ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { DOLLAR, mintDesk } from '../../../../test/kit/payments/mints.ts';
 import type { OrderProgress } from '../../../connectors/ports/stablecoins.ts';
 import { operationStates } from '../states.ts';
 import { mintsAndBurns } from '../store.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 
 let app: TestApp;
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { commandOn } from '../../../../test/production.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { commandOn } from '../../../../test/kit/app/production.ts';
 import { operate } from '../../../runtime/operation/operate.ts';
 import { systemCaller } from '../platform/index.ts';
 import { authenticator } from './index.ts';

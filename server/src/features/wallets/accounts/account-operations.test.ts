@@ -4,16 +4,21 @@ import { createHash } from 'node:crypto';
 import { validateMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { customer, internalAccount, ok } from '../../../../test/fixtures.ts';
+import { customer, internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import {
   type Answer,
   startApp,
   type TestApp,
   type TestPlatform,
-} from '../../../../test/harness.ts';
-import { walletCrypto } from '../../../../test/wallet-client.ts';
-import { drawKeys, type Keys, signedHeaders, stampWith } from '../../../../test/wallet-desk.ts';
-import { heldSession } from '../../../../test/wallet-sessions.ts';
+} from '../../../../test/kit/app/harness.ts';
+import { walletCrypto } from '../../../../test/kit/wallets/client-libraries.ts';
+import {
+  drawKeys,
+  type Keys,
+  signedHeaders,
+  stampWith,
+} from '../../../../test/kit/wallets/embedded-wallets.ts';
+import { heldSession } from '../../../../test/kit/wallets/sessions.ts';
 import { customerKey } from '../../../features.ts';
 import { openMessageOf } from '../../notifications/messages/send.ts';
 import { messages } from '../../notifications/messages/store.ts';

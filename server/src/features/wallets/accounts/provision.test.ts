@@ -3,8 +3,14 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { balances, customer, fund, internalAccount, ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
+import {
+  balances,
+  customer,
+  fund,
+  internalAccount,
+  ok,
+} from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { connectorRegistry, custodyKeysOf } from '../../../connectors/registry.ts';
 import { projectRoot } from '../../../runtime/config/root.ts';
 import { provisionAccounts } from '../../balances/internal-accounts/index.ts';

@@ -2,10 +2,14 @@
 // has done, so that nobody's codes go where no holder has signed for. The other thing is made to
 // happen after everything was read and before anything was written.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { customer, ok } from '../../../../test/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
-import { phoneNumber } from '../../../../test/otp.ts';
-import { signedHeaders, type WalletDesk, walletDesk } from '../../../../test/wallet-desk.ts';
+import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import {
+  signedHeaders,
+  type WalletDesk,
+  walletDesk,
+} from '../../../../test/kit/wallets/embedded-wallets.ts';
+import { phoneNumber } from '../../../../test/kit/wallets/one-time-codes.ts';
 import { connectorRegistry } from '../../../connectors/registry.ts';
 import type { Input } from '../../../kernel/contract/operation.ts';
 import type { updateCustomerById } from '../../customers/registration/contract.ts';

@@ -1,8 +1,8 @@
 // Changing what one-time codes go to: only the holder of a wallet that is tied to it may, by a signature, and
 // then the customer and every credential change together or not at all.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { customer, ok } from '../../../../test/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
+import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import {
   CODE,
   drawKeys,
@@ -10,7 +10,7 @@ import {
   signedHeaders,
   type WalletDesk,
   walletDesk,
-} from '../../../../test/wallet-desk.ts';
+} from '../../../../test/kit/wallets/embedded-wallets.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 import { digestOf } from '../../customers/digests/index.ts';
 import { type CredentialRow, credentials, walletSessions, wallets } from '../store.ts';

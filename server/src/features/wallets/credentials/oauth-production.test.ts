@@ -1,8 +1,8 @@
 // Identities in production, with a provider of the operator's own that really runs on this machine: its keys
 // decide, what the sandbox takes is refused, and a provider that is down is nobody's fault.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import {
   type IdentityProvider,
   nonceOf,
@@ -10,13 +10,13 @@ import {
   providerKey,
   signToken,
   startIdentityProvider,
-} from '../../../../test/identity-provider.ts';
+} from '../../../../test/kit/http/identity-provider.ts';
 import {
   drawKeys,
   openSessionKey,
   type WalletDesk,
   walletDesk,
-} from '../../../../test/wallet-desk.ts';
+} from '../../../../test/kit/wallets/embedded-wallets.ts';
 
 const MINUTE = 60_000;
 

@@ -2,9 +2,9 @@
 // sessions with it, removing it, and everything that stands in the way.
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ok } from '../../../../test/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
-import { nonceOf, segment } from '../../../../test/identity-provider.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { nonceOf, segment } from '../../../../test/kit/http/identity-provider.ts';
 import {
   drawKeys,
   type Keys,
@@ -12,7 +12,7 @@ import {
   signedHeaders,
   type WalletDesk,
   walletDesk,
-} from '../../../../test/wallet-desk.ts';
+} from '../../../../test/kit/wallets/embedded-wallets.ts';
 
 const MINUTE = 60_000;
 

@@ -1,9 +1,8 @@
 // What holds for credentials of every type: listing them, adding the first and every other one, and finding
 // the one that is to be proved.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { internalAccount, ok } from '../../../../test/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
-import { phoneNumber, verdict } from '../../../../test/otp.ts';
+import { internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import {
   CODE,
   drawKeys,
@@ -14,7 +13,8 @@ import {
   signedHeaders,
   type WalletDesk,
   walletDesk,
-} from '../../../../test/wallet-desk.ts';
+} from '../../../../test/kit/wallets/embedded-wallets.ts';
+import { phoneNumber, verdict } from '../../../../test/kit/wallets/one-time-codes.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 
 const MINUTE = 60_000;

@@ -1,10 +1,17 @@
 // One-time codes in production, sent through a real mail server and to a service for text messages: what the
 // platform's configuration makes of them, how often they are sent, and where they are not to be found.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { writtenTo } from '../../../../test/contacts.ts';
-import { ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { type MailServer, startMailServer } from '../../../../test/mail-server.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { writtenTo } from '../../../../test/kit/customers/contacts.ts';
+import { type MailServer, startMailServer } from '../../../../test/kit/http/mail-server.ts';
+import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
+import {
+  CODE,
+  signedHeaders,
+  type WalletDesk,
+  walletDesk,
+} from '../../../../test/kit/wallets/embedded-wallets.ts';
 import {
   fault,
   NONE_PENDING,
@@ -12,9 +19,7 @@ import {
   phoneNumber,
   verdict,
   WRONG_CODE,
-} from '../../../../test/otp.ts';
-import { type Receiver, startReceiver } from '../../../../test/receiver.ts';
-import { CODE, signedHeaders, type WalletDesk, walletDesk } from '../../../../test/wallet-desk.ts';
+} from '../../../../test/kit/wallets/one-time-codes.ts';
 
 const MINUTE = 60_000;
 

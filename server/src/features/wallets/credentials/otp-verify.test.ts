@@ -1,8 +1,17 @@
 // Showing a one-time code and signing for the session, in the sandbox, over HTTP and with the libraries that
 // clients use, and every way in which either is refused.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ok } from '../../../../test/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { walletCrypto } from '../../../../test/kit/wallets/client-libraries.ts';
+import {
+  CODE,
+  drawKeys,
+  encryptOtp,
+  signedHeaders,
+  type WalletDesk,
+  walletDesk,
+} from '../../../../test/kit/wallets/embedded-wallets.ts';
 import {
   fault,
   NONE_PENDING,
@@ -11,16 +20,7 @@ import {
   sealTo,
   verdict,
   WRONG_CODE,
-} from '../../../../test/otp.ts';
-import { walletCrypto } from '../../../../test/wallet-client.ts';
-import {
-  CODE,
-  drawKeys,
-  encryptOtp,
-  signedHeaders,
-  type WalletDesk,
-  walletDesk,
-} from '../../../../test/wallet-desk.ts';
+} from '../../../../test/kit/wallets/one-time-codes.ts';
 import { connectorRegistry } from '../../../connectors/registry.ts';
 import { customers } from '../../customers/records/store.ts';
 import { endCredential } from '../accounts/credentials.ts';

@@ -1,11 +1,20 @@
 // One-time codes as credentials of wallets, in the sandbox and over HTTP: adding one, bringing one back, and
 // asking for a code, with every way in which that is refused.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writtenTo } from '../../../../test/contacts.ts';
-import { ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { fault, otpDesk, phoneNumber, readBundle } from '../../../../test/otp.ts';
-import { signedHeaders, type WalletDesk, walletDesk } from '../../../../test/wallet-desk.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { writtenTo } from '../../../../test/kit/customers/contacts.ts';
+import {
+  signedHeaders,
+  type WalletDesk,
+  walletDesk,
+} from '../../../../test/kit/wallets/embedded-wallets.ts';
+import {
+  fault,
+  otpDesk,
+  phoneNumber,
+  readBundle,
+} from '../../../../test/kit/wallets/one-time-codes.ts';
 import { customers } from '../../customers/records/store.ts';
 
 const MINUTE = 60_000;

@@ -1,22 +1,22 @@
 // Passkeys that prove themselves, through the API: sessions they open, and everything that opens none.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Authenticator, authenticator } from '../../../../test/authenticator.ts';
-import { ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import {
-  expectRefused,
-  fieldsOf,
-  type PasskeyDesk,
-  passkeyDesk,
-  registration,
-} from '../../../../test/passkeys.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { type Authenticator, authenticator } from '../../../../test/kit/wallets/authenticator.ts';
 import {
   drawKeys,
   openSessionKey,
   stampWith,
   type WalletDesk,
   walletDesk,
-} from '../../../../test/wallet-desk.ts';
+} from '../../../../test/kit/wallets/embedded-wallets.ts';
+import {
+  expectRefused,
+  fieldsOf,
+  type PasskeyDesk,
+  passkeyDesk,
+  registration,
+} from '../../../../test/kit/wallets/passkeys.ts';
 import { addCredential } from '../accounts/credentials.ts';
 import { walletOf } from '../accounts/wallet.ts';
 import { passkeyKind } from './passkey.ts';

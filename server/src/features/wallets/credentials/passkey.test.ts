@@ -1,22 +1,22 @@
 // Passkeys as credentials, through the API: adding one, and asking it to prove itself, with everything that
 // stands against either.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { authenticator } from '../../../../test/authenticator.ts';
-import { ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { authenticator } from '../../../../test/kit/wallets/authenticator.ts';
+import {
+  drawKeys,
+  signedHeaders,
+  type WalletDesk,
+  walletDesk,
+} from '../../../../test/kit/wallets/embedded-wallets.ts';
 import {
   fieldsOf,
   newChallenge,
   type PasskeyDesk,
   passkeyDesk,
   registration,
-} from '../../../../test/passkeys.ts';
-import {
-  drawKeys,
-  signedHeaders,
-  type WalletDesk,
-  walletDesk,
-} from '../../../../test/wallet-desk.ts';
+} from '../../../../test/kit/wallets/passkeys.ts';
 
 let app: TestApp;
 let desk: WalletDesk;

@@ -1,9 +1,8 @@
 // Removing credentials: who may sign for it, what ends with one, and that a wallet never loses its last,
 // however many are removed at once.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ok } from '../../../../test/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
-import { verdict } from '../../../../test/otp.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import {
   CODE,
   drawKeys,
@@ -15,7 +14,8 @@ import {
   signedHeaders,
   type WalletDesk,
   walletDesk,
-} from '../../../../test/wallet-desk.ts';
+} from '../../../../test/kit/wallets/embedded-wallets.ts';
+import { verdict } from '../../../../test/kit/wallets/one-time-codes.ts';
 
 let app: TestApp;
 let desk: WalletDesk;

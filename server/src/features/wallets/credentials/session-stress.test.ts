@@ -1,15 +1,15 @@
 // Sessions where much happens: a wallet that has had very many of them, and one that is followed by another
 // in the instant in which the credential that vouches for it is removed.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { verdict } from '../../../../test/otp.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import {
   drawKeys,
   signedHeaders,
   type WalletDesk,
   walletDesk,
-} from '../../../../test/wallet-desk.ts';
+} from '../../../../test/kit/wallets/embedded-wallets.ts';
+import { verdict } from '../../../../test/kit/wallets/one-time-codes.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { platforms } from '../../tenancy/platform/store.ts';
 

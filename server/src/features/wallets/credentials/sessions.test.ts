@@ -1,8 +1,7 @@
 // Sessions of a wallet: several at once, how they run out, how one follows another, and how each is ended.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { internalAccount, ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { verdict } from '../../../../test/otp.ts';
+import { internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import {
   drawKeys,
   NOT_ALLOWED,
@@ -11,7 +10,8 @@ import {
   signedHeaders,
   type WalletDesk,
   walletDesk,
-} from '../../../../test/wallet-desk.ts';
+} from '../../../../test/kit/wallets/embedded-wallets.ts';
+import { verdict } from '../../../../test/kit/wallets/one-time-codes.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

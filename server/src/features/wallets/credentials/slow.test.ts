@@ -1,9 +1,8 @@
 // Wallets that take their time, as the operator can have the sandbox play it: every operation that may answer
 // that it goes on is asked for again, ends by itself, and keeps its rules until it has ended.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ok } from '../../../../test/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/harness.ts';
-import { phoneNumber, verdict } from '../../../../test/otp.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import {
   CODE,
   drawKeys,
@@ -12,7 +11,8 @@ import {
   signedHeaders,
   type WalletDesk,
   walletDesk,
-} from '../../../../test/wallet-desk.ts';
+} from '../../../../test/kit/wallets/embedded-wallets.ts';
+import { phoneNumber, verdict } from '../../../../test/kit/wallets/one-time-codes.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,12 +1,17 @@
 // What stops a way back into a wallet that waits, and that it happens once however many servers there are.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { writtenTo } from '../../../../test/contacts.ts';
-import { erase } from '../../../../test/erasures.ts';
-import { ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { phoneNumber } from '../../../../test/otp.ts';
-import { DELAY, HOUR, type RecoveryDesk, recoveryDesk } from '../../../../test/recovery.ts';
-import { signedHeaders, type WalletDesk } from '../../../../test/wallet-desk.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { writtenTo } from '../../../../test/kit/customers/contacts.ts';
+import { erase } from '../../../../test/kit/customers/erasure.ts';
+import { signedHeaders, type WalletDesk } from '../../../../test/kit/wallets/embedded-wallets.ts';
+import { phoneNumber } from '../../../../test/kit/wallets/one-time-codes.ts';
+import {
+  DELAY,
+  HOUR,
+  type RecoveryDesk,
+  recoveryDesk,
+} from '../../../../test/kit/wallets/recovery.ts';
 import { compose } from '../../../compose.ts';
 import { createLog } from '../../../runtime/observability/log.ts';
 import { addCredential } from '../accounts/credentials.ts';

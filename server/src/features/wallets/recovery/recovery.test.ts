@@ -1,13 +1,19 @@
 // The way back for a user who can prove no credential: all of it, what is said about it, what it is refused
 // for, and how long it takes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writtenTo } from '../../../../test/contacts.ts';
-import { ok } from '../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { phoneNumber } from '../../../../test/otp.ts';
-import { asking, DELAY, HOUR, type RecoveryDesk, recoveryDesk } from '../../../../test/recovery.ts';
-import { secondProcess } from '../../../../test/second-process.ts';
-import { type WalletDesk, walletDesk } from '../../../../test/wallet-desk.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { secondProcess } from '../../../../test/kit/app/second-process.ts';
+import { writtenTo } from '../../../../test/kit/customers/contacts.ts';
+import { type WalletDesk, walletDesk } from '../../../../test/kit/wallets/embedded-wallets.ts';
+import { phoneNumber } from '../../../../test/kit/wallets/one-time-codes.ts';
+import {
+  asking,
+  DELAY,
+  HOUR,
+  type RecoveryDesk,
+  recoveryDesk,
+} from '../../../../test/kit/wallets/recovery.ts';
 import { operate } from '../../../runtime/operation/operate.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
 import { walletRecoveries } from '../store.ts';

@@ -1,15 +1,15 @@
 // Answers that a wallet is still at work: how many, who may go on, and that the work is done once, also when
 // nobody asks again or something stands against it by then.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../../test/harness.ts';
-import { secondProcess } from '../../../../test/second-process.ts';
+import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { secondProcess } from '../../../../test/kit/app/second-process.ts';
+import { stampWith } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import {
   leaveMark,
   prepareMarks,
   type SignedThing,
   signedThing,
-} from '../../../../test/signed-operation.ts';
-import { stampWith } from '../../../../test/wallet-desk.ts';
+} from '../../../../test/kit/wallets/signed-operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Worker } from '../../../runtime/jobs/jobs.ts';
 import { createWorker } from '../../../runtime/jobs/jobs.ts';

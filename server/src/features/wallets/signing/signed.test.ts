@@ -1,15 +1,19 @@
 // The signed retry as clients meet it: the order in which a second request is judged, in both environments,
 // and what keeps one signature from meaning more than one act.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/harness.ts';
-import { secondProcess } from '../../../../test/second-process.ts';
+import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { secondProcess } from '../../../../test/kit/app/second-process.ts';
+import {
+  drawKeys,
+  signedHeaders,
+  stampWith,
+} from '../../../../test/kit/wallets/embedded-wallets.ts';
 import {
   leaveMark,
   prepareMarks,
   type SignedThing,
   signedThing,
-} from '../../../../test/signed-operation.ts';
-import { drawKeys, signedHeaders, stampWith } from '../../../../test/wallet-desk.ts';
+} from '../../../../test/kit/wallets/signed-operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { walletOf } from '../accounts/wallet.ts';
 import { walletAuthorizations } from '../store.ts';

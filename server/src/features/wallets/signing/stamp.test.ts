@@ -3,8 +3,8 @@
 import { createPrivateKey, createPublicKey, sign, webcrypto } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { ApiKeyStamper } from '../../../../test/wallet-client.ts';
-import { drawKeys } from '../../../../test/wallet-desk.ts';
+import { ApiKeyStamper } from '../../../../test/kit/wallets/client-libraries.ts';
+import { drawKeys } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import { compressedPoint, p256Jwk, p256Pair, wholePoint } from '../../../kernel/crypto/p256.ts';
 import { parseStamp, type Stamp, signs } from './stamp.ts';
 

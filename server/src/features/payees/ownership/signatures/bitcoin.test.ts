@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bitcoinWallet } from '../../../../../test/wallets.ts';
+import { bitcoinWallet } from '../../../../../test/kit/wallets/chain-wallets.ts';
 import { bitcoinDigest, isBitcoinProvable, provesBitcoin } from './bitcoin.ts';
 
 const hexOf = (text: string) => Buffer.from(text, 'base64').toString('hex');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { evmWallet, tronWallet } from '../../../../../test/wallets.ts';
+import { evmWallet, tronWallet } from '../../../../../test/kit/wallets/chain-wallets.ts';
 import { evmDigest, hexBytes, provesEvm, provesTron } from './personal.ts';
 
 /** The test key of the web3.js and eth-account documentation. */

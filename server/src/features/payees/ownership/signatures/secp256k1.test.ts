@@ -1,7 +1,7 @@
 import { createECDH, createHash, generateKeyPairSync, sign } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { signDigest } from '../../../../../test/wallets.ts';
+import { signDigest } from '../../../../../test/kit/wallets/chain-wallets.ts';
 import { isLow, ORDER, recoverKey, toBigInt } from './secp256k1.ts';
 
 const bytes32 = (value: bigint) => Buffer.from(value.toString(16).padStart(64, '0'), 'hex');

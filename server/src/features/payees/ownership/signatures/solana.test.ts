@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { base58 } from '@scure/base';
 import { describe, expect, it } from 'vitest';
-import { solanaWallet } from '../../../../../test/wallets.ts';
+import { solanaWallet } from '../../../../../test/kit/wallets/chain-wallets.ts';
 import { provesSolana } from './solana.ts';
 
 const encode = (hex: string) => base58.encode(Buffer.from(hex, 'hex'));

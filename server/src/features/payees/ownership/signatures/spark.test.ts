@@ -1,6 +1,6 @@
 import { createECDH, createPrivateKey, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { sparkWallet } from '../../../../../test/wallets.ts';
+import { sparkWallet } from '../../../../../test/kit/wallets/chain-wallets.ts';
 import { isLow, toBigInt } from './secp256k1.ts';
 import { provesSpark } from './spark.ts';
 

@@ -12,8 +12,8 @@ import {
   internalAccount,
   ok,
   quoteBody,
-} from '../../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../../test/harness.ts';
+} from '../../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../../test/kit/app/harness.ts';
 import { internalAccounts } from '../../../balances/internal-accounts/store.ts';
 import { currentOf } from '../../payouts/payout-jobs.ts';
 import { asOutgoing } from '../../transactions/rows.ts';

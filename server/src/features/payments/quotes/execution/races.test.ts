@@ -12,8 +12,8 @@ import {
   internalAccount,
   ok,
   quoteBody,
-} from '../../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../../test/harness.ts';
+} from '../../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../../test/kit/app/harness.ts';
 import { connectorRegistry } from '../../../../connectors/registry.ts';
 import type { Job, JobHandler, Result } from '../../../../runtime/jobs/jobs.ts';
 import { createLog, type Log } from '../../../../runtime/observability/log.ts';

@@ -8,9 +8,14 @@ import {
   internalAccount,
   ok,
   quoteBody,
-} from '../../../../../test/fixtures.ts';
-import { type CallOptions, startApp, type TestApp } from '../../../../../test/harness.ts';
-import { authorize, CODE, execute, scaPayer } from '../../../../../test/sca-desk.ts';
+} from '../../../../../test/kit/app/fixtures.ts';
+import { type CallOptions, startApp, type TestApp } from '../../../../../test/kit/app/harness.ts';
+import {
+  authorize,
+  CODE,
+  execute,
+  scaPayer,
+} from '../../../../../test/kit/sca/strong-customers.ts';
 import { bolt11 } from '../../../../connectors/sandbox/payments/bolt11.ts';
 
 let app: TestApp;

@@ -1,8 +1,6 @@
 // Payments that a passkey authorises: it signs this amount and this payee, and nothing else. In the sandbox a
 // page without a device will do; in production a device in software plays one to the letter.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Authenticator } from '../../../../../test/authenticator.ts';
-import { european } from '../../../../../test/contacts.ts';
 import {
   booksBalance,
   eventTypes,
@@ -10,14 +8,17 @@ import {
   internalAccount,
   ok,
   quoteBody,
-} from '../../../../../test/fixtures.ts';
+} from '../../../../../test/kit/app/fixtures.ts';
 import {
   type Answer,
   type CallOptions,
   startApp,
   type TestApp,
   type TestPlatform,
-} from '../../../../../test/harness.ts';
+} from '../../../../../test/kit/app/harness.ts';
+import { european } from '../../../../../test/kit/customers/contacts.ts';
+import { assertionJson, factorDesk } from '../../../../../test/kit/sca/factors.ts';
+import { loginDesk } from '../../../../../test/kit/sca/login.ts';
 import {
   ADDRESS,
   authorize,
@@ -27,9 +28,8 @@ import {
   resend,
   type ScaPayer,
   scaPayer,
-} from '../../../../../test/sca-desk.ts';
-import { assertionJson, factorDesk } from '../../../../../test/sca-factors.ts';
-import { loginDesk } from '../../../../../test/sca-login.ts';
+} from '../../../../../test/kit/sca/strong-customers.ts';
+import type { Authenticator } from '../../../../../test/kit/wallets/authenticator.ts';
 import { platforms } from '../../../tenancy/platform/store.ts';
 import { takeDeposit } from './funding.ts';
 

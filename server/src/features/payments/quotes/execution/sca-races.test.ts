@@ -2,9 +2,15 @@
 // trust that is withdrawn. The other thing is made to happen at the worst moment, after everything was read
 // and before anything was written; exactly one of the two counts.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { writtenTo } from '../../../../../test/contacts.ts';
-import { balances, booksBalance, eventTypes, ok, quoteBody } from '../../../../../test/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../../test/harness.ts';
+import {
+  balances,
+  booksBalance,
+  eventTypes,
+  ok,
+  quoteBody,
+} from '../../../../../test/kit/app/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../../test/kit/app/harness.ts';
+import { writtenTo } from '../../../../../test/kit/customers/contacts.ts';
 import {
   authorize,
   CODE,
@@ -12,7 +18,7 @@ import {
   quotedPayout,
   type ScaPayer,
   scaPayer,
-} from '../../../../../test/sca-desk.ts';
+} from '../../../../../test/kit/sca/strong-customers.ts';
 import type { Job } from '../../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { scaChallenges } from '../../../sca/authentication/store.ts';

@@ -8,15 +8,15 @@ import {
   externalAccount,
   ok,
   quoteBody,
-} from '../../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../../test/harness.ts';
+} from '../../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../../test/kit/app/harness.ts';
 import {
   authorize,
   CODE,
   provenCustomer,
   type ScaPayer,
   scaPayer,
-} from '../../../../../test/sca-desk.ts';
+} from '../../../../../test/kit/sca/strong-customers.ts';
 
 let app: TestApp;
 let payer: ScaPayer;

@@ -1,7 +1,6 @@
 // Proofs that do not hold, come too late, come from elsewhere or meet an empty account: nothing moves, and
 // what may be tried again stays as it was.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { writtenTo } from '../../../../../test/contacts.ts';
 import {
   balances,
   booksBalance,
@@ -9,8 +8,9 @@ import {
   fund,
   ok,
   quoteBody,
-} from '../../../../../test/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../../test/harness.ts';
+} from '../../../../../test/kit/app/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../../../../../test/kit/app/harness.ts';
+import { writtenTo } from '../../../../../test/kit/customers/contacts.ts';
 import {
   authorize,
   CODE,
@@ -20,7 +20,7 @@ import {
   quotedPayout,
   resend,
   scaPayer,
-} from '../../../../../test/sca-desk.ts';
+} from '../../../../../test/kit/sca/strong-customers.ts';
 import { scaChallenges } from '../../../sca/authentication/store.ts';
 import { scaEvents } from '../../../sca/events/events.ts';
 import { scaStandings } from '../../../sca/lockout/lockout.ts';

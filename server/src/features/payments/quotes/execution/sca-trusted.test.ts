@@ -2,12 +2,18 @@
 // not shut out, and a line for those who look later. Beside them what a message shows of a chain's address,
 // and numbers that nobody asked about when their customer came.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writtenTo } from '../../../../../test/contacts.ts';
-import { booksBalance, ok, quoteBody } from '../../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../../test/harness.ts';
-import { commandOn } from '../../../../../test/production.ts';
-import { CODE, execute, logIn, quotedPayout, scaPayer } from '../../../../../test/sca-desk.ts';
-import { scaEventsOf } from '../../../../../test/sca-login.ts';
+import { booksBalance, ok, quoteBody } from '../../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../../test/kit/app/harness.ts';
+import { commandOn } from '../../../../../test/kit/app/production.ts';
+import { writtenTo } from '../../../../../test/kit/customers/contacts.ts';
+import { scaEventsOf } from '../../../../../test/kit/sca/login.ts';
+import {
+  CODE,
+  execute,
+  logIn,
+  quotedPayout,
+  scaPayer,
+} from '../../../../../test/kit/sca/strong-customers.ts';
 
 let app: TestApp;
 

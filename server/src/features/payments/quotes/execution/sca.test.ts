@@ -1,7 +1,6 @@
 // Payments that their customer authorises: what is asked for, in how many steps, what is told on the way and
 // when the money moves; and who needs not.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { european, writtenTo } from '../../../../../test/contacts.ts';
 import {
   balances,
   booksBalance,
@@ -12,8 +11,9 @@ import {
   internalAccount,
   ok,
   quoteBody,
-} from '../../../../../test/fixtures.ts';
-import { startApp, type TestApp } from '../../../../../test/harness.ts';
+} from '../../../../../test/kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../../../../../test/kit/app/harness.ts';
+import { european, writtenTo } from '../../../../../test/kit/customers/contacts.ts';
 import {
   authorize,
   CODE,
@@ -23,7 +23,7 @@ import {
   quotedPayout,
   type ScaPayer,
   scaPayer,
-} from '../../../../../test/sca-desk.ts';
+} from '../../../../../test/kit/sca/strong-customers.ts';
 import { platforms } from '../../../tenancy/platform/store.ts';
 
 let app: TestApp;

@@ -1,9 +1,9 @@
 // Apps as second factors, and what holds for every factor: the list, enrolling, confirming, removing, in
 // production where codes are real and in the sandbox; and how codes are used up afterwards.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { confirmCode, european, sendCode } from '../../../../../test/contacts.ts';
-import { customer, ok } from '../../../../../test/fixtures.ts';
-import { codeAt, expectBad, openFactors } from '../../../../../test/sca-factors.ts';
+import { customer, ok } from '../../../../../test/kit/app/fixtures.ts';
+import { confirmCode, european, sendCode } from '../../../../../test/kit/customers/contacts.ts';
+import { codeAt, expectBad, openFactors } from '../../../../../test/kit/sca/factors.ts';
 import { scaEvents } from '../../events/events.ts';
 import { scaChallenges, scaEnrollments, scaFactors, scaResets } from '../store.ts';
 import { clearFactor, takeTotp } from './factors.ts';

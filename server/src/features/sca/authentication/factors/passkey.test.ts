@@ -1,9 +1,8 @@
 // Passkeys as second factors: registrations and assertions of a device in software on a production platform,
 // where each check of WebAuthn counts, and the sandbox, where a page without a device plays one.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { authenticator, type Ceremony } from '../../../../../test/authenticator.ts';
-import { european } from '../../../../../test/contacts.ts';
-import { ok } from '../../../../../test/fixtures.ts';
+import { ok } from '../../../../../test/kit/app/fixtures.ts';
+import { european } from '../../../../../test/kit/customers/contacts.ts';
 import {
   assertionJson,
   expectBad,
@@ -12,7 +11,8 @@ import {
   openFactors,
   registrationJson,
   SITE,
-} from '../../../../../test/sca-factors.ts';
+} from '../../../../../test/kit/sca/factors.ts';
+import { authenticator, type Ceremony } from '../../../../../test/kit/wallets/authenticator.ts';
 import { scaFactors } from '../store.ts';
 import { assertionOptions, takeAssertion } from './factors.ts';
 

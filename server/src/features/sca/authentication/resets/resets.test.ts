@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { european, writtenTo } from '../../../../../test/contacts.ts';
-import { customer, externalAccount, ok } from '../../../../../test/fixtures.ts';
-import { type CallOptions, startApp, type TestApp } from '../../../../../test/harness.ts';
-import { logIn, provenCustomer } from '../../../../../test/sca-desk.ts';
-import { factorDesk } from '../../../../../test/sca-factors.ts';
-import { loginDesk, scaEventsOf, verdict } from '../../../../../test/sca-login.ts';
-import { walletDesk } from '../../../../../test/wallet-desk.ts';
+import { customer, externalAccount, ok } from '../../../../../test/kit/app/fixtures.ts';
+import { type CallOptions, startApp, type TestApp } from '../../../../../test/kit/app/harness.ts';
+import { european, writtenTo } from '../../../../../test/kit/customers/contacts.ts';
+import { factorDesk } from '../../../../../test/kit/sca/factors.ts';
+import { loginDesk, scaEventsOf, verdict } from '../../../../../test/kit/sca/login.ts';
+import { logIn, provenCustomer } from '../../../../../test/kit/sca/strong-customers.ts';
+import { walletDesk } from '../../../../../test/kit/wallets/embedded-wallets.ts';
 import { digestOf } from '../../../customers/digests/index.ts';
 import type { CustomerRow } from '../../../customers/records/index.ts';
 import { customers } from '../../../customers/records/store.ts';

@@ -1,0 +1,188 @@
+// The guides in docs/guides and the README as a reader follows them who pastes their commands into bash, zsh
+// or dash: a real server on a fresh data folder, a platform for each guide and shell, and nothing at hand but
+// curl, node, cat, grep, sleep and the checkout. RAILHEAD_GUIDE_SHELLS=all runs each guide in all three. What
+// a guide shows is all that it prints, and afterwards the platform that it was given is as it was.
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { namingFor } from '../../src/catalog/naming.ts';
+import { projectRoot } from '../../src/runtime/config/root.ts';
+import { type OperatorService, openOperator } from '../kit/app/operator-service.ts';
+import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+import {
+  absentPrograms,
+  gatherPrograms,
+  needlessIn,
+  type Result,
+  runGuide,
+  SHELL_NAMES,
+  type Shell,
+  which,
+} from '../kit/guides/guide.ts';
+import { type NodeService, openNode } from '../kit/guides/node.ts';
+
+const START_MS = 120_000;
+const GUIDE_MS = 300_000;
+const FOLDER = path.join(projectRoot(), 'docs', 'guides');
+const GUIDES = fs.readdirSync(FOLDER).filter((name) => name.endsWith('.md'));
+const README = path.join(projectRoot(), 'README.md');
+const FILES = [...GUIDES.map((name) => path.join(FOLDER, name)), README];
+/**
+ * These run Node and the operator's command themselves, in one shell. All others have a stand-in, which saves
+ * minutes; the functions at the beginning of every guide are the same.
+ */
+const SHELL_OF_THE_PROGRAMS: Shell = 'bash';
+const FILES_OF_THE_PROGRAMS = ['payouts.md', 'README.md'];
+const SHELLS = SHELL_NAMES.filter((shell) => absentPrograms(shell).length === 0);
+/** Runs every guide in every shell, and not only the README. */
+const ALL = process.env.RAILHEAD_GUIDE_SHELLS === 'all';
+
+let place: Place;
+let running: Running;
+let base: string;
+let bin: string;
+/** With a stand-in for Node. */
+let clients: string;
+let service: OperatorService;
+let node: NodeService;
+
+const environment = () => ({ TMPDIR: os.tmpdir(), RAILHEAD_DATA_DIR: place.dir });
+
+/** The answer of the operator's command. */
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
+async function operator(...argv: string[]): Promise<any> {
+  const { code, out, err } = await service.run([...argv, '--json']);
+  if (code !== 0) throw new Error(err);
+  return JSON.parse(out);
+}
+
+interface Credentials {
+  readonly platformId: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** All that a guide may have set for the platform that it was given. */
+async function configurationOf({ platformId, clientId, clientSecret }: Credentials) {
+  const authorization = `Basic ${btoa(`${clientId}:${clientSecret}`)}`;
+  const reply = await fetch(`${running.credentials.baseUrl}/config`, {
+    headers: { authorization },
+  });
+  return {
+    config: await reply.json(),
+    platform: await operator('platform', 'show', platformId),
+    limits: await operator('platform', 'limits', platformId),
+    cards: await operator('platform', 'cards', platformId),
+    tokens: await operator('token', 'list', '--platform', platformId),
+  };
+}
+
+/** Of a guide the first shell and one of the others in turn; all three would take a minute more. */
+function shellsOf(file: string): readonly Shell[] {
+  if (ALL || file === README) return SHELLS;
+  const [first, ...others] = SHELLS;
+  const second = others[FILES.indexOf(file) % others.length];
+  return [first, second].filter((each) => each !== undefined);
+}
+
+const hasPrograms = (file: string, shell: Shell) =>
+  shell === SHELL_OF_THE_PROGRAMS && FILES_OF_THE_PROGRAMS.includes(path.basename(file));
+
+/** A folder like the checkout after `npm start`, with the credentials of the platform. */
+function checkoutOf(shell: Shell, file: string, made: Credentials): string {
+  const cwd = path.join(base, `${shell}-${path.basename(file, '.md')}`);
+  fs.mkdirSync(path.join(cwd, '.railhead'), { recursive: true });
+  const credentials = JSON.stringify({ ...running.credentials, ...made });
+  fs.writeFileSync(path.join(cwd, '.railhead', 'credentials.json'), credentials);
+  const link = (name: string) =>
+    fs.symlinkSync(path.join(projectRoot(), name), path.join(cwd, name));
+  link('node_modules');
+  if (hasPrograms(file, shell)) link('server');
+  return cwd;
+}
+
+async function follow(file: string, shell: Shell): Promise<Result> {
+  // Named as that of a first start.
+  const made: Credentials = await operator('platform', 'create', '--name', 'Sandbox');
+  const before = await configurationOf(made);
+  const result = await runGuide(file, {
+    shell,
+    bin: hasPrograms(file, shell) ? bin : clients,
+    cwd: checkoutOf(shell, file, made),
+    env: environment(),
+    limitMs: GUIDE_MS - 20_000,
+  });
+  expect(await configurationOf(made), 'the configuration of the platform').toEqual(before);
+  return result;
+}
+
+/** What is the same in every run here and differs between servers and days. */
+function differing(): RegExp {
+  const { port } = new URL(running.origin);
+  const today = new Date().toISOString().slice(0, 10);
+  return new RegExp(`^${port}$|${port}/|${today}|^[0-9a-f]{128}$`);
+}
+
+beforeAll(async () => {
+  place = createPlace('guides');
+  base = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-guides-'));
+  if (SHELLS.length === 0) return;
+  bin = gatherPrograms(base);
+  running = await place.start();
+  service = await openOperator(environment());
+  node = await openNode(base, which('curl') as string, service);
+  clients = gatherPrograms(base, 'clients', node.writeProgram);
+}, START_MS);
+
+afterAll(async () => {
+  await node?.close();
+  await service?.close();
+  await place.remove();
+  fs.rmSync(base, { recursive: true, force: true });
+}, 60_000);
+
+describe('guides', () => {
+  it.for(SHELL_NAMES)('%s is there to run them', (shell, { skip }) => {
+    const absent = absentPrograms(shell);
+    skip(absent.length > 0, `guides in ${shell} need ${absent.join(' and ')}`);
+    expect(SHELLS).toContain(shell);
+  });
+
+  it.concurrent.for(FILES.map((file) => [path.basename(file), file] as const))(
+    '%s shows what it prints, whatever the shell',
+    { timeout: GUIDE_MS },
+    async ([, file], { skip }) => {
+      skip(SHELLS.length === 0, 'no shell to run guides in');
+      const results = await Promise.all(shellsOf(file).map((shell) => follow(file, shell)));
+      expect(results.flatMap(({ problems }) => problems)).toEqual([]);
+      const values = results.map((each) => each.values);
+      expect(needlessIn(values, differing())).toEqual([]);
+    },
+  );
+
+  it('are linked from the README', () => {
+    const readme = fs.readFileSync(README, 'utf8');
+    expect(GUIDES.filter((name) => !readme.includes(`docs/guides/${name}`))).toEqual([]);
+  });
+});
+
+describe('existing clients in the README', () => {
+  const [, section = ''] = fs.readFileSync(README, 'utf8').split(/^## Existing clients$/m);
+  const [text = ''] = section.split(/^## /m);
+
+  it('names the API, each client and the setting', () => {
+    const names = ['Grid API', 'CLI', 'TypeScript SDK', '0.7.0', 'front end', 'wallet demo'];
+    const absent = [...names, 'RAILHEAD_SERVICE_WORD=Grid'].filter((name) => !text.includes(name));
+    expect(absent).toEqual([]);
+  });
+
+  it('shows names as the service word makes them', () => {
+    const pairs = [...text.matchAll(/`([\w-]+)`\s+becomes\s+`([\w-]+)`/g)];
+    const naming = namingFor('Grid');
+    expect(pairs).not.toEqual([]);
+    expect(pairs.map(([, neutral = '']) => naming.wire(neutral))).toEqual(
+      pairs.map(([, , shown]) => shown),
+    );
+  });
+});

@@ -1,0 +1,135 @@
+// What an open circuit means for work that waits: jobs are postponed and use up no attempt, a payment stays
+// as it is, and everything goes on once the provider answers.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Connectors, Progress, RailPort } from '../../src/connectors/ports/index.ts';
+import { sendMessage } from '../../src/features/notifications/messages/index.ts';
+import { payoutJobs } from '../../src/features/payments/payouts/payout-jobs.ts';
+import { circuitOpenIn } from '../../src/kernel/net/circuit.ts';
+import type { World } from '../../src/kernel/world.ts';
+import { createCircuits, MAX_FAILURES, OPEN_MS } from '../../src/runtime/jobs/circuits.ts';
+import { createWorker } from '../../src/runtime/jobs/jobs.ts';
+import { createLog } from '../../src/runtime/observability/log.ts';
+import { createMetrics } from '../../src/runtime/observability/metrics.ts';
+import { booksBalance, externalAccount, fundedCustomer, ok } from '../kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../kit/app/harness.ts';
+import { type HangingServer, startHanging } from '../kit/http/hanging-servers.ts';
+
+/** The longest that jobs behind a circuit wait after it may close. */
+const SPREAD_MS = 10_000;
+
+let service: HangingServer;
+let app: TestApp;
+beforeAll(async () => {
+  service = await startHanging();
+  app = await startApp({ connectors: { smsUrl: service.url } });
+});
+afterAll(async () => {
+  await service.close();
+  await app.close();
+});
+
+const scrape = async () => (await app.server.inject({ url: '/metrics' })).body;
+const pass = (ms: number) => app.world.set(app.world.now() + ms);
+
+const ATTEMPTS = `select min(attempts) as least, max(attempts) as most, count(*)::int4 as count
+  from jobs where kind = 'messages.send-sms'`;
+
+describe('text messages of a service in trouble', () => {
+  it('wait without an attempt while its circuit is open, and go out afterwards', async () => {
+    service.answer(503);
+    await app.operate(async (ctx) => {
+      for (let at = 0; at < 40; at++) {
+        sendMessage(ctx, { channel: 'SMS', to: '+15550100', kind: 'GREETING', text: `No. ${at}` });
+      }
+    }, app.production);
+    await app.settle();
+    const tried = service.requests();
+    expect(tried).toBeLessThanOrEqual(16);
+    const lines = () => app.log.filter((line) => line.includes('circuit is'));
+    expect(lines()).toHaveLength(1);
+    expect(JSON.parse(lines()[0] as string)).toMatchObject({
+      ...{ level: 'warn', message: 'circuit is open', provider: 'sms', failures: MAX_FAILURES },
+    });
+    expect(await scrape()).toContain('railhead_circuit_state{provider="sms"} 2');
+    // Every job was due again by now, and none of them used up an attempt.
+    for (let second = 0; second < 20; second++) {
+      pass(1_000);
+      await app.settle();
+    }
+    expect(service.requests()).toBe(tried);
+    expect(await app.runtime.db.query(ATTEMPTS, [])).toEqual([{ least: 0, most: 1, count: 40 }]);
+    service.answer(200);
+    await app.advance(OPEN_MS + 2 * SPREAD_MS);
+    const sent = "select count(*)::int4 as count from messages where status = 'SENT'";
+    expect(await app.runtime.db.query(sent, [])).toEqual([{ count: 40 }]);
+    expect(await scrape()).toContain('railhead_circuit_state{provider="sms"} 0');
+  });
+});
+
+/** A rail as a bank with an HTTP interface has one, by the rules of the ports. */
+function httpRail(door: World, url: string): RailPort {
+  const ask = async (id: string): Promise<Progress> => {
+    const limits = { timeoutMs: 1_000, maxBytes: 100, publicOnly: false };
+    const unknown = { state: 'unknown', checkAfterMs: 1_000 } as const;
+    try {
+      const request = { url, method: 'POST', headers: {}, body: id, ...limits } as const;
+      const { status } = await door.http(request);
+      return status === 200 ? { state: 'settled', reference: id } : unknown;
+    } catch (error) {
+      if (circuitOpenIn(error)) throw error;
+      return unknown;
+    }
+  };
+  const known = new Set<string>();
+  return {
+    carries: () => true,
+    async send({ id }) {
+      const progress = await ask(id);
+      known.add(id);
+      return progress;
+    },
+    // What was never sent is not known, and certainly not paid.
+    check: async ({ id }) =>
+      known.has(id) ? ask(id) : { state: 'failed', reason: 'QUOTE_EXECUTION_FAILED' },
+  };
+}
+
+describe('a payout whose rail has an open circuit', () => {
+  it('does not fail: it is sent once the rail answers', async () => {
+    const circuits = createCircuits(app.world.now);
+    const door = circuits.world(app.world, 'rail');
+    const rail = httpRail(door, service.url);
+    const connectors = (): Connectors => ({ ...app.connectorsOf('sandbox'), rail });
+    const worker = createWorker({
+      runtime: app.runtime,
+      handlers: payoutJobs(connectors),
+      sweeps: [],
+      log: createLog(app.world, 'error', () => undefined),
+      metrics: createMetrics(),
+    });
+    const { person, account } = await fundedCustomer(app);
+    const payee = await externalAccount(app, person.id, 'USD');
+    await app.settle();
+    service.answer(503);
+    const probe = { url: service.url, method: 'GET', headers: {} } as const;
+    for (let at = 0; at < MAX_FAILURES; at++) {
+      await door.http({ ...probe, timeoutMs: 1_000, maxBytes: 10, publicOnly: false });
+    }
+    const transfer = { source: { accountId: account.id }, destination: { accountId: payee.id } };
+    const body = { ...transfer, amount: 100_00 };
+    const { id } = ok(await app.call('POST', '/transfer-out', body), 201);
+    const status = async () => (await app.call('GET', `/transactions/${id}`)).body.status;
+    for (let round = 0; round < 5; round++) {
+      expect(await worker.runDue()).toBe(round === 0 ? 1 : 0);
+      pass(1_000);
+    }
+    const job = "select attempts, state from jobs where kind = 'payout.send'";
+    expect(await app.runtime.db.query(job, [])).toEqual([{ attempts: 0, state: 'queued' }]);
+    expect(await status()).toBe('PROCESSING');
+    service.answer(200);
+    pass(OPEN_MS + SPREAD_MS);
+    await worker.runDue();
+    expect(await status()).toBe('COMPLETED');
+    await booksBalance(app);
+  });
+});

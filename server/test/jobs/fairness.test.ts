@@ -1,0 +1,69 @@
+// A provider that hangs delays its own messages and no payment of another platform: jobs that wait for it
+// hold at most the places of their share, however many are due.
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { sendMessage } from '../../src/features/notifications/messages/index.ts';
+import { messages } from '../../src/features/notifications/messages/store.ts';
+import { SHARES } from '../../src/runtime/jobs/job-shares.ts';
+import { externalAccount, fundedCustomer, ok } from '../kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../kit/app/harness.ts';
+import { type HangingServer, startHanging } from '../kit/http/hanging-servers.ts';
+
+const MESSAGES = 450;
+
+let sms: HangingServer;
+let app: TestApp;
+
+beforeAll(async () => {
+  sms = await startHanging();
+  app = await startApp({ connectors: { smsUrl: sms.url } });
+});
+afterAll(async () => {
+  await sms.close();
+  await app.close();
+});
+
+const messagesOf = (count: number) =>
+  app.operate(async (ctx) => {
+    for (let at = 0; at < count; at++) {
+      sendMessage(ctx, { channel: 'SMS', to: '+15550100', kind: 'GREETING', text: `Hello ${at}.` });
+    }
+  }, app.production);
+
+describe('text messages that wait for a hanging service', () => {
+  it('leave places to the payout of another platform', async () => {
+    const { person, account } = await fundedCustomer(app);
+    const payee = await externalAccount(app, person.id, 'USD');
+    await app.settle();
+    await messagesOf(MESSAGES);
+    app.start();
+    await vi.waitUntil(() => sms.requests() === SHARES.perLane, { timeout: 10_000 });
+    const transfer = {
+      source: { accountId: account.id },
+      destination: { accountId: payee.id },
+      amount: 100_00,
+    };
+    const { id } = ok(await app.call('POST', '/transfer-out', transfer), 201);
+    const status = async () => (await app.call('GET', `/transactions/${id}`)).body.status;
+    await vi.waitUntil(async () => (await status()) === 'COMPLETED', { timeout: 8_000 });
+    // No message was answered meanwhile, and none beyond the share was begun.
+    expect(app.worker.running().get('messages.send-sms')).toBe(SHARES.perLane);
+    const { body } = await app.server.inject({ url: '/metrics' });
+    expect(body).toContain(`railhead_jobs_running{kind="messages.send-sms"} ${SHARES.perLane}`);
+    expect([sms.requests(), sms.peak()]).toEqual([SHARES.perLane, SHARES.perLane]);
+  }, 30_000);
+
+  it('leave places to the e-mails of their own platform', async () => {
+    const mail = {
+      channel: 'EMAIL',
+      to: 'ada@example.com',
+      kind: 'GREETING',
+      text: 'Hello.',
+    } as const;
+    const { id } = await app.operate(async (ctx) => sendMessage(ctx, mail), app.production);
+    const read = () => app.runtime.db.read(messages, id);
+    await vi.waitUntil(async () => (await read())?.status !== 'QUEUED', { timeout: 8_000 });
+    // No service for e-mail is connected.
+    expect(await read()).toMatchObject({ status: 'FAILED', failure: 'NOT_CONNECTED' });
+    expect(app.worker.running().get('messages.send-sms')).toBe(SHARES.perLane);
+  }, 30_000);
+});

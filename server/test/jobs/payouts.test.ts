@@ -1,0 +1,231 @@
+// Retries and cancellations of the jobs that send payouts. A provider that has paid and did not
+// answer pays once, and the funds of a payout leave its account or return to it once.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { payoutJobs } from '../../src/features/payments/payouts/payout-jobs.ts';
+import { createWorker, type Worker } from '../../src/runtime/jobs/jobs.ts';
+import { createLog } from '../../src/runtime/observability/log.ts';
+import { createMetrics } from '../../src/runtime/observability/metrics.ts';
+import { balances, externalAccount, ok, quoteBody } from '../kit/app/fixtures.ts';
+import { type Production, startProduction } from '../kit/app/production.ts';
+import {
+  type PaymentProvider,
+  railOver,
+  startPaymentProvider,
+} from '../kit/http/payment-provider.ts';
+
+let provider: PaymentProvider;
+let shop: Production;
+beforeAll(async () => {
+  shop = await startProduction();
+});
+afterAll(() => shop.close());
+beforeEach(async () => {
+  provider = await startPaymentProvider();
+});
+afterEach(() => provider.close());
+
+const HOUR = 3_600_000;
+
+function workerOver(options: Parameters<typeof railOver>[2] = {}): Worker {
+  const { runtime, world } = shop.app;
+  const rail = railOver(world, provider, options);
+  return createWorker({
+    runtime,
+    handlers: payoutJobs(() => ({ rail })),
+    sweeps: [],
+    log: createLog(world, 'error', () => undefined),
+    metrics: createMetrics(),
+  });
+}
+
+/** A payout whose sending waits as a job. */
+async function payout() {
+  const from = await shop.payer('1000.00');
+  await shop.app.settle();
+  const body = quoteBody(from.account, await shop.payee(from.person.id), 100_00);
+  const quote = ok(await shop.app.call('POST', '/quotes', body, shop.as), 201);
+  const headers = { 'idempotency-key': quote.id };
+  const url = `/quotes/${quote.id}/execute`;
+  ok(await shop.app.call('POST', url, undefined, { ...shop.as, headers }), 200);
+  const id = quote.transactionId as string;
+  return { ...from, id };
+}
+
+/** The job of a kind for a transaction, as the operator sees it. */
+async function jobOf(id: string, kind: string) {
+  const all: { jobId: string; state: string; about: Record<string, string> }[] = await shop.json(
+    ...['jobs', 'list', '--kind', kind, '--limit', '1000'],
+  );
+  return all.find((each) => each.about.transactionId === id);
+}
+
+/** Runs the job until it is dead; its id. */
+async function deadJob(id: string, worker: Worker): Promise<string> {
+  for (let round = 0; round < 30; round++) {
+    const job = await jobOf(id, 'payout.send');
+    if (job?.state === 'dead') return job.jobId;
+    await worker.runDue();
+    shop.app.world.set(shop.app.world.now() + HOUR);
+  }
+  throw new Error('the job did not die');
+}
+
+async function running(id: string) {
+  for (;;) {
+    const job = await jobOf(id, 'payout.send');
+    if (job?.state === 'running' && provider.sends.includes(id)) return job.jobId;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+const funds = ({ account }: { account: string }) => balances(shop.app, account, shop.as);
+const HELD = { balance: 900_00, total: 1_000_00 };
+const GONE = { balance: 900_00, total: 900_00 };
+const THERE = { balance: 1_000_00, total: 1_000_00 };
+
+describe('jobs retry', () => {
+  it('of a send that died after the provider had paid pays once, from two processes', async () => {
+    const payment = await payout();
+    provider.manner = 'silent';
+    const workers = [workerOver(), workerOver()] as const;
+    const job = await deadJob(payment.id, workers[0]);
+    expect(await shop.status(payment.id)).toBe('PROCESSING - -');
+    expect(await funds(payment)).toEqual(HELD);
+    provider.manner = 'pays';
+    const retries = await Promise.all([
+      shop.run('jobs', 'retry', job),
+      shop.run('jobs', 'retry', job),
+    ]);
+    expect(retries.map(({ code }) => code)).toContain(0);
+    await Promise.all(workers.map((each) => each.runDue()));
+    expect(await shop.status(payment.id)).toBe('COMPLETED - -');
+    expect(provider.paid).toEqual([payment.id]);
+    expect(new Set(provider.sends)).toEqual(new Set([payment.id]));
+    expect(await funds(payment)).toEqual(GONE);
+    expect((await shop.run('jobs', 'retry', job)).code).toBe(1);
+  }, 60_000);
+
+  it('while the job runs is rejected, and so is a cancellation', async () => {
+    const payment = await payout();
+    provider.manner = 'silent';
+    const run = workerOver({ timeoutMs: 3_000 }).runDue();
+    const job = await running(payment.id);
+    await shop.refused('It has not failed: it is running.', 'jobs', 'retry', job);
+    await shop.refused('It runs now.', 'jobs', 'cancel', job, '--reason', 'x');
+    expect(await funds(payment)).toEqual(HELD);
+    await run;
+    provider.manner = 'pays';
+    expect((await shop.run('jobs', 'retry', job)).code).toBe(0);
+    await workerOver().runDue();
+    expect(provider.paid).toEqual([payment.id]);
+    expect(await shop.status(payment.id)).toBe('COMPLETED - -');
+    expect(await funds(payment)).toEqual(GONE);
+  });
+
+  it('of a check asks for the status and does not send again', async () => {
+    const payment = await payout();
+    provider.manner = 'error';
+    await workerOver({ isCareful: true }).runDue();
+    expect(await shop.status(payment.id)).toBe('PROCESSING - -');
+    expect(await funds(payment)).toEqual(HELD);
+    const check = await jobOf(payment.id, 'payout.check');
+    expect(check?.state).toBe('queued');
+    shop.app.world.set(shop.app.world.now() + 1_000);
+    await workerOver().runDue();
+    expect([provider.sends, provider.checks]).toEqual([[payment.id], [payment.id]]);
+    expect(await shop.status(payment.id)).toBe('COMPLETED - -');
+    expect(await funds(payment)).toEqual(GONE);
+  });
+});
+
+const cancelled = async (id: string, kind = 'payout.send') => {
+  const job = await jobOf(id, kind);
+  await shop.json('jobs', 'cancel', job?.jobId ?? '', '--reason', 'The bank answers by telephone');
+};
+
+describe('jobs cancel', () => {
+  it('of a dead send leaves the payout to the operator, who settles it once', async () => {
+    const payment = await payout();
+    provider.manner = 'silent';
+    await deadJob(payment.id, workerOver());
+    await cancelled(payment.id);
+    expect(await funds(payment)).toEqual(HELD);
+    expect(await shop.status(payment.id)).toBe('PROCESSING - -');
+    expect(await shop.queue(payment.id)).toMatchObject([{ kind: 'payout', amount: 91_08 }]);
+    await shop.json('payouts', 'settle', payment.id, '--reference', 'BANK-1');
+    expect(await shop.status(payment.id)).toBe('COMPLETED - -');
+    expect(await funds(payment)).toEqual(GONE);
+    const fail = ['payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID'];
+    await shop.refused('Nothing is awaited', ...fail);
+    await workerOver().runDue();
+    expect(provider.paid).toEqual([payment.id]);
+  }, 60_000);
+
+  it('of a send that never ran lets the operator fail the payout, which returns once', async () => {
+    const payment = await payout();
+    await cancelled(payment.id);
+    expect(await funds(payment)).toEqual(HELD);
+    await shop.json('payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID');
+    while ((await workerOver().runDue()) > 0);
+    expect(await shop.status(payment.id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
+    expect(await funds(payment)).toEqual(THERE);
+    expect(provider.sends).toEqual([]);
+    await shop.refused('Nothing is awaited', 'payouts', 'settle', payment.id);
+  });
+
+  it('of a check leaves the payout to the operator', async () => {
+    const payment = await payout();
+    provider.manner = 'error';
+    await workerOver({ isCareful: true }).runDue();
+    await cancelled(payment.id, 'payout.check');
+    await shop.json('payouts', 'settle', payment.id);
+    expect(await shop.status(payment.id)).toBe('COMPLETED - -');
+    expect(await funds(payment)).toEqual(GONE);
+  });
+
+  it('of a refund to an account here is rejected, since nothing else pays it', async () => {
+    const payment = await payout();
+    await cancelled(payment.id);
+    await shop.json('payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID');
+    const job = (await jobOf(payment.id, 'refund.pay'))?.jobId ?? '';
+    await shop.refused('Retry it instead.', 'jobs', 'cancel', job, '--reason', 'x');
+    while ((await workerOver().runDue()) > 0);
+    expect(await funds(payment)).toEqual(THERE);
+  });
+});
+
+describe('jobs cancel of other transfers', () => {
+  const USD = 40_00;
+
+  it('leaves a debit to the operator', async () => {
+    const { person, account } = await shop.payer();
+    const from = await externalAccount(shop.app, person.id, 'USD', '000', shop.as);
+    const ends = { source: { accountId: from.id }, destination: { accountId: account } };
+    const body = { ...ends, amount: USD };
+    const { id } = ok(await shop.app.call('POST', '/transfer-in', body, shop.as), 201);
+    await cancelled(id, 'incoming.pull');
+    expect(await shop.queue(id)).toMatchObject([{ kind: 'pull', amount: USD }]);
+    await shop.json('payouts', 'settle', id);
+    expect((await balances(shop.app, account, shop.as)).total).toBe(USD);
+    await shop.refused('Nothing is awaited', 'payouts', 'settle', id);
+  });
+
+  it('leaves the debit of a payment to the operator, and the refund of it', async () => {
+    const { person } = await shop.payer();
+    const from = await externalAccount(shop.app, person.id, 'USD', '000', shop.as);
+    const payee = await shop.payee(person.id);
+    const quote = quoteBody(from.id, payee, USD, { immediatelyExecute: true });
+    const made = ok(await shop.app.call('POST', '/quotes', quote, shop.as), 201);
+    const id = made.transactionId as string;
+    await cancelled(id, 'funding.send');
+    await shop.json('payouts', 'settle', id);
+    await cancelled(id);
+    await shop.json('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
+    expect(await shop.status(id)).toBe('FAILED PENDING ACCOUNT_INVALID');
+    await cancelled(id, 'refund.pay');
+    expect(await shop.queue(id)).toMatchObject([{ kind: 'refund', amount: USD }]);
+    await shop.json('payouts', 'settle', id);
+    expect(await shop.status(id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
+    expect(provider.sends).toEqual([]);
+  });
+});

@@ -1,0 +1,138 @@
+// Payments that an agent asks for, for tests: accounts outside to pay to and to take from, each of the three
+// kinds of action, its platform's word on both paths, and what was written down.
+import { expect } from 'vitest';
+import { externalAccount, ok, quoteBody } from '../app/fixtures.ts';
+import type { Answer, TestApp } from '../app/harness.ts';
+import type { AgentDesk, HeldAgent } from './agents.ts';
+
+export const KINDS = ['EXECUTE_QUOTE', 'TRANSFER_OUT', 'TRANSFER_IN'] as const;
+export type Kind = (typeof KINDS)[number];
+
+export const ASKS = { defaultExecutionMode: 'APPROVAL_REQUIRED' };
+
+/** A policy with limits in dollars that hardly anything reaches; `more` replaces some. */
+export const limits = (more: object) => ({
+  spendingLimits: { currency: 'USD', perTransactionLimit: 1_000_000_00, ...more },
+});
+
+/** Status and code of a refusal. */
+export const coded = ({ status, body }: Answer) => [status, body.code];
+
+/** A line of the audit. */
+interface Line extends Record<string, unknown> {
+  what: string;
+  actor: string;
+  action_id: string | null;
+  details: Record<string, unknown>;
+}
+
+export type AgentPayer = Awaited<ReturnType<typeof agentPayer>>;
+
+/** An agent of a new customer, with an account outside; `more` replaces parts of its policy. */
+export async function agentPayer(
+  app: TestApp,
+  desk: AgentDesk,
+  more: object = {},
+  amount?: number,
+) {
+  const held: HeldAgent = await desk.agent(more as Record<string, unknown>, amount);
+  const { as } = desk;
+  const outside = await externalAccount(app, held.customer.id, 'USD', '000', { as });
+
+  const quote = async (sending: number, to: string = outside.id, from: string = held.usd) =>
+    ok(await held.call('POST', '/agents/me/quotes', quoteBody(from, to, sending)), 201);
+
+  const execute = (id: string, headers?: Record<string, string>) =>
+    held.call('POST', `/agents/me/quotes/${id}/execute`, undefined, { headers });
+
+  const transfer = (way: 'out' | 'in', sending: number, headers?: Record<string, string>) => {
+    const [inside, out] = [{ accountId: held.usd }, { accountId: outside.id }];
+    const ends =
+      way === 'out' ? { source: inside, destination: out } : { source: out, destination: inside };
+    const body = { ...ends, amount: sending };
+    return held.call('POST', `/agents/me/transfer-${way}`, body, { headers });
+  };
+
+  /** Asks for a payment of this kind. */
+  async function ask(kind: Kind, sending = 100_00): Promise<Answer> {
+    if (kind === 'EXECUTE_QUOTE') return execute((await quote(sending)).id);
+    return transfer(kind === 'TRANSFER_OUT' ? 'out' : 'in', sending);
+  }
+
+  /** The action that was asked for, which is in this status. */
+  async function asked(kind: Kind, status: string, sending?: number): Promise<Answer['body']> {
+    const body = ok(await ask(kind, sending), kind === 'EXECUTE_QUOTE' ? 200 : 201);
+    expect([body.type, body.status]).toEqual([kind, status]);
+    return body;
+  }
+
+  const decide = (word: 'approve' | 'reject', id: string, body?: object) =>
+    desk.manage('POST', `/agents/${held.id}/actions/${id}/${word}`, body);
+
+  const rows = <R extends Record<string, unknown>>(sql: string, values: unknown[]) =>
+    app.runtime.db.query<R>(sql, values);
+
+  const transactionOf = async (actionId: string): Promise<string> => {
+    const [row] = await rows('select transaction_id as id from agent_actions where id = $1', [
+      actionId,
+    ]);
+    return row?.id as string;
+  };
+
+  return {
+    ...held,
+    outside: outside.id as string,
+    quote,
+    execute,
+    transfer,
+    ask,
+    asked,
+    decide,
+    transactionOf,
+    show: async (id: string) => ok(await held.call('GET', `/agents/me/actions/${id}`), 200),
+    transaction: async (id: string) =>
+      ok(await app.call('GET', `/transactions/${id}`, undefined, { as }), 200),
+    narrow: async (policy: object) =>
+      ok(await desk.manage('PATCH', `/agents/${held.id}/policy`, policy), 200),
+    pause: async () =>
+      ok(await desk.manage('PATCH', `/agents/${held.id}`, { isPaused: true }), 200),
+    usage: async () => ok(await desk.manage('GET', `/agents/${held.id}`), 200).usage,
+    failureOf: async (id: string) =>
+      (
+        await rows<Pick<Line, 'details'>>(
+          "select details from agent_audit where action_id = $1 and what = 'ACTION_FAILED'",
+          [id],
+        )
+      )[0]?.details,
+    /** What was written down, in order, without how the agent came to be. */
+    audit: async () => {
+      const lines = await rows<Line>(
+        'select what, actor, action_id, details from agent_audit where agent_id = $1 order by id',
+        [held.id],
+      );
+      const birth = ['CREATED', 'CODE_ISSUED', 'CONNECTED'];
+      return lines.filter(({ what }) => !birth.includes(what));
+    },
+  };
+}
+
+/** What happened to an agent's actions, in order. */
+export const whats = async (agent: AgentPayer): Promise<string[]> =>
+  (await agent.audit()).map(({ what }) => what).filter((what) => what !== 'QUOTE_CREATED');
+
+/** The platform's word by the transaction that waits with an action. */
+export const onTransaction = (
+  app: TestApp,
+  word: 'approve' | 'reject',
+  id: string,
+  body?: object,
+): Promise<Answer> => app.call('POST', `/transactions/${id}/${word}`, body);
+
+/** How an agent whose action waits is had of a desk. */
+export const waitsAt =
+  (app: TestApp, desk: AgentDesk) =>
+  async (kind: Kind, more: object = {}, amount?: number) => {
+    const agent = await agentPayer(app, desk, { ...ASKS, ...more }, amount);
+    const action = await agent.asked(kind, 'PENDING_APPROVAL');
+    return { agent, action, transactionId: await agent.transactionOf(action.id) };
+  };

@@ -1,0 +1,33 @@
+// The judgement over an agent by bare amounts: each is in the currency that its policy has for it.
+import {
+  evaluate,
+  type Act as MoneyAct,
+  type Policy,
+  type Verdict,
+} from '../../../src/features/agents/policy/policy.ts';
+
+export interface Spent {
+  count: bigint;
+  day: bigint;
+  month: bigint;
+}
+
+export interface Act extends Omit<MoneyAct, 'amount' | 'forThreshold'> {
+  amount: bigint;
+  forThreshold: bigint | null;
+}
+
+export function evaluateAmounts(
+  agent: { paused: boolean; policy: Policy },
+  { count, day, month }: Spent,
+  { amount, forThreshold, ...act }: Act,
+): Verdict {
+  const { currency } = agent.policy.spendingLimits;
+  const ofThreshold = agent.policy.approvalThresholds?.currency ?? currency;
+  const spent = { count, day: { currency, amount: day }, month: { currency, amount: month } };
+  return evaluate(agent, spent, {
+    ...act,
+    amount: { currency, amount },
+    forThreshold: forThreshold === null ? null : { currency: ofThreshold, amount: forThreshold },
+  });
+}

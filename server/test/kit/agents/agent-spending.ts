@@ -1,0 +1,137 @@
+// Agents that spend, as far as their usage goes: each payment is judged and counted as one operation, through
+// whichever process, at rates that the test sets. No money moves unless the payment's own start is given.
+import type { AgentParts } from '../../../src/features/agents/parts.ts';
+import { evaluate, type Policy } from '../../../src/features/agents/policy/policy.ts';
+import { convertedUp, countSpending, spentBy } from '../../../src/features/agents/policy/usage.ts';
+import { type AgentRow, agents } from '../../../src/features/agents/store.ts';
+import { reverseUse } from '../../../src/features/balances/velocity-limits/index.ts';
+import { systemCaller } from '../../../src/features/tenancy/platform/index.ts';
+import { newId } from '../../../src/kernel/id.ts';
+import type { Rate } from '../../../src/kernel/money.ts';
+import { iso } from '../../../src/kernel/world.ts';
+import type { Ctx } from '../../../src/runtime/operation/context.ts';
+import { operate, type Runtime } from '../../../src/runtime/operation/operate.ts';
+import type { TestApp } from '../app/harness.ts';
+
+type Limits = Policy['spendingLimits'];
+
+/** How a payment ended: its id and the version of the agent that it leant on, or the rule against it. */
+export type Paid = { id: string; version: number } | string;
+
+export const isPaid = (paid: Paid): boolean => typeof paid !== 'string';
+export const idOf = (paid: Paid): string => (paid as { id: string }).id;
+
+interface How {
+  /** What the amount is in, where not the currency of the limits. */
+  currency?: string;
+  runtime?: Runtime;
+  /** Starts the payment itself, and answers its id. */
+  start?: (ctx: Ctx) => Promise<string>;
+}
+
+export function spenders(app: TestApp) {
+  /** Smallest unit to smallest unit, by `USD EUR`; there are no others. */
+  const rates: Record<string, Rate> = {};
+  const parts: Pick<AgentParts, 'connectors'> = {
+    connectors: () => ({
+      rates: {
+        rate: async (from, to) => {
+          const rate = rates[`${from} ${to}`];
+          return rate && { rate, at: app.world.now() };
+        },
+      },
+    }),
+  };
+  const caller = systemCaller(app.platform.id, 'sandbox');
+
+  const rowOf = async (id: string) => (await app.runtime.db.read(agents, id)) as AgentRow;
+
+  /** A new agent with these limits; its id. */
+  const agentWith = (limits: Partial<Limits> = {}): Promise<string> =>
+    app.operate(async (ctx) => {
+      const { id } = ctx.insert(agents, {
+        id: ctx.id('Agent'),
+        platform_id: app.platform.id,
+        customer_id: 'Customer:any',
+        name: 'Shopper',
+        paused: false,
+        policy: {
+          permissions: ['CREATE_TRANSFERS'],
+          defaultExecutionMode: 'AUTO',
+          spendingLimits: { currency: 'USD', perTransactionLimit: 1_000_000_00, ...limits },
+        },
+        former_currencies: [],
+        created_at: ctx.now,
+        updated_at: ctx.now,
+      });
+      return id;
+    });
+
+  /** Changes an agent; limits that are given in another currency are in it from now on. */
+  const change = (id: string, limits: Partial<Limits>, { paused = false } = {}) =>
+    app.operate(async (ctx) => {
+      const row = (await ctx.read(agents, id)) as AgentRow;
+      const { spendingLimits: was } = row.policy;
+      const now = { ...was, ...limits };
+      const former = { currency: was.currency, until: iso(ctx.now) };
+      return ctx.update(agents, row, {
+        paused,
+        policy: { ...row.policy, spendingLimits: now },
+        former_currencies: [
+          ...row.former_currencies,
+          ...(now.currency === was.currency ? [] : [former]),
+        ],
+        updated_at: ctx.now,
+      });
+    });
+
+  async function pay(
+    agentId: string,
+    amount: bigint,
+    { currency, runtime = app.runtime, start }: How = {},
+  ): Promise<Paid> {
+    const work = async (ctx: Ctx) => {
+      const agent = (await ctx.read(agents, agentId)) as AgentRow;
+      const { currency: of } = agent.policy.spendingLimits;
+      const taken = await convertedUp(ctx, parts, { currency: currency ?? of, amount }, of);
+      const act = { accountId: 'one', amount: taken, forThreshold: null };
+      const spent = await spentBy(ctx, parts, agent);
+      const verdict = evaluate(agent, spent, { type: 'TRANSFER_OUT', ...act });
+      if (verdict.decision === 'REFUSED') throw new Error(verdict.reason);
+      const id = start ? await start(ctx) : newId(app.world, 'Transaction');
+      await countSpending(ctx, parts, agent, { transactionId: id, amount: taken });
+      return { id, version: agent.version };
+    };
+    const told = (error: Error) => /\((\w+)\)\.$/.exec(error.message)?.[1] ?? error.message;
+    return operate(runtime, caller, work).catch(told);
+  }
+
+  return {
+    parts,
+    rates,
+    rowOf,
+    agentWith,
+    change,
+    pay,
+    /** Payments of all these amounts at once, by turns through the runtimes. */
+    crowd: (id: string, amounts: readonly bigint[], runtimes: readonly Runtime[]) =>
+      Promise.all(
+        amounts.map((amount, at) =>
+          pay(id, amount, { runtime: runtimes[at % runtimes.length] as Runtime }),
+        ),
+      ),
+    giveBack: (paid: Paid) => app.operate((ctx) => reverseUse(ctx, { id: idOf(paid) })),
+    /** What an agent has spent, in units of the currency of its limits. */
+    spent: (id: string) =>
+      app.operate(async (ctx) => {
+        const { count, day, month } = await spentBy(ctx, parts, await rowOf(id));
+        return { count, day: day.amount, month: month.amount };
+      }),
+    /** The accounts that count what an agent does. */
+    accountsOf: (id: string) =>
+      app.runtime.db.query(
+        'select id, currency, balance, floor from ledger_accounts where id like $1 order by id',
+        [`volume:${id}:%`],
+      ),
+  };
+}

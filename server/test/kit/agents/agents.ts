@@ -1,0 +1,92 @@
+// A desk for tests of agents: a customer with money, an agent with a policy that allows nearly everything,
+// and requests as that agent, with the token that its device code was redeemed for.
+import { customer, fund, internalAccount, ok } from '../app/fixtures.ts';
+import type { Answer, CallOptions, TestApp } from '../app/harness.ts';
+
+type Json = Record<string, unknown>;
+
+/** Everything is allowed, and nobody is asked; `more` replaces parts. */
+export const policy = (more: Json = {}) => ({
+  permissions: [
+    'VIEW_TRANSACTIONS',
+    'CREATE_TRANSFERS',
+    'CREATE_QUOTES',
+    'EXECUTE_QUOTES',
+    'MANAGE_EXTERNAL_ACCOUNTS',
+  ],
+  defaultExecutionMode: 'AUTO',
+  spendingLimits: { currency: 'USD', perTransactionLimit: 1_000_000_00 },
+  ...more,
+});
+
+export type AgentDesk = ReturnType<typeof agentDesk>;
+export type HeldAgent = Awaited<ReturnType<AgentDesk['agent']>>;
+
+let counter = 0;
+
+/** `as` is the platform that the agents belong to; the main one unless said. */
+export function agentDesk(app: TestApp, { as = app.platform }: Pick<CallOptions, 'as'> = {}) {
+  /** As the platform. */
+  const manage = (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer> => app.call(method, path, body, { as, headers });
+
+  const redeem = (code: string) =>
+    app.call('POST', `/agents/device-codes/${code}/redeem`, undefined, { as: null });
+
+  /** Requests with an access token. */
+  const withToken =
+    (accessToken: string) =>
+    (
+      method: string,
+      path: string,
+      body?: unknown,
+      { headers = {} }: Pick<CallOptions, 'headers'> = {},
+    ): Promise<Answer> => {
+      const authorization = `Bearer ${accessToken}`;
+      return app.call(method, path, body, { as: null, headers: { authorization, ...headers } });
+    };
+
+  /** A customer with `amount` in dollars and, where it has an account for it, in euros. */
+  async function holder(amount = 10_000_00) {
+    const person = await customer(app, { as });
+    const [usd, eur] = [
+      await internalAccount(app, person.id, 'USD', { as }),
+      await internalAccount(app, person.id, 'EUR', { as }),
+    ];
+    for (const { id } of [usd, eur]) await fund(app, id, amount, { as });
+    return { customer: person, usd: usd.id as string, eur: eur.id as string };
+  }
+
+  /** An agent of a customer that nobody has connected yet, with its device code. */
+  async function unconnected(customerId: string, more: Json = {}) {
+    const body = { name: `Agent ${++counter}`, customerId, policy: policy(more) };
+    return ok(await manage('POST', '/agents', body), 201);
+  }
+
+  /** A connected agent of a customer; `more` replaces parts of its policy. */
+  async function agentOf(customerId: string, more: Json = {}) {
+    const { agent, deviceCode } = await unconnected(customerId, more);
+    const { accessToken } = ok(await redeem(deviceCode.code), 200);
+    // Redemptions of one address are counted, and a test may make many.
+    await app.runtime.db.query("delete from tries where id like 'agent redeem %'");
+    return {
+      id: agent.id as string,
+      accessToken: accessToken as string,
+      code: deviceCode.code as string,
+      /** As the agent. */
+      call: withToken(accessToken),
+    };
+  }
+
+  /** A funded customer with a connected agent. */
+  async function agent(more: Json = {}, amount?: number) {
+    const held = await holder(amount);
+    return { ...held, ...(await agentOf(held.customer.id, more)) };
+  }
+
+  return { as, manage, redeem, withToken, holder, unconnected, agentOf, agent };
+}

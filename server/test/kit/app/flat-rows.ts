@@ -1,0 +1,165 @@
+// Rows by the hundred thousand for tests of what lists cost: one of each kind is made as a client makes it,
+// and copied. Ids, owners and times of the copies follow from their number, and some owners have very many.
+import type pg from 'pg';
+import { expect } from 'vitest';
+import { ASKS, agentPayer } from '../agents/agent-payments.ts';
+import { agentDesk } from '../agents/agents.ts';
+import { cardDesk } from '../cards/cards.ts';
+import { european, sendCode } from '../customers/contacts.ts';
+import { ownerDesk } from '../customers/owners.ts';
+import { paperForm, pdfFile } from '../http/documents.ts';
+import { mintDesk } from '../payments/mints.ts';
+import { ok } from './fixtures.ts';
+import type { TestApp } from './harness.ts';
+import { idSql } from './query-plans.ts';
+
+export const TRANSACTIONS = 200_000;
+export const PEOPLE = 20_000;
+export const ACCOUNTS = 60_000;
+
+/** Puts copies of one row into a table, with other values in some columns; answers when they are there. */
+type Fill = (
+  table: string,
+  id: string,
+  count: number,
+  given: Record<string, string>,
+) => Promise<void>;
+
+/** Every fourth copy is the other platform's; each is a second older than the one before. */
+export const filler =
+  (app: TestApp, client: pg.Client): Fill =>
+  async (table, id, count, given) => {
+    const columns: Record<string, string> = {
+      platform_id: `case when n % 4 = 0 then '${app.other.id}' else '${app.platform.id}' end`,
+      created_at: `to_timestamp(${app.world.now() / 1000} - n)`,
+      ...given,
+    };
+    const { rows } = await client.query<{ name: string }>(
+      `select column_name as name from information_schema.columns where table_name = '${table}'`,
+    );
+    const names = rows.map(({ name }) => name);
+    const values = names.map((name) => columns[name] ?? `t.${name}`);
+    const copies = `select ${values.join(', ')} from ${table} t, generate_series(1, ${count}) n`;
+    await client.query(`insert into ${table} (${names.join(', ')}) ${copies} where t.id = '${id}'`);
+  };
+
+/** One of so many, and in a third of the rows the first. */
+const often = (resource: string, most = PEOPLE) =>
+  `case when n % 3 = 0 then ${idSql(resource, '1')} else ${idSql(resource, `n % ${most}`)} end`;
+
+/** Owners, documents, verifications and messages; the first customer has most of the last two. */
+async function fillOnboarding(app: TestApp, fill: Fill) {
+  const firm = await ownerDesk(app).made();
+  const person = await european(app);
+  const paper = { documentType: 'UTILITY_BILL', country: 'DE', documentHolder: person.id };
+  const { id: bill } = ok(
+    await app.call('POST', '/documents', paperForm(paper, { bytes: pdfFile() })),
+    201,
+  );
+  const made = ok(await app.call('POST', '/verifications', { customerId: firm.customerId }), 200);
+  expect((await sendCode(app, person.id, 'email')).status).toBe(204);
+  const [message] = await app.runtime.db.query<{ id: string }>('select id from messages', []);
+  const each = idSql('Customer', `n % ${PEOPLE}`);
+  await fill('beneficial_owners', firm.id, ACCOUNTS, {
+    id: idSql('BeneficialOwner', 'n'),
+    customer_id: each,
+  });
+  await fill('documents', bill, ACCOUNTS, {
+    id: idSql('Document', 'n'),
+    customer_id: each,
+    holder_id: `case when n < ${PEOPLE} then ${each} else ${idSql('BeneficialOwner', 'n')} end`,
+  });
+  await fill('verifications', made.id, TRANSACTIONS, {
+    id: idSql('Verification', 'n'),
+    customer_id: `case when n < ${PEOPLE} then ${each} else ${often('Customer')} end`,
+    latest: `n < ${PEOPLE}`,
+    status: "case when n % 5000 = 1 then 'PENDING_MANUAL_REVIEW' else 'APPROVED' end",
+  });
+  await fill('messages', message?.id ?? '', TRANSACTIONS, {
+    id: idSql('Message', 'n'),
+    customer_id: often('Customer'),
+    status: "case when n % 5000 = 1 then 'FAILED' else 'SENT' end",
+  });
+}
+
+/** Actions of agents, a third of them waiting; the first agent and the first customer have a third. */
+async function fillActions(app: TestApp, fill: Fill) {
+  const { asked } = await agentPayer(app, agentDesk(app), ASKS);
+  const { id } = await asked('TRANSFER_OUT', 'PENDING_APPROVAL');
+  await fill('agent_actions', id, TRANSACTIONS, {
+    id: idSql('AgentAction', 'n'),
+    transaction_id: idSql('Transaction', 'n'),
+    agent_id: often('Agent'),
+    customer_id: often('Customer'),
+    status: "case when n % 7 < 3 then 'PENDING_APPROVAL' else 'REJECTED' end",
+  });
+}
+
+/**
+ * Cards, most of them closed; the first customer has a third of them. One account has paid for as many, and
+ * pays for few. The first card has a third of what was asked and shown, and little was declined.
+ */
+async function fillCards(app: TestApp, fill: Fill) {
+  const desk = cardDesk(app);
+  const { id } = await desk.card(await desk.holder());
+  const [source] = await app.runtime.db.query<{ id: string }>(
+    'select id from card_funding_sources',
+    [],
+  );
+  await fill('cards', id, ACCOUNTS, {
+    id: idSql('Card', 'n'),
+    customer_id: often('Customer'),
+    platform_card_id: "'card ' || n",
+    state: "case when n % 3000 = 3 then 'ACTIVE' else 'CLOSED' end",
+  });
+  await fill('card_funding_sources', source?.id ?? '', ACCOUNTS, {
+    id: idSql('CardFundingSource', 'n'),
+    card_id: idSql('Card', 'n'),
+    account_id: often('InternalAccount', ACCOUNTS),
+    ended_at: 'case when n % 3000 <> 3 then t.created_at end',
+  });
+  const inquiry = { merchant: { descriptor: 'Corner shop' } };
+  ok(await app.call('POST', `/sandbox/cards/${id}/simulate/balance_inquiry`, inquiry), 202);
+  ok(await app.call('POST', `/cards/${id}/reveal`), 200);
+  const [message] = await app.runtime.db.query<{ id: string }>('select id from card_messages', []);
+  const [reveal] = await app.runtime.db.query<{ id: string }>('select id from card_reveals', []);
+  await fill('card_messages', message?.id ?? '', TRANSACTIONS, {
+    id: "'message ' || n",
+    card_id: often('Card', ACCOUNTS),
+    approved: 'n % 5000 <> 1',
+    reason: "case when n % 5000 = 1 then 'CARD_PAUSED' end",
+  });
+  await fill('card_reveals', reveal?.id ?? '', ACCOUNTS, {
+    id: "'link ' || n",
+    card_id: often('Card', ACCOUNTS),
+  });
+}
+
+/** Provider accounts and coins, and mints and burns of three of them, each a third; few are burns. */
+async function fillMints(app: TestApp, fill: Fill) {
+  const desk = mintDesk(app);
+  const coin = await desk.coin();
+  const made = ok(await desk.mint(coin.id, desk.mintBody((await desk.wallet()).id)), 201);
+  await fill('stablecoin_provider_accounts', coin.stablecoinProviderAccountId, PEOPLE, {
+    id: idSql('StablecoinProviderAccount', 'n'),
+    provider_account_id: "'account ' || n",
+  });
+  await fill('stablecoins', coin.id, PEOPLE, {
+    id: idSql('Stablecoin', 'n'),
+    symbol: "'S' || n",
+    network_token_identifier: "'token ' || n",
+  });
+  await fill('stablecoin_operations', made.id, TRANSACTIONS, {
+    id: idSql('StablecoinOperation', 'n'),
+    stablecoin_id: idSql('Stablecoin', '1 + n % 3'),
+    type: "case when n % 5000 = 1 then 'BURN' else 'MINT' end",
+  });
+}
+
+/** Everything that is not about payments. */
+export async function fillRest(app: TestApp, fill: Fill): Promise<void> {
+  await fillOnboarding(app, fill);
+  await fillActions(app, fill);
+  await fillCards(app, fill);
+  await fillMints(app, fill);
+}

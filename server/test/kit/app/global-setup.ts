@@ -1,0 +1,90 @@
+// Once before and after all tests: a PostgreSQL (our embedded one without flushing to disk, or the one of
+// TEST_DATABASE_URL) and in it the template database that createTestDatabase copies. When the run is killed
+// the embedded one ends by itself; its folder is removed by the next run.
+import fs from 'node:fs';
+import path from 'node:path';
+import pg from 'pg';
+import type { TestProject } from 'vitest/node';
+import { migrate } from '../../../src/runtime/db/migrate.ts';
+import { startEmbedded } from '../../../src/runtime/postgres/embedded.ts';
+import { databaseUrl, execute, type TestServer } from './database.ts';
+import { scratchFolder } from './scratch.ts';
+
+const PREFIX = 'railhead-test-';
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function removeLeftovers(base: string): void {
+  for (const name of fs.readdirSync(base)) {
+    const pid = name.startsWith(PREFIX) && Number.parseInt(name.slice(PREFIX.length), 10);
+    if (!pid || isRunning(pid)) continue;
+    try {
+      fs.rmSync(path.join(base, name), { recursive: true, force: true });
+    } catch {
+      // Another user's.
+    }
+  }
+}
+
+async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
+  const given = process.env.TEST_DATABASE_URL;
+  if (given) return { url: given, stop: async () => undefined };
+  const base = scratchFolder();
+  removeLeftovers(base);
+  const dir = fs.mkdtempSync(path.join(base, `${PREFIX}${process.pid}-`));
+  const embedded = await startEmbedded({ dir, durable: false });
+  // Runs on Ctrl-C too. The database may still be writing, on its way out; then the next run removes it.
+  const remove = () => {
+    try {
+      fs.rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
+    } catch {
+      // See above.
+    }
+  };
+  process.once('exit', remove);
+  const stop = async () => {
+    await embedded.stop();
+    remove();
+    process.off('exit', remove);
+  };
+  return { url: embedded.url, stop };
+}
+
+/** Drops the template and every copy of it that a test left behind. */
+async function dropAll(url: string, template: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ name: string }>(
+    'select datname as name from pg_database where datname like $1',
+    [`${template}%`],
+  );
+  for (const { name } of rows) await client.query(`drop database ${name} with (force)`);
+  await client.end();
+}
+
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const { url, stop } = await startServer();
+  const template = `railhead_test_${process.pid}`;
+  const external = process.env.TEST_DATABASE_URL !== undefined;
+  try {
+    await execute(url, `create database ${template}`);
+    await migrate(databaseUrl(url, template), () => Date.now());
+  } catch (error) {
+    if (external) await dropAll(url, template).catch(() => undefined);
+    await stop();
+    throw error;
+  }
+  const testServer: TestServer = { url, template, strategy: external ? 'wal_log' : 'file_copy' };
+  project.provide('testServer', testServer);
+  return async () => {
+    if (external) await dropAll(url, template);
+    await stop();
+  };
+}

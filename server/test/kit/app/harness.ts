@@ -1,0 +1,320 @@
+// A whole server in the test's own process, on its own database cloned from the migrated template, with a
+// clock that stands still until moved. Requests go through the real routes, and every reply is checked
+// against its contract and noted, so that a declared status nobody has seen can be named.
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { createPlatformWithToken, FIRST_CURRENCIES } from '../../../src/bootstrap.ts';
+import { type Naming, namingFor } from '../../../src/catalog/naming.ts';
+import { type App, compose } from '../../../src/compose.ts';
+import {
+  type ConnectorSettings,
+  connectorRegistry,
+  custodyKeysOf,
+} from '../../../src/connectors/registry.ts';
+import { systemCaller } from '../../../src/features/tenancy/platform/index.ts';
+import type { RateLimits } from '../../../src/http/admission/rate-limit.ts';
+import { errorSchema } from '../../../src/http/openapi.ts';
+import { isListed } from '../../../src/http/operation-errors.ts';
+import { BASE_PATH } from '../../../src/http/server.ts';
+import type { Contract, Permission } from '../../../src/kernel/contract/operation.ts';
+import { fieldErrors } from '../../../src/kernel/contract/validate.ts';
+import type { Code } from '../../../src/kernel/fault.ts';
+import type { HttpRequest, World } from '../../../src/kernel/world.ts';
+import { systemWorld } from '../../../src/runtime/config/system-world.ts';
+import { createLog } from '../../../src/runtime/observability/log.ts';
+import {
+  type Ctx,
+  type Environment,
+  eventContext,
+} from '../../../src/runtime/operation/context.ts';
+import { operate } from '../../../src/runtime/operation/operate.ts';
+import { createTestDatabase } from './database.ts';
+
+export interface TestPlatform {
+  id: string;
+  environment: Environment;
+  clientId: string;
+  clientSecret: string;
+}
+
+interface TestWorld extends World {
+  set(time: number): void;
+}
+
+export interface Answer {
+  status: number;
+  // A test reads replies of every shape; what it reads it also asserts.
+  // biome-ignore lint/suspicious/noExplicitAny: see above.
+  body: any;
+  headers: Record<string, string | string[] | number | undefined>;
+}
+
+export interface CallOptions {
+  as?: TestPlatform | { clientId: string; clientSecret: string } | null | undefined;
+  headers?: Record<string, string> | undefined;
+}
+
+export interface SeenEvent {
+  id: string;
+  type: string;
+  subject: string;
+  platformId: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the resource, of whatever shape.
+  data: any;
+  balance: bigint | null;
+  held: bigint | null;
+}
+
+const START = Date.UTC(2026, 0, 5, 9, 0, 0);
+
+/** The real world with a clock of its own. */
+export function testWorld(start = START): TestWorld {
+  const real = systemWorld();
+  let now = start;
+  return {
+    now: () => now,
+    set(time) {
+      now = time;
+    },
+    random: (bytes) => real.random(bytes),
+    http: (request: HttpRequest) => real.http(request),
+    stream: (request) => real.stream(request),
+    call: (limits, work) => real.call(limits, work),
+  };
+}
+
+/** Reports a reply that is not what its contract promises, and notes its status and code otherwise. */
+export function watcher(problems: string[], serviceWord = 'Service') {
+  const naming = namingFor(serviceWord);
+  const neutralCode = (code: string) => naming.neutral(code) as Code;
+  const seenFile = process.env.RAILHEAD_SEEN;
+  return (contract: Contract, status: number, body: unknown): void => {
+    const where = `${contract.operationId} ${status}`;
+    const code = status < 400 ? undefined : neutralCode((body as { code: string }).code);
+    if (seenFile) appendFileSync(seenFile, `${where}${code ? ` ${code}` : ''}\n`);
+    if (code ? !isListed(contract, code) : !(status in contract.replies)) {
+      const rule = code ? `: neither its contract nor operation-errors.ts lists ${code}` : '';
+      problems.push(`${where} is not declared${rule}`);
+      return;
+    }
+    const schema =
+      contract.replies[status] ?? (status >= 400 ? errorSchemas(status, naming) : null);
+    if (!schema) {
+      if (body !== undefined && body !== null) problems.push(`${where}: has a body`);
+      return;
+    }
+    const wire = JSON.parse(JSON.stringify(body)) as unknown;
+    for (const error of fieldErrors(schema, wire, 'body')) {
+      problems.push(`${where}: ${error.field} ${error.message}`);
+    }
+  };
+}
+
+const errorCache = new Map<string, ReturnType<typeof errorSchema>>();
+function errorSchemas(status: number, naming: Naming) {
+  const key = `${naming.word} ${status}`;
+  const schema = errorCache.get(key) ?? errorSchema(status, naming);
+  errorCache.set(key, schema);
+  return schema;
+}
+
+/** A body as it goes out: a `FormData` as multipart/form-data, anything else as JSON. */
+export async function wireOf(body: unknown): Promise<{ type: string; payload: string | Buffer }> {
+  if (!(body instanceof FormData))
+    return { type: 'application/json', payload: JSON.stringify(body) };
+  const form = new Response(body);
+  const type = form.headers.get('content-type') as string;
+  return { type, payload: Buffer.from(await form.arrayBuffer()) };
+}
+
+export type TestApp = Awaited<ReturnType<typeof startApp>>;
+
+/** Starts a server with four platforms: regulated, another, an unregulated and a production one. */
+export async function startApp(
+  options: {
+    start?: number;
+    serviceWord?: string;
+    rateLimits?: Partial<RateLimits>;
+    trustedProxies?: readonly string[] | undefined;
+    connectors?: ConnectorSettings;
+    walletRecoveryMs?: number;
+    loopbackWebhooks?: boolean;
+    publicUrl?: string;
+    stalledMs?: number;
+  } = {},
+) {
+  const database = await createTestDatabase();
+  const world = testWorld(options.start);
+  const problems: string[] = [];
+  const lines: string[] = [];
+  const log = createLog(world, 'debug', (line) => lines.push(line));
+  const settings = {
+    databaseUrl: database.url,
+    masterKey: Buffer.alloc(32, 7),
+    serviceWord: options.serviceWord ?? 'Service',
+    rateLimits: options.rateLimits,
+    trustedProxies: options.trustedProxies,
+    connectors: options.connectors,
+    walletRecoveryMs: options.walletRecoveryMs,
+    loopbackWebhooks: options.loopbackWebhooks,
+    publicUrl: options.publicUrl,
+    stalledMs: options.stalledMs,
+    files: { folder: mkdtempSync(path.join(os.tmpdir(), 'files-')) },
+  };
+  const app: App = await compose(settings, world, log, watcher(problems, options.serviceWord));
+  app.readiness.started();
+  const { runtime, server } = app;
+  const registry = connectorRegistry(world, {
+    ...options.connectors,
+    custodyKeys: custodyKeysOf(runtime.vault),
+  });
+
+  async function platform(
+    name: string,
+    more: { environment?: Environment; regulated?: boolean; permissions?: Permission[] } = {},
+  ): Promise<TestPlatform> {
+    const environment = more.environment ?? 'sandbox';
+    const made = await createPlatformWithToken(runtime, {
+      name,
+      environment,
+      regulated: more.regulated ?? true,
+      skipPaperwork: false,
+      currencies: FIRST_CURRENCIES,
+      fundingOf: (each) => registry(each).funding,
+      permissions: more.permissions,
+    });
+    return { id: made.platformId, environment, ...made };
+  }
+
+  const made = new Map<string, { clientId: string; clientSecret: string }>();
+
+  const main = await platform('Main');
+  const other = await platform('Other');
+  const unregulated = await platform('Unregulated', { regulated: false });
+  const production = await platform('Production', {
+    environment: 'production',
+    regulated: false,
+  });
+
+  async function call(
+    method: string,
+    path: string,
+    body?: unknown,
+    { as = main, headers = {} }: CallOptions = {},
+  ): Promise<Answer> {
+    const auth = as && Buffer.from(`${as.clientId}:${as.clientSecret}`).toString('base64');
+    const wire = body === undefined ? undefined : await wireOf(body);
+    const reply = await server.inject({
+      method: method as 'GET',
+      url: path.startsWith('/healthz') ? path : `${BASE_PATH}${path}`,
+      headers: {
+        ...(auth ? { authorization: `Basic ${auth}` } : {}),
+        ...(wire ? { 'content-type': wire.type } : {}),
+        ...headers,
+      },
+      ...(wire ? { payload: wire.payload } : {}),
+    });
+    if (problems.length) throw new Error(`contract broken: ${problems.splice(0).join('; ')}`);
+    const text = reply.body;
+    const json = text && String(reply.headers['content-type']).includes('json');
+    return {
+      status: reply.statusCode,
+      body: json ? JSON.parse(text) : text,
+      headers: reply.headers,
+    };
+  }
+
+  /** Runs everything due until nothing is. */
+  async function settle(): Promise<void> {
+    for (;;) {
+      const worked = await app.worker.runDue();
+      const delivered = await app.deliverer.runDue(world.now());
+      if (worked + delivered === 0) return;
+    }
+  }
+
+  const NEXT = `select extract(epoch from min(due)) * 1000 as due from (
+    select min(due_at) as due from jobs union all
+    select min(due_at) from events where due_at is not null union all
+    select min(expires_at) from quotes q join transactions t on t.id = q.transaction_id
+      where t.status = 'PENDING') soon`;
+
+  /** Moves the clock on by `ms`, stopping at every moment at which something is due. */
+  async function advance(ms: number): Promise<void> {
+    const until = world.now() + ms;
+    await settle();
+    for (let round = 0; round < 10_000; round++) {
+      const [row] = await runtime.db.query(NEXT, []);
+      const due =
+        row?.due === null || row?.due === undefined ? Infinity : Math.ceil(Number(row.due));
+      if (due > until) break;
+      world.set(Math.max(world.now(), due));
+      await settle();
+    }
+    world.set(until);
+    await settle();
+  }
+
+  /** The data of an event, opened where it is kept sealed; of one who was erased there is none. */
+  function clearData({ id, data, sealed_for: owner, data_key: sealed }: Record<string, unknown>) {
+    if (owner === null) return data as string;
+    if (sealed === null) return 'null';
+    const key = { owner: owner as string, sealed: sealed as string };
+    return runtime.vault.open(key, data as string, eventContext(id as string)).toString();
+  }
+
+  async function events(): Promise<SeenEvent[]> {
+    const rows = await runtime.db.query(
+      `select e.id, e.platform_id, e.type, subject, data, sealed_for, data_key, balance, held
+        from events e left join customers c on c.id = sealed_for order by e.id`,
+      [],
+    );
+    return rows.map((row) => ({
+      id: row.id as string,
+      platformId: row.platform_id as string,
+      type: row.type as string,
+      subject: row.subject as string,
+      data: JSON.parse(clearData(row)),
+      balance: row.balance as bigint | null,
+      held: row.held as bigint | null,
+    }));
+  }
+
+  return {
+    ...app,
+    app,
+    world,
+    connectorsOf: registry,
+    fundingOf: (each: Environment) => registry(each).funding,
+    log: lines,
+    databaseUrl: database.url,
+    filesFolder: settings.files.folder,
+    platform: main,
+    other,
+    unregulated,
+    production,
+    newPlatform: platform,
+    call,
+    settle,
+    advance,
+    events,
+    /** A token of the main platform with fewer permissions; the same one for the same name. */
+    async tokenWith(permissions: Permission[], name = permissions.join('+')) {
+      const known = made.get(name);
+      if (known) return known;
+      const { body } = await call('POST', '/tokens', { name, permissions });
+      const { clientId, clientSecret } = body as { clientId: string; clientSecret: string };
+      made.set(name, { clientId, clientSecret });
+      return { clientId, clientSecret };
+    },
+    operate: <R>(work: (ctx: Ctx) => Promise<R>, as: TestPlatform = main): Promise<R> =>
+      operate(runtime, systemCaller(as.id, as.environment), work),
+    async close() {
+      await app.stop();
+      await database.drop();
+      rmSync(settings.files.folder, { recursive: true, force: true });
+      if (problems.length) throw new Error(`contract broken: ${problems.join('; ')}`);
+    },
+  };
+}

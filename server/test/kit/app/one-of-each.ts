@@ -1,0 +1,128 @@
+// One of each kind of thing that has an id, for tests of who may see it.
+import { agentActions } from '../../../src/features/agents/store.ts';
+import { imports } from '../../../src/features/customers/imports/store.ts';
+import { agentDesk } from '../agents/agents.ts';
+import { cardDesk } from '../cards/cards.ts';
+import { delegatedDesk } from '../cards/delegated-cards.ts';
+import { ownerDesk } from '../customers/owners.ts';
+import { paperForm, pdfFile } from '../http/documents.ts';
+import { mintDesk } from '../payments/mints.ts';
+import { provenCustomer } from '../sca/strong-customers.ts';
+import { walletDesk } from '../wallets/embedded-wallets.ts';
+import { customer, externalAccount, fund, internalAccount, ok, quoteBody } from './fixtures.ts';
+import type { TestApp, TestPlatform } from './harness.ts';
+
+/** An import of customers as it stands when its file has come. */
+async function importOf(app: TestApp, as: TestPlatform): Promise<string> {
+  const rest = { columns: [], problem: null, total: 1, next_byte: 0n, successful: 0, failed: 0 };
+  const row = await app.operate(async (ctx) => {
+    const id = ctx.id('BulkCustomerImportJob');
+    const of = { id, platform_id: as.id, status: 'PENDING', created_at: ctx.now } as const;
+    return ctx.insert(imports, { ...of, ...rest });
+  }, as);
+  return row.id;
+}
+
+async function documentOf(app: TestApp, documentHolder: string, as: TestPlatform): Promise<string> {
+  const form = paperForm(
+    { documentHolder, documentType: 'OTHER', country: 'US' },
+    { bytes: pdfFile() },
+  );
+  return ok(await app.call('POST', '/documents', form, { as }), 201).id;
+}
+
+/** Something that an agent waits to be allowed. */
+async function actionOf(
+  app: TestApp,
+  agent_id: string,
+  customer_id: string,
+  transaction_id: string,
+  as: TestPlatform,
+): Promise<string> {
+  const row = await app.operate(
+    async (ctx) =>
+      ctx.insert(agentActions, {
+        id: ctx.id('AgentAction'),
+        platform_id: as.id,
+        agent_id,
+        customer_id,
+        type: 'TRANSFER_OUT',
+        status: 'PENDING_APPROVAL',
+        transaction_id,
+        signed: false,
+        created_at: ctx.now,
+        updated_at: ctx.now,
+      }),
+    as,
+  );
+  return row.id;
+}
+
+/** A factor reset that waits. */
+async function resetOf(app: TestApp, as: TestPlatform): Promise<string> {
+  const { id } = await provenCustomer(app, { as });
+  const body = { factor: 'SMS_OTP' };
+  const path = `/sca/factors/reset?customerId=${id}`;
+  return ok(await app.call('POST', path, body, { as }), 201).resetId;
+}
+
+/** A stablecoin and a mint of it. */
+async function coinOf(app: TestApp, as: TestPlatform) {
+  const desk = mintDesk(app, { as });
+  const coin = await desk.coin();
+  const minted = ok(await desk.mint(coin.id, desk.mintBody((await desk.wallet()).id)), 201);
+  return {
+    stablecoinId: coin.id,
+    stablecoinProviderAccountId: coin.stablecoinProviderAccountId,
+    stablecoinOperationId: minted.id,
+  };
+}
+
+/** One of each resource, owned by `as`, by the name of the path parameter that names it. */
+export async function oneOfEach(app: TestApp, as: TestPlatform): Promise<Record<string, string>> {
+  const options = { as };
+  const person = await customer(app, options);
+  const account = await internalAccount(app, person.id, 'USD', options);
+  await fund(app, account.id, 1_000_00, options);
+  const outside = await externalAccount(app, person.id, 'EUR', '000', options);
+  const quote = ok(
+    await app.call('POST', '/quotes', quoteBody(account.id, outside.id, 100_00), options),
+    201,
+  );
+  const someone = await customer(app, options, { fullName: 'Ada Lovelace 003' });
+  const submission = { customerId: someone.id };
+  const verification = ok(await app.call('POST', '/verifications', submission, options), 200);
+  const token = ok(
+    await app.call('POST', '/tokens', { name: 'theirs', permissions: ['VIEW'] }, options),
+    201,
+  );
+  const wallets = walletDesk(app, { as });
+  const { accountId: walletId, credential } = await wallets.customerWithWallet();
+  const { session } = await wallets.emailSession(walletId);
+  const acting = await agentDesk(app, { as }).agentOf(person.id);
+  const cards = cardDesk(app, { as });
+  const delegated = delegatedDesk(app, { as });
+  return {
+    cardId: (await cards.card(await cards.holder())).id,
+    delegatedKeyId: (await delegated.key(await delegated.walletCard())).id,
+    agentId: acting.id,
+    actionId: await actionOf(app, acting.id, person.id, quote.transactionId, as),
+    code: acting.code,
+    customerId: person.id,
+    receiverUmaAddress: person.umaAddress,
+    accountId: account.id,
+    id: account.id,
+    credentialId: credential.id,
+    sessionId: session.id,
+    externalAccountId: outside.id,
+    quoteId: quote.id,
+    transactionId: quote.transactionId,
+    tokenId: token.id,
+    beneficialOwnerId: (await ownerDesk(app).made({}, {}, as)).id,
+    jobId: await importOf(app, as),
+    verificationId: verification.id,
+    documentId: await documentOf(app, person.id, as),
+    resetId: await resetOf(app, as),
+    ...(await coinOf(app, as)),
+  };
+}

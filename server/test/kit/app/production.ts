@@ -1,0 +1,183 @@
+// A production platform from its first minute, with commands and requests on one installation and one
+// clock. Rates and collection accounts are files; the platform's webhooks are kept instead of sent, because
+// production sends to public addresses only. Customers are approved by the operator's own command.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { expect } from 'vitest';
+import type { HttpRequest } from '../../../src/kernel/world.ts';
+import { main } from '../../../src/operator.ts';
+import { streamRows } from '../../../src/runtime/db/stream.ts';
+import { booksBalance, customer, internalAccount, ok, quoteBody } from './fixtures.ts';
+import { startApp, type TestApp, type TestPlatform } from './harness.ts';
+
+export const DAY = 86_400_000;
+const START = Date.UTC(2026, 0, 5, 9);
+
+interface Ran {
+  code: number;
+  out: string;
+  err: string;
+}
+
+const COLLECTION = {
+  USD: [
+    {
+      accountOrWalletInfo: {
+        accountType: 'USD_ACCOUNT',
+        accountNumber: '123456789',
+        routingNumber: '021000021',
+        bankName: 'First Bank',
+        accountHolderName: 'Example Payments',
+        paymentRails: ['ACH', 'WIRE', 'RTP'],
+      },
+    },
+  ],
+};
+
+/** A server whose production rates and collection accounts come from files in `folder`. */
+function startOn(folder: string): Promise<TestApp> {
+  const ratesFile = path.join(folder, 'rates.csv');
+  writeFileSync(ratesFile, `base,USD\nat,${new Date(START).toISOString()}\nEUR,0.9154\nBRL,5\n`);
+  const fundingFile = path.join(folder, 'funding.json');
+  writeFileSync(fundingFile, JSON.stringify(COLLECTION));
+  const connectors = { ratesFile, fundingFile, ratesMaxAgeMs: 30 * DAY };
+  return startApp({ start: START, connectors });
+}
+
+/** Runs the operator's command on what the app serves. */
+export const commandOn =
+  (app: TestApp) =>
+  async (argv: readonly string[], settings: Record<string, string> = {}): Promise<Ran> => {
+    const ran = { code: 0, out: '', err: '' };
+    const { runtime, files, databaseUrl: url, connectorsOf, fundingOf } = app;
+    ran.code = await main(argv, {
+      env: { DATABASE_URL: url, ...settings },
+      out: (text) => {
+        ran.out += text;
+      },
+      err: (text) => {
+        ran.err += text;
+      },
+      open: ({ walletRecoveryMs }, work) =>
+        work({
+          runtime,
+          files,
+          connectorsOf,
+          fundingOf,
+          walletRecoveryMs,
+          stream: (text, values) => streamRows({ url, statementTimeoutMs: 60_000 }, text, values),
+          masterKey: () => Buffer.alloc(32, 7),
+        }),
+    });
+    return ran;
+  };
+
+/** Keeps what is sent to the platform's webhook address. */
+function keepWebhooks(app: TestApp): HttpRequest[] {
+  const sent: HttpRequest[] = [];
+  const real = app.world.http;
+  app.world.http = async (request) => {
+    if (!request.url.startsWith('https://hooks.example.com/')) return real(request);
+    sent.push(request);
+    return { status: 200, headers: {}, body: '' };
+  };
+  return sent;
+}
+
+export type Production = Awaited<ReturnType<typeof startProduction>>;
+
+export async function startProduction() {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'production-'));
+  const app = await startOn(folder);
+  const sent = keepWebhooks(app);
+  const command = commandOn(app);
+  const run = (...argv: string[]) => command(argv);
+
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+  async function json(...argv: string[]): Promise<any> {
+    const { code, out, err } = await run(...argv, '--json');
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    return JSON.parse(out);
+  }
+
+  const made = await json(
+    ...['platform', 'create', '--name', 'Shop', '--environment', 'production'],
+    ...['--currencies', 'USD,EUR'],
+  );
+  const shop: TestPlatform = { id: made.platformId, environment: 'production', ...made };
+  const as = { as: shop };
+  const hook = { webhookEndpoint: 'https://hooks.example.com/shop' };
+  ok(await app.call('PATCH', '/config', hook, as), 200);
+
+  /** An approved customer with what the bank's statement shows for it. */
+  async function payer(usd?: string) {
+    const person = await customer(app, as);
+    await json('verifications', 'approve', person.id);
+    const account = await internalAccount(app, person.id, 'USD', as);
+    const { reference } = account.fundingPaymentInstructions[0].accountOrWalletInfo;
+    if (usd !== undefined) {
+      await json(
+        ...['deposits', 'record', '--payment-reference', reference, '--amount', usd],
+        ...['--currency', 'USD', '--reference', `BANK-${person.id.slice(-12)}`],
+      );
+    }
+    return { person, account: account.id as string };
+  }
+
+  async function payee(customerId: string): Promise<string> {
+    const beneficiary = {
+      ...{ beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper', countryOfResidence: 'DE' },
+    };
+    const iban = 'DE89370400440532013000';
+    const accountInfo = { accountType: 'EUR_ACCOUNT', iban, beneficiary };
+    const body = { currency: 'EUR', accountInfo, customerId };
+    return ok(await app.call('POST', '/customers/external-accounts', body, as), 201).id;
+  }
+
+  return {
+    app,
+    shop,
+    as,
+    sent,
+    run,
+    json,
+    payer,
+    payee,
+    /** A payment on its way, with its place in the queue. */
+    async payment(usd = '1000.00', amount = 100_00) {
+      const from = await payer(usd);
+      const body = quoteBody(from.account, await payee(from.person.id), amount);
+      const quote = ok(await app.call('POST', '/quotes', body, as), 201);
+      const headers = { 'idempotency-key': quote.id };
+      const url = `/quotes/${quote.id}/execute`;
+      ok(await app.call('POST', url, undefined, { ...as, headers }), 200);
+      await app.settle();
+      return { ...from, id: quote.transactionId as string, quote };
+    },
+    /** Status, refund and reason of a payment in one line. */
+    async status(id: string): Promise<string> {
+      const { body } = await app.call('GET', `/transactions/${id}`, undefined, as);
+      return `${body.status} ${body.refund?.status ?? '-'} ${body.failureReason ?? '-'}`;
+    },
+    /** What the queue has of a transaction. */
+    async queue(id: string) {
+      const all: { transactionId: string }[] = await json('payouts', 'list', '--platform', shop.id);
+      // biome-ignore lint/suspicious/noExplicitAny: as above.
+      return all.filter((each) => each.transactionId === id) as any[];
+    },
+    /** The command fails with these words and does nothing. */
+    async refused(words: string, ...argv: string[]) {
+      const { code, out, err } = await run(...argv);
+      expect({ code, out }).toEqual({ code: 1, out: '' });
+      expect(err).toContain(words);
+    },
+    /** Ends the test: whatever happened, the books balance. */
+    async close() {
+      await booksBalance(app);
+      expect((await run('ledger', 'verify')).code).toBe(0);
+      await app.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}

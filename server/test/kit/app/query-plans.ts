@@ -1,0 +1,60 @@
+// What PostgreSQL says of how it finds the rows of a statement: whether it walks an index, sorts much, and
+// how many blocks it reads. A test that holds lists to their price asks it, about rows with made-up ids.
+import type pg from 'pg';
+import { expect } from 'vitest';
+import type { Sql } from '../../../src/runtime/db/paging.ts';
+
+/** Throws where a statement reads a table through, sorts much or reads more blocks than `most`. */
+export type Planned = (sql: Sql, most: number) => Promise<void>;
+
+export const uuid = (n: number | string) =>
+  `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
+
+/** SQL for `resource` and the hexadecimal of an expression as an id. */
+export const idSql = (resource: string, n: string) =>
+  `'${resource}:00000000-0000-7000-8000-' || lpad((${n})::text, 12, '0')`;
+
+interface Plan {
+  'Node Type': string;
+  'Shared Hit Blocks': number;
+  'Shared Read Blocks': number;
+  'Actual Rows': number;
+  'Index Name'?: string;
+  Plans?: Plan[];
+}
+
+const flatten = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flatten)];
+
+async function explain(client: pg.Client, { text, values }: Sql): Promise<Plan[]> {
+  const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+    `explain (analyze, buffers, format json) ${text}`,
+    values,
+  );
+  const [said] = rows;
+  if (!said) throw new Error('nothing was explained');
+  return flatten(said['QUERY PLAN'][0].Plan);
+}
+
+const blocksOf = ([top]: Plan[]) =>
+  (top?.['Shared Hit Blocks'] ?? 0) + (top?.['Shared Read Blocks'] ?? 0);
+
+/** A sort of what two walks have found is short; any other reads everything first. */
+const longSorts = (nodes: Plan[]) =>
+  nodes.filter(
+    (each) => /Sort/.test(each['Node Type']) && (each.Plans?.[0]?.['Actual Rows'] ?? 0) > 50,
+  );
+
+export const planner =
+  (client: pg.Client): Planned =>
+  async (sql, most) => {
+    const nodes = await explain(client, sql);
+    const told = nodes
+      .map((each) => `${each['Node Type']} ${each['Index Name'] ?? ''} ${each['Actual Rows']}`)
+      .join(', ');
+    expect(
+      nodes.map((each) => each['Node Type']),
+      told,
+    ).not.toContain('Seq Scan');
+    expect(longSorts(nodes), told).toEqual([]);
+    expect(blocksOf(nodes), told).toBeLessThanOrEqual(most);
+  };

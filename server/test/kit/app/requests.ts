@@ -1,0 +1,134 @@
+// A request for every operation, made from the published document, with what a plain sample cannot guess.
+import { publishedDocument } from '../../../src/document.ts';
+import type { Contract } from '../../../src/kernel/contract/operation.ts';
+import { policy } from '../agents/agents.ts';
+import { ownerBody } from '../customers/owners.ts';
+import { paperForm, pdfFile } from '../http/documents.ts';
+import { drawKeys } from '../wallets/embedded-wallets.ts';
+import { accountInfos } from './fixtures.ts';
+import { sample } from './sample.ts';
+
+type Json = Record<string, unknown>;
+
+export const document = publishedDocument() as { paths: Record<string, Record<string, Json>> };
+
+const transfer = () => ({
+  source: { accountId: 'x' },
+  destination: { accountId: 'y' },
+  amount: 1,
+});
+
+/** Bodies that the plain sample cannot guess. */
+const BODIES: Record<string, () => Json> = {
+  createAgent: () => ({ name: 'x', customerId: 'x', policy: policy() }),
+  updateAgent: () => ({ isPaused: true }),
+  updateAgentPolicy: () => ({ defaultExecutionMode: 'AUTO' }),
+  createCard: () => ({ cardholderId: 'x', form: 'VIRTUAL', fundingSources: ['x'] }),
+  updateCardById: () => ({ state: 'FROZEN' }),
+  createTransferOut: transfer,
+  createTransferIn: transfer,
+  agentCreateTransferOut: transfer,
+  agentCreateTransferIn: transfer,
+  sandboxReceive: () => ({
+    senderUmaAddress: '$a@b',
+    customerId: 'x',
+    receivingCurrencyCode: 'USD',
+    receivingCurrencyAmount: 1,
+  }),
+  updateCustomerById: () => ({ customerType: 'INDIVIDUAL' }),
+  createBeneficialOwner: () => ownerBody('x'),
+  uploadDocument: () => ({ documentHolder: 'x', documentType: 'OTHER', country: 'US' }),
+  replaceDocument: () => ({ documentType: 'OTHER', country: 'US' }),
+  updateBeneficialOwner: () => ({ ownershipPercentage: 5 }),
+  createCustomerExternalAccount: () => ({
+    currency: 'USD',
+    accountInfo: accountInfos.USD?.('000'),
+  }),
+  agentCreateExternalAccount: () => ({
+    currency: 'USD',
+    accountInfo: accountInfos.USD?.('000'),
+  }),
+  estimateCryptoWithdrawalFee: () => ({
+    internalAccountId: 'x',
+    currency: 'USDC',
+    cryptoNetwork: 'BASE',
+    amount: 1,
+    destinationAddress: `0x${'1'.repeat(40)}`,
+  }),
+  completeScaLogin: () => ({ factor: 'TOTP', endUserIpAddress: '203.0.113.7', code: '123456' }),
+  updateInternalAccount: () => ({ privateEnabled: true }),
+  exportInternalAccount: () => ({ clientPublicKey: drawKeys().wholeKey }),
+  refreshAuthSession: () => ({ clientPublicKey: drawKeys().publicKey }),
+  createStablecoinMint: () => ({
+    amount: '10000',
+    fundingSource: { type: 'WIRE' },
+    destination: { accountId: 'x' },
+  }),
+  createStablecoinBurn: () => ({
+    amount: '10000',
+    source: { type: 'EXTERNAL_ACCOUNT' },
+    destination: { type: 'EXTERNAL_ACCOUNT', externalAccountId: 'x', rail: 'WIRE' },
+  }),
+  createPlatformExternalAccount: () => ({
+    currency: 'USD',
+    accountInfo: accountInfos.USD?.('000'),
+  }),
+};
+
+function sampleOf(contract: Contract): unknown {
+  const item = document.paths[contract.path]?.[contract.method.toLowerCase()] as Json;
+  const request = item.requestBody as { content: Record<string, { schema: Json }> };
+  const [content] = Object.values(request.content);
+  return sample(content?.schema as Json, document as unknown as Json);
+}
+
+/** A body that the operation takes; undefined where it takes none. */
+export function bodyOf(contract: Contract): unknown {
+  if (!contract.body) return undefined;
+  const fields = BODIES[contract.operationId]?.() ?? sampleOf(contract);
+  if (!contract.upload) return fields;
+  const { file: _, ...texts } = fields as Record<string, string>;
+  return paperForm(texts, { bytes: pdfFile() });
+}
+
+/** Queries that must not be missing. */
+const QUERIES: Record<string, string> = {
+  listBeneficialOwners: '?customerId=x',
+  getCustomerKycLink: '?platformCustomerId=x',
+  listAuthCredentials: '?accountId=x',
+  listAuthSessions: '?accountId=x',
+  listDelegatedKeys: '?accountId=x',
+  listScaFactors: '?customerId=x',
+  startScaFactorEnrollment: '?customerId=x',
+  confirmScaFactorEnrollment: '?customerId=x',
+  startScaLogin: '?customerId=x',
+  completeScaLogin: '?customerId=x',
+  recordSecurityEvent: '?customerId=x',
+  deleteScaFactor: '?customerId=@',
+  startTwoFactorReset: '?customerId=x',
+  getTwoFactorResetStatus: '?customerId=@',
+  completeTwoFactorReset: '?customerId=@',
+};
+
+/** What `{id}` is the id of, where it is neither an account nor a card. */
+const IDS: Record<string, string> = {
+  revokeAuthCredential: 'credentialId',
+  challengeAuthCredential: 'credentialId',
+  verifyAuthCredential: 'credentialId',
+  refreshAuthSession: 'sessionId',
+  revokeAuthSession: 'sessionId',
+  getDelegatedKeyById: 'delegatedKeyId',
+  revokeDelegatedKey: 'delegatedKeyId',
+};
+
+const idOf = ({ operationId, path }: Contract): string =>
+  IDS[operationId] ?? (path.includes('/cards/{id}') ? 'cardId' : 'id');
+
+/**
+ * Its path and what the query must have, with a value for each parameter. `customerId` is whom a query is
+ * about that comes first: a request gets no further with one that is not there.
+ */
+export const fill = (contract: Contract, value: (name: string) => string, customerId = 'x') =>
+  contract.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    value(name === 'id' ? idOf(contract) : name),
+  ) + (QUERIES[contract.operationId] ?? '').replace('@', customerId);

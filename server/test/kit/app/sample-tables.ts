@@ -1,0 +1,201 @@
+// A database with a few tables that no feature owns, for the tests of the machinery below the features.
+import pg from 'pg';
+import type { TransferRow } from '../../../src/ledger/transfer.ts';
+import type { ChangeSet, EventRow } from '../../../src/runtime/committer/change-set.ts';
+import { emptyChangeSet } from '../../../src/runtime/committer/change-set.ts';
+import { col, type RowOf, table } from '../../../src/runtime/db/table.ts';
+import { createTestDatabase } from './database.ts';
+
+/** One column of every type. */
+export const things = table('things', {
+  id: col.text,
+  name: col.text.null.mut,
+  rank: col.int4.mut,
+  amount: col.int8.mut,
+  flag: col.bool.mut,
+  note: col.json<unknown>().null.mut,
+  raw: col.bytes.null.mut,
+  created_at: col.time,
+  version: col.int4,
+});
+
+export const clientKeys = table(
+  'client_keys',
+  { id: col.text, reply: col.text, created_at: col.time },
+  { clientKeyed: true },
+);
+
+const TABLES = `
+create table things (
+  id text collate "C" primary key,
+  name text,
+  rank integer not null,
+  amount bigint not null,
+  flag boolean not null,
+  note json,
+  raw bytea,
+  created_at timestamptz not null,
+  version integer not null,
+  constraint things_name unique (name),
+  constraint things_rank check (rank < 1000)
+);
+create table client_keys (
+  id text collate "C" primary key,
+  reply text not null,
+  created_at timestamptz not null
+);`;
+
+export const NOW = Date.UTC(2026, 0, 5, 9, 0, 0);
+
+export interface Sample {
+  url: string;
+  /** Runs SQL at once, outside everything under test. */
+  sql(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+  /** Opens a ledger account; without a floor for null. */
+  account(id: string, balance: bigint, floor?: bigint | null, currency?: string): Promise<void>;
+  /** Opens accounts in USD with these balances, the floor at zero; null is empty and has no floor. */
+  accounts(...balances: (bigint | null)[]): Promise<string[]>;
+  /** `balance/held` of each account. */
+  holdings(...ids: string[]): Promise<string[]>;
+  thing(id: string, more?: Partial<RowOf<typeof things>>): Promise<RowOf<typeof things>>;
+  drop(): Promise<void>;
+}
+
+export const thingRow = (
+  id: string,
+  more: Partial<RowOf<typeof things>> = {},
+): RowOf<typeof things> => ({
+  id,
+  name: null,
+  rank: 0,
+  amount: 0n,
+  flag: false,
+  note: null,
+  raw: null,
+  created_at: NOW,
+  version: 1,
+  ...more,
+});
+
+let ids = 0;
+
+/** An id that no other test of the file has. */
+export const fresh = (kind: string) => `${kind}:${++ids}`;
+
+export async function createSample(): Promise<Sample> {
+  const database = await createTestDatabase();
+  const client = new pg.Client({ connectionString: database.url, pipeline: true });
+  await client.connect();
+  await client.query(TABLES);
+  const sql: Sample['sql'] = async (text, values) => (await client.query(text, values)).rows;
+  const account: Sample['account'] = async (id, balance, floor = 0n, currency = 'USD') => {
+    await sql(
+      `insert into ledger_accounts(id, currency, balance, floor, created_at)
+        values ($1, $2, $3, $4, $5)`,
+      [id, currency, balance, floor, new Date(NOW)],
+    );
+  };
+  return {
+    url: database.url,
+    sql,
+    account,
+    async accounts(...balances) {
+      const opened = balances.map(() => fresh('account'));
+      for (const [i, id] of opened.entries()) {
+        const balance = balances[i] ?? null;
+        await account(id, balance ?? 0n, balance === null ? null : 0n);
+      }
+      return opened;
+    },
+    async holdings(...wanted) {
+      const rows = await sql('select id, balance, held from ledger_accounts where id = any($1)', [
+        wanted,
+      ]);
+      const byId = new Map(rows.map((row) => [row.id, `${row.balance}/${row.held}`]));
+      return wanted.map((id) => byId.get(id) ?? '');
+    },
+    async thing(id, more = {}) {
+      const row = thingRow(id, more);
+      const { name, rank, amount, flag, note, raw, version } = row;
+      await sql('insert into things values ($1, $2, $3, $4, $5, $6, $7, $8, $9)', [
+        id,
+        name,
+        rank,
+        amount,
+        flag,
+        note === null ? null : JSON.stringify(note),
+        raw,
+        new Date(row.created_at),
+        version,
+      ]);
+      return row;
+    },
+    async drop() {
+      await client.end();
+      await database.drop();
+    },
+  };
+}
+
+/** A change set of the given parts. */
+export const setOf = (parts: Partial<ChangeSet>): ChangeSet => ({ ...emptyChangeSet(), ...parts });
+
+let transfers = 0;
+
+/** A transfer in USD with a key of its own. */
+export const transfer = (
+  debit: string,
+  credit: string,
+  amount: bigint,
+  more: Partial<TransferRow> = {},
+): TransferRow => ({
+  transaction_id: `Transaction:${++transfers}`,
+  step: 'pay',
+  phase: 'posted',
+  debit,
+  credit,
+  currency: 'USD',
+  amount,
+  created_at: NOW,
+  ...more,
+});
+
+export const insertThing = (row: RowOf<typeof things>) => ({ table: things, row });
+
+export const updateThing = (row: RowOf<typeof things>, patch: Partial<RowOf<typeof things>>) => ({
+  table: things,
+  id: row.id,
+  version: row.version,
+  row: { ...row, ...patch },
+});
+
+export const thingAt = (row: RowOf<typeof things>) => ({
+  table: things,
+  id: row.id,
+  version: row.version,
+});
+
+export const insertKey = (id: string, reply = '{}') => ({
+  table: clientKeys,
+  row: { id, reply, created_at: NOW },
+});
+
+/** How `Promise.allSettled` shows an accepted change set. */
+export const ok = { status: 'fulfilled', value: { ok: true } };
+
+/** How `Promise.allSettled` shows a refused one. */
+export const refused = (refusal: object) => ({
+  status: 'fulfilled',
+  value: { ok: false, refusal },
+});
+
+export const eventAbout = (account: string | null): EventRow => ({
+  id: fresh('Webhook'),
+  platform_id: 'Platform:1',
+  type: 'TEST',
+  subject: 'Test:1',
+  data: '{}',
+  account,
+  created_at: NOW,
+  due_at: null,
+});

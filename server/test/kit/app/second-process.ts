@@ -1,0 +1,24 @@
+// A second server process as far as the database can tell: its own connections and its own committer, so
+// that two changes of one row meet where they meet in production and not in one process's memory.
+import { createCommitter } from '../../../src/runtime/committer/committer.ts';
+import { connectLane } from '../../../src/runtime/committer/lane.ts';
+import { openDatabase } from '../../../src/runtime/db/database.ts';
+import type { Runtime } from '../../../src/runtime/operation/operate.ts';
+import type { TestApp } from './harness.ts';
+
+export function secondProcess(app: TestApp): Runtime & { close(): Promise<void> } {
+  const db = openDatabase({ url: app.databaseUrl });
+  const committer = createCommitter({
+    connect: () => connectLane(app.databaseUrl),
+    elapsed: () => performance.now(),
+  });
+  return {
+    ...app.runtime,
+    db,
+    committer,
+    async close() {
+      await committer.close();
+      await db.close();
+    },
+  };
+}

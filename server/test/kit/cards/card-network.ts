@@ -1,0 +1,73 @@
+// The network of cards as an issuer brings it in, for tests: messages go to the desk that a connector is
+// given, and what became of them is read where a platform and an operator read it.
+import type {
+  CardDecision,
+  CardNotice,
+  CardRequest,
+  CardRequestKind,
+} from '../../../src/connectors/ports/cards.ts';
+import { issuerDesk } from '../../../src/features/cards/index.ts';
+import { type CardMessageRow, cardMessages } from '../../../src/features/cards/store.ts';
+import type { Runtime } from '../../../src/runtime/operation/operate.ts';
+import { ok } from '../app/fixtures.ts';
+import type { Answer, CallOptions, TestApp } from '../app/harness.ts';
+
+let counter = 0;
+
+type Tell = CardNotice extends infer N
+  ? N extends CardNotice
+    ? Omit<N, 'id' | 'token'>
+    : never
+  : never;
+
+/** `runtime` is another process, or one in which something goes wrong; the app's own unless said. */
+export function cardNetwork(app: TestApp, runtime: Runtime = app.runtime) {
+  const origin = () => 'http://localhost';
+  const desk = issuerDesk(runtime, { connectors: app.connectorsOf, origin }, 'sandbox');
+
+  /** A message that no other one is like; `more` says what it is about. */
+  const message = (
+    cardId: string,
+    amount: number,
+    more: Partial<CardRequest> = {},
+  ): CardRequest => ({
+    id: `message-${++counter}`,
+    token: `token-${counter}`,
+    cardId,
+    kind: 'AUTHORIZATION',
+    amount: BigInt(amount),
+    currency: 'USD',
+    merchant: { descriptor: 'Corner shop', mcc: '5411', country: 'US' },
+    ...more,
+  });
+
+  const send = (request: CardRequest, answerBy = Infinity): Promise<CardDecision> =>
+    desk.authorize(request, answerBy);
+
+  /** Asks for an amount. */
+  const ask = (cardId: string, amount: number, kind: CardRequestKind = 'AUTHORIZATION') =>
+    send(message(cardId, amount, { kind }));
+
+  const tell = (token: string, news: Tell, id = `notice-${++counter}`): Promise<void> =>
+    desk.tell({ id, token, ...news } as CardNotice);
+
+  /** The decision log of a card, oldest first. */
+  async function logOf(cardId: string): Promise<CardMessageRow[]> {
+    const rows = await app.runtime.db.find(cardMessages, { card_id: cardId });
+    // Messages of one moment are told apart by their numbers; those that are simulated have none.
+    const place = ({ id }: CardMessageRow) =>
+      Number(/ (?:message|notice)-(\d+)$/.exec(id)?.[1] ?? 0);
+    return rows.sort((a, b) => a.created_at - b.created_at || place(a) - place(b));
+  }
+
+  /** Payments with cards of a customer, oldest first. */
+  async function paymentsOf(
+    customerId: string,
+    options: CallOptions = {},
+  ): Promise<Answer['body'][]> {
+    const query = `customerId=${customerId}&type=CARD&sortOrder=asc&limit=100`;
+    return ok(await app.call('GET', `/transactions?${query}`, undefined, options), 200).data;
+  }
+
+  return { message, send, ask, tell, logOf, paymentsOf };
+}

@@ -1,0 +1,126 @@
+// A desk for tests of card payments that were let through: one is begun with money to spare, and everything
+// that happens to it is read back at once, its status, its account and what it has changed in the purses of
+// the house. What a network says comes by the issuer's own desk, which believes also what the sandbox would
+// refuse.
+import { randomUUID } from 'node:crypto';
+import type { CardNotice } from '../../../src/connectors/ports/cards.ts';
+import { moveInternalAccount } from '../../../src/features/balances/internal-accounts/lifecycle.ts';
+import { internalAccounts } from '../../../src/features/balances/internal-accounts/store.ts';
+import { issuerDesk } from '../../../src/features/cards/index.ts';
+import type { House } from '../../../src/ledger/chart.ts';
+import { ok } from '../app/fixtures.ts';
+import type { Answer, TestApp } from '../app/harness.ts';
+import { cardDesk } from './cards.ts';
+
+const PURSES: readonly House[] = ['cards', 'settled', 'losses', 'suspense', 'receivable'];
+
+/** What one message tells, without the names that every message has. */
+type News<N = CardNotice> = N extends CardNotice ? Omit<N, 'id' | 'token'> : never;
+
+export interface Choice {
+  amount?: number;
+  funds?: number;
+  currency?: string;
+  descriptor?: string;
+  kind?: string;
+}
+
+export type CardPayments = ReturnType<typeof cardPayments>;
+export type BegunPayment = Awaited<ReturnType<CardPayments['begin']>>;
+
+export function cardPayments(app: TestApp) {
+  const { holder, card: cardFor, patchCard } = cardDesk(app);
+  const desk = issuerDesk(
+    app.runtime,
+    { connectors: app.connectorsOf, origin: () => 'http://localhost' },
+    'sandbox',
+  );
+
+  async function pursesOf(currency: string): Promise<Map<House, number>> {
+    const ids = PURSES.map((purse) => `house:sandbox:${purse}:${currency}`);
+    const text = 'select id, balance from ledger_accounts where id = any($1)';
+    const rows = await app.runtime.db.query(text, [ids]);
+    const of = new Map(rows.map((row) => [row.id, Number(row.balance)]));
+    return new Map(PURSES.map((purse, at) => [purse, of.get(ids[at]) ?? 0]));
+  }
+
+  async function payment(id: string): Promise<Answer['body']> {
+    return ok(await app.call('GET', `/transactions/${id}`), 200);
+  }
+
+  /** A payment with a card that this account pays for. */
+  async function beginOn(card: Answer['body'], of: Choice & { accountId: string }) {
+    const { amount = 100, descriptor = 'Shop', kind = 'authorization', currency = 'USD' } = of;
+    const before = await pursesOf(currency);
+    const from = (await app.events()).length;
+    const body = { amount, currency: { code: 'USD' }, merchant: { descriptor } };
+    const path = `/sandbox/cards/${card.id}/simulate/${kind}`;
+    const { issuerTransactionToken: token } = ok(await app.call('POST', path, body), 202);
+    await app.settle();
+    const { data } = ok(
+      await app.call('GET', `/transactions?customerId=${card.cardholderId}`),
+      200,
+    );
+    const [{ id }] = data.filter((each: { type: string }) => each.type === 'CARD');
+
+    /** What happened to the payment and its account since it began, in order. */
+    async function events(): Promise<string[]> {
+      const all = (await app.events()).slice(from);
+      return all.flatMap((each) => {
+        if (each.subject === id) return [each.type.replace('CARD_TRANSACTION.', '')];
+        const tells = each.subject === of.accountId && each.type.endsWith('BALANCE_UPDATED');
+        if (!tells || each.balance === null || each.held === null) return [];
+        return [`${each.balance - each.held} of ${each.balance}`];
+      });
+    }
+
+    return {
+      ...{ id: id as string, token: token as string, card, accountId: of.accountId },
+      events,
+      shown: () => payment(id),
+      /** Status, what can be spent of what there is, and what the house has since. */
+      async now() {
+        const { status } = await payment(id);
+        const after = await pursesOf(currency);
+        const changed = PURSES.map(
+          (purse) => [purse, (after.get(purse) ?? 0) - (before.get(purse) ?? 0)] as const,
+        );
+        const text = 'select balance, held from ledger_accounts where id = $1';
+        const [account] = await app.runtime.db.query(text, [of.accountId]);
+        const [balance, held] = [Number(account?.balance), Number(account?.held)];
+        return {
+          status: status as string,
+          account: `${balance - held} of ${balance}`,
+          ...Object.fromEntries(changed.filter(([, moved]) => moved !== 0)),
+        };
+      },
+      /** The network's word, and everything that follows from it at once. */
+      async tell(news: News, settles = true) {
+        await desk.tell({ id: randomUUID(), token, ...news } as CardNotice);
+        if (settles) await app.settle();
+      },
+      clear: (cleared: number) =>
+        desk.tell({ id: randomUUID(), token, kind: 'CLEARING', amount: BigInt(cleared) }),
+      close: async () => void ok(await patchCard(card.id, { state: 'CLOSED' }), 200),
+    };
+  }
+
+  /** One whose account has `funds`; pulls have ended unless the descriptor says otherwise. */
+  async function begin({ funds = 1_000, currency = 'USD', ...choice }: Choice = {}) {
+    const of = await holder({ currency, funds });
+    return beginOn(await cardFor(of), { ...choice, currency, accountId: of.accountId });
+  }
+
+  const moveAccount = (id: string, event: 'freeze' | 'close') =>
+    app.operate(async (ctx) => {
+      const row = await ctx.read(internalAccounts, id);
+      if (row) moveInternalAccount(ctx, row, event);
+    });
+
+  return {
+    begin,
+    beginOn,
+    freezeAccount: (id: string) => moveAccount(id, 'freeze'),
+    closeAccount: (id: string) => moveAccount(id, 'close'),
+  };
+}

@@ -1,0 +1,220 @@
+// A sandbox card in use, for going through what the sandbox can do with one: its holder has an account that
+// pays, requests and news are made up by the sandbox's own operations, and everything that is told about the
+// card, its payments and that account is one story, in lines that an expected one can be held against.
+import { expect } from 'vitest';
+import { house } from '../../../src/ledger/chart.ts';
+import { balances, ok } from '../app/fixtures.ts';
+import type { Answer } from '../app/harness.ts';
+import { type Desk, openSandboxDesk } from '../payments/sandbox-outcomes.ts';
+import { cardDesk, cardName } from './cards.ts';
+
+export type CardStories = Awaited<ReturnType<typeof openCardStories>>;
+type CardStory = Awaited<ReturnType<CardStories['begin']>>;
+
+/** Amounts of stories are whole dollars, whatever they are paid from. */
+const UNITS: Readonly<Record<string, number>> = { USD: 100, USDB: 1_000_000 };
+const CENTS = 100;
+/** What a cardholder has. */
+const ALL = 1_000;
+
+/** What a card can be asked, by the last part of the path. */
+export const ASKED = [
+  'authorization',
+  'financial_authorization',
+  'credit_authorization',
+  'financial_credit_authorization',
+  'credit_authorization_advice',
+  'balance_inquiry',
+] as const;
+export type Asked = (typeof ASKED)[number];
+
+/** What can be told of a payment. */
+export const TOLD = ['authorization_advice', 'clearing', 'return', 'return_reversal'] as const;
+export type Told = (typeof TOLD)[number];
+
+// biome-ignore lint/suspicious/noExplicitAny: the resource, of whatever shape.
+type Shown = any;
+
+const counted = (word: string, summary: Shown) =>
+  summary?.count ? `, ${word} ${summary.totalAmount / CENTS} in ${summary.count}` : '';
+
+/** `SETTLED 40, cleared 40 in 1, taken 40 in 1 (1 pending), back 10 in 1`. */
+function paymentLine(data: Shown): string {
+  const { status, authorizedAmount, settledAmount, refundedAmount } = data;
+  const { pullSummary: pulls, settlementSummary: settled, refundSummary: back } = data;
+  if (settledAmount) expect(settledAmount.amount).toBe(settled?.totalAmount ?? 0);
+  expect(refundedAmount?.amount).toBe(back?.totalAmount);
+  const closed = settledAmount && !settled ? ', cleared 0' : '';
+  const pending = pulls?.pendingCount ? ` (${pulls.pendingCount} pending)` : '';
+  const parts = [counted('cleared', settled), counted('taken', pulls), pending];
+  const sign = data.direction === 'CREDIT' ? '+' : '';
+  const amount = authorizedAmount.amount / CENTS;
+  return `${status} ${sign}${amount}${closed}${parts.join('')}${counted('back', back)}`;
+}
+
+/** `card CLOSED ISSUER_REJECTED`. */
+const cardLine = ({ state, stateReason }: Shown): string =>
+  ['card', state, stateReason].filter(Boolean).join(' ');
+
+export interface Begun {
+  currency?: string;
+  /** What the account has, in dollars. */
+  funds?: number;
+  /** Taken for the card as it is; its name ends so that it is issued at once unless this says. */
+  card?: Record<string, unknown>;
+}
+
+export async function openCardStories() {
+  const desk: Desk = await openSandboxDesk();
+  const { app } = desk;
+  const cards = cardDesk(app);
+
+  /** What is in our keeping for payments with cards, in dollars. */
+  async function kept(currency: string): Promise<number> {
+    const id = house('sandbox', 'cards', currency);
+    const [row] = await app.runtime.db.query('select balance from ledger_accounts where id = $1', [
+      id,
+    ]);
+    return Number(row?.balance) / (UNITS[currency] as number);
+  }
+
+  /** The decision about the newest request of a card. */
+  async function decision(cardId: string): Promise<string> {
+    const [row] = await app.runtime.db.query(
+      'select kind, approved, reason from card_messages where card_id = $1 order by id desc limit 1',
+      [cardId],
+    );
+    return `${row?.kind} ${row?.approved ? 'approved' : row?.reason}`;
+  }
+
+  /** A new card in the hands of a new cardholder, and what is told from here on. */
+  async function begin({ currency = 'USD', funds = ALL, card: more = {} }: Begun = {}) {
+    const units = UNITS[currency] as number;
+    const holder = await cards.holder({ currency, funds: funds * units });
+    return tellOf(await cards.card(holder, { platformCardId: cardName(), ...more }), {
+      ...holder,
+      currency,
+    });
+  }
+
+  /** The story of a card from here on. */
+  async function tellOf(
+    card: Shown,
+    held: { accountId: string; customer: { id: string }; currency: string },
+  ) {
+    const { accountId, customer, currency } = held;
+    const units = UNITS[currency] as number;
+    const was = await kept(currency);
+    let seen = desk.got.length;
+    const last = new Map<string, Shown>();
+
+    function line({ type, data }: Shown): string {
+      if (type === 'INTERNAL_ACCOUNT.BALANCE_UPDATED' && data.id === accountId) {
+        return `account ${data.balance.amount / units}/${data.totalBalance.amount / units}`;
+      }
+      if (type === 'CARD.STATE_CHANGE' && data.id === card.id) return cardLine(data);
+      if (type !== `CARD_TRANSACTION.${data.status}` || data.cardId !== card.id) {
+        return `${type} ${data.id}`;
+      }
+      last.set(data.id, data);
+      return paymentLine(data);
+    }
+
+    const simulate = (what: Asked | Told, body: object, headers?: Record<string, string>) =>
+      cards.call('POST', `/sandbox/cards/${card.id}/simulate/${what}`, body, headers);
+
+    const tokenOf = (answer: Answer): string => ok(answer, 202).issuerTransactionToken;
+
+    /** Payments with the card as they are listed, each as it is shown by itself too. */
+    async function payments(): Promise<Shown[]> {
+      const path = `/transactions?customerId=${customer.id}&sortOrder=asc`;
+      const { data } = ok(await cards.call('GET', path), 200);
+      const own = data.filter((each: Shown) => each.type === 'CARD');
+      for (const each of own) {
+        expect(ok(await cards.call('GET', `/transactions/${each.id}`), 200)).toEqual(each);
+        expect([each.cardId, each.accountId]).toEqual([card.id, accountId]);
+      }
+      return own;
+    }
+
+    async function payment(): Promise<Shown> {
+      const all = await payments();
+      expect(all).toHaveLength(1);
+      return all[0];
+    }
+
+    return {
+      card,
+      ...held,
+      simulate,
+      payments,
+      payment,
+      decision: () => decision(card.id),
+      patch: (body: Record<string, unknown>) => cards.patchCard(card.id, body),
+      /** Asks for dollars at a merchant whose descriptor ends so; the issuer's name for the payment. */
+      ask: async (what: Asked, dollars = 0, end = '000') => {
+        const merchant = { descriptor: `SHOP ${end}` };
+        const money = { amount: dollars * CENTS, currency: { code: 'USD' } };
+        return tokenOf(
+          await simulate(what, what === 'balance_inquiry' ? { merchant } : { ...money, merchant }),
+        );
+      },
+      /** Tells something of the only payment; its answer as it came. */
+      told: async (what: Told, dollars?: number): Promise<Answer> => {
+        const { id: cardTransactionId } = await payment();
+        const money = dollars === undefined ? {} : { amount: dollars * CENTS };
+        return simulate(what, { cardTransactionId, ...money });
+      },
+      /**
+       * What was told since the last time. Webhooks of the card, and of each payment, must have come in the
+       * order of their ids; balances travel beside them and are put where their id says.
+       */
+      async next(): Promise<string[]> {
+        await app.settle();
+        const came: Shown[] = desk.got.slice(seen).map(({ body }) => JSON.parse(body));
+        seen = desk.got.length;
+        for (const subject of new Set(came.map(({ data }) => data.id))) {
+          if (subject === accountId) continue;
+          const ids = came.filter(({ data }) => data.id === subject).map((each) => each.id);
+          expect(ids).toEqual(ids.toSorted());
+        }
+        expect(new Set(came.map((each) => each.id)).size).toBe(came.length);
+        return came.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(line);
+      },
+      /** The payment as it can be read now agrees with what was told of it last. */
+      async end(): Promise<string> {
+        const now = await payment();
+        const { pullSummary: _p, lastEventAt: _l, updatedAt: _u, ...shown } = now;
+        expect(last.get(now.id)).toMatchObject(shown);
+        const { balance, total } = await balances(app, accountId);
+        return `${paymentLine(now)}; account ${balance / units}/${total / units}`;
+      },
+      /** What of this story is in our keeping, in dollars. */
+      kept: async () => (await kept(currency)) - was,
+    };
+  }
+
+  return { ...desk, cards, begin, tellOf };
+}
+
+/** One thing that somebody does in a story. */
+export type Act = (story: CardStory) => Promise<unknown>;
+
+export const asks =
+  (what: Asked, dollars: number, end?: string): Act =>
+  (story) =>
+    story.ask(what, dollars, end);
+
+/** The answer names the payment as the first one did. */
+export const tells =
+  (what: Told, dollars?: number): Act =>
+  async (story) => {
+    const { issuerTransactionToken } = await story.payment();
+    const body = ok(await story.told(what, dollars), 202);
+    expect(body).toEqual({ issuerTransactionToken });
+  };
+
+export const becomes =
+  (state: string): Act =>
+  async (story) =>
+    ok(await story.patch({ state }), 200);

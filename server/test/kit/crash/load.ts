@@ -1,0 +1,330 @@
+// Many clients that move money without a pause and each know exactly what they were told. An answer that
+// never came is asked for again with the same key, after the restart, until it comes: whether it was done
+// before must then be just what the database had said in between.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { accountInfos } from '../app/fixtures.ts';
+import type { Running } from './server.ts';
+
+type Kind = 'fund' | 'quote' | 'execute' | 'transfer';
+
+/** One request that must have one effect or none, however often it is sent. */
+interface Act {
+  readonly kind: Kind;
+  readonly key: string;
+  readonly path: string;
+  readonly body: object | undefined;
+  /** What its effect is recognised by: an amount, a description, a remittance text, a quote. */
+  readonly mark: string;
+  /** The answer, when one came that says what happened. */
+  answer: Answer | undefined;
+  /** Whether its effect was there at the last look, and the times it was sent since. */
+  seen: boolean;
+  sent: number;
+}
+
+interface Answer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: replies of several shapes; what is read is checked.
+  body: any;
+  replayed: boolean;
+}
+
+export const isDone = (act: Act) => act.answer !== undefined && act.answer.status < 300;
+
+/** Numbers from 0 to 1 that a seed repeats (mulberry32). */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+interface Person {
+  usd: string;
+  eur: string;
+  /** External accounts by currency and by the end of their number, which says what will come of it. */
+  outside: Record<'USD' | 'EUR', Record<string, string>>;
+}
+
+/** Ends that settle, fail or come back within seconds, and the one that takes ten. */
+const QUICK = ['000', '002', '004', '006', '007'];
+const SLOW = '005';
+const ANSWER_MS = 30_000;
+
+/** One request; undefined when no answer came. */
+async function request(
+  server: Running,
+  method: string,
+  path: string,
+  body?: object,
+  key?: string,
+): Promise<Answer | undefined> {
+  const { baseUrl, clientId, clientSecret } = server.credentials;
+  const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
+  try {
+    const reply = await fetch(`${baseUrl}${path}`, {
+      method,
+      headers: {
+        authorization: `Basic ${basic}`,
+        'content-type': 'application/json',
+        ...(key === undefined ? {} : { 'idempotency-key': key }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(ANSWER_MS),
+    });
+    const replayed = reply.headers.get('idempotency-replayed') === 'true';
+    return { status: reply.status, body: JSON.parse(await reply.text()), replayed };
+  } catch {
+    return undefined;
+  }
+}
+
+/** One request that has to succeed. */
+export async function must(server: Running, method: string, path: string, body?: object) {
+  const answer = await request(server, method, path, body);
+  if (answer && answer.status < 300) return answer.body;
+  throw new Error(`${method} ${path} answered ${JSON.stringify(answer)}`);
+}
+
+async function createPerson(server: Running, at: number): Promise<Person> {
+  const { id } = await must(server, 'POST', '/customers', {
+    customerType: 'INDIVIDUAL',
+    platformCustomerId: `person-${at}`,
+    fullName: 'Ada Lovelace',
+    birthDate: '1990-01-15',
+    nationality: 'US',
+    address: {
+      line1: '1 Main St',
+      city: 'Austin',
+      state: 'TX',
+      postalCode: '78701',
+      country: 'US',
+    },
+  });
+  const inside = async (currency: string): Promise<string> => {
+    const query = `customerId=${id}&currency=${currency}`;
+    return (await must(server, 'GET', `/customers/internal-accounts?${query}`)).data[0].id;
+  };
+  const outside: Person['outside'] = { USD: {}, EUR: {} };
+  for (const currency of ['USD', 'EUR'] as const) {
+    for (const end of [...QUICK, SLOW]) {
+      const accountInfo = accountInfos[currency]?.(end);
+      const body = { customerId: id, currency, accountInfo };
+      const made = await must(server, 'POST', '/customers/external-accounts', body);
+      outside[currency][end] = made.id;
+    }
+  }
+  const [usd, eur] = [await inside('USD'), await inside('EUR')];
+  const fund = `/sandbox/internal-accounts/${usd}/fund`;
+  await must(server, 'POST', fund, { amount: 5_000_00 });
+  return { usd, eur, outside };
+}
+
+export interface Load {
+  readonly acts: readonly Act[];
+  /** What clients saw that should not be, in words. */
+  readonly surprises: string[];
+  /** Answers that came, and those that never did. */
+  readonly answered: number;
+  readonly lost: number;
+  /** Lets clients talk to this server. */
+  open(server: Running): void;
+  /** Tells clients that from now on requests may fail, before the blow falls. */
+  brace(): void;
+  /** Resolves when nothing is under way; until `open` nothing will be. */
+  quiet(): Promise<void>;
+  /** Payments that take ten seconds to come back are asked for while this is on. */
+  slow: boolean;
+  /** Lets every client finish what it is at, asking again where it must, and ends. */
+  finish(): Promise<void>;
+}
+
+/** A door that clients wait at while there is no server. */
+function createDoor() {
+  let server: Running | undefined;
+  let waiting: ((server: Running) => void)[] = [];
+  return {
+    get open() {
+      return server !== undefined;
+    },
+    through: () =>
+      server
+        ? Promise.resolve(server)
+        : new Promise<Running>((resolve) => {
+            waiting.push(resolve);
+          }),
+    admit(next: Running) {
+      server = next;
+      const all = waiting;
+      waiting = [];
+      for (const each of all) each(next);
+    },
+    close() {
+      server = undefined;
+    },
+  };
+}
+
+interface LoadOptions {
+  seed: number;
+  clients: number;
+  people: number;
+}
+
+/** Creates customers and accounts on `server`, and clients that wait to be let in. */
+export async function createLoad(server: Running, options: LoadOptions): Promise<Load> {
+  const people = await Promise.all(
+    Array.from({ length: options.people }, (_, at) => createPerson(server, at)),
+  );
+  const door = createDoor();
+  const acts: Act[] = [];
+  const surprises: string[] = [];
+  let underWay = 0;
+  let answered = 0;
+  let lost = 0;
+  let made = 0;
+  let ending = false;
+
+  function note(act: Act, answer: Answer): void {
+    const name = `${act.kind} ${act.key}`;
+    const { status, replayed } = answer;
+    if (status >= 500 || status === 429) {
+      // 503 asks to come again, for whatever reason.
+      if (door.open && status === 500) surprises.push(`${name} failed, with nothing wrong`);
+      return;
+    }
+    act.answer = answer;
+    answered++;
+    if (act.seen && !replayed) surprises.push(`${name} was done, and done again`);
+    if (!act.seen && act.sent === 1 && replayed)
+      surprises.push(`${name} was not done, and replayed`);
+    const refusal = answer.body.code;
+    if (status >= 300 && refusal !== 'INSUFFICIENT_FUNDS' && refusal !== 'CONFLICT') {
+      surprises.push(`${name} was refused: ${JSON.stringify(answer.body)}`);
+    }
+  }
+
+  /** Sends until an answer comes. */
+  async function settle(act: Act): Promise<Answer> {
+    for (;;) {
+      const to = await door.through();
+      underWay++;
+      act.sent++;
+      const answer = await request(to, 'POST', act.path, act.body, act.key);
+      underWay--;
+      if (answer) note(act, answer);
+      else {
+        lost++;
+        if (door.open) surprises.push(`${act.kind} ${act.key} got no answer, with nothing wrong`);
+      }
+      if (act.answer) return act.answer;
+      await sleep(20);
+    }
+  }
+
+  function act(kind: Kind, path: string, body?: object, mark?: string): Promise<Answer> {
+    made++;
+    const key = `act-${made}`;
+    const named = { quote: { description: key }, transfer: { remittanceInformation: key } };
+    const whole = kind in named ? { ...body, ...named[kind as 'quote'] } : body;
+    const fresh: Act = {
+      kind,
+      key,
+      path,
+      body: whole,
+      mark: mark ?? key,
+      answer: undefined,
+      seen: false,
+      sent: 0,
+    };
+    acts.push(fresh);
+    return settle(fresh);
+  }
+
+  const load: Load = {
+    acts,
+    surprises,
+    get answered() {
+      return answered;
+    },
+    get lost() {
+      return lost;
+    },
+    open: door.admit,
+    brace: door.close,
+    async quiet() {
+      while (underWay > 0) await sleep(5);
+    },
+    slow: true,
+    async finish() {
+      ending = true;
+      await Promise.all(running);
+    },
+  };
+
+  async function client(chance: () => number): Promise<void> {
+    const upTo = (count: number) => Math.floor(chance() * count);
+    const one = <T>(list: readonly T[]) => list[upTo(list.length)] as T;
+
+    async function fund(): Promise<void> {
+      const amount = 6_000_00 + acts.length; // no two are alike
+      const person = one(people);
+      const account = one([person.usd, person.usd, person.eur]);
+      await act('fund', `/sandbox/internal-accounts/${account}/fund`, { amount }, `${amount}`);
+    }
+
+    /** Sometimes far more than anybody has. */
+    const amount = () => (chance() < 0.05 ? 9_000_000_00 : 5_00 + upTo(50_00));
+
+    function target(person: Person): string {
+      if (chance() < 0.5) {
+        const other = one(people);
+        return one([other.usd, other.eur].filter((each) => each !== person.usd));
+      }
+      const ends = load.slow ? [...QUICK, '000', SLOW] : [...QUICK, '000'];
+      return person.outside[one(['USD', 'EUR'] as const)][one(ends)] as string;
+    }
+
+    async function pay(): Promise<void> {
+      const person = one(people);
+      const immediatelyExecute = chance() < 0.15;
+      const quote = await act('quote', '/quotes', {
+        source: { sourceType: 'ACCOUNT', accountId: person.usd },
+        destination: { destinationType: 'ACCOUNT', accountId: target(person) },
+        lockedCurrencySide: one(['SENDING', 'RECEIVING']),
+        lockedCurrencyAmount: amount(),
+        immediatelyExecute,
+      });
+      if (quote.status !== 201 || immediatelyExecute) return;
+      const { id } = quote.body;
+      const execute = () => act('execute', `/quotes/${id}/execute`, undefined, id);
+      if (chance() < 0.1) await Promise.all([execute(), execute()]);
+      else await execute();
+    }
+
+    async function transfer(): Promise<void> {
+      const person = one(people);
+      await act('transfer', '/transfer-out', {
+        source: { accountId: person.usd },
+        destination: { accountId: person.outside.USD[one(QUICK)] },
+        amount: amount(),
+      });
+    }
+
+    while (!ending) {
+      // In bursts, so that batches are full and queues are not.
+      for (let left = 2 + upTo(6); left > 0 && !ending; left--) {
+        await one([fund, pay, pay, pay, transfer])();
+      }
+      await sleep(50 + upTo(200));
+    }
+  }
+
+  const running = Array.from({ length: options.clients }, (_, at) =>
+    client(seeded(options.seed * 1_000 + at)),
+  );
+  return load;
+}

@@ -1,0 +1,154 @@
+// What committing means, said as plainly as possible and on its own: one change set after the other on maps
+// in memory. The tests replay accepted change sets on it and compare it with the database.
+
+import type { TransferRow } from '../../../src/ledger/transfer.ts';
+import type { ChangeSet, Refusal } from '../../../src/runtime/committer/change-set.ts';
+
+interface Holding {
+  floor: bigint | null;
+  balance: bigint;
+  held: bigint;
+  shut: boolean;
+  /** Has ever been shut, or has ever held something. */
+  wasShut: boolean;
+  wasFull: boolean;
+  /** The least that could ever be spent. */
+  least: bigint;
+}
+
+export interface Model {
+  /** Rows by table and id. */
+  rows: Map<string, Record<string, unknown>>;
+  accounts: Map<string, Holding>;
+  /** Stored transfers by transaction and step. */
+  transfers: Map<string, TransferRow>;
+}
+
+export const rowKey = (table: { name: string }, id: unknown) => `${table.name} ${String(id)}`;
+
+export const emptyModel = (): Model => ({
+  rows: new Map(),
+  accounts: new Map(),
+  transfers: new Map(),
+});
+
+const stepOf = ({ transaction_id, step, phase }: TransferRow) =>
+  `${transaction_id} ${step}${phase === 'post' || phase === 'release' ? '!' : ''}`;
+
+function check(holds: boolean, what: string): void {
+  if (!holds) throw new Error(`should not have been accepted: ${what}`);
+}
+
+function move(model: Model, transfer: TransferRow): void {
+  const { phase, debit, credit, amount, transaction_id, step } = transfer;
+  const from = model.accounts.get(debit);
+  const to = model.accounts.get(credit);
+  if (!from || !to) throw new Error(`no account ${debit} or ${credit}`);
+  check(!model.transfers.has(stepOf(transfer)), `${stepOf(transfer)} twice`);
+  if ((phase === 'posted' || phase === 'pending') && !transfer.force) {
+    check(!from.shut, `${debit} is shut`);
+    check(!to.shut, `${credit} is shut`);
+  }
+  if (phase === 'post' || phase === 'release') {
+    const hold = model.transfers.get(`${transaction_id} ${step}`);
+    check(hold?.phase === 'pending' && hold.amount === amount, `${stepOf(transfer)} without hold`);
+    from.held -= amount;
+  }
+  if (phase === 'pending') from.held += amount;
+  if (phase === 'post' || phase === 'posted') {
+    from.balance -= amount;
+    to.balance += amount;
+  }
+  const spendable = from.balance - from.held;
+  check(from.floor === null || spendable >= from.floor, `${debit} at ${spendable}`);
+  if (spendable < from.least) from.least = spendable;
+  for (const each of [from, to]) if (each.balance || each.held) each.wasFull = true;
+  model.transfers.set(stepOf(transfer), transfer);
+}
+
+/** Applies an accepted change set; throws when in this place it should have been refused. */
+export function replay(model: Model, set: ChangeSet): void {
+  for (const { table, id, version } of [...set.requires, ...set.updates, ...set.removes]) {
+    const row = model.rows.get(rowKey(table, id));
+    check(row?.version === version, `${id} at version ${String(row?.version)}, not ${version}`);
+  }
+  for (const { table, id, version, row } of set.updates) {
+    model.rows.set(rowKey(table, id), { ...row, version: version + 1 });
+  }
+  for (const { table, id } of set.removes) model.rows.delete(rowKey(table, id));
+  for (const { table, row } of set.inserts) {
+    check(!model.rows.has(rowKey(table, row.id)), `${String(row.id)} twice`);
+    const clash = [...model.rows.values()].some((each) => row.name && each.name === row.name);
+    check(!clash, `the name ${String(row.name)} twice`);
+    model.rows.set(rowKey(table, row.id), row);
+  }
+  for (const transfer of set.transfers) move(model, transfer);
+  for (const { account, frozen, empty } of set.freezes) {
+    const holding = model.accounts.get(account);
+    if (!holding) throw new Error(`no account ${account}`);
+    check(!empty || (holding.balance === 0n && holding.held === 0n), `${account} is not empty`);
+    holding.shut = frozen;
+    if (frozen) holding.wasShut = true;
+  }
+}
+
+/** How far the transfers of a change set take down what can be spent of an account. */
+function lowest(set: ChangeSet, account: string): bigint {
+  let now = 0n;
+  let least = 0n;
+  for (const { phase, debit, credit, amount } of set.transfers) {
+    if (debit === account && (phase === 'posted' || phase === 'pending')) now -= amount;
+    if (debit === account && phase === 'release') now += amount;
+    if (credit === account && (phase === 'posted' || phase === 'post')) now += amount;
+    if (now < least) least = now;
+  }
+  return least;
+}
+
+/** Whether a refusal is true of the change set, given the model after all that was accepted. */
+export function deserved(model: Model, set: ChangeSet, refusal: Refusal): boolean {
+  if (refusal.why === 'version') {
+    const used = [...set.updates, ...set.removes, ...set.requires].filter(
+      (each) => each.table.name === refusal.table && each.id === refusal.id,
+    );
+    return used.some(
+      ({ table, id, version }) => model.rows.get(rowKey(table, id))?.version !== version,
+    );
+  }
+  if (refusal.why === 'exists') {
+    const mine = set.inserts.some(
+      ({ table, row }) => table.name === refusal.table && row.id === refusal.id,
+    );
+    return mine && model.rows.has(`${refusal.table} ${refusal.id}`);
+  }
+  if (refusal.why === 'funds') {
+    const holding = model.accounts.get(refusal.account);
+    if (!holding || holding.floor === null) return false;
+    return holding.least + lowest(set, refusal.account) < holding.floor;
+  }
+  if (refusal.why === 'frozen') {
+    const asks = set.transfers.some(
+      ({ phase, force, debit, credit }) =>
+        (phase === 'posted' || phase === 'pending') &&
+        !force &&
+        [debit, credit].includes(refusal.account),
+    );
+    return asks && model.accounts.get(refusal.account)?.wasShut === true;
+  }
+  if (refusal.why === 'not-empty') {
+    const asks = set.freezes.some((each) => each.empty && each.account === refusal.account);
+    const own = set.transfers.some((each) => [each.debit, each.credit].includes(refusal.account));
+    return asks && (own || model.accounts.get(refusal.account)?.wasFull === true);
+  }
+  if (refusal.constraint === 'ledger_transfers_pkey') {
+    return set.transfers.some((each) => model.transfers.has(stepOf(each)));
+  }
+  if (refusal.constraint === 'ledger_currency') {
+    return set.transfers.some((each) => each.currency !== 'USD');
+  }
+  const names = set.inserts.map(({ row }) => row.name).filter(Boolean);
+  return (
+    refusal.constraint === 'things_name' &&
+    [...model.rows.values()].some((row) => names.includes(row.name))
+  );
+}

@@ -1,0 +1,241 @@
+// A server as people run it, for tests that end it in rude ways: a process of its own on a data folder of its
+// own, whose every process is known by id and start time, so that what is killed is ours and what is left
+// over at the end can be named.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { projectRoot } from '../../../src/runtime/config/root.ts';
+import { attachEmbedded } from '../../../src/runtime/postgres/embedded.ts';
+import { clusterOf } from '../../../src/runtime/postgres/embedded-cluster.ts';
+import { runningIn } from '../../../src/runtime/postgres/embedded-pid.ts';
+import { scratchFolder } from '../app/scratch.ts';
+
+const START = path.join(projectRoot(), 'scripts', 'start.mjs');
+/** A first start may have to build, beside another test that keeps both cores busy. */
+const START_MS = 60_000;
+const GONE_MS = 15_000;
+const POLL_MS = 10;
+
+interface Process {
+  pid: number;
+  parent: number;
+  /** Tells a process from a later one with the same id. */
+  started: string;
+}
+
+export interface Credentials {
+  baseUrl: string;
+  clientId: string;
+  clientSecret: string;
+  webhookPublicKey: string;
+  docsUrl: string;
+}
+
+export interface Running {
+  readonly child: ChildProcess;
+  readonly credentials: Credentials;
+  /** `http://host:port`. */
+  readonly origin: string;
+}
+
+interface Ended {
+  code: number | null;
+  signal: string | null;
+  out: string;
+  err: string;
+}
+
+/** A data folder and whatever runs on it. */
+export interface Place {
+  readonly dir: string;
+  /** Starts a process without waiting, on any free port unless the flags say otherwise. */
+  launch(
+    flags?: readonly string[],
+    env?: Record<string, string>,
+    program?: readonly string[],
+  ): ChildProcess;
+  /** Resolves when the process serves; rejects with what it said when it ends first. */
+  ready(child: ChildProcess): Promise<Running>;
+  start(flags?: readonly string[], env?: Record<string, string>): Promise<Running>;
+  /** What a process has printed so far. */
+  said(child: ChildProcess): { out: string; err: string };
+  ended(child: ChildProcess): Promise<Ended>;
+  /** `kill -9` of Node alone, or of Node and every process of PostgreSQL in one go. */
+  kill(child: ChildProcess, which: 'node' | 'both'): Promise<void>;
+  /** A connection string of the database, for looking. */
+  database(): Promise<string>;
+  /** Waits until no process of this folder's servers, past and present, is left; answers those that stay. */
+  allGone(): Promise<Process[]>;
+  /** Ends what runs, by id, and removes all folders. */
+  remove(): Promise<void>;
+}
+
+/** `ps` is not everywhere on Linux; `/proc` is not elsewhere. */
+function processes(): Process[] {
+  if (process.platform !== 'linux') {
+    const text = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,state=,lstart='], {
+      encoding: 'utf8',
+    });
+    return text.split('\n').flatMap((line) => {
+      const [pid, parent, state = '', ...started] = line.trim().split(/\s+/);
+      if (!pid || state.startsWith('Z')) return [];
+      return [{ pid: Number(pid), parent: Number(parent), started: started.join(' ') }];
+    });
+  }
+  return fs.readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      const text = fs.readFileSync(`/proc/${name}/stat`, 'utf8');
+      const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+      const [state, parent] = fields;
+      // Dead, and only not yet noticed by its parent.
+      if (state === 'Z' || state === 'X') return [];
+      return [{ pid: Number(name), parent: Number(parent), started: fields[19] ?? '' }];
+    } catch {
+      return []; // it has just ended
+    }
+  });
+}
+
+/** The process and everything below it. */
+function familyOf(pid: number, all = processes()): Process[] {
+  const family = all.filter((each) => each.pid === pid);
+  for (const member of family) family.push(...all.filter((each) => each.parent === member.pid));
+  return family;
+}
+
+function strike(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+const NOTHING = { out: '', err: '' };
+
+const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null;
+
+/** Gathers what a process says; the texts grow as it goes on. */
+function listen(child: ChildProcess): { out: string; err: string } {
+  const said = { out: '', err: '' };
+  child.stdout?.on('data', (chunk: Buffer) => {
+    said.out += chunk.toString();
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    said.err += chunk.toString();
+  });
+  return said;
+}
+
+/** Only what a shell of a new user would have. */
+const plainEnv = () =>
+  Object.fromEntries(
+    ['PATH', 'HOME', 'TMPDIR'].flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+
+/** A fresh data folder with nothing running on it yet: on a disk where that is what is tested. */
+export function createPlace(name: string, folder = scratchFolder()): Place {
+  const base = fs.mkdtempSync(path.join(folder, `railhead-${name}-`));
+  const dir = path.join(base, 'data');
+  const cluster = clusterOf(dir);
+  const said = new Map<ChildProcess, { out: string; err: string }>();
+  const known = new Map<string, Process>();
+  const sockets = new Set<string>();
+  const sayings = (child: ChildProcess) => said.get(child) ?? NOTHING;
+
+  /** Notes who is there, so that nobody of them can be overlooked later. */
+  function note(child: ChildProcess): Process[] {
+    const family = child.pid ? familyOf(child.pid) : [];
+    for (const each of family) known.set(`${each.pid} ${each.started}`, each);
+    const folder = runningIn(cluster)?.socketFolder;
+    if (folder) sockets.add(folder);
+    return family;
+  }
+
+  /** Who has ever been noted and is still there. */
+  function left(): Process[] {
+    return processes().filter((each) => known.has(`${each.pid} ${each.started}`));
+  }
+
+  async function allGone(): Promise<Process[]> {
+    for (let waited = 0; waited < GONE_MS && left().length > 0; waited += POLL_MS) {
+      await sleep(POLL_MS);
+    }
+    return left();
+  }
+
+  function launch(
+    flags: readonly string[] = [],
+    env: Record<string, string> = {},
+    program: readonly string[] = [START],
+  ): ChildProcess {
+    const port = flags.includes('--port') ? [] : ['--port', '0'];
+    const args = ['--data-dir', dir, ...port, ...flags];
+    const child = spawn(process.execPath, [...program, ...args], {
+      cwd: base,
+      env: { ...plainEnv(), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    said.set(child, listen(child));
+    return child;
+  }
+
+  async function ready(child: ChildProcess): Promise<Running> {
+    const words = sayings(child);
+    for (let waited = 0; !words.err.includes('Try it:'); waited += POLL_MS) {
+      if (hasEnded(child)) throw new Error(`the server ended: ${words.err}${words.out}`);
+      if (waited > START_MS) throw new Error(`the server does not start: ${words.err}`);
+      await sleep(POLL_MS);
+    }
+    note(child);
+    const text = fs.readFileSync(path.join(dir, 'credentials.json'), 'utf8');
+    const credentials = JSON.parse(text) as Credentials;
+    return { child, credentials, origin: new URL(credentials.baseUrl).origin };
+  }
+
+  async function ended(child: ChildProcess): Promise<Ended> {
+    if (!hasEnded(child)) await once(child, 'close');
+    return { code: child.exitCode, signal: child.signalCode, ...sayings(child) };
+  }
+
+  async function kill(child: ChildProcess, which: 'node' | 'both'): Promise<void> {
+    const family = note(child);
+    const postmaster = runningIn(cluster)?.pid;
+    const gone = ended(child);
+    // PostgreSQL first: with Node gone its guard would begin to shut it down in good order.
+    if (which === 'both' && postmaster !== undefined) {
+      strike(postmaster);
+      for (const each of family) if (each.parent === postmaster) strike(each.pid);
+    }
+    if (child.pid) strike(child.pid);
+    await gone;
+  }
+
+  return {
+    dir,
+    launch,
+    ready,
+    start: (flags, env) => ready(launch(flags, env)),
+    said: sayings,
+    ended,
+    kill,
+    async database() {
+      const url = await attachEmbedded(dir);
+      if (url === undefined) throw new Error('no database is running');
+      return url;
+    },
+    allGone,
+    async remove() {
+      for (const child of said.keys()) if (!hasEnded(child)) note(child);
+      for (const each of left()) strike(each.pid);
+      await allGone();
+      for (const folder of [...sockets, base]) fs.rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

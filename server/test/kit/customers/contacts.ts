@@ -1,0 +1,46 @@
+// Customers that have to prove e-mail and telephone, what was written to them, and the four requests.
+
+import { openMessageOf } from '../../../src/features/notifications/messages/send.ts';
+import { messages } from '../../../src/features/notifications/messages/store.ts';
+import { customerKey } from '../../../src/features.ts';
+import { customer } from '../app/fixtures.ts';
+import type { CallOptions, TestApp } from '../app/harness.ts';
+
+export type ChannelName = 'email' | 'phone';
+
+let counter = 0;
+
+/** A person in Germany. */
+export function european(app: TestApp, options: CallOptions = {}, more: object = {}) {
+  const at = String(++counter).padStart(4, '0');
+  const contact = { email: `ada${at}@example.org`, phoneNumber: `+4915112${at}00` };
+  return customer(app, options, { region: 'DE', ...contact, ...more });
+}
+
+export const sendCode = (
+  app: TestApp,
+  id: string,
+  name: ChannelName,
+  options: CallOptions = {},
+  body?: object,
+) => app.call('POST', `/customers/${id}/verify-${name}`, body, options);
+
+export const confirmCode = (
+  app: TestApp,
+  id: string,
+  name: ChannelName,
+  code: unknown,
+  options: CallOptions = {},
+) => app.call('POST', `/customers/${id}/verify-${name}/confirm`, { code }, options);
+
+/** What was written to a customer, oldest first, opened. */
+export async function writtenTo(app: TestApp, customerId: string) {
+  const rows = await app.runtime.db.find(messages, { customer_id: customerId });
+  rows.sort((a, b) => (a.id < b.id ? -1 : 1));
+  return Promise.all(
+    rows.map(async (row) => ({
+      ...row,
+      ...(await openMessageOf(app.runtime, customerKey, row)),
+    })),
+  );
+}

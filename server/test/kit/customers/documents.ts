@@ -1,0 +1,108 @@
+// A desk for tests of documents: whom they are about, papers of all sorts, and what is kept of them.
+import {
+  type DocumentRow,
+  markSubmitted,
+} from '../../../src/features/customers/documents/index.ts';
+import { documents } from '../../../src/features/customers/documents/store.ts';
+import { customer, ok } from '../app/fixtures.ts';
+import { type Answer, startApp, type TestPlatform } from '../app/harness.ts';
+import { type Paper, paperForm, pngFile } from '../http/documents.ts';
+
+type Fields = Record<string, string | undefined>;
+
+export const passport = (documentHolder: string | undefined): Fields => ({
+  documentHolder,
+  documentType: 'PASSPORT',
+  country: 'DE',
+  documentNumber: 'C01X00T47',
+  issuingAuthority: 'Stadt Köln',
+});
+export const bill = (
+  documentHolder: string | undefined,
+  documentType = 'UTILITY_BILL',
+): Fields => ({
+  documentHolder,
+  documentType,
+  country: 'DE',
+});
+export const png = (name = 'scan.png'): Paper => ({ bytes: pngFile(1, 1), name });
+
+/** The names of the fields that a refusal complains about. */
+export const bad = (answer: Answer) =>
+  (answer.body.details?.errors ?? []).map((each: { field: string }) => each.field).sort();
+export const refusal = ({ status, body }: Answer) => [status, body.code];
+
+export type DocumentDesk = Awaited<ReturnType<typeof openDocumentDesk>>;
+
+export async function openDocumentDesk() {
+  const app = await startApp();
+
+  function send(
+    method: 'POST' | 'PUT',
+    url: string,
+    fields: Fields,
+    file: Paper | null,
+    as: TestPlatform = app.platform,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const given = Object.entries(fields).filter((each): each is [string, string] => !!each[1]);
+    const form = paperForm(Object.fromEntries(given), file ?? undefined);
+    return app.call(method, url, form, { as, headers });
+  }
+
+  const upload = (fields: Fields, file: Paper | null = png(), as?: TestPlatform, more = {}) =>
+    send('POST', '/documents', fields, file, as, more);
+  const replace = (id: string, fields: Fields, file: Paper | null = png(), as?: TestPlatform) =>
+    send('PUT', `/documents/${id}`, fields, file, as);
+  const uploaded = async (fields: Fields, file?: Paper, as?: TestPlatform) =>
+    ok(await upload(fields, file, as), 201);
+
+  const person = async (as?: TestPlatform) => (await customer(app, as ? { as } : {})).id as string;
+  const rowOf = async (id: string) => (await app.runtime.db.read(documents, id)) as DocumentRow;
+
+  /** The state of every file of this installation. */
+  const fileStates = async () => {
+    await app.settle();
+    const rows = await app.runtime.db.query<{ id: string; state: string }>(
+      'select id, state from files',
+      [],
+    );
+    return new Map(rows.map(({ id, state }) => [id, state]));
+  };
+
+  /** A business with one owner. */
+  async function business(as: TestPlatform = app.platform) {
+    const post = (url: string, body: object) => app.call('POST', url, body, { as });
+    const businessInfo = {
+      ...{ legalName: 'Ada Ltd', country: 'US', taxId: '12-3456789', incorporatedOn: '2020-02-29' },
+    };
+    const firm = ok(await post('/customers', { customerType: 'BUSINESS', businessInfo }), 201);
+    const personalInfo = {
+      ...{ firstName: 'Grace', lastName: 'Hopper', birthDate: '1970-12-09', nationality: 'US' },
+      address: {
+        line1: '1 Main St',
+        city: 'Austin',
+        state: 'TX',
+        postalCode: '78701',
+        country: 'US',
+      },
+      ...{ idType: 'SSN', identifier: '123-45-6789' },
+    };
+    const owner = ok(
+      await post('/beneficial-owners', {
+        ...{ customerId: firm.id, roles: ['UBO'], ownershipPercentage: 100, personalInfo },
+      }),
+      201,
+    );
+    return { firm: firm.id as string, owner: owner.id as string };
+  }
+
+  const setStatus = (id: string, status: string) =>
+    app.runtime.db.query('update customers set status = $2, version = version + 1 where id = $1', [
+      id,
+      status,
+    ]);
+  const submit = (id: string) => app.operate(async (ctx) => markSubmitted(ctx, [await rowOf(id)]));
+
+  return { app, upload, replace, uploaded, person, business, rowOf, fileStates, setStatus, submit };
+}

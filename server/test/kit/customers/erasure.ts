@@ -1,0 +1,10 @@
+// Erases a customer as the operator's command does.
+import { eraseCustomerData } from '../../../src/features/customers/privacy/index.ts';
+import { PERSONAL_DATA } from '../../../src/personal-data.ts';
+import type { Runtime } from '../../../src/runtime/operation/operate.ts';
+
+export const erase = (
+  runtime: Runtime,
+  customerId: string,
+  input: { actor: string; reason: string | null },
+) => eraseCustomerData(runtime, PERSONAL_DATA, { customerId, ...input });

@@ -1,0 +1,20 @@
+// Everything that an export says of a customer, as the operator's command writes it.
+
+import {
+  exportCustomerData,
+  openCustomerData,
+} from '../../../src/features/customers/privacy/index.ts';
+import { PERSONAL_DATA } from '../../../src/personal-data.ts';
+import type { TestApp } from '../app/harness.ts';
+
+/** As text, and read. */
+export async function exportOf({ runtime }: TestApp, customerId: string) {
+  async function* stream<R extends object>(sql: string, values: readonly unknown[] = []) {
+    yield await runtime.db.query<R>(sql, [...values]);
+  }
+  let text = '';
+  const opener = await openCustomerData(runtime, customerId);
+  const parts = { stream, personalData: PERSONAL_DATA };
+  for await (const piece of exportCustomerData(parts, opener)) text += piece;
+  return { text, all: JSON.parse(text) };
+}

@@ -1,0 +1,102 @@
+// Files of customers for tests: rows that can be registered and ones that cannot, and what becomes of them.
+import { expect } from 'vitest';
+import { ok } from '../app/fixtures.ts';
+import type { Answer, TestApp, TestPlatform } from '../app/harness.ts';
+
+const COLUMNS = [
+  ...['umaAddress', 'platformCustomerId', 'customerType', 'fullName', 'birthDate'],
+  ...[
+    'businessLegalName',
+    'businessTaxId',
+    'addressLine1',
+    'city',
+    'state',
+    'postalCode',
+    'country',
+  ],
+  ...['email', 'description', 'phoneNumber'],
+  ...['nationality', 'idType', 'identifier', 'countryOfIssuance'],
+];
+export const HEAD = COLUMNS.join(',');
+
+type Cells = Partial<Record<string, string>>;
+
+/** A file with these rows below its columns. */
+export const file = (...rows: string[]) => `${[HEAD, ...rows].join('\n')}\n`;
+
+/** `progress` as it is shown. */
+export const progress = (total: number, successful: number, failed: number) => ({
+  total,
+  processed: successful + failed,
+  successful,
+  failed,
+});
+
+export type ImportDesk = Awaited<ReturnType<typeof importDesk>>;
+
+export async function importDesk(app: TestApp) {
+  const domain: string = ok(await app.call('GET', '/config'), 200).umaDomain;
+
+  /** A person who can be registered, and changes to them. */
+  function person(id: string, more: Cells = {}): string {
+    const cells: Cells = {
+      umaAddress: `$${id}@${domain}`,
+      platformCustomerId: id,
+      customerType: 'INDIVIDUAL',
+      fullName: 'Ada Lovelace',
+      birthDate: '1990-01-15',
+      addressLine1: '1 Main St',
+      city: 'Austin',
+      state: 'TX',
+      postalCode: '78701',
+      country: 'US',
+      ...more,
+    };
+    return COLUMNS.map((name) => cells[name] ?? '').join(',');
+  }
+
+  const firm = (id: string, more: Cells = {}) =>
+    person(id, {
+      customerType: 'BUSINESS',
+      fullName: '',
+      birthDate: '',
+      businessLegalName: 'Engines Ltd',
+      ...more,
+    });
+
+  function upload(
+    content: string | Buffer,
+    as: TestPlatform = app.platform,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const form = new FormData();
+    form.set('file', new Blob([content], { type: 'text/csv' }), 'c.csv');
+    return app.call('POST', '/customers/bulk/csv', form, { as, headers });
+  }
+
+  async function started(content: string | Buffer, as?: TestPlatform): Promise<string> {
+    const { jobId, status } = ok(await upload(content, as), 202);
+    expect(status).toBe('PENDING');
+    return jobId;
+  }
+
+  const shown = async (id: string, as: TestPlatform = app.platform) =>
+    ok(await app.call('GET', `/customers/bulk/jobs/${id}`, undefined, { as }), 200);
+
+  /** An import when it has ended. */
+  async function imported(content: string | Buffer, as?: TestPlatform) {
+    const id = await started(content, as);
+    await app.settle();
+    return shown(id, as);
+  }
+
+  const byPlatformId = async (id: string, as: TestPlatform = app.platform) =>
+    ok(await app.call('GET', `/customers?platformCustomerId=${id}`, undefined, { as }), 200).data;
+
+  const told = async (id: string) => (await app.events()).filter((each) => each.subject === id);
+
+  const count = async (sql: string, values: unknown[] = []) =>
+    Number((await app.runtime.db.query(`select count(*) as n from ${sql}`, values))[0]?.n);
+
+  return { domain, person, firm, upload, started, shown, imported, byPlatformId, told, count };
+}

@@ -1,0 +1,61 @@
+// What tests of the owners of businesses share: a business, somebody who owns a part of it, and the calls.
+import { ok } from '../app/fixtures.ts';
+import type { TestApp, TestPlatform } from '../app/harness.ts';
+
+export const ownerPerson = (more: object = {}) => ({
+  firstName: 'Grace',
+  lastName: 'Hopper',
+  birthDate: '1970-12-09',
+  nationality: 'US',
+  address: { line1: '1 Main St', city: 'Austin', state: 'TX', postalCode: '78701', country: 'US' },
+  idType: 'SSN',
+  identifier: '123-45-6789',
+  ...more,
+});
+
+export const ownerBody = (customerId: string, more: object = {}, info: object = {}) => ({
+  customerId,
+  roles: ['DIRECTOR'],
+  ownershipPercentage: 10,
+  personalInfo: ownerPerson(info),
+  ...more,
+});
+
+const FIRM = {
+  customerType: 'BUSINESS',
+  businessInfo: {
+    legalName: 'Acme',
+    country: 'US',
+    taxId: '12-3456789',
+    incorporatedOn: '2020-02-29',
+  },
+};
+
+export function ownerDesk(app: TestApp) {
+  const path = (id: string) => `/beneficial-owners/${id}`;
+  const add = (body: unknown, as?: TestPlatform) =>
+    app.call('POST', '/beneficial-owners', body, { as });
+  const firm = async (as?: TestPlatform) =>
+    ok(await app.call('POST', '/customers', FIRM, { as }), 201);
+  return {
+    firm,
+    add,
+    /** An owner of a business of its own. */
+    made: async (more: object = {}, info: object = {}, as?: TestPlatform) =>
+      ok(await add(ownerBody((await firm(as)).id, more, info), as), 201),
+    change: (id: string, body: unknown, as?: TestPlatform) =>
+      app.call('PATCH', path(id), body, { as }),
+    show: (id: string, as?: TestPlatform) => app.call('GET', path(id), undefined, { as }),
+    list: (query: string, as?: TestPlatform) =>
+      app.call('GET', `/beneficial-owners${query}`, undefined, { as }),
+    /** Puts the check of a business where nothing else has to happen for it. */
+    setStatus: (id: string, status: string) =>
+      app.runtime.db.query(
+        'update customers set status = $2, version = version + 1 where id = $1',
+        [id, status],
+      ),
+  };
+}
+
+export const fieldsOf = (answer: { body: { details: { errors: { field: string }[] } } }) =>
+  answer.body.details.errors.map((error) => error.field).sort();

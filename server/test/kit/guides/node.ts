@@ -1,0 +1,87 @@
+// A stand-in for Node in guides: what they run most, the `node -p` that takes fields out of a reply and the
+// operator's command, this process does, and the program is only curl. Starting Node thousands of times took
+// a quarter of the processor time of all tests. Everything else is run by Node itself.
+import fs from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { inspect } from 'node:util';
+import vm from 'node:vm';
+import type { OperatorService } from '../app/operator-service.ts';
+
+export interface NodeService {
+  /** Writes a program that does what Node does. */
+  writeProgram(file: string): void;
+  close(): Promise<void>;
+}
+
+/** Where guides find the operator's command in the checkout. */
+const OPERATOR = path.join('server', 'bin', 'railhead-server.js');
+
+/** How the code begins that reads a reply from standard input. */
+const READS = "it = JSON.parse(require('fs').readFileSync(0, 'utf8'));";
+
+const programOf = (node: string, curl: string, socket: string) => `#!/bin/sh
+ask() { '${curl}' -sS --fail-with-body --unix-socket '${socket}' "$@"; }
+case "$1 $2" in
+"-p ${READS.replaceAll('"', '\\"')}"*)
+  ask --data-urlencode "code=$2" --data-urlencode input@- http://localhost/evaluate
+  exit ;;
+"${OPERATOR} "*)
+  shift
+  for each do
+    set -- "$@" --data-urlencode "argument=$each"
+    shift
+  done
+  did=$(ask "$@" http://localhost/operator) || exit
+  eval "$did" ;;
+esac
+exec '${node}' "$@"
+`;
+
+/** What `node -p` prints for the code with this standard input. */
+function printed(code: string, input: string): string {
+  const modules = { fs: { readFileSync: () => input } };
+  const require = (name: keyof typeof modules) => modules[name];
+  const value: unknown = vm.runInNewContext(code, { require });
+  return `${typeof value === 'string' ? value : inspect(value)}\n`;
+}
+
+const quoted = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
+
+/** Commands of a shell that print what the operator's command does and end as it ends. */
+async function replayed({ run }: OperatorService, argv: string[]): Promise<string> {
+  const { code, out, err } = await run(argv);
+  return `printf %s ${quoted(out)}\nprintf %s ${quoted(err)} >&2\nexit ${code}\n`;
+}
+
+/** Serves stand-ins over a socket in the folder. */
+export async function openNode(
+  folder: string,
+  curl: string,
+  operator: OperatorService,
+): Promise<NodeService> {
+  const socket = path.join(folder, 'node.sock');
+  const server = http.createServer(async (request, response) => {
+    const form = new URLSearchParams(await text(request));
+    try {
+      response.end(
+        request.url === '/operator'
+          ? await replayed(operator, form.getAll('argument'))
+          : printed(form.get('code') ?? '', form.get('input') ?? ''),
+      );
+    } catch (error) {
+      response.writeHead(400).end(`${String(error)}\n`);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(socket, resolve));
+  return {
+    writeProgram: (file) =>
+      fs.writeFileSync(file, programOf(process.execPath, curl, socket), { mode: 0o755 }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,47 @@
+// A service that decides about identity cases, as an operator might run one: a real HTTP server on this
+// machine that answers what a test tells it to and keeps every case that it was given.
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { IdentityCase } from '../../../src/connectors/ports/index.ts';
+
+export interface IdentityService {
+  url: string;
+  /** Every case in the order it came. */
+  cases: IdentityCase[];
+  /** What it answers from now on: a value as JSON with 200, or whatever the function does. */
+  answer(how: object | ((reply: ServerResponse, submitted: IdentityCase) => void)): void;
+  close(): Promise<void>;
+}
+
+export async function startIdentityService(): Promise<IdentityService> {
+  const cases: IdentityCase[] = [];
+  let respond: (reply: ServerResponse, submitted: IdentityCase) => void = (reply) =>
+    reply.writeHead(503).end();
+  const server: Server = createServer((request, reply) => {
+    const pieces: Buffer[] = [];
+    request.on('data', (piece: Buffer) => void pieces.push(piece));
+    request.on('end', () => {
+      const submitted = JSON.parse(Buffer.concat(pieces).toString()) as IdentityCase;
+      cases.push(submitted);
+      respond(reply, submitted);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/cases`,
+    cases,
+    answer(how) {
+      respond =
+        typeof how === 'function'
+          ? (how as typeof respond)
+          : (reply) =>
+              reply.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(how));
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}

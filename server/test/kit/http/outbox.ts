@@ -1,0 +1,153 @@
+// An outbox of one's own for tests of delivery: a database, a clock that stands still, keys, and events
+// put straight into the table, without the operations that would write them.
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { namingFor } from '../../../src/catalog/naming.ts';
+import {
+  createDeliverer,
+  type Deliverer,
+} from '../../../src/features/notifications/webhooks/index.ts';
+import { newId } from '../../../src/kernel/id.ts';
+import type { Time, World } from '../../../src/kernel/world.ts';
+import { systemWorld } from '../../../src/runtime/config/system-world.ts';
+import { type Database, openDatabase } from '../../../src/runtime/db/database.ts';
+import type { Log } from '../../../src/runtime/observability/log.ts';
+import { createMetrics, type Metrics } from '../../../src/runtime/observability/metrics.ts';
+import type { Environment } from '../../../src/runtime/operation/context.ts';
+import type { SigningKeys } from '../../../src/runtime/security/keys.ts';
+import { createVault } from '../../../src/runtime/security/vault.ts';
+import { createTestDatabase } from '../app/database.ts';
+
+const START = Date.UTC(2026, 0, 5, 9);
+
+const pem = (key: KeyObject) => key.export({ type: 'spki', format: 'pem' }).toString();
+
+function newSigningKeys(): SigningKeys {
+  const key = () => {
+    const own = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+    const standard = generateKeyPairSync('ed25519');
+    return {
+      privateKey: own.privateKey,
+      publicKeyPem: pem(own.publicKey),
+      standard: { privateKey: standard.privateKey, publicKeyPem: pem(standard.publicKey) },
+    };
+  };
+  return { sandbox: key(), production: key() };
+}
+
+const silent = () => undefined;
+export const silentLog: Log = {
+  debug: silent,
+  info: silent,
+  warn: silent,
+  error: silent,
+  request: silent,
+  flush: silent,
+};
+
+interface EventState {
+  due_at: Time | null;
+  attempts: number;
+}
+
+interface OutboxEvent {
+  type?: string | undefined;
+  subject?: string | undefined;
+  data?: string | undefined;
+  balance?: bigint | undefined;
+  held?: bigint | undefined;
+}
+
+export type Outbox = Awaited<ReturnType<typeof openOutbox>>;
+
+const INSERT_PLATFORM = `insert into platforms (id, name, environment, regulated, skip_paperwork, sca,
+    terms_gate, uma_domain, proxy_uma_subdomain, webhook_endpoint, currencies, fees, created_at,
+    updated_at)
+  values ($1, $1, $2, true, false, true, false, 'a.example', 'a', $3, '[]', '[]', $4, $4)`;
+
+const INSERT_EVENTS = `insert into events
+    (id, platform_id, type, subject, data, account, balance, held, created_at, due_at)
+  select id, $2, type, subject, data, account, balance, held, $3, $3
+  from unnest($1::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int8[], $9::int8[])
+    as e(id, type, subject, data, account, balance, held)`;
+
+export async function openOutbox() {
+  const database = await createTestDatabase();
+  const db = openDatabase({ url: database.url });
+  const keys = newSigningKeys();
+  const naming = namingFor('Service');
+  const opened: Database[] = [db];
+  const deliverers: Deliverer[] = [];
+  const counts = { delivered: 0, retry: 0, dropped: 0 };
+  const metrics: Metrics = { ...createMetrics(), delivery: (result) => void counts[result]++ };
+  const real = systemWorld();
+  const clock = { now: START };
+  const world: World = { ...real, now: () => clock.now };
+
+  /** A database handle of its own, as another process would have. */
+  function anotherDatabase(): Database {
+    const more = openDatabase({ url: database.url });
+    opened.push(more);
+    return more;
+  }
+
+  const vault = createVault(world, () => Buffer.alloc(32, 7));
+  return {
+    db,
+    vault,
+    keys,
+    naming,
+    metrics,
+    counts,
+    world,
+    clock,
+    anotherDatabase,
+    /** A deliverer on the standing clock, or on `world`. */
+    deliverer(more: Partial<Parameters<typeof createDeliverer>[0]> = {}): Deliverer {
+      const usual = {
+        ...{ world, db, vault, keys, naming, log: silentLog, metrics },
+        loopbackWebhooks: true,
+      };
+      const made = createDeliverer({ ...usual, ...more });
+      deliverers.push(made);
+      return made;
+    },
+    async platform(endpoint: string | null, environment: Environment = 'sandbox') {
+      const id = newId(world, 'PlatformConfig');
+      await db.query(INSERT_PLATFORM, [id, environment, endpoint, new Date(world.now())]);
+      return id;
+    },
+    setEndpoint: (id: string, endpoint: string | null) =>
+      db.query('update platforms set webhook_endpoint = $2 where id = $1', [id, endpoint]),
+    /** Puts events in; answers their ids in order. */
+    async events(platform: string, given: readonly OutboxEvent[], at: Time = clock.now) {
+      const rows = given.map((event) => ({ id: newId(world, 'Webhook') as string, ...event }));
+      const column = (read: (row: (typeof rows)[number]) => unknown) => rows.map(read);
+      await db.query(INSERT_EVENTS, [
+        column((row) => row.id),
+        platform,
+        new Date(at),
+        column((row) => row.type ?? 'OUTGOING_PAYMENT.COMPLETED'),
+        column((row) => row.subject ?? `Transaction:${row.id}`),
+        column((row) => row.data ?? JSON.stringify({ id: row.subject ?? row.id })),
+        column((row) => (row.balance === undefined ? null : 'InternalAccount:1')),
+        column((row) => row.balance?.toString() ?? null),
+        column((row) => row.held?.toString() ?? null),
+      ]);
+      return rows.map((row) => row.id);
+    },
+    async state(id: string): Promise<EventState> {
+      const [row] = await db.query('select due_at, attempts from events where id = $1', [id]);
+      return row as unknown as EventState;
+    },
+    async undelivered(): Promise<number> {
+      const sql = 'select count(*)::int as n from events where due_at is not null';
+      const [row] = await db.query<{ n: number }>(sql);
+      return row?.n ?? 0;
+    },
+    async close() {
+      for (const each of deliverers) await each.stop();
+      for (const each of opened) await each.close();
+      await database.drop();
+    },
+  };
+}

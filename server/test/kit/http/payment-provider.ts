@@ -1,0 +1,77 @@
+// A payment provider with an HTTP interface on this machine, and the rail that uses it. It pays an
+// id once, however often it receives it, and may keep its answer back after it has paid.
+import { once } from 'node:events';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Progress, RailInstruction, RailPort } from '../../../src/connectors/ports/index.ts';
+import type { World } from '../../../src/kernel/world.ts';
+
+/** What it does with a new instruction; `silent` and `error` pay before they do not answer. */
+type Manner = 'pays' | 'silent' | 'error';
+
+export interface PaymentProvider {
+  url: string;
+  manner: Manner;
+  /** Sends received, by id. */
+  readonly sends: string[];
+  /** Status requests received, by id. */
+  readonly checks: string[];
+  /** Ids that were paid, each once per payment. */
+  readonly paid: string[];
+  close(): Promise<void>;
+}
+
+export async function startPaymentProvider(): Promise<PaymentProvider> {
+  const server = http.createServer((request, response) => {
+    const id = decodeURIComponent(request.url?.slice(1) ?? '');
+    request.resume();
+    const isSend = request.method === 'POST';
+    (isSend ? provider.sends : provider.checks).push(id);
+    if (isSend && !provider.paid.includes(id)) provider.paid.push(id);
+    if (isSend && provider.manner === 'silent') return;
+    if (isSend && provider.manner === 'error') return void response.writeHead(500).end();
+    response.end(provider.paid.includes(id) ? 'PAID' : 'NOT_FOUND');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const provider: PaymentProvider = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    manner: 'pays',
+    sends: [],
+    checks: [],
+    paid: [],
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+  return provider;
+}
+
+/** The provider's rail. A send without an answer throws, or answers `unknown` where `isCareful`. */
+export function railOver(
+  world: Pick<World, 'http'>,
+  { url }: PaymentProvider,
+  { isCareful = false, timeoutMs = 300 } = {},
+): RailPort {
+  const ask = async (method: 'GET' | 'POST', { id }: RailInstruction): Promise<Progress> => {
+    const limits = { timeoutMs, maxBytes: 100, publicOnly: false };
+    const target = `${url}${encodeURIComponent(id)}`;
+    try {
+      const { status, body } = await world.http({ url: target, method, headers: {}, ...limits });
+      if (status !== 200) throw new Error(`the provider answered ${status}`);
+      if (body === 'PAID') return { state: 'settled', reference: id };
+      return { state: 'failed', reason: 'QUOTE_EXECUTION_FAILED' };
+    } catch (error) {
+      if (isCareful) return { state: 'unknown', checkAfterMs: 1_000 };
+      throw error;
+    }
+  };
+  return {
+    carries: () => true,
+    send: (instruction) => ask('POST', instruction),
+    check: (instruction) => ask('GET', instruction),
+    cancel: async () => 'accepted',
+  };
+}

@@ -1,0 +1,36 @@
+// What the connectors of the list offer, each opened by itself: a suite over the offers of a port includes
+// the connectors that another one would replace.
+import type {
+  Capabilities,
+  Capability,
+  ConnectorParts,
+  Mode,
+} from '../../../src/connectors/connector.ts';
+import { CONNECTORS, custodyKeysOf, openConnectors } from '../../../src/connectors/registry.ts';
+import type { World } from '../../../src/kernel/world.ts';
+import { createVault } from '../../../src/runtime/security/vault.ts';
+
+/** The parts that a test lends a connector: no circuit, and keys of a fixed master key. */
+export function partsIn(mode: Mode, world: World, masterKey = 7): ConnectorParts {
+  const vault = createVault(world, () => Buffer.alloc(32, masterKey));
+  const provider = () => world;
+  return { mode, world, provider, keys: custodyKeysOf(vault), note: () => {} };
+}
+
+type Offer<Name extends Capability> = readonly [string, Mode, NonNullable<Capabilities[Name]>];
+
+/** Name of the connector, mode and value of each offer of a capability. */
+export function offersOf<Name extends Capability>(
+  capability: Name,
+  world: World,
+  settings: Readonly<Record<string, unknown>> = {},
+): readonly Offer<Name>[] {
+  return CONNECTORS.flatMap((connector) =>
+    connector.modes.flatMap((mode) => {
+      const offer = openConnectors([connector], partsIn(mode, world), settings)[capability];
+      return offer
+        ? [[connector.name, mode, offer as NonNullable<Capabilities[Name]>] as const]
+        : [];
+    }),
+  );
+}

@@ -1,0 +1,112 @@
+// What tests of mints and burns need beside the desk of stablecoins: ordering them, looking at one, and what
+// the books say about the coin.
+
+import { externalAccounts } from '../../../src/features/payees/external-accounts/store.ts';
+import { linkOf } from '../../../src/features/stablecoins/coins/provider-accounts.ts';
+import { providerAccounts } from '../../../src/features/stablecoins/store.ts';
+import { circulatingOf, issuedOf } from '../../../src/features/stablecoins/supply/books.ts';
+import { supplyProblems } from '../../../src/features/stablecoins/supply/recount.ts';
+import { ledgerAccounts } from '../../../src/runtime/committer/ledger-accounts.ts';
+import { ok } from '../app/fixtures.ts';
+import type { CallOptions, TestApp } from '../app/harness.ts';
+import { stablecoinDesk } from './stablecoins.ts';
+
+type Json = Record<string, unknown>;
+
+/** A dollar of a coin with six decimals. */
+export const DOLLAR = 1_000_000n;
+
+/** What the ledger has of the coin of `burnOrdered`: without the burn, with it under way, and after it. */
+export const UNTOUCHED = { circulating: 20n * DOLLAR, burning: 0n, minting: 0n };
+export const UNDER_WAY = { ...UNTOUCHED, burning: 10n * DOLLAR };
+export const BURNT = { ...UNTOUCHED, circulating: 10n * DOLLAR };
+
+export function mintDesk(app: TestApp, options: Pick<CallOptions, 'as'> = {}) {
+  const desk = stablecoinDesk(app, options);
+
+  const mint = (coinId: string, body: Json, key?: string) =>
+    desk.write(`/stablecoins/${coinId}/mints`, body, key);
+  const burn = (coinId: string, body: Json, key?: string) =>
+    desk.write(`/stablecoins/${coinId}/burns`, body, key);
+
+  const mintBody = (walletId: string, more: Json = {}) => ({
+    amount: String(100n * DOLLAR),
+    fundingSource: { type: 'WIRE' },
+    destination: { accountId: walletId },
+    ...more,
+  });
+  const burnBody = (bankId: string, more: Json = {}) => ({
+    amount: String(10n * DOLLAR),
+    source: { type: 'EXTERNAL_ACCOUNT' },
+    destination: { type: 'EXTERNAL_ACCOUNT', externalAccountId: bankId, rail: 'WIRE' },
+    ...more,
+  });
+
+  const look = async (id: string) => ok(await desk.read(`/stablecoin-operations/${id}`), 200);
+
+  /** What the ledger has of a coin, in smallest units. */
+  async function supply(coinId: string) {
+    const [circulating, issued] = await Promise.all(
+      [circulatingOf(coinId), issuedOf(coinId)].map((id) =>
+        app.runtime.db.read(ledgerAccounts, id),
+      ),
+    );
+    return {
+      circulating: circulating?.balance,
+      burning: circulating?.held,
+      minting: issued?.held,
+    };
+  }
+
+  /** A coin of which so many dollars circulate. */
+  async function circulating(dollars: number, secret?: string) {
+    const coin = await desk.coin(secret === undefined ? {} : { secret });
+    const wallet = await desk.wallet();
+    const amount = String(BigInt(dollars) * DOLLAR);
+    ok(await mint(coin.id, mintBody(wallet.id, { amount })), 201);
+    await app.advance(5_000);
+    return coin;
+  }
+
+  /** A coin of which 20 dollars circulate and a burn of 10, of which nothing was done yet. */
+  async function burnOrdered(bankId: string) {
+    const coin = await circulating(20);
+    const made = ok(await burn(coin.id, burnBody(bankId)), 201);
+    return { coin, id: made.id as string };
+  }
+
+  /** Puts another secret of the provider's client in the place of the one that was linked. */
+  const resecret = (accountId: string, clientSecret: string) =>
+    app.operate(async (ctx) => {
+      const row = await ctx.read(providerAccounts, accountId);
+      if (!row) throw new Error(`no account ${accountId}`);
+      const { credentials } = linkOf(ctx, row);
+      const text = JSON.stringify({ ...credentials, clientSecret });
+      const sealed = ctx.vault.sealOwn(text, `stablecoin_provider_accounts ${row.id} credentials`);
+      ctx.update(providerAccounts, row, { credentials: sealed });
+    });
+
+  /** Puts an external account into a state, as the operator would. */
+  const turn = (id: string, status: 'ACTIVE' | 'INACTIVE') =>
+    app.operate(async (ctx) => {
+      const row = await ctx.read(externalAccounts, id);
+      if (row) ctx.update(externalAccounts, row, { status });
+    });
+
+  const problems = () => supplyProblems((text) => app.runtime.db.query(text));
+
+  return {
+    ...desk,
+    mint,
+    burn,
+    mintBody,
+    burnBody,
+    look,
+    supply,
+    circulating,
+    burnOrdered,
+    problems,
+    resecret,
+    turn,
+  };
+}

@@ -1,0 +1,238 @@
+// A sandbox platform with an endpoint of its own, for going through the sandbox's tables: accounts whose
+// identifier ends as a row of a table says, and the story of one payment as the endpoint was told it, checked
+// against an expected one at both sides of every moment at which something is to happen.
+import { expect } from 'vitest';
+import { accountInfos, balances, ok } from '../app/fixtures.ts';
+import { startApp, type TestApp } from '../app/harness.ts';
+import { type Received, startReceiver } from '../http/webhook-receiver.ts';
+
+export type Desk = Awaited<ReturnType<typeof openSandboxDesk>>;
+
+/** Longer than anything in the sandbox takes. */
+const LONG_MS = 7 * 60_000;
+
+export async function openSandboxDesk() {
+  const app: TestApp = await startApp();
+  const receiver = await startReceiver((response) => void response.writeHead(200).end());
+  ok(await app.call('PATCH', '/config', { webhookEndpoint: receiver.url }), 200);
+  return {
+    app,
+    got: receiver.got as readonly Received[],
+    /** Lets everything end that a row has left behind, so that it does not tell in the next one's story. */
+    calm: () => app.advance(LONG_MS),
+    async close(): Promise<void> {
+      await app.close();
+      await receiver.close();
+    },
+  };
+}
+
+const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
+
+interface Way {
+  currency: string;
+  infoOf(suffix: string): object;
+}
+
+const bank = (currency: string): Way => ({
+  currency,
+  infoOf: (suffix) => accountInfos[currency]?.(suffix) as object,
+});
+
+/** Kinds of accounts outside, by how their identifier ends. */
+export const WAYS = {
+  USD: bank('USD'),
+  'EUR by IBAN': bank('EUR'),
+  'MXN by CLABE': bank('MXN'),
+  'INR by VPA': {
+    currency: 'INR',
+    infoOf: (suffix) => ({ accountType: 'INR_ACCOUNT', vpa: `grace.${suffix}@upi`, beneficiary }),
+  },
+  'BTC on Spark': {
+    currency: 'BTC',
+    infoOf: (suffix) => ({
+      accountType: 'SPARK_WALLET',
+      address: `spark1${'q'.repeat(60)}${suffix}`,
+    }),
+  },
+  'USDC on Base': {
+    currency: 'USDC',
+    infoOf: (suffix) => ({ accountType: 'BASE_WALLET', address: `0x${'a'.repeat(37)}${suffix}` }),
+  },
+} satisfies Record<string, Way>;
+
+export type WayName = keyof typeof WAYS;
+
+/** Registers an account; its answer as it came. */
+export function register({ app }: Desk, customerId: string, way: WayName, suffix: string) {
+  const { currency, infoOf } = WAYS[way];
+  const body = { customerId, currency, accountInfo: infoOf(suffix) };
+  return app.call('POST', '/customers/external-accounts', body);
+}
+
+/** An internal account whose balance belongs to the story, and words for the amounts it can show. */
+export interface Watched {
+  id: string;
+  name: string;
+  /** What it starts with comes first. */
+  words: readonly [Word, ...Word[]];
+}
+
+type Word = readonly [amount: number, word: string];
+
+/** `payer rest/all`: what can be spent, of how much there is. */
+function balanceLine({ name, words }: Watched, balance: number, total: number): string {
+  const all = new Map<number, string>(words);
+  const [spendable, whole] = [balance, total].map((amount) => all.get(amount) ?? amount);
+  return `${name} ${spendable}/${whole}`;
+}
+
+interface Delivery {
+  id: string;
+  type: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the resource, of whatever shape.
+  data: any;
+}
+
+/** `FAILED`, `REFUND_PENDING FAILED/PENDING`: what happened, and what the resource says where it differs. */
+function paymentLine({ type, data }: Delivery): string {
+  const what = type.slice(type.indexOf('.') + 1);
+  if (data.refund) return `${what} ${data.status}/${data.refund.status}`;
+  return data.status === what ? what : `${what} ${data.status}`;
+}
+
+/** What every payer has and pays, in smallest units of whatever currency. */
+export const ALL = 2_000_000;
+export const SENT = 500_000;
+
+export const payerOf = (account: { id: string }): Watched => ({
+  id: account.id,
+  name: 'payer',
+  words: [
+    [ALL, 'all'],
+    [ALL - SENT, 'rest'],
+  ],
+});
+
+export const payeeOf = (account: { id: string }): Watched => ({
+  id: account.id,
+  name: 'payee',
+  words: [
+    [0, 'none'],
+    [SENT, 'got'],
+  ],
+});
+
+/** What a table of expectations says of a row; nothing about a row is a mistake. */
+export function expectedOf<R>(table: Readonly<Record<string, R>>, key: string): R {
+  const row = table[key];
+  if (row === undefined) throw new Error(`nothing is expected of ${key}`);
+  return row;
+}
+
+/** What the endpoint is told from here on about one payment and the accounts it touches. */
+export async function watch(desk: Desk, paymentId: () => string, accounts: readonly Watched[]) {
+  await desk.app.settle();
+  let seen = desk.got.length;
+  let last: unknown;
+  function line(delivery: Delivery): string {
+    const { type, data } = delivery;
+    if (data.id === paymentId()) return paymentLine(delivery);
+    const account = accounts.find((each) => each.id === data.id);
+    if (type !== 'INTERNAL_ACCOUNT.BALANCE_UPDATED' || !account) return `${type} ${data.id}`;
+    return balanceLine(account, data.balance.amount, data.totalBalance.amount);
+  }
+  return {
+    /**
+     * Everything since the last time. A payment's own webhooks must have come in the order of their ids;
+     * balances travel beside them and are put where their id says.
+     */
+    next(): string[] {
+      const came: Delivery[] = desk.got.slice(seen).map(({ body }) => JSON.parse(body));
+      seen = desk.got.length;
+      const own = came.filter((each) => each.data.id === paymentId());
+      const ids = own.map((each) => each.id);
+      expect(ids).toEqual(ids.toSorted());
+      expect(new Set(came.map((each) => each.id)).size).toBe(came.length);
+      last = own.at(-1)?.data ?? last;
+      return came.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(line);
+    },
+    /** The payment as the latest webhook showed it. */
+    last: () => last,
+  };
+}
+
+/** A row's story: what is told at once, what after some time, and how it stands in the end. */
+export interface Row {
+  now: readonly string[];
+  later?: { afterMs: number; status: string; comes: readonly string[] };
+  end: {
+    status: string;
+    failureReason?: string;
+    refund?: readonly [status: string, reason: string];
+    quote?: string;
+  };
+}
+
+interface Payment {
+  id: string;
+  quoteId?: string;
+  accounts: readonly Watched[];
+  story: Awaited<ReturnType<typeof watch>>;
+}
+
+/** Lines about accounts that take part in this payment. */
+const about = ({ accounts }: Payment, lines: readonly string[]) => {
+  const absent = ['payer', 'platform'].filter(
+    (name) => !accounts.some((each) => each.name === name),
+  );
+  return lines.filter((line) => !absent.includes(line.split(' ')[0] as string));
+};
+
+async function read({ app }: Desk, path: string) {
+  return ok(await app.call('GET', path), 200);
+}
+
+/** The payment, its refund and its quote as they can be read, and as the last webhook told them. */
+async function expectEnd(desk: Desk, payment: Payment, end: Row['end']): Promise<void> {
+  const final = await read(desk, `/transactions/${payment.id}`);
+  const { status, failureReason, refund } = final;
+  const { quote, ...expected } = end;
+  expect({ status, failureReason, refund: refund && [refund.status, refund.reason] }).toEqual({
+    failureReason: undefined,
+    refund: undefined,
+    ...expected,
+  });
+  if (refund) expect(refund.settledAt !== undefined).toBe(refund.status === 'COMPLETED');
+  expect(payment.story.last()).toEqual(final);
+  if (!payment.quoteId) return;
+  expect((await read(desk, `/quotes/${payment.quoteId}`)).status).toBe(quote);
+}
+
+/** Lets the time pass that the row's story takes, and holds what is seen against the row. */
+export async function expectStory(desk: Desk, payment: Payment, row: Row): Promise<void> {
+  const { app } = desk;
+  const { id, story, accounts } = payment;
+  const { now, later, end } = row;
+  await app.settle();
+  const told = story.next();
+  expect(told).toEqual(about(payment, now));
+  if (later) {
+    await app.advance(later.afterMs - 1);
+    expect(story.next()).toEqual([]);
+    expect((await read(desk, `/transactions/${id}`)).status).toBe(later.status);
+    await app.advance(1);
+    const more = story.next();
+    expect(more).toEqual(about(payment, later.comes));
+    told.push(...more);
+  }
+  await expectEnd(desk, payment, end);
+  for (const account of accounts) {
+    const { balance, total } = await balances(app, account.id);
+    const [[first]] = account.words;
+    const latest = told.findLast((each) => each.startsWith(`${account.name} `));
+    expect(balanceLine(account, balance, total)).toBe(latest ?? balanceLine(account, first, first));
+  }
+  await desk.calm();
+  expect(story.next()).toEqual([]);
+}

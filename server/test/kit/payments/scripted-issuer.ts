@@ -1,0 +1,67 @@
+// A provider of stablecoins with a voice of its own, for tests of what follows a mint or burn: the sandbox's,
+// but for the answers about orders, which a test says one after the other. A worker beside the server's asks
+// it.
+import type {
+  MintOrder,
+  MintPort,
+  OrderProgress,
+} from '../../../src/connectors/ports/stablecoins.ts';
+import { operationJobs } from '../../../src/features/stablecoins/minting/operation-jobs.ts';
+import { createWorker } from '../../../src/runtime/jobs/jobs.ts';
+import { createLog } from '../../../src/runtime/observability/log.ts';
+import { createMetrics } from '../../../src/runtime/observability/metrics.ts';
+import type { TestApp } from '../app/harness.ts';
+
+export type Said = Awaited<ReturnType<MintPort['submit']>>;
+
+/** An answer; an error is thrown, and what takes its time is waited for. */
+export type Voice = Said | Error | (() => Promise<Said>);
+
+/** A worker whose provider says one answer after the other, the last again and again. */
+export function workerSaying(app: TestApp, ...answers: readonly Voice[]) {
+  const { mint } = app.connectorsOf('sandbox');
+  const asked: { what: string; id: string }[] = [];
+  const say = async (what: string, { id }: MintOrder): Promise<Said> => {
+    const answer = answers[Math.min(asked.push({ what, id }), answers.length) - 1];
+    if (answer instanceof Error || !answer) throw answer;
+    return typeof answer === 'function' ? answer() : answer;
+  };
+  const port: MintPort = {
+    ...(mint as MintPort),
+    submit: (_, order) => say('submit', order),
+    check: (_, order) => say('check', order),
+  };
+  const worker = createWorker({
+    runtime: app.runtime,
+    handlers: operationJobs({ connectors: () => ({ mint: port }) as never }),
+    sweeps: [],
+    log: createLog(app.world, 'silent', () => {}),
+    metrics: createMetrics(),
+  });
+  /** Does what is due by then, and what comes of it. */
+  const until = async (time: number) => {
+    for (let round = 0; round < 1_000; round++) {
+      while ((await worker.runDue()) > 0);
+      const [next] = await app.runtime.db.query<{ due: string }>(
+        `select (extract(epoch from min(due_at)) * 1000)::text as due from jobs
+          where kind like 'stablecoins.%'`,
+      );
+      if (next?.due == null || Number(next.due) > time) break;
+      app.world.set(Math.max(app.world.now(), Math.ceil(Number(next.due))));
+    }
+    app.world.set(Math.max(app.world.now(), time));
+  };
+  return { asked, after: (ms: number) => until(app.world.now() + ms), runDue: worker.runDue };
+}
+
+export const says = (
+  state: Exclude<OrderProgress['state'], 'failed'>,
+  more: object = {},
+): OrderProgress => ({
+  state,
+  providerStatus: state,
+  ...more,
+});
+export const failed: OrderProgress = { state: 'failed', providerStatus: 'returned', reason: 'R01' };
+/** Nobody pays it any more. */
+export const FINAL = says('expired', { final: true });

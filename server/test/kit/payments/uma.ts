@@ -1,0 +1,79 @@
+// A platform that is asked about payments from UMA addresses: a server, and a receiver that says to the
+// question what the test tells it to, and takes everything else.
+
+import { customer, internalAccount, ok } from '../app/fixtures.ts';
+import type { Answer, TestApp, TestPlatform } from '../app/harness.ts';
+import { startApp } from '../app/harness.ts';
+import { type Received, startReceiver } from '../http/webhook-receiver.ts';
+
+export const PENDING = 'INCOMING_PAYMENT.PENDING';
+export const FAILED = 'INCOMING_PAYMENT.FAILED';
+export const COMPLETED = 'INCOMING_PAYMENT.COMPLETED';
+export const BACK = ['INCOMING_PAYMENT.REFUND_PENDING', 'INCOMING_PAYMENT.REFUND_COMPLETED'];
+export const SENDER = '$success.usd@sandbox.uma.money';
+
+interface Script {
+  status: number;
+  body?: string;
+  /** Never answers. */
+  silent?: boolean;
+  /** Done before the question is answered. */
+  meanwhile?: (question: Received) => Promise<unknown>;
+}
+
+export type UmaDesk = Awaited<ReturnType<typeof openUmaDesk>>;
+
+export async function openUmaDesk() {
+  const app: TestApp = await startApp();
+  let script: Script = { status: 200 };
+  let asked: Received[] = [];
+  const receiver = await startReceiver((response, received) => {
+    if (received.type !== PENDING) return void response.writeHead(200).end();
+    asked.push(received);
+    const { status, body = '', silent, meanwhile } = script;
+    if (silent) return;
+    void Promise.resolve(meanwhile?.(received)).then(() => response.writeHead(status).end(body));
+  });
+
+  async function listen(as: TestPlatform = app.platform): Promise<void> {
+    ok(await app.call('PATCH', '/config', { webhookEndpoint: receiver.url }, { as }), 200);
+  }
+
+  const receive = (body: object, as: TestPlatform = app.platform): Promise<Answer> => {
+    const usual = {
+      senderUmaAddress: SENDER,
+      receivingCurrencyCode: 'USD',
+      receivingCurrencyAmount: 250_00,
+    };
+    return app.call('POST', '/sandbox/uma/receive', { ...usual, ...body }, { as });
+  };
+
+  /** A customer with an account, and the payment it is offered. */
+  async function offered(more: object = {}) {
+    const person = await customer(app);
+    const account = await internalAccount(app, person.id, 'USD');
+    const payment = ok(await receive({ customerId: person.id, ...more }), 200);
+    return { person, account, payment };
+  }
+
+  await listen();
+  return {
+    app,
+    listen,
+    receive,
+    offered,
+    /** What is answered from now on; forgets what was asked before. */
+    say(next: Script): void {
+      script = next;
+      asked = [];
+    },
+    asked: (): readonly Received[] => asked,
+    read: async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200),
+    act: (id: string, action: 'approve' | 'reject', body?: object, as = app.platform) =>
+      app.call('POST', `/transactions/${id}/${action}`, body, { as }),
+    async close(): Promise<void> {
+      await app.close();
+      await receiver.close();
+    },
+  };
+}

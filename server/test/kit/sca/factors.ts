@@ -1,0 +1,122 @@
+// Second factors in tests: enrolling an app and a passkey of a device in software, and what both answer with.
+import { TOTP } from 'otpauth';
+import { expect } from 'vitest';
+import { customers } from '../../../src/features/customers/records/store.ts';
+import { scaEvents } from '../../../src/features/sca/events/events.ts';
+import { platforms } from '../../../src/features/tenancy/platform/store.ts';
+import { ok } from '../app/fixtures.ts';
+import {
+  type Answer,
+  type CallOptions,
+  startApp,
+  type TestApp,
+  type TestPlatform,
+} from '../app/harness.ts';
+import { european } from '../customers/contacts.ts';
+import { type Authenticator, authenticator, type Ceremony } from '../wallets/authenticator.ts';
+import { fieldsOf } from '../wallets/passkeys.ts';
+
+/** The code that an app shows at `now` for a secret in hex. */
+export const codeAt = (secretBase32: string, now: number): string =>
+  new TOTP({ secret: secretBase32 }).generate({ timestamp: now });
+
+/** A registration as browsers have it in JSON. */
+export function registrationJson(device: Authenticator, challenge: string, ceremony?: Ceremony) {
+  const made = device.create(challenge, { uv: true, ...ceremony });
+  const { credentialId: id, clientDataJson: clientDataJSON, attestationObject, transports } = made;
+  const response = { clientDataJSON, attestationObject, transports };
+  return { id, rawId: id, type: 'public-key', response, clientExtensionResults: {} };
+}
+
+/** An assertion as browsers have it in JSON, over a challenge in base64url. */
+export function assertionJson(device: Authenticator, challenge: string, ceremony?: Ceremony) {
+  const made = device.get('', { uv: true, challengeText: challenge, ...ceremony });
+  const { credentialId: id, clientDataJson: clientDataJSON, ...rest } = made;
+  return { id, rawId: id, type: 'public-key', response: { clientDataJSON, ...rest } };
+}
+
+/** The requests about a customer's factors. */
+export function factorDesk(app: TestApp, options: CallOptions = {}) {
+  const at = (path: string, id: string) => `/sca/factors${path}?customerId=${id}`;
+  const list = (id: string) => app.call('GET', at('', id), undefined, options);
+  const start = (id: string, type: string, more: CallOptions = {}) =>
+    app.call('POST', at('', id), { type }, { ...options, ...more });
+  const confirm = (id: string, body: object, more: CallOptions = {}) =>
+    app.call('POST', at('/confirm', id), body, { ...options, ...more });
+  const remove = (id: string, credentialId: string) =>
+    app.call('DELETE', at(`/${credentialId}`, id), undefined, options);
+
+  return {
+    list,
+    start,
+    confirm,
+    remove,
+    namesOf: async (id: string): Promise<string[]> =>
+      ok(await list(id), 200).factors.map((each: { factor: string }) => each.factor),
+    /** Enrols an app: its secret, and the recovery codes. */
+    async withTotp(id: string) {
+      const { secret, secretBase32Encoded: base32 } = ok(await start(id, 'TOTP'), 200);
+      const code = codeAt(base32, app.world.now());
+      const { recoveryCodes } = ok(await confirm(id, { type: 'TOTP', secret, code }), 200);
+      return { secret, base32, recoveryCodes } as Record<'secret' | 'base32', string> & {
+        recoveryCodes: string[];
+      };
+    },
+    /** Enrols a passkey: the device that has it, and its id here. */
+    async withPasskey(id: string, given?: Authenticator) {
+      const { options: asked, allowedOrigins } = ok(await start(id, 'PASSKEY'), 200);
+      const [origin] = allowedOrigins as [string];
+      const device = given ?? authenticator({ site: asked.rp.id, at: origin });
+      const credential = registrationJson(device, asked.challenge);
+      const { factor } = ok(await confirm(id, { type: 'PASSKEY', origin, credential }), 200);
+      return { device, origin, credentialId: factor.credentialId as string };
+    },
+  };
+}
+
+export const SITE = {
+  rpId: 'shop.example.com',
+  origins: ['https://pay.shop.example.com', 'android:apk-key-hash:uKTwrTnTRCCaU7-hWH2nQkzAEGs'],
+};
+
+/** Sets where the passkeys of a platform are used. */
+export const giveSite = (app: TestApp, as: TestPlatform, passkey_site: typeof SITE) =>
+  app.operate(async (ctx) => {
+    const row = await ctx.read(platforms, as.id);
+    if (row) ctx.update(platforms, row, { passkey_site });
+  }, as);
+
+/** The request is bad, for these fields. */
+export function expectBad(answer: Answer, ...fields: string[]) {
+  expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
+  expect(fieldsOf(answer)).toEqual(fields);
+}
+
+/** A server with a production platform whose app uses passkeys, and what tests of factors ask of both. */
+export async function openFactors() {
+  const app = await startApp();
+  const shop = app.production;
+  await giveSite(app, shop, SITE);
+  const { db } = app.runtime;
+  return {
+    app,
+    shop,
+    /** Factors of production. */
+    desk: factorDesk(app, { as: shop }),
+    /** Those of the sandbox. */
+    played: factorDesk(app),
+    /** Somebody in the region. */
+    person: async (as: TestPlatform = shop) => (await european(app, { as })).id as string,
+    wait: (ms: number) => app.world.set(app.world.now() + ms),
+    async rowOf(id: string) {
+      const row = await db.read(customers, id);
+      if (!row) throw new Error('no such customer');
+      return row;
+    },
+    /** Type, factor and subject of what is kept for good about a customer. */
+    async eventsOf(id: string) {
+      const rows = await db.find(scaEvents, { customer_id: id }, { orderBy: 'id' });
+      return rows.map(({ type, factor, subject }) => [type, factor, subject]);
+    },
+  };
+}

@@ -1,0 +1,49 @@
+// Logging in with a second factor, and what is kept of it.
+import { dataKeyOf } from '../../../src/features/customers/records/index.ts';
+import { customers } from '../../../src/features/customers/records/store.ts';
+import {
+  type ScaEventRow,
+  scaEventPersonal,
+  scaEvents,
+} from '../../../src/features/sca/events/events.ts';
+import type { Answer, CallOptions, TestApp } from '../app/harness.ts';
+import { ADDRESS } from './strong-customers.ts';
+
+/** Status and code, and the fields that are bad. */
+export const verdict = ({ status, body }: Answer): unknown[] => [
+  status,
+  body.code,
+  ...(body.details?.errors ?? []).map(({ field }: { field: string }) => field),
+];
+
+export function loginDesk(app: TestApp, options: CallOptions = {}) {
+  const post = (path: string, customerId: string, body: object) =>
+    app.call('POST', `/sca/${path}?customerId=${customerId}`, body, options);
+  const start = (id: string, factor: string) => post('login/start', id, { factor });
+  const complete = (id: string, body: object) =>
+    post('login/complete', id, { endUserIpAddress: ADDRESS, ...body });
+  const record = (id: string, eventType: string) => post('record-event', id, { eventType });
+
+  return {
+    start,
+    complete,
+    record,
+    fail: (id: string) => record(id, 'FAILED_LOGIN_ATTEMPT'),
+    reset: (id: string) => record(id, 'RESET_PASSWORD_COMPLETED'),
+    async failTimes(id: string, times: number): Promise<Answer[]> {
+      const answers: Answer[] = [];
+      for (let at = 0; at < times; at++) answers.push(await record(id, 'FAILED_LOGIN_ATTEMPT'));
+      return answers;
+    },
+  };
+}
+
+/** What happened to a customer, oldest first, with the address opened. */
+export async function scaEventsOf(app: TestApp, customerId: string) {
+  const { db, vault } = app.runtime;
+  const rows: ScaEventRow[] = await db.find(scaEvents, { customer_id: customerId });
+  rows.sort((a, b) => (a.id < b.id ? -1 : 1));
+  const row = await db.read(customers, customerId);
+  const key = row && dataKeyOf(row);
+  return rows.map((each) => ({ ...each, ip: scaEventPersonal({ vault, key }, each).ip_address }));
+}

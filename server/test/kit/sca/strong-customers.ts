@@ -1,0 +1,84 @@
+// Customers of the region of strong authentication: with a proven telephone, logged in, with euros and dollar
+// coins; and the requests by which they authorise. The sandbox takes 123456 for every code it sends.
+
+import { externalAccount, fund, internalAccount, ok, quoteBody } from '../app/fixtures.ts';
+import type { Answer, CallOptions, TestApp } from '../app/harness.ts';
+import { confirmCode, european, sendCode } from '../customers/contacts.ts';
+
+export const CODE = '123456';
+export const ADDRESS = '203.0.113.7';
+/** Where passkeys of the sandbox are asked unless the platform's operator said otherwise. */
+export const ORIGIN = 'http://localhost:3000';
+
+/** A person in Germany whose telephone is proven, and who has not logged in. */
+export async function provenCustomer(app: TestApp, options: CallOptions = {}, more: object = {}) {
+  const person = await european(app, options, more);
+  ok(await sendCode(app, person.id, 'phone', options), 204);
+  ok(await confirmCode(app, person.id, 'phone', CODE, options), 200);
+  return person;
+}
+
+/** Logs a customer in by a code of the sandbox; a login counts for 180 days. */
+export async function logIn(app: TestApp, customerId: string, options: CallOptions = {}) {
+  const asked = `?customerId=${customerId}`;
+  const factor = 'SMS_OTP';
+  const start = await app.call('POST', `/sca/login/start${asked}`, { factor }, options);
+  const { challengeId } = ok(start, 200);
+  const proof = { factor, challengeId, code: CODE, endUserIpAddress: ADDRESS };
+  return ok(await app.call('POST', `/sca/login/complete${asked}`, proof, options), 200);
+}
+
+export type ScaPayer = Awaited<ReturnType<typeof scaPayer>>;
+
+/** A customer that may pay: proven, logged in, and with so much of each currency, smallest units. */
+export async function scaPayer(
+  app: TestApp,
+  { eur = 1_000_00, usdc = 1_000_000_000 }: { eur?: number; usdc?: number } = {},
+  options: CallOptions = {},
+) {
+  const person = await provenCustomer(app, options);
+  await logIn(app, person.id, options);
+  const accountOf = async (currency: string, amount: number) => {
+    const account = await internalAccount(app, person.id, currency, options);
+    if (amount > 0) await fund(app, account.id, amount, options);
+    return account;
+  };
+  const [euros, coins] = [await accountOf('EUR', eur), await accountOf('USDC', usdc)];
+  return { person, eur: euros, usdc: coins };
+}
+
+/** A quote from euros to an account outside, in euros unless said otherwise; not executed yet. */
+export async function quotedPayout(
+  app: TestApp,
+  payer: ScaPayer,
+  {
+    currency = 'EUR',
+    amount = 100_00,
+    from = payer.eur.id,
+    more = {},
+  }: { currency?: string; amount?: number; from?: string; more?: object } = {},
+  options: CallOptions = {},
+) {
+  const target = await externalAccount(app, payer.person.id, currency, '000', options);
+  const body = quoteBody(from, target.id, amount, more);
+  const quote = ok(await app.call('POST', '/quotes', body, options), 201);
+  return { target, quote };
+}
+
+export const execute = (
+  app: TestApp,
+  quoteId: string,
+  body: object = {},
+  options: CallOptions = {},
+): Promise<Answer> => app.call('POST', `/quotes/${quoteId}/execute`, body, options);
+
+/** Brings a proof for a quote; the code of the sandbox unless said otherwise. */
+export const authorize = (
+  app: TestApp,
+  quoteId: string,
+  proof: object = { code: CODE, endUserIpAddress: ADDRESS },
+  options: CallOptions = {},
+): Promise<Answer> => app.call('POST', `/quotes/${quoteId}/authorize`, proof, options);
+
+export const resend = (app: TestApp, quoteId: string, options: CallOptions = {}): Promise<Answer> =>
+  app.call('POST', `/quotes/${quoteId}/authorize/resend`, undefined, options);

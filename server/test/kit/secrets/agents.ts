@@ -1,0 +1,150 @@
+// The life of an agent, from the code that its platform hands over to the end of its access, with codes and
+// tokens that are none, in every place where somebody could put one.
+import { randomBytes } from 'node:crypto';
+import { expect } from 'vitest';
+import { takeDeposit } from '../../../src/features/payments/quotes/index.ts';
+import { agentDesk, policy } from '../agents/agents.ts';
+import { customer, externalAccount, internalAccount, ok, quoteBody } from '../app/fixtures.ts';
+import type { Answer } from '../app/harness.ts';
+import { hush, keyed, type StrongLife } from './second-factors.ts';
+
+type Desk = ReturnType<typeof agentDesk>;
+
+/** A customer with dollars, and an account outside. */
+async function holder({ app, as }: StrongLife) {
+  const { id } = await customer(app, { as });
+  const sql = `update customers set status = 'APPROVED', version = version + 1 where id = $1`;
+  await app.runtime.db.query(sql, [id]);
+  const { id: from } = await internalAccount(app, id, 'USD', { as });
+  const deposit = { accountId: from, currency: 'USD', amount: 1_000_00n };
+  await app.operate((ctx) => takeDeposit(ctx, deposit), as);
+  const { id: to } = await externalAccount(app, id, 'USD', '000', { as });
+  return { id: id as string, from: from as string, to: to as string };
+}
+
+function noteCode({ secrets }: StrongLife, name: string, code: string): string {
+  secrets.note(name, code.replace(/^\w+-AGENT-/, ''));
+  secrets.note(name, code.replace(/^\w+-AGENT-/, '').replaceAll('-', ''));
+  return secrets.note(name, code);
+}
+
+const codeStatus = (desk: Desk, code: string) =>
+  desk.manage('GET', `/agents/device-codes/${code}/status`);
+
+/** A connected agent: its id, and its token. */
+async function connect(life: StrongLife, desk: Desk, customerId: string) {
+  const body = {
+    ...{ name: 'Bookkeeper', customerId },
+    policy: policy({ defaultExecutionMode: 'APPROVAL_REQUIRED' }),
+  };
+  const first = ok(await desk.manage('POST', '/agents', body, keyed()), 201);
+  const { id } = first.agent;
+  const old = noteCode(life, 'a device code that was replaced', first.deviceCode.code);
+  const again = await desk.manage('POST', `/agents/${id}/device-codes`, undefined, keyed());
+  const code = noteCode(life, 'a device code', ok(again, 201).code);
+  await life.look();
+  const unknown = noteCode(life, 'a device code that is none', 'SERVICE-AGENT-QQQQ-7777-QQQQ');
+  for (const wrong of [
+    unknown,
+    unknown.toLowerCase(),
+    life.secrets.note('no device code', hush()),
+  ]) {
+    expect((await desk.redeem(wrong)).status).toBe(404);
+    expect((await codeStatus(desk, wrong)).status).toBe(404);
+  }
+  expect((await desk.redeem(old)).status).toBe(400);
+  ok(await codeStatus(desk, code), 200);
+  const { accessToken } = ok(await desk.redeem(code), 200);
+  expect((await desk.redeem(code.toLowerCase())).status).toBe(400);
+  const token = life.secrets.note('an access token', accessToken as string);
+  life.secrets.note('an access token', token.replace(/^gat_/, ''));
+  return { id: id as string, token, code };
+}
+
+/** Tokens that are none, and those of one kind where the other belongs. */
+async function misuse({ app, as, secrets }: StrongLife, token: string): Promise<void> {
+  const me = (authorization: string) =>
+    app.call('GET', '/agents/me', undefined, { as: null, headers: { authorization } });
+  const drawn = secrets.note('a bad bearer token', `gat_${randomBytes(20).toString('hex')}`);
+  const basic = Buffer.from(`${as.clientId}:${as.clientSecret}`).toString('base64');
+  for (const each of [
+    `Bearer ${drawn}`,
+    `Bearer ${secrets.note('a bad bearer token', hush())}`,
+    `Token ${token}`,
+    token,
+    `Basic ${basic}`,
+    `Basic ${Buffer.from(`${token}:${token}`).toString('base64')}`,
+  ]) {
+    expect([each, (await me(each)).status]).toEqual([each, 401]);
+  }
+  const headers = { authorization: `Bearer ${token}` };
+  expect((await app.call('GET', '/config', undefined, { as: null, headers })).status).toBe(401);
+  const login = { clientId: token, clientSecret: token };
+  expect((await app.call('GET', '/agents', undefined, { as: login })).status).toBe(401);
+}
+
+/** Codes and tokens in paths, bodies, queries and headers where none belong. */
+async function misplace(desk: Desk, act: Act, ...secrets: string[]): Promise<void> {
+  for (const secret of secrets) {
+    const at = `/agents/${secret}`;
+    const body = quoteBody(secret, secret, 1, { description: 1, platformFeeOverride: secret });
+    const answers: Answer[] = [
+      await desk.manage('GET', at),
+      await desk.manage('GET', `/agents?isPaused=${secret}`),
+      await desk.manage('GET', `/agents?cursor=${secret}&createdAfter=${secret}`),
+      await desk.manage('GET', `/agents/device-codes/${secret}`),
+      await desk.manage('POST', `${at}/device-codes`, undefined, keyed()),
+      await desk.manage('POST', `${at}/actions/${secret}/approve`, undefined, keyed()),
+      await desk.manage('PATCH', `${at}/policy`, { defaultExecutionMode: secret }),
+      await desk.manage('POST', '/agents', { name: 'X', customerId: secret, policy: secret }),
+      await desk.manage(
+        'POST',
+        '/agents',
+        { name: 'X', customerId: secret, policy: policy({ permissions: [secret] }) },
+        keyed(),
+      ),
+      await act('GET', `/agents/me/transactions/${secret}`),
+      await act('GET', `/agents/me/actions?status=${secret}`),
+      await act('POST', `/agents/me/quotes/${secret}/execute`),
+      await act('POST', '/agents/me/quotes', quoteBody(secret, secret, 1)),
+      await act('POST', '/agents/me/quotes', body),
+      await act('POST', '/agents/me/transfer-out', {
+        ...{ source: { accountId: secret }, destination: { accountId: secret }, amount: 1 },
+      }),
+      await act('POST', '/agents/me/external-accounts', { currency: secret, accountInfo: secret }),
+    ];
+    for (const { status, body: said } of answers) {
+      expect([status, status >= 400 && status < 500, said]).toEqual([status, true, said]);
+    }
+  }
+}
+
+type Act = (method: string, path: string, body?: unknown) => Promise<Answer>;
+
+/** An agent that is connected, pays when it may, is misunderstood in every way, and is deleted. */
+export async function liveAsAgent(life: StrongLife): Promise<void> {
+  const { app, as } = life;
+  // How often an address redeems codes is limited.
+  life.wait();
+  const desk = agentDesk(app, { as });
+  const owner = await holder(life);
+  const { id, token, code } = await connect(life, desk, owner.id);
+  const call = desk.withToken(token);
+  const act: Act = (method, path, body) => call(method, path, body, { headers: keyed() });
+
+  ok(await act('GET', '/agents/me'), 200);
+  const quote = ok(
+    await act('POST', '/agents/me/quotes', quoteBody(owner.from, owner.to, 1_00)),
+    201,
+  );
+  const asked = ok(await act('POST', `/agents/me/quotes/${quote.id}/execute`), 200);
+  const approve = `/agents/${id}/actions/${asked.id}/approve`;
+  ok(await desk.manage('POST', approve, undefined, keyed()), 200);
+  await app.settle();
+
+  await misuse(life, token);
+  await misplace(desk, act, token, code, life.secrets.note('a misplaced secret', hush()));
+  await life.look();
+  ok(await desk.manage('DELETE', `/agents/${id}`), 204);
+  expect((await act('GET', '/agents/me')).status).toBe(401);
+}

@@ -1,0 +1,155 @@
+// The life of a card that a wallet pays for: its key is made, it pays, its number is looked at, and the
+// number, the links to it and the password that nobody takes are put where none of them belongs. The code
+// has three digits and stands in longer texts by chance: no three digits may stand anywhere by
+// themselves.
+import { expect } from 'vitest';
+import { ok } from '../app/fixtures.ts';
+import { type DelegatedDesk, delegatedDesk, type WalletCard } from '../cards/delegated-cards.ts';
+import { databaseText, type Exchange, type Place } from './search.ts';
+import { hush, type StrongLife } from './second-factors.ts';
+
+interface CardLife extends Pick<StrongLife, 'app' | 'as' | 'secrets' | 'look'> {
+  places: Place[];
+}
+
+export const [NUMBERS, SIGNERS] = ['cards.secret', 'delegated_keys.signer'] as const;
+
+/** What is sealed of the card and its key, and the key itself. */
+async function noteSealed({ app, secrets }: CardLife, { card }: WalletCard, keyId: string) {
+  const { db, vault } = app.runtime;
+  const [sealed] = await db.query<{ number: string; signer: string }>(
+    `select c.secret as number, k.signer from cards c join delegated_keys k on k.card_id = c.id
+      where c.id = $1 and k.id = $2`,
+    [card.id, keyId],
+  );
+  if (!sealed) throw new Error('no card with a key');
+  secrets.note(`what is sealed in ${NUMBERS}`, sealed.number, NUMBERS);
+  secrets.note(`what is sealed in ${SIGNERS}`, sealed.signer, SIGNERS);
+  const scalar = vault.openOwn(sealed.signer, `sandbox signer of ${keyId}`);
+  secrets.note('a private key of a card', scalar.toString('hex'));
+}
+
+/** A page behind a link, kept as a place unless it shows the card. */
+async function visit({ app, places }: CardLife, url: string, method: 'GET' | 'HEAD' | 'POST') {
+  const { statusCode, headers, body } = await app.server.inject({ method, url });
+  if (statusCode !== 200) {
+    places.push({ name: 'a page without a card', text: `${JSON.stringify(headers)} ${body}` });
+  }
+  return { statusCode, body };
+}
+
+/** Looks at the card once, and tries to look once more; answers the number and the secrets of both links. */
+async function look(life: CardLife, desk: DelegatedDesk, cardId: string) {
+  const { app, secrets } = life;
+  const links: string[] = [];
+  for (const _ of [1, 2]) {
+    const { panEmbedUrl } = ok(await desk.call('POST', `/cards/${cardId}/reveal`), 200);
+    const { pathname } = new URL(panEmbedUrl);
+    secrets.note('the link to a card', pathname.split('/').at(-1) as string);
+    links.push(pathname);
+  }
+  const [used, unused] = links as [string, string];
+  expect((await visit(life, used, 'HEAD')).statusCode).toBe(200);
+  const { statusCode, body } = await visit(life, used, 'GET');
+  expect(statusCode).toBe(200);
+  const inFours = /<span class="code">(\d{4} \d{4} \d{4} \d{4})<\/span>/.exec(body)?.[1] ?? '';
+  const number = secrets.note('the number of a card', inFours.replaceAll(' ', ''));
+  secrets.note('the number of a card', inFours);
+  secrets.note('the number of a card', number.slice(-12));
+  for (const each of [used, `${unused}/x`, `/card/${number}`]) {
+    expect((await visit(life, each, 'GET')).statusCode).toBe(404);
+  }
+  expect((await visit(life, unused, 'POST')).statusCode).toBe(404);
+  await life.look();
+  app.world.set(app.world.now() + 6 * 60_000);
+  expect((await visit(life, unused, 'GET')).statusCode).toBe(404);
+  return [number, inFours, ...links.map((each) => each.split('/').at(-1) as string)];
+}
+
+/** A payment, for which the key signs. */
+async function pay({ app, secrets }: CardLife, desk: DelegatedDesk, cardId: string): Promise<void> {
+  const merchant = { descriptor: 'Corner shop' };
+  const body = { amount: 12_34, currency: { code: 'USD' }, merchant };
+  const path = `/sandbox/cards/${cardId}/simulate/authorization`;
+  ok(await desk.call('POST', path, body), 202);
+  await app.settle();
+  const signed = await app.runtime.db.query<{ stamp: string }>(
+    "select stamp from wallet_authorizations where operation = 'cardPull'",
+    [],
+  );
+  expect(signed).toHaveLength(1);
+  for (const { stamp } of signed) secrets.note('a stamp', stamp, 'wallet_authorizations.stamp');
+}
+
+/** Each where none of them belongs, and refused without being quoted. */
+async function misplace(desk: DelegatedDesk, of: WalletCard, secret: string): Promise<void> {
+  const at = encodeURIComponent(secret);
+  const card = desk.cards.cardBody({ customer: { id: secret }, accountId: secret });
+  const good = desk.cards.cardBody({ customer: { id: secret }, accountId: of.accountId });
+  const simulate = `/sandbox/cards/${of.card.id}/simulate`;
+  for (const [method, path, body] of [
+    ['GET', `/cards/${at}`],
+    ['GET', `/cards?state=${at}&cursor=${at}`],
+    ['POST', `/cards/${at}/reveal`],
+    ['POST', `/cards/${of.card.id}/reveal/${at}`],
+    ['PATCH', `/cards/${of.card.id}`, { state: secret }],
+    ['PATCH', `/cards/${of.card.id}`, { fundingSources: [secret] }],
+    ['POST', '/cards', card],
+    ['POST', '/cards', { ...good, threeDSecurePassword: secret }],
+    ['POST', '/cards', { ...good, form: secret }],
+    ['POST', `${simulate}/clearing`, { cardTransactionId: secret, amount: 1 }],
+    ['POST', `${simulate}/${at}`, {}],
+    ['POST', '/auth/delegated-keys', desk.bodyOf({ ...of, card: { id: secret } })],
+    ['DELETE', `/auth/delegated-keys/${at}`],
+  ] as const) {
+    const { status } = await desk.call(method, path, body);
+    expect([path, status >= 400 && status < 500]).toEqual([path, true]);
+  }
+}
+
+export async function liveWithCard(life: CardLife): Promise<void> {
+  const desk = delegatedDesk(life.app, { as: life.as });
+  const of = await desk.walletCard({ funds: 100_000_000 });
+  const { id: keyId } = await desk.key(of);
+  await noteSealed(life, of, keyId);
+  await pay(life, desk, of.card.id);
+  const shown = await look(life, desk, of.card.id);
+  const password = life.secrets.note('a password of a card', hush());
+  for (const secret of [...shown, password]) await misplace(desk, of, secret);
+}
+
+/** Everything in a value that is no list and no object. */
+const leavesOf = (value: unknown): unknown[] =>
+  typeof value === 'object' && value !== null ? Object.values(value).flatMap(leavesOf) : [value];
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};
+
+const CARD_TABLES = /^(cards|card_\w+|delegated_keys)\./;
+
+/** Where so many digits stand by themselves in what is kept, told and answered about cards. */
+export async function digitsAt(
+  { app }: Pick<CardLife, 'app'>,
+  exchanges: readonly Exchange[],
+  count: number,
+): Promise<string[]> {
+  const stored = await databaseText((sql) => app.runtime.db.query(sql, []));
+  const told = (await app.events()).filter((each) => each.type.startsWith('CARD'));
+  const places = [
+    ...stored
+      .filter(({ name }) => CARD_TABLES.test(name))
+      .map(({ name, text }) => ({ name, value: text.split('\n').map(jsonOf) })),
+    ...told.map(({ type, data }) => ({ name: `the event ${type}`, value: data })),
+    ...exchanges
+      .filter(({ of, answer }) => answer.status < 400 && /\/(cards|delegated-keys)/.test(of))
+      .map(({ of, answer }) => ({ name: `the answer to ${of}`, value: answer.body })),
+  ];
+  const isSuch = (leaf: unknown) => new RegExp(`^\\d{${count}}$`).test(String(leaf));
+  const found = places.filter(({ value }) => leavesOf(value).some(isSuch));
+  return [...new Set(found.map(({ name }) => name))].sort();
+}

@@ -1,0 +1,46 @@
+// That the search for secrets finds them, in whatever dress.
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { secretList } from './search.ts';
+
+describe('the search', () => {
+  const SECRET = randomBytes(72).toString('base64');
+  const bytes = Buffer.from(SECRET);
+  const KEY = randomBytes(32);
+  it.each([
+    ['as it is', `<${SECRET}>`],
+    ['in capitals', SECRET.toUpperCase()],
+    ['a part of it', SECRET.slice(3, -3)],
+    ['in an address', `?a=${encodeURIComponent(SECRET)}&b`],
+    ['in hexadecimal', `\\x00${bytes.toString('hex')}`],
+    ['in base64', `Basic ${Buffer.concat([Buffer.from('a:'), bytes]).toString('base64')}`],
+    ['in base64 for addresses', Buffer.concat([Buffer.from('{'), bytes]).toString('base64url')],
+    ['a key in capitals', KEY.toString('hex').toUpperCase()],
+    ['a key in base64', Buffer.concat([KEY, KEY]).toString('base64')],
+  ])('finds a secret %s', (_how, text) => {
+    const list = secretList();
+    list.note('one', SECRET);
+    list.note('one', KEY.toString('hex'));
+    list.note('another', randomBytes(32).toString('hex'));
+    expect(list.find([{ name: 'a place', text: `before ${text} after` }]).leaks).toEqual([
+      'one in a place',
+    ]);
+  });
+});
+
+describe('the search for what is short', () => {
+  it.each([
+    ['your code is 402913.', true],
+    ['{"code":"402913"}', true],
+    ['402913', true],
+    ['/codes/402913?a', true],
+    ['1402913', false],
+    ['a402913-0000', false],
+    ['09:00:00.402913+00', false],
+  ])('in %s', (text, isThere) => {
+    const list = secretList();
+    list.noteWord('a code', '402913');
+    const { leaks } = list.find([{ name: 'a place', text }]);
+    expect(leaks).toEqual(isThere ? ['a code in a place'] : []);
+  });
+});

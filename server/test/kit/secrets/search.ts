@@ -1,0 +1,142 @@
+// Looks for secrets where none may be. What is looked for is every secret that a test has made or was given,
+// whole or a part of it, and in every dress in which a program would write it: as it is, in JSON, in an
+// address, in hexadecimal, in base64 at any place of a longer text. Where one has to be is said with it, and
+// that it was found there shows that the search sees that place at all.
+import type { Answer, TestApp } from '../app/harness.ts';
+
+/** Something that was printed, sent or stored. */
+export interface Place {
+  name: string;
+  text: string;
+}
+
+interface Secret {
+  name: string;
+  /** In lower case. */
+  forms: readonly string[];
+  /** Of what is too short to be looked for anywhere: as it stands by itself. */
+  word?: RegExp;
+  /** Beginnings of the names of places that have to know it. */
+  kept: readonly string[];
+}
+
+/** Of what is longer, a part is looked for as well: whoever cuts a text short has shown it all the same. */
+const PART = 40;
+const LEAST = 8;
+
+/** What of base64 depends on these bytes alone, for each of the three places they may begin at. */
+function base64Forms(bytes: Buffer): string[] {
+  return [0, 1, 2].flatMap((before) => {
+    const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
+    const [first, last] = [
+      before === 0 ? 0 : before + 1,
+      Math.floor(((before + bytes.length) * 8) / 6),
+    ];
+    const sure = text.slice(first, last);
+    return [sure, sure.replaceAll('+', '-').replaceAll('/', '_')];
+  });
+}
+
+function dressesOf(value: string): string[] {
+  const bytes = [Buffer.from(value)];
+  if (/^(?:[0-9a-f]{2}){16,}$/i.test(value)) bytes.push(Buffer.from(value, 'hex'));
+  return [
+    value,
+    JSON.stringify(value).slice(1, -1),
+    encodeURIComponent(value),
+    ...bytes.map((each) => each.toString('hex')),
+    ...bytes.flatMap(base64Forms),
+  ];
+}
+
+function formsOf(value: string): string[] {
+  if (value.length < LEAST) throw new RangeError(`${value} may be anywhere by chance`);
+  const middle = Math.floor((value.length - PART) / 2);
+  // JSON has parts of its own, of which some are known to everybody.
+  const isCut = value.length > 2 * PART && !value.startsWith('{');
+  const parts = isCut ? [value, value.slice(middle, middle + PART)] : [value];
+  return [...new Set(parts.flatMap(dressesOf).map((each) => each.toLowerCase()))];
+}
+
+export type SecretList = ReturnType<typeof secretList>;
+
+export function secretList() {
+  const all = new Map<string, Secret>();
+  return {
+    get size() {
+      return all.size;
+    },
+    /** How many there are of each name. */
+    count(): Record<string, number> {
+      const counts: Record<string, number> = {};
+      for (const { name } of all.values()) counts[name] = (counts[name] ?? 0) + 1;
+      return counts;
+    },
+    note(name: string, value: string, ...kept: readonly string[]): string {
+      all.set(value, { name, forms: formsOf(value), kept });
+      return value;
+    },
+    /** Something so short that other texts have it by chance: it is looked for as a word. */
+    noteWord(name: string, value: string): string {
+      const word = new RegExp(`(?<![\\w.:-])${value}(?![\\w:-])`);
+      all.set(`${name} ${value}`, { name, forms: [], word, kept: [] });
+      return value;
+    },
+    /** Where each secret is that must not be there, and where some are that have to be. */
+    find(places: readonly Place[]) {
+      const [leaks, seen] = [new Set<string>(), new Set<string>()];
+      for (const { name: place, text } of places) {
+        const low = text.toLowerCase();
+        for (const { name, forms, word, kept } of all.values()) {
+          if (!word?.test(low) && !forms.some((form) => low.includes(form))) continue;
+          const right = kept.find((each) => place.startsWith(each));
+          if (right === undefined) leaks.add(`${name} in ${place}`);
+          else seen.add(`${name} in ${right}`);
+        }
+      }
+      return { leaks: [...leaks].sort(), seen: [...seen].sort() };
+    },
+  };
+}
+
+const COLUMNS = `select table_name as "table", column_name as "column" from information_schema.columns
+  where table_schema = 'public' order by 1, 2`;
+
+type Asker = (sql: string) => Promise<Record<string, unknown>[]>;
+
+/** The whole database as text: every column of every table. Bytes are hexadecimal. */
+export async function databaseText(ask: Asker): Promise<Place[]> {
+  const places: Place[] = [];
+  for (const { table, column } of await ask(COLUMNS)) {
+    const rows = await ask(`select "${column}"::text as text from "${table}"`);
+    const text = rows.map((row) => row.text).join('\n');
+    places.push({ name: `${table}.${column}`, text });
+  }
+  return places;
+}
+
+/** A request and what it was answered. */
+export interface Exchange {
+  of: string;
+  answer: Pick<Answer, 'status' | 'body'>;
+}
+
+export const errorsIn = (exchanges: readonly Exchange[]): Place[] =>
+  exchanges
+    .filter(({ answer }) => answer.status >= 400)
+    .map(({ of, answer }) => ({
+      name: `the error of ${of}`,
+      text: `${answer.status} ${JSON.stringify(answer.body)}`,
+    }));
+
+/** All that an application in the test's own process has said and stored. */
+export async function outputsOf(app: TestApp): Promise<Place[]> {
+  const metrics = await app.server.inject('/metrics');
+  const events = await app.events();
+  return [
+    { name: 'the log', text: app.log.join('') },
+    { name: 'the metrics', text: metrics.body },
+    ...events.map((each) => ({ name: `the event ${each.type}`, text: JSON.stringify(each.data) })),
+    ...(await databaseText((sql) => app.runtime.db.query(sql, []))),
+  ];
+}

@@ -1,0 +1,295 @@
+// The life of a wallet and its owner, from the first code to the last credential: every kind of credential,
+// sessions sealed and kept by their client, refreshed and ended, requests signed well and badly and sent
+// twice, bodies that say secrets in the wrong place, and the words taken out. Whatever is secret of it is
+// noted as it is made or comes by, so that a test can ask where it was left.
+import { randomBytes } from 'node:crypto';
+import { mnemonicToEntropy } from '@scure/bip39';
+import { wordlist } from '@scure/bip39/wordlists/english.js';
+import { expect } from 'vitest';
+import { ok } from '../app/fixtures.ts';
+import type { Answer, CallOptions, TestApp, TestPlatform } from '../app/harness.ts';
+import { nonceOf } from '../http/identity-provider.ts';
+import { authenticator } from '../wallets/authenticator.ts';
+import { walletCrypto } from '../wallets/client-libraries.ts';
+import {
+  drawKeys,
+  type HeldSession,
+  type Keys,
+  openSessionKey,
+  signedHeaders,
+  type WalletDesk,
+  walletDesk,
+} from '../wallets/embedded-wallets.ts';
+import { type OtpType, otpDesk, sealTo } from '../wallets/one-time-codes.ts';
+import { passkeyDesk, registration } from '../wallets/passkeys.ts';
+import type { Exchange, SecretList } from './search.ts';
+
+const WALLETS = ['wallet_authorizations.stamp'];
+const PEOPLE = ['customers.', 'the event CUSTOMER.', 'the webhook CUSTOMER.'];
+
+/** What of a reply or a request is secret, by its name. */
+const SECRET_FIELDS: Readonly<Record<string, (value: string) => string>> = {
+  encryptedSessionSigningKey: (value) => value,
+  encryptedWalletCredentials: (value) => JSON.parse(value).data,
+  encryptedOtpBundle: (value) => /"ciphertext":"(\w+)"/.exec(value)?.[1] ?? value,
+  oidcToken: (value) => value,
+  signature: (value) => value,
+  attestationObject: (value) => value,
+  clientDataJSON: (value) => value,
+  secret: (value) => value,
+  secretBase32Encoded: (value) => value,
+  livenessAccessToken: (value) => value,
+  accessToken: (value) => value,
+};
+
+function noteFields(secrets: SecretList, value: unknown): void {
+  for (const [name, each] of Object.entries(value ?? {})) {
+    if (typeof each === 'object') noteFields(secrets, each);
+    const read = SECRET_FIELDS[name];
+    if (read && typeof each === 'string') secrets.note(name, read(each));
+  }
+}
+
+/** The application, of which every exchange is kept and every secret in it noted. */
+export function recorded<A extends Pick<TestApp, 'call'>>(app: A, secrets: SecretList) {
+  const exchanges: Exchange[] = [];
+  async function call(method: string, path: string, body?: unknown, options: CallOptions = {}) {
+    noteFields(secrets, body);
+    const stamp = options.headers?.['service-wallet-signature'];
+    if (stamp) secrets.note('a stamp', stamp, ...WALLETS);
+    const answer = await app.call(method, path, body, options);
+    exchanges.push({ of: `${method} ${path.replaceAll(/:[\w-]+/g, '')}`, answer });
+    if (answer.body) noteFields(secrets, answer.body);
+    // That of a quote is shown to whoever looks at the quote.
+    const text = answer.body?.payloadToSign;
+    if (text && !path.startsWith('/quotes')) secrets.note('a text to sign', text);
+    return answer;
+  }
+  return { app: { ...app, call }, exchanges };
+}
+
+export interface Life {
+  app: TestApp;
+  as: TestPlatform;
+  secrets: SecretList;
+  /** The code that was sent to the credential of this type last. */
+  codeOf(type: OtpType): Promise<string>;
+  /** A token of an identity provider that says this. */
+  tokenOf(claims: object): Promise<string>;
+  /** Before something is asked that may be asked only every now and then. */
+  wait(): void;
+}
+
+export interface Lived extends Life {
+  desk: WalletDesk;
+  accountId: string;
+  customerId: string;
+  email: Answer['body'];
+  /** Of the latest session. */
+  session: HeldSession;
+}
+
+const words = (bytes = 12) => `Hush${randomBytes(bytes).toString('hex')}`;
+
+function draw({ secrets }: Life): Keys {
+  const keys = drawKeys();
+  secrets.note('a private key of a client', keys.privateKey);
+  return keys;
+}
+
+/** A session as it was shown, with whatever key signs for it. */
+function sessionOf({ secrets }: Life, session: Answer['body'], keys: Keys): HeldSession {
+  const sealed = session.encryptedSessionSigningKey;
+  if (sealed === undefined) return { session, ...keys };
+  const own = openSessionKey(sealed, keys.privateKey);
+  secrets.note('a private key of a session', own.privateKey);
+  return { session, ...own };
+}
+
+const newContact = ({ secrets }: Life) => {
+  const email = secrets.note(
+    'an e-mail address',
+    `${words(6)}@example.com`.toLowerCase(),
+    ...PEOPLE,
+  );
+  const digits = String(randomBytes(4).readUInt32BE() % 9_000_000).padStart(7, '0');
+  const phoneNumber = secrets.note('a telephone number', `+1415${digits}`, ...PEOPLE);
+  return { email, phoneNumber };
+};
+
+const repeated = () => ({ 'idempotency-key': randomBytes(12).toString('hex') });
+
+/** Codes that are wrong in several ways, and then the right one, proved with a wrong signature first. */
+async function signIn(life: Life, desk: WalletDesk, credential: Answer['body']) {
+  const { secrets, app } = life;
+  const { show, send } = otpDesk(app, desk);
+  const bundle = await desk.otpBundle(credential.id);
+  const code = await life.codeOf(credential.type);
+  const wrong = secrets.note('a wrong code', words());
+  const refused = await show(credential, bundle, { code: wrong });
+  expect(refused.answer.status).toBe(401);
+  for (const text of [
+    `not JSON, ${secrets.note('a code in a text', words())}`,
+    JSON.stringify({ otp_code: 1, public_key: secrets.note('a code in a bundle', words()) }),
+  ]) {
+    expect((await send(credential, sealTo(bundle, text))).status).toBe(400);
+  }
+  const keys = draw(life);
+  const { sealed, answer } = await show(credential, bundle, { code, keys });
+  const asked = ok(answer, 202);
+  const stranger = await signedHeaders(asked, draw(life));
+  expect((await send(credential, sealed, stranger)).status).toBe(401);
+  const headers = { ...(await signedHeaders(asked, keys)), ...repeated() };
+  const opened = sessionOf(life, ok(await send(credential, sealed, headers), 200), keys);
+  expect((await send(credential, sealed, headers)).status).toBe(401);
+  return opened;
+}
+
+/** Follows a session with one whose key is sealed. */
+async function refresh(life: Lived): Promise<HeldSession> {
+  const keys = draw(life);
+  const path = `/auth/sessions/${life.session.session.id}/refresh`;
+  const body = { clientPublicKey: keys.wholeKey };
+  const { second } = await life.desk.signedRetry('POST', path, body, life.session, {
+    headers: repeated(),
+  });
+  return sessionOf(life, ok(second, 201), keys);
+}
+
+/** The same with an answer that waits in the database until it is asked for again. */
+export async function refreshLate(life: Lived, meanwhile: () => Promise<void>): Promise<void> {
+  const keys = draw(life);
+  const path = `/auth/sessions/${life.session.session.id}/refresh`;
+  const body = { clientPublicKey: keys.wholeKey };
+  const asked = ok(await life.desk.call('POST', path, body), 202);
+  const headers = await signedHeaders(asked, life.session);
+  expect(ok(await life.desk.call('POST', path, body, headers), 200).status).toBe('PROCESSING');
+  await meanwhile();
+  sessionOf(life, ok(await life.desk.call('POST', path, body, headers), 201), keys);
+}
+
+async function proveByText(life: Lived): Promise<void> {
+  const body = { type: 'SMS_OTP', accountId: life.accountId };
+  const sms = ok(await life.desk.signed('POST', '/auth/credentials', body, life.session), 201);
+  await life.codeOf('SMS_OTP');
+  life.wait();
+  await signIn(life, life.desk, sms);
+}
+
+async function proveByPasskey(life: Lived) {
+  const { desk, accountId, session } = life;
+  const { challengeOf, verifyWith } = passkeyDesk(desk);
+  const device = authenticator();
+  const body = registration(accountId, device, { challenge: words() });
+  const added = ok(await desk.signed('POST', '/auth/credentials', body, session), 201);
+  const holder = { accountId, session, device, id: added.id };
+  const keys = draw(life);
+  const asked = await challengeOf(holder, keys.wholeKey);
+  const elsewhere = device.get(asked.challenge, { origin: 'https://elsewhere.example.com' });
+  expect((await verifyWith(holder, asked.requestId, elsewhere)).status).toBe(401);
+  const next = await challengeOf(holder, keys.wholeKey);
+  const proof = device.get(next.challenge);
+  const opened = ok(await verifyWith(holder, next.requestId, proof), 200);
+  expect((await verifyWith(holder, next.requestId, proof)).status).toBe(401);
+  return sessionOf(life, opened, keys);
+}
+
+async function proveByIdentity(life: Lived): Promise<void> {
+  const { desk, accountId, session } = life;
+  const claims = { aud: 'shop', sub: words(6) };
+  const body = { type: 'OAUTH', accountId, oidcToken: await life.tokenOf(claims) };
+  const added = ok(await desk.signed('POST', '/auth/credentials', body, session), 201);
+  const keys = draw(life);
+  const proof = async (nonce: string) => ({
+    type: 'OAUTH',
+    oidcToken: await life.tokenOf({ ...claims, nonce }),
+    clientPublicKey: keys.wholeKey,
+  });
+  const path = `/auth/credentials/${added.id}/verify`;
+  expect((await desk.call('POST', path, await proof('of another key'))).status).toBe(401);
+  const good = await proof(nonceOf(keys.wholeKey));
+  sessionOf(life, ok(await desk.call('POST', path, good, repeated()), 200), keys);
+  expect((await desk.call('POST', path, good)).status).toBeGreaterThanOrEqual(400);
+}
+
+/** The words, which nobody here may keep. */
+async function takeOut(life: Lived): Promise<void> {
+  const { desk, accountId, session, secrets } = life;
+  const keys = draw(life);
+  const path = `/internal-accounts/${accountId}/export`;
+  const body = { clientPublicKey: keys.wholeKey };
+  const { second } = await desk.signedRetry('POST', path, body, session, { headers: repeated() });
+  const bundle = JSON.parse(ok(second, 200).encryptedWalletCredentials);
+  const sealed = JSON.parse(Buffer.from(bundle.data, 'hex').toString());
+  const opened = walletCrypto.hpkeDecrypt({
+    ciphertextBuf: Buffer.from(sealed.ciphertext, 'hex'),
+    encappedKeyBuf: Buffer.from(sealed.encappedPublic, 'hex'),
+    receiverPriv: keys.privateKey,
+  });
+  const text = Buffer.from(opened).toString();
+  secrets.note('the words of a seed', text);
+  const list = text.split(' ');
+  for (const at of [0, 4, 8]) secrets.note('four words', list.slice(at, at + 4).join(' '));
+  secrets.note('a seed', Buffer.from(mnemonicToEntropy(text, wordlist)).toString('hex'));
+}
+
+/** Bodies with secrets where none belong, each refused without being quoted. */
+async function sayTooMuch({ desk, accountId, email, session, secrets, ...life }: Lived) {
+  const secret = (bytes?: number) => secrets.note('a misplaced secret', words(bytes));
+  const key = secrets.note('a private key for a public one', drawKeys().privateKey);
+  const verify = `/auth/credentials/${email.id}/verify`;
+  const bodies: [string, object][] = [
+    [verify, { type: 'EMAIL_OTP', encryptedOtpBundle: secret(), code: secret() }],
+    [verify, { type: secret(), encryptedOtpBundle: secret() }],
+    [verify, { type: 'PASSKEY', assertion: { signature: secret(), [secret()]: secret() } }],
+    [`/auth/sessions/${session.session.id}/refresh`, { clientPublicKey: key }],
+    [`/auth/sessions/${session.session.id}/refresh`, { clientPublicKey: `04${key}${key}` }],
+    [`/internal-accounts/${accountId}/export`, { clientPublicKey: key, words: secret(20) }],
+    ['/auth/credentials', { type: 'OAUTH', accountId, oidcToken: `${secret()}.${secret()}.x` }],
+    ['/auth/credentials', { type: 'OAUTH', accountId: secret(), oidcToken: [secret()] }],
+    ['/auth/credentials', { type: 'PASSKEY', accountId, challenge: 1, attestation: secret() }],
+  ];
+  for (const [path, body] of bodies) {
+    const { status } = await desk.call('POST', path, body);
+    expect([path, status >= 400 && status < 500]).toEqual([path, true]);
+  }
+  for (const stamp of [secret(), secrets.note('a stamp that is none', key.repeat(2))]) {
+    const headers = { 'service-wallet-signature': stamp, 'request-id': `Request:${secret()}` };
+    const path = `/auth/sessions/${session.session.id}`;
+    expect((await desk.call('DELETE', path, undefined, headers)).status).toBe(401);
+  }
+  const basic = { clientId: life.as.clientId, clientSecret: secret() };
+  expect((await life.app.call('GET', '/config', undefined, { as: basic })).status).toBe(401);
+}
+
+/** Changes of the account and of its owner's contact, signed. */
+async function change(life: Lived): Promise<void> {
+  const { desk, accountId, customerId, session } = life;
+  const hide = { privateEnabled: true };
+  ok(await desk.signed('PATCH', `/internal-accounts/${accountId}`, hide, session), 200);
+  const { email } = newContact(life);
+  const body = { customerType: 'INDIVIDUAL', email };
+  ok(await desk.signed('PATCH', `/customers/${customerId}`, body, session), 200);
+}
+
+/** A customer who has a wallet, with a session of it; what comes with the wallet is one credential. */
+export async function beginLife(life: Life): Promise<Lived> {
+  const desk = walletDesk(life.app, { as: life.as });
+  const { accountId, customer, credential } = await desk.customerWithWallet(newContact(life));
+  const session = await signIn(life, desk, credential);
+  return { ...life, desk, accountId, customerId: customer.id, email: credential, session };
+}
+
+/** All that such a customer can do; the wallet has four credentials in the end. */
+export async function goOn(begun: Lived): Promise<Lived> {
+  const life = { ...begun, session: await refresh(begun) };
+  await proveByText(life);
+  const session = await proveByPasskey(life);
+  await proveByIdentity(life);
+  await sayTooMuch(life);
+  await change(life);
+  await takeOut({ ...life, session });
+  const path = `/auth/sessions/${begun.session.session.id}`;
+  ok(await life.desk.signed('DELETE', path, undefined, session), 204);
+  return { ...life, session };
+}

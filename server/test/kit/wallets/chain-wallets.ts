@@ -1,0 +1,122 @@
+// Wallets for tests: keys that sign messages as real wallets do, on every kind of chain. Signing is written
+// out here, with OpenSSL doing the multiplication, because node signs no digest that it did not make.
+import { createECDH, createHash, sign } from 'node:crypto';
+import { ripemd160 } from '@noble/hashes/legacy.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { base58, bech32, bech32m, createBase58check } from '@scure/base';
+import { bitcoinDigest } from '../../../src/features/payees/ownership/signatures/bitcoin.ts';
+import { evmDigest } from '../../../src/features/payees/ownership/signatures/personal.ts';
+import {
+  compressed,
+  ORDER,
+  toBigInt,
+} from '../../../src/features/payees/ownership/signatures/secp256k1.ts';
+import { ed25519KeyOf } from '../../../src/runtime/security/crypto.ts';
+
+const base58check = createBase58check(sha256);
+const bytes32 = (value: bigint) => Buffer.from(value.toString(16).padStart(64, '0'), 'hex');
+const mod = (value: bigint) => ((value % ORDER) + ORDER) % ORDER;
+
+function power(base: bigint, exponent: bigint): bigint {
+  let [result, square] = [1n, base];
+  for (let rest = exponent; rest > 0n; rest >>= 1n) {
+    if (rest & 1n) result = (result * square) % ORDER;
+    square = (square * square) % ORDER;
+  }
+  return result;
+}
+
+function pointOf(secret: bigint): Buffer {
+  const curve = createECDH('secp256k1');
+  curve.setPrivateKey(bytes32(secret));
+  return curve.getPublicKey();
+}
+
+/** ECDSA over a digest with a nonce that follows from both; `high` gives the other of the two `s`. */
+export function signDigest(secret: bigint, digest: Uint8Array, { high = false } = {}) {
+  const seed = createHash('sha256').update(bytes32(secret)).update(digest).digest();
+  const nonce = mod(toBigInt(seed));
+  const point = pointOf(nonce);
+  const r = mod(toBigInt(point.subarray(1, 33)));
+  const s = mod(power(nonce, ORDER - 2n) * (toBigInt(digest) + r * secret));
+  const isHigh = s > ORDER >> 1n;
+  const parity = point[64]! & 1;
+  const flip = isHigh !== high;
+  return {
+    pair: Buffer.concat([bytes32(r), bytes32(flip ? ORDER - s : s)]),
+    recovery: flip ? parity ^ 1 : parity,
+  };
+}
+
+const hash160 = (bytes: Uint8Array) => ripemd160(sha256(bytes));
+
+/** A wallet on an EVM chain. */
+export function evmWallet(secret: bigint) {
+  const address = `0x${Buffer.from(keccak_256(pointOf(secret).subarray(1)).subarray(12)).toString('hex')}`;
+  return {
+    address,
+    sign(message: string, { v = 27, high = false } = {}): string {
+      const { pair, recovery } = signDigest(secret, evmDigest(message), { high });
+      return `0x${pair.toString('hex')}${(v + recovery).toString(16).padStart(2, '0')}`;
+    },
+  };
+}
+
+export function tronWallet(secret: bigint) {
+  const hash = keccak_256(pointOf(secret).subarray(1)).subarray(12);
+  return {
+    address: base58check.encode(Buffer.concat([Buffer.of(0x41), hash])),
+    sign(message: string): string {
+      const head = `\x19TRON Signed Message:\n${Buffer.byteLength(message)}`;
+      const { pair, recovery } = signDigest(secret, keccak_256(Buffer.from(head + message)));
+      return `0x${pair.toString('hex')}${(27 + recovery).toString(16)}`;
+    },
+  };
+}
+
+export function solanaWallet(seed: Uint8Array) {
+  const key = ed25519KeyOf(seed);
+  const spki = createPublic(key);
+  return {
+    address: base58.encode(spki.subarray(-32)),
+    sign: (message: string) => base58.encode(sign(null, Buffer.from(message), key)),
+  };
+}
+
+function createPublic(key: ReturnType<typeof ed25519KeyOf>): Buffer {
+  const jwk = key.export({ format: 'jwk' });
+  return Buffer.from(jwk.x as string, 'base64url');
+}
+
+/** A Spark wallet on regtest. */
+export function sparkWallet(secret: bigint) {
+  const key = compressed(pointOf(secret));
+  const words = bech32m.toWords(Buffer.concat([Buffer.from([0x0a, 0x21]), key]));
+  return {
+    address: bech32m.encode('sparkrt', words, 1000),
+    /** The form of 64 bytes. */
+    sign: (message: string, { high = false } = {}): string =>
+      signDigest(secret, sha256(Buffer.from(message)), { high }).pair.toString('hex'),
+  };
+}
+
+const FIRST_HEADER = { uncompressed: 27, p2pkh: 31, p2sh: 35, segwit: 39 };
+
+/** A Bitcoin key with its addresses on the main network; `header` says what the signature claims to be. */
+export function bitcoinWallet(secret: bigint) {
+  const point = pointOf(secret);
+  const keyHash = hash160(compressed(point));
+  const legacy = (version: number, hash: Uint8Array) =>
+    base58check.encode(Buffer.concat([Buffer.of(version), hash]));
+  return {
+    uncompressed: legacy(0, hash160(point)),
+    p2pkh: legacy(0, keyHash),
+    p2sh: legacy(5, hash160(Buffer.concat([Buffer.from([0, 20]), keyHash]))),
+    segwit: bech32.encode('bc', [0, ...bech32.toWords(keyHash)]),
+    sign(message: string, header: keyof typeof FIRST_HEADER): string {
+      const { pair, recovery } = signDigest(secret, bitcoinDigest(message));
+      return Buffer.concat([Buffer.of(FIRST_HEADER[header] + recovery), pair]).toString('base64');
+    },
+  };
+}

@@ -1,0 +1,68 @@
+// What a client of embedded wallets does with keys: draws them, signs with them, encrypts codes to others and
+// opens what was sealed to its own. Done by the libraries that clients really use, and apart from any test
+// runner.
+import { createECDH } from 'node:crypto';
+import { ApiKeyStamper, walletCrypto } from './client-libraries.ts';
+
+/** A P-256 key pair as clients write it. */
+export interface Keys {
+  /** The scalar: 64 hex digits. */
+  privateKey: string;
+  /** Compressed: 66 hex digits. */
+  publicKey: string;
+  /** The same point whole: 130 hex digits. */
+  wholeKey: string;
+}
+
+/** What clients send to every one-time code of the sandbox. */
+export const CODE = '000000';
+
+const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+
+export function keysOf(privateKey: string): Keys {
+  const whole = walletCrypto.getPublicKey(privateKey, false);
+  return {
+    privateKey,
+    publicKey: hexOf(walletCrypto.compressRawPublicKey(whole)),
+    wholeKey: hexOf(whole),
+  };
+}
+
+/** A fresh pair. */
+export function drawKeys(): Keys {
+  const curve = createECDH('prime256v1');
+  curve.generateKeys();
+  // node leaves out leading zeros.
+  return keysOf(curve.getPrivateKey('hex').padStart(64, '0'));
+}
+
+/** The value of the signature header: `text` signed with a scalar. */
+export async function stampWith(privateKey: string, text: string): Promise<string> {
+  const { publicKey } = keysOf(privateKey);
+  const stamper = new ApiKeyStamper({ apiPublicKey: publicKey, apiPrivateKey: privateKey });
+  return (await stamper.stamp(text)).stampHeaderValue;
+}
+
+/** `encryptedOtpBundle`: a code and a key, encrypted to the key of a bundle. */
+export function encryptOtp(code: string, bundle: string, publicKey: string): Promise<string> {
+  const { enclaveQuorumPublic } = JSON.parse(bundle) as { enclaveQuorumPublic: string };
+  return walletCrypto.encryptOtpCodeToBundle(code, bundle, publicKey, enclaveQuorumPublic);
+}
+
+/** The key pair in an `encryptedSessionSigningKey`. */
+export const openSessionKey = (sealed: string, privateKey: string): Keys =>
+  keysOf(walletCrypto.decryptCredentialBundle(sealed, privateKey));
+
+/** Whose key signs: a scalar, or whoever holds one. */
+export type Holder = string | Pick<Keys, 'privateKey'>;
+
+const scalarOf = (holder: Holder) => (typeof holder === 'string' ? holder : holder.privateKey);
+
+/** The two headers of a signed leg. */
+export async function signedHeaders(
+  { payloadToSign, requestId }: { payloadToSign: string; requestId: string },
+  holder: Holder,
+): Promise<Record<string, string>> {
+  const stamp = await stampWith(scalarOf(holder), payloadToSign);
+  return { 'service-wallet-signature': stamp, 'request-id': requestId };
+}

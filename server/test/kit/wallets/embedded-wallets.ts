@@ -1,0 +1,161 @@
+// A desk for tests of embedded wallets: customers who have one, the keys of their devices, sessions, and
+// signed retries. What a client does is done by the libraries that clients really use, so that a test which
+// passes here says that they can.
+import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import { customer, ok } from '../app/fixtures.ts';
+import type { Answer, CallOptions, TestApp } from '../app/harness.ts';
+import { authenticator } from './authenticator.ts';
+import {
+  CODE,
+  drawKeys,
+  encryptOtp,
+  type Holder,
+  type Keys,
+  signedHeaders,
+} from './client-keys.ts';
+
+export {
+  CODE,
+  drawKeys,
+  encryptOtp,
+  type Holder,
+  type Keys,
+  openSessionKey,
+  signedHeaders,
+  stampWith,
+} from './client-keys.ts';
+
+/** What a session that may not sign is refused with in the sandbox. */
+export const NOT_ALLOWED = [
+  401,
+  'UNAUTHORIZED',
+  'The wallet signature is of no active session that may sign this.',
+];
+
+/** The same of an active session of the wallet, with who must sign instead. */
+export const notYours = (instead: string) => [
+  401,
+  'UNAUTHORIZED',
+  `The wallet signature is of a session that may not sign this: ${instead} must sign.`,
+];
+
+/** A request to add a passkey, which a device made for it. */
+export function passkeyBody(accountId: string, nickname = 'Phone', device = authenticator()) {
+  const challenge = randomUUID();
+  return {
+    type: 'PASSKEY',
+    accountId,
+    nickname,
+    challenge,
+    attestation: device.create(challenge),
+  };
+}
+
+/** A session and the private half of its key. */
+export interface HeldSession extends Keys {
+  // biome-ignore lint/suspicious/noExplicitAny: a reply, of which a test reads what it asserts.
+  session: any;
+}
+
+export type WalletDesk = ReturnType<typeof walletDesk>;
+
+let counter = 0;
+
+/** `as` is the platform that asks; the main one unless said. */
+export function walletDesk(app: TestApp, { as = app.platform }: Pick<CallOptions, 'as'> = {}) {
+  const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
+    app.call(method, path, body, { as, headers });
+
+  const credentialsOf = async (accountId: string): Promise<Answer['body'][]> =>
+    ok(await call('GET', `/auth/credentials?accountId=${accountId}`), 200).data;
+
+  const sessionsOf = async (accountId: string): Promise<Answer['body'][]> =>
+    ok(await call('GET', `/auth/sessions?accountId=${accountId}`), 200).data;
+
+  async function walletOf(customerId: string) {
+    const path = `/customers/internal-accounts?customerId=${customerId}&type=EMBEDDED_WALLET`;
+    const { data } = ok(await call('GET', path), 200);
+    expect(data).toHaveLength(1);
+    return data[0];
+  }
+
+  /** A customer with a wallet that is ready, and the credential that it starts with. */
+  async function customerWithWallet(body: object = {}) {
+    const email = `person-${++counter}@example.com`;
+    const person = await customer(app, { as }, { email, ...body });
+    await app.settle();
+    const account = await walletOf(person.id);
+    const [credential] = await credentialsOf(account.id);
+    return { customer: person, account, accountId: account.id as string, credential };
+  }
+
+  /** Asks for a signature, signs, and asks again; `change` is sent with the second request instead. */
+  async function signedRetry(
+    method: string,
+    path: string,
+    body: unknown,
+    signer: Holder,
+    { change = body, headers = {} }: { change?: unknown; headers?: Record<string, string> } = {},
+  ): Promise<{ first: Answer; second: Answer }> {
+    const first = await call(method, path, body, headers);
+    ok(first, 202);
+    const signed = await signedHeaders(first.body, signer);
+    return { first, second: await call(method, path, change, { ...headers, ...signed }) };
+  }
+
+  /** The same, of which only the last answer matters. */
+  const signed = async (method: string, path: string, body: unknown, signer: Holder) =>
+    (await signedRetry(method, path, body, signer)).second;
+
+  /** Has a one-time code sent and answers the key to encrypt it to. */
+  async function otpBundle(credentialId: string): Promise<string> {
+    const sent = await call('POST', `/auth/credentials/${credentialId}/challenge`, {});
+    return ok(sent, 200).otpEncryptionTargetBundle;
+  }
+
+  /** A session of a credential of one-time codes. */
+  async function otpSession(
+    { id, type }: { id: string; type: string },
+    keys = drawKeys(),
+    code = CODE,
+  ): Promise<HeldSession> {
+    const encryptedOtpBundle = await encryptOtp(code, await otpBundle(id), keys.publicKey);
+    const body = { type, encryptedOtpBundle };
+    const opened = await signed('POST', `/auth/credentials/${id}/verify`, body, keys);
+    return { session: ok(opened, 200), ...keys };
+  }
+
+  /** A session of the wallet's e-mail credential. */
+  async function emailSession(accountId: string, keys = drawKeys()): Promise<HeldSession> {
+    const found = (await credentialsOf(accountId)).find(({ type }) => type === 'EMAIL_OTP');
+    expect(found).toBeDefined();
+    return otpSession(found, keys);
+  }
+
+  /** A wallet with credentials for both kinds of codes, and a session of each. */
+  async function twoWays() {
+    const phoneNumber = `+1555${String(1_000_000 + ++counter)}`;
+    const { accountId, customer, credential: email } = await customerWithWallet({ phoneNumber });
+    const byEmail = await emailSession(accountId);
+    const body = { type: 'SMS_OTP', accountId };
+    const sms = ok(await signed('POST', '/auth/credentials', body, byEmail), 201);
+    const bySms = await otpSession(sms);
+    return { accountId, customer, email, sms, byEmail, bySms };
+  }
+
+  return {
+    as,
+    call,
+    credentialsOf,
+    sessionsOf,
+    walletOf,
+    customerWithWallet,
+    signedRetry,
+    signed,
+    otpBundle,
+    otpSession,
+    emailSession,
+    twoWays,
+  };
+}

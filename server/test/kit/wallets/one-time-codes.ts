@@ -1,0 +1,75 @@
+// What tests of one-time codes for wallets do over and over: add such a credential, ask for a code, show it
+// encrypted, and read what an answer says.
+import { ok } from '../app/fixtures.ts';
+import type { Answer, TestApp } from '../app/harness.ts';
+import { walletCrypto } from './client-libraries.ts';
+import { CODE, drawKeys, encryptOtp, type WalletDesk } from './embedded-wallets.ts';
+
+export type OtpType = 'EMAIL_OTP' | 'SMS_OTP';
+
+export const NONE_PENDING = [401, 'UNAUTHORIZED', 'No pending OTP for this credential'];
+export const WRONG_CODE = [401, 'UNAUTHORIZED', 'Invalid OTP code'];
+
+/** Status, code and reason. */
+export const verdict = ({ status, body }: Answer) => [status, body.code, body.reason];
+
+/** Status and code, and the fields that are bad. */
+export const fault = ({ status, body }: Answer) => [
+  status,
+  body.code,
+  ...(body.details?.errors ?? []).map(({ field }: { field: string }) => field),
+];
+
+let phones = 0;
+export const phoneNumber = () => `+1415555${String(1000 + ++phones)}`;
+
+/** What a bundle says, its signature aside. */
+export const readBundle = (bundle: string) =>
+  JSON.parse(Buffer.from(JSON.parse(bundle).data, 'hex').toString());
+
+/** Any text, encrypted to the key of a bundle by hand. */
+export function sealTo(bundle: string, text: string): string {
+  const targetKeyBuf = Buffer.from(readBundle(bundle).targetPublic, 'hex');
+  const sealed = walletCrypto.hpkeEncrypt({ plainTextBuf: Buffer.from(text), targetKeyBuf });
+  return walletCrypto.formatHpkeBuf(sealed);
+}
+
+type Credential = Pick<Answer['body'], 'id' | 'type'>;
+
+export function otpDesk(app: TestApp, desk: WalletDesk) {
+  const challenge = (id: string) => desk.call('POST', `/auth/credentials/${id}/challenge`);
+
+  const add = (accountId: string, type: OtpType, headers?: Record<string, string>) =>
+    desk.call('POST', '/auth/credentials', { type, accountId }, headers);
+
+  const send = (
+    { id, type }: Credential,
+    encryptedOtpBundle: string,
+    headers?: Record<string, string>,
+  ) => desk.call('POST', `/auth/credentials/${id}/verify`, { type, encryptedOtpBundle }, headers);
+
+  /** The unsigned leg, with a code for a bundle. */
+  async function show(
+    credential: Credential,
+    bundle: string,
+    { code = CODE, keys = drawKeys() } = {},
+  ) {
+    const sealed = await encryptOtp(code, bundle, keys.publicKey);
+    return { sealed, keys, answer: await send(credential, sealed) };
+  }
+
+  /** A wallet with both credentials, and a session of the first. */
+  async function both() {
+    const held = await desk.customerWithWallet({ phoneNumber: phoneNumber() });
+    const session = await desk.emailSession(held.accountId);
+    const body = { type: 'SMS_OTP', accountId: held.accountId };
+    const added = ok(await desk.signed('POST', '/auth/credentials', body, session), 201);
+    const { otpEncryptionTargetBundle: bundle, ...sms } = added;
+    const of: Record<OtpType, Answer['body']> = { EMAIL_OTP: held.credential, SMS_OTP: sms };
+    return { ...held, session, bundle, of };
+  }
+
+  const wait = (ms: number) => app.world.set(app.world.now() + ms);
+
+  return { challenge, add, send, show, both, wait };
+}

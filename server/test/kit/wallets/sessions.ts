@@ -1,0 +1,37 @@
+// Sessions of a wallet put straight into the table, for tests that ask who may sign and not how one signs in:
+// any credential, any end, and the private key in the test's hands.
+import { credentials, walletSessions, wallets } from '../../../src/features/wallets/store.ts';
+import type { TestApp } from '../app/harness.ts';
+import { drawKeys, type Keys } from './embedded-wallets.ts';
+
+/** A session of the wallet's oldest credential, or of one that never was. */
+export async function heldSession(
+  { runtime, operate }: TestApp,
+  accountId: string,
+  more: { expires_at?: number } = {},
+): Promise<Keys> {
+  const keys = drawKeys();
+  const wallet = await runtime.db.read(wallets, accountId);
+  if (!wallet) throw new Error(`${accountId} is no wallet`);
+  const { platform_id, customer_id } = wallet;
+  const [credential] = await runtime.db.find(credentials, { account_id: accountId });
+  await operate(async (ctx) => {
+    ctx.insert(walletSessions, {
+      id: ctx.id('Session'),
+      platform_id,
+      account_id: accountId,
+      customer_id,
+      credential_id: credential?.id ?? 'AuthMethod:none',
+      status: 'ACTIVE',
+      public_key: keys.publicKey,
+      client_key: keys.publicKey,
+      api_key_id: 'x',
+      authenticated_at: ctx.now,
+      expires_at: ctx.now + 15 * 60_000,
+      created_at: ctx.now,
+      updated_at: ctx.now,
+      ...more,
+    });
+  });
+  return keys;
+}

@@ -1,0 +1,184 @@
+// An operation that a wallet signs and that does nothing but leave a mark, so that the mechanism can be
+// tested apart from what real operations have against a request. It is bound as the server binds them, and
+// every part of it can be exchanged by a test.
+import { type Static, Type } from '@sinclair/typebox';
+import { type WalletParts, walletOf } from '../../../src/features/wallets/accounts/wallet.ts';
+import {
+  type SignedOperation,
+  type Steps,
+  signedOperation,
+} from '../../../src/features/wallets/signing/signed.ts';
+import {
+  type Signer,
+  type WalletRow,
+  walletRequests,
+  walletSessions,
+  wallets,
+} from '../../../src/features/wallets/store.ts';
+import { perform } from '../../../src/http/bind.ts';
+import { operation } from '../../../src/kernel/contract/operation.ts';
+import { Fault } from '../../../src/kernel/fault.ts';
+import { col, type RowOf, table } from '../../../src/runtime/db/table.ts';
+import type { Ctx } from '../../../src/runtime/operation/context.ts';
+import type { Runtime } from '../../../src/runtime/operation/operate.ts';
+import { ok } from '../app/fixtures.ts';
+import type { TestApp, TestPlatform } from '../app/harness.ts';
+import { drawKeys, type Keys, signedHeaders, walletDesk } from './embedded-wallets.ts';
+
+const contract = operation({
+  operationId: 'markThing',
+  method: 'POST',
+  path: '/things/{id}',
+  tag: 'Test',
+  summary: 'Leave a mark',
+  permission: 'TRANSACT',
+  signedRetry: true,
+  params: Type.Object({ id: Type.String() }),
+  body: Type.Object({ accountId: Type.String(), note: Type.Optional(Type.Unknown()) }),
+  replies: { 200: null, 201: null, 202: null },
+  errors: [],
+});
+type Thing = typeof contract;
+
+const marks = table('marks', { id: col.text, thing: col.text, version: col.int4 });
+
+/** A table for the marks. */
+export const prepareMarks = (app: TestApp) =>
+  app.runtime.db.query(
+    'create table marks (id text primary key, thing text not null, version integer not null)',
+    [],
+  );
+
+/** Stages what the operation does: its only effect. */
+export const leaveMark = (ctx: Ctx, thing: string): void =>
+  void ctx.insert(marks, { id: ctx.id('Mark'), thing });
+
+interface Given {
+  body?: unknown | undefined;
+  headers?: Record<string, string | undefined>;
+  as?: TestPlatform | undefined;
+  through?: Runtime | undefined;
+  with?: SignedOperation | undefined;
+  of?: string | undefined;
+}
+
+type RequestRow = RowOf<typeof walletRequests>;
+type Body = Static<Thing['body']>;
+
+/** The operation, for a wallet of its own. */
+export async function signedThing(
+  app: TestApp,
+  {
+    as = app.platform,
+    steps = {},
+    signer,
+    other = contract.operationId,
+  }: {
+    as?: TestPlatform;
+    steps?: Partial<Steps<Thing>>;
+    signer?: Partial<Signer>;
+    other?: string;
+  } = {},
+) {
+  const { accountId } = await walletDesk(app, { as }).customerWithWallet();
+  const wallet = (await app.runtime.db.read(wallets, accountId)) as WalletRow;
+  const thing = `thing-${accountId}`;
+  const parts: WalletParts = { connectors: app.connectorsOf };
+  const bound = signedOperation({ ...contract, operationId: other } as Thing, parts, {
+    of: ({ params }) => params.id,
+    async begin(ctx, { params, body }) {
+      return {
+        ask: {
+          wallet: await walletOf(ctx, (body as Body).accountId),
+          payload: { type: 'TEST', parameters: { thing: params.id } },
+          bound: { seen: params.id },
+          signer: { by: 'session', accounts: [accountId], ...signer } as Signer,
+        },
+      };
+    },
+    async perform(ctx, { params }) {
+      leaveMark(ctx, params.id);
+      return { status: 201, body: { done: params.id } };
+    },
+    ...steps,
+  });
+
+  async function call(given: Given = {}) {
+    const { body = { accountId }, headers = {}, of = thing } = given;
+    const caller = {
+      platformId: (given.as ?? as).id,
+      environment: (given.as ?? as).environment,
+      tokenId: null,
+      permissions: [],
+    };
+    const request = { params: { id: of }, query: {}, headers, body, rawBody: JSON.stringify(body) };
+    const toBody = ({ code, message }: Fault) => ({ code, reason: message });
+    try {
+      const runtime = given.through ?? app.runtime;
+      return await perform(runtime, caller, given.with ?? bound, request, toBody);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      return { status: error.status, body: toBody(error) };
+    }
+  }
+
+  /** A session of the wallet with a key that the test holds. */
+  async function session(
+    of: { accountId?: string; credential?: string } = {},
+  ): Promise<Keys & { id: string; end(): Promise<void> }> {
+    const keys = drawKeys();
+    const row = await app.operate(
+      async (ctx) =>
+        ctx.insert(walletSessions, {
+          id: ctx.id('Session'),
+          platform_id: as.id,
+          account_id: of.accountId ?? accountId,
+          customer_id: wallet.customer_id,
+          credential_id: of.credential ?? 'AuthMethod:test',
+          status: 'ACTIVE',
+          public_key: keys.publicKey,
+          client_key: keys.publicKey,
+          api_key_id: 'key',
+          authenticated_at: ctx.now,
+          expires_at: ctx.now + 15 * 60_000,
+          created_at: ctx.now,
+          updated_at: ctx.now,
+        }),
+      as,
+    );
+    const end = () =>
+      app.operate(async (ctx) => {
+        const now = await ctx.read(walletSessions, row.id);
+        if (now) ctx.update(walletSessions, now, { status: 'REVOKED', updated_at: ctx.now });
+      }, as);
+    return { ...keys, id: row.id, end };
+  }
+
+  /** A first leg: what is to be signed. */
+  const ask = async (given: Given = {}): Promise<{ payloadToSign: string; requestId: string }> =>
+    ok({ headers: {}, ...(await call(given)) } as never, 202);
+
+  return {
+    as,
+    accountId,
+    thing,
+    wallet,
+    operation: bound,
+    call,
+    session,
+    ask,
+    /** A first leg, and the headers of its second. */
+    async signed(keys: Keys, given: Given = {}): Promise<Record<string, string>> {
+      return signedHeaders(await ask(given), keys);
+    },
+    /** How often the work was done. */
+    async marks(): Promise<number> {
+      const sql = 'select count(*)::int as count from marks where thing = $1';
+      const [row] = await app.runtime.db.query(sql, [thing]);
+      return row?.count as number;
+    },
+    request: async (headers: Record<string, string>): Promise<RequestRow> =>
+      (await app.runtime.db.read(walletRequests, headers['request-id'] as string)) as RequestRow,
+  };
+}
+export type SignedThing = Awaited<ReturnType<typeof signedThing>>;

@@ -1,0 +1,74 @@
+// Payments out of an embedded wallet, for tests: somebody with money in one and a session of it, quotes, and
+// their execution with the headers of a signature.
+import { expect } from 'vitest';
+import { fund, ok } from '../app/fixtures.ts';
+import type { Answer, TestApp } from '../app/harness.ts';
+import { type HeldSession, stampWith, walletDesk } from './embedded-wallets.ts';
+
+export const payloadOf = (quote: Answer['body']): string =>
+  quote.paymentInstructions[0].accountOrWalletInfo.payloadToSign;
+
+/** The header of a signature, with others. */
+export const stamped = (stamp: string, more: Record<string, string> = {}) => ({
+  'service-wallet-signature': stamp,
+  ...more,
+});
+
+interface Recorded extends Record<string, unknown> {
+  operation: string;
+  subject: string;
+  session_id: string | null;
+  public_key: string;
+  stamp: string;
+}
+
+export type WalletPayer = ReturnType<typeof walletPayer>;
+
+export function walletPayer(app: TestApp, as = app.platform) {
+  const desk = walletDesk(app, { as });
+
+  const create = (body: object) => app.call('POST', '/quotes', body, { as });
+
+  const execute = (id: string, headers: Record<string, string> = {}, body?: object) =>
+    app.call('POST', `/quotes/${id}/execute`, body, { as, headers });
+
+  return {
+    desk,
+    create,
+    execute,
+
+    /** A wallet with 100 USDB and a session of it. */
+    async rich() {
+      const held = await desk.customerWithWallet();
+      await fund(app, held.accountId, 100_000_000);
+      return { ...held, session: await desk.emailSession(held.accountId) };
+    },
+
+    /** A Spark wallet that USDB can be paid to. */
+    async sparkAccount(customerId: string): Promise<Answer['body']> {
+      const beneficiary = {
+        ...{ beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper', countryOfResidence: 'US' },
+      };
+      const address = `sparkrt1${'q'.repeat(40)}`;
+      const accountInfo = { accountType: 'SPARK_WALLET', address, beneficiary };
+      const body = { customerId, currency: 'USDB', accountInfo };
+      return ok(await app.call('POST', '/customers/external-accounts', body, { as }), 201);
+    },
+
+    /** Makes a quote, has it signed and executes it. */
+    async pay({ privateKey }: Pick<HeldSession, 'privateKey'>, body: object) {
+      const quote = ok(await create(body), 201);
+      const stamp = await stampWith(privateKey, payloadOf(quote));
+      expect(ok(await execute(quote.id, stamped(stamp)), 200).id).toBe(quote.id);
+      return quote;
+    },
+
+    /** What a wallet's quotes were executed with. */
+    recorded: (accountId: string) =>
+      app.runtime.db.query<Recorded>(
+        `select operation, subject, session_id, public_key, stamp from wallet_authorizations
+          where account_id = $1 and operation = 'executeQuote' order by id`,
+        [accountId],
+      ),
+  };
+}

@@ -1,0 +1,76 @@
+// Codes that another UMA provider, or the way to it, answers with: the sandbox has an address for each.
+import { UMA_SCRIPTS } from '../../../src/connectors/sandbox/uma/uma-addresses.ts';
+import { fundedCustomer, internalAccount } from '../../kit/app/fixtures.ts';
+import { type CodeDesk, type Way, way } from './kit.ts';
+
+const HOST = 'sandbox.uma.money';
+
+/** A way to look up a receiver that counts as its own sender. */
+async function lookup({ app, call }: CodeDesk, receiver: string) {
+  const { person } = await fundedCustomer(app);
+  return call('GET', `/receiver/uma/${receiver}?customerId=${person.id}`);
+}
+
+async function pay(desk: CodeDesk, receiver: string) {
+  const { person, account } = await fundedCustomer(desk.app);
+  const found = await desk.call('GET', `/receiver/uma/${receiver}?customerId=${person.id}`);
+  return desk.post('/quotes', {
+    lookupId: found.body.lookupId,
+    source: { sourceType: 'ACCOUNT', accountId: account.id },
+    destination: { destinationType: 'UMA_ADDRESS', umaAddress: receiver, currency: 'USD' },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: 50_00,
+    senderCustomerInfo: { FULL_NAME: 'Ada Lovelace' },
+  });
+}
+
+const scripted = UMA_SCRIPTS.flatMap(({ name, refusal }): Way[] => {
+  if (!refusal || name.startsWith('$error.payment.')) return [];
+  const address = `${name}@${HOST}`;
+  return 'lookup' in refusal
+    ? [way(refusal.lookup, `Look up \`${address}\``, (desk) => lookup(desk, address))]
+    : [way(refusal.payRequest, `Quote a payment to \`${address}\``, (desk) => pay(desk, address))];
+});
+
+export const UMA: readonly Way[] = [
+  ...scripted,
+  way('INVALID_UMA_ADDRESS', 'Look up a receiver that is no UMA address: `bob`', (desk) =>
+    lookup(desk, 'bob'),
+  ),
+  way('USER_NOT_FOUND', 'Look up a receiver for a `senderUmaAddress` of nobody', ({ call }) =>
+    call('GET', `/receiver/uma/$success.usd@${HOST}?senderUmaAddress=$nobody@example.com`),
+  ),
+  way('SELF_PAYMENT', 'Quote from an account to itself', async ({ app, post }) => {
+    const { account } = await fundedCustomer(app);
+    return post('/quotes', {
+      source: { sourceType: 'ACCOUNT', accountId: account.id },
+      destination: { destinationType: 'ACCOUNT', accountId: account.id },
+      lockedCurrencySide: 'SENDING',
+      lockedCurrencyAmount: 1_00,
+    });
+  }),
+  way('LOOKUP_REQUEST_NOT_FOUND', 'Quote with a `lookupId` that is none', async (desk) => {
+    const { account } = await fundedCustomer(desk.app);
+    return desk.post('/quotes', {
+      lookupId: 'Lookup:x',
+      source: { sourceType: 'ACCOUNT', accountId: account.id },
+      destination: {
+        destinationType: 'UMA_ADDRESS',
+        umaAddress: `$success.usd@${HOST}`,
+        currency: 'USD',
+      },
+      lockedCurrencySide: 'SENDING',
+      lockedCurrencyAmount: 50_00,
+    });
+  }),
+  way('AMOUNT_OUT_OF_RANGE', 'Convert less than would be one unit', async ({ app, post }) => {
+    const { person, account } = await fundedCustomer(app);
+    const euros = await internalAccount(app, person.id, 'EUR');
+    return post('/quotes', {
+      source: { sourceType: 'ACCOUNT', accountId: account.id },
+      destination: { destinationType: 'ACCOUNT', accountId: euros.id },
+      lockedCurrencySide: 'SENDING',
+      lockedCurrencyAmount: 1,
+    });
+  }),
+];

@@ -1,0 +1,71 @@
+// Every error code there is, each provoked on a real server, and the page about them, which is made from the
+// same rows: `npm test -- server/test/operations/error-codes.test.ts -u` writes it anew.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Code, STATUS_OF } from '../../src/kernel/fault.ts';
+import { CARDS } from './codes/cards.ts';
+import { HTTP } from './codes/http.ts';
+import { type CodeDesk, codeDesk, type Way } from './codes/kit.ts';
+import { MONEY } from './codes/money.ts';
+import { PEOPLE } from './codes/people.ts';
+import { STABLECOINS } from './codes/stablecoins.ts';
+import { UMA } from './codes/uma.ts';
+import { WALLETS } from './codes/wallets.ts';
+
+const WAYS: readonly Way[] = [
+  ...PEOPLE,
+  ...MONEY,
+  ...WALLETS,
+  ...UMA,
+  ...CARDS,
+  ...STABLECOINS,
+  ...HTTP,
+];
+
+const CODES = Object.keys(STATUS_OF) as Code[];
+
+const HEAD = `# Error codes
+
+Every error is \`{ code, reason, details?, status, message }\`; \`details.errors\` names
+each bad field. This page lists every code there is and a way to meet it in the sandbox. A test
+walks all of these ways, and this page is made from it.
+`;
+
+function page(): string {
+  const sections = [...new Set(Object.values(STATUS_OF))].sort().map((status) => {
+    const codes = CODES.filter((code) => STATUS_OF[code] === status).sort();
+    const rows = codes.flatMap((code) =>
+      WAYS.filter((each) => each.code === code).map(({ how }) => `- \`${code}\`: ${how}.`),
+    );
+    return rows.length === 0 ? '' : [`## ${status}`, '', ...rows, ''].join('\n');
+  });
+  return [HEAD, ...sections.filter(Boolean)].join('\n');
+}
+
+let desk: CodeDesk;
+beforeAll(async () => {
+  desk = await codeDesk();
+});
+afterAll(() => desk.app.close());
+
+describe('every error code', () => {
+  it('has a way to be met', () => {
+    const known = new Set<string>(WAYS.map((each) => each.code));
+    expect(CODES.filter((code) => !known.has(code))).toEqual([]);
+  });
+
+  it.each(WAYS.map((each) => [each.code, each.how, each] as const))('%s: %s', async (...row) => {
+    const { code, run } = row[2];
+    const { status, body } = await run(desk);
+    expect([status, body.code]).toEqual([STATUS_OF[code], code]);
+  });
+
+  it('is logged where it says that we are at fault, also without a cause', () => {
+    const errors = desk.app.log.map((line) => JSON.parse(line)).filter((each) => each.err);
+    const logged = errors.filter(({ level }) => level === 'error').map(({ err }) => err.code);
+    expect(logged).toEqual(expect.arrayContaining(['SERVICE_SWITCH_ERROR']));
+  });
+
+  it('stands on the page about them', async () => {
+    await expect(page()).toMatchFileSnapshot('../../docs/errors.md');
+  });
+});

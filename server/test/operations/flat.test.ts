@@ -1,0 +1,343 @@
+// Lists cost the same however much there is and however deep the page lies: with a few hundred thousand rows
+// each list, with each filter that names an owner, an account or a time, is a walk along an index from the
+// place where the page begins. What is looked at is PostgreSQL's own account of it: the plan, and how many
+// blocks it read. Filters by a status, a type or a region are not here: they read past what does not match.
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { agentActions, agents } from '../../src/features/agents/store.ts';
+import { cardMessages, cardReveals, cards } from '../../src/features/cards/store.ts';
+import { STANDING } from '../../src/features/customers/verifications/review.ts';
+import { messages } from '../../src/features/notifications/messages/store.ts';
+import { mintsAndBurns, stablecoins } from '../../src/features/stablecoins/store.ts';
+import { countSql, type PageQuery, pageSql } from '../../src/runtime/db/paging.ts';
+import type { Table } from '../../src/runtime/db/table.ts';
+import { agentDesk } from '../kit/agents/agents.ts';
+import { externalAccount, fundedCustomer, ok, quoteBody } from '../kit/app/fixtures.ts';
+import { ACCOUNTS, filler, fillRest, PEOPLE, TRANSACTIONS } from '../kit/app/flat-rows.ts';
+import { startApp, type TestApp } from '../kit/app/harness.ts';
+import { idSql, type Planned, planner, uuid } from '../kit/app/query-plans.ts';
+
+/** Blocks for a page of twenty: the rows, and the way down an index for each branch. */
+const FEW = 150;
+/** Blocks for a count, which ends at ten thousand rows. */
+const MANY = 12_000;
+
+let app: TestApp;
+/** A connection of our own, whose statements may take their time. */
+let client: pg.Client;
+let checkFlat: Planned;
+const seen: { table: Table; query: PageQuery }[] = [];
+
+const NEW = ['beneficial_owners', 'documents', 'verifications', 'messages'];
+
+const CLOSED = "case when n % 5000 = 1 then 'CLOSED' else t.status end";
+
+beforeAll(async () => {
+  app = await startApp();
+  client = new pg.Client({ connectionString: app.databaseUrl });
+  await client.connect();
+  // Copies need no check of what they refer to, which would take longer than the rest.
+  await client.query('set session_replication_role = replica');
+  checkFlat = planner(client);
+  const fill = filler(app, client);
+  const { person, account } = await fundedCustomer(app);
+  const payee = await externalAccount(app, person.id, 'USD');
+  const quote = ok(await app.call('POST', '/quotes', quoteBody(account.id, payee.id, 100_00)), 201);
+  // One owner in three payments, and one account, have most of them; every hundredth is the platform's own.
+  await fill('transactions', quote.transactionId, TRANSACTIONS, {
+    id: idSql('Transaction', 'n'),
+    customer_id: `case when n % 100 = 1 then null when n % 3 = 0 then ${idSql('Customer', '1')}
+      else ${idSql('Customer', `n % ${PEOPLE}`)} end`,
+    source_account: `case when n % 3 = 0 then ${idSql('InternalAccount', '1')}
+      else ${idSql('InternalAccount', `n % ${ACCOUNTS}`)} end`,
+    destination_account: idSql('InternalAccount', `1 + n % 7777`),
+  });
+  await fill('customers', person.id, PEOPLE, {
+    id: idSql('Customer', 'n'),
+    platform_customer_id: `'person ' || n`,
+    uma_address: `'$p' || n || '@example.com'`,
+    // What is sealed opens in its own row alone.
+    data_key: 'null',
+    personal: 'null',
+  });
+  for (const [table, resource, id, more] of [
+    // Of its own a platform has one in each currency; closed ones do not count.
+    ['internal_accounts', 'InternalAccount', account.id, { status: CLOSED }],
+    ['external_accounts', 'ExternalAccount', payee.id, { duplicate_key: "'key ' || n" }],
+  ] as const) {
+    await fill(table, id, ACCOUNTS, {
+      id: idSql(resource, 'n'),
+      customer_id: `case when n % 5000 = 1 then null else ${idSql('Customer', `n % ${PEOPLE}`)} end`,
+      currency: `(array['USD', 'EUR', 'GBP'])[1 + (n - 1) / ${PEOPLE}]`,
+      ...more,
+    });
+  }
+  const { agent } = await agentDesk(app).unconnected(person.id);
+  await fill('agents', agent.id, ACCOUNTS, {
+    id: idSql('Agent', 'n'),
+    customer_id: idSql('Customer', `n % ${PEOPLE}`),
+  });
+  await client.query(`insert into ledger_accounts (id, currency, floor, created_at)
+    select id, currency, 0, created_at from internal_accounts on conflict do nothing`);
+  await fillRest(app, fill);
+  for (const table of [
+    'transactions',
+    'customers',
+    'internal_accounts',
+    'external_accounts',
+    'agents',
+    'agent_actions',
+    'cards',
+    'card_funding_sources',
+    'card_messages',
+    'card_reveals',
+    'stablecoin_provider_accounts',
+    'stablecoins',
+    'stablecoin_operations',
+    ...NEW,
+  ]) {
+    await client.query(`vacuum analyze ${table}`);
+  }
+  const { db } = app.runtime;
+  const { page } = db;
+  db.page = (table, query) => {
+    seen.push({ table, query });
+    // A document without its customer's key cannot be shown.
+    return table.name === 'documents'
+      ? Promise.resolve({ rows: [], hasMore: false })
+      : page(table, query);
+  };
+}, 120_000);
+afterAll(async () => {
+  await client?.end();
+  await app.close();
+});
+
+/** A cursor into the middle of everything, as the server writes them. */
+const deep = (resource: string) => {
+  const n = 100_000;
+  const time = app.world.now() - n * 1_000;
+  return Buffer.from(`${time} ${resource}:${uuid(n)}`).toString('base64url');
+};
+
+const hub = `Customer:${uuid(1)}`;
+const rare = `Customer:${uuid(4_321)}`;
+const hubAccount = `InternalAccount:${uuid(1)}`;
+const rareAccount = `InternalAccount:${uuid(54_321)}`;
+const from = '2026-01-04T10:00:00Z';
+const until = '2026-01-04T12:00:00Z';
+
+const LISTS: [string, string, string[]][] = [
+  [
+    '/transactions',
+    'Transaction',
+    [
+      '',
+      'sortOrder=asc',
+      `customerId=${hub}`,
+      `customerId=${rare}`,
+      `customerId=${hub}&sortOrder=asc`,
+      'customerId=PLATFORM',
+      'customerId=nobody',
+      'platformCustomerId=person 1',
+      'platformCustomerId=person 4321',
+      'platformCustomerId=PLATFORM',
+      'platformCustomerId=nobody',
+      `accountIdentifier=${hubAccount}`,
+      `accountIdentifier=${rareAccount}`,
+      `accountIdentifier=${hubAccount}&sortOrder=asc`,
+      `senderAccountIdentifier=${hubAccount}`,
+      `senderAccountIdentifier=${rareAccount}`,
+      `receiverAccountIdentifier=${hubAccount}`,
+      `receiverAccountIdentifier=nobody`,
+      'reference=nothing',
+      `startDate=${from}`,
+      `endDate=${until}`,
+      `startDate=${from}&endDate=${until}&sortOrder=asc`,
+      'type=OUTGOING',
+      'status=PENDING',
+    ],
+  ],
+  [
+    '/customers',
+    'Customer',
+    [
+      '',
+      'isIncludingDeleted=true',
+      'platformCustomerId=person 77',
+      'platformCustomerId=person 77&isIncludingDeleted=true',
+      'umaAddress=$p77@example.com',
+      `createdAfter=${from}`,
+      `createdBefore=${until}`,
+    ],
+  ],
+  ...['/customers/internal-accounts', '/internal-accounts', '/customers/external-accounts'].map(
+    (path): [string, string, string[]] => [
+      path,
+      path.includes('external') ? 'ExternalAccount' : 'InternalAccount',
+      ['', 'currency=GBP', 'currency=MXN', `customerId=${rare}`, `customerId=${rare}&currency=USD`],
+    ],
+  ),
+  ['/platform/external-accounts', 'ExternalAccount', ['', 'currency=USD']],
+  ['/beneficial-owners', 'BeneficialOwner', [`customerId=${hub}`, `customerId=${rare}`]],
+  [
+    '/documents',
+    'Document',
+    ['', `documentHolder=${rare}`, `documentHolder=BeneficialOwner:${uuid(54_321)}`],
+  ],
+  ['/verifications', 'Verification', ['', `customerId=${hub}`, `customerId=${rare}`]],
+  ['/agents', 'Agent', ['', `customerId=${rare}`, `createdAfter=${from}`, 'isPaused=false']],
+  [
+    '/agents/approvals',
+    'AgentAction',
+    [
+      '',
+      'sortOrder=asc',
+      `agentId=Agent:${uuid(1)}`,
+      `agentId=Agent:${uuid(4_321)}`,
+      `customerId=${hub}`,
+      `customerId=${rare}`,
+      `startDate=${from}&sortOrder=asc`,
+      `endDate=${until}`,
+    ],
+  ],
+  [
+    '/cards',
+    'Card',
+    [
+      '',
+      'sortOrder=asc',
+      `cardholderId=${hub}`,
+      `cardholderId=${rare}`,
+      `accountId=${hubAccount}`,
+      `accountId=${hubAccount}&sortOrder=asc`,
+      `accountId=${rareAccount}`,
+      'platformCardId=card 77',
+      'platformCardId=nothing',
+      'state=ACTIVE',
+      'state=CLOSED',
+      'state=PENDING_KYC',
+    ],
+  ],
+  ['/stablecoin-provider-accounts', 'StablecoinProviderAccount', ['', 'provider=BRALE']],
+  ['/stablecoins', 'Stablecoin', ['', 'provider=BRALE']],
+  [
+    `/stablecoins/Stablecoin:${uuid(1)}/operations`,
+    'StablecoinOperation',
+    ['', 'operationType=MINT', 'operationType=BURN'],
+  ],
+  ['/tokens', 'Token', ['', 'name=none']],
+];
+
+describe.each(LISTS)('GET %s', (path, resource, queries) => {
+  it.each(queries)('walks an index, whatever the page: %s', async (given) => {
+    const query = given.replace('PLATFORM', app.platform.id).replaceAll(' ', '%20');
+    for (const cursor of ['', `&cursor=${deep(resource)}`]) {
+      seen.length = 0;
+      ok(await app.call('GET', `${path}?${query}${cursor}`), 200);
+      const [{ table, query: asked } = { table: undefined, query: undefined }] = seen;
+      if (!table || !asked) throw new Error(`${path} asked for no page`);
+      if (table.name === 'tokens') continue; // a platform has a handful
+      await checkFlat(pageSql(table, asked), FEW);
+      await checkFlat(countSql(table, asked), MANY);
+    }
+  });
+});
+
+it('finds the accounts of the platform itself without looking at those of its customers', async () => {
+  const { db } = app.runtime;
+  const { find } = db;
+  const asked: string[] = [];
+  db.find = (table, where, options) => {
+    asked.push(`${table.name} ${Object.keys(where).join()} ${options?.orderBy ?? ''}`);
+    return find(table, where, options);
+  };
+  ok(await app.call('GET', '/platform/internal-accounts'), 200);
+  db.find = find;
+  expect(asked).toEqual(['internal_accounts platform_id,customer_id id']);
+  const text = `select * from internal_accounts
+    where platform_id = $1 and customer_id is null order by id limit 1000`;
+  await checkFlat({ text, values: [app.platform.id] }, FEW);
+});
+
+const equals = (wanted: object) =>
+  Object.entries(wanted).map(([column, value]) => ({
+    ...{ column, op: '=' as const },
+    value: value === 'main' ? app.platform.id : value,
+  }));
+
+async function checkPage(table: Table, filters: PageQuery['filters']) {
+  const query: PageQuery = { filters, sort: 'desc', limit: 20 };
+  await checkFlat(pageSql(table, query), FEW);
+  await checkFlat(countSql(table, query), MANY);
+}
+
+it.each([{}, { status: 'REJECTED' }])('actions of an agent walk an index: %j', async (wanted) => {
+  for (const id of [uuid(1), uuid(4_321)]) {
+    await checkPage(agentActions, equals({ agent_id: `Agent:${id}`, ...wanted }));
+  }
+});
+
+describe('what the operator asks of all platforms', () => {
+  it.each([{}, { platform_id: 'main' }, { customer_id: rare }])(
+    'agents walk an index: %j',
+    (wanted) => checkPage(agents, [...equals(wanted), { column: 'deleted_at', op: 'isNull' }]),
+  );
+
+  it.each([{}, { platform_id: 'main' }, { customer_id: rare }])('cards do: %j', (wanted) =>
+    checkPage(cards, equals(wanted)),
+  );
+
+  const hubCard = `Card:${uuid(1)}`;
+  const rareCard = `Card:${uuid(4_321)}`;
+
+  it.each([
+    {},
+    { platform_id: 'main' },
+    { platform_id: 'main', approved: false },
+    { card_id: hubCard },
+    { card_id: rareCard },
+  ])('decisions about cards do: %j', (wanted) => checkPage(cardMessages, equals(wanted)));
+
+  it.each([{}, { platform_id: 'main' }, { card_id: hubCard }, { card_id: rareCard }])(
+    'looks at cards do: %j',
+    (wanted) => checkPage(cardReveals, equals(wanted)),
+  );
+
+  it('what has paid for a card is read by an index', async () => {
+    const text = 'select * from card_funding_sources where card_id = $1 order by id limit 1000';
+    await checkFlat({ text, values: [rareCard] }, FEW);
+  });
+
+  it.each([{}, { platform_id: 'main' }, { customer_id: rare }, { status: 'FAILED' }])(
+    'messages walk an index: %j',
+    (wanted) => checkPage(messages, equals(wanted)),
+  );
+
+  it.each([{}, { platform_id: 'main' }, { status: 'FAILED' }])('mints and burns do: %j', (wanted) =>
+    checkPage(mintsAndBurns, equals(wanted)),
+  );
+
+  it.each([{}, { platform_id: 'main' }, { service_status: 'PENDING_APPROVAL' }])(
+    'stablecoins do: %j',
+    (wanted) => checkPage(stablecoins, equals(wanted)),
+  );
+
+  it.each(['PENDING_MANUAL_REVIEW', 'APPROVED'])('verifications do: %s', async (status) => {
+    for (const platform of [null, app.platform.id]) {
+      const values = [status, platform, new Date(0), '', 20];
+      await checkFlat({ text: STANDING, values }, FEW);
+    }
+  });
+
+  it('owners and documents of many are read by their index', async () => {
+    const ids = Array.from({ length: 100 }, (_, at) => `Customer:${uuid(at + 10)}`);
+    for (const [table, column] of [
+      ['beneficial_owners', 'customer_id'],
+      ['documents', 'holder_id'],
+    ]) {
+      const text = `select id from ${table} where ${column} = any($1::text[])`;
+      await checkFlat({ text, values: [ids] }, 10 * FEW);
+    }
+  });
+});

@@ -1,0 +1,240 @@
+// Only values that a client chose steer the sandbox. Every id that the server generates here ends in a value
+// that some table of the sandbox reads, and nothing but the ordinary outcome follows.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  DESCRIPTOR_DECLINES,
+  FUNDING_REJECTIONS,
+  ISSUE_OUTCOMES,
+  PULL_OUTCOMES,
+} from '../../src/connectors/sandbox/cards/card-outcomes.ts';
+import {
+  BUSINESS_ENDINGS,
+  OWNER_OUTCOMES,
+  PERSON_ENDINGS,
+  STATUS_BY_SUFFIX,
+} from '../../src/connectors/sandbox/identity/identity.ts';
+import { LIVENESS_BY_SUFFIX } from '../../src/connectors/sandbox/identity/liveness.ts';
+import { SCRIPTED_ENDING, unscripted } from '../../src/connectors/sandbox/payments/coordinates.ts';
+import { sandboxFunding } from '../../src/connectors/sandbox/payments/funding.ts';
+import { sandboxPaymentFunding } from '../../src/connectors/sandbox/payments/funding-payment.ts';
+import { NAME_ANSWERS } from '../../src/connectors/sandbox/payments/names.ts';
+import {
+  QUOTE_OUTCOMES,
+  REFUND_OUTCOMES,
+  TRANSFER_OUTCOMES,
+} from '../../src/connectors/sandbox/payments/outcomes.ts';
+import {
+  BANK_FAILS,
+  BANK_LINKS,
+  BANK_REFUSED,
+  ENABLED_AT_ONCE,
+  MISMATCH,
+  ORDERS,
+  TOKENS,
+} from '../../src/connectors/sandbox/stablecoins/mint-outcomes.ts';
+import {
+  booksBalance,
+  customer,
+  externalAccount,
+  fund,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../kit/app/fixtures.ts';
+import { type Answer, startApp, type TestApp } from '../kit/app/harness.ts';
+import { mintDesk } from '../kit/payments/mints.ts';
+import { walletDesk } from '../kit/wallets/embedded-wallets.ts';
+
+/** What is read off the identifier of an account. */
+const OF_ACCOUNTS = [
+  ...[QUOTE_OUTCOMES, REFUND_OUTCOMES, TRANSFER_OUTCOMES].flatMap(Object.keys),
+  ...[LIVENESS_BY_SUFFIX, NAME_ANSWERS, BANK_LINKS].flatMap(Object.keys),
+  ...[BANK_FAILS, BANK_REFUSED],
+];
+const MAGIC = [
+  ...new Set([
+    ...OF_ACCOUNTS,
+    ...[DESCRIPTOR_DECLINES, FUNDING_REJECTIONS, ISSUE_OUTCOMES, PULL_OUTCOMES].flatMap(
+      Object.keys,
+    ),
+    ...[BUSINESS_ENDINGS, OWNER_OUTCOMES, PERSON_ENDINGS, STATUS_BY_SUFFIX].flatMap(Object.keys),
+    ...[ORDERS, TOKENS].flatMap(Object.keys),
+    ...[ENABLED_AT_ONCE, MISMATCH],
+  ]),
+].sort();
+
+let app: TestApp;
+let suffix: string;
+beforeAll(async () => {
+  app = await startApp();
+  const { random } = app.world;
+  // The last three digits of every uuid; all other randomness stays.
+  app.world.random = (count) => {
+    const bytes = random(count);
+    if (count !== 16 || !suffix) return bytes;
+    bytes[14] = ((bytes[14] as number) & 0xf0) | Number.parseInt(suffix.slice(0, 1), 16);
+    bytes[15] = Number.parseInt(suffix.slice(1), 16);
+    return bytes;
+  };
+});
+beforeEach(() => {
+  suffix = '';
+});
+afterAll(async () => {
+  await booksBalance(app);
+  await app.close();
+});
+
+/** The answer's body; its id ends in the value that is tested. */
+function made(answer: Answer | Answer['body'], status?: number) {
+  const body = status === undefined ? answer : ok(answer, status);
+  expect(body.id.slice(-3)).toBe(suffix);
+  return body;
+}
+
+const statusOf = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200).status;
+
+/** Fields of a customer to whom the platform gave no id of its own. */
+const UNNAMED = { platformCustomerId: undefined };
+
+describe.each(MAGIC)('generated ids that end in %s', (ending) => {
+  beforeEach(() => {
+    suffix = ending;
+  });
+
+  it('leave a customer approved and a name matched', async () => {
+    const person = made(await customer(app, {}, UNNAMED));
+    expect(person.kycStatus).toBe('APPROVED');
+    const account = made(await externalAccount(app, person.id, 'EUR'));
+    expect([account.status, account.beneficiaryVerificationStatus]).toEqual(['ACTIVE', 'MATCHED']);
+  });
+
+  it('let a quote, a transfer and a pull complete', async () => {
+    const person = made(await customer(app, {}, UNNAMED));
+    const usd = made(await internalAccount(app, person.id, 'USD'));
+    await fund(app, usd.id, 500_00);
+    const [euros, dollars] = [
+      made(await externalAccount(app, person.id, 'EUR')),
+      made(await externalAccount(app, person.id, 'USD')),
+    ];
+    const body = quoteBody(usd.id, euros.id, 100_00, { immediatelyExecute: true });
+    const quote = made(await app.call('POST', '/quotes', body), 201);
+    const [inside, outside] = [{ accountId: usd.id }, { accountId: dollars.id }];
+    const out = { source: inside, destination: outside, amount: 100_00 };
+    const into = { source: outside, destination: inside, amount: 100_00 };
+    const ids = [
+      quote.transactionId,
+      made(await app.call('POST', '/transfer-out', out), 201).id,
+      made(await app.call('POST', '/transfer-in', into), 201).id,
+    ];
+    await app.settle();
+    await app.advance(60_000);
+    for (const id of ids) expect(await statusOf(id)).toBe('COMPLETED');
+  });
+
+  it('let a card be issued, get other accounts and be paid with', async () => {
+    const { customer: person, accountId } = await walletDesk(app).customerWithWallet(UNNAMED);
+    const usd = made(await internalAccount(app, person.id, 'USD'));
+    await fund(app, usd.id, 500_00);
+    const create = { cardholderId: person.id, form: 'VIRTUAL', fundingSources: [accountId] };
+    const card = made(await app.call('POST', '/cards', create), 201);
+    await app.settle();
+    const path = `/cards/${card.id}`;
+    expect(ok(await app.call('GET', path), 200).state).toBe('ACTIVE');
+    ok(await app.call('PATCH', path, { fundingSources: [usd.id] }), 200);
+    const pay = {
+      amount: 10_00,
+      currency: { code: 'USD' },
+      merchant: { descriptor: 'CORNER SHOP', mcc: '5411', country: 'US' },
+    };
+    const simulated = `/sandbox${path}/simulate/financial_authorization`;
+    ok(await app.call('POST', simulated, pay), 202);
+    await app.settle();
+    const { data } = ok(
+      await app.call('GET', `/transactions?customerId=${person.id}&type=CARD`),
+      200,
+    );
+    expect(data.map((each: Answer['body']) => each.status)).toEqual(['SETTLED']);
+  });
+
+  it('let a stablecoin be minted', async () => {
+    const desk = mintDesk(app);
+    const coin = made(await desk.coin());
+    const order = await desk.mint(coin.id, desk.mintBody((await desk.wallet()).id));
+    const { id } = made(order, 201);
+    await app.advance(5_000);
+    expect(ok(await desk.read(`/stablecoin-operations/${id}`), 200).status).toBe('COMPLETED');
+  });
+});
+
+describe('coordinates that the sandbox generates', () => {
+  it('are made again until their ending is free', () => {
+    const endings = ['1002', '1105', '2205', '1300'];
+    const tried: string[] = [];
+    const text = unscripted('seed', (seed) => {
+      tried.push(seed);
+      return endings[tried.length - 1] as string;
+    });
+    expect([text, tried.length, new Set(tried).size]).toEqual(['1300', 4, 4]);
+  });
+
+  it('know every ending that is read off an account', () => {
+    for (const each of OF_ACCOUNTS) expect(each).toMatch(SCRIPTED_ENDING);
+  });
+
+  it('never end in one of them', () => {
+    const seen = new Set<string>();
+    for (let at = 0; at < 300; at++) {
+      for (const currency of ['USD', 'EUR', 'GBP', 'MXN', 'BTC', 'USDB', 'USDC', 'USDT']) {
+        const accountId = `InternalAccount:${at}`;
+        for (const { accountOrWalletInfo: info } of sandboxFunding.instructions({
+          accountId,
+          currency,
+          owner: 'customer',
+        })) {
+          for (const name of ['accountNumber', 'iban', 'clabeNumber', 'address']) {
+            const value = info[name as keyof typeof info] as string | undefined;
+            if (value === undefined) continue;
+            seen.add(`${info.accountType} ${name}`);
+            expect(value).not.toMatch(SCRIPTED_ENDING);
+          }
+        }
+      }
+    }
+    expect(seen.size).toBeGreaterThan(10);
+  });
+
+  it('never end in one of them for one payment', () => {
+    const seen = new Set<string>();
+    for (let at = 0; at < 100; at++) {
+      const transactionId = `Transaction:${at}`;
+      const common = { transactionId, amount: 10_000n, at: 0, expiresAt: 60_000 };
+      for (const [currency, network] of [
+        ['ARS', undefined],
+        ['SGD', undefined],
+        ['INR', undefined],
+        ['BTC', 'SPARK'],
+        ['BTC', 'LIGHTNING'],
+      ] as const) {
+        const reference = `RH${String(at % 1_000).padStart(32, '0')}`;
+        const payment = { ...common, reference, currency, network, owner: 'customer' as const };
+        for (const { accountOrWalletInfo } of sandboxPaymentFunding(payment)) {
+          const info = accountOrWalletInfo as unknown as Record<string, string | undefined>;
+          for (const name of ['accountNumber', 'address', 'invoice', 'vpa']) {
+            const value = info[name]?.replace(/@.*/, '');
+            if (value === undefined) continue;
+            seen.add(`${currency} ${name}`);
+            expect(value).not.toMatch(SCRIPTED_ENDING);
+          }
+        }
+      }
+    }
+    expect([...seen].sort()).toEqual([
+      'ARS accountNumber',
+      'BTC address',
+      'BTC invoice',
+      'INR vpa',
+      'SGD accountNumber',
+    ]);
+  });
+});

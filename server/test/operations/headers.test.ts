@@ -1,0 +1,123 @@
+// Headers of replies as a browser gets them: over a real connection, from every route and from none.
+import { once } from 'node:events';
+import http from 'node:http';
+import type net from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { customer, ok } from '../kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../kit/app/harness.ts';
+import { document } from '../kit/app/requests.ts';
+import { sendRaw } from '../kit/http/raw-http.ts';
+
+interface Got {
+  status: number;
+  headers: http.IncomingHttpHeaders;
+  body: string;
+}
+
+let app: TestApp;
+let plain: TestApp;
+
+const listen = (to: TestApp) => to.app.server.listen({ port: 0, host: '127.0.0.1' });
+const portOf = (to: TestApp) => (to.app.server.server.address() as net.AddressInfo).port;
+
+beforeAll(async () => {
+  app = await startApp({ publicUrl: 'https://pay.example.com' });
+  plain = await startApp({ publicUrl: 'http://localhost:4140' });
+  await Promise.all([listen(app), listen(plain)]);
+});
+afterAll(() => Promise.all([app.close(), plain.close()]));
+
+async function ask(
+  to: TestApp,
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<Got> {
+  const request = http.request({ host: '127.0.0.1', port: portOf(to), method, path, headers });
+  request.end();
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+  let body = '';
+  for await (const chunk of response) body += chunk;
+  return { status: response.statusCode ?? 0, headers: response.headers, body };
+}
+
+const OPERATIONS = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.keys(item).map((method) => [method.toUpperCase(), path] as const),
+);
+
+const OTHERS = [
+  ...['/', '/docs', '/docs/', '/docs/start.js', '/docs/swagger-ui.css', '/openapi.json'],
+  ...['/healthz', '/readyz', '/metrics', '/nothing', '/2025-10-13/nothing', '/verify/x'],
+  ...['/verify/assets/x.js', '/card/x', '/i/x', '/ownership/x', '/reset/x', '/%E0%A4%A'],
+  `/card/${'x'.repeat(400)}`,
+].map((path) => ['GET', path] as const);
+
+const WRONG_METHODS = [
+  ['PUT', '/2025-10-13/customers'],
+  ['DELETE', '/docs'],
+] as const;
+
+describe('every reply', () => {
+  it.each([...OPERATIONS, ...OTHERS, ...WRONG_METHODS])(
+    'is protected: %s %s',
+    async (method, path) => {
+      const { headers } = await ask(app, method, path.replaceAll(/\{\w+\}/g, 'x'));
+      expect(headers['x-content-type-options']).toBe('nosniff');
+      expect(headers['strict-transport-security']).toBe('max-age=31536000');
+    },
+  );
+
+  it('is protected when it is no answer to a request', async () => {
+    for (const text of ['HELLO\r\n\r\n', `GET / HTTP/1.1\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`]) {
+      const { status, headers } = await sendRaw(portOf(app), text);
+      expect([400, 431]).toContain(status);
+      expect(headers['x-content-type-options']).toBe('nosniff');
+      expect(headers['strict-transport-security']).toBe('max-age=31536000');
+      const other = await sendRaw(portOf(plain), text);
+      expect(other.headers['x-content-type-options']).toBe('nosniff');
+      expect(other.headers).not.toHaveProperty('strict-transport-security');
+    }
+  });
+
+  it('says nothing of https below an address without it', async () => {
+    for (const path of ['/', '/docs', '/2025-10-13/customers']) {
+      const { headers } = await ask(plain, 'GET', path);
+      expect(headers['x-content-type-options']).toBe('nosniff');
+      expect(headers).not.toHaveProperty('strict-transport-security');
+    }
+  });
+});
+
+describe('the reference', () => {
+  it('cannot be framed', async () => {
+    const { headers } = await ask(app, 'GET', '/docs');
+    expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
+  });
+
+  it('is where a browser is led from the root', async () => {
+    const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+    for (const method of ['GET', 'HEAD']) {
+      const { status, headers } = await ask(app, method, '/', { accept });
+      expect([status, headers.location, headers.vary]).toEqual([302, '/docs', 'accept']);
+    }
+    const { status, body } = await ask(app, 'GET', '/', { accept: '*/*' });
+    expect([status, JSON.parse(body)]).toMatchObject([200, { docs: '/docs' }]);
+  });
+});
+
+describe('HEAD', () => {
+  it('of a page answers as GET would', async () => {
+    const { id } = await customer(app, {}, { fullName: 'Waiting Person001' });
+    const link = ok(await app.call('POST', `/customers/${id}/kyc-link`, {}), 201);
+    const verify = new URL(link.kycUrl).pathname;
+    const asset = /src="(assets\/[^"]+)"/.exec((await ask(app, 'GET', verify)).body)?.[1];
+    const paths = [verify, `/verify/${asset}`, '/verify/x', '/card/x', '/i/x', '/docs', '/'];
+    for (const path of [...paths, '/reset/x', '/ownership/x', '/openapi.json']) {
+      const [head, get] = [await ask(app, 'HEAD', path), await ask(app, 'GET', path)];
+      const { date: _, connection: __, ...expected } = get.headers;
+      if (path === '/card/x') delete expected['content-length'];
+      expect([path, head.status, head.body]).toEqual([path, get.status, '']);
+      expect(head.headers).toMatchObject(expected);
+    }
+  });
+});

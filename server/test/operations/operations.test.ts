@@ -1,0 +1,319 @@
+// What holds for every operation alike, made from the contracts: a new operation is covered the moment it
+// exists. Nobody without credentials gets anything, nobody without the permission, nobody sees another
+// platform's things, and a fault of ours says nothing about us.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { namingFor } from '../../src/catalog/naming.ts';
+import { systemCaller } from '../../src/features/tenancy/platform/index.ts';
+import type { Operation } from '../../src/http/bind.ts';
+import { createServer } from '../../src/http/server.ts';
+import { type Contract, idempotencyOf } from '../../src/kernel/contract/operation.ts';
+import { createLog } from '../../src/runtime/observability/log.ts';
+import { createMetrics } from '../../src/runtime/observability/metrics.ts';
+import { agentDesk, type HeldAgent } from '../kit/agents/agents.ts';
+import { customer } from '../kit/app/fixtures.ts';
+import { type CallOptions, startApp, type TestApp, watcher, wireOf } from '../kit/app/harness.ts';
+import { oneOfEach } from '../kit/app/one-of-each.ts';
+import { bodyOf, document, fill } from '../kit/app/requests.ts';
+import { european } from '../kit/customers/contacts.ts';
+
+type Json = Record<string, unknown>;
+
+/** A UMA address is public, and whoever was told the code of an invitation or a device may use it. */
+const OPEN_TO_ALL = [
+  'lookupUma',
+  'getInvitation',
+  'claimInvitation',
+  'cancelInvitation',
+  'redeemAgentDeviceCode',
+];
+
+let app: TestApp;
+/** A server with little patience. */
+let limited: TestApp;
+let foreign: Record<string, string>;
+/** What belongs to another customer of the same platform, and to its agent. */
+let beside: Record<string, string>;
+/** A customer whom strong authentication is asked of. */
+let ofRegion: string;
+/** Agents of the main platforms of the two servers. */
+let agent: HeldAgent;
+let limitedAgent: Awaited<ReturnType<ReturnType<typeof agentDesk>['agentOf']>>;
+
+beforeAll(async () => {
+  app = await startApp();
+  limited = await startApp({ rateLimits: { requests: 2, costly: 1, refused: 0 } });
+  foreign = await oneOfEach(app, app.other);
+  beside = await oneOfEach(app, app.platform);
+  agent = await agentDesk(app).agent();
+  ofRegion = (await european(app)).id;
+  limitedAgent = await agentDesk(limited).agentOf((await customer(limited)).id);
+});
+afterAll(() => Promise.all([app.close(), limited.close()]));
+
+// Read from the published document so that the list is there before any server is.
+const contracts = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, each]) => ({
+    path,
+    method: method.toUpperCase(),
+    operationId: each.operationId as string,
+    /** Whose credential it takes: BasicAuth, AgentAuth or none. */
+    auth: Object.keys((each.security as Json[])[0] ?? {})[0],
+  })),
+);
+
+const contractOf = (operationId: string): Contract => {
+  const found = app.operations.find((each) => each.contract.operationId === operationId);
+  if (!found) throw new Error(`${operationId} is published but not served`);
+  return found.contract;
+};
+
+const bearer = (token: string): CallOptions => ({
+  as: null,
+  headers: { authorization: `Bearer ${token}` },
+});
+
+let keys = 0;
+
+/** The caller that an operation is for, with a key where there has to be one. */
+const rightful = (contract: Contract, token = agent.accessToken): CallOptions => {
+  if (contract.auth === 'agent') return bearer(token);
+  return idempotencyOf(contract) === 'required'
+    ? { headers: { 'idempotency-key': `operations-${++keys}` } }
+    : {};
+};
+
+/** The same operation, which fails by itself: nobody is let in before it. */
+const breaking = (each: Operation): Operation => ({
+  ...each,
+  async run() {
+    throw new Error('the clock fell off the wall');
+  },
+});
+
+/** Those that somebody must say who they are for. */
+const guarded = contracts.filter(({ auth }) => auth);
+
+describe.each(guarded)('$operationId', ({ operationId }) => {
+  it('wants credentials', async () => {
+    const contract = contractOf(operationId);
+    const target = fill(contract, (name) => foreign[name] ?? 'x');
+    const wrong = { ...app.platform, clientSecret: 'wrong' };
+    const answers = [];
+    for (const options of [
+      { as: null },
+      { as: wrong },
+      bearer('abc'),
+      bearer(`gat_${'0'.repeat(40)}`),
+      // Good ones, where the other kind is asked for.
+      contract.auth === 'agent' ? {} : bearer(agent.accessToken),
+    ]) {
+      answers.push(await app.call(contract.method, target, bodyOf(contract), options));
+    }
+    for (const answer of answers) {
+      expect([answer.status, answer.body.code]).toEqual([401, 'UNAUTHORIZED']);
+      expect(answer.body).toEqual(answers[0]?.body);
+      expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    }
+  });
+
+  it('tells a token that asks too often when to come back', async () => {
+    const contract = contractOf(operationId);
+    const tight = limited.operations.find((each) => each.contract.operationId === operationId);
+    const target = fill(contract, (name) => foreign[name] ?? 'x');
+    const options = rightful(contract, limitedAgent.accessToken);
+    const ask = () => limited.call(contract.method, target, bodyOf(contract), options);
+    limited.world.set(limited.world.now() + 10_000);
+    // An agent has a share of its platform's limit.
+    const atOnce = tight?.contract.rateClass || contract.auth === 'agent' ? 2 : 4;
+    for (let spent = 0; spent < atOnce; spent++) {
+      expect((await ask()).status).not.toBe(429);
+    }
+    const answer = await ask();
+    expect([answer.status, answer.body.code]).toEqual([429, 'RATE_LIMITED']);
+    expect(answer.headers['retry-after']).toBe('1');
+    expect(answer.headers['ratelimit-remaining']).toBe('0');
+  });
+});
+
+describe.each(contracts.filter(({ auth }) => auth === 'BasicAuth'))(
+  '$operationId',
+  ({ operationId }) => {
+    it('wants its permission', async () => {
+      const contract = contractOf(operationId);
+      const others = (['VIEW', 'TRANSACT', 'MANAGE'] as const).filter(
+        (p) => p !== contract.permission,
+      );
+      const token = await app.tokenWith(others);
+      const target = fill(contract, (name) => foreign[name] ?? 'x');
+      const answer = await app.call(contract.method, target, bodyOf(contract), { as: token });
+      expect([answer.status, answer.body.code]).toEqual([403, 'FORBIDDEN']);
+    });
+  },
+);
+
+describe.each(contracts)('$operationId', ({ operationId, path, auth }) => {
+  // What is public or known by a code is shown to other platforms too; its own tests say how far.
+  if (path.includes('{') && !OPEN_TO_ALL.includes(operationId)) {
+    it("answers another platform's id like an unknown one", async () => {
+      const contract = contractOf(operationId);
+      const unknown = (name: string) => {
+        const id = foreign[name];
+        if (!id) throw new Error(`oneOfEach has no ${name}: add one for ${operationId}`);
+        return id
+          .replace(/[0-9a-f]{12}$/, '0123456789ab')
+          .replace(/(-[0-9A-Z]{4}){3}$/, '-2222-2222-2222');
+      };
+      const ask = (value: (name: string) => string) => {
+        const target = fill(contract, value, ofRegion);
+        return app.call(contract.method, target, bodyOf(contract), rightful(contract));
+      };
+      const theirs = await ask((name) => foreign[name] as string);
+      const random = await ask(unknown);
+      const malformed = await ask(() => 'no-such-thing');
+      expect(theirs.status).toBe(404);
+      expect(theirs.body.code).toBe(contract.notFound);
+      expect(theirs.body).toEqual(random.body);
+      expect(theirs.body).toEqual(malformed.body);
+      const encoded = await ask((name) => encodeURIComponent(foreign[name] as string));
+      expect(encoded.body).toEqual(theirs.body);
+      if (contract.auth !== 'agent') return;
+      const neighbours = await ask((name) => beside[name] as string);
+      expect(neighbours.body).toEqual(theirs.body);
+    });
+
+    it('answers an id with a NUL in it likewise, under a key too', async () => {
+      const contract = contractOf(operationId);
+      const target = fill(contract, () => '%00', ofRegion);
+      const own = rightful(contract);
+      const keys: Record<string, string>[] = [{}, { 'idempotency-key': 'zero' }];
+      for (const more of keys) {
+        const options = { ...own, headers: { ...own.headers, ...more } };
+        const answer = await app.call(contract.method, target, bodyOf(contract), options);
+        expect([answer.status, answer.body.code]).toEqual([404, contract.notFound]);
+      }
+    });
+  }
+
+  it.each(['', '   '])('rejects the empty idempotency key "%s"', async (key) => {
+    const contract = contractOf(operationId);
+    const target = fill(contract, (name) => foreign[name] ?? 'x', ofRegion);
+    const own = rightful(contract);
+    const headers = { ...own.headers, 'idempotency-key': key };
+    const answer = await app.call(contract.method, target, bodyOf(contract), { ...own, headers });
+    expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(answer.body.details.errors).toContainEqual({
+      ...{ field: 'Idempotency-Key', message: 'must not be empty' },
+    });
+  });
+
+  it('hides what went wrong inside', async () => {
+    const contract = contractOf(operationId);
+    let broken = false;
+    const { runtime, files, operations, platform } = app;
+    const lines: string[] = [];
+    const admit = async () => {
+      broken = true;
+      return systemCaller(platform.id, platform.environment);
+    };
+    const server = createServer({
+      files,
+      runtime: {
+        ...runtime,
+        world: {
+          ...runtime.world,
+          now() {
+            if (broken) throw new Error('the clock fell off the wall');
+            return runtime.world.now();
+          },
+        },
+      },
+      operations: auth ? operations : operations.map(breaking),
+      authenticate: admit,
+      agents: { callerOf: admit, isProven: () => true },
+      naming: namingFor('Service'),
+      log: createLog(runtime.world, 'error', (line) => lines.push(line)),
+      metrics: createMetrics(),
+      watch: watcher([]),
+    });
+    const body = bodyOf(contract);
+    const wire = body === undefined ? undefined : await wireOf(body);
+    const reply = await server.inject({
+      method: contract.method,
+      url: `/2025-10-13${fill(contract, (name) => foreign[name] ?? 'x')}`,
+      headers: { ...rightful(contract).headers, ...(wire ? { 'content-type': wire.type } : {}) },
+      ...(wire ? { payload: wire.payload } : {}),
+    });
+    await server.close();
+    expect(reply.statusCode).toBe(500);
+    expect(reply.json().code).toBe('INTERNAL_ERROR');
+    expect(reply.body).not.toContain('clock');
+    expect(lines.join('')).toContain('the clock fell off the wall');
+    expect(lines.join('')).toContain(String(reply.headers['x-request-id']));
+  });
+});
+
+describe('operations that judge half a request', () => {
+  it('ask nobody outside, since what they do then is thrown away', () => {
+    const judging = app.operations.filter(({ contract }) => contract.semanticValidation);
+    expect(judging.length).toBeGreaterThan(4);
+    expect(judging.filter(({ contract }) => contract.callsExternal || contract.upload)).toEqual([]);
+  });
+});
+
+describe('paths and methods', () => {
+  it('answers an unknown path in JSON', async () => {
+    const answer = await app.call('GET', '/nothing/here');
+    expect([answer.status, answer.body.code]).toEqual([404, 'NOT_FOUND']);
+  });
+
+  it('answers a wrong method in JSON and says which are right', async () => {
+    const answer = await app.call('PUT', '/customers');
+    expect([answer.status, answer.body.code]).toEqual([405, 'METHOD_NOT_ALLOWED']);
+    expect(answer.headers.allow).toContain('POST');
+    expect((await app.call('GET', '/quotes')).status).toBe(405);
+  });
+
+  it('reads ids raw or percent-encoded', async () => {
+    const person = await customer(app);
+    const raw = await app.call('GET', `/customers/${person.id}`);
+    const encoded = await app.call('GET', `/customers/${encodeURIComponent(person.id)}`);
+    expect(raw.body).toEqual(encoded.body);
+    expect(raw.status).toBe(200);
+  });
+
+  it('refuses a body that is not JSON, is too large, or is missing', async () => {
+    const headers = { 'content-type': 'application/json' };
+    const login = `${app.platform.clientId}:${app.platform.clientSecret}`;
+    const send = (payload: string | Buffer) =>
+      app.server.inject({
+        method: 'POST',
+        url: '/2025-10-13/quotes',
+        headers: {
+          ...headers,
+          authorization: `Basic ${Buffer.from(login).toString('base64')}`,
+        },
+        payload,
+      });
+    for (const payload of [
+      '{"a":"\\u0000"}',
+      '{"a":"\\ud83d"}',
+      '{"a":"\\uDE00 x"}',
+      '{',
+      'x'.repeat(1_100_000),
+      '',
+      'null',
+      '[]',
+      '"text"',
+    ]) {
+      const reply = await send(payload);
+      expect([payload.slice(0, 9), reply.statusCode]).toEqual([payload.slice(0, 9), 400]);
+      expect(reply.json().code).toBe('INVALID_INPUT');
+    }
+    const whole = await send('{"a":"\\ud83d\\uDE00 \\\\ud83d"}');
+    expect(whole.json().reason).not.toContain('half');
+    // The first would be read as the second.
+    const odd = await send(Buffer.from([0x22, 0xff, 0x22]));
+    expect([odd.statusCode, odd.json().reason]).toEqual([400, 'The body is not UTF-8.']);
+    expect((await send('"\ufffd"')).json().reason).not.toContain('UTF-8');
+  });
+});

@@ -1,0 +1,77 @@
+// Replies that are kept under an idempotency key lie in the database for a week. Those that are personal lie
+// there sealed, and are the same replies all the same when a client asks again.
+import type { TSchema } from '@sinclair/typebox';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ok } from '../kit/app/fixtures.ts';
+import { startApp, type TestApp } from '../kit/app/harness.ts';
+
+const PERSON = { customerType: 'INDIVIDUAL', fullName: 'Wilhelmina Kestrel' };
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+const create = (key: string, more: object = {}) =>
+  app.call('POST', '/customers', { ...PERSON, ...more }, { headers: { 'idempotency-key': key } });
+const stored = async (key: string) => {
+  const sql = 'select id, reply from idempotency where id like $1';
+  const [row] = await app.runtime.db.query(sql, [`% ${key}`]);
+  return row as { id: string; reply: string };
+};
+
+it('keeps a personal reply sealed and replays it', async () => {
+  const first = ok(await create('sealed-1'), 201);
+  expect((await stored('sealed-1')).reply).not.toContain('Kestrel');
+  const again = await create('sealed-1');
+  expect(again.headers['idempotency-replayed']).toBe('true');
+  expect(ok(again, 201)).toEqual(first);
+  expect((await create('sealed-1', { fullName: 'Another' })).status).toBe(409);
+});
+
+it('keeps and replays a refusal just so', async () => {
+  const taken = { umaAddress: '$nobody@elsewhere.example' };
+  const first = await create('sealed-2', taken);
+  expect(first.status).toBe(400);
+  expect((await stored('sealed-2')).reply).toMatch(/^s1\./);
+  expect((await create('sealed-2', taken)).body).toEqual(first.body);
+});
+
+it('replays what a version before kept in clear', async () => {
+  const first = ok(await create('sealed-3'), 201);
+  await app.runtime.db.query('update idempotency set reply = $2 where id = $1', [
+    (await stored('sealed-3')).id,
+    JSON.stringify(first),
+  ]);
+  expect(ok(await create('sealed-3'), 201)).toEqual(first);
+});
+
+const PERSONAL = [
+  ...['fullName', 'firstName', 'lastName', 'birthDate', 'email', 'phoneNumber', 'identifier'],
+  ...['documentNumber', 'fileName', 'beneficiary', 'verificationUrl', 'passkeyOptions'],
+];
+
+function personalIn(schema: TSchema, seen = new Set<TSchema>()): string[] {
+  if (seen.has(schema)) return [];
+  seen.add(schema);
+  const parts = schema as TSchema & Record<'anyOf' | 'oneOf' | 'allOf', TSchema[] | undefined>;
+  const properties = Object.entries((schema.properties ?? {}) as Record<string, TSchema>);
+  return [
+    ...properties.map(([name]) => name).filter((name) => PERSONAL.includes(name)),
+    ...properties.flatMap(([, each]) => personalIn(each, seen)),
+    ...[parts.anyOf, parts.oneOf, parts.allOf].flatMap((some) =>
+      (some ?? []).flatMap((each) => personalIn(each, seen)),
+    ),
+    ...(schema.items ? personalIn(schema.items as TSchema, seen) : []),
+  ];
+}
+
+it('seals the replies of every operation that shows a person', () => {
+  const open = app.operations.flatMap(({ contract }) => {
+    if (contract.method !== 'POST' || contract.sealed || contract.auth === 'hosted') return [];
+    const shown = Object.values(contract.replies).flatMap((each) => (each ? personalIn(each) : []));
+    return shown.length ? [`${contract.operationId}: ${[...new Set(shown)].join(', ')}`] : [];
+  });
+  expect(open).toEqual([]);
+});

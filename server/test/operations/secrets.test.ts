@@ -1,0 +1,404 @@
+// No secret is in anything that the server says or keeps: wallets, customers under strong authentication,
+// agents and a card live their lives in the sandbox and in production, where codes are real, and then
+// everything that was said and stored is searched for every secret that came by: the log with all that it
+// can say, metrics, events and webhooks, refusals, what goes to the screen, and the whole database. That
+// the search finds what is there is shown with things that are.
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startRecovery } from '../../src/features/wallets/recovery/recovery-jobs.ts';
+import { walletRequests } from '../../src/features/wallets/store.ts';
+import { fund, ok, quoteBody } from '../kit/app/fixtures.ts';
+import { type CallOptions, startApp, type TestApp, type TestPlatform } from '../kit/app/harness.ts';
+import { createPlace, type Place as Folder, type Running } from '../kit/crash/server.ts';
+import {
+  type IdentityProvider,
+  providerKey,
+  segment,
+  signToken,
+  startIdentityProvider,
+} from '../kit/http/identity-provider.ts';
+import { type MailServer, startMailServer } from '../kit/http/mail-server.ts';
+import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
+import { giveSite, SITE } from '../kit/sca/factors.ts';
+import { CODE as SCA_CODE } from '../kit/sca/strong-customers.ts';
+import { liveAsAgent } from '../kit/secrets/agents.ts';
+import { digitsAt, liveWithCard, NUMBERS, SIGNERS } from '../kit/secrets/cards.ts';
+import { CREDENTIALS, liveAsIssuer } from '../kit/secrets/issuer.ts';
+import {
+  databaseText,
+  type Exchange,
+  errorsIn,
+  outputsOf,
+  type Place,
+  type SecretList,
+  secretList,
+} from '../kit/secrets/search.ts';
+import { liveStrongly, type StrongLife } from '../kit/secrets/second-factors.ts';
+import {
+  beginLife,
+  goOn,
+  type Life,
+  type Lived,
+  recorded,
+  refreshLate,
+} from '../kit/secrets/wallets.ts';
+import { CODE, drawKeys, signedHeaders } from '../kit/wallets/embedded-wallets.ts';
+import { walletPayer } from '../kit/wallets/wallet-payments.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+const [SEEDS, TARGETS] = ['wallets.seed', 'otp_targets.target'] as const;
+
+let app: TestApp;
+let mail: MailServer;
+let sms: Receiver;
+let hook: Receiver;
+let provider: IdentityProvider;
+let places: Place[];
+let exchanges: Exchange[];
+let planted: string;
+const secrets = secretList();
+
+/** What the installation itself has to keep to itself. */
+function noteInstallation({ platform, other, production }: TestApp): void {
+  secrets.note('the master key', Buffer.alloc(32, 7).toString('hex'));
+  secrets.note('the password of the mail server', 'p@ss:word');
+  for (const { clientId, clientSecret } of [platform, other, production]) {
+    secrets.note('an API secret', clientSecret);
+    secrets.note('a login', Buffer.from(`${clientId}:${clientSecret}`).toString('base64'));
+  }
+  for (const each of ['wallet bundles', 'wallet tokens', 'card numbers'].flatMap((of) => [
+    `sandbox ${of}`,
+    `production ${of}`,
+  ])) {
+    const key = app.runtime.vault.derive(each);
+    secrets.note('a key that follows from the master key', Buffer.from(key).toString('hex'));
+  }
+}
+
+/** What the custodian has sealed lies where it belongs. */
+async function noteCustody(): Promise<void> {
+  const sealed = await app.runtime.db.query<{ at: string; text: string }>(
+    `select '${SEEDS}' as at, seed as text from wallets where seed is not null
+      union all select '${TARGETS}', target from otp_targets`,
+    [],
+  );
+  for (const { at, text } of sealed) secrets.note(`what is sealed in ${at}`, text, at);
+}
+
+const sandboxToken = (now: number) => async (claims: object) => {
+  const seconds = Math.floor(now / 1000);
+  const fresh = { iss: 'https://accounts.google.com', iat: seconds - 1, exp: seconds + 300 };
+  const signature = randomBytes(32).toString('base64url');
+  return `${segment({ alg: 'RS256', typ: 'JWT' })}.${segment({ ...fresh, ...claims })}.${signature}`;
+};
+
+async function inProduction(life: Life): Promise<void> {
+  const config = { embeddedWalletConfig: { otpLength: 12, alphanumeric: true } };
+  ok(await life.app.call('PATCH', '/config', config, { as: life.as }), 200);
+  const lived = await goOn(await beginLife(life));
+  await noteCustody();
+  const { desk, accountId, email, session } = lived;
+  ok(await desk.signed('DELETE', `/auth/credentials/${email.id}`, undefined, session), 204);
+  await app.advance(HOUR);
+  const why = { actor: 'Ada', reason: 'lost the mailbox' };
+  const asked = { accountId, type: 'EMAIL_OTP', delayMs: HOUR, ...why } as const;
+  await app.operate((ctx) => startRecovery(ctx, asked), life.as);
+  await app.advance(HOUR);
+  const types = (await desk.credentialsOf(accountId)).map(({ type }) => type);
+  expect(types.sort()).toEqual(['EMAIL_OTP', 'OAUTH', 'PASSKEY', 'SMS_OTP']);
+}
+
+/** Rows that no code would have written, each read by a request that nothing was made for. */
+async function damage({ secrets: list }: Life, { desk, accountId, session }: Lived) {
+  const { db } = app.runtime;
+  const hush = (...kept: string[]) =>
+    list.note('what is in a damaged row', `Hush${randomBytes(6).toString('hex')}`, ...kept);
+  const path = `/internal-accounts/${accountId}/export`;
+  const body = { clientPublicKey: drawKeys().wholeKey };
+  const asked = ok(await desk.call('POST', path, body), 202);
+  await db.query('update wallets set seed = $2 where id = $1', [accountId, `s1.${hush(SEEDS)}`]);
+  const headers = await signedHeaders(asked, session);
+  expect((await desk.call('POST', path, body, headers)).status).toBe(500);
+
+  const other = ok(await desk.call('POST', path, body), 202);
+  const row = await db.read(walletRequests, other.requestId);
+  const [person] = await db.query<{ id: string; data_key: string }>(
+    'select id, data_key from customers where id = $1',
+    [row?.customer_id],
+  );
+  const key = { owner: person?.id ?? '', sealed: person?.data_key ?? '' };
+  const place = `wallet_requests ${row?.id} input`;
+  await db.query('update wallet_requests set input = $2 where id = $1', [
+    row?.id,
+    app.runtime.vault.seal(key, hush(), place),
+  ]);
+  const again = await signedHeaders(other, session);
+  expect((await desk.call('POST', path, body, again)).status).toBe(500);
+
+  const facts = hush('credentials.facts');
+  await db.query("update credentials set facts = $2 where account_id = $1 and type = 'PASSKEY'", [
+    accountId,
+    facts,
+  ]);
+  expect((await desk.call('GET', `/auth/credentials?accountId=${accountId}`)).status).toBe(500);
+  await malformed(list, '/auth/credentials');
+}
+
+/** A body that ends in the middle of a secret. */
+async function malformed(list: SecretList, path: string): Promise<void> {
+  const hush = list.note('what is in a broken body', `Hush${randomBytes(16).toString('hex')}`);
+  const { clientId, clientSecret } = app.platform;
+  const login = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
+  const reply = await app.server.inject({
+    method: 'POST',
+    url: `/2025-10-13${path}`,
+    headers: { authorization: `Basic ${login}`, 'content-type': 'application/json' },
+    payload: `{"type":"OAUTH","oidcToken":"${hush}`,
+  });
+  expect(reply.statusCode).toBe(400);
+  places.push({ name: 'the error of a broken body', text: reply.body });
+}
+
+/** Everything, and payments; then the database is damaged in ways that nothing was made for. */
+async function inSandbox(life: Life): Promise<void> {
+  const lived = await goOn(await beginLife(life));
+  life.wait();
+  await lived.desk.otpBundle(lived.email.id);
+  await noteCustody();
+  const { accountId, customerId, session } = lived;
+  const payer = walletPayer(life.app);
+  await fund(life.app, accountId, 100_000_000);
+  const { id: to } = await payer.sparkAccount(customerId);
+  const quote = quoteBody(accountId, to, 5_000_000);
+  await payer.pay(session, quote);
+  const other = ok(await payer.create(quote), 201);
+  const headers = await signedHeaders(ok(await payer.execute(other.id), 202), session);
+  const twice = { ...headers, 'idempotency-key': 'twice' };
+  ok(await payer.execute(other.id, twice), 200);
+  ok(await payer.execute(other.id, twice), 200);
+  await app.settle();
+  await late(lived);
+  await damage(life, lived);
+}
+
+/** A customer under strong authentication, and another whose agent acts for it. */
+async function withStrength(life: StrongLife): Promise<void> {
+  await liveStrongly(life);
+  await liveAsAgent(life);
+}
+
+const inDatabase = () => databaseText((sql) => app.runtime.db.query(sql, []));
+
+/** A session whose sealed key waits in the database until somebody asks for it. */
+async function late(lived: Lived): Promise<void> {
+  const polls = 'update platforms set wallet_polls = $2 where id = $1';
+  await app.runtime.db.query(polls, [lived.as.id, 1]);
+  await refreshLate(lived, async () => {
+    await app.advance(10_000);
+    const waiting = "select 1 from wallet_requests where status = 'SETTLED' and reply is not null";
+    expect(await app.runtime.db.query(waiting, [])).toHaveLength(1);
+    places.push(...(await inDatabase()));
+  });
+  await app.runtime.db.query(polls, [lived.as.id, 0]);
+}
+
+beforeAll(async () => {
+  const key = await providerKey('one');
+  provider = await startIdentityProvider([key]);
+  [mail, sms, hook] = await Promise.all([startMailServer(), startReceiver(), startReceiver()]);
+  app = await startApp({
+    connectors: {
+      ...{ smtpUrl: mail.url, mailFrom: 'codes@pay.example.com', smsUrl: sms.url },
+      oidcIssuers: [provider.issuer],
+    },
+    walletRecoveryMs: HOUR,
+  });
+  places = [];
+  noteInstallation(app);
+  ok(await app.call('PATCH', '/config', { webhookEndpoint: hook.url }), 200);
+  const real = recorded(app, secrets);
+  const inMail = () => /^(\w{12}) is your code/m.exec(mail.got.at(-1)?.raw ?? '')?.[1];
+  const inText = () => /^(\w{12}) /.exec(JSON.parse(sms.got.at(-1)?.body ?? '{}').text)?.[1];
+  const wait = () => app.world.set(app.world.now() + MINUTE);
+  await inProduction({
+    ...{ app: real.app, as: app.production, secrets, wait },
+    async codeOf(type) {
+      await app.settle();
+      return secrets.note('a one-time code', (type === 'SMS_OTP' ? inText() : inMail()) ?? '');
+    },
+    tokenOf(claims) {
+      const seconds = Math.floor(app.world.now() / 1000);
+      const fresh = { iss: provider.issuer, iat: seconds, exp: seconds + 300 };
+      return signToken(key, { ...fresh, ...claims });
+    },
+  });
+  const look = async () => void places.push(...(await inDatabase()));
+  const strength = { secrets, wait, look };
+  await giveSite(app, app.production, SITE);
+  await withStrength({
+    ...{ ...real, ...strength, as: app.production },
+    async sentCode() {
+      await app.settle();
+      return /^(\d{6}) /.exec(JSON.parse(sms.got.at(-1)?.body ?? '{}').text)?.[1] ?? '';
+    },
+  });
+  const played = recorded(app, secrets);
+  await inSandbox({
+    ...{ app: played.app, as: app.platform, secrets, wait },
+    codeOf: async () => CODE,
+    tokenOf: (claims) => sandboxToken(app.world.now())(claims),
+  });
+  await withStrength({ ...played, ...strength, as: app.platform, sentCode: async () => SCA_CODE });
+  await liveWithCard({ app: played.app, as: app.platform, secrets, look, places });
+  await liveAsIssuer({ app: played.app, as: app.platform, secrets });
+  planted = `Planted${randomBytes(8).toString('hex')}`;
+  const plant = { customerType: 'INDIVIDUAL', fullName: 'Ada', platformCustomerId: planted };
+  ok(await played.app.call('POST', '/customers', plant), 201);
+  ok(await played.app.call('GET', `/${planted}`), 404);
+  await app.settle();
+  exchanges = [...real.exchanges, ...played.exchanges];
+  places.push(
+    ...(await outputsOf(app)),
+    ...errorsIn(exchanges),
+    ...hook.got.map(({ type, headers, body }) => ({
+      name: `the webhook ${type}`,
+      text: `${JSON.stringify(headers)} ${body}`,
+    })),
+  );
+}, 120_000);
+afterAll(() =>
+  Promise.all([app.close(), mail.close(), sms.close(), hook.close(), provider.close()]),
+);
+
+describe('the lives of wallets, strong customers, agents and a card', () => {
+  it('leave no secret anywhere, but where it has to be', () => {
+    const { leaks, seen } = secrets.find(places);
+    expect(leaks).toEqual([]);
+    expect(seen).toEqual([
+      'a stamp in wallet_authorizations.stamp',
+      'a telephone number in customers.',
+      'a telephone number in the event CUSTOMER.',
+      'a telephone number in the webhook CUSTOMER.',
+      'an e-mail address in customers.',
+      'an e-mail address in the event CUSTOMER.',
+      'an e-mail address in the webhook CUSTOMER.',
+      'the id of a passkey in idempotency.reply',
+      'what is in a damaged row in credentials.facts',
+      'what is in a damaged row in wallets.seed',
+      ...[NUMBERS, SIGNERS, TARGETS, CREDENTIALS, SEEDS].map(
+        (at) => `what is sealed in ${at} in ${at}`,
+      ),
+    ]);
+  });
+
+  it('leave nothing that could be the code of a card', async () => {
+    expect(await digitsAt({ app }, exchanges, 3)).toEqual([]);
+    const shown = ['cards.last4', 'the event CARD.STATE_CHANGE', 'the answer to GET /cards/Card'];
+    expect(await digitsAt({ app }, exchanges, 4)).toEqual(expect.arrayContaining(shown));
+  });
+
+  it('had a great many to leave', () => {
+    expect(secrets.count()).toMatchObject({
+      'a one-time code': 3,
+      'the words of a seed': 2,
+      'a key that follows from the master key': 6,
+      ...{ 'the number of a card': 3, 'the link to a card': 2, 'a private key of a card': 1 },
+      ...{ 'a code by SMS': 6, 'a code of an app': 4, 'a recovery code': 40 },
+      ...{ secretBase32Encoded: 4, livenessAccessToken: 1, attestationObject: 4 },
+      ...{ 'a device code': 6, 'an access token': 4 },
+    });
+    expect(secrets.size).toBeGreaterThan(150);
+  });
+
+  it('are told of everywhere: what is no secret is found', () => {
+    const control = secretList();
+    control.note('a name', planted);
+    control.note('an operation', 'verifyAuthCredential');
+    control.note('an operation of a customer', 'completeScaLogin');
+    control.note('an operation of an agent', 'redeemAgentDeviceCode');
+    control.note('a platform', app.platform.id);
+    control.note('a reason', 'Nothing is at this address');
+    const { leaks } = control.find(places);
+    for (const each of [
+      'a platform in the log',
+      'an operation in the log',
+      'an operation in the metrics',
+      'an operation of a customer in the log',
+      'an operation of an agent in the log',
+      'a name in the event CUSTOMER.KYC_APPROVED',
+      'a name in the webhook CUSTOMER.KYC_APPROVED',
+      'a name in customers.platform_customer_id',
+      `a reason in the error of GET /${planted}`,
+      'a platform in wallet_requests.platform_id',
+    ]) {
+      expect(leaks).toContain(each);
+    }
+    for (const each of ['the metrics', `the error of GET /${planted}`]) {
+      expect(leaks).not.toContain(`a name in ${each}`);
+    }
+  });
+});
+
+/** A server beside this process, as walletDesk asks one. */
+function remote({ credentials }: Running, as: TestPlatform): TestApp {
+  const { baseUrl } = credentials;
+  async function call(method: string, path: string, body?: unknown, options: CallOptions = {}) {
+    const { clientId, clientSecret } = options.as ?? as;
+    const login = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
+    const reply = await fetch(`${baseUrl}${path}`, {
+      method,
+      headers: {
+        authorization: `Basic ${login}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...options.headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await reply.text();
+    const headers = Object.fromEntries(reply.headers);
+    return { status: reply.status, body: text ? JSON.parse(text) : text, headers };
+  }
+  return { call, platform: as, settle: async () => undefined } as unknown as TestApp;
+}
+
+describe('a server as people run it', () => {
+  const list = secretList();
+  const own: Folder = createPlace('secrets');
+  afterAll(() => own.remove(), 60_000);
+
+  it('prints and stores none, but the login that it prints to be used', async () => {
+    const key = list.note('the master key', randomBytes(32).toString('hex'));
+    const server = await own.start([], { LOG_LEVEL: 'debug', RAILHEAD_MASTER_KEY: key });
+    const { clientId, clientSecret } = server.credentials;
+    list.note('an API secret', clientSecret, 'what it prints for people');
+    const as: TestPlatform = { id: '', environment: 'sandbox', clientId, clientSecret };
+    const { app: there, exchanges } = recorded(remote(server, as), list);
+    await goOn(
+      await beginLife({
+        ...{ app: there, as, secrets: list, wait: () => undefined },
+        codeOf: async () => CODE,
+        tokenOf: (claims) => sandboxToken(Date.now())(claims),
+      }),
+    );
+    const client = new pg.Client({ connectionString: await own.database() });
+    await client.connect();
+    const stored = await databaseText(async (sql) => (await client.query(sql)).rows);
+    await client.end();
+    server.child.kill('SIGTERM');
+    const { code, out, err } = await own.ended(server.child);
+    expect(code).toBe(0);
+    expect(out).toContain('verifyAuthCredential');
+    const { leaks, seen } = list.find([
+      { name: 'what it logs', text: out },
+      { name: 'what it prints for people', text: err },
+      ...errorsIn(exchanges),
+      ...stored,
+    ]);
+    expect(leaks).toEqual([]);
+    expect(seen).toContain('an API secret in what it prints for people');
+    expect(seen).toContain('a stamp in wallet_authorizations.stamp');
+  }, 120_000);
+});

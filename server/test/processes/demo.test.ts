@@ -1,0 +1,167 @@
+// The demonstration as people run it: a process of its own, on a server of its own and beside one that runs.
+// It checks by itself what it shows, so its exit code says most; here its main lines are read, and what it
+// leaves behind.
+import { execFile } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { projectRoot } from '../../src/runtime/config/root.ts';
+import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
+
+const DEMO = path.join(projectRoot(), 'scripts', 'demo.mjs');
+/** It gives up by itself after 60 s; before that it may have to build, and after it to stop its server. */
+const DEMO_MS = 120_000;
+
+let place: Place;
+let tmp: string;
+let running: Running;
+let endpoint: Receiver;
+
+/** Runs the demonstration with a folder for temporary files that is watched. */
+function demonstrate(...flags: string[]): Promise<{ code: number; out: string; err: string }> {
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: tmp };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [DEMO, ...flags], { env }, (error, out, err) =>
+      resolve({ code: error ? Number(error.code) : 0, out, err }),
+    );
+  });
+}
+
+/** `GET` or `PATCH /config` of the running server. */
+async function config(change?: object): Promise<{ webhookEndpoint?: string }> {
+  const { baseUrl, clientId, clientSecret } = running.credentials;
+  const reply = await fetch(`${baseUrl}/config`, {
+    method: change ? 'PATCH' : 'GET',
+    headers: {
+      authorization: `Basic ${btoa(`${clientId}:${clientSecret}`)}`,
+      'content-type': 'application/json',
+    },
+    ...(change && { body: JSON.stringify(change) }),
+  });
+  return (await reply.json()) as { webhookEndpoint?: string };
+}
+
+beforeAll(async () => {
+  place = createPlace('demo');
+  tmp = path.join(path.dirname(place.dir), 'tmp');
+  fs.mkdirSync(tmp, { mode: 0o755 });
+  fs.chmodSync(path.dirname(place.dir), 0o711);
+  endpoint = await startReceiver();
+  running = await place.start();
+  await config({ webhookEndpoint: endpoint.url });
+  await endpoint.has(1);
+}, DEMO_MS);
+
+afterAll(async () => {
+  await endpoint.close();
+  await place.remove();
+}, 60_000);
+
+const arrival = (...words: string[]) => words.map((each) => `✓ OUTGOING_PAYMENT.${each} `);
+
+/** Lines that must come in this order, others between them. */
+const STORY = [
+  'A customer with money',
+  '✓ TEST',
+  'Funded      5,000.00 USD',
+  '✓ INCOMING_PAYMENT.COMPLETED         5,000.00 USD',
+  '✓ INTERNAL_ACCOUNT.BALANCE_UPDATED   5,000.00 USD to spend, 5,000.00 USD in all',
+  'Dollars to euros',
+  'Quote       1,000.00 USD → ',
+  'Fees        5.00 USD, included',
+  ...arrival('PENDING', 'PROCESSING', 'COMPLETED'),
+  'Balance     4,000.00 USD, as the quotes said',
+  'Dollars to pesos',
+  ' USD → 10,000.00 MXN',
+  ...arrival('PENDING', 'PROCESSING', 'COMPLETED'),
+  'Arrived     10,000.00 MXN',
+  'A payment that the bank returns',
+  ...arrival('PENDING', 'PROCESSING', 'COMPLETED'),
+  'The bank sends it back',
+  ...arrival('FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'),
+  'Refund      COMPLETED, reference RF',
+  'The ledger',
+  "Ada's USD     exchange USD  995.00 USD  set aside",
+  "Ada's USD     exchange USD  995.00 USD  moved",
+  '✓ The payment that came back         took 0.00 USD in 10 postings',
+  '✓ The books balance',
+  '✓ Every webhook is genuine           23 of them, each in its place',
+  'Everything was as it should be.',
+];
+
+/** The part of the story that is missing, or not where it should be. */
+function missing(out: string): string | undefined {
+  let from = 0;
+  return STORY.find((part) => {
+    const at = out.indexOf(part, from);
+    from = at + part.length;
+    return at < 0;
+  });
+}
+
+describe('npm run demo', () => {
+  it.concurrent(
+    'tells its story on a server of its own and leaves nothing behind',
+    async () => {
+      const { code, out, err } = await demonstrate();
+      expect([code, missing(out)], `${out}${err}`).toEqual([0, undefined]);
+      expect(out).toMatch(/^A server of its own at http:\/\/localhost:\d+\/2025-10-13\n/);
+      expect(out).not.toContain('\x1b');
+      expect(fs.readdirSync(tmp)).toEqual([]);
+    },
+    DEMO_MS,
+  );
+
+  it.concurrent(
+    'tells it beside a running server and gives the webhook endpoint back',
+    async () => {
+      const { code, out, err } = await demonstrate('--data-dir', place.dir);
+      expect([code, missing(out)], `${out}${err}`).toEqual([0, undefined]);
+      expect(out).toContain(`The server at ${running.credentials.baseUrl}\n`);
+      expect((await config()).webhookEndpoint).toBe(endpoint.url);
+      await endpoint.has(2);
+      expect(endpoint.got.map((each) => each.type)).toEqual(['TEST', 'TEST']);
+    },
+    DEMO_MS,
+  );
+});
+
+describe('npm run demo, when something is wrong', () => {
+  it('does not believe a webhook that another key signed', async () => {
+    const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const webhookPublicKey = publicKey.export({ type: 'spki', format: 'pem' });
+    const folder = path.join(path.dirname(place.dir), 'forged');
+    fs.mkdirSync(folder);
+    const text = JSON.stringify({ ...running.credentials, webhookPublicKey });
+    fs.writeFileSync(path.join(folder, 'credentials.json'), text);
+    const { code, out, err } = await demonstrate('--data-dir', folder);
+    expect(code).toBe(1);
+    expect(out).not.toContain('✓');
+    expect(err).toBe(
+      '\nThe demonstration failed: A webhook came whose x-service-signature does not fit the public key.\n',
+    );
+    expect((await config()).webhookEndpoint).toBe(endpoint.url);
+  }, 60_000);
+
+  it.each([
+    [['--client-secret', 'wrong'], /^GET \/config was refused: 401 UNAUTHORIZED, .+$/],
+    [
+      ['--base-url', 'http://127.0.0.1:1/x'],
+      /^http:\/\/127\.0\.0\.1:1\/x cannot be reached: .+\.$/,
+    ],
+    [['--data-dir', '/nowhere'], /^\/nowhere has no credentials\.json\. .+$/],
+    [['--stage'], /^Unknown option '--stage'/],
+  ])(
+    'says in one line what %j led to',
+    async (flags, line) => {
+      const folder = flags[0] === '--data-dir' ? [] : ['--data-dir', place.dir];
+      const { code, err } = await demonstrate(...folder, ...flags);
+      expect(code).toBe(1);
+      const [, words] = /^\nThe demonstration failed: (.+)\n$/.exec(err) ?? [];
+      expect(words).toMatch(line);
+    },
+    60_000,
+  );
+});

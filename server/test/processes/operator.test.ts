@@ -1,0 +1,167 @@
+// The operator's command as people run it: a process of its own beside a running server on the embedded
+// database, and alone when the server is gone.
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { projectRoot } from '../../src/runtime/config/root.ts';
+
+const root = projectRoot();
+const START_MS = 90_000;
+
+let dataDir: string;
+let server: ChildProcess;
+let said = '';
+
+interface Ran {
+  code: number;
+  out: string;
+  err: string;
+}
+
+const environment = () => ({
+  PATH: process.env.PATH,
+  HOME: process.env.HOME,
+  RAILHEAD_DATA_DIR: dataDir,
+});
+
+const run = (...argv: string[]): Promise<Ran> =>
+  new Promise((resolve) => {
+    const file = path.join(root, 'server', 'bin', 'railhead-server.js');
+    execFile(
+      process.execPath,
+      [file, ...argv],
+      { cwd: os.tmpdir(), env: environment() },
+      (error, out, err) => resolve({ code: error ? Number(error.code) : 0, out, err }),
+    );
+  });
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+async function json(...argv: string[]): Promise<any> {
+  const { code, out, err } = await run(...argv, '--json');
+  if (code !== 0) throw new Error(err);
+  return JSON.parse(out);
+}
+
+const credentialsFile = () => path.join(dataDir, 'credentials.json');
+
+/** What the server has written, once it is whole. */
+function credentials(): (Credentials & { baseUrl: string; webhookPublicKey: string }) | undefined {
+  try {
+    return JSON.parse(fs.readFileSync(credentialsFile(), 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+interface Credentials {
+  clientId: string;
+  clientSecret: string;
+}
+
+async function until<T>(what: string, look: () => T | undefined | Promise<T | undefined>) {
+  for (let tries = START_MS / 50; tries > 0; tries--) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await sleep(50);
+  }
+  throw new Error(`${what} did not come: ${said}`);
+}
+
+let baseUrl = '';
+
+async function call(as: Credentials, method: string, where: string, body?: unknown) {
+  const basic = Buffer.from(`${as.clientId}:${as.clientSecret}`).toString('base64');
+  const reply = await fetch(`${baseUrl}${where}`, {
+    method,
+    headers: { authorization: `Basic ${basic}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: see above.
+  return { status: reply.status, body: (await reply.json()) as any };
+}
+
+async function end(): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const gone = new Promise((resolve) => server.once('exit', resolve));
+  server.kill('SIGTERM');
+  await gone;
+}
+
+beforeAll(async () => {
+  dataDir = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-operator-'));
+  server = spawn(process.execPath, [path.join(root, 'scripts', 'start.mjs'), '--port', '0'], {
+    env: { ...environment(), LOG_LEVEL: 'warn' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  for (const stream of [server.stdout, server.stderr]) {
+    stream?.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+  }
+  baseUrl = await until('the credentials', () => credentials()?.baseUrl);
+}, START_MS);
+
+afterAll(async () => {
+  await end();
+  fs.rmSync(dataDir, { recursive: true, force: true });
+}, 60_000);
+
+describe('railhead', () => {
+  it('creates a platform that the running server serves at once', async () => {
+    const made = await json('platform', 'create', '--name', 'Beside', '--unregulated');
+    const { status, body } = await call(made, 'GET', '/config');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ id: made.platformId, isRegulatedFinancialInstitution: false });
+    expect(made.webhookPublicKey).toBe(credentials()?.webhookPublicKey);
+    expect(await json('platform', 'list')).toMatchObject([
+      { name: 'Sandbox' },
+      { name: 'Beside', platformId: made.platformId },
+    ]);
+  }, 60_000);
+
+  it('makes tokens, and revokes them while they are in use', async () => {
+    const { platformId } = await json('platform', 'create', '--name', 'Tokens');
+    const token = await json('token', 'create', '--platform', platformId, '--permissions', 'VIEW');
+    expect((await call(token, 'GET', '/config')).status).toBe(200);
+    expect((await call(token, 'PATCH', '/config', {})).status).toBe(403);
+    await json('token', 'revoke', token.tokenId);
+    await until('the refusal', async () =>
+      (await call(token, 'GET', '/config')).status === 401 ? true : undefined,
+    );
+  }, 60_000);
+
+  it('adds a currency, and the server opens the accounts of customers', async () => {
+    const made = await json('platform', 'create', '--name', 'Grows', '--currencies', 'USD');
+    const customer = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' };
+    const { body } = await call(made, 'POST', '/customers', customer);
+    await json('platform', 'set', made.platformId, '--currencies', 'USD,CAD');
+    const where = `/customers/internal-accounts?customerId=${body.id}&currency=CAD`;
+    await until('the account', async () => {
+      const reply = await call(made, 'GET', where);
+      return reply.body.data?.[0]?.status === 'ACTIVE' ? true : undefined;
+    });
+  }, 60_000);
+
+  it('verifies the books of the running server', async () => {
+    const { code, out } = await run('ledger', 'verify');
+    expect(out).toContain('The books balance.');
+    expect(code).toBe(0);
+  }, 60_000);
+
+  it('ends with 2 for a call that makes no sense and 1 for what is not there', async () => {
+    const misused = await run('platform', 'create', '--json');
+    expect([misused.code, misused.out]).toEqual([2, '']);
+    expect(misused.err).toMatch(/^--name NAME is needed\nUsage: railhead-server platform create /);
+    const missing = await run('platform', 'show', 'x');
+    expect(missing).toEqual({ code: 1, out: '', err: 'No such platform.\n' });
+  }, 60_000);
+
+  it('works without a server, and leaves nothing running', async () => {
+    await end();
+    expect((await json('platform', 'list')).length).toBeGreaterThanOrEqual(1);
+    expect(fs.existsSync(path.join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
+  }, 60_000);
+});

@@ -1,0 +1,105 @@
+// A server whose database goes away: what its clients and its operator see.
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPlatformWithToken } from '../../src/bootstrap.ts';
+import { type App, compose } from '../../src/compose.ts';
+import { systemWorld } from '../../src/runtime/config/system-world.ts';
+import { createLog } from '../../src/runtime/observability/log.ts';
+import { createTestDatabase, type TestDatabase } from '../kit/app/database.ts';
+
+/** A way to the database that can be cut. */
+async function startProxy(url: string) {
+  const to = new URL(url);
+  const folder = to.searchParams.get('host');
+  const { port, hostname } = to;
+  const open = new Set<net.Socket>();
+  const server = net.createServer((near) => {
+    const far = folder
+      ? net.connect(`${folder}/.s.PGSQL.${port}`)
+      : net.connect(Number(port), hostname);
+    for (const each of [near, far]) {
+      open.add(each);
+      each.on('error', () => undefined).on('close', () => open.delete(each));
+    }
+    near.pipe(far).pipe(near);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  to.searchParams.delete('host');
+  to.hostname = '127.0.0.1';
+  to.port = String((server.address() as net.AddressInfo).port);
+  return {
+    url: to.href,
+    cut() {
+      server.close();
+      for (const each of open) each.destroy();
+    },
+  };
+}
+
+describe('a database that goes away', () => {
+  let database: TestDatabase;
+  let proxy: Awaited<ReturnType<typeof startProxy>>;
+  let app: App;
+  let authorization: string;
+  const lines: string[] = [];
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'outage-'));
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    proxy = await startProxy(database.url);
+    const world = systemWorld();
+    const log = createLog(world, 'warn', (line) => lines.push(line));
+    const settings = {
+      ...{ databaseUrl: proxy.url, masterKey: Buffer.alloc(32, 7), serviceWord: 'Service' },
+      files: { folder },
+    };
+    app = await compose(settings, world, log);
+    app.start();
+    const { clientId, clientSecret } = await createPlatformWithToken(app.runtime, {
+      ...{ name: 'Shop', environment: 'sandbox', regulated: true, skipPaperwork: false },
+      ...{ currencies: ['USD'], fundingOf: () => undefined },
+    });
+    authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
+  });
+  afterAll(async () => {
+    proxy.cut();
+    await app.stop();
+    await database.drop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('is a line per kind and second in the log, and never 200 at /readyz', async () => {
+    app.readiness.started();
+    const ask = (url: string, headers = {}) => app.server.inject({ method: 'GET', url, headers });
+    const customers = () => ask('/2025-10-13/customers', { authorization });
+    expect((await customers()).statusCode).toBe(200);
+    expect((await ask('/readyz')).statusCode).toBe(200);
+    expect(lines).toEqual([]);
+    proxy.cut();
+    const startMs = performance.now();
+    for (let round = 0; round < 20; round++) {
+      const replies = await Promise.all(Array.from({ length: 50 }, customers));
+      expect(new Set(replies.map(({ statusCode }) => statusCode))).toEqual(new Set([503]));
+    }
+    await sleep(1_100);
+    const seconds = (performance.now() - startMs) / 1_000;
+    expect((await ask('/readyz')).statusCode).toBe(503);
+    const all = lines.map((line) => JSON.parse(line));
+    const refused = all.filter(({ message }) => message === 'not answered');
+    const counted = refused.reduce((sum, { count = 1 }) => sum + count, 0);
+    expect(counted).toBe(1_000);
+    const kinds = new Map<string, number>();
+    for (const { message, err } of all) {
+      const kind = `${message} ${err?.code} ${err?.cause?.code}`;
+      kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+    }
+    for (const [kind, times] of kinds) expect([kind, times <= seconds + 1]).toEqual([kind, true]);
+    expect(all.length).toBeLessThan(60);
+  }, 60_000);
+});

@@ -1,0 +1,308 @@
+// How the server's process behaves towards whoever started it: settings, signals, exit codes, a second start,
+// a neighbour. What is inside is tested elsewhere; here every server is a real process.
+import { once } from 'node:events';
+import fs from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Credentials, createPlace, type Place, type Running } from '../kit/crash/server.ts';
+import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
+
+const places: Place[] = [];
+
+function place(): Place {
+  const made = createPlace('signals');
+  places.push(made);
+  return made;
+}
+
+afterAll(async () => {
+  await Promise.all(places.map((each) => each.remove()));
+}, 60_000);
+
+async function call(to: Running, method: string, where: string, body?: object) {
+  const { clientId, clientSecret, baseUrl } = to.credentials;
+  return callAs({ clientId, clientSecret }, baseUrl, method, where, body);
+}
+
+async function callAs(
+  as: Pick<Credentials, 'clientId' | 'clientSecret'>,
+  baseUrl: string,
+  method: string,
+  where: string,
+  body?: object,
+) {
+  const basic = Buffer.from(`${as.clientId}:${as.clientSecret}`).toString('base64');
+  const reply = await fetch(`${baseUrl}${where}`, {
+    method,
+    headers: { authorization: `Basic ${basic}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+  return { status: reply.status, body: (await reply.json()) as any };
+}
+
+const storedCredentials = (at: Place) =>
+  JSON.parse(fs.readFileSync(path.join(at.dir, 'credentials.json'), 'utf8')) as Credentials;
+
+describe('a running server', () => {
+  let own: Place;
+  let server: Running;
+  beforeAll(async () => {
+    own = place();
+    server = await own.start();
+  }, 90_000);
+
+  it('keeps its credentials where only their owner can read them', () => {
+    const file = path.join(own.dir, 'credentials.json');
+    expect(fs.statSync(file).mode & 0o777).toBe(0o600);
+    expect(storedCredentials(own)).toEqual({
+      baseUrl: expect.stringMatching(/^http:\/\/localhost:\d+\/2025-10-13$/),
+      clientId: expect.stringMatching(/^\S{8,}$/),
+      clientSecret: expect.stringMatching(/^\S{16,}$/),
+      webhookPublicKey: expect.stringContaining('BEGIN PUBLIC KEY'),
+      docsUrl: `${server.origin}/docs`,
+    });
+  });
+
+  it.each([
+    ['/healthz', 'application/json', '"ok"'],
+    ['/readyz', 'application/json', '"ready"'],
+    ['/metrics', 'text/plain', '# TYPE '],
+    ['/openapi.json', 'application/json', '"executeQuote"'],
+    ['/docs', 'text/html', '/docs/swagger-ui-bundle.js'],
+    ['/docs/swagger-ui-bundle.js', 'text/javascript', 'SwaggerUIBundle'],
+    ['/docs/start.js', 'text/javascript', '/openapi.json'],
+    ['/docs/swagger-ui.css', 'text/css', '.swagger-ui'],
+  ])('answers %s without a credential', async (where, type, part) => {
+    const reply = await fetch(`${server.origin}${where}`);
+    expect(reply.status).toBe(200);
+    expect(reply.headers.get('content-type')).toContain(type);
+    expect(await reply.text()).toContain(part);
+  });
+
+  it('prints a curl line that works when pasted', async () => {
+    const { clientId, clientSecret, baseUrl } = server.credentials;
+    const line = `curl -u '${clientId}:${clientSecret}' ${baseUrl}/platform/internal-accounts`;
+    expect(own.said(server.child).err).toContain(line);
+    const { status, body } = await call(server, 'GET', '/platform/internal-accounts');
+    expect(status).toBe(200);
+    expect(body.data.length).toBeGreaterThan(0);
+  });
+
+  it('does not share its data folder', async () => {
+    const { code, err } = await own.ended(own.launch());
+    expect(code).toBe(1);
+    expect(err).toMatch(/\nThe data folder \S+ is already served by a running PostgreSQL .*\n$/);
+    expect((await call(server, 'GET', '/config')).status).toBe(200);
+    expect(storedCredentials(own)).toEqual(server.credentials);
+  }, 30_000);
+
+  it('has a neighbour that knows nothing of it', async () => {
+    const beside = place();
+    const other = await beside.start();
+    expect(other.origin).not.toBe(server.origin);
+    expect((await call(other, 'GET', '/config')).status).toBe(200);
+    expect(
+      (await callAs(server.credentials, other.credentials.baseUrl, 'GET', '/config')).status,
+    ).toBe(401);
+    expect((await call(server, 'GET', '/config')).status).toBe(200);
+    other.child.kill('SIGINT');
+    expect(await beside.ended(other.child)).toMatchObject({ code: 0, signal: null });
+    expect(await beside.allGone()).toEqual([]);
+    expect((await call(server, 'GET', '/config')).status).toBe(200);
+  }, 90_000);
+});
+
+const WAIT = { timeout: 30_000, interval: 20 };
+
+/** In place of a reply when the server cannot be reached or takes no more. */
+const GONE = { status: 503 };
+
+const counted = async (server: Running): Promise<number> =>
+  (await call(server, 'GET', '/customers?limit=1')).body.totalCount;
+
+/** Waits until the server takes no new request. */
+async function refusesMore(server: Running): Promise<void> {
+  for (let tries = 0; tries < 500; tries++) {
+    const status = await fetch(`${server.origin}/healthz`).then(
+      (reply) => reply.status,
+      () => 503,
+    );
+    if (status === 503) return;
+    await sleep(10);
+  }
+  throw new Error('the server goes on taking requests');
+}
+
+describe('SIGTERM', () => {
+  let own: Place;
+  let receiver: Receiver;
+  beforeAll(async () => {
+    own = place();
+    receiver = await startReceiver();
+  });
+  afterAll(() => receiver.close());
+
+  it('lets the request that is under way finish, ends with 0 and takes the database along', async () => {
+    const server = await own.start();
+    const customer = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' };
+    expect((await call(server, 'POST', '/customers', customer)).status).toBe(201);
+    const set = await call(server, 'PATCH', '/config', { webhookEndpoint: receiver.url });
+    expect(set.status).toBe(200);
+    await receiver.has(1);
+    let answer = () => undefined as unknown;
+    receiver.behave((response) => {
+      answer = () => response.writeHead(202).end('late');
+    });
+    const slow = call(server, 'POST', '/webhooks/test', {});
+    await receiver.has(2);
+    server.child.kill('SIGTERM');
+    await refusesMore(server);
+    expect(server.child.exitCode).toBe(null);
+    answer();
+    receiver.behave(200);
+    expect(await slow).toMatchObject({ status: 200, body: { response_status: 202 } });
+    expect(await own.ended(server.child)).toMatchObject({ code: 0, signal: null });
+    expect(await own.allGone()).toEqual([]);
+  }, 90_000);
+
+  it('leaves data and credentials that the next start goes on with', async () => {
+    const before = storedCredentials(own);
+    const server = await own.start();
+    const { baseUrl, docsUrl, ...lasting } = before;
+    expect(server.credentials).toMatchObject(lasting);
+    const { body } = await call(server, 'GET', '/customers');
+    expect(body.data.map((each: { fullName: string }) => each.fullName)).toEqual(['Ada Lovelace']);
+    expect((await call(server, 'GET', '/config')).body.webhookEndpoint).toBe(receiver.url);
+    server.child.kill('SIGTERM');
+    server.child.kill('SIGTERM'); // a second one changes nothing
+    expect(await own.ended(server.child)).toMatchObject({ code: 0, signal: null });
+    expect(await own.allGone()).toEqual([]);
+  }, 90_000);
+
+  it('does not wait for a receiver that never answers, and tells it again later', async () => {
+    receiver.behave(() => undefined);
+    const server = await own.start();
+    const { body } = await call(server, 'GET', '/platform/internal-accounts?currency=USD');
+    const fund = `/sandbox/internal-accounts/${body.data[0].id}/fund`;
+    expect((await call(server, 'POST', fund, { amount: 100 })).status).toBe(200);
+    const paid = () => receiver.got.filter(({ type }) => type === 'INCOMING_PAYMENT.COMPLETED');
+    await vi.waitUntil(() => paid().length === 1, WAIT);
+    server.child.kill('SIGTERM');
+    expect(await own.ended(server.child)).toMatchObject({ code: 0, signal: null });
+    receiver.behave(200);
+    const next = await own.start();
+    await vi.waitUntil(() => paid().length === 2, WAIT);
+    const [once, again] = paid();
+    expect(again?.body).toBe(once?.body);
+    next.child.kill('SIGTERM');
+    expect(await own.ended(next.child)).toMatchObject({ code: 0, signal: null });
+  }, 90_000);
+
+  it('answers everything that it still does, under load', async () => {
+    const server = await own.start([], { LOG_LEVEL: 'error' });
+    const before = await counted(server);
+    let answered = 0;
+    let stopped = false;
+    const client = async () => {
+      while (!stopped) {
+        const body = { customerType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
+        const { status } = await call(server, 'POST', '/customers', body).catch(() => GONE);
+        if (status === 201) answered++;
+        if (status === GONE.status) stopped = true;
+      }
+    };
+    const clients = Array.from({ length: 16 }, client);
+    await sleep(500);
+    server.child.kill('SIGTERM');
+    await Promise.all(clients);
+    expect(await own.ended(server.child)).toMatchObject({ code: 0, signal: null });
+    expect(answered).toBeGreaterThan(16);
+    const next = await own.start();
+    expect(await counted(next)).toBe(before + answered);
+    next.child.kill('SIGTERM');
+    expect(await own.ended(next.child)).toMatchObject({ code: 0, signal: null });
+  }, 90_000);
+
+  it('ends an idle server at once, whatever connections are open', async () => {
+    const server = await own.start();
+    expect((await call(server, 'GET', '/config')).status).toBe(200); // fetch keeps its connection
+    const silent = net.connect(Number(new URL(server.origin).port), '127.0.0.1');
+    silent.on('error', () => undefined);
+    await once(silent, 'connect');
+    const sent = performance.now();
+    server.child.kill('SIGTERM');
+    expect(await own.ended(server.child)).toMatchObject({ code: 0, signal: null });
+    expect(performance.now() - sent).toBeLessThan(10_000);
+  }, 90_000);
+});
+
+describe('a bad setting', () => {
+  const refused = async (flags: string[], env: Record<string, string> = {}) => {
+    const own = place();
+    const ended = await own.ended(own.launch(flags, env));
+    expect(fs.existsSync(own.dir)).toBe(false);
+    const { code, out, err } = ended;
+    return { code, out, lines: err.split('\n').filter((line) => !/^Buil(t|ding)/.test(line)) };
+  };
+
+  it('is one line each, all at once, and exit code 2', async () => {
+    const env = { LOG_LEVEL: 'loud', RAILHEAD_SERVICE_WORD: 'lower', DATABASE_URL: 'mysql://x' };
+    const { code, out, lines } = await refused(['--port', '70000', '--hots', '::1'], env);
+    expect([code, out]).toEqual([2, '']);
+    expect(lines).toEqual([
+      '--hots is not a setting; nearest match: --host. Try --help.',
+      '--port must be a number from 0 to 65535.',
+      'DATABASE_URL must look like postgresql://user:password@host:5432/database.',
+      'RAILHEAD_SERVICE_WORD must be a capital and up to 31 letters or digits.',
+      expect.stringMatching(/^LOG_LEVEL must be one of /),
+      '',
+    ]);
+  }, 60_000);
+
+  it('never shows a secret', async () => {
+    const { code, lines } = await refused([], {
+      RAILHEAD_MASTER_KEY: 'hush',
+      NODE_ENV: 'production',
+    });
+    expect(code).toBe(2);
+    expect(lines).toEqual(['RAILHEAD_MASTER_KEY must be 32 bytes in hex or base64.', '']);
+  }, 60_000);
+
+  /** All that a start prints that cannot listen; nothing is made or left running. */
+  const cannotListen = async (flags: string[]) => {
+    const own = place();
+    const { code, out, err } = await own.ended(own.launch(flags));
+    expect([code, out]).toEqual([1, '']);
+    expect(fs.existsSync(own.dir)).toBe(false);
+    expect(await own.allGone()).toEqual([]);
+    return err.split('\n').filter((line) => !/^Buil(t|ding)/.test(line));
+  };
+
+  it.each(['127.0.0.1', 'localhost', '0.0.0.0'])(
+    'is also a port of %s that another program has',
+    async (host) => {
+      const other = net.createServer().listen(0, host === 'localhost' ? '127.0.0.1' : host);
+      await once(other, 'listening');
+      const { port } = other.address() as net.AddressInfo;
+      try {
+        expect(await cannotListen(['--host', host, '--port', String(port)])).toEqual([
+          `Port ${port} is in use. Choose another with --port, or stop the program that has it.`,
+          '',
+        ]);
+      } finally {
+        other.close();
+      }
+    },
+    60_000,
+  );
+
+  it('is also an address that this machine lacks', async () => {
+    expect(await cannotListen(['--host', '192.0.2.1'])).toEqual([
+      'This machine has no address 192.0.2.1 to listen on. Choose another with --host.',
+      '',
+    ]);
+  }, 60_000);
+});

@@ -1,0 +1,178 @@
+// What the outside sees of a real process that starts.
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { afterAll, describe, expect, it } from 'vitest';
+import { projectRoot } from '../../src/runtime/config/root.ts';
+import { createTestDatabase } from '../kit/app/database.ts';
+import { createPlace, type Place } from '../kit/crash/server.ts';
+
+const places: Place[] = [];
+
+function place(): Place {
+  const made = createPlace('start');
+  places.push(made);
+  return made;
+}
+
+afterAll(async () => {
+  await Promise.all(places.map((each) => each.remove()));
+}, 60_000);
+
+/** A port that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as net.AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
+  for (let tries = 0; tries < 6_000; tries++) {
+    const found = await look().catch(() => undefined);
+    if (found !== undefined) return found;
+    await sleep(10);
+  }
+  throw new Error('it did not come');
+}
+
+/** A server whose address a browser would be given. */
+async function printed(own: Place, flags: string[]): Promise<string> {
+  const { child, origin, credentials } = await own.start(flags);
+  expect(credentials.docsUrl).toBe(`${origin}/docs`);
+  expect(own.said(child).err).toContain(`Base URL       ${origin}/`);
+  for (const host of [new URL(origin).host, `127.0.0.1:${new URL(origin).port}`]) {
+    expect((await fetch(`http://${host}/healthz`)).status).toBe(200);
+  }
+  const basic = Buffer.from(`${credentials.clientId}:${credentials.clientSecret}`);
+  const made = await fetch(`${credentials.baseUrl}/invitations`, {
+    method: 'POST',
+    headers: {
+      ...{ authorization: `Basic ${basic.toString('base64')}`, 'content-type': 'application/json' },
+    },
+    body: JSON.stringify({ inviterUma: await inviter(credentials.baseUrl, basic) }),
+  });
+  expect(((await made.json()) as { url: string }).url).toMatch(`${origin}/i/`);
+  child.kill('SIGTERM');
+  expect(await own.ended(child)).toMatchObject({ code: 0 });
+  return origin;
+}
+
+async function inviter(baseUrl: string, basic: Buffer): Promise<string> {
+  const reply = await fetch(`${baseUrl}/customers`, {
+    method: 'POST',
+    headers: {
+      ...{ authorization: `Basic ${basic.toString('base64')}`, 'content-type': 'application/json' },
+    },
+    body: JSON.stringify({ customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' }),
+  });
+  return ((await reply.json()) as { umaAddress: string }).umaAddress;
+}
+
+/** Whether this machine has the second loopback address. */
+const hasIpv6 = Object.values(os.networkInterfaces()).some((each) =>
+  each?.some(({ address }) => address === '::1'),
+);
+
+describe('a start on loopback', () => {
+  it.each([[[]], [['--host', 'localhost']]])(
+    'prints localhost: %j',
+    async (flags) => {
+      expect(await printed(place(), flags)).toMatch(/^http:\/\/localhost:\d+$/);
+    },
+    90_000,
+  );
+
+  it.runIf(hasIpv6)(
+    'serves the second loopback address, and prints the first when another program has that',
+    async () => {
+      const own = place();
+      const server = await own.start();
+      const { port } = new URL(server.origin);
+      const socket = net.connect(Number(port), '::1');
+      await once(socket, 'connect');
+      socket.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n');
+      const [chunk] = await once(socket, 'data');
+      expect(String(chunk)).toMatch(/^HTTP\/1\.1 200 /);
+      // Its open connection delays no stop.
+      const sentMs = performance.now();
+      server.child.kill('SIGTERM');
+      expect(await own.ended(server.child)).toMatchObject({ code: 0 });
+      expect(performance.now() - sentMs).toBeLessThan(4_000);
+      const other = net.createServer().listen(Number(port), '::1');
+      await once(other, 'listening');
+      try {
+        expect(await printed(own, ['--port', port])).toBe(`http://127.0.0.1:${port}`);
+      } finally {
+        other.close();
+      }
+    },
+    90_000,
+  );
+});
+
+describe('railhead-server', () => {
+  const command = path.join(projectRoot(), 'server', 'bin', 'railhead-server.js');
+
+  it('starts the server, and is the command in package.json', async () => {
+    const { bin } = JSON.parse(
+      fs.readFileSync(path.join(projectRoot(), 'server', 'package.json'), 'utf8'),
+    );
+    expect(bin).toEqual({ 'railhead-server': 'bin/railhead-server.js' });
+    const own = place();
+    const server = await own.ready(own.launch([], {}, [command, 'start']));
+    expect((await fetch(server.credentials.docsUrl)).status).toBe(200);
+    server.child.kill('SIGTERM');
+    expect(await own.ended(server.child)).toMatchObject({ code: 0, signal: null });
+  }, 90_000);
+
+  it.each([['--version'], ['start', '--version']])(
+    'prints the version: %s %s',
+    async (...words) => {
+      const { stdout } = await promisify(execFile)(process.execPath, [command, ...words]);
+      expect(stdout).toMatch(/^railhead-server \d+\.\d+\.\d+\n$/);
+    },
+    60_000,
+  );
+
+  it('is what npm run railhead calls', () => {
+    const { scripts } = JSON.parse(
+      fs.readFileSync(path.join(projectRoot(), 'package.json'), 'utf8'),
+    );
+    expect(path.resolve(projectRoot(), scripts.railhead.split(' ')[1])).toBe(command);
+  });
+});
+
+describe('readyz of a start', () => {
+  it('is 503 until credentials.json is written', async () => {
+    const own = place();
+    const database = await createTestDatabase();
+    const lock = new pg.Client({ connectionString: database.url });
+    await lock.connect();
+    try {
+      // The first platform cannot be made meanwhile.
+      await lock.query('begin; lock table done_once in access exclusive mode');
+      const port = await freePort();
+      const child = own.launch(['--port', String(port)], { DATABASE_URL: database.url });
+      const ready = () => fetch(`http://127.0.0.1:${port}/readyz`);
+      const early = await until(ready);
+      expect([early.status, await early.json()]).toEqual([503, { status: 'starting' }]);
+      expect(fs.existsSync(path.join(own.dir, 'credentials.json'))).toBe(false);
+      await lock.query('rollback');
+      await own.ready(child);
+      expect((await ready()).status).toBe(200);
+      child.kill('SIGTERM');
+      expect(await own.ended(child)).toMatchObject({ code: 0 });
+    } finally {
+      await lock.end();
+      await database.drop();
+    }
+  }, 90_000);
+});

@@ -1,0 +1,227 @@
+// What a client, a receiver or a provider can do to delay the end of the process: each of them on a real
+// process, which ends with exit code 0 within 10 s and keeps everything that it acknowledged.
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import net from 'node:net';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { projectRoot } from '../../src/runtime/config/root.ts';
+import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+import { type IdentityService, startIdentityService } from '../kit/http/identity-service.ts';
+import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
+
+const LIMIT_MS = 10_000;
+const OPERATOR = path.join(projectRoot(), 'server', 'bin', 'railhead-server.js');
+const JSON_TYPE = 'content-type: application/json\r\n';
+
+/** A customer who proves a telephone number by a text message. */
+const GERMAN = {
+  ...{ customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace', birthDate: '1990-01-15' },
+  ...{ nationality: 'DE', region: 'DE', email: 'ada@example.org', phoneNumber: '+4915112000100' },
+  address: { line1: 'Hauptstr. 1', city: 'Berlin', postalCode: '10115', country: 'DE' },
+};
+
+interface Token {
+  clientId: string;
+  clientSecret: string;
+}
+
+const basicOf = ({ clientId, clientSecret }: Token) =>
+  `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
+
+let place: Place;
+let receiver: Receiver;
+/** Stands for a provider of text messages. */
+let provider: IdentityService;
+let server: Running;
+const sockets: net.Socket[] = [];
+
+const start = () => place.start([], { RAILHEAD_SMS_URL: provider.url, LOG_LEVEL: 'warn' });
+
+beforeAll(async () => {
+  place = createPlace('stop');
+  receiver = await startReceiver();
+  provider = await startIdentityService();
+  server = await start();
+}, 90_000);
+
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy();
+  await Promise.all([place.remove(), receiver.close(), provider.close()]);
+}, 60_000);
+
+async function call(method: string, where: string, body?: object, as: Token = server.credentials) {
+  const reply = await fetch(`${server.credentials.baseUrl}${where}`, {
+    method,
+    headers: { authorization: basicOf(as), 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await reply.text();
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+  return { status: reply.status, body: (text ? JSON.parse(text) : undefined) as any };
+}
+
+const created = async (fullName: string) =>
+  (await call('POST', '/customers', { customerType: 'INDIVIDUAL', fullName })).status;
+
+const names = async (): Promise<string[]> =>
+  (await call('GET', '/customers?limit=100')).body.data.map(
+    (each: { fullName: string }) => each.fullName,
+  );
+
+/** A connection on which this text is sent. `got` grows with what comes back. */
+async function connection(text: string): Promise<{ socket: net.Socket; got: () => string }> {
+  const { hostname, port } = new URL(server.origin);
+  const socket = net.connect(Number(port), hostname);
+  sockets.push(socket);
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  let got = '';
+  socket.on('data', (chunk: Buffer) => {
+    got += chunk.toString('latin1');
+  });
+  if (text) socket.write(text);
+  return { socket, got: () => got };
+}
+
+/** The head of a request, up to the empty line. */
+const head = (line: string, more = '') =>
+  `${line} HTTP/1.1\r\nhost: railhead\r\nauthorization: ${basicOf(server.credentials)}\r\n${more}`;
+
+/** Sends the signal, expects an orderly end, and answers how long it took. */
+async function stopped(signal: NodeJS.Signals = 'SIGTERM'): Promise<number> {
+  const sentMs = performance.now();
+  server.child.kill(signal);
+  expect(await place.ended(server.child)).toMatchObject({ code: 0, signal: null });
+  const ms = performance.now() - sentMs;
+  expect(ms).toBeLessThan(LIMIT_MS);
+  expect(await place.allGone()).toEqual([]);
+  return ms;
+}
+
+/** Each leaves something open that never ends by itself. */
+const DELAYS: Record<string, () => Promise<unknown>> = {
+  'a connection that never sent a byte': () => connection(''),
+  'a kept connection after a reply': async () => {
+    const { got } = await connection(`${head('GET /healthz')}\r\n`);
+    await vi.waitUntil(() => got().includes('"ok"'));
+  },
+  'half of a request head': () => connection(head('GET /healthz')),
+  'half of a request head after a reply': async () => {
+    const { got, socket } = await connection(`${head('GET /healthz')}\r\n`);
+    await vi.waitUntil(() => got().includes('"ok"'));
+    socket.write(head('GET /healthz'));
+  },
+  'half of a request body': () => {
+    const line = 'POST /2025-10-13/customers';
+    return connection(`${head(line, `${JSON_TYPE}content-length: 900\r\n`)}\r\n{"customerType":`);
+  },
+  'an upload in progress': () => {
+    const type = 'content-type: multipart/form-data; boundary=B\r\ncontent-length: 90000\r\n';
+    const part = '--B\r\ncontent-disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n%PDF';
+    return connection(`${head('POST /2025-10-13/documents', type)}\r\n${part}`);
+  },
+  'a client that does not read its replies': async () => {
+    const { socket, got } = await connection('');
+    socket.pause();
+    socket.write(`${head('GET /openapi.json')}\r\n`.repeat(20));
+    await sleep(300);
+    expect(got()).toBe('');
+  },
+};
+
+describe('a stop', () => {
+  it('waits for none of the connections that hold up a server', async () => {
+    expect(await created('Ada Lovelace')).toBe(201);
+    for (const open of Object.values(DELAYS)) await open();
+    await sleep(200);
+    await stopped();
+    server = await start();
+    expect(await names()).toEqual(['Ada Lovelace']);
+  }, 90_000);
+
+  it.each(['a kept connection after a reply', 'a connection that never sent a byte'])(
+    'is immediate beside %s',
+    async (which) => {
+      await DELAYS[which]?.();
+      expect(await stopped()).toBeLessThan(4_000);
+      server = await start();
+    },
+    90_000,
+  );
+
+  it('lets a request finish whose body is still arriving', async () => {
+    const body = JSON.stringify({ customerType: 'INDIVIDUAL', fullName: 'Grace Hopper' });
+    const more = `${JSON_TYPE}content-length: ${body.length}\r\n`;
+    const { socket, got } = await connection(
+      `${head('POST /2025-10-13/customers', more)}\r\n${body.slice(0, 20)}`,
+    );
+    await sleep(200);
+    const end = stopped();
+    await sleep(1_500);
+    const ready = fetch(`${server.origin}/readyz`).then(({ status }) => status);
+    expect(await ready.catch(() => 503)).toBe(503);
+    socket.write(body.slice(20));
+    await vi.waitUntil(() => got().includes('Grace Hopper'), { timeout: 5_000 });
+    expect(got()).toMatch(/^HTTP\/1\.1 201 /);
+    await end;
+    server = await start();
+    expect(await names()).toContain('Grace Hopper');
+  }, 90_000);
+
+  it('answers a request that meets it in the usual shape', async () => {
+    const { socket, got } = await connection(head('GET /2025-10-13/customers'));
+    await sleep(200);
+    const end = stopped();
+    await sleep(300);
+    socket.write('\r\n');
+    await vi.waitUntil(() => got().includes('}'), { timeout: 5_000 });
+    expect(got()).toMatch(/^HTTP\/1\.1 503 /);
+    expect(got()).toMatch(/"code":"SERVICE_UNAVAILABLE","reason":"The server is stopping."/);
+    expect(got()).toMatch(/\r\nconnection: close\r\n/i);
+    await end;
+    server = await start();
+  }, 90_000);
+
+  it('leaves a hanging job and a hanging delivery to the next start', async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      ...[OPERATOR, 'platform', 'create', '--name', 'Shop', '--environment', 'production'],
+      ...['--currencies', 'USD,EUR', '--data-dir', place.dir, '--json'],
+    ]);
+    const shop = JSON.parse(stdout) as Token;
+    const made = await call('POST', '/customers', GERMAN, shop);
+    expect(made).toMatchObject({ status: 201 });
+    provider.answer(() => undefined);
+    receiver.behave(() => undefined);
+    const config = { webhookEndpoint: receiver.url };
+    expect((await call('PATCH', '/config', config)).status).toBe(200);
+    const code = await call('POST', `/customers/${made.body.id}/verify-phone`, undefined, shop);
+    expect(code).toMatchObject({ status: 204 });
+    expect(await created('Alan Turing')).toBe(201);
+    await vi.waitUntil(() => provider.cases.length > 0 && receiver.got.length > 0, {
+      timeout: 10_000,
+    });
+    await stopped();
+    provider.answer({});
+    receiver.behave(200);
+    const [messages, deliveries] = [provider.cases.length, receiver.got.length];
+    server = await start();
+    await vi.waitUntil(() => provider.cases.length > messages && receiver.got.length > deliveries, {
+      timeout: 30_000,
+    });
+    expect(await names()).toContain('Alan Turing');
+  }, 120_000);
+
+  it('is not changed by more signals', async () => {
+    await DELAYS['half of a request body']?.();
+    await sleep(200);
+    const end = stopped('SIGINT');
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+      await sleep(100);
+      server.child.kill(signal);
+    }
+    await end;
+  }, 90_000);
+});

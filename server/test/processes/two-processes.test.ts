@@ -1,0 +1,196 @@
+// Two server processes on one PostgreSQL, as an operator runs them who wants one to stay when the other is
+// replaced. Started together on an empty database they agree on one platform; then clients ask both at the
+// same moment for the same money, under the same keys, and in the end everything has happened once.
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { databaseUrl, execute } from '../kit/app/database.ts';
+import { accountInfos } from '../kit/app/fixtures.ts';
+import { lookAt, pending, problemsOf } from '../kit/crash/books.ts';
+import { must } from '../kit/crash/load.ts';
+import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
+
+const CLIENT = { id: 'both', secret: 'know-this' };
+const PAYMENTS = 60;
+const EACH = 3_00;
+const FUNDS = 100_00;
+const name = `railhead_two_${process.pid}`;
+
+let url: string;
+let places: Place[];
+let servers: Running[];
+let receiver: Receiver;
+let account: string;
+let payee: string;
+/** Events that were turned away once. */
+const refused = new Set<string>();
+
+beforeAll(async () => {
+  const admin = (inject('testServer') as { url: string }).url;
+  await execute(admin, `create database ${name}`);
+  url = databaseUrl(admin, name);
+  places = [createPlace('one'), createPlace('two')];
+  receiver = await startReceiver((response, { id, type }) => {
+    const first = type !== 'TEST' && refused.size < 5 && !refused.has(id);
+    if (first) refused.add(id);
+    response.writeHead(first ? 500 : 200).end();
+  });
+  const env = {
+    DATABASE_URL: url,
+    RAILHEAD_MASTER_KEY: '07'.repeat(32),
+    RAILHEAD_CLIENT_ID: CLIENT.id,
+    RAILHEAD_CLIENT_SECRET: CLIENT.secret,
+    RAILHEAD_RATE_LIMIT: '0',
+    LOG_LEVEL: 'error',
+  };
+  servers = await Promise.all(places.map((place) => place.start([], env)));
+}, 120_000);
+
+afterAll(async () => {
+  await Promise.all((places ?? []).map((place) => place.remove()));
+  await receiver?.close();
+  const admin = (inject('testServer') as { url: string }).url;
+  await execute(admin, `drop database if exists ${name} with (force)`);
+}, 60_000);
+
+async function rows<R extends object>(sql: string): Promise<R[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<R>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+interface Told {
+  status: number;
+  body: { id?: string; code?: string };
+}
+
+async function post(server: Running, path: string, body: object, key: string): Promise<Told> {
+  const basic = Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString('base64');
+  const reply = await fetch(`${server.credentials.baseUrl}${path}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${basic}`,
+      'content-type': 'application/json',
+      'idempotency-key': key,
+    },
+    body: JSON.stringify(body),
+  });
+  return { status: reply.status, body: (await reply.json()) as Told['body'] };
+}
+
+/** Both processes asked at once. */
+const both = (path: string, body: object, key: string) =>
+  Promise.all(servers.map((server) => post(server, path, body, key)));
+
+/** A metric summed over both processes. */
+async function counted(metric: string): Promise<number> {
+  const texts = await Promise.all(
+    servers.map(async ({ origin }) => (await fetch(`${origin}/metrics`)).text()),
+  );
+  const lines = texts.flatMap((text) => text.split('\n')).filter((line) => line.startsWith(metric));
+  return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
+
+describe('two processes on one database', () => {
+  it('agree on the first platform, its token and its keys', async () => {
+    expect(await rows('select name from platforms')).toEqual([{ name: 'Sandbox' }]);
+    expect(await rows('select client_id from tokens')).toEqual([{ client_id: CLIENT.id }]);
+    const keys = servers.map((each) => each.credentials.webhookPublicKey);
+    expect(keys[0]).toBe(keys[1]);
+    for (const server of servers) expect(server.credentials.clientSecret).toBe(CLIENT.secret);
+    const [one, two] = servers as [Running, Running];
+    await must(one, 'PATCH', '/config', { webhookEndpoint: receiver.url });
+    const { id } = await must(two, 'POST', '/customers', {
+      customerType: 'INDIVIDUAL',
+      fullName: 'Ada Lovelace',
+    });
+    const query = `customerId=${id}&currency=USD`;
+    const found = await must(one, 'GET', `/customers/internal-accounts?${query}`);
+    account = found.data[0].id;
+    await must(two, 'POST', `/sandbox/internal-accounts/${account}/fund`, { amount: FUNDS });
+    const made = await must(one, 'POST', '/customers/external-accounts', {
+      customerId: id,
+      currency: 'USD',
+      accountInfo: accountInfos.USD?.('000'),
+    });
+    payee = made.id;
+  });
+
+  it('spend an account no further than it goes, and take each key once', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: PAYMENTS }, (_, at) => {
+        const transfer = {
+          source: { accountId: account },
+          destination: { accountId: payee },
+          amount: EACH,
+          remittanceInformation: `payment ${at}`,
+        };
+        return both('/transfer-out', transfer, randomUUID());
+      }),
+    );
+    for (const [one, two] of answers) expect(one).toEqual(two);
+    const statuses = answers.map(([one]) => one?.status);
+    const paid = Math.floor(FUNDS / EACH);
+    expect(statuses.filter((each) => each === 201)).toHaveLength(paid);
+    const codes = answers.flatMap(([one]) => (one?.status === 201 ? [] : [one?.body.code]));
+    expect(codes).toEqual(Array(PAYMENTS - paid).fill('INSUFFICIENT_FUNDS'));
+    const [{ payments } = { payments: 0 }] = await rows<{ payments: number }>(
+      "select count(*)::int as payments from transactions where type = 'OUTGOING'",
+    );
+    expect(payments).toBe(paid);
+    const [holding] = await rows(
+      `select balance - held as left from ledger_accounts where id = '${account}'`,
+    );
+    expect(holding).toEqual({ left: String(FUNDS - paid * EACH) });
+  });
+
+  it('run each job once', async () => {
+    await vi.waitUntil(async () => (await pending(url)).jobs === 0, {
+      timeout: 30_000,
+      interval: 100,
+    });
+    const [{ done } = { done: 0 }] = await rows<{ done: number }>(
+      `select count(*)::int as done from transactions
+        where type = 'OUTGOING' and status = 'COMPLETED'`,
+    );
+    expect(done).toBe(Math.floor(FUNDS / EACH));
+    expect(await counted('railhead_jobs_total{kind="payout.send",result="done"}')).toBe(done);
+    expect(await counted('railhead_jobs_total{kind="payout.send",result="again"}')).toBe(0);
+    expect(await counted('railhead_jobs_total{kind="payout.send",result="failed"}')).toBe(0);
+  }, 40_000);
+
+  it('send each event once for each try', async () => {
+    await vi.waitUntil(async () => (await pending(url)).events === 0, {
+      timeout: 30_000,
+      interval: 100,
+    });
+    const got = new Map<string, number>();
+    for (const { id } of receiver.got) got.set(id, (got.get(id) ?? 0) + 1);
+    const attempts = await rows<{ id: string; type: string; tries: number; said: string }>(
+      `select e.id, e.type, count(a.id)::int as tries,
+          string_agg(concat_ws(' ', a.result, a.status, a.error), ', ' order by a.attempt) as said
+        from events e join webhook_attempts a on a.event_id = e.id group by e.id`,
+    );
+    expect(attempts.length).toBeGreaterThan(2 * PAYMENTS);
+    const wrong = attempts
+      .map(({ id, tries, said, type }) => ({ id, type, tries, said, got: got.get(id) ?? 0 }))
+      .filter((each) => each.got !== each.tries);
+    expect(wrong).toEqual([]);
+    expect(
+      attempts
+        .filter(({ tries }) => tries > 1)
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual([...refused].sort());
+    expect(got.size).toBe(attempts.length);
+  }, 40_000);
+
+  it('leave books that balance', async () => {
+    expect(problemsOf(await lookAt(url))).toEqual([]);
+  });
+});

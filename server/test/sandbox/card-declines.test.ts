@@ -1,0 +1,237 @@
+// Which messages of a network the sandbox does not play: news in states in which no network has any,
+// about payments that are not this card's, in bodies that say nothing sensible. And what a request means
+// that comes twice.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { booksBalance, ok } from '../kit/app/fixtures.ts';
+import type { Answer } from '../kit/app/harness.ts';
+import {
+  type Act,
+  ASKED,
+  asks,
+  type CardStories,
+  openCardStories,
+  TOLD,
+  type Told,
+  tells,
+} from '../kit/cards/card-story.ts';
+import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
+
+let desk: CardStories;
+beforeAll(async () => {
+  desk = await openCardStories();
+});
+beforeEach(() => desk.calm());
+afterAll(async () => {
+  await booksBalance(desk.app);
+  await desk.close();
+});
+
+/** How a payment comes to stand so, what can be told of it then, and what else is wrong where that cannot. */
+interface Parent {
+  acts: readonly Act[];
+  status: string;
+  takes: readonly Told[];
+  /** Where not the payment is the bad field. */
+  amount?: readonly Told[];
+}
+
+const auth = asks('authorization', 40);
+const cleared = tells('clearing', 40);
+const PARENTS: Readonly<Record<string, Parent>> = {
+  'is authorized': {
+    acts: [auth],
+    status: 'AUTHORIZED',
+    takes: ['authorization_advice', 'clearing'],
+  },
+  'is cleared in part': {
+    acts: [auth, tells('clearing', 30)],
+    status: 'PARTIALLY_SETTLED',
+    takes: ['authorization_advice', 'clearing', 'return'],
+  },
+  'is settled': { acts: [auth, cleared], status: 'SETTLED', takes: ['return'] },
+  'is settled with nothing cleared': {
+    acts: [auth, tells('clearing', 0)],
+    status: 'SETTLED',
+    takes: [],
+  },
+  'has come back': {
+    acts: [auth, cleared, tells('return', 40)],
+    status: 'REFUNDED',
+    takes: ['return_reversal'],
+    amount: ['return'],
+  },
+  'is an exception': { acts: [asks('authorization', 40, '006')], status: 'EXCEPTION', takes: [] },
+  'is an exception with something cleared': {
+    acts: [asks('financial_authorization', 40, '006')],
+    status: 'EXCEPTION',
+    takes: ['return'],
+  },
+  'is an authorized credit': {
+    acts: [asks('credit_authorization', 40)],
+    status: 'AUTHORIZED',
+    takes: ['clearing'],
+  },
+  'is a settled credit': {
+    acts: [asks('financial_credit_authorization', 40)],
+    status: 'SETTLED',
+    takes: [],
+  },
+};
+
+const fieldsOf = ({ status, body }: Answer) => [
+  ...[status, body.code],
+  ...(body.details?.errors ?? []).map(({ field }: { field: string }) => field).sort(),
+];
+
+describe('a payment that', () => {
+  const cases = Object.keys(PARENTS).flatMap((name) => TOLD.map((what) => [name, what] as const));
+  it.each(cases)('%s: %s', async (name, what) => {
+    const { acts, status, takes, amount = [] } = expectedOf(PARENTS, name);
+    const story = await desk.begin();
+    for (const act of acts) {
+      await act(story);
+      await story.next();
+    }
+    const before = await story.payment();
+    expect(before.status).toBe(status);
+    const answer = await story.told(what, what === 'return_reversal' ? undefined : 20);
+    if (takes.includes(what)) {
+      ok(answer, 202);
+      expect((await story.next()).length).toBeGreaterThan(0);
+      return;
+    }
+    const field = amount.includes(what) ? 'amount' : 'cardTransactionId';
+    expect(fieldsOf(answer)).toEqual([400, 'INVALID_INPUT', field]);
+    expect(await story.next()).toEqual([]);
+    expect(await story.payment()).toEqual(before);
+  });
+
+  it('is returned by no cent more than was cleared and did not come back', async () => {
+    const story = await desk.begin();
+    for (const act of [auth, cleared, tells('return', 10)]) await act(story);
+    const { id: cardTransactionId } = await story.payment();
+    const returns = (amount: number) => story.simulate('return', { cardTransactionId, amount });
+    expect(fieldsOf(await returns(30_01))).toEqual([400, 'INVALID_INPUT', 'amount']);
+    ok(await returns(29_99), 202);
+    expect(fieldsOf(await returns(2))).toEqual([400, 'INVALID_INPUT', 'amount']);
+    ok(await returns(1), 202);
+    expect((await story.payment()).status).toBe('REFUNDED');
+  });
+});
+
+const ASKING = [
+  ['sandboxSimulateCardAuthorization', 'authorization'],
+  ['sandboxSimulateCardFinancialAuthorization', 'financial_authorization'],
+  ['sandboxSimulateCardCreditAuthorization', 'credit_authorization'],
+  ['sandboxSimulateCardFinancialCreditAuthorization', 'financial_credit_authorization'],
+  ['sandboxSimulateCardCreditAuthorizationAdvice', 'credit_authorization_advice'],
+] as const;
+const TELLING = [
+  ['sandboxSimulateCardAuthorizationAdvice', 'authorization_advice'],
+  ['sandboxSimulateCardClearing', 'clearing'],
+  ['sandboxSimulateCardReturn', 'return'],
+  ['sandboxSimulateCardReturnReversal', 'return_reversal'],
+] as const;
+
+describe('what is simulated', () => {
+  const merchant = { descriptor: 'SHOP 000', mcc: '5411', country: 'US' };
+  const body = { amount: 40_00, currency: { code: 'USD' }, merchant };
+
+  it('is of a payment with this card', async () => {
+    const [story, other] = [await desk.begin(), await desk.begin()];
+    await story.ask('authorization', 40);
+    await other.ask('authorization', 40);
+    const { id } = await other.payment();
+    const { call } = desk.cards;
+    const [deposit] = ok(
+      await call('GET', `/transactions?customerId=${story.customer.id}`),
+      200,
+    ).data.filter((each: { type: string }) => each.type === 'INCOMING');
+    const unknown = id.replace(/.$/, (last: string) => (last === '0' ? '1' : '0'));
+    for (const cardTransactionId of [id, unknown, deposit.id, 'x']) {
+      for (const what of TOLD) {
+        const answer = await story.simulate(what, { cardTransactionId, amount: 1_00 });
+        expect([answer.status, answer.body.code]).toEqual([404, 'TRANSACTION_NOT_FOUND']);
+      }
+    }
+    expect((await other.payment()).status).toBe('AUTHORIZED');
+  });
+
+  it('is refused with every bad field at once', async () => {
+    const story = await desk.begin();
+    const bad = { amount: 0, currency: { code: 'EUR' }, merchant: { country: 'US' } };
+    const long = { ...body, merchant: { descriptor: 'x'.repeat(256), mcc: '1'.repeat(11) } };
+    const huge = { ...body, amount: 100_000_000_001 };
+    for (const what of ASKED) {
+      const ofMoney = what === 'balance_inquiry' ? [] : ['amount', 'currency.code'];
+      expect(fieldsOf(await story.simulate(what, bad))).toEqual([
+        ...[400, 'INVALID_INPUT', ...ofMoney, 'merchant.descriptor'],
+      ]);
+      expect(fieldsOf(await story.simulate(what, long))).toEqual([
+        ...[400, 'INVALID_INPUT', 'merchant.descriptor', 'merchant.mcc'],
+      ]);
+      if (what === 'balance_inquiry') continue;
+      expect(fieldsOf(await story.simulate(what, huge))).toEqual([400, 'INVALID_INPUT', 'amount']);
+    }
+    expect(await story.next()).toEqual([]);
+    expect(await story.payments()).toEqual([]);
+  });
+
+  it('is in the currency of the card where none is named, with the merchant as given', async () => {
+    const story = await desk.begin();
+    const sent = { ...body, currency: {}, merchant: { ...merchant, note: 'not kept' } };
+    ok(await story.simulate('authorization', sent), 202);
+    const payment = await story.payment();
+    expect(payment.authorizedAmount).toMatchObject({ amount: 40_00, currency: { code: 'USD' } });
+    expect(payment.merchant).toEqual(merchant);
+  });
+
+  describe.each(ASKING)('%s', (_operation, what) => {
+    it('happens once for an idempotency key', async () => {
+      const story = await desk.begin();
+      const key = { 'idempotency-key': `ask ${what}` };
+      const first = ok(await story.simulate(what, body, key), 202);
+      expect(ok(await story.simulate(what, body, key), 202)).toEqual(first);
+      expect((await story.payment()).issuerTransactionToken).toBe(first.issuerTransactionToken);
+      const other = await story.simulate(what, { ...body, amount: 41_00 }, key);
+      expect([other.status, other.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+    });
+  });
+
+  const NEWS: Readonly<Record<Told, { acts: readonly Act[]; shows: object }>> = {
+    authorization_advice: { acts: [auth], shows: { authorizedAmount: { amount: 20_00 } } },
+    clearing: { acts: [auth], shows: { settledAmount: { amount: 20_00 } } },
+    return: { acts: [auth, cleared], shows: { refundedAmount: { amount: 20_00 } } },
+    return_reversal: { acts: [auth, cleared, tells('return', 40)], shows: { status: 'SETTLED' } },
+  };
+  describe.each(TELLING)('%s', (_operation, what) => {
+    it('happens once for an idempotency key', async () => {
+      const { acts, shows } = NEWS[what];
+      const story = await desk.begin();
+      for (const act of acts) await act(story);
+      const { id: cardTransactionId } = await story.payment();
+      const news = { cardTransactionId, ...(what === 'return_reversal' ? {} : { amount: 20_00 }) };
+      const key = { 'idempotency-key': `tell ${what}` };
+      const first = ok(await story.simulate(what, news, key), 202);
+      expect(ok(await story.simulate(what, news, key), 202)).toEqual(first);
+      expect(await story.payment()).toMatchObject(shows);
+      const other = await story.simulate(what, { ...news, more: 1 }, key);
+      expect([other.status, other.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+    });
+  });
+
+  describe('sandboxSimulateCardBalanceInquiry', () => {
+    it('has a name of its own each time, for a decline as well', async () => {
+      const story = await desk.begin();
+      const tokens = [
+        await story.ask('authorization', 1),
+        await story.ask('authorization', 1),
+        await story.ask('authorization', 1, '002'),
+        await story.ask('balance_inquiry'),
+      ];
+      expect(new Set(tokens).size).toBe(4);
+      const seen = (await story.payments()).map((each) => each.issuerTransactionToken);
+      expect(seen).toEqual(tokens.slice(0, 2));
+    });
+  });
+});

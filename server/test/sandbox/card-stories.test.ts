@@ -1,0 +1,310 @@
+// Payments with sandbox cards from their first message to their last, as their platform is told of them:
+// everything that the sandbox can make up about one, where it means something. Each is paid from dollars and
+// from a coin.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { booksBalance } from '../kit/app/fixtures.ts';
+import {
+  type Act,
+  type Asked,
+  asks,
+  type Begun,
+  becomes,
+  type CardStories,
+  openCardStories,
+  tells,
+} from '../kit/cards/card-story.ts';
+import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
+
+let desk: CardStories;
+beforeAll(async () => {
+  desk = await openCardStories();
+});
+beforeEach(() => desk.calm());
+afterAll(async () => {
+  await booksBalance(desk.app);
+  await desk.close();
+});
+
+/** Just before nothing has happened yet. */
+const waits =
+  (ms: number): Act =>
+  async (story) => {
+    await desk.app.advance(ms - 1);
+    expect(await story.next()).toEqual([]);
+    await desk.app.advance(1);
+  };
+
+interface Story extends Begun {
+  acts: readonly (readonly [Act, readonly string[]])[];
+  end: string;
+  /** What stays in our keeping, in dollars. */
+  kept?: number;
+}
+
+const HALF_A_MINUTE = 30_000;
+
+const paid = (end?: string) =>
+  [
+    asks('authorization', 40, end),
+    ['account 960/1000', 'AUTHORIZED 40, taken 40 in 1 (1 pending)', 'account 960/960'],
+  ] as const;
+const TAKEN = 'taken 40 in 1';
+const WHOLE = `SETTLED 40, cleared 40 in 1, ${TAKEN}`;
+const whole = [tells('clearing', 40), [WHOLE]] as const;
+/** It has just what it pays. */
+const barely = [
+  asks('authorization', 40),
+  ['account 0/40', 'AUTHORIZED 40, taken 40 in 1 (1 pending)', 'account 0/0'],
+] as const;
+/** Forty and ten are taken at one moment, each by a job of its own: either may be first. */
+const ONE_OF_TWO = expect.stringMatching(/^account 950\/9[69]0$/);
+const announced = (what: Asked) => [asks(what, 40), ['AUTHORIZED +40']] as const;
+const ARRIVED = ['account 1040/1040', 'SETTLED +40, cleared 40 in 1'];
+const closed = [becomes('CLOSED'), ['card CLOSED CLOSED_BY_PLATFORM']] as const;
+const frozen = [becomes('FROZEN'), ['card FROZEN']] as const;
+
+const STORIES: Readonly<Record<string, Story>> = {
+  'cleared as it was authorized': {
+    acts: [paid(), whole],
+    end: `${WHOLE}; account 960/960`,
+  },
+  'cleared in pieces': {
+    acts: [
+      paid(),
+      [tells('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${TAKEN}`]],
+      [tells('clearing', 20), [`PARTIALLY_SETTLED 40, cleared 30 in 2, ${TAKEN}`]],
+      [tells('clearing', 10), [`SETTLED 40, cleared 40 in 3, ${TAKEN}`]],
+    ],
+    end: `SETTLED 40, cleared 40 in 3, ${TAKEN}; account 960/960`,
+  },
+  'never cleared': {
+    acts: [
+      paid(),
+      [tells('clearing', 0), ['account 1000/1000', `SETTLED 40, cleared 0, ${TAKEN}`]],
+    ],
+    end: `SETTLED 40, cleared 0, ${TAKEN}; account 1000/1000`,
+  },
+  'never cleared, while it is still being taken': {
+    acts: [
+      [paid('005')[0], paid()[1].slice(0, 2)],
+      [tells('clearing', 0), [`SETTLED 40, cleared 0, ${TAKEN} (1 pending)`]],
+      [waits(HALF_A_MINUTE), ['account 1000/1000']],
+    ],
+    end: `SETTLED 40, cleared 0, ${TAKEN}; account 1000/1000`,
+  },
+  'cleared in part, and no more': {
+    acts: [
+      paid(),
+      [tells('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${TAKEN}`]],
+      [tells('clearing', 0), ['account 990/990', `SETTLED 40, cleared 10 in 1, ${TAKEN}`]],
+    ],
+    end: `SETTLED 40, cleared 10 in 1, ${TAKEN}; account 990/990`,
+  },
+  'cleared for more, which is taken then': {
+    acts: [
+      paid(),
+      [
+        tells('clearing', 50),
+        [
+          'account 950/960',
+          'SETTLED 40, cleared 50 in 1, taken 50 in 2 (1 pending)',
+          'account 950/950',
+        ],
+      ],
+    ],
+    end: 'SETTLED 40, cleared 50 in 1, taken 50 in 2; account 950/950',
+  },
+  'cleared for more than a limit that it was within': {
+    card: { maxSpendPerTransaction: 40_00 },
+    acts: [
+      paid(),
+      [
+        tells('clearing', 50),
+        [
+          'account 950/960',
+          'SETTLED 40, cleared 50 in 1, taken 50 in 2 (1 pending)',
+          'account 950/950',
+        ],
+      ],
+    ],
+    end: 'SETTLED 40, cleared 50 in 1, taken 50 in 2; account 950/950',
+  },
+  'cleared for more, as slowly as the first time': {
+    acts: [
+      [paid('005')[0], paid()[1].slice(0, 2)],
+      [waits(HALF_A_MINUTE), ['account 960/960']],
+      [
+        tells('clearing', 50),
+        ['account 950/960', 'SETTLED 40, cleared 50 in 1, taken 50 in 2 (1 pending)'],
+      ],
+      [waits(HALF_A_MINUTE), ['account 950/950']],
+    ],
+    end: 'SETTLED 40, cleared 50 in 1, taken 50 in 2; account 950/950',
+  },
+  'cleared for more while it is still being taken': {
+    acts: [
+      [paid('005')[0], paid()[1].slice(0, 2)],
+      [
+        tells('clearing', 50),
+        ['account 950/1000', 'SETTLED 40, cleared 50 in 1, taken 50 in 2 (2 pending)'],
+      ],
+      [waits(HALF_A_MINUTE), [ONE_OF_TWO, 'account 950/950']],
+    ],
+    end: 'SETTLED 40, cleared 50 in 1, taken 50 in 2; account 950/950',
+  },
+  'cleared for more than there is': {
+    funds: 40,
+    acts: [barely, [tells('clearing', 50), [`EXCEPTION 40, cleared 50 in 1, ${TAKEN}`]]],
+    end: `EXCEPTION 40, cleared 50 in 1, ${TAKEN}; account 0/0`,
+    kept: -10,
+  },
+  'cleared for more when the card was closed, at our cost': {
+    acts: [paid(), closed, [tells('clearing', 50), [`SETTLED 40, cleared 50 in 1, ${TAKEN}`]]],
+    end: `SETTLED 40, cleared 50 in 1, ${TAKEN}; account 960/960`,
+  },
+  'cleared and returned when the card is frozen': {
+    acts: [
+      paid(),
+      frozen,
+      whole,
+      [tells('return', 40), ['account 1000/1000', `REFUNDED${WHOLE.slice(7)}, back 40 in 1`]],
+    ],
+    end: `REFUNDED${WHOLE.slice(7)}, back 40 in 1; account 1000/1000`,
+  },
+  'never cleared, of a card that was closed': {
+    acts: [
+      paid(),
+      closed,
+      [tells('clearing', 0), ['account 1000/1000', `SETTLED 40, cleared 0, ${TAKEN}`]],
+    ],
+    end: `SETTLED 40, cleared 0, ${TAKEN}; account 1000/1000`,
+  },
+  'advised to be more': {
+    acts: [
+      paid(),
+      [
+        tells('authorization_advice', 60),
+        ['account 940/960', 'AUTHORIZED 60, taken 60 in 2 (1 pending)', 'account 940/940'],
+      ],
+      [tells('clearing', 60), ['SETTLED 60, cleared 60 in 1, taken 60 in 2']],
+    ],
+    end: 'SETTLED 60, cleared 60 in 1, taken 60 in 2; account 940/940',
+  },
+  'advised to be more than there is': {
+    funds: 40,
+    acts: [
+      barely,
+      [tells('authorization_advice', 60), [`AUTHORIZED 60, ${TAKEN}`]],
+      [tells('clearing', 40), [`PARTIALLY_SETTLED 60, cleared 40 in 1, ${TAKEN}`]],
+      [tells('clearing', 20), [`EXCEPTION 60, cleared 60 in 2, ${TAKEN}`]],
+    ],
+    end: `EXCEPTION 60, cleared 60 in 2, ${TAKEN}; account 0/0`,
+    kept: -20,
+  },
+  'advised to be less': {
+    acts: [
+      paid(),
+      [tells('authorization_advice', 25), ['account 975/975', `AUTHORIZED 25, ${TAKEN}`]],
+      [tells('clearing', 25), [`SETTLED 25, cleared 25 in 1, ${TAKEN}`]],
+    ],
+    end: `SETTLED 25, cleared 25 in 1, ${TAKEN}; account 975/975`,
+  },
+  'advised to be no more than was cleared': {
+    acts: [
+      paid(),
+      [tells('clearing', 30), [`PARTIALLY_SETTLED 40, cleared 30 in 1, ${TAKEN}`]],
+      [
+        tells('authorization_advice', 30),
+        ['account 970/970', `SETTLED 30, cleared 30 in 1, ${TAKEN}`],
+      ],
+    ],
+    end: `SETTLED 30, cleared 30 in 1, ${TAKEN}; account 970/970`,
+  },
+  'returned in whole, which is taken back': {
+    acts: [
+      paid(),
+      whole,
+      [tells('return', 40), ['account 1000/1000', `REFUNDED${WHOLE.slice(7)}, back 40 in 1`]],
+      [tells('return_reversal'), ['account 960/960', WHOLE]],
+    ],
+    end: `${WHOLE}; account 960/960`,
+  },
+  'returned in pieces, the last of which is taken back': {
+    acts: [
+      paid(),
+      whole,
+      [tells('return', 10), ['account 970/970', `${WHOLE}, back 10 in 1`]],
+      [tells('return', 30), ['account 1000/1000', `REFUNDED${WHOLE.slice(7)}, back 40 in 2`]],
+      [tells('return_reversal'), ['account 970/970', `${WHOLE}, back 10 in 1`]],
+    ],
+    end: `${WHOLE}, back 10 in 1; account 970/970`,
+  },
+  'returned before all of it was cleared': {
+    acts: [
+      paid(),
+      [tells('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${TAKEN}`]],
+      [
+        tells('return', 10),
+        ['account 970/970', `PARTIALLY_SETTLED 40, cleared 10 in 1, ${TAKEN}, back 10 in 1`],
+      ],
+      [
+        tells('clearing', 0),
+        ['account 1000/1000', `REFUNDED 40, cleared 10 in 1, ${TAKEN}, back 10 in 1`],
+      ],
+    ],
+    end: `REFUNDED 40, cleared 10 in 1, ${TAKEN}, back 10 in 1; account 1000/1000`,
+  },
+  'of a single message, returned': {
+    acts: [
+      [
+        asks('financial_authorization', 40),
+        ['account 960/1000', `${WHOLE} (1 pending)`, 'account 960/960'],
+      ],
+      [tells('return', 15), ['account 975/975', `${WHOLE}, back 15 in 1`]],
+    ],
+    end: `${WHOLE}, back 15 in 1; account 975/975`,
+  },
+  'a credit that is cleared': {
+    acts: [announced('credit_authorization'), [tells('clearing', 40), ARRIVED]],
+    end: `${ARRIVED[1]}; account 1040/1040`,
+  },
+  'a credit that is cleared in pieces, in part': {
+    acts: [
+      announced('credit_authorization'),
+      [tells('clearing', 15), ['account 1015/1015', 'PARTIALLY_SETTLED +40, cleared 15 in 1']],
+      [tells('clearing', 0), ['SETTLED +40, cleared 15 in 1']],
+    ],
+    end: 'SETTLED +40, cleared 15 in 1; account 1015/1015',
+  },
+  'a credit that never comes': {
+    acts: [announced('credit_authorization'), [tells('clearing', 0), ['SETTLED +40, cleared 0']]],
+    end: 'SETTLED +40, cleared 0; account 1000/1000',
+  },
+  'a credit that was only told of': {
+    acts: [
+      frozen,
+      announced('credit_authorization_advice'),
+      closed,
+      [tells('clearing', 40), ARRIVED],
+    ],
+    end: `${ARRIVED[1]}; account 1040/1040`,
+  },
+};
+
+describe('a payment', () => {
+  const cases = Object.keys(STORIES).flatMap((name) =>
+    ['USD', 'USDB'].map((currency) => [name, currency] as const),
+  );
+  it.each(cases)('%s, from %s', async (name, currency) => {
+    const { acts, end, kept = 0, ...begun } = expectedOf(STORIES, name);
+    const story = await desk.begin({ ...begun, currency });
+    for (const [act, told] of acts) {
+      await act(story);
+      expect(await story.next()).toEqual(told);
+    }
+    expect(await story.end()).toBe(end);
+    expect(await story.kept()).toBe(kept);
+    await desk.calm();
+    expect(await story.next()).toEqual([]);
+  });
+});

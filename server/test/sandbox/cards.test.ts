@@ -1,0 +1,330 @@
+// Every row of the sandbox's tables of cards, in every context it applies to: how a card is issued, whether
+// accounts may pay, and what becomes of each thing a card can be asked. Card, payment, balances and each
+// webhook in its order are watched. The rows are taken from the sandbox's own data, so one that is added
+// without saying here what it means fails.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  DESCRIPTOR_DECLINES,
+  FUNDING_REJECTIONS,
+  ISSUE_OUTCOMES,
+  PULL_OUTCOMES,
+} from '../../src/connectors/sandbox/cards/card-outcomes.ts';
+import { booksBalance, internalAccount, ok } from '../kit/app/fixtures.ts';
+import {
+  ASKED,
+  type Asked,
+  type Begun,
+  type CardStories,
+  openCardStories,
+} from '../kit/cards/card-story.ts';
+import { cardName } from '../kit/cards/cards.ts';
+import { delegatedDesk } from '../kit/cards/delegated-cards.ts';
+import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
+
+let desk: CardStories;
+beforeAll(async () => {
+  desk = await openCardStories();
+});
+beforeEach(() => desk.calm());
+afterAll(async () => {
+  await booksBalance(desk.app);
+  await desk.close();
+});
+
+/** Stands for all endings that no table names. */
+const OTHER = '000';
+const withOther = (...tables: object[]) =>
+  [...new Set([...tables.flatMap(Object.keys), OTHER])].sort();
+
+const SECOND = 1_000;
+
+interface Issuing {
+  now: string[];
+  later?: { afterMs: number; comes: string[] };
+  end: { state: string; stateReason: string | null };
+}
+
+const ACTIVE = { state: 'ACTIVE', stateReason: null };
+
+const ISSUING: Readonly<Record<string, Issuing>> = {
+  [OTHER]: { now: ['card ACTIVE'], end: ACTIVE },
+  '001': { now: [], end: { state: 'PROCESSING', stateReason: null } },
+  '002': {
+    now: ['card CLOSED ISSUER_REJECTED'],
+    end: { state: 'CLOSED', stateReason: 'ISSUER_REJECTED' },
+  },
+  '005': { now: [], later: { afterMs: 30 * SECOND, comes: ['card ACTIVE'] }, end: ACTIVE },
+};
+
+describe('the table of issuing', () => {
+  it('is the one that is expected here', () => {
+    expect(Object.keys(ISSUING).sort()).toEqual(withOther(ISSUE_OUTCOMES));
+  });
+
+  it.each(withOther(ISSUE_OUTCOMES))('…%s', async (suffix) => {
+    const { app, cards } = desk;
+    const row = expectedOf(ISSUING, suffix);
+    const holder = await cards.holder();
+    await app.settle();
+    const platformCardId = cardName(suffix);
+    const asked = ok(await cards.askCard(holder, { platformCardId }), 201);
+    expect(asked).toMatchObject({ state: 'PROCESSING', platformCardId });
+    const story = await desk.tellOf(asked, holder);
+    expect(await story.next()).toEqual(row.now);
+    if (row.later) {
+      await app.advance(row.later.afterMs - 1);
+      expect(await story.next()).toEqual([]);
+      expect((await cards.cardNow(asked.id)).state).toBe('PROCESSING');
+      await app.advance(1);
+      expect(await story.next()).toEqual(row.later.comes);
+    }
+    const now = await cards.cardNow(asked.id);
+    expect(now).toMatchObject(row.end);
+    const { data } = ok(await cards.call('GET', `/cards?platformCardId=${platformCardId}`), 200);
+    expect(data).toEqual([now]);
+    const issued = row.end.state === 'ACTIVE';
+    expect([now.brand, now.last4].map((each) => typeof each === 'string')).toEqual([
+      ...[issued, issued],
+    ]);
+    await desk.calm();
+    expect(await story.next()).toEqual([]);
+  });
+
+  it('is asked by name; the end of the number follows the name as well', async () => {
+    const { app, cards } = desk;
+    const { platformCardId: _, ...body } = cards.cardBody(await cards.holder());
+    const { id } = ok(await cards.call('POST', '/cards', body), 201);
+    await app.settle();
+    const unnamed = await cards.cardNow(id);
+    expect(unnamed.state).toBe('ACTIVE');
+    const platformCardId = cardName();
+    const one = await cards.card(await cards.holder(), { platformCardId });
+    ok(await cards.patchCard(one.id, { state: 'CLOSED' }), 200);
+    const two = await cards.card(await cards.holder(), { platformCardId });
+    expect([two.last4, two.id === one.id]).toEqual([one.last4, false]);
+  });
+});
+
+describe('the table of funding', () => {
+  const REJECTED: Readonly<Record<string, 'create' | 'update' | null>> = {
+    ...{ [OTHER]: null, '001': null, '002': null, '003': 'create', '004': 'update', '005': null },
+  };
+
+  it('is the one that is expected here', () => {
+    expect(Object.fromEntries(Object.entries(REJECTED).filter(([, when]) => when))).toEqual(
+      FUNDING_REJECTIONS,
+    );
+  });
+
+  it.each(Object.keys(REJECTED))('…%s, for a new card and for one that exists', async (suffix) => {
+    const { cards, app } = desk;
+    const rejected = expectedOf(REJECTED, suffix);
+    const ends = (answer: { status: number; body: { code?: string } }, good: number) =>
+      expect([answer.status, answer.body.code]).toEqual(
+        good === 400 ? [400, 'FUNDING_SOURCE_INELIGIBLE'] : [good, undefined],
+      );
+    for (const [currency, other] of [
+      ['USD', 'USDB'],
+      ['USDB', 'USD'],
+    ] as const) {
+      const held = await cards.holder({ currency });
+      const created = await cards.askCard(held, { platformCardId: cardName(suffix) });
+      ends(created, rejected === 'create' ? 400 : 201);
+      if (rejected === 'create') continue;
+      await app.settle();
+      // A rejected card is closed and cannot be changed, whatever pays for it.
+      if ((await cards.cardNow(created.body.id)).state === 'CLOSED') continue;
+      const second = await internalAccount(app, held.customer.id, other);
+      const change = { fundingSources: [second.id] };
+      ends(await cards.patchCard(created.body.id, change), rejected === 'update' ? 400 : 200);
+    }
+  });
+});
+
+/** What comes of a request, told in its order; `later` after the half minute that a slow pull takes. */
+interface Row {
+  decision: string;
+  now: string[];
+  later?: string[];
+  /** The payment and the account as they stand; none without a payment. */
+  end?: string;
+  /** What stays in our keeping, in dollars. */
+  kept?: number;
+}
+
+const declined = (decision: string): Row => ({ decision, now: [] });
+const FUNDS = declined('INSUFFICIENT_FUNDS');
+const PAUSED = declined('CARD_PAUSED');
+
+const AUTHORIZED = 'AUTHORIZED 40, taken 40 in 1 (1 pending)';
+const CLEARED = 'SETTLED 40, cleared 40 in 1, taken 40 in 1 (1 pending)';
+const STUCK = 'EXCEPTION 40, taken 40 in 1';
+const STUCK_CLEARED = 'EXCEPTION 40, cleared 40 in 1, taken 40 in 1';
+
+const debit = (told: string, stuck: string): Record<string, Row> => {
+  const began = ['account 960/1000', told];
+  const end = `${told.replace(' (1 pending)', '')}; account 960/960`;
+  const kept = told === AUTHORIZED ? 40 : 0;
+  return {
+    [OTHER]: { decision: 'approved', now: [...began, 'account 960/960'], end, kept },
+    '002': FUNDS,
+    '003': PAUSED,
+    '005': { decision: 'approved', now: began, later: ['account 960/960'], end, kept },
+    '006': {
+      decision: 'approved',
+      now: [...began, stuck],
+      end: `${stuck}; account 960/1000`,
+      kept: kept - 40,
+    },
+  };
+};
+
+/** Nothing is taken for it, so nothing can be slow or fail. */
+const unpulled = (row: Row): Record<string, Row> => ({
+  ...{ [OTHER]: row, '002': FUNDS, '003': PAUSED, '005': row, '006': row },
+});
+
+const announced: Row = {
+  ...{ decision: 'approved', now: ['AUTHORIZED +40'], end: 'AUTHORIZED +40; account 1000/1000' },
+};
+
+const ROWS: Readonly<Record<Asked, Readonly<Record<string, Row>>>> = {
+  authorization: debit(AUTHORIZED, STUCK),
+  financial_authorization: debit(CLEARED, STUCK_CLEARED),
+  credit_authorization: unpulled(announced),
+  credit_authorization_advice: unpulled(announced),
+  financial_credit_authorization: unpulled({
+    decision: 'approved',
+    now: ['account 1040/1040', 'SETTLED +40, cleared 40 in 1'],
+    end: 'SETTLED +40, cleared 40 in 1; account 1040/1040',
+  }),
+  balance_inquiry: unpulled({ decision: 'approved', now: [] }),
+};
+
+describe('the table of descriptors', () => {
+  const suffixes = withOther(DESCRIPTOR_DECLINES, PULL_OUTCOMES);
+
+  it('is the one that is expected here, for everything that a card can be asked', () => {
+    expect(Object.keys(ROWS).sort()).toEqual([...ASKED].sort());
+    for (const rows of Object.values(ROWS)) expect(Object.keys(rows).sort()).toEqual(suffixes);
+  });
+
+  const cases = ASKED.flatMap((what) =>
+    suffixes.flatMap((suffix) =>
+      ['USD', 'USDB'].map((currency) => [suffix, what, currency] as const),
+    ),
+  );
+  it.each(cases)('…%s: %s, from %s', async (suffix, what, currency) => {
+    const { app } = desk;
+    const row = expectedOf(ROWS[what], suffix);
+    const story = await desk.begin({ currency });
+    const token = await story.ask(what, 40, suffix);
+    expect(await story.next()).toEqual(row.now);
+    expect(await story.decision()).toBe(`${what.toUpperCase()} ${row.decision}`);
+    if (row.later) {
+      await app.advance(30 * SECOND - 1);
+      expect(await story.next()).toEqual([]);
+      expect((await story.payment()).pullSummary.pendingCount).toBe(1);
+      await app.advance(1);
+      expect(await story.next()).toEqual(row.later);
+    }
+    if (row.end === undefined) {
+      expect(await story.payments()).toEqual([]);
+    } else {
+      const { issuerTransactionToken, merchant } = await story.payment();
+      expect([issuerTransactionToken, merchant.descriptor]).toEqual([token, `SHOP ${suffix}`]);
+      expect(await story.end()).toBe(row.end);
+    }
+    expect(await story.kept()).toBe(row.kept ?? 0);
+    await desk.calm();
+    expect(await story.next()).toEqual([]);
+  });
+});
+
+/** Cards that a request meets, and what is decided then, where it is not approved. */
+interface Situation {
+  begun(): Begun;
+  patch?: Record<string, unknown>;
+  declines: Partial<Record<Asked, string | undefined>>;
+}
+
+const ofAll = (reason: string): Partial<Record<Asked, string>> =>
+  Object.fromEntries(ASKED.map((what) => [what, reason]));
+const ofDebits = (reason: string): Partial<Record<Asked, string>> => ({
+  authorization: reason,
+  financial_authorization: reason,
+});
+
+const SITUATIONS: Readonly<Record<string, Situation>> = {
+  'is not issued yet': {
+    begun: () => ({ card: { platformCardId: cardName('001') } }),
+    declines: ofAll('CARD_NOT_ACTIVE'),
+  },
+  'was never issued': {
+    begun: () => ({ card: { platformCardId: cardName('002') } }),
+    declines: ofAll('CARD_NOT_ACTIVE'),
+  },
+  'is frozen': {
+    begun: () => ({}),
+    patch: { state: 'FROZEN' },
+    // What is only told of is a fact.
+    declines: { ...ofAll('CARD_PAUSED'), credit_authorization_advice: undefined },
+  },
+  'is closed': {
+    begun: () => ({}),
+    patch: { state: 'CLOSED' },
+    declines: ofAll('CARD_NOT_ACTIVE'),
+  },
+  'may spend one cent less': {
+    begun: () => ({ card: { maxSpendPerTransaction: 39_99 } }),
+    declines: ofDebits('SPEND_LIMIT_EXCEEDED'),
+  },
+  'may spend just so much': {
+    begun: () => ({ card: { maxSpendPerTransaction: 40_00 } }),
+    declines: {},
+  },
+  'has one dollar less': { begun: () => ({ funds: 39 }), declines: ofDebits('INSUFFICIENT_FUNDS') },
+  'has just so much': { begun: () => ({ funds: 40 }), declines: {} },
+};
+
+describe('a card that a wallet pays for', () => {
+  // Whether a card is good, too, is whether it could pay.
+  const WITHOUT: Partial<Record<Asked, string>> = {
+    ...ofDebits('NO_FUNDING_SOURCE'),
+    balance_inquiry: 'NO_FUNDING_SOURCE',
+  };
+  const cases = ASKED.flatMap((what) => [true, false].map((hasKey) => [what, hasKey] as const));
+  it.each(cases)('%s, where the wallet has a key that signs: %s', async (what, hasKey) => {
+    const wallets = delegatedDesk(desk.app);
+    const held = await wallets.walletCard({ funds: 1_000_000_000 });
+    if (hasKey) await wallets.key(held);
+    await desk.app.settle();
+    const { card, accountId, customer } = held;
+    const story = await desk.tellOf(card, { accountId, customer, currency: 'USDB' });
+    await story.ask(what, 40);
+    const told = await story.next();
+    const reason = hasKey ? undefined : WITHOUT[what];
+    expect(await story.decision()).toBe(`${what.toUpperCase()} ${reason ?? 'approved'}`);
+    const row = expectedOf(ROWS[what], OTHER);
+    expect(told).toEqual(reason ? [] : row.now);
+    if (reason || row.end === undefined) expect(await story.payments()).toEqual([]);
+    else expect(await story.end()).toBe(row.end);
+  });
+});
+
+describe('a card that', () => {
+  const cases = Object.keys(SITUATIONS).flatMap((name) =>
+    ASKED.map((what) => [name, what] as const),
+  );
+  it.each(cases)('%s: %s', async (name, what) => {
+    const { begun, patch, declines } = expectedOf(SITUATIONS, name);
+    const story = await desk.begin(begun());
+    if (patch) ok(await story.patch(patch), 200);
+    await story.next();
+    await story.ask(what, 40);
+    const told = await story.next();
+    expect(await story.decision()).toBe(`${what.toUpperCase()} ${declines[what] ?? 'approved'}`);
+    const pays = declines[what] === undefined && what !== 'balance_inquiry';
+    expect([told.length > 0, (await story.payments()).length]).toEqual([pays, pays ? 1 : 0]);
+  });
+});

@@ -1,0 +1,301 @@
+// Every name in the sandbox: what banks say of a beneficiary's, by the ending of the account, and each UMA
+// address as receiver and as sender. The rows are taken from the sandbox's own data, so one that is added
+// without saying here what it means fails.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { NAME_ANSWERS } from '../../src/connectors/sandbox/payments/names.ts';
+import { UMA_SCRIPTS } from '../../src/connectors/sandbox/uma/uma-addresses.ts';
+import {
+  balances,
+  booksBalance,
+  customer,
+  fundedCustomer,
+  internalAccount,
+  ok,
+} from '../kit/app/fixtures.ts';
+import type { Answer } from '../kit/app/harness.ts';
+import {
+  ALL,
+  type Desk,
+  expectedOf,
+  expectStory,
+  openSandboxDesk,
+  payeeOf,
+  payerOf,
+  type Row,
+  register,
+  SENT,
+  type WayName,
+  watch,
+} from '../kit/payments/sandbox-outcomes.ts';
+
+let desk: Desk;
+beforeAll(async () => {
+  desk = await openSandboxDesk();
+});
+beforeEach(() => desk.calm());
+afterAll(async () => {
+  await booksBalance(desk.app);
+  await desk.close();
+});
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const code = ({ status, body }: Answer) => [status, body.code];
+
+/** Status, and the name that the bank holds. */
+type Verdict = readonly [status: string, fullName?: string];
+
+interface NameRow {
+  now: Verdict | { refused: string };
+  later?: { afterMs: number; verdict: Verdict };
+}
+
+const MATCHED: Verdict = ['MATCHED', 'Grace Hopper'];
+
+const NAMES: Readonly<Record<string, NameRow>> = {
+  '000': { now: MATCHED },
+  '102': { now: ['NOT_MATCHED'] },
+  '103': { now: ['PARTIAL_MATCH', 'G. Hopper'] },
+  '104': { now: ['PENDING'], later: { afterMs: 5 * SECOND, verdict: MATCHED } },
+  '105': { now: { refused: 'INVALID_BANK_ACCOUNT' } },
+  '106': { now: ['UNSUPPORTED'] },
+  '107': { now: ['CHECKED_BY_RECEIVING_FI'] },
+};
+
+describe('the table of names', () => {
+  it('is the one that is expected here', () => {
+    expect(Object.keys(NAMES).sort()).toEqual(['000', ...Object.keys(NAME_ANSWERS)].sort());
+  });
+
+  const ACCOUNTS: readonly WayName[] = ['USD', 'EUR by IBAN', 'MXN by CLABE', 'INR by VPA'];
+  const rows = ['000', ...Object.keys(NAME_ANSWERS)].flatMap((suffix) =>
+    ACCOUNTS.map((way) => [suffix, way] as const),
+  );
+  it.each(rows)('…%s, %s', async (suffix, way) => {
+    const { app } = desk;
+    const { now, later } = expectedOf(NAMES, suffix);
+    const person = await customer(app);
+    const story = await watch(desk, () => '', []);
+    const answer = await register(desk, person.id, way, suffix);
+    if ('refused' in now) {
+      expect(code(answer)).toEqual([400, now.refused]);
+      const path = `/customers/external-accounts?customerId=${person.id}`;
+      expect(ok(await app.call('GET', path), 200).data).toEqual([]);
+      return;
+    }
+    const { id } = ok(answer, 201);
+    const expectVerdict = async ([verdict, fullName]: Verdict) => {
+      await app.settle();
+      const body = ok(await app.call('GET', `/customers/external-accounts/${id}`), 200);
+      const { status, beneficiaryVerificationStatus, beneficiaryVerifiedData } = body;
+      expect([status, beneficiaryVerificationStatus, beneficiaryVerifiedData]).toEqual([
+        'ACTIVE',
+        verdict,
+        fullName === undefined ? undefined : { fullName },
+      ]);
+    };
+    await expectVerdict(now);
+    if (later) {
+      await app.advance(later.afterMs - 1);
+      await expectVerdict(now);
+      await app.advance(1);
+    }
+    await expectVerdict(later?.verdict ?? now);
+    await app.advance(MINUTE);
+    await expectVerdict(later?.verdict ?? now);
+    expect(story.next()).toEqual([]);
+  });
+
+  it.each(Object.keys(NAME_ANSWERS))('says nothing of wallets: …%s', async (suffix) => {
+    const person = await customer(desk.app);
+    const wallet = ok(await register(desk, person.id, 'USDC on Base', suffix), 201);
+    expect(wallet.status).toBe('ACTIVE');
+    expect(wallet).not.toHaveProperty('beneficiaryVerificationStatus');
+  });
+});
+
+const HOST = 'sandbox.uma.money';
+const at = (name: string, host = HOST) => `${name}@${host}`;
+const NAMES_OF_UMA = UMA_SCRIPTS.map(({ name }) => name);
+
+/** What is refused, where: as the address is looked up, or as the payment is asked for. */
+type UmaRow = Row | { lookup: Refusal } | { quote: Refusal };
+type Refusal = readonly [status: number, code: string];
+
+const OUT = ['PENDING', 'payer rest/all', 'PROCESSING', 'payer rest/rest'];
+const REFUNDED = ['COMPLETED', 'TRANSACTION_FAILED'] as const;
+const PAID: Row = {
+  now: [...OUT, 'COMPLETED'],
+  end: { status: 'COMPLETED', quote: 'COMPLETED' },
+};
+const WAY_BACK = ['FAILED', 'REFUND_PENDING FAILED/PENDING'];
+const CAME_BACK = 'REFUND_COMPLETED FAILED/COMPLETED';
+
+const STATUSES: Readonly<Record<string, number>> = {
+  'unsupported-uma-version': 412,
+  'no-compatible-uma-version': 424,
+  'counterparty-pubkey-fetch-error': 424,
+  'lnurlp-request-failed': 424,
+  'payreq-request-failed': 424,
+  'counterparty-not-allowed': 403,
+  'unrecognized-mandatory-payee-data-key': 501,
+  'invalid-signature': 401,
+  'platform-not-found': 404,
+  'payment-url-not-found': 404,
+  'request-not-found': 404,
+  'service-switch-error': 500,
+};
+
+/** Whatever is not named above is a request that cannot be answered: 400. */
+const refusal = (words: string): Refusal => [
+  STATUSES[words] ?? 400,
+  words.toUpperCase().replaceAll('-', '_'),
+];
+
+const AT_LOOKUP = `unsupported-uma-version no-compatible-uma-version counterparty-pubkey-fetch-error
+  lnurlp-request-failed lookup-request-failed parse-lnurlp-response-error
+  missing-required-uma-parameters cert-chain-invalid cert-chain-expired invalid-pubkey-format
+  invalid-timestamp invalid-nonce invalid-signature platform-not-found payment-url-not-found
+  counterparty-not-allowed`.split(/\s+/);
+
+const AT_PAYMENT = `payreq-request-failed invalid-payreq-response parse-payreq-response-error
+  sender-not-accepted invalid-receiver quote-request-failed invalid-request-format
+  request-not-found service-switch-error
+  unrecognized-mandatory-payee-data-key`.split(/\s+/);
+
+/** Of the first ones those that depend on keys, certificates and versions, which are checked again. */
+const LATE = AT_LOOKUP.filter((words) => !/lnurlp|lookup|missing|found/.test(words));
+
+const RECEIVERS: Readonly<Record<string, UmaRow>> = {
+  '$success.usd': PAID,
+  '$success.eur': PAID,
+  '$success.mxn': PAID,
+  '$pending.long.usd': {
+    now: OUT,
+    later: { afterMs: 6 * MINUTE, status: 'PROCESSING', comes: ['COMPLETED'] },
+    end: PAID.end,
+  },
+  '$fail.compliance.usd': {
+    now: OUT,
+    later: {
+      afterMs: 2 * SECOND,
+      status: 'PROCESSING',
+      comes: [...WAY_BACK, 'payer all/all', CAME_BACK],
+    },
+    end: {
+      status: 'FAILED',
+      failureReason: 'COMPLIANCE_REJECTED',
+      refund: REFUNDED,
+      quote: 'FAILED',
+    },
+  },
+  '$non.existent.usd': { lookup: [404, 'UMA_NOT_FOUND'] },
+  ...Object.fromEntries(AT_LOOKUP.map((words) => [`$error.${words}`, { lookup: refusal(words) }])),
+  ...Object.fromEntries(AT_PAYMENT.map((words) => [`$error.${words}`, { quote: refusal(words) }])),
+  ...Object.fromEntries(
+    LATE.map((words) => [`$error.payment.${words}`, { quote: refusal(words) }]),
+  ),
+};
+
+describe('the table of UMA addresses, as receivers', () => {
+  it('is the one that is expected here', () => {
+    expect(Object.keys(RECEIVERS).sort()).toEqual(NAMES_OF_UMA.toSorted());
+  });
+
+  async function pay(address: string, row: UmaRow) {
+    const { app } = desk;
+    const { person, account } = await fundedCustomer(app, ALL);
+    let id = '';
+    const accounts = [payerOf(account)];
+    const story = await watch(desk, () => id, accounts);
+    const path = `/receiver/uma/${encodeURIComponent(address)}?customerId=${person.id}`;
+    const found = await app.call('GET', path);
+    if ('lookup' in row) return expect(code(found)).toEqual(row.lookup);
+    const { lookupId, supportedCurrencies } = ok(found, 200);
+    const currency = /\.(eur|mxn)@/.exec(address)?.[1]?.toUpperCase() ?? 'USD';
+    expect(supportedCurrencies).toMatchObject([{ currency: { code: currency } }]);
+    const answer = await app.call('POST', '/quotes', {
+      source: { sourceType: 'ACCOUNT', accountId: account.id },
+      destination: { destinationType: 'UMA_ADDRESS', umaAddress: address },
+      lockedCurrencySide: 'SENDING',
+      lockedCurrencyAmount: SENT,
+      lookupId,
+      senderCustomerInfo: { FULL_NAME: 'Ada Lovelace' },
+    });
+    if ('quote' in row) {
+      expect(code(answer)).toEqual(row.quote);
+      await app.settle();
+      expect(story.next()).toEqual([]);
+      expect(await balances(app, account.id)).toEqual({ balance: ALL, total: ALL });
+      return;
+    }
+    const quote = ok(answer, 201);
+    expect(quote.receivingCurrency.code).toBe(currency);
+    id = quote.transactionId;
+    ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
+    await expectStory(desk, { id, quoteId: quote.id, accounts, story }, row);
+  }
+
+  it.each(NAMES_OF_UMA)('%s', (name) => pay(at(name), expectedOf(RECEIVERS, name)));
+
+  it('is the same at the host with a label in the middle', () =>
+    pay(at('$success.usd', 'sandbox.label.uma.money'), PAID));
+});
+
+const TAKEN: Row = {
+  now: ['PENDING', 'COMPLETED', 'payee got/got'],
+  end: { status: 'COMPLETED' },
+};
+/** A sender whom the lookup cannot show is nobody we take money from. */
+const NOT_TAKEN = { lookup: [400, 'SENDER_NOT_ACCEPTED'] } as const;
+
+const SENDERS: Readonly<Record<string, Row | { lookup: Refusal }>> = {
+  '$success.usd': TAKEN,
+  '$success.eur': TAKEN,
+  '$success.mxn': TAKEN,
+  '$pending.long.usd': {
+    now: ['PENDING'],
+    later: { afterMs: 6 * MINUTE, status: 'PROCESSING', comes: TAKEN.now.slice(1) },
+    end: TAKEN.end,
+  },
+  '$fail.compliance.usd': {
+    now: ['PENDING'],
+    later: { afterMs: 2 * SECOND, status: 'PROCESSING', comes: [...WAY_BACK, CAME_BACK] },
+    end: { status: 'FAILED', failureReason: 'COMPLIANCE_REJECTED', refund: REFUNDED },
+  },
+  '$non.existent.usd': { lookup: [404, 'UMA_NOT_FOUND'] },
+  ...Object.fromEntries(AT_LOOKUP.map((words) => [`$error.${words}`, NOT_TAKEN])),
+  // These refuse to be paid; what they send is taken.
+  ...Object.fromEntries(AT_PAYMENT.map((words) => [`$error.${words}`, TAKEN])),
+  ...Object.fromEntries(LATE.map((words) => [`$error.payment.${words}`, TAKEN])),
+};
+
+describe('the table of UMA addresses, as senders', () => {
+  it('is the one that is expected here', () => {
+    expect(Object.keys(SENDERS).sort()).toEqual(NAMES_OF_UMA.toSorted());
+  });
+
+  it.each(NAMES_OF_UMA)('%s', async (name) => {
+    const { app } = desk;
+    const row = expectedOf(SENDERS, name);
+    const person = await customer(app);
+    const currency = /\.(eur|mxn)$/.exec(name)?.[1]?.toUpperCase() ?? 'USD';
+    const accounts = [payeeOf(await internalAccount(app, person.id, currency))];
+    let id = '';
+    const story = await watch(desk, () => id, accounts);
+    const answer = await app.call('POST', '/sandbox/uma/receive', {
+      senderUmaAddress: at(name),
+      customerId: person.id,
+      receivingCurrencyCode: currency,
+      receivingCurrencyAmount: SENT,
+    });
+    if ('lookup' in row) {
+      expect(code(answer)).toEqual(row.lookup);
+      await app.settle();
+      expect(story.next()).toEqual([]);
+      return;
+    }
+    ({ id } = ok(answer, 200));
+    await expectStory(desk, { id, accounts, story }, row);
+  });
+});

@@ -1,0 +1,227 @@
+// Every cell of the sandbox's tables of identity checks: the status after creation, after an incomplete and
+// after a complete submission, what stands in the way, what becomes of owners, and each event in its order.
+// The endings are taken from the sandbox's own data, so one that is added without a row here fails.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  BUSINESS_ENDINGS,
+  OWNER_OUTCOMES,
+  PERSON_ENDINGS,
+  SCRIPTED_FINDINGS,
+  STATUS_BY_SUFFIX,
+} from '../../src/connectors/sandbox/identity/identity.ts';
+import { ok } from '../kit/app/fixtures.ts';
+import type { TestPlatform } from '../kit/app/harness.ts';
+import { type Desk, KINDS, type Kind, openDesk } from '../kit/customers/onboarding.ts';
+
+let desk: Desk;
+const platforms = new Map<Kind, TestPlatform>();
+const of = (kind: Kind) => platforms.get(kind) as TestPlatform;
+
+beforeAll(async () => {
+  desk = await openDesk();
+  for (const kind of KINDS) platforms.set(kind, await desk.platformOf(kind));
+});
+afterAll(() => desk.app.close());
+
+/** Stands for all endings that no table names. */
+const OTHER = '004';
+const withOther = (...tables: object[]) => [...new Set([...tables.flatMap(Object.keys), OTHER])];
+
+interface Outcome {
+  verification: string;
+  customer: string;
+  errors?: string[];
+}
+
+const PERSONS: Record<string, { lite: string; outcome: Outcome }> = {
+  '001': {
+    lite: 'PENDING',
+    outcome: { verification: 'PENDING_MANUAL_REVIEW', customer: 'PENDING' },
+  },
+  '002': { lite: 'REJECTED', outcome: { verification: 'REJECTED', customer: 'REJECTED' } },
+  '003': {
+    lite: 'UNVERIFIED',
+    outcome: {
+      verification: 'RESOLVE_ERRORS',
+      customer: 'UNVERIFIED',
+      errors: ['POOR_QUALITY_DOCUMENT'],
+    },
+  },
+  [OTHER]: { lite: 'APPROVED', outcome: { verification: 'APPROVED', customer: 'APPROVED' } },
+};
+
+const BUSINESSES: Record<string, Outcome> = {
+  '001': { verification: 'PENDING_MANUAL_REVIEW', customer: 'PENDING' },
+  '002': { verification: 'REJECTED', customer: 'REJECTED' },
+  '003': { verification: 'PENDING_MANUAL_REVIEW', customer: 'PENDING' },
+  [OTHER]: { verification: 'APPROVED', customer: 'APPROVED' },
+};
+
+const OWNERS: Record<string, string> = { '001': 'PENDING', '002': 'REJECTED', [OTHER]: 'APPROVED' };
+
+const isFinal = (status: string) => status === 'APPROVED' || status === 'REJECTED';
+const customerEvent = (check: string, status: string) =>
+  status === 'UNVERIFIED' ? [] : [`CUSTOMER.${check}_${status}`];
+
+async function expectFinal(as: TestPlatform, customerId: string) {
+  const before = await desk.told(customerId);
+  const answer = await desk.submit(as, customerId);
+  expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
+  expect(await desk.told(customerId)).toEqual(before);
+}
+
+const typesOf = (body: { errors: { type: string }[] }) => body.errors.map((each) => each.type);
+
+describe.each(KINDS)('a person of a %s platform', (kind) => {
+  const lite = kind !== 'default';
+
+  it.each(withOther(STATUS_BY_SUFFIX, PERSON_ENDINGS))(
+    'whose name ends with %s',
+    async (suffix) => {
+      const row = PERSONS[suffix];
+      if (!row) throw new Error(`no row for ${suffix}`);
+      const as = of(kind);
+      const start = lite ? row.lite : 'UNVERIFIED';
+      const { id } = await desk.person(as, `Ada Lovelace${suffix}`);
+      expect(await desk.statuses(as, id)).toEqual([start]);
+      const events = customerEvent('KYC', start);
+      expect(await desk.told(id)).toEqual(events);
+      if (isFinal(start)) return expectFinal(as, id);
+
+      const incomplete = ok(await desk.submit(as, id), 200);
+      expect(incomplete).toMatchObject({
+        customerId: id,
+        verificationStatus: 'RESOLVE_ERRORS',
+        errors: [
+          {
+            resourceId: id,
+            type: 'MISSING_IDENTITY_DOCUMENT',
+            acceptedDocumentTypes: ['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'],
+          },
+        ],
+      });
+      events.push('VERIFICATION.RESOLVE_ERRORS');
+      expect(await desk.statuses(as, id)).toEqual([start]);
+      expect(await desk.told(id)).toEqual(events);
+
+      const passport = await desk.paper(as, id, 'PASSPORT');
+      const complete = ok(await desk.submit(as, id), 200);
+      const { verification, customer, errors = [] } = row.outcome;
+      expect(complete.verificationStatus).toBe(verification);
+      expect(typesOf(complete)).toEqual(errors);
+      for (const error of complete.errors) expect(error.resourceId).toBe(passport.id);
+      expect(await desk.statuses(as, id)).toEqual([customer]);
+      events.push(`VERIFICATION.${verification}`);
+      if (customer !== start) events.push(...customerEvent('KYC', customer));
+      expect(await desk.told(id)).toEqual(events);
+      if (isFinal(customer)) return expectFinal(as, id);
+
+      const again = ok(await desk.submit(as, id), 200);
+      expect(again.id).not.toBe(complete.id);
+      expect(again.verificationStatus).toBe(verification);
+      expect(await desk.told(id)).toEqual([...events, `VERIFICATION.${verification}`]);
+    },
+  );
+});
+
+describe.each(KINDS)('a business of a %s platform', (kind) => {
+  const lite = kind !== 'default';
+  const LAST_NAMES = withOther(OWNER_OUTCOMES);
+
+  /** What owners are when the business is. */
+  const ownersAt = (customer: string) =>
+    LAST_NAMES.map((suffix) => (isFinal(customer) ? OWNERS[suffix] : 'PENDING'));
+
+  it.each([...withOther(BUSINESS_ENDINGS)])('whose number ends with %s', async (suffix) => {
+    const row = BUSINESSES[suffix];
+    if (!row) throw new Error(`no row for ${suffix}`);
+    const as = of(kind);
+    const { id } = await desk.firm(as, `REG-1${suffix}`);
+    expect(await desk.statuses(as, id)).toEqual(['UNVERIFIED']);
+    expect(await desk.told(id)).toEqual([]);
+
+    const first = ok(await desk.submit(as, id), 200);
+    const events: string[] = [];
+    if (lite && isFinal(row.customer)) {
+      // Validation is skipped: nothing but the number was asked for.
+      expect([first.verificationStatus, first.errors]).toEqual([row.verification, []]);
+      expect(await desk.statuses(as, id)).toEqual([row.customer]);
+      events.push(`VERIFICATION.${row.verification}`, `CUSTOMER.KYB_${row.customer}`);
+      expect(await desk.told(id)).toEqual(events);
+      return expectFinal(as, id);
+    }
+    expect(first.verificationStatus).toBe('RESOLVE_ERRORS');
+    expect(typesOf(first)).toEqual([
+      'MISSING_BENEFICIAL_OWNER',
+      'MISSING_CONTROL_PERSON',
+      'MISSING_LEGAL_PRESENCE_DOCUMENT',
+      'MISSING_CONTROL_STRUCTURE_DOCUMENT',
+      'MISSING_OWNERSHIP_STRUCTURE_DOCUMENT',
+      'MISSING_PROOF_OF_ADDRESS_DOCUMENT',
+    ]);
+    events.push('VERIFICATION.RESOLVE_ERRORS');
+    expect(await desk.told(id)).toEqual(events);
+
+    await desk.packet(
+      as,
+      id,
+      LAST_NAMES.map((each) => `Hopper${each}`),
+    );
+    expect(await desk.statuses(as, id)).toEqual([
+      'UNVERIFIED',
+      ...LAST_NAMES.map(() => 'UNVERIFIED'),
+    ]);
+    const complete = ok(await desk.submit(as, id), 200);
+    expect([complete.verificationStatus, complete.errors]).toEqual([row.verification, []]);
+    expect(await desk.statuses(as, id)).toEqual([row.customer, ...ownersAt(row.customer)]);
+    events.push(`VERIFICATION.${row.verification}`, `CUSTOMER.KYB_${row.customer}`);
+    expect(await desk.told(id)).toEqual(events);
+    // The customer in the event has its owners as they are by then.
+    const last = (await desk.app.events()).findLast(({ data }) => data?.id === id);
+    expect(
+      last?.data.beneficialOwners.map((each: { kycStatus: string }) => each.kycStatus),
+    ).toEqual(ownersAt(row.customer));
+    if (isFinal(row.customer)) return expectFinal(as, id);
+    const again = ok(await desk.submit(as, id), 200);
+    expect(again.verificationStatus).toBe(row.verification);
+    expect(await desk.told(id)).toEqual([...events, `VERIFICATION.${row.verification}`]);
+  });
+
+  it('without a number is asked for one, or approved where validation is skipped', async () => {
+    const as = of(kind);
+    const { id } = await desk.firm(as, undefined);
+    const body = ok(await desk.submit(as, id), 200);
+    if (lite) {
+      expect([body.verificationStatus, body.errors]).toEqual(['APPROVED', []]);
+      expect(await desk.statuses(as, id)).toEqual(['APPROVED']);
+    } else {
+      expect(body.errors[0]).toMatchObject({
+        ...{ resourceId: id, type: 'MISSING_FIELD' },
+        field: 'customer.businessInfo.registrationNumber',
+      });
+    }
+  });
+
+  it('settles the owners it has when nothing else is asked for', async () => {
+    if (!lite) return;
+    const as = of(kind);
+    const { id } = await desk.firm(as, 'REG-1002');
+    for (const each of LAST_NAMES) await desk.owner(as, id, `Hopper${each}`);
+    ok(await desk.submit(as, id), 200);
+    expect(await desk.statuses(as, id)).toEqual(['REJECTED', ...ownersAt('REJECTED')]);
+  });
+});
+
+describe('a document whose number names a finding', () => {
+  it.each(Object.entries(SCRIPTED_FINDINGS))('%s, about the %s', async (type, about) => {
+    const as = of('default');
+    const { id } = await desk.person(as, 'Ada Lovelace');
+    const passport = await desk.paper(as, id, 'PASSPORT', { documentNumber: type });
+    const body = ok(await desk.submit(as, id), 200);
+    expect(body.verificationStatus).toBe('RESOLVE_ERRORS');
+    expect(body.errors).toMatchObject([
+      { type, resourceId: about === 'document' ? passport.id : id, reason: expect.any(String) },
+    ]);
+    expect(await desk.statuses(as, id)).toEqual(['UNVERIFIED']);
+  });
+});

@@ -1,0 +1,251 @@
+// The literal wallet signature of the sandbox, on every operation whose contract is signed: accepted with the
+// right Request-Id although no session is open, rejected with any other, and never accepted in production.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { agentDesk } from '../kit/agents/agents.ts';
+import { externalAccount, fund, ok, quoteBody } from '../kit/app/fixtures.ts';
+import { type Answer, startApp, type TestApp, type TestPlatform } from '../kit/app/harness.ts';
+import { document } from '../kit/app/requests.ts';
+import { delegatedDesk } from '../kit/cards/delegated-cards.ts';
+import { drawKeys, encryptOtp, passkeyBody, walletDesk } from '../kit/wallets/embedded-wallets.ts';
+
+const MINUTE = 60_000;
+const STAMP = { 'service-wallet-signature': 'sandbox-valid-signature' };
+/** Codes of a Request-Id that was made for something else. */
+const FOREIGN = /^(UNAUTHORIZED|WALLET_SIGNATURE_BODY_MISMATCH)$/;
+const PLACEHOLDER = 'Request:019b0000-0000-7000-8000-000000000000';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+
+type Send = (headers?: Record<string, string>) => Promise<Answer>;
+interface Case {
+  /** Makes what the operation needs without leaving a session open, except one that it acts on. */
+  prepare(as: TestPlatform): Promise<Send>;
+  /** The status of the last answer. */
+  done: number;
+  /** Signed requests before the last answer; 1 unless stated. */
+  legs?: number;
+  /** The operation can be prepared in production, where there are no sandbox payments or cards. */
+  production?: true;
+}
+
+const sender =
+  (as: TestPlatform, method: string, path: string, body?: unknown): Send =>
+  (headers) =>
+    app.call(method, path, body, { as, ...(headers ? { headers } : {}) });
+
+const wallet = (as: TestPlatform) => walletDesk(app, { as }).customerWithWallet();
+
+/** A second credential, added with the literal. */
+async function secondCredential(as: TestPlatform, accountId: string) {
+  const add = sender(as, 'POST', '/auth/credentials', passkeyBody(accountId));
+  const { requestId } = ok(await add(), 202);
+  return ok(await add({ ...STAMP, 'request-id': requestId }), 201);
+}
+
+async function otpVerification(as: TestPlatform): Promise<Send> {
+  const { credential } = await wallet(as);
+  const bundle = await walletDesk(app, { as }).otpBundle(credential.id);
+  const encryptedOtpBundle = await encryptOtp('000000', bundle, drawKeys().publicKey);
+  const path = `/auth/credentials/${credential.id}/verify`;
+  return sender(as, 'POST', path, { type: 'EMAIL_OTP', encryptedOtpBundle });
+}
+
+/** A session, opened with the literal. */
+async function session(as: TestPlatform): Promise<string> {
+  const verify = await otpVerification(as);
+  const { requestId } = ok(await verify(), 202);
+  return ok(await verify({ ...STAMP, 'request-id': requestId }), 200).id;
+}
+
+const TEN = 10_000_000;
+
+async function payer(as: TestPlatform) {
+  const held = await wallet(as);
+  await fund(app, held.accountId, 10 * TEN, { as });
+  const target = await externalAccount(app, held.customer.id, 'EUR', '000', { as });
+  return { held, body: quoteBody(held.accountId, target.id, TEN) };
+}
+
+const CASES: Record<string, Case> = {
+  createAuthCredential: {
+    production: true,
+    done: 201,
+    prepare: async (as) =>
+      sender(as, 'POST', '/auth/credentials', passkeyBody((await wallet(as)).accountId)),
+  },
+  revokeAuthCredential: {
+    done: 204,
+    async prepare(as) {
+      const { id } = await secondCredential(as, (await wallet(as)).accountId);
+      return sender(as, 'DELETE', `/auth/credentials/${id}`);
+    },
+  },
+  verifyAuthCredential: { done: 200, prepare: otpVerification },
+  refreshAuthSession: {
+    done: 201,
+    async prepare(as) {
+      const clientPublicKey = drawKeys().wholeKey;
+      return sender(as, 'POST', `/auth/sessions/${await session(as)}/refresh`, { clientPublicKey });
+    },
+  },
+  revokeAuthSession: {
+    done: 204,
+    prepare: async (as) => sender(as, 'DELETE', `/auth/sessions/${await session(as)}`),
+  },
+  updateInternalAccount: {
+    production: true,
+    done: 200,
+    async prepare(as) {
+      const path = `/internal-accounts/${(await wallet(as)).accountId}`;
+      return sender(as, 'PATCH', path, { privateEnabled: true });
+    },
+  },
+  exportInternalAccount: {
+    production: true,
+    done: 200,
+    async prepare(as) {
+      const path = `/internal-accounts/${(await wallet(as)).accountId}/export`;
+      return sender(as, 'POST', path, { clientPublicKey: drawKeys().wholeKey });
+    },
+  },
+  updateCustomerById: {
+    production: true,
+    done: 200,
+    async prepare(as) {
+      const { customer } = await wallet(as);
+      const email = `new-${customer.id.slice(-12)}@example.com`;
+      const change = { customerType: 'INDIVIDUAL', email };
+      return sender(as, 'PATCH', `/customers/${customer.id}`, change);
+    },
+  },
+  executeQuote: {
+    done: 200,
+    async prepare(as) {
+      const { body } = await payer(as);
+      const { id } = ok(await app.call('POST', '/quotes', body, { as }), 201);
+      return sender(as, 'POST', `/quotes/${id}/execute`);
+    },
+  },
+  createDelegatedKey: {
+    done: 201,
+    legs: 2,
+    async prepare(as) {
+      const desk = delegatedDesk(app, { as });
+      const held = await desk.wallets.customerWithWallet();
+      const card = await desk.cards.card(held);
+      const body = desk.bodyOf({ accountId: held.accountId, card });
+      return sender(as, 'POST', '/auth/delegated-keys', body);
+    },
+  },
+};
+
+const signedContracts = Object.values(document.paths)
+  .flatMap((item) => Object.values(item))
+  .filter(({ parameters = [] }) =>
+    (parameters as { name?: string }[]).some(({ name }) => /wallet-signature$/i.test(name ?? '')),
+  )
+  .map(({ operationId }) => operationId as string)
+  .sort();
+
+describe('sandbox-valid-signature', () => {
+  it('has a case below for every signed operation of the API', () => {
+    // An agent sends the stamp of a quote without a Request-Id; its case stands alone below.
+    expect([...Object.keys(CASES), 'agentExecuteQuote'].sort()).toEqual(signedContracts);
+    const contracts = app.operations.flatMap(({ contract }) =>
+      contract.signedRetry ? [contract.operationId] : [],
+    );
+    expect(contracts.sort()).toEqual(signedContracts);
+  });
+
+  it.each(Object.entries(CASES))(
+    'completes %s without an open session',
+    async (operationId, { prepare, done, legs = 1 }) => {
+      const send = await prepare(app.platform);
+      const first = ok(await send(), 202);
+      const unknown = await send({ ...STAMP, 'request-id': PLACEHOLDER });
+      expect([unknown.status, unknown.body.code]).toEqual([401, 'UNAUTHORIZED']);
+      let { requestId } = first;
+      for (let leg = 1; leg < legs; leg++) {
+        requestId = ok(await send({ ...STAMP, 'request-id': requestId }), 202).requestId;
+      }
+      const last = await send({ ...STAMP, 'request-id': requestId });
+      expect([operationId, last.status, last.body]).toEqual([operationId, done, last.body]);
+      const again = await send({ ...STAMP, 'request-id': first.requestId });
+      expect(again.status).toBeGreaterThanOrEqual(400);
+    },
+  );
+
+  it.each(Object.entries(CASES))(
+    'does not complete %s with the Request-Id of another wallet or platform',
+    async (_, { prepare, done, legs = 1 }) => {
+      const send = await prepare(app.platform);
+      const own = ok(await send(), 202).requestId;
+      for (const as of [app.platform, app.other]) {
+        const { requestId } = ok(await (await prepare(as))(), 202);
+        const crossed = await send({ ...STAMP, 'request-id': requestId });
+        const { status, body } = crossed;
+        expect([status, body.code]).toEqual([
+          ...[401, as === app.other ? 'UNAUTHORIZED' : expect.stringMatching(FOREIGN)],
+        ]);
+      }
+      let requestId = own;
+      for (let leg = 1; leg < legs; leg++) {
+        requestId = ok(await send({ ...STAMP, 'request-id': requestId }), 202).requestId;
+      }
+      expect((await send({ ...STAMP, 'request-id': requestId })).status).toBe(done);
+    },
+  );
+
+  it.each(Object.entries(CASES))(
+    'completes %s once for several requests with one Request-Id',
+    async (_, { prepare, done, legs = 1 }) => {
+      const send = await prepare(app.platform);
+      let { requestId } = ok(await send(), 202);
+      for (let leg = 1; leg < legs; leg++) {
+        requestId = ok(await send({ ...STAMP, 'request-id': requestId }), 202).requestId;
+      }
+      const headers = { ...STAMP, 'request-id': requestId };
+      const answers = await Promise.all([send(headers), send(headers), send(headers)]);
+      const [first, ...rest] = answers.map(({ status }) => status).sort();
+      expect(first).toBe(done);
+      for (const status of rest) expect(status).toBeGreaterThanOrEqual(400);
+    },
+  );
+
+  it.each(Object.entries(CASES))(
+    'does not complete %s with an expired Request-Id',
+    async (_, { prepare }) => {
+      const send = await prepare(app.platform);
+      const { requestId } = ok(await send(), 202);
+      app.world.set(app.world.now() + 5 * MINUTE);
+      const late = await send({ ...STAMP, 'request-id': requestId });
+      // A quote expires together with the request for its signature.
+      expect(late.status === 401 || late.body.code === 'QUOTE_EXPIRED').toBe(true);
+    },
+  );
+
+  it.each(Object.entries(CASES).filter(([, { production }]) => production))(
+    'is not accepted for %s in production',
+    async (_, { prepare }) => {
+      const as = app.production;
+      // The first credential of a wallet needs no signature, so each case has an e-mail credential already.
+      const send = await prepare(as);
+      const { requestId } = ok(await send(), 202);
+      const { status, body } = await send({ ...STAMP, 'request-id': requestId });
+      expect([status, body.code]).toEqual([401, 'WALLET_SIGNATURE_MALFORMED']);
+    },
+  );
+
+  it('completes agentExecuteQuote without an open session', async () => {
+    const { held, body } = await payer(app.platform);
+    const agent = await agentDesk(app).agentOf(held.customer.id);
+    const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
+    const path = `/agents/me/quotes/${quote.id}/execute`;
+    const answer = await agent.call('POST', path, undefined, { headers: STAMP });
+    expect(ok(answer, 200).status).toBe('APPROVED');
+  });
+});

@@ -1,0 +1,360 @@
+// Every row of the sandbox's tables of quotes and transfers, in every context it applies to: what a payment
+// comes to, its refund, the balances and each webhook in its order. The rows are taken from the sandbox's own
+// data, so one that is added without saying here what it means fails.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  QUOTE_OUTCOMES,
+  TRANSFER_OUTCOMES,
+} from '../../src/connectors/sandbox/payments/outcomes.ts';
+import {
+  balances,
+  booksBalance,
+  customer,
+  fund,
+  internalAccount,
+  ok,
+} from '../kit/app/fixtures.ts';
+import {
+  ALL,
+  type Desk,
+  expectedOf,
+  expectStory,
+  openSandboxDesk,
+  payeeOf,
+  payerOf,
+  type Row,
+  register,
+  SENT,
+  WAYS,
+  type Watched,
+  type WayName,
+  watch,
+} from '../kit/payments/sandbox-outcomes.ts';
+
+let desk: Desk;
+beforeAll(async () => {
+  desk = await openSandboxDesk();
+});
+beforeEach(() => desk.calm());
+afterAll(async () => {
+  await booksBalance(desk.app);
+  await desk.close();
+});
+
+/** Stands for all endings that no table names. */
+const OTHER = '000';
+const withOther = (...tables: object[]) =>
+  [...new Set([...tables.flatMap(Object.keys), OTHER])].sort();
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+/** What the platform takes of a payment. */
+const FEE = 50 + (SENT * 30) / 10_000;
+
+/** Everything that has to be read or made before a payment, so that its story starts with it. */
+async function payer(currency: string, way: WayName, suffix: string) {
+  const { app } = desk;
+  const person = await customer(app);
+  const account = await internalAccount(app, person.id, currency);
+  const target = ok(await register(desk, person.id, way, suffix), 201);
+  await fund(app, account.id, ALL);
+  return { person, account, target, watched: payerOf(account) };
+}
+
+/** The platform's account that its fees go to, told relative to what earlier rows left on it. */
+async function earner(): Promise<Watched> {
+  const { id } = await internalAccount(desk.app, null, 'USD');
+  const { total } = await balances(desk.app, id);
+  return {
+    id,
+    name: 'platform',
+    words: [
+      [total, 'none'],
+      [total + FEE, 'fee'],
+    ],
+  };
+}
+
+/** A platform earns on payments from dollars. */
+const fees = {
+  platformFeeOverride: {
+    platformFixedFee: { amount: 50, currency: 'USD' },
+    platformVariableFeeBps: 30,
+  },
+};
+
+const terms = { lockedCurrencySide: 'SENDING', lockedCurrencyAmount: SENT };
+
+const STARTED = ['PENDING', 'payer rest/all', 'PROCESSING'];
+const HANDED = ['payer rest/rest', 'platform fee/fee'];
+const FAILED = ['FAILED', 'REFUND_PENDING FAILED/PENDING'];
+const BACK = ['payer all/all', 'platform none/none'];
+const REFUNDED = 'REFUND_COMPLETED FAILED/COMPLETED';
+
+const failed = (failureReason: string, quote?: string) => ({
+  status: 'FAILED',
+  failureReason,
+  refund: ['COMPLETED', 'TRANSACTION_FAILED'] as const,
+  ...(quote ? { quote } : {}),
+});
+
+const ARRIVED: Row = {
+  now: [...STARTED, ...HANDED, 'COMPLETED'],
+  end: { status: 'COMPLETED', quote: 'COMPLETED' },
+};
+
+const QUOTES: Readonly<Record<string, Row>> = {
+  [OTHER]: ARRIVED,
+  '002': {
+    now: [...STARTED, ...FAILED, 'payer all/all', REFUNDED],
+    end: failed('QUOTE_EXECUTION_FAILED', 'FAILED'),
+  },
+  '003': {
+    now: [...STARTED, ...HANDED],
+    later: { afterMs: 6 * MINUTE, status: 'PROCESSING', comes: ['COMPLETED'] },
+    end: { status: 'COMPLETED', quote: 'COMPLETED' },
+  },
+  '004': {
+    now: [...STARTED, ...HANDED],
+    later: { afterMs: 2 * SECOND, status: 'PROCESSING', comes: [...FAILED, ...BACK, REFUNDED] },
+    end: failed('COUNTERPARTY_POST_TX_FAILED', 'FAILED'),
+  },
+  '005': {
+    now: [...STARTED, ...HANDED, 'COMPLETED'],
+    later: { afterMs: 10 * SECOND, status: 'COMPLETED', comes: [...FAILED, ...BACK, REFUNDED] },
+    end: failed('PAYOUT_RETURNED', 'COMPLETED'),
+  },
+  '006': {
+    now: [...STARTED, ...HANDED],
+    later: {
+      afterMs: 2 * SECOND,
+      status: 'PROCESSING',
+      comes: [
+        'REFUND_PENDING PROCESSING/PENDING',
+        ...BACK,
+        'REFUND_COMPLETED PROCESSING/COMPLETED',
+        'COMPLETED COMPLETED/COMPLETED',
+      ],
+    },
+    end: {
+      status: 'COMPLETED',
+      refund: ['COMPLETED', 'USER_CANCELLATION'],
+      quote: 'COMPLETED',
+    },
+  },
+  '007': {
+    now: [...STARTED, ...HANDED],
+    later: {
+      afterMs: 2 * SECOND,
+      status: 'PROCESSING',
+      comes: [...FAILED, 'platform none/none', 'REFUND_FAILED FAILED/FAILED'],
+    },
+    end: {
+      status: 'FAILED',
+      failureReason: 'COUNTERPARTY_POST_TX_FAILED',
+      refund: ['FAILED', 'TRANSACTION_FAILED'],
+      quote: 'FAILED',
+    },
+  },
+};
+
+describe('the table of quotes', () => {
+  it('is the one that is expected here', () => {
+    expect(Object.keys(QUOTES).sort()).toEqual(withOther(QUOTE_OUTCOMES));
+  });
+
+  const CONTEXTS: readonly [from: string, way: WayName][] = [
+    ['USD', 'EUR by IBAN'],
+    ['USD', 'USD'],
+    ['EUR', 'INR by VPA'],
+    ['USDC', 'USDC on Base'],
+    ['BTC', 'BTC on Spark'],
+  ];
+  const rows = withOther(QUOTE_OUTCOMES).flatMap((suffix) =>
+    CONTEXTS.map(([from, way]) => [suffix, from, way] as const),
+  );
+  it.each(rows)('…%s, %s to %s', async (suffix, from, way) => {
+    const { app } = desk;
+    const { account, target, watched } = await payer(from, way, suffix);
+    const quote = ok(
+      await app.call('POST', '/quotes', {
+        source: { sourceType: 'ACCOUNT', accountId: account.id },
+        destination: { destinationType: 'ACCOUNT', accountId: target.id },
+        purposeOfPayment: 'GIFT',
+        ...terms,
+        ...(from === 'USD' ? fees : {}),
+      }),
+      201,
+    );
+    const accounts = [watched, ...(from === 'USD' ? [await earner()] : [])];
+    const id = quote.transactionId as string;
+    const story = await watch(desk, () => id, accounts);
+    ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
+    const payment = { id, quoteId: quote.id, accounts, story };
+    await expectStory(desk, payment, expectedOf(QUOTES, suffix));
+  });
+
+  const funded = withOther(QUOTE_OUTCOMES).flatMap((suffix) =>
+    (['paid in', 'pulled'] as const).map((how) => [suffix, how] as const),
+  );
+  it.each(funded)('…%s, with money %s for it', async (suffix, how) => {
+    const { app } = desk;
+    const person = await customer(app);
+    const own = await internalAccount(app, person.id, 'USD');
+    const target = ok(await register(desk, person.id, 'MXN by CLABE', suffix), 201);
+    const outside = ok(await register(desk, person.id, 'USD', OTHER), 201);
+    const source =
+      how === 'pulled'
+        ? { sourceType: 'ACCOUNT', accountId: outside.id }
+        : { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
+    const destination = { destinationType: 'ACCOUNT', accountId: target.id };
+    const quote = ok(
+      await app.call('POST', '/quotes', { source, destination, ...terms, ...fees }),
+      201,
+    );
+    // What came from outside goes back there: the customer's own account sees nothing of it.
+    const bystander: Watched = { id: own.id, name: 'customer', words: [[0, 'none']] };
+    const accounts = [await earner(), bystander];
+    const id = quote.transactionId as string;
+    const story = await watch(desk, () => id, accounts);
+    const begin =
+      how === 'pulled'
+        ? app.call('POST', `/quotes/${quote.id}/execute`)
+        : app.call('POST', '/sandbox/send', { quoteId: quote.id, currencyCode: 'USD' });
+    ok(await begin, 200);
+    const payment = { id, quoteId: quote.id, accounts, story };
+    await expectStory(desk, payment, expectedOf(QUOTES, suffix));
+  });
+});
+
+const REFUSED = [...STARTED, ...FAILED, 'payer all/all', REFUNDED];
+
+const PAYOUTS: Readonly<Record<string, Row>> = {
+  [OTHER]: ARRIVED,
+  '002': { now: REFUSED, end: failed('QUOTE_EXECUTION_FAILED') },
+  '003': { now: REFUSED, end: failed('ACCOUNT_INVALID') },
+  '004': { now: REFUSED, end: failed('ACCOUNT_CANNOT_RECEIVE') },
+  '005': {
+    now: [...STARTED, ...HANDED],
+    later: { afterMs: 30 * SECOND, status: 'PROCESSING', comes: [...FAILED, ...BACK, REFUNDED] },
+    end: failed('PAYOUT_RETURNED'),
+  },
+  '006': ARRIVED,
+  '007': ARRIVED,
+};
+
+const NOT_COLLECTED: Row = {
+  now: ['PENDING', 'FAILED'],
+  end: { status: 'FAILED', failureReason: 'COLLECTION_FAILED' },
+};
+
+const COLLECTED: Row = {
+  now: ['PENDING', 'COMPLETED', 'payee got/got'],
+  end: { status: 'COMPLETED' },
+};
+
+const PULLS: Readonly<Record<string, Row>> = {
+  [OTHER]: COLLECTED,
+  '002': NOT_COLLECTED,
+  '003': NOT_COLLECTED,
+  '004': NOT_COLLECTED,
+  '005': {
+    now: ['PENDING', 'payee none/got'],
+    later: { afterMs: 30 * SECOND, status: 'PROCESSING', comes: ['FAILED', 'payee none/none'] },
+    end: NOT_COLLECTED.end,
+  },
+  '006': COLLECTED,
+  '007': COLLECTED,
+};
+
+/** Nothing is taken from anybody by a pull that fails, so nothing goes back. */
+const notPulled = (failureReason: string): Row => ({
+  now: ['PENDING', 'PROCESSING', 'FAILED'],
+  end: { status: 'FAILED', failureReason, quote: 'FAILED' },
+});
+
+const PULLED_AND_PAID: Row = {
+  now: ['PENDING', 'PROCESSING', 'platform fee/fee', 'COMPLETED'],
+  end: ARRIVED.end,
+};
+
+const PULLED: Readonly<Record<string, Row>> = {
+  [OTHER]: PULLED_AND_PAID,
+  '002': notPulled('QUOTE_EXECUTION_FAILED'),
+  '003': notPulled('ACCOUNT_INVALID'),
+  '004': notPulled('ACCOUNT_CANNOT_RECEIVE'),
+  '005': {
+    now: ['PENDING', 'PROCESSING'],
+    later: { afterMs: 30 * SECOND, status: 'PROCESSING', comes: ['FAILED'] },
+    end: notPulled('PAYOUT_RETURNED').end,
+  },
+  '006': PULLED_AND_PAID,
+  '007': PULLED_AND_PAID,
+};
+
+describe('the table of transfers', () => {
+  // Endings that only quotes know are here to show that they mean nothing to transfers.
+  const suffixes = withOther(TRANSFER_OUTCOMES, QUOTE_OUTCOMES);
+
+  it('is the one that is expected here, for each way of a transfer', () => {
+    for (const rows of [PAYOUTS, PULLS, PULLED]) {
+      expect(Object.keys(rows).sort()).toEqual(suffixes);
+    }
+  });
+
+  const payouts = suffixes.flatMap((suffix) =>
+    (Object.keys(WAYS) as WayName[]).map((way) => [suffix, way] as const),
+  );
+  it.each(payouts)('…%s, paid out: %s', async (suffix, way) => {
+    const { app } = desk;
+    const { account, target, watched } = await payer(WAYS[way].currency, way, suffix);
+    let id = '';
+    const story = await watch(desk, () => id, [watched]);
+    const body = {
+      source: { accountId: account.id },
+      destination: { accountId: target.id },
+      amount: SENT,
+      purposeOfPayment: 'GIFT',
+    };
+    ({ id } = ok(await app.call('POST', '/transfer-out', body), 201));
+    await expectStory(desk, { id, accounts: [watched], story }, expectedOf(PAYOUTS, suffix));
+  });
+
+  it.each(suffixes)('…%s, pulled by a transfer', async (suffix) => {
+    const { app } = desk;
+    const person = await customer(app);
+    const account = await internalAccount(app, person.id, 'USD');
+    const source = ok(await register(desk, person.id, 'USD', suffix), 201);
+    const watched = payeeOf(account);
+    let id = '';
+    const story = await watch(desk, () => id, [watched]);
+    const body = {
+      source: { accountId: source.id },
+      destination: { accountId: account.id },
+      amount: SENT,
+    };
+    ({ id } = ok(await app.call('POST', '/transfer-in', body), 201));
+    await expectStory(desk, { id, accounts: [watched], story }, expectedOf(PULLS, suffix));
+  });
+
+  it.each(suffixes)('…%s, pulled for a quote', async (suffix) => {
+    const { app } = desk;
+    const person = await customer(app);
+    const source = ok(await register(desk, person.id, 'USD', suffix), 201);
+    const target = ok(await register(desk, person.id, 'MXN by CLABE', OTHER), 201);
+    const quote = ok(
+      await app.call('POST', '/quotes', {
+        source: { sourceType: 'ACCOUNT', accountId: source.id },
+        destination: { destinationType: 'ACCOUNT', accountId: target.id },
+        ...terms,
+        ...fees,
+      }),
+      201,
+    );
+    const accounts = [await earner()];
+    const id = quote.transactionId as string;
+    const story = await watch(desk, () => id, accounts);
+    ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
+    await expectStory(desk, { id, quoteId: quote.id, accounts, story }, expectedOf(PULLED, suffix));
+  });
+});

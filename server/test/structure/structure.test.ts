@@ -1,0 +1,188 @@
+// The map of the server, executed: what a feature shows to others, and whose tables its SQL may name.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = path.resolve(import.meta.dirname, '../../..');
+const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((file) => existsSync(path.join(root, file)));
+const shipped = files.filter((file) => /^server\/src\/.*(?<!\.test)\.ts$/.test(file));
+const featureFolders = [...read('.dependency-cruiser.cjs').matchAll(/^ {2}'([\w/-]+)',$/gm)].map(
+  ([, folder]) => folder as string,
+);
+
+const MOST_NAMES = 20;
+const MOST_FILES = 15;
+
+/** Names that a module exports, with the name that each has in the file that defines it. */
+function exportsOf(file: string): { name: string; original: string }[] {
+  const text = read(file);
+  const listed = [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, names = '']) =>
+    names
+      .split(',')
+      .map((each) => each.trim().replace(/^type /, ''))
+      .filter(Boolean)
+      .map((each) => {
+        const [original = each, name = original] = each.split(' as ');
+        return { name, original };
+      }),
+  );
+  const declared = /^export (?:async )?(?:const|function|type|interface) (\w+)/gm;
+  const own = [...text.matchAll(declared)].map(([, name = '']) => ({ name, original: name }));
+  return [...listed, ...own];
+}
+
+describe('the face of a feature', () => {
+  const faces = featureFolders.map((folder) => ({
+    folder,
+    file: `server/src/features/${folder}/index.ts`,
+  }));
+
+  it('is listed for every feature', () => {
+    const mounted = files.filter((file) => /^server\/src\/features\/.*\/index\.ts$/.test(file));
+    expect(faces.map(({ file }) => file).sort()).toEqual(mounted.sort());
+  });
+
+  it(`has at most ${MOST_NAMES} names, each listed`, () => {
+    const wide = faces
+      .map(({ folder, file }) => [folder, exportsOf(file).length] as const)
+      .filter(([, names]) => names > MOST_NAMES);
+    expect(Object.fromEntries(wide)).toEqual({});
+    expect(faces.filter(({ file }) => /^export \*/m.test(read(file)))).toEqual([]);
+  });
+
+  it('shows no table and no state table', () => {
+    const open = faces.flatMap(({ folder, file }) => {
+      const files = shipped.filter((each) => each.startsWith(`server/src/features/${folder}/`));
+      const hidden = new Set(
+        files.flatMap((each) =>
+          [...read(each).matchAll(/\bconst (\w+) = (?:table|stateTable)\b/g)].map(
+            ([, name]) => name,
+          ),
+        ),
+      );
+      return exportsOf(file)
+        .filter(({ original }) => hidden.has(original))
+        .map(({ name }) => `${folder} ${name}`);
+    });
+    expect(open).toEqual([]);
+  });
+});
+
+describe('a folder', () => {
+  it(`has at most ${MOST_FILES} source files`, () => {
+    const counts = new Map<string, number>();
+    for (const file of shipped) {
+      counts.set(path.dirname(file), (counts.get(path.dirname(file)) ?? 0) + 1);
+    }
+    expect([...counts].filter(([, count]) => count > MOST_FILES)).toEqual([]);
+  });
+});
+
+/** The wing of a file, or its layer where it is no feature. */
+const wingOf = (file: string) => file.replace(/^server\/src\/(features\/)?/, '').split('/')[0];
+
+/** Statements may name these tables of others: what they do cannot be a function of the owner. */
+const EXCEPTIONS: readonly { file: string; tables: readonly string[]; reason: string }[] = [
+  {
+    file: 'server/src/features/accounting/export.ts',
+    tables: [
+      ...['platforms', 'transactions', 'rail_notices', 'ledger_transfers'],
+      ...['internal_accounts', 'ledger_accounts'],
+    ],
+    reason: 'an export is one streamed statement that sees one moment',
+  },
+  {
+    file: 'server/src/features/accounting/ledger.ts',
+    tables: ['ledger_transfers', 'ledger_accounts'],
+    reason: 'the recount beside a server that posts has to see one moment',
+  },
+  {
+    file: 'server/src/features/stablecoins/supply/recount.ts',
+    tables: ['ledger_accounts', 'ledger_transfers'],
+    reason: 'the same of tokens',
+  },
+  {
+    file: 'server/src/features/cards/clearing/pulls.ts',
+    tables: ['jobs', 'transactions'],
+    reason: 'a pending pull has no index and is found by its job',
+  },
+  {
+    file: 'server/src/features/payments/manual/held.ts',
+    tables: ['jobs'],
+    reason: 'held funds have no index and are found by their job',
+  },
+  {
+    file: 'server/src/features/customers/imports/personal-data.ts',
+    tables: ['events'],
+    reason: 'what an export shows is selected by statements that the privacy feature joins',
+  },
+  {
+    file: 'server/src/features/stablecoins/personal-data.ts',
+    tables: ['external_accounts', 'internal_accounts'],
+    reason: 'the same: an order belongs to a person by the accounts that it names',
+  },
+  {
+    file: 'server/src/features/customers/privacy/erase.ts',
+    tables: ['events', 'webhook_attempts', 'idempotency'],
+    reason: 'an erasure empties stored replies and events in one statement each',
+  },
+  {
+    file: 'server/src/features/customers/privacy/export.ts',
+    tables: ['internal_accounts', 'events'],
+    reason: 'an export shows the events of all resources of a person in one order',
+  },
+  {
+    file: 'server/src/features/notifications/webhooks/store.ts',
+    tables: ['events', 'platforms', 'customers'],
+    reason: 'delivery reads events with their endpoint and key in one statement',
+  },
+  {
+    file: 'server/src/features/wallets/credentials/contacts.ts',
+    tables: ['customers'],
+    reason: 'whether a contact is taken is asked of credentials and customers together',
+  },
+];
+
+describe('SQL', () => {
+  const owners = new Map(
+    shipped.flatMap((file) =>
+      [...read(file).matchAll(/\btable\(\s*'(\w+)'/g)].map(([, name = '']) => [name, wingOf(file)]),
+    ),
+  );
+  // Tables without a description: the committer and the deliverer write them by statements of their own.
+  for (const name of ['events', 'ledger_transfers']) owners.set(name, 'runtime');
+  for (const name of ['webhook_attempts', 'webhook_lanes']) owners.set(name, 'notifications');
+  owners.set('job_cancellations', 'runtime');
+
+  it('is known of every table', () => {
+    const created = files
+      .filter((file) => /^server\/migrations\/.*\.sql$/.test(file))
+      .flatMap((file) =>
+        [...read(file).matchAll(/create table (\w+)/gi)].map(([, name = '']) => name),
+      );
+    expect(created.length).toBeGreaterThan(50);
+    expect(created.filter((name) => !owners.has(name))).toEqual([]);
+  });
+
+  it('names the tables of its own wing, but for what has a reason', () => {
+    const foreign = shipped.flatMap((file) => {
+      const text = read(file).replaceAll(/\/\/[^\n]*|\/\*[\s\S]*?\*\//g, '');
+      const named = [...text.matchAll(/\b(?:from|join|into|update)\s+(\w+)/g)].map(
+        ([, name = '']) => name,
+      );
+      const tables = [...new Set(named)].filter(
+        (name) => owners.has(name) && owners.get(name) !== wingOf(file),
+      );
+      return tables.length ? [[file, tables.sort()] as const] : [];
+    });
+    const allowed = EXCEPTIONS.map(({ file, tables }) => [file, [...tables].sort()] as const);
+    expect(Object.fromEntries(foreign)).toEqual(Object.fromEntries(allowed));
+  });
+});

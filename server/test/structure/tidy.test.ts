@@ -1,0 +1,150 @@
+// The style guide, executed: a rule that nothing checks decays.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = path.resolve(import.meta.dirname, '../../..');
+
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((file) => /^(server|bench|scripts|examples)\/.*\.(ts|mjs|js)$/.test(file))
+  .filter((file) => existsSync(path.join(root, file)));
+
+const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
+const sources = files.filter((file) => /^server\/src\/.*\.ts$/.test(file));
+const shipped = sources.filter((file) => !file.endsWith('.test.ts'));
+
+/** Lines that break a rule, as file:line. */
+function offenders(list: string[], bad: (line: string, file: string) => boolean): string[] {
+  return list.flatMap((file) =>
+    read(file)
+      .split('\n')
+      .flatMap((line, at) => (bad(line, file) ? [`${file}:${at + 1} ${line.trim()}`] : [])),
+  );
+}
+
+const isComment = (line: string) => /^\s*(\/\/|\*|\/\*)/.test(line);
+
+describe('tidy', () => {
+  it('finds the sources', () => {
+    expect(shipped.length).toBeGreaterThan(50);
+  });
+
+  it('keeps files to 500 lines', () => {
+    const long = files.filter((file) => read(file).split('\n').length > 501);
+    expect(long).toEqual([]);
+  });
+
+  it('keeps lines to 100 columns', () => {
+    expect(offenders(files, (line) => line.length > 110)).toEqual([]);
+    const code = (line: string) => line.length > 100 && !isComment(line) && !/['"`/]/.test(line);
+    expect(offenders(files, code)).toEqual([]);
+  });
+
+  it('opens every source with what it is', () => {
+    const silent = sources.filter(
+      (file) => !file.endsWith('.test.ts') && !/^(#!.*\n)?(\/\/ |\/\*\*)/.test(read(file)),
+    );
+    expect(silent).toEqual([]);
+  });
+
+  it('keeps functions to one screen', () => {
+    expect(shipped.flatMap(longFunctions)).toEqual([]);
+  });
+
+  it('reads clock, chance and network only through World', () => {
+    const allowed = new Set(['server/src/runtime/config/system-world.ts']);
+    const banned =
+      /\bDate\.now\(|new Date\(\)|Math\.random\(|\bfetch\(|\brandom(Bytes|UUID|Int)\(|getRandomValues/;
+    const bad = (line: string, file: string) =>
+      !allowed.has(file) && !isComment(line) && banned.test(line);
+    expect(offenders(shipped, bad)).toEqual([]);
+    const clockInSql = /\b(now\(\)|current_timestamp|clock_timestamp|statement_timestamp)/i;
+    const inSql = (line: string) =>
+      !isComment(line) && clockInSql.test(line) && /select|update|insert|delete|values/i.test(line);
+    expect(offenders(shipped, inSql)).toEqual([]);
+    const migrations = execFileSync(
+      'git',
+      ['ls-files', '-co', '--exclude-standard', 'server/migrations'],
+      {
+        cwd: root,
+        encoding: 'utf8',
+      },
+    );
+    const sql = migrations.split('\n').filter((file) => file.endsWith('.sql'));
+    expect(offenders(sql, (line) => !line.startsWith('--') && clockInSql.test(line))).toEqual([]);
+  });
+
+  it('connects to the outside only through World, whose every door has a deadline', () => {
+    const allowed = new Set(['server/src/runtime/config/system-world.ts']);
+    const opens = /\b(https?|http2|net|tls)\.(request|get|connect|createConnection)\(/;
+    const bad = (line: string, file: string) =>
+      !allowed.has(file) && !isComment(line) && opens.test(line);
+    const server = shipped.filter((file) => !file.includes('/hosted-verification/page/'));
+    expect(offenders(server, bad)).toEqual([]);
+    const libraries = server.filter((file) => /\bcreateTransport\(/.test(read(file)));
+    expect(libraries).toEqual(['server/src/connectors/smtp/mail.ts']);
+    expect(read(libraries[0] as string)).toContain('world.call(');
+  });
+
+  it('has no class but Fault, no default export, no enum, no escape from types', () => {
+    const bad = (line: string, file: string) =>
+      !isComment(line) &&
+      ((/^\s*(export\s+)?(abstract\s+)?class\s/.test(line) && !file.endsWith('kernel/fault.ts')) ||
+        /^export default\b/.test(line) ||
+        /^\s*(export\s+)?(const\s+)?enum\s/.test(line) ||
+        /@ts-ignore|@ts-expect-error|\bas any\b|: any\b/.test(line));
+    expect(offenders(shipped, bad)).toEqual([]);
+  });
+
+  it('asks no URL.canParse, which is wrong about letters beyond ASCII (kernel/net/url.ts)', () => {
+    const bad = (line: string) => !isComment(line) && line.includes('URL.canParse');
+    expect(offenders(shipped, bad)).toEqual([]);
+  });
+
+  it('leaves nothing for later and skips no test', () => {
+    const later = /\b(TODO|FIXME|HACK)\b/;
+    const skipped = /\b(it|test|describe)\.(skip|only|todo)\(/;
+    expect(
+      offenders(
+        files,
+        (line, file) => !file.endsWith('tidy.test.ts') && (later.test(line) || skipped.test(line)),
+      ),
+    ).toEqual([]);
+  });
+
+  it('has no file that nothing imports', () => {
+    const entry = /(main|operator)\.ts$/;
+    const texts = files.map((file) => ({ file, text: read(file) }));
+    const dead = shipped.filter((file) => {
+      if (entry.test(file)) return false;
+      const name = path.basename(file);
+      return !texts.some((each) => each.file !== file && each.text.includes(`/${name}'`));
+    });
+    expect(dead).toEqual([]);
+  });
+});
+
+/** Functions over 70 lines, each without the functions declared inside it. */
+function longFunctions(file: string): string[] {
+  const lines = read(file).split('\n');
+  const opening = /^(\s*)(export )?(async )?function\b|^(\s*)(export )?const \w+ = .*=> \{$/;
+  const spans = lines.flatMap((line, from) => {
+    const match = opening.exec(line);
+    if (!match) return [];
+    const indent = match[1] ?? match[4] ?? '';
+    const to = lines.findIndex((each, at) => at > from && each.startsWith(`${indent}}`));
+    return [{ from, to, depth: indent.length }];
+  });
+  return spans.flatMap(({ from, to, depth }) => {
+    const inner = spans.filter((each) => each.from > from && each.to < to);
+    const next = Math.min(...inner.map((each) => each.depth));
+    const direct = inner.filter((each) => each.depth === next && next > depth);
+    const own = to - from + 1 - direct.reduce((sum, each) => sum + each.to - each.from + 1, 0);
+    return own > 70 ? [`${file}:${from + 1} ${own} lines`] : [];
+  });
+}
