@@ -1,13 +1,9 @@
 // Another service word on the wire: headers, codes and fields change, nothing inside does.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { externalAccount, fundedCustomer, ok, quoteBody } from '../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../test/kit/app/harness.ts';
+import { testApp } from '../../test/kit/app/test-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp({ serviceWord: 'Acme' });
-});
-afterAll(() => app.close());
+const app = testApp({ serviceWord: 'Acme' });
 
 it('speaks the word it was given', async () => {
   const { person, account } = await fundedCustomer(app);

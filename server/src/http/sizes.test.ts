@@ -2,20 +2,18 @@
 // own shape or in HTTP's plainest, none costs more than reading it, and the server goes on.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../test/kit/app/harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { testApp } from '../../test/kit/app/test-app.ts';
 
 const KIB = 1_024;
 
-let app: TestApp;
+const app = testApp();
 let port: number;
 
 beforeAll(async () => {
-  app = await startApp();
   await app.server.listen({ port: 0, host: '127.0.0.1' });
   ({ port } = app.server.server.address() as AddressInfo);
 });
-afterAll(() => app.close());
 
 interface Sent {
   status: number;

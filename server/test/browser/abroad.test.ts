@@ -1,13 +1,13 @@
 // The hosted verification page for people outside the United States: which number it asks for follows from
 // where a person lives, and a person whose country issues none is asked for a document alone.
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../kit/app/fixtures.ts';
+import { opened } from '../kit/app/test-app.ts';
 import { browserPath, visit } from './browser.ts';
 import {
   inspect,
   NOBODY,
-  type Office,
   openAndStart,
   openOffice,
   PATIENCE_MS,
@@ -16,7 +16,7 @@ import {
   title,
 } from './office.ts';
 
-let office: Office;
+const office = opened(openOffice);
 
 const ask = (method: string, path: string, body?: object) =>
   office.app.call(method, path, body, office.as);
@@ -75,11 +75,6 @@ const offered = (page: Page, label: string) =>
     .evaluateAll((all) => all.map((each) => (each as unknown as { value: string }).value));
 
 describe.runIf(browserPath)('the verification page outside the US', () => {
-  beforeAll(async () => {
-    office = await openOffice();
-  });
-  afterAll(() => office?.close());
-
   it(
     'asks a resident of Germany for the number of Germany',
     async () => {

@@ -6,7 +6,7 @@ import type { Frame, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { platforms } from '../../src/features/tenancy/platform/store.ts';
 import { ok } from '../kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../kit/app/harness.ts';
+import { testApp } from '../kit/app/test-app.ts';
 import { cardDesk } from '../kit/cards/cards.ts';
 import { browserPath, expectNoSideways, launch, SIZES, type Size } from './browser.ts';
 import { inspect } from './office.ts';
@@ -37,7 +37,7 @@ async function openSite(host: string): Promise<Site> {
   return { server, origin: `http://${host}:${port}` };
 }
 
-let app: TestApp;
+const app = testApp();
 let cardId: string;
 let last4: string;
 let shop: Site;
@@ -64,7 +64,6 @@ const inFrame = (frame: Frame, label: string) =>
 
 describe.runIf(browserPath)('the page of a card in a browser', () => {
   beforeAll(async () => {
-    app = await startApp();
     await app.app.server.listen({ port: 0, host: '127.0.0.1' });
     [shop, elsewhere] = [await openSite('localhost'), await openSite('localhost')];
     const desk = cardDesk(app);
@@ -80,7 +79,6 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
   afterAll(async () => {
     await browser?.close();
     for (const site of [shop, elsewhere]) site?.server.close();
-    await app?.close();
   });
 
   it.each(['desktop', 'phone'] as const)(

@@ -7,8 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { platforms } from '../../src/features/tenancy/platform/store.ts';
 import { customer, ok } from '../kit/app/fixtures.ts';
 import type { TestPlatform } from '../kit/app/harness.ts';
+import { opened } from '../kit/app/test-app.ts';
 import { cardDesk } from '../kit/cards/cards.ts';
-import { nextSecret, type OwnershipApp, startOwnership } from '../kit/customers/ownership.ts';
+import { nextSecret, startOwnership } from '../kit/customers/ownership.ts';
 import { paperForm, pdfFile } from '../kit/http/documents.ts';
 import { provenCustomer } from '../kit/sca/strong-customers.ts';
 import { evmWallet } from '../kit/wallets/chain-wallets.ts';
@@ -37,7 +38,7 @@ async function openLogoSite(): Promise<LogoSite> {
   return { server, origin: `http://127.0.0.1:${port}`, referrers };
 }
 
-let own: OwnershipApp;
+const own = opened(startOwnership);
 let logos: LogoSite;
 let browser: Awaited<ReturnType<typeof launch>>;
 let cardId: string;
@@ -116,7 +117,6 @@ const logoWidth = (page: Page): Promise<number> =>
 
 describe.runIf(browserPath)('hosted pages', () => {
   beforeAll(async () => {
-    own = await startOwnership();
     await own.app.app.server.listen({ port: 0, host: '127.0.0.1' });
     logos = await openLogoSite();
     for (const each of [own.app.platform, own.as, own.app.unregulated])
@@ -128,7 +128,6 @@ describe.runIf(browserPath)('hosted pages', () => {
   afterAll(async () => {
     await browser?.close();
     logos?.server.close();
-    await own?.close();
   });
 
   it.each(VIEWS)(

@@ -11,8 +11,6 @@ export const PATIENCE_MS = 120_000;
 
 export const REDIRECT = 'http://localhost:9/finished?order=7';
 
-export type Office = Awaited<ReturnType<typeof openOffice>>;
-
 /** A server that listens, and a browser. */
 export async function openOffice() {
   const app = await startApp();

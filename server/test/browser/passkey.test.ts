@@ -3,7 +3,7 @@
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../kit/app/harness.ts';
+import { testApp } from '../kit/app/test-app.ts';
 import { base64url } from '../kit/wallets/authenticator.ts';
 import {
   drawKeys,
@@ -62,7 +62,7 @@ async function openSite(): Promise<Site> {
   return { server, origin: `http://localhost:${port}` };
 }
 
-let app: TestApp;
+const app = testApp();
 let desk: WalletDesk;
 let sites: [Site, Site];
 let browser: Awaited<ReturnType<typeof launch>>;
@@ -122,7 +122,6 @@ async function proved(
 
 describe.runIf(browserPath)('a passkey of a browser', () => {
   beforeAll(async () => {
-    app = await startApp();
     desk = walletDesk(app);
     sites = [await openSite(), await openSite()];
     browser = await launch();
@@ -130,7 +129,6 @@ describe.runIf(browserPath)('a passkey of a browser', () => {
   afterAll(async () => {
     await browser?.close();
     for (const { server } of sites ?? []) server.close();
-    await app?.close();
   });
 
   it.each([

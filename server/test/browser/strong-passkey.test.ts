@@ -5,7 +5,8 @@ import type { CDPSession } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { takeDeposit } from '../../src/features/payments/quotes/index.ts';
 import { internalAccount, ok, quoteBody } from '../kit/app/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../kit/app/harness.ts';
+import type { Answer } from '../kit/app/harness.ts';
+import { testApp } from '../kit/app/test-app.ts';
 import { european } from '../kit/customers/contacts.ts';
 import { factorDesk, giveSite } from '../kit/sca/factors.ts';
 import { loginDesk } from '../kit/sca/login.ts';
@@ -31,7 +32,7 @@ const PAGE = `<!doctype html><title>Shop</title><script>
   }
 </script>`;
 
-let app: TestApp;
+const app = testApp();
 let browser: Awaited<ReturnType<typeof launch>>;
 let shop: Visit;
 let cdp: CDPSession;
@@ -115,14 +116,12 @@ const expectWrong = ({ status, body }: Answer) =>
 
 describe.runIf(browserPath)('a passkey of a browser as second factor', () => {
   beforeAll(async () => {
-    app = await startApp();
     await giveSite(app, app.production, SITE);
     browser = await launch();
     await openShop();
   }, PATIENCE_MS);
   afterAll(async () => {
     await browser?.close();
-    await app?.close();
   });
 
   it(

@@ -1,14 +1,14 @@
 // The hosted verification page beside its straight way: by keyboard alone, in the dark on a narrow phone,
 // when a paper was refused, and when its link has ended.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../kit/app/fixtures.ts';
+import { opened } from '../kit/app/test-app.ts';
 import { paperForm, pdfFile } from '../kit/http/documents.ts';
 import { browserPath, expectAccessible, screenshot, visit } from './browser.ts';
 import {
   ADDRESS,
   inspect,
   NOBODY,
-  type Office,
   openAndStart,
   openOffice,
   PATIENCE_MS,
@@ -19,14 +19,9 @@ import {
   WHOLE,
 } from './office.ts';
 
-let office: Office;
+const office = opened(openOffice);
 
 describe.runIf(browserPath)('the verification page', () => {
-  beforeAll(async () => {
-    office = await openOffice();
-  });
-  afterAll(() => office?.close());
-
   it(
     'can be gone through with the keyboard alone',
     async () => {

@@ -1,21 +1,13 @@
 // The steps of the verification page: their number does not decrease, each has a way back, and a reload
 // stays where the person was.
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { customer } from '../kit/app/fixtures.ts';
+import { opened } from '../kit/app/test-app.ts';
 import { browserPath, visit } from './browser.ts';
-import {
-  ADDRESS,
-  NOBODY,
-  type Office,
-  openAndStart,
-  openOffice,
-  PATIENCE_MS,
-  press,
-  title,
-} from './office.ts';
+import { ADDRESS, NOBODY, openAndStart, openOffice, PATIENCE_MS, press, title } from './office.ts';
 
-let office: Office;
+const office = opened(openOffice);
 
 const stepOf = (page: Page) => page.locator('.step').textContent();
 
@@ -36,11 +28,6 @@ async function fillAddress(page: Page) {
 }
 
 describe.runIf(browserPath)('the steps of the verification page', () => {
-  beforeAll(async () => {
-    office = await openOffice();
-  }, PATIENCE_MS);
-  afterAll(() => office?.close());
-
   it(
     'keep their number while they are answered, after a reload and in another tab',
     async () => {

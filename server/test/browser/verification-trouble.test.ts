@@ -1,19 +1,15 @@
 // The hosted verification page where the server fails: what happened, what to do, and the request id that
 // support needs. The table of documents is out of reach for as long as one reading takes.
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { customer } from '../kit/app/fixtures.ts';
+import { opened } from '../kit/app/test-app.ts';
 import { browserPath, visit } from './browser.ts';
-import { inspect, NOBODY, type Office, openOffice, PATIENCE_MS, title } from './office.ts';
+import { inspect, NOBODY, openOffice, PATIENCE_MS, title } from './office.ts';
 
-let office: Office;
+const office = opened(openOffice);
 
 describe.runIf(browserPath)('a verification page that is slow or cannot be loaded', () => {
-  beforeAll(async () => {
-    office = await openOffice();
-  });
-  afterAll(() => office?.close());
-
   it(
     'shows the reason, the request id and a way to try again',
     async () => {

@@ -1,12 +1,12 @@
 // The hosted verification page, as people use it: a person and a business from the link to the verdict, on
 // a desktop and on a phone, with the mistakes that people make.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../kit/app/fixtures.ts';
+import { opened } from '../kit/app/test-app.ts';
 import { browserPath, type Size, visit } from './browser.ts';
 import {
   inspect,
   NOBODY,
-  type Office,
   openAndStart,
   openOffice,
   PATIENCE_MS,
@@ -17,14 +17,9 @@ import {
   title,
 } from './office.ts';
 
-let office: Office;
+const office = opened(openOffice);
 
 describe.runIf(browserPath)('the verification page', () => {
-  beforeAll(async () => {
-    office = await openOffice();
-  });
-  afterAll(() => office?.close());
-
   it.each<Size>(['desktop', 'phone'])(
     'takes a person through, on a %s',
     async (size) => {

@@ -12,7 +12,8 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../src/http/server.ts';
 import { balances, ok } from '../kit/app/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../kit/app/harness.ts';
+import type { Answer } from '../kit/app/harness.ts';
+import { testApp } from '../kit/app/test-app.ts';
 import {
   CODE,
   drawKeys,
@@ -27,7 +28,7 @@ import { inspect, PATIENCE_MS, press } from './office.ts';
 const START = path.resolve(import.meta.dirname, '../../../examples/wallet-web/start.mjs');
 const TICK_MS = 50;
 
-let app: TestApp;
+const app = testApp({ start: Date.now() });
 let desk: WalletDesk;
 let browser: Awaited<ReturnType<typeof launch>>;
 let backend: ChildProcess;
@@ -224,7 +225,6 @@ const verdict = ({ status, body }: { status: number; body: { code: string } }) =
 
 describe.runIf(browserPath)('the example of a wallet in the web', () => {
   beforeAll(async () => {
-    app = await startApp({ start: Date.now() });
     desk = walletDesk(app);
     await app.app.server.listen({ port: 0, host: '127.0.0.1' });
     ticking = tick();
@@ -238,7 +238,6 @@ describe.runIf(browserPath)('the example of a wallet in the web', () => {
     await browser?.close();
     isOpen = false;
     await ticking;
-    await app?.close();
   });
 
   it.each(['desktop', 'phone'] as const)(

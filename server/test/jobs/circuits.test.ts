@@ -1,6 +1,6 @@
 // What an open circuit means for work that waits: jobs are postponed and use up no attempt, a payment stays
 // as it is, and everything goes on once the provider answers.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Connectors, Progress, RailPort } from '../../src/connectors/ports/index.ts';
 import { sendMessage } from '../../src/features/notifications/messages/index.ts';
 import { payoutJobs } from '../../src/features/payments/payouts/payout-jobs.ts';
@@ -10,23 +10,16 @@ import { createCircuits, MAX_FAILURES, OPEN_MS } from '../../src/runtime/jobs/ci
 import { createWorker } from '../../src/runtime/jobs/jobs.ts';
 import { createLog } from '../../src/runtime/observability/log.ts';
 import { createMetrics } from '../../src/runtime/observability/metrics.ts';
-import { booksBalance, externalAccount, fundedCustomer, ok } from '../kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../kit/app/harness.ts';
-import { type HangingServer, startHanging } from '../kit/http/hanging-servers.ts';
+import { booksBalance } from '../kit/app/books.ts';
+import { externalAccount, fundedCustomer, ok } from '../kit/app/fixtures.ts';
+import { opened, testApp } from '../kit/app/test-app.ts';
+import { startHanging } from '../kit/http/hanging-servers.ts';
 
 /** The longest that jobs behind a circuit wait after it may close. */
 const SPREAD_MS = 10_000;
 
-let service: HangingServer;
-let app: TestApp;
-beforeAll(async () => {
-  service = await startHanging();
-  app = await startApp({ connectors: { smsUrl: service.url } });
-});
-afterAll(async () => {
-  await service.close();
-  await app.close();
-});
+const service = opened(startHanging);
+const app = testApp(() => ({ connectors: { smsUrl: service.url } }));
 
 const scrape = async () => (await app.server.inject({ url: '/metrics' })).body;
 const pass = (ms: number) => app.world.set(app.world.now() + ms);

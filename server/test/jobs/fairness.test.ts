@@ -1,26 +1,18 @@
 // A provider that hangs delays its own messages and no payment of another platform: jobs that wait for it
 // hold at most the places of their share, however many are due.
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { sendMessage } from '../../src/features/notifications/messages/index.ts';
 import { messages } from '../../src/features/notifications/messages/store.ts';
 import { SHARES } from '../../src/runtime/jobs/job-shares.ts';
 import { externalAccount, fundedCustomer, ok } from '../kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../kit/app/harness.ts';
-import { type HangingServer, startHanging } from '../kit/http/hanging-servers.ts';
+import { opened, testApp } from '../kit/app/test-app.ts';
+import { startHanging } from '../kit/http/hanging-servers.ts';
 
 const MESSAGES = 450;
 
-let sms: HangingServer;
-let app: TestApp;
+const sms = opened(startHanging);
 
-beforeAll(async () => {
-  sms = await startHanging();
-  app = await startApp({ connectors: { smsUrl: sms.url } });
-});
-afterAll(async () => {
-  await sms.close();
-  await app.close();
-});
+const app = testApp(() => ({ connectors: { smsUrl: sms.url } }));
 
 const messagesOf = (count: number) =>
   app.operate(async (ctx) => {

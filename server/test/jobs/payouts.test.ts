@@ -1,12 +1,13 @@
 // Retries and cancellations of the jobs that send payouts. A provider that has paid and did not
 // answer pays once, and the funds of a payout leave its account or return to it once.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { payoutJobs } from '../../src/features/payments/payouts/payout-jobs.ts';
 import { createWorker, type Worker } from '../../src/runtime/jobs/jobs.ts';
 import { createLog } from '../../src/runtime/observability/log.ts';
 import { createMetrics } from '../../src/runtime/observability/metrics.ts';
 import { balances, externalAccount, ok, quoteBody } from '../kit/app/fixtures.ts';
-import { type Production, startProduction } from '../kit/app/production.ts';
+import { startProduction } from '../kit/app/production.ts';
+import { opened } from '../kit/app/test-app.ts';
 import {
   type PaymentProvider,
   railOver,
@@ -14,11 +15,7 @@ import {
 } from '../kit/http/payment-provider.ts';
 
 let provider: PaymentProvider;
-let shop: Production;
-beforeAll(async () => {
-  shop = await startProduction();
-});
-afterAll(() => shop.close());
+const shop = opened(startProduction);
 beforeEach(async () => {
   provider = await startPaymentProvider();
 });

@@ -1,10 +1,11 @@
 // Every error code there is, each provoked on a real server, and the page about them, which is made from the
 // same rows: `npm test -- server/test/operations/error-codes.test.ts -u` writes it anew.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Code, STATUS_OF } from '../../src/kernel/fault.ts';
+import { opened } from '../kit/app/test-app.ts';
 import { CARDS } from './codes/cards.ts';
 import { HTTP } from './codes/http.ts';
-import { type CodeDesk, codeDesk, type Way } from './codes/kit.ts';
+import { codeDesk, type Way } from './codes/kit.ts';
 import { MONEY } from './codes/money.ts';
 import { PEOPLE } from './codes/people.ts';
 import { STABLECOINS } from './codes/stablecoins.ts';
@@ -41,11 +42,7 @@ function page(): string {
   return [HEAD, ...sections.filter(Boolean)].join('\n');
 }
 
-let desk: CodeDesk;
-beforeAll(async () => {
-  desk = await codeDesk();
-});
-afterAll(() => desk.app.close());
+const desk = opened(codeDesk);
 
 describe('every error code', () => {
   it('has a way to be met', () => {
@@ -66,6 +63,6 @@ describe('every error code', () => {
   });
 
   it('stands on the page about them', async () => {
-    await expect(page()).toMatchFileSnapshot('../../docs/errors.md');
+    await expect(page()).toMatchFileSnapshot('../../../docs/errors.md');
   });
 });

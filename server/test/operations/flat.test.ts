@@ -14,15 +14,15 @@ import type { Table } from '../../src/runtime/db/table.ts';
 import { agentDesk } from '../kit/agents/agents.ts';
 import { externalAccount, fundedCustomer, ok, quoteBody } from '../kit/app/fixtures.ts';
 import { ACCOUNTS, filler, fillRest, PEOPLE, TRANSACTIONS } from '../kit/app/flat-rows.ts';
-import { startApp, type TestApp } from '../kit/app/harness.ts';
 import { idSql, type Planned, planner, uuid } from '../kit/app/query-plans.ts';
+import { testApp } from '../kit/app/test-app.ts';
 
 /** Blocks for a page of twenty: the rows, and the way down an index for each branch. */
 const FEW = 150;
 /** Blocks for a count, which ends at ten thousand rows. */
 const MANY = 12_000;
 
-let app: TestApp;
+const app = testApp();
 /** A connection of our own, whose statements may take their time. */
 let client: pg.Client;
 let checkFlat: Planned;
@@ -33,7 +33,6 @@ const NEW = ['beneficial_owners', 'documents', 'verifications', 'messages'];
 const CLOSED = "case when n % 5000 = 1 then 'CLOSED' else t.status end";
 
 beforeAll(async () => {
-  app = await startApp();
   client = new pg.Client({ connectionString: app.databaseUrl });
   await client.connect();
   // Copies need no check of what they refer to, which would take longer than the rest.
@@ -108,10 +107,7 @@ beforeAll(async () => {
       : page(table, query);
   };
 }, 120_000);
-afterAll(async () => {
-  await client?.end();
-  await app.close();
-});
+afterAll(() => client?.end());
 
 /** A cursor into the middle of everything, as the server writes them. */
 const deep = (resource: string) => {

@@ -1,6 +1,6 @@
 // Only values that a client chose steer the sandbox. Every id that the server generates here ends in a value
 // that some table of the sandbox reads, and nothing but the ordinary outcome follows.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   DESCRIPTOR_DECLINES,
   FUNDING_REJECTIONS,
@@ -33,7 +33,6 @@ import {
   TOKENS,
 } from '../../src/connectors/sandbox/stablecoins/mint-outcomes.ts';
 import {
-  booksBalance,
   customer,
   externalAccount,
   fund,
@@ -41,7 +40,8 @@ import {
   ok,
   quoteBody,
 } from '../kit/app/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../kit/app/harness.ts';
+import type { Answer } from '../kit/app/harness.ts';
+import { testApp } from '../kit/app/test-app.ts';
 import { mintDesk } from '../kit/payments/mints.ts';
 import { walletDesk } from '../kit/wallets/embedded-wallets.ts';
 
@@ -63,10 +63,9 @@ const MAGIC = [
   ]),
 ].sort();
 
-let app: TestApp;
+const app = testApp();
 let suffix: string;
 beforeAll(async () => {
-  app = await startApp();
   const { random } = app.world;
   // The last three digits of every uuid; all other randomness stays.
   app.world.random = (count) => {
@@ -79,10 +78,6 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   suffix = '';
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
 });
 
 /** The answer's body; its id ends in the value that is tested. */

@@ -5,8 +5,9 @@ import type net from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { customer, ok } from '../kit/app/fixtures.ts';
 import { startApp, type TestApp } from '../kit/app/harness.ts';
-import { document } from '../kit/app/requests.ts';
+import { testApp } from '../kit/app/test-app.ts';
 import { sendRaw } from '../kit/http/raw-http.ts';
+import { document } from '../kit/http/requests.ts';
 
 interface Got {
   status: number;
@@ -14,18 +15,17 @@ interface Got {
   body: string;
 }
 
-let app: TestApp;
 let plain: TestApp;
 
 const listen = (to: TestApp) => to.app.server.listen({ port: 0, host: '127.0.0.1' });
 const portOf = (to: TestApp) => (to.app.server.server.address() as net.AddressInfo).port;
 
+afterAll(() => plain.close());
+const app = testApp({ publicUrl: 'https://pay.example.com' });
 beforeAll(async () => {
-  app = await startApp({ publicUrl: 'https://pay.example.com' });
   plain = await startApp({ publicUrl: 'http://localhost:4140' });
   await Promise.all([listen(app), listen(plain)]);
 });
-afterAll(() => Promise.all([app.close(), plain.close()]));
 
 async function ask(
   to: TestApp,

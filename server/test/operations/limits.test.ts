@@ -1,17 +1,12 @@
 // An operator's limits as a platform meets them over the API: what is refused and with which words, what a
 // refund gives back, and that the operator's check of the books understands the count.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { main } from '../../src/operator.ts';
-import {
-  booksBalance,
-  externalAccount,
-  fundedCustomer,
-  ok,
-  quoteBody,
-} from '../kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../kit/app/harness.ts';
+import { booksBalance } from '../kit/app/books.ts';
+import { externalAccount, fundedCustomer, ok, quoteBody } from '../kit/app/fixtures.ts';
+import { testApp } from '../kit/app/test-app.ts';
 
-let app: TestApp;
+const app = testApp();
 let account: string;
 let payee: string;
 let failing: string;
@@ -43,13 +38,11 @@ const transfer = (amount: number, to = payee, key?: string) => {
 };
 
 beforeAll(async () => {
-  app = await startApp();
   const { person, account: funded } = await fundedCustomer(app, 10_000_00);
   account = funded.id;
   payee = (await externalAccount(app, person.id, 'USD')).id;
   failing = (await externalAccount(app, person.id, 'USD', '002')).id;
 });
-afterAll(() => app.close());
 
 describe("an operator's limits", () => {
   it('refuse a payment that is too large, at the quote and at the transfer', async () => {

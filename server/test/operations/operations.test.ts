@@ -13,8 +13,9 @@ import { agentDesk, type HeldAgent } from '../kit/agents/agents.ts';
 import { customer } from '../kit/app/fixtures.ts';
 import { type CallOptions, startApp, type TestApp, watcher, wireOf } from '../kit/app/harness.ts';
 import { oneOfEach } from '../kit/app/one-of-each.ts';
-import { bodyOf, document, fill } from '../kit/app/requests.ts';
+import { testApp } from '../kit/app/test-app.ts';
 import { european } from '../kit/customers/contacts.ts';
+import { bodyOf, document, fill } from '../kit/http/requests.ts';
 
 type Json = Record<string, unknown>;
 
@@ -27,7 +28,6 @@ const OPEN_TO_ALL = [
   'redeemAgentDeviceCode',
 ];
 
-let app: TestApp;
 /** A server with little patience. */
 let limited: TestApp;
 let foreign: Record<string, string>;
@@ -39,8 +39,9 @@ let ofRegion: string;
 let agent: HeldAgent;
 let limitedAgent: Awaited<ReturnType<ReturnType<typeof agentDesk>['agentOf']>>;
 
+afterAll(() => limited.close());
+const app = testApp();
 beforeAll(async () => {
-  app = await startApp();
   limited = await startApp({ rateLimits: { requests: 2, costly: 1, refused: 0 } });
   foreign = await oneOfEach(app, app.other);
   beside = await oneOfEach(app, app.platform);
@@ -48,7 +49,6 @@ beforeAll(async () => {
   ofRegion = (await european(app)).id;
   limitedAgent = await agentDesk(limited).agentOf((await customer(limited)).id);
 });
-afterAll(() => Promise.all([app.close(), limited.close()]));
 
 // Read from the published document so that the list is there before any server is.
 const contracts = Object.entries(document.paths).flatMap(([path, item]) =>

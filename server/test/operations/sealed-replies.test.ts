@@ -1,17 +1,13 @@
 // Replies that are kept under an idempotency key lie in the database for a week. Those that are personal lie
 // there sealed, and are the same replies all the same when a client asks again.
 import type { TSchema } from '@sinclair/typebox';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../kit/app/harness.ts';
+import { testApp } from '../kit/app/test-app.ts';
 
 const PERSON = { customerType: 'INDIVIDUAL', fullName: 'Wilhelmina Kestrel' };
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 
 const create = (key: string, more: object = {}) =>
   app.call('POST', '/customers', { ...PERSON, ...more }, { headers: { 'idempotency-key': key } });

@@ -9,7 +9,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startRecovery } from '../../src/features/wallets/recovery/recovery-jobs.ts';
 import { walletRequests } from '../../src/features/wallets/store.ts';
 import { fund, ok, quoteBody } from '../kit/app/fixtures.ts';
-import { type CallOptions, startApp, type TestApp, type TestPlatform } from '../kit/app/harness.ts';
+import type { CallOptions, TestApp, TestPlatform } from '../kit/app/harness.ts';
+import { testApp } from '../kit/app/test-app.ts';
 import { createPlace, type Place as Folder, type Running } from '../kit/crash/server.ts';
 import {
   type IdentityProvider,
@@ -51,11 +52,11 @@ const HOUR = 60 * MINUTE;
 
 const [SEEDS, TARGETS] = ['wallets.seed', 'otp_targets.target'] as const;
 
-let app: TestApp;
 let mail: MailServer;
 let sms: Receiver;
 let hook: Receiver;
 let provider: IdentityProvider;
+let key: Awaited<ReturnType<typeof providerKey>>;
 let places: Place[];
 let exchanges: Exchange[];
 let planted: string;
@@ -206,16 +207,19 @@ async function late(lived: Lived): Promise<void> {
 }
 
 beforeAll(async () => {
-  const key = await providerKey('one');
+  key = await providerKey('one');
   provider = await startIdentityProvider([key]);
   [mail, sms, hook] = await Promise.all([startMailServer(), startReceiver(), startReceiver()]);
-  app = await startApp({
-    connectors: {
-      ...{ smtpUrl: mail.url, mailFrom: 'codes@pay.example.com', smsUrl: sms.url },
-      oidcIssuers: [provider.issuer],
-    },
-    walletRecoveryMs: HOUR,
-  });
+});
+afterAll(() => Promise.all([mail.close(), sms.close(), hook.close(), provider.close()]));
+const app = testApp(() => ({
+  connectors: {
+    ...{ smtpUrl: mail.url, mailFrom: 'codes@pay.example.com', smsUrl: sms.url },
+    oidcIssuers: [provider.issuer],
+  },
+  walletRecoveryMs: HOUR,
+}));
+beforeAll(async () => {
   places = [];
   noteInstallation(app);
   ok(await app.call('PATCH', '/config', { webhookEndpoint: hook.url }), 200);
@@ -269,9 +273,6 @@ beforeAll(async () => {
     })),
   );
 }, 120_000);
-afterAll(() =>
-  Promise.all([app.close(), mail.close(), sms.close(), hook.close(), provider.close()]),
-);
 
 describe('the lives of wallets, strong customers, agents and a card', () => {
   it('leave no secret anywhere, but where it has to be', () => {

@@ -1,14 +1,14 @@
 // Which messages of a network the sandbox does not play: news in states in which no network has any,
 // about payments that are not this card's, in bodies that say nothing sensible. And what a request means
 // that comes twice.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { booksBalance, ok } from '../kit/app/fixtures.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ok } from '../kit/app/fixtures.ts';
 import type { Answer } from '../kit/app/harness.ts';
+import { opened } from '../kit/app/test-app.ts';
 import {
   type Act,
   ASKED,
   asks,
-  type CardStories,
   openCardStories,
   TOLD,
   type Told,
@@ -16,15 +16,8 @@ import {
 } from '../kit/cards/card-story.ts';
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 
-let desk: CardStories;
-beforeAll(async () => {
-  desk = await openCardStories();
-});
+const desk = opened(openCardStories);
 beforeEach(() => desk.calm());
-afterAll(async () => {
-  await booksBalance(desk.app);
-  await desk.close();
-});
 
 /** How a payment comes to stand so, what can be told of it then, and what else is wrong where that cannot. */
 interface Parent {

@@ -1,29 +1,21 @@
 // Payments with sandbox cards from their first message to their last, as their platform is told of them:
 // everything that the sandbox can make up about one, where it means something. Each is paid from dollars and
 // from a coin.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { booksBalance } from '../kit/app/fixtures.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { opened } from '../kit/app/test-app.ts';
 import {
   type Act,
   type Asked,
   asks,
   type Begun,
   becomes,
-  type CardStories,
   openCardStories,
   tells,
 } from '../kit/cards/card-story.ts';
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 
-let desk: CardStories;
-beforeAll(async () => {
-  desk = await openCardStories();
-});
+const desk = opened(openCardStories);
 beforeEach(() => desk.calm());
-afterAll(async () => {
-  await booksBalance(desk.app);
-  await desk.close();
-});
 
 /** Just before nothing has happened yet. */
 const waits =

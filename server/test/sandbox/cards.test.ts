@@ -2,34 +2,22 @@
 // accounts may pay, and what becomes of each thing a card can be asked. Card, payment, balances and each
 // webhook in its order are watched. The rows are taken from the sandbox's own data, so one that is added
 // without saying here what it means fails.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import {
   DESCRIPTOR_DECLINES,
   FUNDING_REJECTIONS,
   ISSUE_OUTCOMES,
   PULL_OUTCOMES,
 } from '../../src/connectors/sandbox/cards/card-outcomes.ts';
-import { booksBalance, internalAccount, ok } from '../kit/app/fixtures.ts';
-import {
-  ASKED,
-  type Asked,
-  type Begun,
-  type CardStories,
-  openCardStories,
-} from '../kit/cards/card-story.ts';
+import { internalAccount, ok } from '../kit/app/fixtures.ts';
+import { opened } from '../kit/app/test-app.ts';
+import { ASKED, type Asked, type Begun, openCardStories } from '../kit/cards/card-story.ts';
 import { cardName } from '../kit/cards/cards.ts';
 import { delegatedDesk } from '../kit/cards/delegated-cards.ts';
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 
-let desk: CardStories;
-beforeAll(async () => {
-  desk = await openCardStories();
-});
+const desk = opened(openCardStories);
 beforeEach(() => desk.calm());
-afterAll(async () => {
-  await booksBalance(desk.app);
-  await desk.close();
-});
 
 /** Stands for all endings that no table names. */
 const OTHER = '000';

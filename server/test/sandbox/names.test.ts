@@ -1,21 +1,14 @@
 // Every name in the sandbox: what banks say of a beneficiary's, by the ending of the account, and each UMA
 // address as receiver and as sender. The rows are taken from the sandbox's own data, so one that is added
 // without saying here what it means fails.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { NAME_ANSWERS } from '../../src/connectors/sandbox/payments/names.ts';
 import { UMA_SCRIPTS } from '../../src/connectors/sandbox/uma/uma-addresses.ts';
-import {
-  balances,
-  booksBalance,
-  customer,
-  fundedCustomer,
-  internalAccount,
-  ok,
-} from '../kit/app/fixtures.ts';
+import { balances, customer, fundedCustomer, internalAccount, ok } from '../kit/app/fixtures.ts';
 import type { Answer } from '../kit/app/harness.ts';
+import { opened } from '../kit/app/test-app.ts';
 import {
   ALL,
-  type Desk,
   expectedOf,
   expectStory,
   openSandboxDesk,
@@ -28,15 +21,8 @@ import {
   watch,
 } from '../kit/payments/sandbox-outcomes.ts';
 
-let desk: Desk;
-beforeAll(async () => {
-  desk = await openSandboxDesk();
-});
+const desk = opened(openSandboxDesk);
 beforeEach(() => desk.calm());
-afterAll(async () => {
-  await booksBalance(desk.app);
-  await desk.close();
-});
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

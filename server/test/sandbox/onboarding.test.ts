@@ -1,7 +1,7 @@
 // Every cell of the sandbox's tables of identity checks: the status after creation, after an incomplete and
 // after a complete submission, what stands in the way, what becomes of owners, and each event in its order.
 // The endings are taken from the sandbox's own data, so one that is added without a row here fails.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   BUSINESS_ENDINGS,
   OWNER_OUTCOMES,
@@ -11,17 +11,16 @@ import {
 } from '../../src/connectors/sandbox/identity/identity.ts';
 import { ok } from '../kit/app/fixtures.ts';
 import type { TestPlatform } from '../kit/app/harness.ts';
-import { type Desk, KINDS, type Kind, openDesk } from '../kit/customers/onboarding.ts';
+import { opened } from '../kit/app/test-app.ts';
+import { KINDS, type Kind, openDesk } from '../kit/customers/onboarding.ts';
 
-let desk: Desk;
+const desk = opened(openDesk);
 const platforms = new Map<Kind, TestPlatform>();
 const of = (kind: Kind) => platforms.get(kind) as TestPlatform;
 
 beforeAll(async () => {
-  desk = await openDesk();
   for (const kind of KINDS) platforms.set(kind, await desk.platformOf(kind));
 });
-afterAll(() => desk.app.close());
 
 /** Stands for all endings that no table names. */
 const OTHER = '004';

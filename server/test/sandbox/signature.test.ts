@@ -1,11 +1,12 @@
 // The literal wallet signature of the sandbox, on every operation whose contract is signed: accepted with the
 // right Request-Id although no session is open, rejected with any other, and never accepted in production.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { agentDesk } from '../kit/agents/agents.ts';
 import { externalAccount, fund, ok, quoteBody } from '../kit/app/fixtures.ts';
-import { type Answer, startApp, type TestApp, type TestPlatform } from '../kit/app/harness.ts';
-import { document } from '../kit/app/requests.ts';
+import type { Answer, TestPlatform } from '../kit/app/harness.ts';
+import { testApp } from '../kit/app/test-app.ts';
 import { delegatedDesk } from '../kit/cards/delegated-cards.ts';
+import { document } from '../kit/http/requests.ts';
 import { drawKeys, encryptOtp, passkeyBody, walletDesk } from '../kit/wallets/embedded-wallets.ts';
 
 const MINUTE = 60_000;
@@ -14,11 +15,7 @@ const STAMP = { 'service-wallet-signature': 'sandbox-valid-signature' };
 const FOREIGN = /^(UNAUTHORIZED|WALLET_SIGNATURE_BODY_MISMATCH)$/;
 const PLACEHOLDER = 'Request:019b0000-0000-7000-8000-000000000000';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 
 type Send = (headers?: Record<string, string>) => Promise<Answer>;
 interface Case {

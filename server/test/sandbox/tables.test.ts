@@ -1,22 +1,15 @@
 // Every row of the sandbox's tables of quotes and transfers, in every context it applies to: what a payment
 // comes to, its refund, the balances and each webhook in its order. The rows are taken from the sandbox's own
 // data, so one that is added without saying here what it means fails.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import {
   QUOTE_OUTCOMES,
   TRANSFER_OUTCOMES,
 } from '../../src/connectors/sandbox/payments/outcomes.ts';
-import {
-  balances,
-  booksBalance,
-  customer,
-  fund,
-  internalAccount,
-  ok,
-} from '../kit/app/fixtures.ts';
+import { balances, customer, fund, internalAccount, ok } from '../kit/app/fixtures.ts';
+import { opened } from '../kit/app/test-app.ts';
 import {
   ALL,
-  type Desk,
   expectedOf,
   expectStory,
   openSandboxDesk,
@@ -31,15 +24,8 @@ import {
   watch,
 } from '../kit/payments/sandbox-outcomes.ts';
 
-let desk: Desk;
-beforeAll(async () => {
-  desk = await openSandboxDesk();
-});
+const desk = opened(openSandboxDesk);
 beforeEach(() => desk.calm());
-afterAll(async () => {
-  await booksBalance(desk.app);
-  await desk.close();
-});
 
 /** Stands for all endings that no table names. */
 const OTHER = '000';

@@ -13,7 +13,7 @@ import { webhookContracts } from '../../src/features.ts';
 import { defineEvent, EVENT_TYPES } from '../../src/kernel/contract/event.ts';
 import { defineJob } from '../../src/kernel/contract/job.ts';
 import type { Ctx } from '../../src/runtime/operation/context.ts';
-import { document } from '../kit/app/requests.ts';
+import { document } from '../kit/http/requests.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { testWorld } from '../../../test/kit/app/harness.ts';
-import {
-  type IdentityService,
-  startIdentityService,
-} from '../../../test/kit/http/identity-service.ts';
+import { opened } from '../../../test/kit/app/test-app.ts';
+import { startIdentityService } from '../../../test/kit/http/identity-service.ts';
 import type { IdentityCase } from '../ports/index.ts';
 import { httpIdentity, verdictIn } from './identity.ts';
 
@@ -53,11 +51,7 @@ const SUBMITTED: IdentityCase = {
 };
 
 describe('httpIdentity', () => {
-  let service: IdentityService;
-  beforeAll(async () => {
-    service = await startIdentityService();
-  });
-  afterAll(() => service.close());
+  const service = opened(startIdentityService);
 
   const notes: string[] = [];
   const port = () => httpIdentity(testWorld(), service.url, (problem) => void notes.push(problem));

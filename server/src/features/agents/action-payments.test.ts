@@ -1,6 +1,6 @@
 // Payments of agents that somebody else has a part in: the customer who authorises, the holder of a
 // wallet who signs; and two hundred payments at once.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type AgentPayer,
   ASKS,
@@ -8,32 +8,23 @@ import {
   coded,
   limits,
 } from '../../../test/kit/agents/agent-payments.ts';
-import { type AgentDesk, agentDesk } from '../../../test/kit/agents/agents.ts';
+import { agentDesk } from '../../../test/kit/agents/agents.ts';
 import {
   balances,
-  booksBalance,
   externalAccount,
   internalAccount,
   ok,
   quoteBody,
 } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { european } from '../../../test/kit/customers/contacts.ts';
 import { scaPayer } from '../../../test/kit/sca/strong-customers.ts';
 import { stampWith } from '../../../test/kit/wallets/embedded-wallets.ts';
 import { payloadOf, stamped, walletPayer } from '../../../test/kit/wallets/wallet-payments.ts';
 import { takeDeposit } from '../payments/quotes/index.ts';
 
-let app: TestApp;
-let desk: AgentDesk;
-beforeAll(async () => {
-  app = await startApp();
-  desk = agentDesk(app);
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
-});
+const app = testApp();
+const desk = agentDesk(app);
 
 const payer = (more: object = {}, amount?: number) => agentPayer(app, desk, more, amount);
 

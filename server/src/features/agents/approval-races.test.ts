@@ -1,5 +1,5 @@
 // Words on actions of agents that come at the same moment, and the list of what waits for one.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   ASKS,
   agentPayer,
@@ -10,20 +10,12 @@ import {
   waitsAt,
   whats,
 } from '../../../test/kit/agents/agent-payments.ts';
-import { type AgentDesk, agentDesk } from '../../../test/kit/agents/agents.ts';
-import { balances, booksBalance, fund, ok } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { agentDesk } from '../../../test/kit/agents/agents.ts';
+import { balances, fund, ok } from '../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 
-let app: TestApp;
-let desk: AgentDesk;
-beforeAll(async () => {
-  app = await startApp();
-  desk = agentDesk(app);
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
-});
+const app = testApp();
+const desk = agentDesk(app);
 
 const HUNDRED = 100_00;
 const payer = (more: object = {}, amount?: number) =>

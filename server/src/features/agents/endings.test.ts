@@ -1,11 +1,10 @@
 // What of an agent is kept and what ends: asks that could not be done are written down, approvals that
 // have to wait for somebody wait, and the end of a customer is the end of its agents. Codes are
 // forgotten at last.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ASKS, agentPayer, coded, whats } from '../../../test/kit/agents/agent-payments.ts';
 import { agentDesk, policy } from '../../../test/kit/agents/agents.ts';
 import {
-  booksBalance,
   customer,
   externalAccount,
   fund,
@@ -13,23 +12,14 @@ import {
   ok,
   quoteBody,
 } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { loginDesk } from '../../../test/kit/sca/login.ts';
 import { CODE, execute, logIn, provenCustomer } from '../../../test/kit/sca/strong-customers.ts';
 
 const DAY = 86_400_000;
 
-let app: TestApp;
-let desk: ReturnType<typeof agentDesk>;
-
-beforeAll(async () => {
-  app = await startApp();
-  desk = agentDesk(app);
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
-});
+const app = testApp();
+const desk = agentDesk(app);
 
 describe('what an agent asked for and could not have', () => {
   it('is written down with its code', async () => {

@@ -1,14 +1,10 @@
 // Asking for cards: who may hold one, what may pay for it, how many there may be, and what becomes of the
 // request at the issuer.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { booksBalance, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
-import {
-  type Answer,
-  startApp,
-  type TestApp,
-  type TestPlatform,
-} from '../../../test/kit/app/harness.ts';
-import { type CardDesk, cardDesk, cardName } from '../../../test/kit/cards/cards.ts';
+import { describe, expect, it } from 'vitest';
+import { internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
+import type { Answer, TestPlatform } from '../../../test/kit/app/harness.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { cardDesk, cardName } from '../../../test/kit/cards/cards.ts';
 import { walletDesk } from '../../../test/kit/wallets/embedded-wallets.ts';
 import { moveInternalAccount } from '../balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../balances/internal-accounts/store.ts';
@@ -17,17 +13,8 @@ import { moveCheck } from '../customers/registration/views.ts';
 import type { CardProgram } from '../tenancy/platform/index.ts';
 import { platforms } from '../tenancy/platform/store.ts';
 
-let app: TestApp;
-let desk: CardDesk;
-
-beforeAll(async () => {
-  app = await startApp();
-  desk = cardDesk(app);
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
-});
+const app = testApp();
+const desk = cardDesk(app);
 
 const businessInfo = {
   legalName: 'Difference Engines',

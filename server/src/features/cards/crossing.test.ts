@@ -1,10 +1,9 @@
 // Words of a network that meet something else between what they read and their commit: another message under
 // their id, an operator who decides about the same money, or a database that is away for a moment.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { booksBalance } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../test/kit/cards/card-network.ts';
-import { type CardPayments, cardPayments } from '../../../test/kit/cards/card-payments.ts';
+import { cardPayments } from '../../../test/kit/cards/card-payments.ts';
 import { cardDesk } from '../../../test/kit/cards/cards.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { operate, type Runtime } from '../../runtime/operation/operate.ts';
@@ -12,19 +11,16 @@ import { coverMissing, returnParked } from '../payments/payouts/resolve.ts';
 import { transactions } from '../payments/transactions/store.ts';
 import { systemCaller } from '../tenancy/platform/index.ts';
 
-let app: TestApp;
+const app = testApp();
 let network: ReturnType<typeof cardNetwork>;
-let payments: CardPayments;
-beforeAll(async () => {
-  app = await startApp();
+beforeAll(() => {
   network = cardNetwork(app);
+});
+let payments: ReturnType<typeof cardPayments>;
+beforeAll(() => {
   payments = cardPayments(app);
 });
-afterAll(async () => {
-  await app.settle();
-  await booksBalance(app);
-  await app.close();
-});
+afterAll(() => app.settle());
 
 async function cardOf(funds = 100_00) {
   const desk = cardDesk(app);

@@ -1,23 +1,18 @@
 // Cards in the moment after their holder was deleted and before a job has closed them: to networks and
 // platforms alike they are closed already.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { booksBalance, ok } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../test/kit/cards/card-network.ts';
-import { type CardPayments, cardPayments } from '../../../test/kit/cards/card-payments.ts';
+import { cardPayments } from '../../../test/kit/cards/card-payments.ts';
 import { cardDesk } from '../../../test/kit/cards/cards.ts';
 
-let app: TestApp;
-let payments: CardPayments;
-beforeAll(async () => {
-  app = await startApp();
+const app = testApp();
+let payments: ReturnType<typeof cardPayments>;
+beforeAll(() => {
   payments = cardPayments(app);
 });
-afterAll(async () => {
-  await app.settle();
-  await booksBalance(app);
-  await app.close();
-});
+afterAll(() => app.settle());
 
 /** Deletes a customer; what a job has to do about the cards is not done yet. */
 const remove = async (customerId: string) =>

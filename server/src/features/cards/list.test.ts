@@ -1,10 +1,10 @@
 // The list of cards with each of its filters, alone and together, and its pages.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { type CardDesk, cardDesk, cardName } from '../../../test/kit/cards/cards.ts';
 
-let app: TestApp;
+const app = testApp();
 let desk: CardDesk;
 let [ada, bob]: Awaited<ReturnType<CardDesk['holder']>>[] = [];
 /** Cards by what they are called here. */
@@ -12,7 +12,6 @@ const ids: Record<string, string> = {};
 const name = cardName();
 
 beforeAll(async () => {
-  app = await startApp();
   desk = cardDesk(app);
   [ada, bob] = [await desk.holder(), await desk.holder()];
   const keep = async (called: string, holder: typeof ada, platformCardId = cardName()) => {
@@ -30,7 +29,6 @@ beforeAll(async () => {
   const theirs = cardDesk(app, { as: app.other });
   await theirs.card(await theirs.holder(), { platformCardId: name });
 });
-afterAll(() => app.close());
 
 async function listed(query: string): Promise<string[]> {
   const { data } = ok(await desk.call('GET', `/cards?${query}`), 200);

@@ -1,23 +1,13 @@
 // What follows an approval, when several of it come in one instant: whichever is first, nothing is counted
 // twice and nothing is lost.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { booksBalance } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
-import {
-  type BegunPayment,
-  type CardPayments,
-  cardPayments,
-} from '../../../test/kit/cards/card-payments.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { type BegunPayment, cardPayments } from '../../../test/kit/cards/card-payments.ts';
 
-let app: TestApp;
-let desk: CardPayments;
-beforeAll(async () => {
-  app = await startApp();
+const app = testApp();
+let desk: ReturnType<typeof cardPayments>;
+beforeAll(() => {
   desk = cardPayments(app);
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
 });
 
 const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;

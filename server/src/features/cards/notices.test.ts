@@ -1,19 +1,15 @@
 // What follows an approval: clearings, expiry, advice, returns and their reversal, each with the account, the
 // purses of the house, the events in order and what the payment shows. The books must balance in the end.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { booksBalance, fund, ok } from '../../../test/kit/app/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../test/kit/app/harness.ts';
-import { type CardPayments, cardPayments } from '../../../test/kit/cards/card-payments.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { fund, ok } from '../../../test/kit/app/fixtures.ts';
+import type { Answer } from '../../../test/kit/app/harness.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { cardPayments } from '../../../test/kit/cards/card-payments.ts';
 
-let app: TestApp;
-let desk: CardPayments;
-beforeAll(async () => {
-  app = await startApp();
+const app = testApp();
+let desk: ReturnType<typeof cardPayments>;
+beforeAll(() => {
   desk = cardPayments(app);
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
 });
 
 const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;

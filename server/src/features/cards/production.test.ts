@@ -1,15 +1,9 @@
 // Cards on a production platform, with an issuer that the program brings: it is handed the desk when the
 // server is put together, and what it asks and tells there is all that moves its cards.
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  balances,
-  booksBalance,
-  customer,
-  internalAccount,
-  ok,
-} from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { expect, it } from 'vitest';
+import { balances, customer, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import type { IssuerDesk, IssuerPort } from '../../connectors/ports/cards.ts';
 
 /** An issuer of its own: what it was told, and the desk it was given. */
@@ -42,14 +36,7 @@ function acme() {
 }
 
 const issuer = acme();
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp({ connectors: { production: { issuer: issuer.port } } });
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
-});
+const app = testApp({ connectors: { production: { issuer: issuer.port } } });
 
 it('issues, decides, clears and closes by what the issuer says', async () => {
   const as = { as: app.production };

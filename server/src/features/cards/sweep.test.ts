@@ -1,28 +1,19 @@
 // Payments that their network never mentions again: after thirty days they end by themselves, and nothing of
 // them is in anybody's way.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { booksBalance, ok } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../test/kit/cards/card-network.ts';
-import {
-  type BegunPayment,
-  type CardPayments,
-  cardPayments,
-} from '../../../test/kit/cards/card-payments.ts';
+import { type BegunPayment, cardPayments } from '../../../test/kit/cards/card-payments.ts';
 import { cardDesk } from '../../../test/kit/cards/cards.ts';
 import { resolveException } from './clearing/exceptions.ts';
 import { cardPaymentOf } from './index.ts';
 import { cardSweep } from './sweep.ts';
 
-let app: TestApp;
-let desk: CardPayments;
-beforeAll(async () => {
-  app = await startApp();
+const app = testApp();
+let desk: ReturnType<typeof cardPayments>;
+beforeAll(() => {
   desk = cardPayments(app);
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
 });
 
 const DAY_MS = 24 * 3_600_000;

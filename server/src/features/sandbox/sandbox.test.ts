@@ -1,23 +1,9 @@
 // Money from nowhere: on every kind of account, within its bounds, and nowhere that it should not go.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  balances,
-  booksBalance,
-  customer,
-  fund,
-  internalAccount,
-  ok,
-} from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { balances, customer, fund, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
-});
+const app = testApp();
 
 const path = (id: string) => `/sandbox/internal-accounts/${id}/fund`;
 

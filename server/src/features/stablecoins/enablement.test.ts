@@ -1,21 +1,16 @@
 // Who may say that the service uses a token: the platform asks, the operator decides, a job carries it out.
 // Every state is tried with a request and with the job.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { startApp } from '../../../test/kit/app/harness.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { stablecoinDesk } from '../../../test/kit/payments/stablecoins.ts';
 import { decideService } from './coins/coin-jobs.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from './states.ts';
 import { stablecoins } from './store.ts';
 
-let app: TestApp;
-let desk: ReturnType<typeof stablecoinDesk>;
-
-beforeAll(async () => {
-  app = await startApp();
-  desk = stablecoinDesk(app);
-});
-afterAll(() => app.close());
+const app = testApp();
+const desk = stablecoinDesk(app);
 
 const shown = async (id: string) => ok(await desk.read(`/stablecoins/${id}`), 200);
 

@@ -1,8 +1,8 @@
 // A mint or burn that its provider let expire, and says more about afterwards: somebody may have paid after
 // all, and then the books go after it as far as they can.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { booksBalance, ok } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { BURNT, DOLLAR, mintDesk, UNDER_WAY, UNTOUCHED } from '../../../test/kit/payments/mints.ts';
 import {
   FINAL,
@@ -15,21 +15,18 @@ import { mintsAndBurns } from './store.ts';
 
 const HOUR = 3_600_000;
 
-let app: TestApp;
+const app = testApp();
 let desk: ReturnType<typeof mintDesk>;
 let wallet: { id: string };
 let bank: { id: string };
 
 beforeAll(async () => {
-  app = await startApp();
   desk = mintDesk(app);
   wallet = await desk.wallet();
   bank = await desk.bank();
 });
 afterAll(async () => {
   expect(await desk.problems()).toEqual([]);
-  await booksBalance(app);
-  await app.close();
 });
 
 const workerSaying = (...answers: readonly (Said | Error)[]) => speaking(app, ...answers);

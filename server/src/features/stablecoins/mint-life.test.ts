@@ -1,28 +1,25 @@
 // Mints and burns from their order to their end, as the sandbox's provider plays them: what is shown at each
 // step, and what the books say of the coin then.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { booksBalance, ok } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { ok } from '../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { DOLLAR, mintDesk } from '../../../test/kit/payments/mints.ts';
 
 const SECOND = 1_000;
 const DAY = 86_400 * SECOND;
 
-let app: TestApp;
+const app = testApp();
 let desk: ReturnType<typeof mintDesk>;
 let wallet: { id: string };
 let bank: { id: string };
 
 beforeAll(async () => {
-  app = await startApp();
   desk = mintDesk(app);
   wallet = await desk.wallet();
   bank = await desk.bank();
 });
 afterAll(async () => {
   expect(await desk.problems()).toEqual([]);
-  await booksBalance(app);
-  await app.close();
 });
 
 /** The states that an operation is seen in, one look at each of these times since it was ordered. */

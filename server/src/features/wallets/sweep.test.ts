@@ -1,6 +1,7 @@
 // What is forgotten, when, and what never is.
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { beforeAll, expect, it } from 'vitest';
+import type { TestApp } from '../../../test/kit/app/harness.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { prepareMarks, signedThing } from '../../../test/kit/wallets/signed-operation.ts';
 import { takeTry, triesSweep, triesTable } from '../../runtime/operation/tries.ts';
 import { otpTargets, walletAuthorizations, walletRequests } from './store.ts';
@@ -9,12 +10,10 @@ import { walletSweep } from './sweep.ts';
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-let app: TestApp;
+const app = testApp();
 beforeAll(async () => {
-  app = await startApp();
   await prepareMarks(app);
 });
-afterAll(() => app.close());
 
 /** Both sweeps that look every minute, as one. */
 function bothSweeps() {

@@ -1,7 +1,8 @@
 // What a request is answered with from its head alone: its body is announced and never sent.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startApp } from '../../../test/kit/app/harness.ts';
+import { testApp, testAppForEach } from '../../../test/kit/app/test-app.ts';
 import { portOf, sendRaw } from '../../../test/kit/http/raw-http.ts';
 import { createRejectionDelay } from './rejection-delay.ts';
 
@@ -29,13 +30,11 @@ const headOf = ({ method = 'POST', path, authorization, length = 800_000 }: Head
   ].join('\r\n');
 
 describe('from the head alone', () => {
-  let app: TestApp;
+  const app = testApp({ rateLimits: { requests: 10 } });
   let port: number;
   beforeAll(async () => {
-    app = await startApp({ rateLimits: { requests: 10 } });
     port = await portOf(app.server);
   });
-  afterAll(() => app.close());
 
   const ask = async (head: Head) => {
     const { status, body, headers } = await sendRaw(port, headOf(head));
@@ -127,11 +126,7 @@ describe('from the head alone', () => {
 });
 
 describe('bytes of a platform', () => {
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp({ rateLimits: { bytes: 1 } });
-  });
-  afterEach(() => app.close());
+  const app = testAppForEach({ rateLimits: { bytes: 1 } });
 
   /** A body of 64 KiB: sixteen of them are what a platform may send at once. */
   const large = () => {
@@ -174,11 +169,7 @@ describe('bytes of a platform', () => {
 });
 
 describe('an address without a credential', () => {
-  let app: TestApp;
-  beforeAll(async () => {
-    app = await startApp({ rateLimits: { anonymous: 2 } });
-  });
-  afterAll(() => app.close());
+  const app = testApp({ rateLimits: { anonymous: 2 } });
 
   const ask = (url: string, remoteAddress: string, headers = {}) =>
     app.server.inject({ method: 'GET', url, remoteAddress, headers });
@@ -243,13 +234,11 @@ describe('createRejectionDelay', () => {
 });
 
 describe('a client that is rejected again and again', () => {
-  let app: TestApp;
+  const app = testApp({ rateLimits: { requests: 100 } });
   let port: number;
   beforeAll(async () => {
-    app = await startApp({ rateLimits: { requests: 100 } });
     port = await portOf(app.server);
   });
-  afterAll(() => app.close());
 
   const config = (as = app.platform) => app.call('GET', '/config', undefined, { as });
   const elapsed = async (work: () => Promise<unknown>) => {

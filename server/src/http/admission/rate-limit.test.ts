@@ -1,7 +1,8 @@
 // Limits by themselves, with a clock moved by hand, and then as clients meet them.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { externalAccount, fundedCustomer, quoteBody } from '../../../test/kit/app/fixtures.ts';
 import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { createLimiter, neighbourhood, type RateLimits } from './rate-limit.ts';
 
 function tokenLimiter(limits: Partial<RateLimits>) {
@@ -221,11 +222,7 @@ describe('neighbourhood', () => {
 });
 
 describe('a server with limits', () => {
-  let app: TestApp;
-  beforeAll(async () => {
-    app = await startApp({ rateLimits: { requests: 20, costly: 1, refused: 2 } });
-  });
-  afterAll(() => app.close());
+  const app = testApp({ rateLimits: { requests: 20, costly: 1, refused: 2 } });
 
   it('states them with every reply to valid credentials, rejections included', async () => {
     const names = ['limit', 'remaining', 'reset', 'policy'].map((each) => `ratelimit-${each}`);

@@ -4,6 +4,7 @@ import http from 'node:http';
 import net from 'node:net';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { opened } from '../../../test/kit/app/test-app.ts';
 import {
   type Entry,
   formOf,
@@ -11,17 +12,12 @@ import {
   MOST,
   startUploads,
   TYPE,
-  type UploadServer,
 } from '../../../test/kit/http/upload.ts';
 import type { UploadedFile } from '../../kernel/contract/upload.ts';
 import { BASE_PATH } from '../server.ts';
 import { readForm } from './multipart.ts';
 
-let at: UploadServer;
-beforeAll(async () => {
-  at = await startUploads();
-});
-afterAll(() => at.close());
+const at = opened(startUploads);
 
 const fieldsOf = (reply: { body: { details?: { errors?: { field: string }[] } } }) =>
   (reply.body.details?.errors ?? []).map((error) => error.field).sort();

@@ -2,19 +2,17 @@
 // before there is a handler must never throw, because nothing would catch it and the process would end.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { readQuery } from './query.ts';
 
-let app: TestApp;
+const app = testApp();
 let port: number;
 
 beforeAll(async () => {
-  app = await startApp();
   await app.server.listen({ port: 0, host: '127.0.0.1' });
   ({ port } = app.server.server.address() as AddressInfo);
 });
-afterAll(() => app.close());
 
 interface Got {
   status: number;

@@ -3,7 +3,8 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { opened } from '../../../test/kit/app/test-app.ts';
 import {
   type Entry,
   formOf,
@@ -12,7 +13,6 @@ import {
   SLOW,
   startUploads,
   TYPE,
-  type UploadServer,
   uploadThing,
 } from '../../../test/kit/http/upload.ts';
 import { namingFor } from '../../catalog/naming.ts';
@@ -20,11 +20,7 @@ import { runAtOnce } from '../../kernel/steps.ts';
 import { files } from '../../runtime/files/files.ts';
 import { openApiSteps } from '../openapi.ts';
 
-let at: UploadServer;
-beforeAll(async () => {
-  at = await startUploads();
-});
-afterAll(() => at.close());
+const at = opened(startUploads);
 
 describe('a good form', () => {
   it('reaches the operation as fields and a file that lies in storage', async () => {

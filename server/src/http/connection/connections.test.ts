@@ -4,15 +4,15 @@ import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { portOf, sendRaw } from '../../../test/kit/http/raw-http.ts';
 
-let app: TestApp;
+const app = testApp({ rateLimits: { anonymous: 20 } });
 let port: number;
 let authorization: string;
 let seen = 0;
 
 beforeAll(async () => {
-  app = await startApp({ rateLimits: { anonymous: 20 } });
   port = await portOf(app.server);
   const { clientId, clientSecret } = app.platform;
   authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
@@ -20,7 +20,6 @@ beforeAll(async () => {
     seen += 1;
   });
 });
-afterAll(() => app.close());
 
 const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`;
 const CLOSE = 'Connection: close\r\n';

@@ -5,25 +5,23 @@ import { once } from 'node:events';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { portOf, readReply, sendRaw } from '../../../test/kit/http/raw-http.ts';
 import { createDrain } from './drain.ts';
 
 const MIB = 1_048_576;
 const ELEVEN = Buffer.alloc(11 * MIB, '[');
 
-let app: TestApp;
+const app = testApp();
 let port: number;
 let authorization: string;
 
 beforeAll(async () => {
-  app = await startApp();
   port = await portOf(app.server);
   const { clientId, clientSecret } = app.platform;
   authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
 });
-afterAll(() => app.close());
 
 const headOf = (path: string, length: number, more = '') =>
   `POST /2025-10-13${path} HTTP/1.1\r\nHost: localhost\r\n${more}` +

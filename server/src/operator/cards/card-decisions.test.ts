@@ -1,12 +1,12 @@
 // The operator's look at what networks asked and were told, the declines among it.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../test/kit/cards/card-network.ts';
 import { cardDesk } from '../../../test/kit/cards/cards.ts';
 
-let app: TestApp;
+const app = testApp();
 let mine: string;
 let theirs: string;
 let payment: string;
@@ -20,7 +20,6 @@ async function json(...argv: string[]) {
 }
 
 beforeAll(async () => {
-  app = await startApp();
   const network = cardNetwork(app);
   const [here, there] = [cardDesk(app), cardDesk(app, { as: app.other })];
   mine = (await here.card(await here.holder({ funds: 50_00 }))).id;
@@ -36,7 +35,6 @@ beforeAll(async () => {
   next();
   await network.ask(theirs, 1);
 });
-afterAll(() => app.close());
 
 describe('cards decisions', () => {
   it('lists them of all, of a platform or of a card, latest first', async () => {

@@ -1,19 +1,13 @@
 // What an operator sees of card payments that wait for a decision, and what the verbs make of one.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { booksBalance } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { commandOn } from '../../../test/kit/app/production.ts';
-import { type CardPayments, cardPayments } from '../../../test/kit/cards/card-payments.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { cardPayments } from '../../../test/kit/cards/card-payments.ts';
 
-let app: TestApp;
-let desk: CardPayments;
-beforeAll(async () => {
-  app = await startApp();
+const app = testApp();
+let desk: ReturnType<typeof cardPayments>;
+beforeAll(() => {
   desk = cardPayments(app);
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
 });
 
 const run = (...argv: string[]) => commandOn(app)(argv);

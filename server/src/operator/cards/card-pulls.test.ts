@@ -1,14 +1,10 @@
 // What an operator sees of money that an issuer is taking for card payments, and how a pull ends of which
 // that issuer never gives a final answer.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { booksBalance, ok } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { ok } from '../../../test/kit/app/fixtures.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
-import {
-  type BegunPayment,
-  type CardPayments,
-  cardPayments,
-} from '../../../test/kit/cards/card-payments.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { type BegunPayment, cardPayments } from '../../../test/kit/cards/card-payments.ts';
 import type { IssuerPort } from '../../connectors/ports/cards.ts';
 import type { Connectors } from '../../connectors/ports/index.ts';
 import { pullJobs } from '../../features/cards/clearing/pulls.ts';
@@ -17,17 +13,12 @@ import { createLog } from '../../runtime/observability/log.ts';
 import { createMetrics } from '../../runtime/observability/metrics.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
 
-let app: TestApp;
-let desk: CardPayments;
-beforeAll(async () => {
-  app = await startApp();
+const app = testApp();
+let desk: ReturnType<typeof cardPayments>;
+beforeAll(() => {
   desk = cardPayments(app);
 });
-afterAll(async () => {
-  await app.settle();
-  await booksBalance(app);
-  await app.close();
-});
+afterAll(() => app.settle());
 
 const run = (...argv: string[]) => commandOn(app)(argv);
 

@@ -1,11 +1,11 @@
 // The operator's look at who has looked at cards.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { cardDesk } from '../../../test/kit/cards/cards.ts';
 
-let app: TestApp;
+const app = testApp({ start: Date.UTC(2026, 0, 5, 9) });
 let ids: [string, string];
 let holderId: string;
 const links: string[] = [];
@@ -27,7 +27,6 @@ async function reveal(id: string): Promise<void> {
 }
 
 beforeAll(async () => {
-  app = await startApp({ start: Date.UTC(2026, 0, 5, 9) });
   const desk = cardDesk(app);
   const holder = await desk.holder();
   holderId = holder.customer.id;
@@ -38,7 +37,6 @@ beforeAll(async () => {
   app.world.set(app.world.now() + 1_000);
   expect((await app.server.inject(links[1] as string)).statusCode).toBe(200);
 });
-afterAll(() => app.close());
 
 describe('cards reveals', () => {
   it('lists who asked and who looked, latest first', async () => {

@@ -1,11 +1,12 @@
 // The operator's look at cards, how one is closed, and what a platform may do with them.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../test/kit/app/harness.ts';
+import type { TestPlatform } from '../../../test/kit/app/harness.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { type CardDesk, cardDesk, cardName } from '../../../test/kit/cards/cards.ts';
 
-let app: TestApp;
+const app = testApp();
 let desk: CardDesk;
 /** Two cards of one holder, of which the second is the newer, and one of another. */
 let [one, two, third]: { id: string; cardholderId: string }[] = [];
@@ -20,7 +21,6 @@ async function json(...argv: string[]): Promise<any> {
 }
 
 beforeAll(async () => {
-  app = await startApp();
   desk = cardDesk(app);
   const holder = await desk.holder();
   const made = [];
@@ -30,7 +30,6 @@ beforeAll(async () => {
   }
   [one, two, third] = made;
 });
-afterAll(() => app.close());
 
 const idOf = (card?: { id: string }) => card?.id as string;
 

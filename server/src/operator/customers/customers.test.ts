@@ -3,9 +3,9 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
+import { booksBalance } from '../../../test/kit/app/books.ts';
 import {
-  booksBalance,
   customer,
   externalAccount,
   fundedCustomer,
@@ -13,7 +13,7 @@ import {
   ok,
   quoteBody,
 } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { paperForm, pngFile } from '../../../test/kit/http/documents.ts';
 import { documents } from '../../features/customers/documents/store.ts';
 import { PERSONAL_DATA } from '../../personal-data.ts';
@@ -68,14 +68,10 @@ const OWNER = {
   countryOfIssuance: 'NG',
 };
 
-let app: TestApp;
+const app = testApp();
 const folder = mkdtempSync(path.join(tmpdir(), 'customers-test-'));
-beforeAll(async () => {
-  app = await startApp();
-});
 afterAll(async () => {
   rmSync(folder, { recursive: true });
-  await app.close();
 });
 
 let masterKey = () => Buffer.alloc(32, 7);

@@ -3,22 +3,18 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { paperForm, pdfFile } from '../../../test/kit/http/documents.ts';
 import { type Flags, parse } from '../cli/flags.ts';
 import type { System } from '../cli/verb.ts';
 import { documentVerbs } from './documents.ts';
 
-let app: TestApp;
+const app = testApp();
 const folder = mkdtempSync(path.join(os.tmpdir(), 'documents-'));
-beforeAll(async () => {
-  app = await startApp();
-});
 afterAll(async () => {
   rmSync(folder, { recursive: true });
-  await app.close();
 });
 
 async function run(verb: string, ...argv: string[]) {

@@ -1,7 +1,7 @@
 // What an export says of a customer's cards, and what an erasure leaves of them.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../test/kit/cards/card-network.ts';
 import { cardPayments } from '../../../test/kit/cards/card-payments.ts';
 import { cardDesk } from '../../../test/kit/cards/cards.ts';
@@ -11,11 +11,7 @@ import type { CardRequestKind } from '../../connectors/ports/cards.ts';
 import { cardMessages, cards } from '../../features/cards/store.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 
 const NAMED = 'vesna-quorbats-card';
 const SHOP = 'Quorbat Bakery';

@@ -1,7 +1,7 @@
 // What an export says of a customer's strong authentication, and what an erasure leaves of it.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { externalAccount, ok } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { erase } from '../../../test/kit/customers/erasure.ts';
 import { exportOf } from '../../../test/kit/customers/export.ts';
 import { factorDesk } from '../../../test/kit/sca/factors.ts';
@@ -16,11 +16,7 @@ import {
 import { scaEvents } from '../../features/sca/events/events.ts';
 import { scaStandings } from '../../features/sca/lockout/lockout.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 
 /** A customer with both factors, a login, a failure, a reset, and a challenge and an enrolment that wait. */
 async function life() {

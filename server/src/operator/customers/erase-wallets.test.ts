@@ -1,7 +1,7 @@
 // What an export says of a customer's embedded wallet, and what an erasure leaves of it.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { customer, ok } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { erase } from '../../../test/kit/customers/erasure.ts';
 import { exportOf } from '../../../test/kit/customers/export.ts';
 import { signedHeaders } from '../../../test/kit/wallets/embedded-wallets.ts';
@@ -18,11 +18,7 @@ import {
 } from '../../features/wallets/store.ts';
 import type { System } from '../cli/verb.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 
 /** A customer with a wallet, a passkey, a session, a signed change, one that waits, and a code. */
 async function walletOwner() {

@@ -3,9 +3,9 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { booksBalance } from '../../../test/kit/app/books.ts';
 import {
-  booksBalance,
   customer,
   externalAccount,
   fund,
@@ -13,7 +13,7 @@ import {
   ok,
   quoteBody,
 } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { confirmCode, sendCode, writtenTo } from '../../../test/kit/customers/contacts.ts';
 import { erase } from '../../../test/kit/customers/erasure.ts';
 import { file, importDesk } from '../../../test/kit/customers/imports.ts';
@@ -52,11 +52,7 @@ const WORDS = [
   'Grace Hopper',
 ];
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } });
 

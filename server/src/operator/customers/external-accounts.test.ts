@@ -1,6 +1,6 @@
 // The operator's verbs on accounts outside: what each does, what the platform hears, and which codes its
 // requests then get.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   customer,
   externalAccount,
@@ -9,14 +9,10 @@ import {
   ok,
   quoteBody,
 } from '../../../test/kit/app/fixtures.ts';
-import { type Production, startProduction } from '../../../test/kit/app/production.ts';
+import { startProduction } from '../../../test/kit/app/production.ts';
+import { opened } from '../../../test/kit/app/test-app.ts';
 
-let shop: Production;
-
-beforeAll(async () => {
-  shop = await startProduction();
-});
-afterAll(() => shop.close());
+const shop = opened(startProduction);
 
 const verb = (name: string, id: string, ...more: string[]) =>
   shop.json('external-accounts', name, id, ...more);

@@ -1,10 +1,10 @@
 // Imports as an operator sees them, on rows of imports that have ended.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { importErrors, imports } from '../../features/customers/imports/store.ts';
 import { main } from '../../operator.ts';
 
-let app: TestApp;
+const app = testApp();
 let partly: string;
 let broken: string;
 
@@ -23,7 +23,6 @@ async function run(...argv: string[]) {
 }
 
 beforeAll(async () => {
-  app = await startApp();
   const message = 'The first row lacks columns that are required: city';
   const columns = { columns: [], next_byte: 0n, completed_at: app.world.now() };
   partly = await app.operate(async (ctx) => {
@@ -53,7 +52,6 @@ beforeAll(async () => {
     return ctx.insert(imports, { ...of, ...columns, ...counts, problem, status: 'FAILED' }).id;
   }, app.other);
 });
-afterAll(() => app.close());
 
 describe('imports list', () => {
   it('shows the newest first, of all platforms or of one', async () => {

@@ -1,12 +1,12 @@
 // The operator's look at what was written: the sandbox's outbox, and what is left of what went out.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { european, sendCode } from '../../../test/kit/customers/contacts.ts';
 import { sendMessage } from '../../features/notifications/messages/index.ts';
 import { main } from '../../operator.ts';
 
-let app: TestApp;
+const app = testApp();
 // biome-ignore lint/suspicious/noExplicitAny: as the API showed it.
 let person: any;
 
@@ -32,7 +32,6 @@ async function json(...argv: string[]): Promise<any> {
 }
 
 beforeAll(async () => {
-  app = await startApp();
   person = await european(app);
   ok(await sendCode(app, person.id, 'email'), 204);
   app.world.set(app.world.now() + 1_000);
@@ -46,7 +45,6 @@ beforeAll(async () => {
     app.other,
   );
 });
-afterAll(() => app.close());
 
 describe('messages', () => {
   it('lists them, latest first, without a word of what is in them', async () => {

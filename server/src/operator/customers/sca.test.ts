@@ -1,11 +1,12 @@
 // What an operator does about strong authentication, in production with a bridge for text messages and no
 // service that looks at people, and beside it in the sandbox.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { externalAccount, ok } from '../../../test/kit/app/fixtures.ts';
-import { type CallOptions, startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import type { CallOptions, TestApp } from '../../../test/kit/app/harness.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
+import { opened, testApp } from '../../../test/kit/app/test-app.ts';
 import { confirmCode, european, sendCode } from '../../../test/kit/customers/contacts.ts';
-import { type Receiver, startReceiver } from '../../../test/kit/http/webhook-receiver.ts';
+import { startReceiver } from '../../../test/kit/http/webhook-receiver.ts';
 import { factorDesk } from '../../../test/kit/sca/factors.ts';
 import { loginDesk, scaEventsOf, verdict } from '../../../test/kit/sca/login.ts';
 import { ADDRESS, CODE, logIn, provenCustomer } from '../../../test/kit/sca/strong-customers.ts';
@@ -14,17 +15,14 @@ const HOUR = 3_600_000;
 const UNKNOWN = '01980000-0000-7000-8000-000000000000';
 const WHY = ['--actor', 'Ada', '--reason', 'seen by video'];
 
-let app: TestApp;
-let sms: Receiver;
+const sms = opened(startReceiver);
 let shop: { as: TestApp['production'] };
 let command: ReturnType<typeof commandOn>;
+const app = testApp(() => ({ connectors: { smsUrl: sms.url } }));
 beforeAll(async () => {
-  sms = await startReceiver();
-  app = await startApp({ connectors: { smsUrl: sms.url } });
   shop = { as: app.production };
   command = commandOn(app);
 });
-afterAll(() => Promise.all([app.close(), sms.close()]));
 
 const run = (...argv: string[]) => command(['sca', ...argv]);
 

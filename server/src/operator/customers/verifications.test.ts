@@ -1,19 +1,18 @@
 // The identity check by hand: found in the list, looked at, approved, rejected or held, in production and in
 // the sandbox, with the events that a service's decision would have.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../test/kit/app/harness.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
-import { type Desk, openDesk } from '../../../test/kit/customers/onboarding.ts';
+import { opened } from '../../../test/kit/app/test-app.ts';
+import { openDesk } from '../../../test/kit/customers/onboarding.ts';
 import { paperForm, pdfFile } from '../../../test/kit/http/documents.ts';
 
-let desk: Desk;
+const desk = opened(openDesk);
 let as: TestPlatform;
 beforeAll(async () => {
-  desk = await openDesk();
   as = await desk.platformOf('default', 'production');
 });
-afterAll(() => desk.app.close());
 
 const run = (...argv: string[]) => commandOn(desk.app)(argv);
 

@@ -2,20 +2,16 @@
 // all of a kind, and a cancellation that stays with its reason.
 import { readFileSync } from 'node:fs';
 import { Type } from '@sinclair/typebox';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { afterEach, describe, expect, it } from 'vitest';
 import { commandOn } from '../../../test/kit/app/production.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { UNDONE } from '../../features/jobs/kinds.ts';
 import { defineJob } from '../../kernel/contract/job.ts';
 import { createWorker, type JobHandler } from '../../runtime/jobs/jobs.ts';
 import { createLog } from '../../runtime/observability/log.ts';
 import { createMetrics } from '../../runtime/observability/metrics.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 afterEach(() => app.runtime.db.query('delete from jobs', []));
 
 const run = (...argv: string[]) => commandOn(app)(argv);

@@ -1,9 +1,9 @@
 // The operator's verbs on internal accounts beside a running server: what each does, what it refuses, and
 // that the platform hears of it.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { customer, fundedCustomer, internalAccount } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { provisionAccounts } from '../../features/balances/internal-accounts/index.ts';
 import { internalAccounts } from '../../features/balances/internal-accounts/store.ts';
 import { takeBack } from '../../features/balances/shortfalls/index.ts';
@@ -12,11 +12,7 @@ import { type Flags, parse } from '../cli/flags.ts';
 import type { System } from '../cli/verb.ts';
 import { accountVerbs } from './accounts.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 
 async function run(verb: string, ...argv: string[]) {
   const found = accountVerbs.find((each) => each.verb === verb);

@@ -1,5 +1,5 @@
 // Money that comes in for a production platform, recorded by hand from a bank's statement.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   balances,
   customer,
@@ -8,7 +8,8 @@ import {
   ok,
   quoteBody,
 } from '../../../test/kit/app/fixtures.ts';
-import { DAY, type Production, startProduction } from '../../../test/kit/app/production.ts';
+import { DAY, startProduction } from '../../../test/kit/app/production.ts';
+import { opened } from '../../../test/kit/app/test-app.ts';
 import { PENDING_REASONS } from '../../features/payments/pay-ins/deposit.ts';
 
 const DEPOSIT = 'REALTIME_FUNDING';
@@ -22,12 +23,7 @@ async function heldOn(accountId: string) {
 
 const BACK = ['--reason', 'PAYOUT_RETURNED'];
 
-let shop: Production;
-
-beforeAll(async () => {
-  shop = await startProduction();
-});
-afterAll(() => shop.close());
+const shop = opened(startProduction);
 
 describe('money that comes in', () => {
   it('is taken in once for one entry of the statement', async () => {

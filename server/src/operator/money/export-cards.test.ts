@@ -1,24 +1,18 @@
 // Payments with cards in the export: what their lines say must be what the postings of the same export moved
 // on the account, however the payment went.
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { beforeAll, expect, it } from 'vitest';
 import { commandOn } from '../../../test/kit/app/production.ts';
-import {
-  type CardPayments,
-  type Choice,
-  cardPayments,
-} from '../../../test/kit/cards/card-payments.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { type Choice, cardPayments } from '../../../test/kit/cards/card-payments.ts';
 import type { CardNotice } from '../../connectors/ports/cards.ts';
 
 const DAYS = ['--from', '2026-01-05', '--to', '2026-01-10'];
 
-let app: TestApp;
-let payments: CardPayments;
-beforeAll(async () => {
-  app = await startApp({ start: Date.UTC(2026, 0, 5, 9) });
+const app = testApp({ start: Date.UTC(2026, 0, 5, 9) });
+let payments: ReturnType<typeof cardPayments>;
+beforeAll(() => {
   payments = cardPayments(app);
 });
-afterAll(() => app.close());
 
 /** Rows of an export that quotes nothing. */
 async function exported(what: string): Promise<Record<string, string>[]> {

@@ -3,10 +3,10 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { booksBalance } from '../../../test/kit/app/books.ts';
 import { execute } from '../../../test/kit/app/database.ts';
 import {
-  booksBalance,
   customer,
   externalAccount,
   fund,
@@ -15,7 +15,7 @@ import {
   ok,
   quoteBody,
 } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
 import { main } from '../../operator.ts';
 import { projectRoot } from '../../runtime/config/root.ts';
@@ -25,7 +25,7 @@ const DAY = 86_400_000;
 const START = Date.UTC(2026, 0, 5, 22, 30);
 const NASTY = '=HYPERLINK("http://x","y"),\r\nnext';
 
-let app: TestApp;
+const app = testApp({ start: START });
 
 async function run(...argv: string[]) {
   const ran = { code: 0, out: '', err: '' };
@@ -73,7 +73,6 @@ async function pay(from: string, to: string, amount: number, more: object = {}) 
 }
 
 beforeAll(async () => {
-  app = await startApp({ start: START });
   const own = await internalAccount(app, null, 'USD');
   await fund(app, own.id, 77_77);
   const { person, account } = await fundedCustomer(app, 5_000_00);
@@ -93,7 +92,6 @@ beforeAll(async () => {
   await app.settle();
   await booksBalance(app);
 });
-afterAll(() => app.close());
 
 const key = (row: Record<string, string>, account: string) => `${account} ${row.day}`;
 

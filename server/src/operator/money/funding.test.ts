@@ -1,19 +1,15 @@
 // Coordinates that change after accounts were opened: which accounts get new ones, and who is told.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { customer, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
-import { type Production, startProduction } from '../../../test/kit/app/production.ts';
+import { startProduction } from '../../../test/kit/app/production.ts';
+import { opened } from '../../../test/kit/app/test-app.ts';
 import type { PaymentInstructions } from '../../catalog/rails/payment-instructions.ts';
 import { manualFunding } from '../../connectors/manual/funding.ts';
 import { parse } from '../cli/flags.ts';
 import type { System } from '../cli/verb.ts';
 import { refreshFundingVerb } from './funding.ts';
 
-let shop: Production;
-
-beforeAll(async () => {
-  shop = await startProduction();
-});
-afterAll(() => shop.close());
+const shop = opened(startProduction);
 
 const NEW: PaymentInstructions[] = [
   {

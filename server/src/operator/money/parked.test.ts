@@ -2,10 +2,10 @@
 // outside, in the sandbox and in production; and money that is missing since a bank took a pull back.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { booksBalance } from '../../../test/kit/app/books.ts';
 import {
   balances,
-  booksBalance,
   customer,
   eventTypes,
   externalAccount,
@@ -14,15 +14,11 @@ import {
   ok,
   quoteBody,
 } from '../../../test/kit/app/fixtures.ts';
-import { type Production, startProduction } from '../../../test/kit/app/production.ts';
+import { startProduction } from '../../../test/kit/app/production.ts';
+import { opened } from '../../../test/kit/app/test-app.ts';
 import { projectRoot } from '../../runtime/config/root.ts';
 
-let shop: Production;
-
-beforeAll(async () => {
-  shop = await startProduction();
-});
-afterAll(() => shop.close());
+const shop = opened(startProduction);
 
 /** What the list has of a transaction. */
 async function listed(id: string, ...more: string[]) {

@@ -1,7 +1,7 @@
 // The payouts of a production platform, carried by hand: listed, settled, failed, returned days later,
 // called back, and pulled.
 import { createVerify } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   balances,
   customer,
@@ -12,7 +12,8 @@ import {
   ok,
   quoteBody,
 } from '../../../test/kit/app/fixtures.ts';
-import { DAY, type Production, startProduction } from '../../../test/kit/app/production.ts';
+import { DAY, startProduction } from '../../../test/kit/app/production.ts';
+import { opened } from '../../../test/kit/app/test-app.ts';
 import { heedIncoming } from '../../features/payments/pay-ins/index.ts';
 import { awaitNotice } from '../../features/payments/suspense/waits.ts';
 import { asIncoming } from '../../features/payments/transactions/rows.ts';
@@ -20,12 +21,7 @@ import { type TransactionRow, transactions } from '../../features/payments/trans
 import type { HttpRequest } from '../../kernel/world.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 
-let shop: Production;
-
-beforeAll(async () => {
-  shop = await startProduction();
-});
-afterAll(() => shop.close());
+const shop = opened(startProduction);
 
 describe('a payout', () => {
   it('is funded by a deposit, listed, settled, and told with the key of production', async () => {

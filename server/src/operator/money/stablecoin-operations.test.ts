@@ -1,15 +1,15 @@
 // The operator's look at mints and burns, at the proof of what circulates, and at what of them is a
 // customer's.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { customer, externalAccount, ok } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { DOLLAR, mintDesk } from '../../../test/kit/payments/mints.ts';
 import { says, workerSaying } from '../../../test/kit/payments/scripted-issuer.ts';
 import { heed } from '../../features/stablecoins/minting/progress.ts';
 import { mintsAndBurns } from '../../features/stablecoins/store.ts';
 
-let app: TestApp;
+const app = testApp({ start: Date.now() });
 let desk: ReturnType<typeof mintDesk>;
 let coin: { id: string; symbol: string };
 let bank: { id: string };
@@ -27,7 +27,6 @@ async function json(...argv: string[]): Promise<any> {
 const sql = (text: string, values: unknown[] = []) => app.runtime.db.query(text, values);
 
 beforeAll(async () => {
-  app = await startApp({ start: Date.now() });
   desk = mintDesk(app);
   coin = await desk.circulating(100);
   const { id } = await customer(app);
@@ -36,7 +35,6 @@ beforeAll(async () => {
   const body = desk.burnBody(bank.id, { amount: '1230000' });
   burnt = ok(await desk.burn(coin.id, body), 201).id;
 });
-afterAll(() => app.close());
 
 describe('stablecoins operations', () => {
   it('lists those of a coin, a platform or a state, latest first', async () => {

@@ -1,19 +1,18 @@
 // The operator's verbs on stablecoins: every decision in every state, what becomes of it, and what is kept.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
-import { type Production, startProduction } from '../../../test/kit/app/production.ts';
+import { startProduction } from '../../../test/kit/app/production.ts';
+import { opened } from '../../../test/kit/app/test-app.ts';
 import { mintDesk } from '../../../test/kit/payments/mints.ts';
 import { stablecoinDesk } from '../../../test/kit/payments/stablecoins.ts';
 import { SERVICE_STATUSES } from '../../features/stablecoins/index.ts';
 
-let shop: Production;
+const shop = opened(startProduction);
 let desk: ReturnType<typeof stablecoinDesk>;
 
 beforeAll(async () => {
-  shop = await startProduction();
   desk = stablecoinDesk(shop.app);
 });
-afterAll(() => shop.close());
 
 const verb = (name: string, ...more: string[]) => shop.json('stablecoins', name, ...more);
 

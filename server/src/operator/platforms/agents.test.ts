@@ -1,5 +1,5 @@
 // The operator's look at agents: what they may do and have done, and how one is stopped.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   type AgentPayer,
   ASKS,
@@ -8,11 +8,11 @@ import {
 } from '../../../test/kit/agents/agent-payments.ts';
 import { type AgentDesk, agentDesk } from '../../../test/kit/agents/agents.ts';
 import { customer, externalAccount, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { erase } from '../../../test/kit/customers/erasure.ts';
 import { main } from '../../operator.ts';
 
-let app: TestApp;
+const app = testApp({ start: Date.now() });
 let desk: AgentDesk;
 let one: AgentPayer;
 let two: AgentPayer;
@@ -39,14 +39,12 @@ async function json(...argv: string[]): Promise<any> {
 }
 
 beforeAll(async () => {
-  app = await startApp({ start: Date.now() });
   desk = agentDesk(app);
   one = await agentPayer(app, desk);
   app.world.set(app.world.now() + 1_000);
   two = await agentPayer(app, desk);
   ok(await one.transfer('out', 30_00), 201);
 });
-afterAll(() => app.close());
 
 describe('agents list', () => {
   it('shows those of a platform or a customer, latest first', async () => {

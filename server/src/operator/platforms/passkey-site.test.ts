@@ -1,13 +1,10 @@
 // `platform create|set --passkey-rp-id --passkey-origins --sca-two-steps`: what is kept, shown and refused.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp, type TestPlatform } from '../../../test/kit/app/harness.ts';
+import { describe, expect, it } from 'vitest';
+import type { TestPlatform } from '../../../test/kit/app/harness.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 
 const run = (...argv: string[]) => commandOn(app)(argv);
 const set = ({ id }: TestPlatform, ...flags: string[]) => run('platform', 'set', id, ...flags);

@@ -1,14 +1,11 @@
 // Settings of a platform: numbers such as `--wallet-processing` and `--hourly-payments`, `--terms`, which
 // applies to unregulated platforms only, and `--brand-color` of its hosted pages.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp, type TestPlatform } from '../../../test/kit/app/harness.ts';
+import { describe, expect, it } from 'vitest';
+import type { TestPlatform } from '../../../test/kit/app/harness.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 
 const run = (...argv: string[]) => commandOn(app)(argv);
 

@@ -1,10 +1,11 @@
 // What came of telling platforms, seen by the operator: an event that was given up, its tries, and one more.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { customer, fund, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { main } from '../../operator.ts';
 
-let app: TestApp;
+// The command has the real clock, which must not be before the server's for the event to be due.
+const app = testApp({ start: Date.now() - 30 * 86_400_000 });
 let status = 500;
 let asked = 0;
 
@@ -29,8 +30,6 @@ async function json(...argv: string[]) {
 }
 
 beforeAll(async () => {
-  // The command has the real clock, which must not be before the server's for the event to be due.
-  app = await startApp({ start: Date.now() - 30 * 86_400_000 });
   app.world.http = async () => {
     asked++;
     return { status, headers: {}, body: 'answer' };
@@ -40,7 +39,6 @@ beforeAll(async () => {
   const person = await customer(app);
   await fund(app, (await internalAccount(app, person.id, 'USD')).id, 1_00);
 });
-afterAll(() => app.close());
 
 describe('webhooks', () => {
   it('shows what was given up and why, and sends it again', async () => {

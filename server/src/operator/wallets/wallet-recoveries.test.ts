@@ -1,10 +1,11 @@
 // The operator's verbs on a wallet: the way back for its user, from the first word to the credential, and
 // what they show of a wallet and of what was signed for it.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { startApp } from '../../../test/kit/app/harness.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
-import { type WalletDesk, walletDesk } from '../../../test/kit/wallets/embedded-wallets.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { walletDesk } from '../../../test/kit/wallets/embedded-wallets.ts';
 import { phoneNumber } from '../../../test/kit/wallets/one-time-codes.ts';
 import { parseStamp, signs } from '../../features/wallets/signing/stamp.ts';
 import { main } from '../../operator.ts';
@@ -13,15 +14,9 @@ const HOUR = 3_600_000;
 const ON = { RAILHEAD_WALLET_RECOVERY: '48' };
 const UNKNOWN = '01980000-0000-7000-8000-000000000000';
 
-let app: TestApp;
-let desk: WalletDesk;
-let command: ReturnType<typeof commandOn>;
-beforeAll(async () => {
-  app = await startApp({ walletRecoveryMs: 48 * HOUR });
-  desk = walletDesk(app);
-  command = commandOn(app);
-});
-afterAll(() => app.close());
+const app = testApp({ walletRecoveryMs: 48 * HOUR });
+const desk = walletDesk(app);
+const command = commandOn(app);
 
 const run = (...argv: string[]) => command(['wallet', ...argv], ON);
 

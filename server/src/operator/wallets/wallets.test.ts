@@ -1,10 +1,10 @@
 // What the operator is told of embedded wallets.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { main } from '../../operator.ts';
 import type { Environment } from '../../runtime/operation/context.ts';
 
-let app: TestApp;
+const app = testApp();
 
 async function run(masterKey: string, ...argv: string[]) {
   const ran = { out: '', err: '' };
@@ -22,11 +22,6 @@ async function run(masterKey: string, ...argv: string[]) {
 
 const OWN = '07'.repeat(32);
 const POINT = /^04[0-9a-f]{128}$/;
-
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
 
 describe('wallet keys', () => {
   it('shows the keys that the server signs with, apart for each environment', async () => {

@@ -2,18 +2,14 @@
 // halfway.
 import { readdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { folderStorage } from '../../connectors/folder/storage.ts';
 import { systemCaller } from '../../features/tenancy/platform/index.ts';
 import type { UploadedFile } from '../../kernel/contract/upload.ts';
 import { createFiles, dropFile, fileJobs, fileSweep, files, keepFile } from './files.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 beforeEach(async () => {
   await app.advance(2 * 3_600_000);
 });

@@ -1,16 +1,13 @@
 // Circuits against real servers: what opens and closes one, that an open one makes no call, and which
 // answers are none of its failures.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { testWorld } from '../../../test/kit/app/harness.ts';
-import { type HangingServer, startHanging } from '../../../test/kit/http/hanging-servers.ts';
+import { opened } from '../../../test/kit/app/test-app.ts';
+import { startHanging } from '../../../test/kit/http/hanging-servers.ts';
 import { circuitOpenIn } from '../../kernel/net/circuit.ts';
 import { type CircuitChange, createCircuits, MAX_FAILURES, OPEN_MS } from './circuits.ts';
 
-let server: HangingServer;
-beforeAll(async () => {
-  server = await startHanging();
-});
-afterAll(() => server.close());
+const server = opened(startHanging);
 afterEach(() => server.answer(undefined));
 
 function desk() {

@@ -4,24 +4,20 @@ import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { externalAccount, fundedCustomer, ok } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
 import { type Planned, planner } from '../../../test/kit/app/query-plans.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { createClaim, HEAD, IN_LANES } from './job-claims.ts';
 import { createPlaces, laneOf, type Shares } from './job-shares.ts';
 
-let app: TestApp;
+const app = testApp();
 let client: pg.Client;
 let checkFlat: Planned;
 beforeAll(async () => {
-  app = await startApp();
   client = new pg.Client({ connectionString: app.databaseUrl });
   await client.connect();
   checkFlat = planner(client);
 });
-afterAll(async () => {
-  await client?.end();
-  await app.close();
-});
+afterAll(() => client?.end());
 afterEach(() => client.query('delete from jobs'));
 
 const shares: Shares = { places: 64, perKind: 24, perPlatform: 32, perLane: 16 };

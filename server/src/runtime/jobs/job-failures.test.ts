@@ -1,8 +1,8 @@
 // What becomes of a job whose attempt failed, of one that hangs, of one that ends its process, and of one
 // whose provider's circuit is open; and what is kept of an error.
 import { Type } from '@sinclair/typebox';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { testEvent } from '../../features/tenancy/config/index.ts';
 import { defineJob } from '../../kernel/contract/job.ts';
 import { circuitOpen } from '../../kernel/net/circuit.ts';
@@ -12,13 +12,9 @@ import { backoffMs, errorText, MAX_ATTEMPTS, NEVER } from './job-failures.ts';
 import { createWorker, type JobHandler } from './jobs.ts';
 import { jobs } from './jobs-table.ts';
 
-let app: TestApp;
+const app = testApp();
 const lines: string[] = [];
 const metrics = createMetrics();
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
 afterEach(() => app.runtime.db.query('delete from jobs', []));
 
 const workerWith = (...handlers: JobHandler[]) =>

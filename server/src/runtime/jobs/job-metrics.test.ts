@@ -2,21 +2,17 @@
 // own account of what is read.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
 import { planner } from '../../../test/kit/app/query-plans.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { DEAD, MAX_COUNTED, WAITING } from './job-metrics.ts';
 
-let app: TestApp;
+const app = testApp();
 let client: pg.Client;
 beforeAll(async () => {
-  app = await startApp();
   client = new pg.Client({ connectionString: app.databaseUrl });
   await client.connect();
 });
-afterAll(async () => {
-  await client?.end();
-  await app.close();
-});
+afterAll(() => client?.end());
 
 const ADD = `insert into jobs (id, kind, platform_id, input, due_at, state, failed_at)
   select 'Job:' || gen_random_uuid(), $1, 'p' || n % 50, '{}', $2, $3, $2

@@ -1,20 +1,16 @@
 // The worker against a real database: a slow job holds nobody up, a failing one comes back later, and a
 // job's effect is there once however many workers take it.
 import { Type } from '@sinclair/typebox';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { testEvent } from '../../features/tenancy/config/index.ts';
 import { defineJob } from '../../kernel/contract/job.ts';
 import { createLog } from '../observability/log.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { createWorker, type JobHandler } from './jobs.ts';
 
-let app: TestApp;
+const app = testApp();
 const errors: string[] = [];
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
 
 const caller = () => ({
   platformId: app.platform.id,

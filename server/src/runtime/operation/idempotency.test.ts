@@ -1,13 +1,9 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { BASE_PATH } from '../../http/server.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 
 const DAY = 24 * 3_600_000;
 

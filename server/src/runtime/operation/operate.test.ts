@@ -1,5 +1,5 @@
 // Running operations: what a lost race, a full account and an endless race are answered with.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   customer,
   externalAccount,
@@ -7,17 +7,13 @@ import {
   ok,
   quoteBody,
 } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { customers } from '../../features/customers/records/store.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { house } from '../../ledger/chart.ts';
 import type { Ctx } from './context.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 
 async function touch(ctx: Ctx, id: string) {
   const row = await ctx.read(customers, id);

@@ -1,18 +1,14 @@
 // Limits on tries, alone and with many at once from two processes.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { describe, expect, it } from 'vitest';
 import { secondProcess } from '../../../test/kit/app/second-process.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
 import { systemCaller } from '../../features/tenancy/platform/index.ts';
 import { Fault } from '../../kernel/fault.ts';
 import type { Ctx } from './context.ts';
 import { operate } from './operate.ts';
 import { checkTries, takeTry, triesTable } from './tries.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 
 const MINUTE = 60_000;
 const RULES = [

@@ -25,7 +25,7 @@ export type HeldAgent = Awaited<ReturnType<AgentDesk['agent']>>;
 let counter = 0;
 
 /** `as` is the platform that the agents belong to; the main one unless said. */
-export function agentDesk(app: TestApp, { as = app.platform }: Pick<CallOptions, 'as'> = {}) {
+export function agentDesk(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
   /** As the platform. */
   const manage = (
     method: string,
@@ -88,5 +88,16 @@ export function agentDesk(app: TestApp, { as = app.platform }: Pick<CallOptions,
     return { ...held, ...(await agentOf(held.customer.id, more)) };
   }
 
-  return { as, manage, redeem, withToken, holder, unconnected, agentOf, agent };
+  return {
+    get as() {
+      return as ?? app.platform;
+    },
+    manage,
+    redeem,
+    withToken,
+    holder,
+    unconnected,
+    agentOf,
+    agent,
+  };
 }

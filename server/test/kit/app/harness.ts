@@ -29,6 +29,7 @@ import {
   eventContext,
 } from '../../../src/runtime/operation/context.ts';
 import { operate } from '../../../src/runtime/operation/operate.ts';
+import { booksBalance } from './books.ts';
 import { createTestDatabase } from './database.ts';
 
 export interface TestPlatform {
@@ -130,20 +131,24 @@ export async function wireOf(body: unknown): Promise<{ type: string; payload: st
 
 export type TestApp = Awaited<ReturnType<typeof startApp>>;
 
-/** Starts a server with four platforms: regulated, another, an unregulated and a production one. */
-export async function startApp(
-  options: {
-    start?: number;
-    serviceWord?: string;
-    rateLimits?: Partial<RateLimits>;
-    trustedProxies?: readonly string[] | undefined;
-    connectors?: ConnectorSettings;
-    walletRecoveryMs?: number;
-    loopbackWebhooks?: boolean;
-    publicUrl?: string;
-    stalledMs?: number;
-  } = {},
-) {
+export interface AppOptions {
+  /** Where its clock stands first, in milliseconds since 1970. */
+  start?: number;
+  serviceWord?: string;
+  rateLimits?: Partial<RateLimits>;
+  trustedProxies?: readonly string[] | undefined;
+  connectors?: ConnectorSettings;
+  walletRecoveryMs?: number;
+  loopbackWebhooks?: boolean;
+  publicUrl?: string;
+  stalledMs?: number;
+}
+
+/**
+ * Starts a server with four platforms: regulated, another, an unregulated and a production one. `testApp`
+ * starts and closes one for a file; this one is for a server that a single test needs.
+ */
+export async function startApp(options: AppOptions = {}) {
   const database = await createTestDatabase();
   const world = testWorld(options.start);
   const problems: string[] = [];
@@ -310,10 +315,13 @@ export async function startApp(
     },
     operate: <R>(work: (ctx: Ctx) => Promise<R>, as: TestPlatform = main): Promise<R> =>
       operate(runtime, systemCaller(as.id, as.environment), work),
+    /** Ends the server; its books must balance and each of its replies have held its contract. */
     async close() {
+      const books = await Promise.allSettled([booksBalance({ runtime })]);
       await app.stop();
       await database.drop();
       rmSync(settings.files.folder, { recursive: true, force: true });
+      for (const each of books) if (each.status === 'rejected') throw each.reason;
       if (problems.length) throw new Error(`contract broken: ${problems.join('; ')}`);
     },
   };

@@ -25,7 +25,7 @@ export interface Choice {
   kind?: string;
 }
 
-export type CardPayments = ReturnType<typeof cardPayments>;
+type CardPayments = ReturnType<typeof cardPayments>;
 export type BegunPayment = Awaited<ReturnType<CardPayments['begin']>>;
 
 export function cardPayments(app: TestApp) {

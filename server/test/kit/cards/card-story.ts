@@ -8,7 +8,7 @@ import type { Answer } from '../app/harness.ts';
 import { type Desk, openSandboxDesk } from '../payments/sandbox-outcomes.ts';
 import { cardDesk, cardName } from './cards.ts';
 
-export type CardStories = Awaited<ReturnType<typeof openCardStories>>;
+type CardStories = Awaited<ReturnType<typeof openCardStories>>;
 type CardStory = Awaited<ReturnType<CardStories['begin']>>;
 
 /** Amounts of stories are whole dollars, whatever they are paid from. */

@@ -19,7 +19,7 @@ let counter = 0;
 export const cardName = (suffix = '000') => `card-${++counter}-${suffix}`;
 
 /** `as` is the platform that the cards belong to; the main one unless said. */
-export function cardDesk(app: TestApp, { as = app.platform }: Pick<CallOptions, 'as'> = {}) {
+export function cardDesk(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
   const call = (
     method: string,
     path: string,
@@ -69,7 +69,19 @@ export function cardDesk(app: TestApp, { as = app.platform }: Pick<CallOptions, 
     return all.filter((each) => isType(each) && (!subject || each.subject === subject));
   }
 
-  return { as, call, holder, cardBody, askCard, card, cardNow, patchCard, eventsOf };
+  return {
+    get as() {
+      return as ?? app.platform;
+    },
+    call,
+    holder,
+    cardBody,
+    askCard,
+    card,
+    cardNow,
+    patchCard,
+    eventsOf,
+  };
 }
 
 interface HolderChoice {

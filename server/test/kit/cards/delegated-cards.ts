@@ -18,7 +18,7 @@ const PATH = '/auth/delegated-keys';
 let counter = 0;
 
 /** `as` is the platform that the cards belong to; the main one unless said. */
-export function delegatedDesk(app: TestApp, { as = app.platform }: Pick<CallOptions, 'as'> = {}) {
+export function delegatedDesk(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
   const wallets = walletDesk(app, { as });
   const cards = cardDesk(app, { as });
   const { call } = wallets;
@@ -69,7 +69,9 @@ export function delegatedDesk(app: TestApp, { as = app.platform }: Pick<CallOpti
   const revoke = (id: string): Promise<Answer> => call('DELETE', `${PATH}/${id}`);
 
   return {
-    as,
+    get as() {
+      return as ?? app.platform;
+    },
     wallets,
     cards,
     call,

@@ -104,5 +104,7 @@ export async function openDocumentDesk() {
     ]);
   const submit = (id: string) => app.operate(async (ctx) => markSubmitted(ctx, [await rowOf(id)]));
 
-  return { app, upload, replace, uploaded, person, business, rowOf, fileStates, setStatus, submit };
+  const { close } = app;
+  const calls = { upload, replace, uploaded, person, business, rowOf, fileStates };
+  return { app, close, ...calls, setStatus, submit };
 }

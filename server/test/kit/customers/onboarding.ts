@@ -58,8 +58,6 @@ const personalInfo = (lastName: string) => ({
 export const KINDS = ['default', 'regulated', 'skip-paperwork'] as const;
 export type Kind = (typeof KINDS)[number];
 
-export type Desk = Awaited<ReturnType<typeof openDesk>>;
-
 export async function openDesk(options: Parameters<typeof startApp>[0] = {}) {
   const app = await startApp(options);
 
@@ -104,6 +102,7 @@ export async function openDesk(options: Parameters<typeof startApp>[0] = {}) {
 
   return {
     app,
+    close: app.close,
     platformOf,
     create,
     paper,

@@ -53,8 +53,6 @@ export const refusalOf = ({ status, body }: { status: number; body: { code?: str
   body.code,
 ];
 
-export type OwnershipApp = Awaited<ReturnType<typeof startOwnership>>;
-
 export async function startOwnership() {
   const node = await startNode();
   const app = await startApp({ connectors: { rpcUrls: { BASE: node.url } } });

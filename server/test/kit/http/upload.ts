@@ -92,8 +92,6 @@ export function formOf(entries: Entry[], end = '--b--\r\n'): Buffer {
 
 export const TYPE = 'multipart/form-data; boundary=b';
 
-export type UploadServer = Awaited<ReturnType<typeof startUploads>>;
-
 /** Takes `Basic good`, which may upload, and `Basic viewer`, which may not. */
 export async function startUploads() {
   const app = await startApp();

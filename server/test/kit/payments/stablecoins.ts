@@ -13,7 +13,7 @@ let counter = 0;
 const letters = () => [...String(++counter)].map((digit) => 'ABCDEFGHIJ'.charAt(+digit)).join('');
 
 /** `as` is the platform that issues; the main one unless said. */
-export function stablecoinDesk(app: TestApp, { as = app.platform }: Pick<CallOptions, 'as'> = {}) {
+export function stablecoinDesk(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
   const read = (path: string) => app.call('GET', path, undefined, { as });
 
   /** A write under a key of its own, or under the one given. */
@@ -79,7 +79,10 @@ export function stablecoinDesk(app: TestApp, { as = app.platform }: Pick<CallOpt
   }
 
   return {
-    ...{ as, read, write, linkBody, link, linked, tokenBody, register, coin },
+    get as() {
+      return as ?? app.platform;
+    },
+    ...{ read, write, linkBody, link, linked, tokenBody, register, coin },
     ...{ request, enabledCoin, wallet, bank },
   };
 }

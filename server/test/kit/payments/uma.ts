@@ -21,8 +21,6 @@ interface Script {
   meanwhile?: (question: Received) => Promise<unknown>;
 }
 
-export type UmaDesk = Awaited<ReturnType<typeof openUmaDesk>>;
-
 export async function openUmaDesk() {
   const app: TestApp = await startApp();
   let script: Script = { status: 200 };

@@ -100,6 +100,7 @@ export async function openFactors() {
   const { db } = app.runtime;
   return {
     app,
+    close: app.close,
     shop,
     /** Factors of production. */
     desk: factorDesk(app, { as: shop }),

@@ -63,7 +63,7 @@ export type WalletDesk = ReturnType<typeof walletDesk>;
 let counter = 0;
 
 /** `as` is the platform that asks; the main one unless said. */
-export function walletDesk(app: TestApp, { as = app.platform }: Pick<CallOptions, 'as'> = {}) {
+export function walletDesk(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
   const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
     app.call(method, path, body, { as, headers });
 
@@ -145,7 +145,9 @@ export function walletDesk(app: TestApp, { as = app.platform }: Pick<CallOptions
   }
 
   return {
-    as,
+    get as() {
+      return as ?? app.platform;
+    },
     call,
     credentialsOf,
     sessionsOf,

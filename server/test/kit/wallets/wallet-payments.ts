@@ -2,7 +2,7 @@
 // their execution with the headers of a signature.
 import { expect } from 'vitest';
 import { fund, ok } from '../app/fixtures.ts';
-import type { Answer, TestApp } from '../app/harness.ts';
+import type { Answer, TestApp, TestPlatform } from '../app/harness.ts';
 import { type HeldSession, stampWith, walletDesk } from './embedded-wallets.ts';
 
 export const payloadOf = (quote: Answer['body']): string =>
@@ -22,9 +22,7 @@ interface Recorded extends Record<string, unknown> {
   stamp: string;
 }
 
-export type WalletPayer = ReturnType<typeof walletPayer>;
-
-export function walletPayer(app: TestApp, as = app.platform) {
+export function walletPayer(app: TestApp, as?: TestPlatform) {
   const desk = walletDesk(app, { as });
 
   const create = (body: object) => app.call('POST', '/quotes', body, { as });

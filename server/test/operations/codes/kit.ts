@@ -23,6 +23,7 @@ export interface Way {
 export const way = (code: Code, how: string, run: Way['run']): Way => ({ code, how, run });
 
 export interface CodeDesk {
+  close: TestApp['close'];
   app: TestApp;
   wallets: WalletDesk;
   agents: AgentDesk;
@@ -36,6 +37,7 @@ export async function codeDesk(): Promise<CodeDesk> {
   const app = await startApp();
   return {
     app,
+    close: app.close,
     wallets: walletDesk(app),
     agents: agentDesk(app),
     call: (...asked) => app.call(...asked),

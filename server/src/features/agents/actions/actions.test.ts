@@ -1,6 +1,6 @@
 // What an agent asks for: every rule of its policy over HTTP, what is let through for each kind of payment,
 // and who is told and what is written down.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   ASKS,
   agentPayer,
@@ -8,10 +8,9 @@ import {
   KINDS,
   limits,
 } from '../../../../test/kit/agents/agent-payments.ts';
-import { type AgentDesk, agentDesk } from '../../../../test/kit/agents/agents.ts';
+import { agentDesk } from '../../../../test/kit/agents/agents.ts';
 import {
   balances,
-  booksBalance,
   customer,
   eventTypes,
   externalAccount,
@@ -19,18 +18,10 @@ import {
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 
-let app: TestApp;
-let desk: AgentDesk;
-beforeAll(async () => {
-  app = await startApp();
-  desk = agentDesk(app);
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
-});
+const app = testApp();
+const desk = agentDesk(app);
 
 const payer = (more: object = {}, amount?: number) => agentPayer(app, desk, more, amount);
 const UNKNOWN = '00000000-0000-7000-8000-000000000000';

@@ -1,6 +1,6 @@
 // A platform's word on what its agents ask for: on both paths and for each kind of payment, judged again as
 // everything is by then, given once, and told exactly.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type AgentPayer,
   ASKS,
@@ -13,9 +13,9 @@ import {
   waitsAt,
   whats,
 } from '../../../../test/kit/agents/agent-payments.ts';
-import { type AgentDesk, agentDesk } from '../../../../test/kit/agents/agents.ts';
-import { balances, booksBalance, eventTypes, ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { agentDesk } from '../../../../test/kit/agents/agents.ts';
+import { balances, eventTypes, ok } from '../../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { moveInternalAccount } from '../../balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
@@ -25,16 +25,8 @@ import { type ActionRow, agentActions } from '../store.ts';
 import { approve } from './actions.ts';
 import { wholeAction } from './present-action.ts';
 
-let app: TestApp;
-let desk: AgentDesk;
-beforeAll(async () => {
-  app = await startApp();
-  desk = agentDesk(app);
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
-});
+const app = testApp();
+const desk = agentDesk(app);
 
 const HUNDRED = 100_00;
 const payer = (more: object = {}, amount?: number) =>

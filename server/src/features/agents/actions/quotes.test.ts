@@ -1,6 +1,6 @@
 // Quotes that agents ask for: the platform's own, for the customer of the agent and nobody else, between
 // accounts that the policy allows.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { agentDesk, type HeldAgent } from '../../../../test/kit/agents/agents.ts';
 import {
   customer,
@@ -9,10 +9,11 @@ import {
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import type { Answer } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { authorize, scaPayer } from '../../../../test/kit/sca/strong-customers.ts';
 
-let app: TestApp;
+const app = testApp();
 let desk: ReturnType<typeof agentDesk>;
 let held: HeldAgent;
 /** Another customer of the same platform, and one of another platform. */
@@ -22,12 +23,10 @@ let stranger: Awaited<ReturnType<typeof desk.holder>>;
 let bank: string;
 
 beforeAll(async () => {
-  app = await startApp();
   desk = agentDesk(app);
   neighbour = await desk.holder();
   stranger = await agentDesk(app, { as: app.other }).holder();
 });
-afterAll(() => app.close());
 beforeEach(async () => {
   held = await desk.agent();
   bank = (await externalAccount(app, held.customer.id, 'EUR')).id;

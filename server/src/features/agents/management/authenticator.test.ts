@@ -1,20 +1,15 @@
 // Who an agent is, by its token: at once and no longer, within limits of its own, and never somebody else.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { agentDesk } from '../../../../test/kit/agents/agents.ts';
 import { accountInfos, customer, ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { startApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { agentBearers } from './authenticator.ts';
 
 type Agent = Awaited<ReturnType<ReturnType<typeof agentDesk>['agentOf']>>;
 
-let app: TestApp;
-let desk: ReturnType<typeof agentDesk>;
-
-beforeAll(async () => {
-  app = await startApp();
-  desk = agentDesk(app);
-});
-afterAll(() => app.close());
+const app = testApp();
+const desk = agentDesk(app);
 
 const me = (authorization: string, of = app) =>
   of.call('GET', '/agents/me', undefined, { as: null, headers: { authorization } });

@@ -1,8 +1,9 @@
 // How a program becomes an agent: once, with a code that is good, and not by guessing.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { agentDesk, policy } from '../../../../test/kit/agents/agents.ts';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { startApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { outputsOf } from '../../../../test/kit/secrets/search.ts';
 import { triesTable } from '../../../runtime/operation/tries.ts';
 import { agentAudit } from '../store.ts';
@@ -10,14 +11,8 @@ import { agentAudit } from '../store.ts';
 const DAY_MS = 24 * 3_600_000;
 const MINUTE_MS = 60_000;
 
-let app: TestApp;
-let desk: ReturnType<typeof agentDesk>;
-
-beforeAll(async () => {
-  app = await startApp();
-  desk = agentDesk(app);
-});
-afterAll(() => app.close());
+const app = testApp();
+const desk = agentDesk(app);
 
 /** An agent that nobody has connected yet, and no tries before. */
 async function fresh() {

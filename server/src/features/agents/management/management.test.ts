@@ -1,20 +1,14 @@
 // How a platform manages its agents: everything a policy may say, what of it is refused, and what is shown.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { agentDesk, policy } from '../../../../test/kit/agents/agents.ts';
 import { customer, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { agentActions, agentAudit } from '../store.ts';
 
 type Json = Record<string, unknown>;
 
-let app: TestApp;
-let desk: ReturnType<typeof agentDesk>;
-
-beforeAll(async () => {
-  app = await startApp();
-  desk = agentDesk(app);
-});
-afterAll(() => app.close());
+const app = testApp();
+const desk = agentDesk(app);
 
 const create = (customerId: string, more: Json = {}, policyMore: Json = {}) =>
   desk.manage('POST', '/agents', {

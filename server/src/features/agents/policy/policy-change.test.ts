@@ -1,21 +1,15 @@
 // What becomes of a policy when a part of it changes, and what it may not become.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { agentDesk, policy } from '../../../../test/kit/agents/agents.ts';
 import { customer, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { presentAgent } from '../present.ts';
 import { type AgentRow, agents } from '../store.ts';
 
 type Json = Record<string, unknown>;
 
-let app: TestApp;
-let desk: ReturnType<typeof agentDesk>;
-
-beforeAll(async () => {
-  app = await startApp();
-  desk = agentDesk(app);
-});
-afterAll(() => app.close());
+const app = testApp();
+const desk = agentDesk(app);
 
 const fieldsOf = (body: { details: { errors: { field: string }[] } }) =>
   body.details.errors.map((each) => each.field).sort();

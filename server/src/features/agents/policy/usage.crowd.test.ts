@@ -2,24 +2,20 @@
 // the policy is changed and money comes back.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isPaid, type Paid, spenders } from '../../../../test/kit/agents/agent-spending.ts';
-import { booksBalance } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import { secondProcess } from '../../../../test/kit/app/second-process.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 
-let app: TestApp;
+const app = testApp();
 let second: ReturnType<typeof secondProcess>;
-let desk: ReturnType<typeof spenders>;
-beforeAll(async () => {
-  app = await startApp();
+beforeAll(() => {
   second = secondProcess(app);
+});
+let desk: ReturnType<typeof spenders>;
+beforeAll(() => {
   desk = spenders(app);
 });
-afterAll(async () => {
-  await booksBalance(app);
-  await second.close();
-  await app.close();
-});
+afterAll(() => second.close());
 
 const times = (many: number, amount: bigint): bigint[] => Array(many).fill(amount);
 const refusals = (all: Paid[]) => new Set(all.filter((paid) => !isPaid(paid)));

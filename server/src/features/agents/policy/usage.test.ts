@@ -1,15 +1,14 @@
 // What agents spend, counted in the ledger: for the day and the month, across changes of the policy and of
 // the currency of its limits, and back after a refund.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { idOf, isPaid, type Paid, spenders } from '../../../../test/kit/agents/agent-spending.ts';
 import {
-  booksBalance,
   externalAccount,
   fundedCustomer,
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { currentOf } from '../../payments/payouts/payout-jobs.ts';
 import { startPayment } from '../../payments/quotes/index.ts';
 import { asOutgoing } from '../../payments/transactions/rows.ts';
@@ -17,15 +16,10 @@ import { convertedUp, countSpending } from './usage.ts';
 
 const DAY_MS = 86_400_000;
 
-let app: TestApp;
+const app = testApp();
 let desk: ReturnType<typeof spenders>;
-beforeAll(async () => {
-  app = await startApp();
+beforeAll(() => {
   desk = spenders(app);
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
 });
 
 const midnight = () => app.world.set(app.world.now() - (app.world.now() % DAY_MS) + DAY_MS);

@@ -1,12 +1,13 @@
 // What an agent may look at, and the external accounts of its customer: all of it as its platform sees it,
 // and nothing of anybody else.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { agentDesk, type HeldAgent } from '../../../../test/kit/agents/agents.ts';
 import { accountInfos, externalAccount, ok, quoteBody } from '../../../../test/kit/app/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import type { Answer } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { externalAccounts } from '../../payees/external-accounts/store.ts';
 
-let app: TestApp;
+const app = testApp();
 let desk: ReturnType<typeof agentDesk>;
 let held: HeldAgent;
 /** Another customer of the same platform, and one of another platform. */
@@ -14,12 +15,10 @@ let neighbour: Awaited<ReturnType<typeof desk.holder>>;
 let stranger: Awaited<ReturnType<typeof desk.holder>>;
 
 beforeAll(async () => {
-  app = await startApp();
   desk = agentDesk(app);
   neighbour = await desk.holder();
   stranger = await agentDesk(app, { as: app.other }).holder();
 });
-afterAll(() => app.close());
 beforeEach(async () => {
   held = await desk.agent();
 });

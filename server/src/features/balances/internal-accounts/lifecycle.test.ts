@@ -1,9 +1,9 @@
 // What each state of an account means for money: new payments, deposits and transfers are refused while it
 // is not active, what was under way goes on, and what comes back comes back.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { booksBalance } from '../../../../test/kit/app/books.ts';
 import {
   balances,
-  booksBalance,
   customer,
   eventTypes,
   externalAccount,
@@ -13,7 +13,7 @@ import {
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { house } from '../../../ledger/chart.ts';
 import { ledgerAccounts } from '../../../runtime/committer/ledger-accounts.ts';
 import { movesOf } from '../account-moves/store.ts';
@@ -23,11 +23,7 @@ import { provisionAccounts } from './provision.ts';
 import type { InternalAccountEvent } from './states.ts';
 import { internalAccounts } from './store.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 
 const STATUS_UPDATED = 'INTERNAL_ACCOUNT.STATUS_UPDATED';
 

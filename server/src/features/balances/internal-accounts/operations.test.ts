@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { FIRST_CURRENCIES } from '../../../bootstrap.ts';
 import { BACKFILL_ACCOUNTS } from '../../tenancy/config/index.ts';
 import { moveInternalAccount } from './lifecycle.ts';
 import { internalAccounts } from './store.ts';
 
-let app: TestApp;
+const app = testApp();
 let ada: string;
 let bob: string;
 
@@ -17,11 +17,9 @@ const customer = async (name: string, more: object = {}) => {
 };
 
 beforeAll(async () => {
-  app = await startApp();
   ada = await customer('Ada Lovelace');
   bob = await customer('Bob Kahn', { currencies: ['USD', 'EUR'] });
 });
-afterAll(() => app?.close());
 
 interface Shown {
   id: string;

@@ -1,15 +1,15 @@
 // Money that leaves an account after it was spent: what is there goes, the rest is owed, and the house's
 // receivable account is the sum of what all owe, whatever happens in what order.
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { booksBalance } from '../../../../test/kit/app/books.ts';
 import {
   balances,
-  booksBalance,
   customer,
   fundedCustomer,
   internalAccount,
 } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { house } from '../../../ledger/chart.ts';
 import { ledgerAccounts } from '../../../runtime/committer/ledger-accounts.ts';
 import type { Ctx, Movement } from '../../../runtime/operation/context.ts';
@@ -17,11 +17,7 @@ import { moveInternalAccount } from '../internal-accounts/lifecycle.ts';
 import { type InternalAccountRow, internalAccounts } from '../internal-accounts/store.ts';
 import { refuseOwing, repayOwed, takeBack } from './shortfall.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 
 const CLEARING = house('sandbox', 'clearing', 'USD');
 const RECEIVABLE = house('sandbox', 'receivable', 'USD');

@@ -1,8 +1,9 @@
 // What an operator lets a platform send, as a payment meets it, and the day's count as the ledger keeps it:
 // exact whoever pays at the same moment, for the day, and back after a refund.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { booksBalance } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { booksBalance } from '../../../../test/kit/app/books.ts';
+import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { testAppForEach } from '../../../../test/kit/app/test-app.ts';
 import { newId } from '../../../kernel/id.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { type PaymentLimit, type PlatformRow, systemCaller } from '../../tenancy/platform/index.ts';
@@ -11,11 +12,7 @@ import { checkPaymentSize, countPayment, reverseUse } from './index.ts';
 
 const DAY_MS = 86_400_000;
 
-let app: TestApp;
-beforeEach(async () => {
-  app = await startApp();
-});
-afterEach(() => app.close());
+const app = testAppForEach();
 
 const limitTo = (limits: PaymentLimit[], as: TestPlatform = app.platform) =>
   app.operate(async (ctx) => {

@@ -1,9 +1,9 @@
 // Cards when many ask at once, in one process and in two: what is approved is there, nothing is approved
 // behind the commit that freezes a card, and a message that comes many times counts once.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { balances, booksBalance, ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { balances, ok } from '../../../../test/kit/app/fixtures.ts';
 import { secondProcess } from '../../../../test/kit/app/second-process.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
 import { type CardDesk, cardDesk } from '../../../../test/kit/cards/cards.ts';
 import type { CardDecision } from '../../../connectors/ports/cards.ts';
@@ -13,21 +13,18 @@ import { cards } from '../store.ts';
 
 type Network = ReturnType<typeof cardNetwork>;
 
-let app: TestApp;
+const app = testApp();
 let desk: CardDesk;
 let second: ReturnType<typeof secondProcess>;
 let networks: Network[];
 beforeAll(async () => {
-  app = await startApp();
   desk = cardDesk(app);
   second = secondProcess(app);
   networks = [cardNetwork(app), cardNetwork(app, second)];
 });
 afterAll(async () => {
   await app.settle();
-  await booksBalance(app);
   await second.close();
-  await app.close();
 });
 
 async function cardOf(funds: number) {

@@ -1,10 +1,10 @@
 // What a network is told when it asks a card for money, and what that leaves behind: a payment and a hold,
 // or a line in the log and nothing else.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { balances, booksBalance, ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { balances, ok } from '../../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
-import { type CardDesk, cardDesk } from '../../../../test/kit/cards/cards.ts';
+import { cardDesk } from '../../../../test/kit/cards/cards.ts';
 import {
   moveInternalAccount,
   refuseWhileUsed,
@@ -12,19 +12,13 @@ import {
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 import { isPaymentUnderWay } from '../../payments/lifecycle/under-way.ts';
 
-let app: TestApp;
-let desk: CardDesk;
+const app = testApp();
+const desk = cardDesk(app);
 let network: ReturnType<typeof cardNetwork>;
-beforeAll(async () => {
-  app = await startApp();
-  desk = cardDesk(app);
+beforeAll(() => {
   network = cardNetwork(app);
 });
-afterAll(async () => {
-  await app.settle();
-  await booksBalance(app);
-  await app.close();
-});
+afterAll(() => app.settle());
 
 /** A holder with 100 dollars and an active card. */
 async function cardOf(funds = 100_00, more: object = {}, currency = 'USD') {

@@ -1,8 +1,9 @@
 // What may still be asked, told or answered about an approval that came too late: twins of its message,
 // another message under its name, and the issuer that was taking its money.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { balances, booksBalance } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { booksBalance } from '../../../../test/kit/app/books.ts';
+import { balances } from '../../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
 import { cardDesk } from '../../../../test/kit/cards/cards.ts';
 import type { CardDecision, CardRequest } from '../../../connectors/ports/cards.ts';
@@ -11,17 +12,15 @@ import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { resolveException } from '../clearing/exceptions.ts';
 import { cardPaymentOf } from '../clearing/payment.ts';
 
-let app: TestApp;
+const app = testApp();
 let network: ReturnType<typeof cardNetwork>;
-beforeAll(async () => {
-  app = await startApp();
+beforeAll(() => {
   network = cardNetwork(app);
 });
 afterEach(async () => {
   await app.advance(60_000);
   await booksBalance(app);
 });
-afterAll(() => app.close());
 
 const TOO_LATE = { approved: false, reason: 'TOO_LATE' };
 

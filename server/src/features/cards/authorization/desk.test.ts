@@ -1,30 +1,28 @@
 // The desk when something goes wrong: decisions that come too late, commits of which nobody knows the end,
 // and messages that are about nothing here. Whatever happens, no money stays set aside that no network has
 // heard of.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { balances, booksBalance } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { booksBalance } from '../../../../test/kit/app/books.ts';
+import { balances } from '../../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
-import { type CardDesk, cardDesk } from '../../../../test/kit/cards/cards.ts';
+import { cardDesk } from '../../../../test/kit/cards/cards.ts';
 import type { CardRequestKind } from '../../../connectors/ports/cards.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { ChangeSet, Outcome } from '../../../runtime/committer/change-set.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { issuerDesk } from '../index.ts';
 
-let app: TestApp;
-let desk: CardDesk;
+const app = testApp();
+const desk = cardDesk(app);
 let network: ReturnType<typeof cardNetwork>;
-beforeAll(async () => {
-  app = await startApp();
-  desk = cardDesk(app);
+beforeAll(() => {
   network = cardNetwork(app);
 });
 afterEach(async () => {
   await app.settle();
   await booksBalance(app);
 });
-afterAll(() => app.close());
 
 const TOO_LATE = { approved: false, reason: 'TOO_LATE' };
 const WAITS_MS = 2_000;

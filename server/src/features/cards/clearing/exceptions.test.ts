@@ -1,26 +1,17 @@
 // How an operator ends an exception: what the account pays, what we bear, what goes back, and that nobody is
 // given more than they have paid. And what a network takes back while one stands.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { booksBalance, fund } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
-import {
-  type BegunPayment,
-  type CardPayments,
-  cardPayments,
-} from '../../../../test/kit/cards/card-payments.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { fund } from '../../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
+import { type BegunPayment, cardPayments } from '../../../../test/kit/cards/card-payments.ts';
 import type { Resolution } from './arithmetic.ts';
 import { listCardExceptions, resolveException } from './exceptions.ts';
 import { cardPaymentOf } from './payment.ts';
 
-let app: TestApp;
-let desk: CardPayments;
-beforeAll(async () => {
-  app = await startApp();
+const app = testApp();
+let desk: ReturnType<typeof cardPayments>;
+beforeAll(() => {
   desk = cardPayments(app);
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
 });
 
 const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;

@@ -1,15 +1,11 @@
 // What an operator is shown of a card's bindings after very many changes.
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { expect, it } from 'vitest';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { cardDesk } from '../../../../test/kit/cards/cards.ts';
 import { fundingSources } from '../store.ts';
 import { cardFundingOf } from './funding.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 
 it('has what pays now, the first as the last, however many others have ended', async () => {
   const desk = cardDesk(app);

@@ -1,13 +1,9 @@
 // The job that takes what was set aside: money that is taken at once, after a while or not at all, and what
 // happens meanwhile. However often it runs, and whatever breaks on the way, a pull has one effect.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { booksBalance, ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
-import {
-  type BegunPayment,
-  type CardPayments,
-  cardPayments,
-} from '../../../../test/kit/cards/card-payments.ts';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
+import { type BegunPayment, cardPayments } from '../../../../test/kit/cards/card-payments.ts';
 import { delegatedDesk } from '../../../../test/kit/cards/delegated-cards.ts';
 import type { CardPull, IssuerPort, PullProgress } from '../../../connectors/ports/cards.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
@@ -15,15 +11,10 @@ import type { Job } from '../../../runtime/jobs/jobs.ts';
 import { operate } from '../../../runtime/operation/operate.ts';
 import { pullJobs } from './pulls.ts';
 
-let app: TestApp;
-let desk: CardPayments;
-beforeAll(async () => {
-  app = await startApp();
+const app = testApp();
+let desk: ReturnType<typeof cardPayments>;
+beforeAll(() => {
   desk = cardPayments(app);
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
 });
 
 const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;

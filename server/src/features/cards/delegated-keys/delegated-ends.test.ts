@@ -1,19 +1,11 @@
 // How delegated keys end, and which of several is the one: by a request, with the binding they were made
 // for, with their card and with its holder, also where that comes in the middle of making one. And the same
 // in production, where nothing stands in for a signature.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
-import {
-  type Answer,
-  startApp,
-  type TestApp,
-  type TestPlatform,
-} from '../../../../test/kit/app/harness.ts';
-import {
-  type DelegatedDesk,
-  delegatedDesk,
-  type WalletCard,
-} from '../../../../test/kit/cards/delegated-cards.ts';
+import type { Answer, TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
+import { delegatedDesk, type WalletCard } from '../../../../test/kit/cards/delegated-cards.ts';
 import { erase } from '../../../../test/kit/customers/erasure.ts';
 import { exportOf } from '../../../../test/kit/customers/export.ts';
 import { signedHeaders, walletDesk } from '../../../../test/kit/wallets/embedded-wallets.ts';
@@ -24,13 +16,8 @@ import { bind } from '../clearing/funding.ts';
 import { cards, delegatedKeys, fundingSources } from '../store.ts';
 import { activeKeyOf, addKey } from './delegated-keys.ts';
 
-let app: TestApp;
-let desk: DelegatedDesk;
-beforeAll(async () => {
-  app = await startApp();
-  desk = delegatedDesk(app);
-});
-afterAll(() => app.close());
+const app = testApp();
+const desk = delegatedDesk(app);
 
 const codeOf = ({ status, body }: Answer) => [status, body.code];
 const reasonOf = ({ status, body }: Answer) => [status, body.code, body.reason];

@@ -1,14 +1,11 @@
 // A key that pays for a card out of a wallet, made in three requests: what each of them is answered with,
 // what stands against each of them, and that nobody but the wallet's own sessions lets a key sign. How keys
 // end is in `delegated-ends.test.ts`.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { customer, internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
-import {
-  type DelegatedDesk,
-  delegatedDesk,
-  type WalletCard,
-} from '../../../../test/kit/cards/delegated-cards.ts';
+import type { Answer } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
+import { delegatedDesk, type WalletCard } from '../../../../test/kit/cards/delegated-cards.ts';
 import {
   drawKeys,
   NOT_ALLOWED,
@@ -20,13 +17,8 @@ import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 import { walletAuthorizations, walletRequests } from '../../wallets/store.ts';
 import { delegatedKeys, fundingSources } from '../store.ts';
 
-let app: TestApp;
-let desk: DelegatedDesk;
-beforeAll(async () => {
-  app = await startApp();
-  desk = delegatedDesk(app);
-});
-afterAll(() => app.close());
+const app = testApp();
+const desk = delegatedDesk(app);
 
 const codeOf = ({ status, body }: Answer) => [status, body.code];
 const reasonOf = ({ status, body }: Answer) => [status, body.code, body.reason];

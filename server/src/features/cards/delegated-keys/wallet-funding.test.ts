@@ -1,17 +1,11 @@
 // A card that a wallet pays for: nothing leaves it without the signature of a key that its holder has given
 // for this card, and every signature is written down with the payment that it is for.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  balances,
-  booksBalance,
-  fund,
-  internalAccount,
-  ok,
-} from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { balances, fund, internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
-import { type CardDesk, cardDesk } from '../../../../test/kit/cards/cards.ts';
-import { type WalletDesk, walletDesk } from '../../../../test/kit/wallets/embedded-wallets.ts';
+import { cardDesk } from '../../../../test/kit/cards/cards.ts';
+import { walletDesk } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { findWallet } from '../../wallets/accounts/wallet.ts';
 import { authorizationPersonal } from '../../wallets/personal.ts';
@@ -21,21 +15,14 @@ import { issuerDesk } from '../authorization/desk.ts';
 import { fundingSources } from '../store.ts';
 import { activateKey, addKey, keysOf, revokeKey } from './delegated-keys.ts';
 
-let app: TestApp;
-let cards: CardDesk;
-let wallets: WalletDesk;
+const app = testApp();
+const cards = cardDesk(app);
+const wallets = walletDesk(app);
 let network: ReturnType<typeof cardNetwork>;
-beforeAll(async () => {
-  app = await startApp();
-  cards = cardDesk(app);
-  wallets = walletDesk(app);
+beforeAll(() => {
   network = cardNetwork(app);
 });
-afterAll(async () => {
-  await app.settle();
-  await booksBalance(app);
-  await app.close();
-});
+afterAll(() => app.settle());
 
 const declined = (reason: string) => ({ approved: false, reason });
 

@@ -1,14 +1,10 @@
 // What becomes of a card: what its platform changes, what pays for it and the keys that go with that, what
 // its issuer is told and says too late, and its end with the customer who holds it.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { booksBalance, internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
-import {
-  type CardDesk,
-  type Cardholder,
-  cardDesk,
-  cardName,
-} from '../../../../test/kit/cards/cards.ts';
+import { describe, expect, it } from 'vitest';
+import { internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
+import type { Answer } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
+import { type Cardholder, cardDesk, cardName } from '../../../../test/kit/cards/cards.ts';
 import type { IssuerPort } from '../../../connectors/ports/cards.ts';
 import type { Job } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -16,17 +12,8 @@ import { cards, delegatedKeys, fundingSources } from '../store.ts';
 import { cardJobs } from './issue-jobs.ts';
 import { closeCard } from './life.ts';
 
-let app: TestApp;
-let desk: CardDesk;
-
-beforeAll(async () => {
-  app = await startApp();
-  desk = cardDesk(app);
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
-});
+const app = testApp();
+const desk = cardDesk(app);
 
 const coded = ({ status, body }: Answer) => [status, body.code];
 const STATE = 'CARD.STATE_CHANGE';

@@ -1,8 +1,9 @@
 // Who may see a card's number, how often, and what is left of it: the link, the page behind it and the
 // record.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import type { Answer } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   type CardDesk,
   type Cardholder,
@@ -17,11 +18,10 @@ import { cardReveals, cards } from '../store.ts';
 const MINUTE = 60_000;
 const SHOP = 'https://shop.example';
 
-let app: TestApp;
+const app = testApp();
 let desk: CardDesk;
 let holder: Cardholder;
 beforeAll(async () => {
-  app = await startApp();
   desk = cardDesk(app);
   holder = await desk.holder();
   await app.operate(async (ctx) => {
@@ -31,7 +31,6 @@ beforeAll(async () => {
     ctx.update(platforms, row, { card_program });
   });
 });
-afterAll(() => app.close());
 
 const card = () => desk.card(holder);
 const reveal = (cardId: string, as?: { clientId: string; clientSecret: string }) =>

@@ -1,8 +1,8 @@
 // Contact verification in the sandbox: who has to, the code, its end, its tries, and what a change of
 // address does to it.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { customer, eventTypes, ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   type ChannelName,
   confirmCode,
@@ -22,11 +22,7 @@ const CONFIRMING: [string, ChannelName, string][] = [
 ];
 const MINUTE = 60_000;
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 
 const wait = (ms: number) => app.world.set(app.world.now() + ms);
 const code = (answer: { status: number; body: { code: string } }) => [

@@ -3,7 +3,8 @@
 // guessed by asking from many sides at once or read where it does not belong.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { startApp } from '../../../../test/kit/app/harness.ts';
+import { testAppForEach } from '../../../../test/kit/app/test-app.ts';
 import {
   confirmCode,
   european,
@@ -21,16 +22,17 @@ import { systemCaller } from '../../tenancy/platform/index.ts';
 
 const MINUTE = 60_000;
 
-let app: TestApp;
+const mailFrom = 'Codes <codes@pay.example.com>';
 let mail: MailServer;
 let sms: Receiver;
 
 beforeEach(async () => {
   [mail, sms] = await Promise.all([startMailServer(), startReceiver()]);
-  const mailFrom = 'Codes <codes@pay.example.com>';
-  app = await startApp({ connectors: { smtpUrl: mail.url, mailFrom, smsUrl: sms.url } });
 });
-afterEach(() => Promise.all([app.close(), mail.close(), sms.close()]));
+afterEach(() => Promise.all([mail.close(), sms.close()]));
+const app = testAppForEach(() => ({
+  connectors: { smtpUrl: mail.url, mailFrom, smsUrl: sms.url },
+}));
 
 const as = () => ({ as: app.production });
 const person = (more?: object) => european(app, as(), more);

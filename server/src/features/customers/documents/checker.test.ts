@@ -3,7 +3,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { opened } from '../../../../test/kit/app/test-app.ts';
 import {
   bill,
   type DocumentDesk,
@@ -22,13 +23,11 @@ import { eraseDocuments, fileOf } from './document.ts';
 import { addDocument, documentsOf } from './index.ts';
 import { documentInspector } from './inspect.ts';
 
-let desk: DocumentDesk;
+const desk = opened(openDocumentDesk);
 let app: DocumentDesk['app'];
 beforeAll(async () => {
-  desk = await openDocumentDesk();
   app = desk.app;
 });
-afterAll(() => app.close());
 
 async function all(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const read: Uint8Array[] = [];

@@ -1,7 +1,8 @@
 // Documents over the API: what is taken, every refusal, whose they are, and two at once.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../../test/kit/app/harness.ts';
+import { opened } from '../../../../test/kit/app/test-app.ts';
 import {
   bad,
   bill,
@@ -15,13 +16,11 @@ import { jpegFile, pdfFile } from '../../../../test/kit/http/documents.ts';
 import { documentsOf } from './index.ts';
 import { documents } from './store.ts';
 
-let desk: DocumentDesk;
+const desk = opened(openDocumentDesk);
 let app: DocumentDesk['app'];
 beforeAll(async () => {
-  desk = await openDocumentDesk();
   app = desk.app;
 });
-afterAll(() => app.close());
 
 describe('uploadDocument', () => {
   describe('getDocument', () => {

@@ -1,8 +1,9 @@
 // Links to the verification page by the API, and what the page may ask: how long a link lives, what it opens
 // and what it does not. The page itself is tested in a browser (test/browser).
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
-import { type Answer, startApp, type TestApp, wireOf } from '../../../../test/kit/app/harness.ts';
+import { type Answer, startApp, wireOf } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { paperForm, pdfFile } from '../../../../test/kit/http/documents.ts';
 import { customers } from '../records/store.ts';
 import { decide } from '../verifications/decide.ts';
@@ -39,7 +40,7 @@ const OWNER = {
   },
 };
 
-let app: TestApp;
+const app = testApp();
 const as = () => ({ as: app.unregulated });
 
 const make = (id: string, body?: object, options = {}) =>
@@ -79,11 +80,6 @@ async function ready(fullName = 'Ada Lovelace', redirectUri?: string) {
   const made = await make(person.id, { redirectUri });
   return { person, secret: secretOf(made) };
 }
-
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
 
 describe('createCustomerKycLink', () => {
   it('makes a link that is good for a day, another one every time', async () => {

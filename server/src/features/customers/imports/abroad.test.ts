@@ -1,17 +1,16 @@
 // People with tax identifiers of other countries in a file: each row has the result that the same
 // customer has over POST /customers, in the sandbox and in production.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
+import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { file, type ImportDesk, importDesk } from '../../../../test/kit/customers/imports.ts';
 
-let app: TestApp;
+const app = testApp();
 let desk: ImportDesk;
 beforeAll(async () => {
-  app = await startApp();
   desk = await importDesk(app);
 });
-afterAll(() => app.close());
 
 const GERMAN = { idType: 'NON_US_TAX_ID', identifier: '65 929 970 489', countryOfIssuance: 'DE' };
 const SSN = { idType: 'SSN', identifier: '123-45-6789' };

@@ -1,8 +1,8 @@
 // Imports from the upload to the event: what a platform sees of one while it runs and afterwards, and what
 // becomes of good rows and of bad ones.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   file,
   HEAD,
@@ -14,14 +14,12 @@ import { uuid7 } from '../../../kernel/id.ts';
 import { personalOf } from '../records/index.ts';
 import { customers } from '../records/store.ts';
 
-let app: TestApp;
+const app = testApp();
 let desk: ImportDesk;
 
 beforeAll(async () => {
-  app = await startApp();
   desk = await importDesk(app);
 });
-afterAll(() => app.close());
 
 describe('uploadCustomersCsv', () => {
   it('registers persons and firms as POST /customers does, events and accounts included', async () => {

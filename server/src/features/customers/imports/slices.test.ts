@@ -1,7 +1,7 @@
 // The jobs of an import: what runs twice, stops in the middle or runs side by side registers nobody twice and
 // forgets nobody, and imports leave room for other work.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   file,
   type ImportDesk,
@@ -17,14 +17,12 @@ import { createMetrics } from '../../../runtime/observability/metrics.ts';
 import { importJobs } from './jobs.ts';
 import { customerIdOf } from './rows.ts';
 
-let app: TestApp;
+const app = testApp();
 let desk: ImportDesk;
 
 beforeAll(async () => {
-  app = await startApp();
   desk = await importDesk(app);
 });
-afterAll(() => app.close());
 
 describe('slices', () => {
   const handler = (more: Partial<Parameters<typeof importJobs>[0]> = {}): JobHandler =>

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
+import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { operate } from '../../../runtime/operation/operate.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
 import { customers } from '../records/store.ts';
@@ -8,11 +9,7 @@ import { invitationOperations } from './operations.ts';
 import { eraseInvitations } from './personal.ts';
 import { invitations } from './store.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 
 interface Person {
   id: string;

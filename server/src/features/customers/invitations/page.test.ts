@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 
-let app: TestApp;
 let limited: TestApp;
+afterAll(() => limited.close());
+const app = testApp();
 beforeAll(async () => {
-  app = await startApp();
   limited = await startApp({ rateLimits: { requests: 0, costly: 0, refused: 2 } });
 });
-afterAll(() => Promise.all([app.close(), limited.close()]));
 
 async function made(more: object = {}, as: TestPlatform = app.platform) {
   const inviter = await customer(app, { as }, { email: 'ada@example.com' });

@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { fieldsOf, ownerBody, ownerDesk } from '../../../../test/kit/customers/owners.ts';
 
-let app: TestApp;
-let desk: ReturnType<typeof ownerDesk>;
-beforeAll(async () => {
-  app = await startApp();
-  desk = ownerDesk(app);
-});
-afterAll(() => app.close());
+const app = testApp();
+const desk = ownerDesk(app);
 
 describe('updateBeneficialOwner', () => {
   it('changes what is named and nothing else', async () => {

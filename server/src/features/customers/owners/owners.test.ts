@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   fieldsOf,
   ownerBody,
@@ -9,13 +9,8 @@ import {
 } from '../../../../test/kit/customers/owners.ts';
 import { masked } from './owners.ts';
 
-let app: TestApp;
-let desk: ReturnType<typeof ownerDesk>;
-beforeAll(async () => {
-  app = await startApp();
-  desk = ownerDesk(app);
-});
-afterAll(() => app.close());
+const app = testApp();
+const desk = ownerDesk(app);
 
 const UNKNOWN = '00000000-0000-7000-8000-000000000000';
 

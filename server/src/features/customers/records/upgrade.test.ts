@@ -1,8 +1,8 @@
 // Customers as the version before sealing wrote them: what becomes of them when this version starts, also
 // when it is cut short, when two processes do it, and under another master key.
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { seal } from '../../../runtime/security/crypto.ts';
 import { createVault } from '../../../runtime/security/vault.ts';
 import { digestOf } from '../digests/index.ts';
@@ -12,14 +12,10 @@ import { awaitSealing, sealOldCustomers } from './upgrade.ts';
 const MASTER = Buffer.alloc(32, 7);
 const DETAILS = { fullName: 'Old Timer', birthDate: '1950-02-03', idType: 'SSN' };
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
+const app = testApp();
 afterEach(async () => {
   await app.runtime.db.query('update customers set details = null where details is not null');
 });
-afterAll(() => app.close());
 
 /** Turns a customer into the row that the version before wrote. */
 async function old(identifier: string | null, details: object = DETAILS, more: object = {}) {

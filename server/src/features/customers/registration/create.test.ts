@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { describe, expect, it } from 'vitest';
+import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { FIRST_CURRENCIES } from '../../../bootstrap.ts';
 import { personalOf } from '../records/personal.ts';
 import { customers } from '../records/store.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 
 const person = (more: object = {}) => ({
   customerType: 'INDIVIDUAL',

@@ -1,13 +1,9 @@
 // Faults that the schema sees and faults that only the platform or the clock makes: one reply names both.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { customer } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 
 const create = (body: unknown) => app.call('POST', '/customers', body);
 const patch = (id: string, change: object) =>

@@ -1,20 +1,16 @@
 // Identity numbers of people outside the United States over the API: individuals and owners of businesses,
 // in the sandbox and in production, and rows that were stored before their country was required.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
+import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { fieldsOf, ownerBody, ownerDesk } from '../../../../test/kit/customers/owners.ts';
 import { beneficialOwners, ownerPersonal, sealOwner } from '../owners/owners.ts';
 import { dataKeyOf, personalOf } from '../records/personal.ts';
 import { customers } from '../records/store.ts';
 
-let app: TestApp;
-let desk: ReturnType<typeof ownerDesk>;
-beforeAll(async () => {
-  app = await startApp();
-  desk = ownerDesk(app);
-});
-afterAll(() => app.close());
+const app = testApp();
+const desk = ownerDesk(app);
 
 const GERMAN = {
   idType: 'NON_US_TAX_ID',

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
+import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { ownerBody, ownerDesk } from '../../../../test/kit/customers/owners.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 
 const person = (more: object = {}) => ({
   customerType: 'INDIVIDUAL',

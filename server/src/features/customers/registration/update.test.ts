@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { describe, expect, it } from 'vitest';
+import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { personalOf } from '../records/personal.ts';
 import { customers } from '../records/store.ts';
 import { customerOperations } from './operations.ts';
 import type { ContactChange } from './parts.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 
 const address = { line1: '1 Main St', city: 'Austin', postalCode: '78701', country: 'US' };
 const person = (more: object = {}) => ({

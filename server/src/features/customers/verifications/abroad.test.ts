@@ -1,16 +1,15 @@
 // People outside the United States from registration to the outcome of their check, over the API.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
-import { type Desk, openDesk } from '../../../../test/kit/customers/onboarding.ts';
+import { opened } from '../../../../test/kit/app/test-app.ts';
+import { openDesk } from '../../../../test/kit/customers/onboarding.ts';
 
-let desk: Desk;
+const desk = opened(openDesk);
 let as: TestPlatform;
 beforeAll(async () => {
-  desk = await openDesk();
   as = await desk.platformOf('default');
 });
-afterAll(() => desk.app.close());
 
 const GERMANY = { line1: 'Heidestr. 17', city: 'Köln', postalCode: '51147', country: 'DE' };
 const DUBAI = { line1: '1 Sheikh Zayed Rd', city: 'Dubai', postalCode: '00000', country: 'AE' };

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
-import { type Desk, openDesk, PERSON } from '../../../../test/kit/customers/onboarding.ts';
+import { opened } from '../../../../test/kit/app/test-app.ts';
+import { openDesk, PERSON } from '../../../../test/kit/customers/onboarding.ts';
 import { paperForm, pdfFile } from '../../../../test/kit/http/documents.ts';
 import { beneficialOwners } from '../owners/owners.ts';
 import { customers } from '../records/store.ts';
@@ -10,13 +11,11 @@ import { type VerificationError, wantedOf } from './index.ts';
 import { latestOf } from './record.ts';
 import { verifications } from './store.ts';
 
-let desk: Desk;
+const desk = opened(openDesk);
 let as: TestPlatform;
 beforeAll(async () => {
-  desk = await openDesk();
   as = await desk.platformOf('default');
 });
-afterAll(() => desk.app.close());
 
 const read = (path: string, by = as) => desk.app.call('GET', path, undefined, { as: by });
 

@@ -1,30 +1,22 @@
 // Production customers checked by a service of the operator's own: a real HTTP server, asked while the
 // client waits and again by jobs; and what happens when it is slow, silent, late or overtaken.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
-import { type Desk, openDesk } from '../../../../test/kit/customers/onboarding.ts';
-import {
-  type IdentityService,
-  startIdentityService,
-} from '../../../../test/kit/http/identity-service.ts';
+import { opened } from '../../../../test/kit/app/test-app.ts';
+import { openDesk } from '../../../../test/kit/customers/onboarding.ts';
+import { startIdentityService } from '../../../../test/kit/http/identity-service.ts';
 import { customers } from '../records/store.ts';
 import { decide } from './decide.ts';
 import { latestOf } from './record.ts';
 
 const MINUTE = 60_000;
 
-let service: IdentityService;
-let desk: Desk;
+const service = opened(startIdentityService);
+const desk = opened(() => openDesk({ connectors: { identityUrl: service.url } }));
 let as: TestPlatform;
 beforeAll(async () => {
-  service = await startIdentityService();
-  desk = await openDesk({ connectors: { identityUrl: service.url } });
   as = await desk.platformOf('default', 'production');
-});
-afterAll(async () => {
-  await desk.app.close();
-  await service.close();
 });
 beforeEach(() => void service.cases.splice(0));
 

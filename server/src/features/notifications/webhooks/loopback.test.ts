@@ -1,19 +1,13 @@
 // Webhook endpoints on the server's own machine, where the operator does not allow them.
-
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
-import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
+import { opened, testApp } from '../../../../test/kit/app/test-app.ts';
+import { startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
 import { testEvent } from '../../tenancy/config/index.ts';
 import { platforms } from '../../tenancy/platform/store.ts';
 
-let app: TestApp;
-let receiver: Receiver;
-beforeAll(async () => {
-  app = await startApp({ loopbackWebhooks: false });
-  receiver = await startReceiver();
-});
-afterAll(() => Promise.all([app.close(), receiver.close()]));
+const receiver = opened(startReceiver);
+const app = testApp({ loopbackWebhooks: false });
 
 describe('an endpoint on this machine', () => {
   it.each([

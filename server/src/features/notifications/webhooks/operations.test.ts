@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
 import { defineEvent } from '../../../kernel/contract/event.ts';
 import { attemptsOf } from './store.ts';
@@ -8,13 +8,9 @@ import { attemptsOf } from './store.ts';
 const approved = defineEvent('CUSTOMER.KYC_APPROVED', Type.Object({ id: Type.String() }));
 const pending = defineEvent('CUSTOMER.KYC_PENDING', Type.Object({}));
 
-let app: TestApp;
+const app = testApp();
 let receiver: Receiver;
 
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
 beforeEach(async () => {
   receiver = await startReceiver();
 });

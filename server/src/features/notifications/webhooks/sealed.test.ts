@@ -1,20 +1,16 @@
 // Events that are kept sealed: nothing personal lies in the outbox, every try sends the same bytes, and one
 // whose key was forgotten is never sent and keeps no other waiting.
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { customer } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
 import { resendEvent } from './store.ts';
 
 const FIRST_RETRY_MS = 6_000;
 const NAME = 'Zelda Fitzgerald-Unique';
 
-let app: TestApp;
+const app = testApp();
 let receiver: Receiver;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
 beforeEach(async () => {
   receiver = await startReceiver();
   await setEndpoint(receiver.url);

@@ -1,8 +1,9 @@
 // The price list beside the quotes that it promises: every pair of the sandbox platform's currencies, over
 // every rail that an account of the destination currency can be paid by.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import type { Answer } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { FIRST_CURRENCIES } from '../../../bootstrap.ts';
 import { exampleOf } from '../../../catalog/accounts/account-examples.ts';
 import { type Account, withdrawalNetworkOf } from '../../../catalog/accounts/account-info.ts';
@@ -26,12 +27,11 @@ const OTHER_WAYS: Record<string, Account[]> = {
   USD: [{ accountType: 'SLV_ACCOUNT', phoneNumber: '+50371234567', beneficiary: salvadoran }],
 };
 
-let app: TestApp;
+const app = testApp();
 /** Internal accounts of one customer by currency. */
 let sources: Map<string, string>;
 let payees: { id: string; currency: string; rails: string[] }[];
 beforeAll(async () => {
-  app = await startApp();
   const person = await customer(app, {}, { email: 'pairs@example.com' });
   const path = `/customers/internal-accounts?customerId=${person.id}&limit=100`;
   const { data } = ok(await app.call('GET', path), 200);
@@ -43,7 +43,6 @@ beforeAll(async () => {
     ]),
   );
 });
-afterAll(() => app.close());
 
 /** One spelling of each kind of account that holds the currency. */
 const typesOf = (currency: string): AccountType[] =>

@@ -1,22 +1,20 @@
 // The account that UMA payments are deposited to, set by many requests at the same moment: over real
 // connections, so that they contend as those of independent clients do.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { accountInfos, customer, ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { BASE_PATH } from '../../../http/server.ts';
 import { externalAccounts } from './store.ts';
 
 const CROWD = 20;
 
-let app: TestApp;
+const app = testApp();
 let origin: string;
 beforeAll(async () => {
-  app = await startApp();
   await app.app.server.listen({ port: 0, host: '127.0.0.1' });
   const { port } = app.app.server.server.address() as { port: number };
   origin = `http://127.0.0.1:${port}`;
 });
-afterAll(() => app.close());
 
 async function post(path: string, body: object, headers: Record<string, string> = {}) {
   const { clientId, clientSecret } = app.platform;

@@ -1,16 +1,12 @@
 // Answers about a holder's name that come later, or never: what each does to the account, and what is told.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { customer, eventTypes, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import type { NameCheck } from '../../../connectors/ports/index.ts';
 import { heedName } from './names.ts';
 import { type ExternalAccountRow, externalAccounts } from './store.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app?.close());
+const app = testApp();
 
 /** An account whose bank takes its time. */
 async function asked(): Promise<string> {

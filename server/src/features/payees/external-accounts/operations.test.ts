@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { exampleOf } from '../../../catalog/accounts/account-examples.ts';
 import { ACCOUNT_TYPE_ROWS, ACCOUNT_TYPES } from '../../../catalog/accounts/account-types.ts';
 import { moveExternalAccount } from './present.ts';
 import { externalAccounts } from './store.ts';
 
-let app: TestApp;
+const app = testApp();
 let ada: string;
 let number = 1_000;
 
 beforeAll(async () => {
-  app = await startApp();
   ada = await newCustomer();
 });
-afterAll(() => app?.close());
 
 async function newCustomer(options = {}): Promise<string> {
   const body = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' };

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fund, internalAccount, ok, quoteBody } from '../../../../test/kit/app/fixtures.ts';
+import { opened } from '../../../../test/kit/app/test-app.ts';
 import {
   nextSecret,
   OF,
-  type OwnershipApp,
   refusalOf,
   startOwnership,
 } from '../../../../test/kit/customers/ownership.ts';
 import { evmWallet } from '../../../../test/kit/wallets/chain-wallets.ts';
 
-let own: OwnershipApp;
-beforeAll(async () => {
-  own = await startOwnership();
-});
-afterAll(() => own.close());
+const own = opened(startOwnership);
 
 describe('payments to a wallet that is not proven', () => {
   it('are let through up to the threshold, and above it after the proof', async () => {

@@ -1,16 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import {
-  type OwnershipApp,
-  refusalOf,
-  startOwnership,
-} from '../../../../test/kit/customers/ownership.ts';
+import { opened } from '../../../../test/kit/app/test-app.ts';
+import { refusalOf, startOwnership } from '../../../../test/kit/customers/ownership.ts';
 
-let own: OwnershipApp;
-beforeAll(async () => {
-  own = await startOwnership();
-});
-afterAll(() => own.close());
+const own = opened(startOwnership);
 
 describe('a contract wallet', () => {
   const YES = `0x1626ba7e${'00'.repeat(28)}`;

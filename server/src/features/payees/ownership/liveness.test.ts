@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventTypes, ok } from '../../../../test/kit/app/fixtures.ts';
+import { opened } from '../../../../test/kit/app/test-app.ts';
 import {
   nextSecret,
   OF,
-  type OwnershipApp,
   refusalOf,
   startOwnership,
 } from '../../../../test/kit/customers/ownership.ts';
 import { evmWallet } from '../../../../test/kit/wallets/chain-wallets.ts';
 import { ownershipChallenges } from './store.ts';
 
-let own: OwnershipApp;
-beforeAll(async () => {
-  own = await startOwnership();
-});
-afterAll(() => own.close());
+const own = opened(startOwnership);
 
 describe('liveness', () => {
   const page = (method: 'GET' | 'POST', url: string, headers = {}) =>

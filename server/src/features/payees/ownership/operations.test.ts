@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { customer, eventTypes, ok } from '../../../../test/kit/app/fixtures.ts';
+import { opened } from '../../../../test/kit/app/test-app.ts';
 import {
   nextSecret,
   OF,
-  type OwnershipApp,
   refusalOf,
   startOwnership,
 } from '../../../../test/kit/customers/ownership.ts';
@@ -18,11 +18,7 @@ import { ownershipChallenges } from './store.ts';
 
 const HOUR = 3_600_000;
 
-let own: OwnershipApp;
-beforeAll(async () => {
-  own = await startOwnership();
-});
-afterAll(() => own.close());
+const own = opened(startOwnership);
 
 describe.each([
   ['verifyExternalAccountOwnership', 'customer'],

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventTypes, ok } from '../../../../test/kit/app/fixtures.ts';
+import { opened } from '../../../../test/kit/app/test-app.ts';
 import {
   nextSecret,
   OF,
-  type OwnershipApp,
   refusalOf,
   startOwnership,
 } from '../../../../test/kit/customers/ownership.ts';
@@ -11,11 +11,7 @@ import { evmWallet } from '../../../../test/kit/wallets/chain-wallets.ts';
 import { moveExternalAccount } from '../external-accounts/index.ts';
 import { externalAccounts } from '../external-accounts/store.ts';
 
-let own: OwnershipApp;
-beforeAll(async () => {
-  own = await startOwnership();
-});
-afterAll(() => own.close());
+const own = opened(startOwnership);
 
 describe('a bad signature', () => {
   it('is refused, makes the account UNVERIFIED, and needs a new challenge', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   balances,
   customer,
@@ -6,7 +6,8 @@ import {
   internalAccount,
   ok,
 } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
+import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 
 const EVM = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const SOLANA = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
@@ -14,16 +15,14 @@ const BITCOIN = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
 const TRON = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
 const SPARK = `sparkrt1${'q'.repeat(40)}`;
 
-let app: TestApp;
+const app = testApp();
 const accounts: Record<string, string> = {};
 beforeAll(async () => {
-  app = await startApp();
   const person = await customer(app);
   for (const currency of ['USDC', 'USDT', 'USDB', 'BTC', 'USD']) {
     accounts[currency] = (await internalAccount(app, person.id, currency)).id;
   }
 });
-afterAll(() => app?.close());
 
 const body = (more: object = {}) => ({
   internalAccountId: accounts.USDC,

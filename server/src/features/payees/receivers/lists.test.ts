@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { UMA_PROVIDERS } from '../../../catalog/rails/uma-providers.ts';
 import { VASPS } from '../../../catalog/rails/vasps.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app?.close());
+const app = testApp();
 
 const get = (path: string, as = app.platform) => app.call('GET', path, undefined, { as });
 const names = (body: { data: { name: string }[] }) => body.data.map((each) => each.name);

@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { accountInfos, customer, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
+import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { checkOffer, lookupOf, missingPayerData, offerOf } from './index.ts';
 
 const HOST = 'sandbox.uma.money';
 
-let app: TestApp;
+const app = testApp();
 let ada: { id: string; umaAddress: string };
 let grace: { id: string; umaAddress: string };
 beforeAll(async () => {
-  app = await startApp();
   ada = await customer(app);
   grace = await customer(app);
 });
-afterAll(() => app?.close());
 
 interface Asking {
   as?: TestPlatform;

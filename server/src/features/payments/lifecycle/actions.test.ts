@@ -1,24 +1,16 @@
 // What a platform may do to a transaction: call it back, and note that a receipt was delivered.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   balances,
-  booksBalance,
   eventTypes,
   externalAccount,
   fundedCustomer,
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
-});
+const app = testApp();
 
 const transaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 const cancel = (id: string) => app.call('POST', `/transactions/${id}/cancel`, { reason: 'Oh no' });

@@ -1,13 +1,13 @@
 // Notices that come twice, late or in the wrong order: for every state a payment can be in, which steps
 // still do something. What must do nothing stages nothing at all.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   externalAccount,
   fundedCustomer,
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { currentOf } from '../payouts/payout-jobs.ts';
 import { payRefund } from '../refunds/refund.ts';
@@ -25,10 +25,9 @@ import {
   settlePayout,
 } from './payment.ts';
 
-let app: TestApp;
+const app = testApp();
 let payment: OutgoingRow;
 beforeAll(async () => {
-  app = await startApp();
   const { person, account } = await fundedCustomer(app);
   const target = await externalAccount(app, person.id, 'EUR');
   const quote = ok(
@@ -37,7 +36,6 @@ beforeAll(async () => {
   );
   payment = await app.operate((ctx) => currentOf(ctx, quote.transactionId, asOutgoing));
 });
-afterAll(() => app.close());
 
 const refund = (status: Refund['status']): Refund => ({
   reference: 'RF',

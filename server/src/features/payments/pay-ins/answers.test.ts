@@ -1,36 +1,25 @@
 // The platform is asked once over real HTTP, and each of its answers, or none, is held against the state,
 // the events in their order and the balances.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   balances,
-  booksBalance,
   customer,
   eventTypes,
   internalAccount,
   ok,
 } from '../../../../test/kit/app/fixtures.ts';
 import type { TestApp } from '../../../../test/kit/app/harness.ts';
+import { opened } from '../../../../test/kit/app/test-app.ts';
 import type { Received } from '../../../../test/kit/http/webhook-receiver.ts';
-import {
-  COMPLETED,
-  FAILED,
-  openUmaDesk,
-  PENDING,
-  type UmaDesk,
-} from '../../../../test/kit/payments/uma.ts';
+import { COMPLETED, FAILED, openUmaDesk, PENDING } from '../../../../test/kit/payments/uma.ts';
 import { attemptsOf } from '../../notifications/webhooks/store.ts';
 
-let desk: UmaDesk;
+const desk = opened(openUmaDesk);
 let app: TestApp;
 beforeAll(async () => {
-  desk = await openUmaDesk();
   app = desk.app;
 });
 beforeEach(() => desk.say({ status: 200 }));
-afterAll(async () => {
-  await booksBalance(app);
-  await desk.close();
-});
 
 describe("the platform's answer", () => {
   it.each([

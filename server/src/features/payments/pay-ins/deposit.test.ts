@@ -1,16 +1,16 @@
 // Money that arrives by itself: taken, held, released, refused, taken back by the bank days later, or sent
 // straight back; each time with the events in order, the balances and the books.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { booksBalance } from '../../../../test/kit/app/books.ts';
 import {
   balances,
-  booksBalance,
   customer,
   eventTypes,
   fund,
   internalAccount,
   ok,
 } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { moveInternalAccount } from '../../balances/internal-accounts/lifecycle.ts';
 import type { InternalAccountEvent } from '../../balances/internal-accounts/states.ts';
@@ -35,14 +35,7 @@ const told = (words: string) => words.split(' ').map((word) => `INCOMING_PAYMENT
 const DAY = 24 * 3_600_000;
 const WALLET = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
-});
+const app = testApp();
 
 async function someone(currency = 'USD') {
   const person = await customer(app);

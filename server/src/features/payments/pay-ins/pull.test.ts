@@ -1,16 +1,17 @@
 // Transfers in: every ending that the sandbox scripts, what a rail's word means at each moment, and every
 // request that is refused.
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { booksBalance } from '../../../../test/kit/app/books.ts';
 import {
   balances,
-  booksBalance,
   customer,
   eventTypes,
   externalAccount,
   internalAccount,
   ok,
 } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
+import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import type { Progress } from '../../../connectors/ports/index.ts';
 import { sandboxRail } from '../../../connectors/sandbox/payments/rail.ts';
 import { moveInternalAccount } from '../../balances/internal-accounts/lifecycle.ts';
@@ -23,14 +24,7 @@ import { cancelPull } from './pull.ts';
 
 const told = (words: string) => words.split(' ').map((word) => `INCOMING_PAYMENT.${word}`);
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
-});
+const app = testApp();
 
 async function ends(suffix = '000', as?: TestPlatform) {
   const person = await customer(app, { as });

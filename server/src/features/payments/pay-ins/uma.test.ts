@@ -1,10 +1,10 @@
 // Payments from UMA addresses to customers: who can receive one, where its money lands, and that it goes back
 // where it cannot stay.
 import { createPublicKey, verify } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { booksBalance } from '../../../../test/kit/app/books.ts';
 import {
   balances,
-  booksBalance,
   customer,
   eventTypes,
   externalAccount,
@@ -12,6 +12,7 @@ import {
   ok,
 } from '../../../../test/kit/app/fixtures.ts';
 import type { TestApp, TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { opened } from '../../../../test/kit/app/test-app.ts';
 import type { Received } from '../../../../test/kit/http/webhook-receiver.ts';
 import {
   BACK,
@@ -20,7 +21,6 @@ import {
   openUmaDesk,
   PENDING,
   SENDER,
-  type UmaDesk,
 } from '../../../../test/kit/payments/uma.ts';
 import type { Progress } from '../../../connectors/ports/index.ts';
 import { sandboxRail } from '../../../connectors/sandbox/payments/rail.ts';
@@ -32,17 +32,12 @@ import type { WaitKind } from '../suspense/waits.ts';
 import { asIncoming } from '../transactions/rows.ts';
 import { heedIncoming } from './index.ts';
 
-let desk: UmaDesk;
+const desk = opened(openUmaDesk);
 let app: TestApp;
 beforeAll(async () => {
-  desk = await openUmaDesk();
   app = desk.app;
 });
 beforeEach(() => desk.say({ status: 200 }));
-afterAll(async () => {
-  await booksBalance(app);
-  await desk.close();
-});
 
 describe('sandboxReceive', () => {
   it('answers a payment that waits, and completes it once the platform has approved', async () => {

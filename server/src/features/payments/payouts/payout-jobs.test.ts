@@ -1,29 +1,21 @@
 // The jobs of a payout against a rail that is told what to answer: what the rail is given, and what each
 // answer does, the ones that no scripted bank ever gives among them.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   balances,
-  booksBalance,
   eventTypes,
   externalAccount,
   fundedCustomer,
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import type { Progress, RailInstruction } from '../../../connectors/ports/index.ts';
 import type { Job } from '../../../runtime/jobs/jobs.ts';
 import { operate } from '../../../runtime/operation/operate.ts';
 import { payoutJobs } from './payout-jobs.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
-});
+const app = testApp();
 
 async function payout(more: object = {}) {
   const { person, account } = await fundedCustomer(app);

@@ -3,8 +3,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
 import { type CardDesk, cardDesk } from '../../../../test/kit/cards/cards.ts';
 import { projectRoot } from '../../../runtime/config/root.ts';
@@ -12,7 +12,7 @@ import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { type TransactionRow, transactions } from '../transactions/store.ts';
 import { presentTransaction } from './present.ts';
 
-let app: TestApp;
+const app = testApp();
 let desk: CardDesk;
 const rows = async (): Promise<TransactionRow[]> =>
   app.runtime.db.find(transactions, {}, { orderBy: 'id' });
@@ -31,7 +31,6 @@ const slow = (): Runtime => ({
 
 /** One payment for each way that facts can be: cleared in parts, refunded, not paid, undone, a credit. */
 beforeAll(async () => {
-  app = await startApp();
   desk = cardDesk(app);
   const network = cardNetwork(app);
   const holder = await desk.holder({ funds: 100_00 });
@@ -53,7 +52,6 @@ beforeAll(async () => {
   await cardNetwork(app, slow()).send(late, app.world.now() + 2_000);
   await network.ask(id, 2_00, 'FINANCIAL_CREDIT_AUTHORIZATION');
 });
-afterAll(() => app.close());
 
 const query = (sql: string, values: unknown[] = []) => app.runtime.db.query(sql, values);
 

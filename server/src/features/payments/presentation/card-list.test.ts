@@ -1,13 +1,13 @@
 // Payments with cards among the transactions: they are listed and found as all others are, by the platform
 // and by its customer's agent, and nothing but looking can be done with them.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { agentDesk } from '../../../../test/kit/agents/agents.ts';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
 import { type CardDesk, cardDesk } from '../../../../test/kit/cards/cards.ts';
 
-let app: TestApp;
+const app = testApp();
 let cards: CardDesk;
 let network: ReturnType<typeof cardNetwork>;
 let person: { id: string; platformCustomerId: string };
@@ -17,7 +17,6 @@ let all: any[];
 
 /** A deposit, then two payments and a credit, each at a moment of its own. */
 beforeAll(async () => {
-  app = await startApp();
   cards = cardDesk(app);
   network = cardNetwork(app);
   const holder = await cards.holder({ funds: 100_00 });
@@ -36,7 +35,6 @@ beforeAll(async () => {
   await cards.card(await cards.holder());
   all = await list(`customerId=${person.id}&sortOrder=asc`);
 });
-afterAll(() => app.close());
 
 const list = async (query: string) =>
   ok(await app.call('GET', `/transactions?${query}`), 200).data as typeof all;

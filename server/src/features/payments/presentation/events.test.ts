@@ -1,8 +1,7 @@
 // What a platform is told of a payment, event by event: the documented order, the balance after each
 // posting, and data that is what GET would have answered at that moment.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import {
-  booksBalance,
   customer,
   externalAccount,
   fund,
@@ -11,27 +10,16 @@ import {
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
-import {
-  type SeenEvent,
-  startApp,
-  type TestApp,
-  type TestPlatform,
-} from '../../../../test/kit/app/harness.ts';
+import type { SeenEvent, TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 
-let app: TestApp;
+const app = testApp();
 let options: { as: TestPlatform };
 let own: string;
-beforeAll(async () => {
-  app = await startApp();
-});
 beforeEach(async () => {
   options = { as: await app.newPlatform('Listener') };
   own = (await internalAccount(app, null, 'USD', options)).id;
   await fund(app, own, 10_00, options);
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
 });
 
 const FEE = {

@@ -1,7 +1,6 @@
 // Finding transactions: each filter alone and together with others, over pages, in both directions.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
-  booksBalance,
   customer,
   externalAccount,
   fund,
@@ -9,7 +8,7 @@ import {
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 
 interface Shown {
   id: string;
@@ -24,7 +23,7 @@ interface Shown {
   reconciliationInstructions: { reference: string };
 }
 
-let app: TestApp;
+const app = testApp();
 let all: Shown[];
 const ids: Record<string, string> = {};
 
@@ -68,13 +67,8 @@ const list = async (query: string, options = {}) =>
   ok(await app.call('GET', `/transactions?${query}`, undefined, options), 200);
 
 beforeAll(async () => {
-  app = await startApp();
   await populate();
   all = (await list('limit=100&sortOrder=asc')).data;
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
 });
 
 const iso = (text: string) => Date.parse(text);

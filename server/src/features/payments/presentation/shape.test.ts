@@ -1,5 +1,5 @@
 // Every field of a transaction in every state it can be in, for the one who pays and the one who receives.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   customer,
   externalAccount,
@@ -9,15 +9,14 @@ import {
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
+import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 
-let app: TestApp;
+const app = testApp();
 let options: { as: TestPlatform };
 beforeAll(async () => {
-  app = await startApp();
   options = { as: await app.newPlatform('Shapes') };
 });
-afterAll(() => app.close());
 
 const get = async (path: string) => ok(await app.call('GET', path, undefined, options), 200);
 

@@ -1,8 +1,7 @@
 // What a payment may amount to and which way it goes: limits of platforms and corridors, the automatic
 // choice of a rail, wallets whose owner is not proven, and amounts that no number can say.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
-  booksBalance,
   customer,
   externalAccount,
   fund,
@@ -11,17 +10,13 @@ import {
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
+import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 
-let app: TestApp;
+const app = testApp();
 let platform: TestPlatform;
 beforeAll(async () => {
-  app = await startApp();
   platform = await app.newPlatform('Limited');
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
 });
 
 interface Setting {

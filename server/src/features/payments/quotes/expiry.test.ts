@@ -1,8 +1,7 @@
 // The expiry of quotes on a real database: how far a look goes, and that a payment that fails to expire
 // delays no other and is tried again.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
-  booksBalance,
   eventTypes,
   externalAccount,
   fund,
@@ -10,22 +9,17 @@ import {
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { jobs } from '../../../runtime/jobs/jobs-table.ts';
 import { createLog, type Log } from '../../../runtime/observability/log.ts';
 import { expirySweep } from './expiry.ts';
 
-let app: TestApp;
+const app = testApp();
 let log: Log;
 const lines: string[] = [];
 
 beforeAll(async () => {
-  app = await startApp();
   log = createLog(app.world, 'debug', (line) => lines.push(line));
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
 });
 
 interface Quoted {

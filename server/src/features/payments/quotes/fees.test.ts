@@ -1,9 +1,8 @@
 // The platform's fee: standing and overridden, within one currency and across two, paid to the platform,
 // given back with a refund even when the platform has spent it, and when the platform pays itself.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   balances,
-  booksBalance,
   externalAccount,
   fund,
   fundedCustomer,
@@ -11,14 +10,14 @@ import {
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
+import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 
-let app: TestApp;
+const app = testApp();
 let as: TestPlatform;
 let options: { as: TestPlatform };
 let own: { id: string };
 beforeAll(async () => {
-  app = await startApp();
   as = await app.newPlatform('Charging');
   options = { as };
   own = await internalAccount(app, null, 'USD', options);
@@ -31,10 +30,6 @@ beforeAll(async () => {
     },
   ];
   ok(await app.call('PATCH', '/config', { feeConfigs }, options), 200);
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
 });
 
 const override = (amount: number, bps: number, currency = 'USD') => ({

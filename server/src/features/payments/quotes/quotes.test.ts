@@ -1,8 +1,8 @@
 // A payment from quote to settlement, on every path the sandbox scripts.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { booksBalance } from '../../../../test/kit/app/books.ts';
 import {
   balances,
-  booksBalance,
   customer,
   eventTypes,
   externalAccount,
@@ -12,16 +12,9 @@ import {
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
-});
+const app = testApp();
 
 const MINUTE = 60_000;
 const out = (...names: string[]) => names.map((name) => `OUTGOING_PAYMENT.${name}`);

@@ -1,9 +1,8 @@
 // What a request for a quote, an execution, a transfer or a deposit may look like, and what the two kinds
 // of platforms and the tenants among them are answered.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   balances,
-  booksBalance,
   customer,
   externalAccount,
   fundedCustomer,
@@ -11,17 +10,11 @@ import {
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
-import { type CallOptions, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import type { CallOptions } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { house } from '../../../ledger/chart.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
-});
+const app = testApp();
 
 type Fields = { field: string }[];
 

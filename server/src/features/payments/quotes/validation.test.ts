@@ -1,24 +1,17 @@
 // Payouts to a bank account that micro-entries validate: every operation that pays out says whether to
 // wait or to give up, before and after the price was made.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
-  booksBalance,
   externalAccount,
   fundedCustomer,
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import type { Answer } from '../../../../test/kit/app/harness.ts';
 import { commandOn } from '../../../../test/kit/app/production.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
-});
+const app = testApp();
 
 const told = ({ status, body, headers }: Answer) => [
   status,

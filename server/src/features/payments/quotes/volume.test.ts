@@ -1,25 +1,19 @@
 // What a platform may send in a day: counted when a payment begins, whichever way it begins, and given back
 // when its money comes back.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
-  booksBalance,
   externalAccount,
   fundedCustomer,
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { platforms } from '../../tenancy/platform/store.ts';
 
-let app: TestApp;
+const app = testApp();
 beforeAll(async () => {
-  app = await startApp();
   await limited({ hourly_payments: null, limits: [{ currency: 'USD', perDay: 250_00 }] });
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
 });
 beforeEach(() => app.advance(24 * 3_600_000));
 

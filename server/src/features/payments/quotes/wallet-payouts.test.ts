@@ -1,9 +1,8 @@
 // Where money out of an embedded wallet goes: into every kind of destination to the micro-unit, back into the
 // wallet when a payment fails, and the same on a production platform, whose refusals have codes of their own.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   balances,
-  booksBalance,
   customer,
   eventTypes,
   externalAccount,
@@ -11,15 +10,10 @@ import {
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
 import { commandOn } from '../../../../test/kit/app/production.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { drawKeys, stampWith } from '../../../../test/kit/wallets/embedded-wallets.ts';
-import {
-  payloadOf,
-  stamped,
-  type WalletPayer,
-  walletPayer,
-} from '../../../../test/kit/wallets/wallet-payments.ts';
+import { payloadOf, stamped, walletPayer } from '../../../../test/kit/wallets/wallet-payments.ts';
 import { walletSessions } from '../../wallets/store.ts';
 import { currentOf } from '../payouts/payout-jobs.ts';
 import { asOutgoing } from '../transactions/rows.ts';
@@ -30,16 +24,8 @@ const TEN = 10_000_000;
 const HUNDRED = 100_000_000;
 const ALL = { balance: HUNDRED, total: HUNDRED };
 
-let app: TestApp;
-let payer: WalletPayer;
-beforeAll(async () => {
-  app = await startApp();
-  payer = walletPayer(app);
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
-});
+const app = testApp();
+const payer = walletPayer(app);
 
 const payment = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 

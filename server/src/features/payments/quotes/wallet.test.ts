@@ -1,37 +1,24 @@
 // Payments out of an embedded wallet: what the quote gives to sign, what an execution without a good
 // signature is answered with, and that money moves once and exactly when its holder has signed.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   balances,
-  booksBalance,
   externalAccount,
   fund,
   fundedCustomer,
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import type { Answer } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { drawKeys, stampWith } from '../../../../test/kit/wallets/embedded-wallets.ts';
-import {
-  payloadOf,
-  stamped,
-  type WalletPayer,
-  walletPayer,
-} from '../../../../test/kit/wallets/wallet-payments.ts';
+import { payloadOf, stamped, walletPayer } from '../../../../test/kit/wallets/wallet-payments.ts';
 
 const MINUTE = 60_000;
 const TEN = 10_000_000;
 
-let app: TestApp;
-let payer: WalletPayer;
-beforeAll(async () => {
-  app = await startApp();
-  payer = walletPayer(app);
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
-});
+const app = testApp();
+const payer = walletPayer(app);
 
 const create = (body: object) => payer.create(body);
 const execute = (id: string, headers: Record<string, string> = {}, body?: object) =>

@@ -1,8 +1,7 @@
 // The books of every way a payment can go, leg by leg: what is set aside, what moves from whom to whom, and
 // what is left with the rails when all is over.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
-  booksBalance,
   customer,
   externalAccount,
   fund,
@@ -11,19 +10,15 @@ import {
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
+import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 
-let app: TestApp;
+const app = testApp();
 let options: { as: TestPlatform };
 let platformUsd: string;
 beforeAll(async () => {
-  app = await startApp();
   options = { as: await app.newPlatform('Bookkeeper') };
   platformUsd = (await internalAccount(app, null, 'USD', options)).id;
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
 });
 
 /** A posting as `phase step: debit > credit amount currency`, accounts by their part in the payment. */

@@ -1,24 +1,23 @@
 // What the type of a transaction guarantees is held by the database and checked where a row is read.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   externalAccount,
   fundedCustomer,
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
 import { type CardDesk, cardDesk } from '../../../../test/kit/cards/cards.ts';
 import { asCardPayment } from '../../cards/clearing/payment.ts';
 import { asIncoming, asOutgoing, asPayment, transactionAt } from './rows.ts';
 import type { TransactionRow } from './store.ts';
 
-let app: TestApp;
+const app = testApp();
 let cards: CardDesk;
 const rows = {} as Record<TransactionRow['type'], TransactionRow>;
 
 beforeAll(async () => {
-  app = await startApp();
   cards = cardDesk(app);
   const { person, account } = await fundedCustomer(app);
   const target = await externalAccount(app, person.id, 'EUR');
@@ -33,7 +32,6 @@ beforeAll(async () => {
     rows[row.type] = row;
   }
 });
-afterAll(() => app.close());
 
 describe('the columns of a transaction', () => {
   it.each([

@@ -1,10 +1,9 @@
 // What a network takes is charged as it was estimated, to the unit: by transfers out of the amount, by quotes
 // on either side, across currencies, and given back with a refund. Banks, and chains that nobody knows the
 // fee of, cost nothing.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   balances,
-  booksBalance,
   customer,
   externalAccount,
   fund,
@@ -12,22 +11,17 @@ import {
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 
 const EVM = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const SOLANA = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 const ALL = 50_000_000;
 const SENT = 10_000_000;
 
-let app: TestApp;
+const app = testApp();
 let person: { id: string };
 beforeAll(async () => {
-  app = await startApp();
   person = await customer(app);
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
 });
 
 const accountOf = (currency: string) => internalAccount(app, person.id, currency);

@@ -1,8 +1,7 @@
 // Same-currency payouts on every path the sandbox scripts.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   balances,
-  booksBalance,
   customer,
   eventTypes,
   externalAccount,
@@ -11,18 +10,11 @@ import {
   internalAccount,
   ok,
 } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { scaPayer } from '../../../../test/kit/sca/strong-customers.ts';
 import { stageTransferIn, startTransferIn } from './index.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
-});
+const app = testApp();
 
 async function transfer(suffix: string, more: object = {}) {
   const { person, account } = await fundedCustomer(app);

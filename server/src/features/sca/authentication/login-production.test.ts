@@ -1,16 +1,17 @@
 // Second factors in production: codes that really go out by text message, passkeys of a device, and what is
 // kept of either. A code is good for what it was sent for, to the number it was sent to, and nothing else.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { startApp } from '../../../../test/kit/app/harness.ts';
 import { secondProcess } from '../../../../test/kit/app/second-process.ts';
+import { opened, testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   confirmCode,
   european,
   sendCode,
   writtenTo,
 } from '../../../../test/kit/customers/contacts.ts';
-import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
+import { startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
 import { assertionJson, factorDesk } from '../../../../test/kit/sca/factors.ts';
 import { loginDesk, scaEventsOf, verdict } from '../../../../test/kit/sca/login.ts';
 import { authenticator } from '../../../../test/kit/wallets/authenticator.ts';
@@ -27,15 +28,12 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
 
-let app: TestApp;
-let sms: Receiver;
+const sms = opened(startReceiver);
 let desk: ReturnType<typeof loginDesk>;
+const app = testApp(() => ({ connectors: { smsUrl: sms.url } }));
 beforeAll(async () => {
-  sms = await startReceiver();
-  app = await startApp({ connectors: { smsUrl: sms.url } });
   desk = loginDesk(app, as());
 });
-afterAll(() => Promise.all([app.close(), sms.close()]));
 
 const as = () => ({ as: app.production });
 const wait = (ms: number) => app.world.set(app.world.now() + ms);

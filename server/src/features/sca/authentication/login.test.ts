@@ -1,7 +1,7 @@
 // Logging in with each factor in the sandbox, how long that counts, and every way in which it is refused.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { european } from '../../../../test/kit/customers/contacts.ts';
 import { assertionJson, codeAt, factorDesk } from '../../../../test/kit/sca/factors.ts';
 import { loginDesk, scaEventsOf, verdict } from '../../../../test/kit/sca/login.ts';
@@ -20,15 +20,9 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
 
-let app: TestApp;
-let desk: ReturnType<typeof loginDesk>;
-let factors: ReturnType<typeof factorDesk>;
-beforeAll(async () => {
-  app = await startApp();
-  desk = loginDesk(app);
-  factors = factorDesk(app);
-});
-afterAll(() => app.close());
+const app = testApp();
+const desk = loginDesk(app);
+const factors = factorDesk(app);
 
 const wait = (ms: number) => app.world.set(app.world.now() + ms);
 const inMs = (ms: number) => new Date(app.world.now() + ms).toISOString();

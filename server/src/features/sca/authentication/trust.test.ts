@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { customer, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
-import { type CallOptions, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import type { CallOptions } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { european, writtenTo } from '../../../../test/kit/customers/contacts.ts';
 import { assertionJson, factorDesk } from '../../../../test/kit/sca/factors.ts';
 import { scaEventsOf, verdict } from '../../../../test/kit/sca/login.ts';
@@ -15,13 +16,8 @@ import {
 import { externalAccounts } from '../../payees/external-accounts/store.ts';
 import { scaChallenges } from './store.ts';
 
-let app: TestApp;
-let factors: ReturnType<typeof factorDesk>;
-beforeAll(async () => {
-  app = await startApp();
-  factors = factorDesk(app);
-});
-afterAll(() => app.close());
+const app = testApp();
+const factors = factorDesk(app);
 
 type Direction = 'trust' | 'untrust';
 

@@ -1,8 +1,8 @@
 // What failures bring: a lock that grows with every one of them, and suspension. They add up, whatever they
 // were of, until the password was reset.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { codeAt, factorDesk } from '../../../../test/kit/sca/factors.ts';
 import { loginDesk, scaEventsOf, verdict } from '../../../../test/kit/sca/login.ts';
 import { CODE, logIn, provenCustomer } from '../../../../test/kit/sca/strong-customers.ts';
@@ -11,13 +11,8 @@ import { scaStandings } from './lockout.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-let app: TestApp;
-let desk: ReturnType<typeof loginDesk>;
-beforeAll(async () => {
-  app = await startApp();
-  desk = loginDesk(app);
-});
-afterAll(() => app.close());
+const app = testApp();
+const desk = loginDesk(app);
 
 const wait = (ms: number) => app.world.set(app.world.now() + ms);
 const inMs = (ms: number) => new Date(app.world.now() + ms).toISOString();

@@ -1,8 +1,9 @@
 // Registering tokens: which provider account they come from, what the provider says of them, who is first,
 // and the issuance that goes on behind them.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { booksBalance, ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { booksBalance } from '../../../../test/kit/app/books.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   freshDesk,
   linkedDesk,
@@ -22,12 +23,7 @@ import { stablecoinJobs } from './coin-jobs.ts';
 
 const SECOND = 1_000;
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 
 const codeOf = ({ status, body }: { status: number; body: { code?: string } }) => [
   status,

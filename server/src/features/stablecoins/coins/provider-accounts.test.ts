@@ -1,20 +1,15 @@
 // Linking accounts at the provider of stablecoins: what its sandbox says by the end of a secret, what becomes
 // of the secret, and keys without which nothing is written.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
+import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { stablecoinDesk } from '../../../../test/kit/payments/stablecoins.ts';
 
 const PATH = '/stablecoin-provider-accounts';
 
-let app: TestApp;
-let desk: ReturnType<typeof stablecoinDesk>;
-
-beforeAll(async () => {
-  app = await startApp();
-  desk = stablecoinDesk(app);
-});
-afterAll(() => app.close());
+const app = testApp();
+const desk = stablecoinDesk(app);
 
 const codeOf = ({ status, body }: { status: number; body: { code?: string } }) => [
   status,

@@ -1,20 +1,15 @@
 // How long and how often a provider is asked about the issuance of a token, and that one chain of questions
 // follows it, whatever becomes of the link to the provider.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { freshDesk, linkedDesk } from '../../../../test/kit/payments/stablecoins.ts';
 import { providerAccounts, stablecoins } from '../store.ts';
 import { FOLLOW, followLater, followOn } from './follow.ts';
 
 const SECOND = 1_000;
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 
 describe('issuance', () => {
   it('is not asked about again within a second, whatever the provider says', async () => {

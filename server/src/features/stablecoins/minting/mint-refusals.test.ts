@@ -2,19 +2,19 @@
 // and which reason is told where there are several. A refused one leaves neither a row nor anything set
 // aside.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { booksBalance, ok } from '../../../../test/kit/app/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import type { Answer } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { DOLLAR, mintDesk } from '../../../../test/kit/payments/mints.ts';
 import { MOST_UNITS } from './judge.ts';
 
-let app: TestApp;
+const app = testApp();
 let desk: ReturnType<typeof mintDesk>;
 let coin: { id: string };
 let wallet: { id: string };
 let bank: { id: string };
 
 beforeAll(async () => {
-  app = await startApp();
   desk = mintDesk(app);
   coin = await desk.circulating(1_000);
   wallet = await desk.wallet();
@@ -22,8 +22,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   expect(await desk.problems()).toEqual([]);
-  await booksBalance(app);
-  await app.close();
 });
 
 const codeOf = ({ status, body }: Answer) => [status, body.code];

@@ -2,8 +2,8 @@
 // provider that does not answer, one that knows the platform no more, one that says things in an odd order.
 // The provider here is the sandbox's with a voice of its own, asked by a worker beside the server's.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { booksBalance, customer, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { customer, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { BURNT, mintDesk, UNDER_WAY, UNTOUCHED } from '../../../../test/kit/payments/mints.ts';
 import {
   FINAL,
@@ -20,21 +20,18 @@ import { CHECK } from './progress.ts';
 
 const HOUR = 3_600_000;
 
-let app: TestApp;
+const app = testApp();
 let desk: ReturnType<typeof mintDesk>;
 let wallet: { id: string };
 let bank: { id: string };
 
 beforeAll(async () => {
-  app = await startApp();
   desk = mintDesk(app);
   wallet = await desk.wallet();
   bank = await desk.bank();
 });
 afterAll(async () => {
   expect(await desk.problems()).toEqual([]);
-  await booksBalance(app);
-  await app.close();
 });
 
 const workerSaying = (...answers: readonly Voice[]) => speaking(app, ...answers);

@@ -1,25 +1,23 @@
 // Ordering a mint or burn while something goes on around it: the provider is asked in the middle, so what
 // was judged before may be true no more when it has answered. The provider here is the sandbox's with one
 // voice of its own.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { mintDesk } from '../../../../test/kit/payments/mints.ts';
 import type { MintPort } from '../../../connectors/ports/stablecoins.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { mintsAndBurns, stablecoins } from '../store.ts';
 import { placeOrder, throughOf } from './place.ts';
 
-let app: TestApp;
+const app = testApp();
 let desk: ReturnType<typeof mintDesk>;
 let coinId: string;
 
 beforeAll(async () => {
-  app = await startApp();
   desk = mintDesk(app);
   coinId = (await desk.coin()).id;
 });
-afterAll(() => app.close());
 
 /** Orders a mint for a wallet at a provider that does this before it says what it thinks of it. */
 function mintWhere(accountId: string, before: () => Promise<unknown>) {

@@ -2,27 +2,26 @@
 // once: no operation leaves the table of its states or its end, and the books of the coin are at every
 // moment what its operations say, with no more burnt than circulates.
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { booksBalance, ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { booksBalance } from '../../../../test/kit/app/books.ts';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { DOLLAR, mintDesk } from '../../../../test/kit/payments/mints.ts';
 import type { OrderProgress } from '../../../connectors/ports/stablecoins.ts';
 import { operationStates } from '../states.ts';
 import { mintsAndBurns } from '../store.ts';
 import { heed, isOver } from './progress.ts';
 
-let app: TestApp;
+const app = testApp();
 let desk: ReturnType<typeof mintDesk>;
 let wallet: { id: string };
 let bank: { id: string };
 
 beforeAll(async () => {
-  app = await startApp();
   desk = mintDesk(app);
   wallet = await desk.wallet();
   bank = await desk.bank();
 });
-afterAll(() => app.close());
 
 const STATES = ['funding', 'submitted', 'processing', 'completed', 'failed', 'expired'] as const;
 

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { describe, expect, it } from 'vitest';
 import { commandOn } from '../../../../test/kit/app/production.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { operate } from '../../../runtime/operation/operate.ts';
 import { systemCaller } from '../platform/index.ts';
 import { authenticator } from './index.ts';
 import { tokens } from './store.ts';
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 
 interface Token {
   id: string;

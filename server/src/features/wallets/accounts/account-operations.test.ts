@@ -3,14 +3,10 @@
 import { createHash } from 'node:crypto';
 import { validateMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { customer, internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
-import {
-  type Answer,
-  startApp,
-  type TestApp,
-  type TestPlatform,
-} from '../../../../test/kit/app/harness.ts';
+import type { Answer, TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { walletCrypto } from '../../../../test/kit/wallets/client-libraries.ts';
 import {
   drawKeys,
@@ -24,11 +20,7 @@ import { openMessageOf } from '../../notifications/messages/send.ts';
 import { messages } from '../../notifications/messages/store.ts';
 import { walletAuthorizations, wallets } from '../store.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 
 const HOUR_MS = 3_600_000;
 const codeOf = ({ status, body }: Answer) => [status, body.code];

@@ -2,7 +2,7 @@
 // and for customers of the version before.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   balances,
   customer,
@@ -10,7 +10,8 @@ import {
   internalAccount,
   ok,
 } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
+import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { connectorRegistry, custodyKeysOf } from '../../../connectors/registry.ts';
 import { projectRoot } from '../../../runtime/config/root.ts';
 import { provisionAccounts } from '../../balances/internal-accounts/index.ts';
@@ -18,11 +19,7 @@ import { changeCustomer } from '../../customers/registration/update.ts';
 import { credentials, wallets } from '../store.ts';
 import { openWallets, openWalletsOf } from './provision.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 
 const listed = async (customerId: string, query = '', as = app.platform) => {
   const url = `/customers/internal-accounts?customerId=${customerId}&limit=100${query}`;
@@ -101,16 +98,19 @@ describe('a new customer', () => {
 });
 
 describe('customers who were there before', () => {
-  /** Takes the wallets of everybody away, as if there had never been any. */
+  /** Deletes all wallets without money, as if they had never been opened. */
   async function forgetWallets() {
     await app.settle();
+    const { db } = app.runtime;
+    const empty = await db.query('select id from ledger_accounts where balance = 0', []);
+    const ids = empty.map(({ id }) => id);
     for (const sql of [
-      `delete from ledger_accounts where id in (select id from wallets)`,
-      `delete from internal_accounts where id in (select id from wallets)`,
-      'delete from credentials',
-      'delete from wallets',
+      `delete from ledger_accounts where id in (select id from wallets) and id = any($1)`,
+      `delete from internal_accounts where id in (select id from wallets) and id = any($1)`,
+      'delete from credentials where account_id = any($1)',
+      'delete from wallets where id = any($1)',
     ]) {
-      await app.runtime.db.query(sql);
+      await db.query(sql, [ids]);
     }
   }
 

@@ -1,14 +1,11 @@
 // A contact and what hangs on it, changed in one instant: whoever comes second sees what the first
 // has done, so that nobody's codes go where no holder has signed for. The other thing is made to
 // happen after everything was read and before anything was written.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
-import {
-  signedHeaders,
-  type WalletDesk,
-  walletDesk,
-} from '../../../../test/kit/wallets/embedded-wallets.ts';
+import type { Answer } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
+import { signedHeaders, walletDesk } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import { phoneNumber } from '../../../../test/kit/wallets/one-time-codes.ts';
 import { connectorRegistry } from '../../../connectors/registry.ts';
 import type { Input } from '../../../kernel/contract/operation.ts';
@@ -20,13 +17,8 @@ import { tiedCredentials } from './contacts.ts';
 
 const DELAY = 48 * 3_600_000;
 
-let app: TestApp;
-let desk: WalletDesk;
-beforeAll(async () => {
-  app = await startApp({ walletRecoveryMs: DELAY });
-  desk = walletDesk(app);
-});
-afterAll(() => app.close());
+const app = testApp({ walletRecoveryMs: DELAY });
+const desk = walletDesk(app);
 
 type Open = Parameters<typeof changeCustomer>[1]['openWallets'];
 

@@ -1,27 +1,22 @@
 // Changing what one-time codes go to: only the holder of a wallet that is tied to it may, by a signature, and
 // then the customer and every credential change together or not at all.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import type { Answer } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   CODE,
   drawKeys,
   encryptOtp,
   signedHeaders,
-  type WalletDesk,
   walletDesk,
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 import { digestOf } from '../../customers/digests/index.ts';
 import { type CredentialRow, credentials, walletSessions, wallets } from '../store.ts';
 
-let app: TestApp;
-let desk: WalletDesk;
-beforeAll(async () => {
-  app = await startApp();
-  desk = walletDesk(app);
-});
-afterAll(() => app.close());
+const app = testApp();
+const desk = walletDesk(app);
 
 let counter = 0;
 const fresh = () => `new-${++counter}@example.com`;

@@ -2,7 +2,7 @@
 // decide, what the sandbox takes is refused, and a provider that is down is nobody's fault.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   type IdentityProvider,
   nonceOf,
@@ -20,16 +20,17 @@ import {
 
 const MINUTE = 60_000;
 
-let app: TestApp;
 let desk: WalletDesk;
 let provider: IdentityProvider;
 let key: ProviderKey;
 beforeAll(async () => {
   [key, provider] = await Promise.all([providerKey('one'), startIdentityProvider()]);
-  app = await startApp({ connectors: { oidcIssuers: [provider.issuer] } });
+});
+afterAll(() => provider.close());
+const app = testApp(() => ({ connectors: { oidcIssuers: [provider.issuer] } }));
+beforeAll(async () => {
   desk = walletDesk(app, { as: app.production });
 });
-afterAll(() => Promise.all([app.close(), provider.close()]));
 beforeEach(() => {
   provider.mend();
   provider.show(key);

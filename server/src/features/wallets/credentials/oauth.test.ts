@@ -1,28 +1,23 @@
 // Credentials of identity providers in the sandbox, where tokens carry any signature: adding one, opening
 // sessions with it, removing it, and everything that stands in the way.
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import type { Answer } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { nonceOf, segment } from '../../../../test/kit/http/identity-provider.ts';
 import {
   drawKeys,
   type Keys,
   openSessionKey,
   signedHeaders,
-  type WalletDesk,
   walletDesk,
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
 
 const MINUTE = 60_000;
 
-let app: TestApp;
-let desk: WalletDesk;
-beforeAll(async () => {
-  app = await startApp();
-  desk = walletDesk(app);
-});
-afterAll(() => app.close());
+const app = testApp();
+const desk = walletDesk(app);
 
 const seconds = () => app.world.now() / 1000;
 let users = 0;

@@ -1,8 +1,9 @@
 // What holds for credentials of every type: listing them, adding the first and every other one, and finding
 // the one that is to be proved.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import type { Answer } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   CODE,
   drawKeys,
@@ -20,15 +21,13 @@ import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 const MINUTE = 60_000;
 const NOBODY = '00000000-0000-7000-8000-000000000000';
 
-let app: TestApp;
+const app = testApp();
 let desk: WalletDesk;
 let theirs: WalletDesk;
 beforeAll(async () => {
-  app = await startApp();
   desk = walletDesk(app);
   theirs = walletDesk(app, { as: app.other });
 });
-afterAll(() => app.close());
 
 const codeOf = (answer: Answer) => verdict(answer).slice(0, 2);
 const NO_CREDENTIAL = [404, 'AUTH_METHOD_NOT_FOUND', 'No such credential.'];

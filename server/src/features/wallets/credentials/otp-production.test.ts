@@ -2,7 +2,8 @@
 // platform's configuration makes of them, how often they are sent, and where they are not to be found.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { startApp } from '../../../../test/kit/app/harness.ts';
+import { testAppForEach } from '../../../../test/kit/app/test-app.ts';
 import { writtenTo } from '../../../../test/kit/customers/contacts.ts';
 import { type MailServer, startMailServer } from '../../../../test/kit/http/mail-server.ts';
 import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
@@ -23,19 +24,22 @@ import {
 
 const MINUTE = 60_000;
 
-let app: TestApp;
+const mailFrom = 'Codes <codes@pay.example.com>';
 let mail: MailServer;
 let sms: Receiver;
 let desk: WalletDesk;
 let otp: ReturnType<typeof otpDesk>;
 beforeEach(async () => {
   [mail, sms] = await Promise.all([startMailServer(), startReceiver()]);
-  const mailFrom = 'Codes <codes@pay.example.com>';
-  app = await startApp({ connectors: { smtpUrl: mail.url, mailFrom, smsUrl: sms.url } });
+});
+afterEach(() => Promise.all([mail.close(), sms.close()]));
+const app = testAppForEach(() => ({
+  connectors: { smtpUrl: mail.url, mailFrom, smsUrl: sms.url },
+}));
+beforeEach(async () => {
   desk = walletDesk(app, { as: app.production });
   otp = otpDesk(app, desk);
 });
-afterEach(() => Promise.all([app.close(), mail.close(), sms.close()]));
 
 const mailed = (): string => /^(\w+) is your code/m.exec(mail.got.at(-1)?.raw ?? '')?.[1] ?? '';
 

@@ -1,8 +1,9 @@
 // Showing a one-time code and signing for the session, in the sandbox, over HTTP and with the libraries that
 // clients use, and every way in which either is refused.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import type { Answer } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { walletCrypto } from '../../../../test/kit/wallets/client-libraries.ts';
 import {
   CODE,
@@ -33,16 +34,14 @@ const TYPES: [OtpType, string, string][] = [
   ['SMS_OTP', 'phoneNumber', 'OTP_TYPE_SMS'],
 ];
 
-let app: TestApp;
+// Clients hold the end of a token against their own clock.
+const app = testApp({ start: Date.now() });
 let desk: WalletDesk;
 let otp: ReturnType<typeof otpDesk>;
 beforeAll(async () => {
-  // Clients hold the end of a token against their own clock.
-  app = await startApp({ start: Date.now() });
   desk = walletDesk(app);
   otp = otpDesk(app, desk);
 });
-afterAll(() => app.close());
 
 describe('verifyAuthCredential', () => {
   describe('showing a code', () => {

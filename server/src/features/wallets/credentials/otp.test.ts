@@ -1,8 +1,8 @@
 // One-time codes as credentials of wallets, in the sandbox and over HTTP: adding one, bringing one back, and
 // asking for a code, with every way in which that is refused.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { writtenTo } from '../../../../test/kit/customers/contacts.ts';
 import {
   signedHeaders,
@@ -20,15 +20,13 @@ import { customers } from '../../customers/records/store.ts';
 const MINUTE = 60_000;
 const TYPES = ['EMAIL_OTP', 'SMS_OTP'] as const;
 
-let app: TestApp;
+const app = testApp();
 let desk: WalletDesk;
 let otp: ReturnType<typeof otpDesk>;
 beforeAll(async () => {
-  app = await startApp();
   desk = walletDesk(app);
   otp = otpDesk(app, desk);
 });
-afterAll(() => app.close());
 
 describe('createAuthCredential', () => {
   describe('adding a credential of one-time codes', () => {

@@ -1,7 +1,7 @@
 // Passkeys that prove themselves, through the API: sessions they open, and everything that opens none.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { type Authenticator, authenticator } from '../../../../test/kit/wallets/authenticator.ts';
 import {
   drawKeys,
@@ -21,15 +21,13 @@ import { addCredential } from '../accounts/credentials.ts';
 import { walletOf } from '../accounts/wallet.ts';
 import { passkeyKind } from './passkey.ts';
 
-let app: TestApp;
+const app = testApp();
 let desk: WalletDesk;
 let passkeys: PasskeyDesk;
 beforeAll(async () => {
-  app = await startApp();
   desk = walletDesk(app);
   passkeys = passkeyDesk(desk);
 });
-afterAll(() => app?.close());
 
 describe('verifyAuthCredential', () => {
   describe('a session is opened', () => {

@@ -1,8 +1,8 @@
 // Passkeys as credentials, through the API: adding one, and asking it to prove itself, with everything that
 // stands against either.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { authenticator } from '../../../../test/kit/wallets/authenticator.ts';
 import {
   drawKeys,
@@ -18,15 +18,13 @@ import {
   registration,
 } from '../../../../test/kit/wallets/passkeys.ts';
 
-let app: TestApp;
+const app = testApp();
 let desk: WalletDesk;
 let passkeys: PasskeyDesk;
 beforeAll(async () => {
-  app = await startApp();
   desk = walletDesk(app);
   passkeys = passkeyDesk(desk);
 });
-afterAll(() => app?.close());
 
 describe('createAuthCredential', () => {
   describe('a passkey is added', () => {

@@ -1,8 +1,9 @@
 // Removing credentials: who may sign for it, what ends with one, and that a wallet never loses its last,
 // however many are removed at once.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import type { Answer } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   CODE,
   drawKeys,
@@ -12,18 +13,12 @@ import {
   notYours,
   passkeyBody,
   signedHeaders,
-  type WalletDesk,
   walletDesk,
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import { verdict } from '../../../../test/kit/wallets/one-time-codes.ts';
 
-let app: TestApp;
-let desk: WalletDesk;
-beforeAll(async () => {
-  app = await startApp();
-  desk = walletDesk(app);
-});
-afterAll(() => app.close());
+const app = testApp();
+const desk = walletDesk(app);
 
 const NOBODY = '00000000-0000-7000-8000-000000000000';
 const NO_CREDENTIAL = [404, 'AUTH_METHOD_NOT_FOUND', 'No such credential.'];

@@ -1,8 +1,8 @@
 // Sessions where much happens: a wallet that has had very many of them, and one that is followed by another
 // in the instant in which the credential that vouches for it is removed.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testAppForEach } from '../../../../test/kit/app/test-app.ts';
 import {
   drawKeys,
   signedHeaders,
@@ -13,13 +13,11 @@ import { verdict } from '../../../../test/kit/wallets/one-time-codes.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { platforms } from '../../tenancy/platform/store.ts';
 
-let app: TestApp;
+const app = testAppForEach();
 let desk: WalletDesk;
 beforeEach(async () => {
-  app = await startApp();
   desk = walletDesk(app);
 });
-afterEach(() => app.close());
 
 const MANY = 60;
 

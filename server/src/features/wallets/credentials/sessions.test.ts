@@ -1,7 +1,7 @@
 // Sessions of a wallet: several at once, how they run out, how one follows another, and how each is ended.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   drawKeys,
   NOT_ALLOWED,
@@ -17,15 +17,13 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const NOBODY = '00000000-0000-7000-8000-000000000000';
 
-let app: TestApp;
+const app = testApp();
 let desk: WalletDesk;
 let theirs: WalletDesk;
 beforeAll(async () => {
-  app = await startApp();
   desk = walletDesk(app);
   theirs = walletDesk(app, { as: app.other });
 });
-afterAll(() => app.close());
 
 const NO_SESSION = [404, 'SESSION_NOT_FOUND', 'No such session.'];
 const ENDED = [401, 'UNAUTHORIZED', 'The session has ended. Prove a credential to open another.'];

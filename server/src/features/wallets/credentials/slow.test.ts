@@ -1,8 +1,9 @@
 // Wallets that take their time, as the operator can have the sandbox play it: every operation that may answer
 // that it goes on is asked for again, ends by itself, and keeps its rules until it has ended.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import type { Answer } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   CODE,
   drawKeys,
@@ -14,11 +15,7 @@ import {
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import { phoneNumber, verdict } from '../../../../test/kit/wallets/one-time-codes.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(() => app.close());
+const app = testApp();
 
 const ONLY_ONE = [400, 'INVALID_INPUT', 'The only credential of a wallet cannot be removed.'];
 

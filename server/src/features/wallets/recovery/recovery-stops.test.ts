@@ -1,7 +1,7 @@
 // What stops a way back into a wallet that waits, and that it happens once however many servers there are.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { writtenTo } from '../../../../test/kit/customers/contacts.ts';
 import { erase } from '../../../../test/kit/customers/erasure.ts';
 import { signedHeaders, type WalletDesk } from '../../../../test/kit/wallets/embedded-wallets.ts';
@@ -18,15 +18,13 @@ import { addCredential } from '../accounts/credentials.ts';
 import { findWallet } from '../accounts/wallet.ts';
 import { stopRecovery } from './recovery.ts';
 
-let app: TestApp;
+const app = testApp({ walletRecoveryMs: DELAY });
 let recovery: RecoveryDesk;
 let desk: WalletDesk;
 beforeAll(async () => {
-  app = await startApp({ walletRecoveryMs: DELAY });
   recovery = recoveryDesk(app);
   desk = recovery.desk;
 });
-afterAll(() => app.close());
 
 describe('what stops it', () => {
   it('a sign-in, at once', async () => {

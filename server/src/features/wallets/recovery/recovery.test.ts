@@ -1,9 +1,10 @@
 // The way back for a user who can prove no credential: all of it, what is said about it, what it is refused
 // for, and how long it takes.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { startApp } from '../../../../test/kit/app/harness.ts';
 import { secondProcess } from '../../../../test/kit/app/second-process.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { writtenTo } from '../../../../test/kit/customers/contacts.ts';
 import { type WalletDesk, walletDesk } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import { phoneNumber } from '../../../../test/kit/wallets/one-time-codes.ts';
@@ -22,15 +23,13 @@ import { startRecovery } from './recovery-jobs.ts';
 
 const [ASKED_AT, DUE_AT] = ['2026-01-05 09:00 UTC', '2026-01-07 09:00 UTC'];
 
-let app: TestApp;
+const app = testApp({ walletRecoveryMs: DELAY });
 let recovery: RecoveryDesk;
 let desk: WalletDesk;
 beforeAll(async () => {
-  app = await startApp({ walletRecoveryMs: DELAY });
   recovery = recoveryDesk(app);
   desk = recovery.desk;
 });
-afterAll(() => app.close());
 
 describe('the whole way', () => {
   it('ends in a credential that is proved like any other, and changes nothing else', async () => {

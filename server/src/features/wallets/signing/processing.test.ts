@@ -1,8 +1,8 @@
 // Answers that a wallet is still at work: how many, who may go on, and that the work is done once, also when
 // nobody asks again or something stands against it by then.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../../test/kit/app/harness.ts';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { secondProcess } from '../../../../test/kit/app/second-process.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { stampWith } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import {
   leaveMark,
@@ -25,12 +25,10 @@ const PROCESSING = {
   body: { status: 'PROCESSING', message: expect.any(String) },
 };
 
-let app: TestApp;
+const app = testApp();
 beforeAll(async () => {
-  app = await startApp();
   await prepareMarks(app);
 });
-afterAll(() => app.close());
 
 const setPolls = (polls: number, as = app.platform) =>
   app.operate(async (ctx) => {

@@ -1,8 +1,9 @@
 // The signed retry as clients meet it: the order in which a second request is judged, in both environments,
 // and what keeps one signature from meaning more than one act.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { secondProcess } from '../../../../test/kit/app/second-process.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   drawKeys,
   signedHeaders,
@@ -21,12 +22,10 @@ import { walletAuthorizations } from '../store.ts';
 const MINUTE = 60_000;
 const LITERAL = 'sandbox-valid-signature';
 
-let app: TestApp;
+const app = testApp();
 beforeAll(async () => {
-  app = await startApp();
   await prepareMarks(app);
 });
-afterAll(() => app.close());
 
 type Answer = { status: number; body: unknown };
 const said = ({ status, body }: Answer) => [status, (body as { code?: string })?.code];

@@ -1,10 +1,9 @@
 // Payments made with money from outside: paid in for a quote, exactly, short, in excess, late and twice, and
 // pulled from a bank account, with everything a bank may answer. Each ends with the states, the events in
 // their order, the balances and the books.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   balances,
-  booksBalance,
   customer,
   eventTypes,
   externalAccount,
@@ -13,20 +12,13 @@ import {
   ok,
   quoteBody,
 } from '../../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import { internalAccounts } from '../../../balances/internal-accounts/store.ts';
 import { currentOf } from '../../payouts/payout-jobs.ts';
 import { asOutgoing } from '../../transactions/rows.ts';
 import { heedFunding } from './funding.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
-});
+const app = testApp();
 
 const MINUTE = 60_000;
 const ALL_BACK = ['PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'];

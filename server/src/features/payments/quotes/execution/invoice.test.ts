@@ -1,17 +1,17 @@
 // Payments to Lightning invoices, on the day that the published ones were issued: what they ask for, how
 // long they are good, and that nobody pays one twice, whoever has it registered and however close two
 // payments follow each other.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   balances,
-  booksBalance,
   customer,
   fund,
   internalAccount,
   ok,
   quoteBody,
 } from '../../../../../test/kit/app/fixtures.ts';
-import { type CallOptions, startApp, type TestApp } from '../../../../../test/kit/app/harness.ts';
+import type { CallOptions } from '../../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import { bolt11 } from '../../../../connectors/sandbox/payments/bolt11.ts';
 
 const ISSUED_S = 1_496_314_658;
@@ -28,14 +28,7 @@ const FAILING =
   'qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqdq9w3jkzxqrrss9qrsgq3frtmlcdpg76utg68kyek88nm9fe' +
   'mptnvnrcnxsge9aw4awafj7x4qyf4rrgsga2vylzxnnj6q55vp64wtapspaz85g6fyjr4tmd0lcp6lr002';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp({ start: (ISSUED_S + 10) * 1_000 });
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
-});
+const app = testApp({ start: (ISSUED_S + 10) * 1_000 });
 
 let made = 0;
 

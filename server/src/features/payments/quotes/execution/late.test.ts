@@ -1,9 +1,8 @@
 // What comes too late, twice, or to somebody who is gone: bank returns after an account closed, pulls that
 // are taken back again and again, fee accounts that froze meanwhile, and callbacks of money not yet here.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   balances,
-  booksBalance,
   customer,
   eventTypes,
   externalAccount,
@@ -12,7 +11,7 @@ import {
   ok,
   quoteBody,
 } from '../../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import type { Progress } from '../../../../connectors/ports/index.ts';
 import { moveInternalAccount } from '../../../balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../../balances/internal-accounts/store.ts';
@@ -21,14 +20,7 @@ import { currentOf, heedPayout } from '../../payouts/payout-jobs.ts';
 import { asOutgoing } from '../../transactions/rows.ts';
 import { heedFunding } from './funding.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
-});
+const app = testApp();
 
 const transaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 const execute = async (id: string) => ok(await app.call('POST', `/quotes/${id}/execute`), 200);

@@ -1,10 +1,9 @@
 // Two things at once: whatever happens between a decision and its commit, money moves once or not at all,
 // and never to or from somebody who is gone. The other thing is made to happen at the worst moment, after
 // everything was read and before anything was written.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   balances,
-  booksBalance,
   customer,
   eventTypes,
   externalAccount,
@@ -13,7 +12,7 @@ import {
   ok,
   quoteBody,
 } from '../../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import { connectorRegistry } from '../../../../connectors/registry.ts';
 import type { Job, JobHandler, Result } from '../../../../runtime/jobs/jobs.ts';
 import { createLog, type Log } from '../../../../runtime/observability/log.ts';
@@ -24,15 +23,10 @@ import { asOutgoing } from '../../transactions/rows.ts';
 import { expirySweep } from '../expiry.ts';
 import { startPayment } from './execute.ts';
 
-let app: TestApp;
+const app = testApp();
 let silent: Log;
 beforeAll(async () => {
-  app = await startApp();
   silent = createLog(app.world, 'silent', () => {});
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
 });
 
 interface Quoted {

@@ -1,15 +1,15 @@
 // A payment that waits for its proof holds nothing: not the money, and not the invoice it would pay either.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   balances,
-  booksBalance,
   customer,
   fund,
   internalAccount,
   ok,
   quoteBody,
 } from '../../../../../test/kit/app/fixtures.ts';
-import { type CallOptions, startApp, type TestApp } from '../../../../../test/kit/app/harness.ts';
+import type { CallOptions } from '../../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import {
   authorize,
   CODE,
@@ -18,14 +18,7 @@ import {
 } from '../../../../../test/kit/sca/strong-customers.ts';
 import { bolt11 } from '../../../../connectors/sandbox/payments/bolt11.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
-});
+const app = testApp();
 
 const MINUTE = 60_000;
 

@@ -1,21 +1,15 @@
 // Payments that a passkey authorises: it signs this amount and this payee, and nothing else. In the sandbox a
 // page without a device will do; in production a device in software plays one to the letter.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
-  booksBalance,
   eventTypes,
   externalAccount,
   internalAccount,
   ok,
   quoteBody,
 } from '../../../../../test/kit/app/fixtures.ts';
-import {
-  type Answer,
-  type CallOptions,
-  startApp,
-  type TestApp,
-  type TestPlatform,
-} from '../../../../../test/kit/app/harness.ts';
+import type { Answer, CallOptions, TestPlatform } from '../../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import { european } from '../../../../../test/kit/customers/contacts.ts';
 import { assertionJson, factorDesk } from '../../../../../test/kit/sca/factors.ts';
 import { loginDesk } from '../../../../../test/kit/sca/login.ts';
@@ -33,14 +27,7 @@ import type { Authenticator } from '../../../../../test/kit/wallets/authenticato
 import { platforms } from '../../../tenancy/platform/store.ts';
 import { takeDeposit } from './funding.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
-});
+const app = testApp();
 beforeEach(() => app.advance(60_000));
 
 const MINUTE = 60_000;

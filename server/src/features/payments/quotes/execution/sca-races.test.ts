@@ -1,15 +1,10 @@
 // Two things at once about a payment that waits: two proofs, two executions, a proof and the end of its time,
 // trust that is withdrawn. The other thing is made to happen at the worst moment, after everything was read
 // and before anything was written; exactly one of the two counts.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  balances,
-  booksBalance,
-  eventTypes,
-  ok,
-  quoteBody,
-} from '../../../../../test/kit/app/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../../test/kit/app/harness.ts';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { balances, eventTypes, ok, quoteBody } from '../../../../../test/kit/app/fixtures.ts';
+import type { Answer } from '../../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import { writtenTo } from '../../../../../test/kit/customers/contacts.ts';
 import {
   authorize,
@@ -25,15 +20,10 @@ import { scaChallenges } from '../../../sca/authentication/store.ts';
 import { transactions } from '../../transactions/store.ts';
 import { lapseJobs } from './lapse.ts';
 
-let app: TestApp;
+const app = testApp();
 let payer: ScaPayer;
 beforeAll(async () => {
-  app = await startApp();
   payer = await scaPayer(app, { usdc: 0 });
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
 });
 beforeEach(() => app.advance(60_000));
 

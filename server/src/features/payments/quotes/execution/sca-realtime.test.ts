@@ -1,15 +1,14 @@
 // Quotes of the region that somebody will pay in: nobody is told where before the customer has authorised
 // them, and money that comes before is not theirs.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   balances,
-  booksBalance,
   eventTypes,
   externalAccount,
   ok,
   quoteBody,
 } from '../../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import {
   authorize,
   CODE,
@@ -18,15 +17,10 @@ import {
   scaPayer,
 } from '../../../../../test/kit/sca/strong-customers.ts';
 
-let app: TestApp;
+const app = testApp();
 let payer: ScaPayer;
 beforeAll(async () => {
-  app = await startApp();
   payer = await scaPayer(app, { eur: 0, usdc: 0 });
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
 });
 beforeEach(() => app.advance(60_000));
 

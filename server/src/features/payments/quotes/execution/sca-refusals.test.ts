@@ -1,15 +1,15 @@
 // Proofs that do not hold, come too late, come from elsewhere or meet an empty account: nothing moves, and
 // what may be tried again stays as it was.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import {
   balances,
-  booksBalance,
   externalAccount,
   fund,
   ok,
   quoteBody,
 } from '../../../../../test/kit/app/fixtures.ts';
-import { type Answer, startApp, type TestApp } from '../../../../../test/kit/app/harness.ts';
+import type { Answer } from '../../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import { writtenTo } from '../../../../../test/kit/customers/contacts.ts';
 import {
   authorize,
@@ -26,14 +26,7 @@ import { scaEvents } from '../../../sca/events/events.ts';
 import { scaStandings } from '../../../sca/lockout/lockout.ts';
 import { platforms } from '../../../tenancy/platform/store.ts';
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
-});
+const app = testApp();
 beforeEach(() => app.advance(60_000));
 
 const MINUTE = 60_000;

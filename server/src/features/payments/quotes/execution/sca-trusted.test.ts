@@ -1,10 +1,10 @@
 // Payments to accounts that their customer trusts need no proof. What they need all the same: somebody who is
 // not shut out, and a line for those who look later. Beside them what a message shows of a chain's address,
 // and numbers that nobody asked about when their customer came.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { booksBalance, ok, quoteBody } from '../../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../../test/kit/app/harness.ts';
+import { describe, expect, it } from 'vitest';
+import { ok, quoteBody } from '../../../../../test/kit/app/fixtures.ts';
 import { commandOn } from '../../../../../test/kit/app/production.ts';
+import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import { writtenTo } from '../../../../../test/kit/customers/contacts.ts';
 import { scaEventsOf } from '../../../../../test/kit/sca/login.ts';
 import {
@@ -15,15 +15,7 @@ import {
   scaPayer,
 } from '../../../../../test/kit/sca/strong-customers.ts';
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startApp();
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
-});
+const app = testApp();
 
 async function trust(accountId: string): Promise<void> {
   const path = `/customers/external-accounts/${accountId}/trust`;

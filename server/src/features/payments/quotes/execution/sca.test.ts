@@ -1,9 +1,8 @@
 // Payments that their customer authorises: what is asked for, in how many steps, what is told on the way and
 // when the money moves; and who needs not.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   balances,
-  booksBalance,
   customer,
   eventTypes,
   externalAccount,
@@ -12,7 +11,7 @@ import {
   ok,
   quoteBody,
 } from '../../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import { european, writtenTo } from '../../../../../test/kit/customers/contacts.ts';
 import {
   authorize,
@@ -26,15 +25,10 @@ import {
 } from '../../../../../test/kit/sca/strong-customers.ts';
 import { platforms } from '../../../tenancy/platform/store.ts';
 
-let app: TestApp;
+const app = testApp();
 let payer: ScaPayer;
 beforeAll(async () => {
-  app = await startApp();
   payer = await scaPayer(app);
-});
-afterAll(async () => {
-  await booksBalance(app);
-  await app.close();
 });
 // Long enough for another code to the same customer.
 beforeEach(() => app.advance(60_000));

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { customer, externalAccount, ok } from '../../../../../test/kit/app/fixtures.ts';
-import { type CallOptions, startApp, type TestApp } from '../../../../../test/kit/app/harness.ts';
+import type { CallOptions } from '../../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import { european, writtenTo } from '../../../../../test/kit/customers/contacts.ts';
 import { factorDesk } from '../../../../../test/kit/sca/factors.ts';
 import { loginDesk, scaEventsOf, verdict } from '../../../../../test/kit/sca/login.ts';
@@ -18,13 +19,8 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const UNKNOWN = 'ScaReset:01980000-0000-7000-8000-000000000000';
 
-let app: TestApp;
-let factors: ReturnType<typeof factorDesk>;
-beforeAll(async () => {
-  app = await startApp();
-  factors = factorDesk(app);
-});
-afterAll(() => app.close());
+const app = testApp();
+const factors = factorDesk(app);
 
 type Body = Record<string, unknown>;
 

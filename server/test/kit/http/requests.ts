@@ -2,10 +2,10 @@
 import { publishedDocument } from '../../../src/document.ts';
 import type { Contract } from '../../../src/kernel/contract/operation.ts';
 import { policy } from '../agents/agents.ts';
+import { accountInfos } from '../app/fixtures.ts';
 import { ownerBody } from '../customers/owners.ts';
-import { paperForm, pdfFile } from '../http/documents.ts';
 import { drawKeys } from '../wallets/embedded-wallets.ts';
-import { accountInfos } from './fixtures.ts';
+import { paperForm, pdfFile } from './documents.ts';
 import { sample } from './sample.ts';
 
 type Json = Record<string, unknown>;

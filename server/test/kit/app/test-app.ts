@@ -1,0 +1,50 @@
+// What a test file opens, closed by the hooks that opening it registers: a server, or anything else that has
+// a `close`.
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import { type AppOptions, startApp, type TestApp } from './harness.ts';
+
+interface Closable {
+  close(): unknown;
+}
+
+function hooksOf<T extends Closable>(open: () => Promise<T>) {
+  const state: Partial<T> = {};
+  const value = new Proxy(state, {
+    get(target, name) {
+      if (target.close || typeof name === 'symbol') return Reflect.get(target, name);
+      throw new Error(`opened before the first test: read '${String(name)}' from there on`);
+    },
+  }) as T;
+  const start = async () => {
+    Object.defineProperties(state, Object.getOwnPropertyDescriptors(await open()));
+  };
+  const stop = async () => {
+    await state.close?.();
+  };
+  return { value, start, stop };
+}
+
+/** What `open` returns: opened before the tests of the file or `describe` that calls this, closed after. */
+export function opened<T extends Closable>(open: () => Promise<T>): T {
+  const { value, start, stop } = hooksOf(open);
+  beforeAll(start);
+  afterAll(stop);
+  return value;
+}
+
+/** Options that depend on something that an earlier hook opens are a function. */
+type Options = AppOptions | (() => AppOptions);
+const start = (options: Options) => startApp(typeof options === 'function' ? options() : options);
+
+/** One server for all tests of the file or `describe` that calls this; closing it checks its books. */
+export function testApp(options: Options = {}): TestApp {
+  return opened(() => start(options));
+}
+
+/** As `testApp`, and each test has a server of its own. */
+export function testAppForEach(options: Options = {}): TestApp {
+  const hooks = hooksOf(() => start(options));
+  beforeEach(hooks.start);
+  afterEach(hooks.stop);
+  return hooks.value;
+}
