@@ -91,11 +91,16 @@ function freshFolder() {
 /** Bundles the bench and each of its helper processes. */
 async function buildBench() {
   const { build } = createRequire(import.meta.url)('esbuild');
-  const names = fs.readdirSync(path.join(bench, 'src'));
-  const entries = names.filter((name) => name === 'main.ts' || name.endsWith('-process.ts'));
+  const processes = path.join(bench, 'src', 'processes');
+  const entries = fs.readdirSync(processes).filter((name) => name.endsWith('-process.ts'));
   const outdir = freshFolder();
   await build({
-    entryPoints: entries.map((name) => path.join(bench, 'src', name)),
+    entryPoints: [
+      path.join(bench, 'src/main.ts'),
+      ...entries.map((name) => path.join(processes, name)),
+    ],
+    // A process is started by its name, from the folder that everything is in.
+    entryNames: '[name]',
     outdir,
     absWorkingDir: root,
     bundle: true,

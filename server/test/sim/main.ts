@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { migrate } from '../../src/runtime/db/migrate.ts';
 import { startEmbedded } from '../../src/runtime/postgres/embedded.ts';
-import { connect } from './picture.ts';
+import { connect } from './picture/picture.ts';
 import { type Report, simulate } from './run.ts';
 
 interface SimFlags {

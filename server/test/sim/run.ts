@@ -2,27 +2,27 @@
 // last look when all has come to rest. A failure says how to see it again.
 import { createHash } from 'node:crypto';
 import type { Action } from './actions/action.ts';
-import { AGENTS } from './actions/agents.ts';
-import { CARD_ECHOES } from './actions/card-echoes.ts';
-import { CARD_TALK } from './actions/card-talk.ts';
-import { CARDS } from './actions/cards.ts';
-import { COINS } from './actions/coins.ts';
-import { DESK } from './actions/desk.ts';
-import { ERRANDS } from './actions/errands.ts';
-import { HOLDERS } from './actions/holders.ts';
-import { MINTS } from './actions/mints.ts';
-import { PARTIES } from './actions/parties.ts';
-import { PAYMENTS } from './actions/payments.ts';
-import { SETTINGS } from './actions/settings.ts';
-import { STRONG } from './actions/strong.ts';
-import { TROUBLE } from './actions/trouble.ts';
-import { UMA } from './actions/uma.ts';
-import { WALLETS } from './actions/wallets.ts';
-import { WAYS_IN } from './actions/ways-in.ts';
-import { WORDS } from './actions/words.ts';
-import { observe, quiesce } from './quiet.ts';
-import { recount } from './recount.ts';
-import { broken, openSim, type Sim } from './sim.ts';
+import { CARD_ECHOES } from './actions/issuing/card-echoes.ts';
+import { CARD_TALK } from './actions/issuing/card-talk.ts';
+import { CARDS } from './actions/issuing/cards.ts';
+import { COINS } from './actions/issuing/coins.ts';
+import { HOLDERS } from './actions/issuing/holders.ts';
+import { MINTS } from './actions/issuing/mints.ts';
+import { observe, quiesce } from './actions/issuing/quiet.ts';
+import { WALLETS } from './actions/issuing/wallets.ts';
+import { DESK } from './actions/operating/desk.ts';
+import { ERRANDS } from './actions/operating/errands.ts';
+import { WAYS_IN } from './actions/operating/ways-in.ts';
+import { WORDS } from './actions/operating/words.ts';
+import { AGENTS } from './actions/payments/agents.ts';
+import { PARTIES } from './actions/payments/parties.ts';
+import { PAYMENTS } from './actions/payments/payments.ts';
+import { SETTINGS } from './actions/payments/settings.ts';
+import { STRONG } from './actions/payments/strong.ts';
+import { TROUBLE } from './actions/payments/trouble.ts';
+import { UMA } from './actions/payments/uma.ts';
+import { recount } from './rules/recount.ts';
+import { broken, openSim, type Sim } from './world/sim.ts';
 
 export interface Report {
   seed: string;

@@ -1,6 +1,13 @@
 // What an actor may do, as data: how often, when at all, and how. The note that `run` answers goes into the
 // trace, which two runs of one seed must share; so it names amounts, places in lists and codes, and no ids.
-import { type Answer, broken, type Outside, type Person, type Purse, type Sim } from '../sim.ts';
+import {
+  type Answer,
+  broken,
+  type Outside,
+  type Person,
+  type Purse,
+  type Sim,
+} from '../world/sim.ts';
 
 export interface Action {
   name: string;

@@ -1,0 +1,48 @@
+// What every row is given.
+
+import type { Settings } from '../table/row.ts';
+import type { Run } from '../table/stats.ts';
+import type { Child } from './children.ts';
+import type { Cluster } from './cluster.ts';
+
+/** Quotes that stand for all of one kind: `convert` changes a customer's own dollars into its euros;
+ * `pay` sends dollars to the next customer; `hot` is `convert` of one single customer. */
+export interface Templates {
+  convert: string[];
+  pay: string[];
+  hot: string[];
+}
+
+export interface Api {
+  readonly port: number;
+  readonly process: Child;
+  readonly templates: Templates;
+  request<R>(method: string, path: string, body?: unknown): Promise<R>;
+}
+
+export type Spread = 'spread' | 'hot';
+
+/** pgbench with the number of clients it does best with. */
+export interface BestPgbench {
+  readonly best: Record<Spread, number>;
+  run(spread: Spread): Promise<Run>;
+  /** Transfers done so far, all runs together. */
+  done(): number;
+}
+
+export interface Bench {
+  /** The checkout. */
+  root: string;
+  /** A folder that is removed at the end. */
+  scratch: string;
+  cluster: Cluster;
+  settings: Settings;
+  quick: boolean;
+  /** Folder for processor profiles of our own processes. */
+  profile?: string;
+  logLevel: string;
+  /** The server under test, started when first asked for. */
+  api(): Promise<Api>;
+  /** pgbench, tried out when first asked for. */
+  pgbench(): Promise<BestPgbench>;
+}

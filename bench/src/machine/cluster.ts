@@ -1,0 +1,100 @@
+// The one PostgreSQL that everything in a run shares: our embedded one, flushing every commit, in a folder
+// of its own that is removed at the end. Each side has a database with the same migrations, so neither
+// works on tables that the other has filled.
+import fs from 'node:fs';
+import path from 'node:path';
+import pg from 'pg';
+import { migrate } from '../../../server/src/runtime/db/migrate.ts';
+import { type Embedded, startEmbedded } from '../../../server/src/runtime/postgres/embedded.ts';
+
+export interface Cluster {
+  /** A connection string of some database of it. */
+  readonly url: string;
+  /** Process id of PostgreSQL. */
+  readonly pid: number;
+  /** Folder of its unix socket. */
+  readonly socket: string;
+  /** A fresh, migrated database; answers its connection string. */
+  create(name: string): Promise<string>;
+  /** A copy of a database that nobody is connected to. */
+  copy(from: string, name: string): Promise<string>;
+  /** Rows of one statement in a database. */
+  rows<R extends object>(name: string, text: string, values?: readonly unknown[]): Promise<R[]>;
+  /** Flushes what earlier work left behind, so that every run starts from the same state. */
+  settle(): Promise<void>;
+  /** What the run's header says about it. */
+  describe(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** The same server's other database. */
+export const databaseUrl = (url: string, name: string): string => {
+  const other = new URL(url);
+  other.pathname = `/${name}`;
+  return other.href;
+};
+
+async function query<R extends object>(
+  url: string,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<R[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query<R>(text, [...values])).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Makes pg_stat_statements available when its library is there; used for profiles only. */
+function preload(dir: string, library: string): void {
+  const file = path.join(dir, 'postgres', 'postgresql.auto.conf');
+  fs.appendFileSync(file, `shared_preload_libraries = '${library}'\n`);
+}
+
+async function start(dir: string, profiled: boolean): Promise<Embedded> {
+  const first = await startEmbedded({ dir });
+  if (!profiled) return first;
+  await first.stop();
+  preload(dir, 'pg_stat_statements');
+  return startEmbedded({ dir });
+}
+
+/** Starts PostgreSQL on an empty folder. With `profiled`, statements are counted and timed. */
+export async function startCluster(dir: string, profiled = false): Promise<Cluster> {
+  const embedded = await start(dir, profiled);
+  const { url } = embedded;
+  const own = (name: string) => databaseUrl(url, name);
+  if (profiled) await query(url, 'create extension pg_stat_statements');
+  return {
+    url,
+    pid: embedded.pid,
+    socket: new URL(url).searchParams.get('host') ?? '',
+    async create(name) {
+      await query(url, `create database ${name}`);
+      await migrate(own(name), () => Date.now());
+      return own(name);
+    },
+    async copy(from, name) {
+      await query(url, `create database ${name} template ${from}`);
+      return own(name);
+    },
+    rows: (name, text, values) => query(own(name), text, values),
+    settle: async () => void (await query(url, 'checkpoint')),
+    async describe() {
+      const [version] = await query<{ server_version: string }>(url, 'show server_version');
+      const shown: string[] = [];
+      for (const name of ['fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers']) {
+        const [row] = await query<Record<string, string>>(url, `show ${name}`);
+        shown.push(`${name}=${row?.[name]}`);
+      }
+      return `PostgreSQL ${version?.server_version} (embedded), ${shown.join(' ')}`;
+    },
+    async stop() {
+      await embedded.stop();
+    },
+  };
+}

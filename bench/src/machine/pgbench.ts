@@ -1,0 +1,151 @@
+// pgbench as the measure: one transaction for each transfer, one function call each, prepared, through the
+// unix socket of the same PostgreSQL, on the same two tables and with the same ids. The function is written
+// to be fast: new row first, then both accounts in the order of their ids, so that a contended account is
+// locked for as short as can be.
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { bestOf } from '../table/row.ts';
+import { percentile, type Run } from '../table/stats.ts';
+import type { Bench, BestPgbench, Spread } from './bench.ts';
+import { startProgram } from './children.ts';
+import type { Cluster } from './cluster.ts';
+
+export const PGBENCH_DATABASE = 'bench_pgbench';
+export const ACCOUNTS = 10_000;
+export const OPENING_BALANCE = 1_000_000_000_000;
+/** The ids of both sides: `ID_HEAD` and a number of eight digits. */
+export const ID_HEAD = 'InternalAccount:01900000-0000-7000-8000-0000';
+export const FIRST_NUMBER = 10_000_000;
+
+const FILL = `insert into ledger_accounts (id, currency, balance, floor, created_at)
+  select '${ID_HEAD}' || (${FIRST_NUMBER} + n), 'USD', ${OPENING_BALANCE}, 0, now()
+  from generate_series(1, ${ACCOUNTS}) n`;
+
+const FUNCTION = `create function bench_transfer(from_number int, to_number int, what bigint)
+returns void language plpgsql as $$
+declare
+  payer text := '${ID_HEAD}' || (${FIRST_NUMBER} + from_number);
+  payee text := '${ID_HEAD}' || (${FIRST_NUMBER} + to_number);
+begin
+  insert into ledger_transfers
+      (transaction_id, step, phase, debit, credit, currency, amount, created_at)
+    values ('Transaction:' || uuidv7(), 'pay', 'posted', payer, payee, 'USD', what, now());
+  if payer > payee then
+    update ledger_accounts set balance = balance + what where id = payee and currency = 'USD';
+    if not found then raise exception 'no such account'; end if;
+  end if;
+  update ledger_accounts set balance = balance - what
+    where id = payer and currency = 'USD' and (floor is null or balance - held - what >= floor);
+  if not found then raise exception 'funds'; end if;
+  if payer < payee then
+    update ledger_accounts set balance = balance + what where id = payee and currency = 'USD';
+    if not found then raise exception 'no such account'; end if;
+  end if;
+end $$`;
+
+const SCRIPTS: Record<Spread, string> = {
+  spread: `\\set a random(1, ${ACCOUNTS})
+\\set shift random(1, ${ACCOUNTS - 1})
+\\set b 1 + (:a + :shift - 1) % ${ACCOUNTS}
+select bench_transfer(:a, :b, 1);
+`,
+  hot: `\\set b random(2, ${ACCOUNTS})
+select bench_transfer(1, :b, 1);
+`,
+};
+
+/** Share of the transactions whose latency is written down; all of them would cost the peer time. */
+const SAMPLED = 0.2;
+/** Runs before the measured one and counts for nothing, as on our side. */
+const WARMUP_S = 1;
+
+/** Accounts and nothing else, in a fresh database. */
+export async function fillAccounts(cluster: Cluster, name: string): Promise<string> {
+  const url = await cluster.create(name);
+  await cluster.rows(name, FILL);
+  await cluster.rows(name, 'vacuum analyze ledger_accounts');
+  return url;
+}
+
+/** The version line of pgbench, or undefined where there is none. */
+export function pgbenchVersion(): string | undefined {
+  const { status, stdout } = spawnSync('pgbench', ['--version'], { encoding: 'utf8' });
+  return status === 0 ? stdout.trim() : undefined;
+}
+
+/** Latencies in milliseconds, of the logs that the threads wrote. */
+function readLatencies(folder: string): number[] {
+  return fs
+    .readdirSync(folder)
+    .filter((name) => name.startsWith('run.'))
+    .flatMap((name) => fs.readFileSync(path.join(folder, name), 'utf8').split('\n'))
+    .filter((line) => line !== '')
+    .map((line) => Number(line.split(' ')[2]) / 1000);
+}
+
+function readOutput(output: string) {
+  const number = (pattern: RegExp) => Number(pattern.exec(output)?.[1] ?? 0);
+  return {
+    perSecond: number(/tps = ([\d.]+)/),
+    done: number(/actually processed: (\d+)/),
+    failed: number(/failed transactions: (\d+)/),
+  };
+}
+
+type Once = (spread: Spread, clients: number, seconds: number) => Promise<Run>;
+
+function runnerOf(cluster: Cluster, scratch: string): Once {
+  const connect = ['-h', cluster.socket, '-p', '5432', '-U', 'railhead'];
+  return async (spread, clients, seconds) => {
+    const folder = fs.mkdtempSync(path.join(scratch, 'pgbench-'));
+    const how = ['-n', '-M', 'prepared', '-j', '2', '-c', `${clients}`, '-T', `${seconds}`];
+    const log = ['-l', `--log-prefix=${folder}/run`, `--sampling-rate=${SAMPLED}`];
+    const script = ['-f', path.join(scratch, `${spread}.sql`)];
+    const child = startProgram('pgbench', [
+      ...connect,
+      ...how,
+      ...log,
+      ...script,
+      PGBENCH_DATABASE,
+    ]);
+    await child.ended;
+    const { perSecond, done, failed } = readOutput(child.output());
+    const aborted = /aborted|FATAL|ERROR/.test(child.output()) || done === 0;
+    const latencies = readLatencies(folder);
+    fs.rmSync(folder, { recursive: true });
+    return {
+      perSecond,
+      p50: percentile(latencies, 0.5),
+      p99: percentile(latencies, 0.99),
+      errors: failed + (aborted ? 1 : 0),
+      firstError: failed || aborted ? child.output() : undefined,
+      done,
+    };
+  };
+}
+
+/** Sets pgbench up in a database of its own and finds out how many clients it does best with. */
+export async function preparePgbench(bench: Bench): Promise<BestPgbench> {
+  const { cluster, scratch, settings, quick } = bench;
+  await fillAccounts(cluster, PGBENCH_DATABASE);
+  await cluster.rows(PGBENCH_DATABASE, FUNCTION);
+  for (const [spread, text] of Object.entries(SCRIPTS)) {
+    fs.writeFileSync(path.join(scratch, `${spread}.sql`), text);
+  }
+  const once = runnerOf(cluster, scratch);
+  let done = 0;
+  const run = async (spread: Spread, clients: number, seconds: number) => {
+    await cluster.settle();
+    const warm = await once(spread, clients, WARMUP_S);
+    const measured = await once(spread, clients, Math.ceil(seconds));
+    done += warm.done + measured.done;
+    const firstError = warm.firstError ?? measured.firstError;
+    return { ...measured, errors: warm.errors + measured.errors, firstError };
+  };
+  const choices = quick ? [16] : [4, 8, 16, 32, 64];
+  const search = (spread: Spread) =>
+    bestOf(`pgbench, ${spread}, clients`, choices, (n) => run(spread, n, settings.tryS));
+  const best = { spread: await search('spread'), hot: await search('hot') };
+  return { best, run: (spread) => run(spread, best[spread], settings.seconds), done: () => done };
+}

@@ -1,0 +1,42 @@
+// A service for text messages that accepts every request and answers none until it is released; from then
+// on it answers at once.
+import http from 'node:http';
+import type net from 'node:net';
+import { answer } from '../machine/answer.ts';
+
+const waiting = new Set<http.ServerResponse>();
+let isHanging = false;
+let most = 0;
+
+const accept = (reply: http.ServerResponse) => {
+  reply.statusCode = 204;
+  reply.end();
+};
+
+function listen(): Promise<number> {
+  const server = http.createServer((request, reply) => {
+    request.resume();
+    if (!isHanging) return accept(reply);
+    waiting.add(reply);
+    most = Math.max(most, waiting.size);
+    reply.on('close', () => waiting.delete(reply));
+  });
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as net.AddressInfo).port));
+  });
+}
+
+answer({
+  listen,
+  hang: () => {
+    isHanging = true;
+    most = 0;
+  },
+  /** Answers what waits; returns the most requests that waited at one time. */
+  release: () => {
+    isHanging = false;
+    for (const reply of waiting) accept(reply);
+    waiting.clear();
+    return most;
+  },
+});

@@ -1,0 +1,218 @@
+// What a peer needs that does it the usual way: one database transaction for each request, on a connection
+// of its own from a pool, statement by statement. It runs the very operations of the server, so it reads,
+// decides and writes the same rows to the byte; only the way they get into the database differs. It is
+// written to do well: reads that can go together do, every row is read once, statements are prepared, new
+// rows of one table go in one statement, accounts are locked in the order of their ids.
+import pg from 'pg';
+import type { TransferRow } from '../../../server/src/ledger/transfer.ts';
+import type { ChangeSet, EventRow, Row } from '../../../server/src/runtime/committer/change-set.ts';
+import type { Database } from '../../../server/src/runtime/db/database.ts';
+import type { ColumnType, Table } from '../../../server/src/runtime/db/table.ts';
+
+const PARSERS: Record<number, (text: string) => unknown> = {
+  20: BigInt,
+  1184: (text) => Date.parse(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`),
+};
+const types = {
+  getTypeParser: ((oid: number, format?: 'text') =>
+    PARSERS[oid] ?? pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+};
+
+/** A pool of so many connections, which reads numbers and times as the server does. */
+export function openPool(url: string, size: number): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, max: size, min: size, types });
+  pool.on('connect', (client) => void client.query("set timezone = 'UTC'"));
+  return pool;
+}
+
+const names = new Map<string, string>();
+
+/** A prepared statement, named by its text. */
+async function run(
+  client: pg.PoolClient,
+  text: string,
+  values: unknown[],
+): Promise<pg.QueryResult> {
+  let name = names.get(text);
+  if (!name) {
+    name = `peer_${names.size + 1}`;
+    names.set(text, name);
+  }
+  return client.query({ name, text, values });
+}
+
+/** How rows of a table are locked when they are read: those that will be changed, or that must not change. */
+export type Locks = Readonly<Record<string, 'for no key update' | 'for share'>>;
+
+/** Rows that equal some values; those of `null` have none. */
+function matching(table: Table, where: object, lock: string) {
+  const values: unknown[] = [];
+  const all = Object.entries(where).map(([name, value]) =>
+    value === null ? `${name} is null` : `${name} = $${values.push(value)}`,
+  );
+  return { text: `select * from ${table.name} where ${all.join(' and ')}${lock}`, values };
+}
+
+const keyOf = ({ name }: Table, id: string) => `${name} ${id}`;
+
+/** Reads inside the transaction, with the locks that are wanted. */
+export function readerOf(client: pg.PoolClient, locks: Locks): Database {
+  const lockOf = ({ name }: Table) => (locks[name] ? ` ${locks[name]}` : '');
+  const known = new Map<string, Promise<Row | undefined>>();
+  let asked = new Map<Table, string[]>();
+  let answers: Promise<Map<string, Row>> | undefined;
+  async function fetchAll(): Promise<Map<string, Row>> {
+    await Promise.resolve();
+    const all = asked;
+    asked = new Map();
+    answers = undefined;
+    const found = new Map<string, Row>();
+    for (const [table, ids] of all) {
+      const text = `select * from ${table.name} where id = any($1::text[])${lockOf(table)}`;
+      for (const row of (await run(client, text, [ids])).rows) found.set(keyOf(table, row.id), row);
+    }
+    return found;
+  }
+  function read(table: Table, id: string): Promise<Row | undefined> {
+    // An account and what it holds have one id.
+    const key = keyOf(table, id);
+    const before = known.get(key);
+    if (before) return before;
+    asked.set(table, [...(asked.get(table) ?? []), id]);
+    answers ??= fetchAll();
+    const row = answers.then((rows) => rows.get(key));
+    known.set(key, row);
+    return row;
+  }
+  async function find(table: Table, where: object): Promise<Row[]> {
+    const { text, values } = matching(table, where, lockOf(table));
+    return (await run(client, text, values)).rows;
+  }
+  // Of a database, the operations of this row read and find, and nothing else.
+  return { read, find } as unknown as Database;
+}
+
+function bound(type: ColumnType | undefined, value: unknown): unknown {
+  if (value === null || value === undefined) return null;
+  if (type === 'json') return JSON.stringify(value);
+  if (type === 'time') return new Date(value as number);
+  return value;
+}
+
+/** `insert` of several rows with one statement. */
+export async function insert(
+  client: pg.PoolClient,
+  table: string,
+  columns: readonly string[],
+  rows: readonly (readonly unknown[])[],
+): Promise<void> {
+  let at = 0;
+  const tuples = rows.map((row) => `(${row.map(() => `$${++at}`).join(', ')})`);
+  const text = `insert into ${table} (${columns.join(', ')}) values ${tuples.join(', ')}`;
+  await run(client, text, rows.flat());
+}
+
+export async function writeRows(client: pg.PoolClient, set: ChangeSet): Promise<void> {
+  const typeOf = (table: Table, name: string) => table.columns[name]?.type;
+  for (const { table, id, version, row } of set.updates) {
+    const changing = table.mutableNames.filter((name) => name !== 'version');
+    const sets = changing.map((name, at) => `${name} = $${at + 3}`).join(', ');
+    const text = `update ${table.name} set ${sets}, version = version + 1 where id = $1 and version = $2`;
+    const values = changing.map((name) => bound(typeOf(table, name), row[name]));
+    const { rowCount } = await run(client, text, [id, version, ...values]);
+    if (rowCount !== 1) throw new Error(`${id} has changed`);
+  }
+  for (const { table, row } of set.inserts) {
+    const values = table.columnNames.map((name) => bound(typeOf(table, name), row[name]));
+    await insert(client, table.name, table.columnNames, [values]);
+  }
+}
+
+const TRANSFER_COLUMNS = [
+  'transaction_id',
+  'step',
+  'phase',
+  'debit',
+  'credit',
+  'currency',
+  'amount',
+  'created_at',
+] as const satisfies readonly (keyof TransferRow)[];
+
+const LOCK = `select id from ledger_accounts where id = any($1::text[]) order by id for no key update`;
+const MOVE = `update ledger_accounts a set balance = a.balance + x.net, held = a.held + x.hold
+  from unnest($1::text[], $2::bigint[], $3::bigint[]) x(id, net, hold)
+  where a.id = x.id and not a.shut
+    and (a.floor is null or a.balance - a.held + x.net - x.hold >= a.floor)
+  returning a.id, a.balance, a.held`;
+
+interface Holding {
+  balance: bigint;
+  held: bigint;
+}
+
+/** What transfers change of each account: its balance, and what is set aside of it. */
+function effectsOf(transfers: readonly TransferRow[]) {
+  const effects = new Map<string, { net: bigint; hold: bigint }>();
+  const add = (id: string, net: bigint, hold: bigint) => {
+    const sum = effects.get(id) ?? { net: 0n, hold: 0n };
+    effects.set(id, { net: sum.net + net, hold: sum.hold + hold });
+  };
+  for (const { phase, debit, credit, amount } of transfers) {
+    if (phase === 'pending') add(debit, 0n, amount);
+    else if (phase === 'posted') {
+      add(debit, -amount, 0n);
+      add(credit, amount, 0n);
+    } else throw new Error(`the peer does not know ${phase}`);
+  }
+  return effects;
+}
+
+/**
+ * Writes the transfers and moves the balances; answers what the accounts hold then. `locked`: the accounts
+ * are locked by now.
+ */
+export async function writeTransfers(
+  client: pg.PoolClient,
+  transfers: readonly TransferRow[],
+  { locked = false }: { locked?: boolean } = {},
+): Promise<Map<string, Holding>> {
+  const rows = transfers.map((each) =>
+    TRANSFER_COLUMNS.map((name) => bound(name === 'created_at' ? 'time' : 'text', each[name])),
+  );
+  await insert(client, 'ledger_transfers', TRANSFER_COLUMNS, rows);
+  const effects = effectsOf(transfers);
+  const ids = [...effects.keys()];
+  if (!locked) await run(client, LOCK, [ids]);
+  const changes = [...effects.values()];
+  const values = [ids, changes.map(({ net }) => net), changes.map(({ hold }) => hold)];
+  const moved = await run(client, MOVE, values);
+  if (moved.rowCount !== effects.size) throw new Error('not enough money');
+  return new Map(moved.rows.map((row) => [row.id as string, row as Holding]));
+}
+
+const EVENT_COLUMNS = [
+  'id',
+  'platform_id',
+  'type',
+  'subject',
+  'data',
+  'account',
+  'created_at',
+  'due_at',
+] as const satisfies readonly (keyof EventRow)[];
+
+export async function writeEvents(
+  client: pg.PoolClient,
+  events: readonly EventRow[],
+  holdings: ReadonlyMap<string, Holding>,
+): Promise<void> {
+  const rows = events.map((each) => {
+    const holding = each.account === null ? undefined : holdings.get(each.account);
+    const values = EVENT_COLUMNS.map((name) =>
+      bound(name.endsWith('_at') ? 'time' : 'text', each[name]),
+    );
+    return [...values, holding?.balance ?? null, holding?.held ?? null];
+  });
+  await insert(client, 'events', [...EVENT_COLUMNS, 'balance', 'held'], rows);
+}

@@ -1,0 +1,77 @@
+// Our side of the ledger row, in a process of its own as a server would be: callers that each hand the
+// committer a change set with one transfer, wait for its answer, and hand over the next.
+
+import { newId } from '../../../server/src/kernel/id.ts';
+import { emptyChangeSet } from '../../../server/src/runtime/committer/change-set.ts';
+import {
+  type Committer,
+  createCommitter,
+} from '../../../server/src/runtime/committer/committer.ts';
+import { connectLane } from '../../../server/src/runtime/committer/lane.ts';
+import { systemWorld } from '../../../server/src/runtime/config/system-world.ts';
+import { answer } from '../machine/answer.ts';
+import type { Spread } from '../machine/bench.ts';
+import { ACCOUNTS, FIRST_NUMBER, ID_HEAD } from '../machine/pgbench.ts';
+import { createTally, type Run, type Tally } from '../table/stats.ts';
+
+interface Transfers {
+  spread: Spread;
+  callers: number;
+  warmupMs: number;
+  seconds: number;
+}
+
+const world = systemWorld();
+const ids = Array.from({ length: ACCOUNTS }, (_, at) => `${ID_HEAD}${FIRST_NUMBER + at + 1}`);
+let committer: Committer | undefined;
+
+function transfer(spread: Spread) {
+  const from = spread === 'hot' ? 0 : Math.floor(Math.random() * ACCOUNTS);
+  const to = (from + 1 + Math.floor(Math.random() * (ACCOUNTS - 1))) % ACCOUNTS;
+  const set = emptyChangeSet();
+  set.transfers.push({
+    transaction_id: newId(world, 'Transaction'),
+    step: 'pay',
+    phase: 'posted',
+    debit: ids[from] as string,
+    credit: ids[to] as string,
+    currency: 'USD',
+    amount: 1n,
+    created_at: world.now(),
+  });
+  return set;
+}
+
+async function caller(to: Committer, spread: Spread, tally: Tally): Promise<void> {
+  while (tally.goesOn()) {
+    const started = performance.now();
+    try {
+      const outcome = await to.commit(transfer(spread));
+      if (outcome.ok) tally.ok(started);
+      else tally.error(JSON.stringify(outcome.refusal));
+    } catch (error) {
+      tally.error(String(error));
+      return;
+    }
+  }
+}
+
+async function run({ spread, callers, warmupMs, seconds }: Transfers): Promise<Run> {
+  const to = committer;
+  if (!to) throw new Error('not open');
+  const tally = createTally(warmupMs, seconds);
+  await Promise.all(Array.from({ length: callers }, () => caller(to, spread, tally)));
+  return tally.result();
+}
+
+async function open(url: string): Promise<void> {
+  const made = createCommitter({ connect: () => connectLane(url) });
+  committer = made;
+  while (made.stats().lanes < 3) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+answer({
+  open,
+  run,
+  close: () => committer?.close(),
+});

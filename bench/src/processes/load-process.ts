@@ -1,0 +1,101 @@
+// The load: a process of its own that keeps a number of connections busy, one request at a time on each,
+// written straight to sockets. On two cores the client competes with the server it measures, so it does
+// no more than it must: a request is one string, an answer is looked at for its status and its length.
+// It costs a fraction of a general client's processor time, and both sides of a row use it alike.
+import net from 'node:net';
+import { answer } from '../machine/answer.ts';
+import { createTally, type Run, type Tally } from '../table/stats.ts';
+import { fresh, take } from './reading.ts';
+
+export interface Load {
+  port: number;
+  connections: number;
+  warmupMs: number;
+  seconds: number;
+  method: 'GET' | 'POST';
+  /** Path and query of each request, in order; from the start again at the end, unless `once`. */
+  paths: string[];
+  /** Each path is requested once; the run ends early when there are no more. */
+  once: boolean;
+  authorization: string;
+  /** Sends an Idempotency-Key, another with each request. */
+  keyed: boolean;
+  status: number;
+}
+
+const READ_BYTES = 65_536;
+
+function requestMaker(load: Load): () => string | undefined {
+  const { paths, once, method, authorization, keyed, port } = load;
+  const rest =
+    ` HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: ${authorization}\r\n` +
+    `${method === 'POST' ? 'Content-Length: 0\r\n' : ''}`;
+  const run = `${process.pid}-${Math.round(performance.timeOrigin + performance.now())}`;
+  let made = 0;
+  return () => {
+    if (once && made >= paths.length) return undefined;
+    const path = paths[made % paths.length];
+    made++;
+    const key = keyed ? `Idempotency-Key: ${run}-${made}\r\n` : '';
+    return `${method} ${path}${rest}${key}\r\n`;
+  };
+}
+
+/** One connection, busy until the run is over. */
+function connection(load: Load, tally: Tally, next: () => string | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    let reading = fresh();
+    let started = 0;
+    let busy = false;
+    const fail = (what: string) => {
+      if (busy) tally.error(what);
+      busy = false;
+      socket.destroy();
+      resolve();
+    };
+    const begin = () => {
+      const request = tally.goesOn() ? next() : undefined;
+      if (request === undefined) {
+        if (tally.goesOn()) tally.ranOut();
+        socket.end();
+        return resolve();
+      }
+      reading = fresh();
+      busy = true;
+      started = performance.now();
+      socket.write(request, 'latin1');
+    };
+    const onData = (bytes: number, buffer: Uint8Array) => {
+      if (!take(reading, (buffer as Buffer).subarray(0, bytes))) return true;
+      busy = false;
+      if (reading.status === load.status) tally.ok(started);
+      else tally.error(reading.head.slice(0, 2_000));
+      begin();
+      return true;
+    };
+    const socket = net.connect({
+      port: load.port,
+      host: '127.0.0.1',
+      noDelay: true,
+      onread: { buffer: Buffer.allocUnsafe(READ_BYTES), callback: onData },
+    });
+    socket.on('connect', begin);
+    socket.on('error', (error) => {
+      busy = true;
+      fail(error.message);
+    });
+    socket.on('close', () => fail('the connection was closed'));
+  });
+}
+
+async function run(load: Load): Promise<Run> {
+  const tally = createTally(load.warmupMs, load.seconds);
+  const next = requestMaker(load);
+  const before = process.cpuUsage();
+  await Promise.all(Array.from({ length: load.connections }, () => connection(load, tally, next)));
+  const { user, system } = process.cpuUsage(before);
+  const result = tally.result();
+  return { ...result, loadUs: (user + system) / Math.max(1, result.done) };
+}
+
+answer({ run });

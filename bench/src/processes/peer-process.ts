@@ -1,0 +1,103 @@
+// The usual way of executing quotes, as a peer: a transaction a request, behind a bare route. It runs the
+// very operation of the server; how its rows get into the database is `interactive.ts`.
+import type { AddressInfo } from 'node:net';
+import Fastify, { type FastifyInstance } from 'fastify';
+import type pg from 'pg';
+import { connectorRegistry } from '../../../server/src/connectors/registry.ts';
+import { quoteOperations } from '../../../server/src/features/payments/quotes/operations.ts';
+import { systemWorld } from '../../../server/src/runtime/config/system-world.ts';
+import { type Caller, createContext } from '../../../server/src/runtime/operation/context.ts';
+import { createVault } from '../../../server/src/runtime/security/vault.ts';
+import { answer } from '../machine/answer.ts';
+import {
+  insert,
+  openPool,
+  readerOf,
+  writeEvents,
+  writeRows,
+  writeTransfers,
+} from './interactive.ts';
+
+export interface PeerOptions {
+  url: string;
+  poolSize: number;
+  platformId: string;
+  authorization: string;
+}
+
+const world = systemWorld();
+const vault = createVault(world, () => {
+  throw new Error('executing opens nothing personal');
+});
+const operation = quoteOperations({
+  connectors: connectorRegistry(world),
+  origin: () => '',
+  pendingActionOf: async () => undefined,
+}).find(({ contract }) => contract.operationId === 'executeQuote');
+
+/** What an execution changes is locked as it is read. */
+const LOCKS = { transactions: 'for no key update' } as const;
+
+async function execute(
+  client: pg.PoolClient,
+  caller: Caller,
+  quoteId: string,
+  key: string,
+): Promise<string> {
+  await client.query('begin');
+  const ctx = createContext({ world, db: readerOf(client, LOCKS), vault }, caller);
+  const input = { params: { quoteId }, query: {}, headers: {}, body: {} };
+  const result = await operation?.run(ctx, input as never);
+  if (!result || 'refused' in result) throw new Error('the quote was not executed');
+  const reply = JSON.stringify(result.body);
+  await writeRows(client, ctx.set);
+  const kept = [`${caller.platformId} ${quoteId} ${key}`, '', result.status, reply];
+  const columns = ['id', 'body_hash', 'status', 'reply', 'created_at'];
+  await insert(client, 'idempotency', columns, [[...kept, new Date(ctx.now)]]);
+  const holdings = await writeTransfers(client, ctx.set.transfers);
+  await writeEvents(client, ctx.set.events, holdings);
+  await client.query('commit');
+  return reply;
+}
+
+let open: { pool: pg.Pool; server: FastifyInstance } | undefined;
+
+async function close(): Promise<void> {
+  await open?.server.close();
+  await open?.pool.end();
+  open = undefined;
+}
+
+/** Listens with a pool of this size; answers the port. */
+async function listen(options: PeerOptions): Promise<number> {
+  await close();
+  const { url, poolSize, platformId, authorization } = options;
+  const caller: Caller = {
+    platformId,
+    environment: 'sandbox',
+    tokenId: null,
+    permissions: ['VIEW', 'TRANSACT', 'MANAGE'],
+  };
+  const pool = openPool(url, poolSize);
+  const server = Fastify({ logger: false, forceCloseConnections: true });
+  server.post('/2025-10-13/quotes/:quoteId/execute', async (request, reply) => {
+    if (request.headers.authorization !== authorization) return reply.code(401).send();
+    const { quoteId } = request.params as { quoteId: string };
+    const client = await pool.connect();
+    try {
+      const key = String(request.headers['idempotency-key']);
+      const body = await execute(client, caller, quoteId, key);
+      return reply.header('content-type', 'application/json; charset=utf-8').send(body);
+    } catch (error) {
+      await client.query('rollback');
+      return reply.code(500).send(String(error));
+    } finally {
+      client.release();
+    }
+  });
+  await server.listen({ port: 0, host: '127.0.0.1' });
+  open = { pool, server };
+  return (server.server.address() as AddressInfo).port;
+}
+
+answer({ listen, close });

@@ -1,0 +1,47 @@
+// A webhook receiver that costs next to nothing, so that what is measured is the sender: it counts requests
+// and answers each with an empty 200.
+import net from 'node:net';
+import { answer } from '../machine/answer.ts';
+
+const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
+let received = 0;
+
+/** Counts requests on one connection; a request may come in pieces, or two in one. */
+function listenTo(socket: net.Socket): void {
+  let head = '';
+  let missing = 0;
+  const take = (text: string): void => {
+    if (missing > 0) {
+      const part = Math.min(missing, text.length);
+      missing -= part;
+      if (missing === 0) done();
+      if (part < text.length) take(text.slice(part));
+      return;
+    }
+    head += text;
+    const end = head.indexOf('\r\n\r\n');
+    if (end < 0) return;
+    const rest = head.slice(end + 4);
+    missing = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0);
+    head = '';
+    if (missing === 0) done();
+    if (rest) take(rest);
+  };
+  const done = () => {
+    received++;
+    socket.write(OK, 'latin1');
+  };
+  socket.setNoDelay(true);
+  socket.setEncoding('latin1');
+  socket.on('data', (text) => take(String(text)));
+  socket.on('error', () => socket.destroy());
+}
+
+answer({
+  listen: () =>
+    new Promise<number>((resolve) => {
+      const server = net.createServer(listenTo);
+      server.listen(0, '127.0.0.1', () => resolve((server.address() as net.AddressInfo).port));
+    }),
+  count: () => received,
+});

@@ -1,0 +1,105 @@
+// Cards for row 7, made as a platform makes them: over HTTP, on a server with a database of its own. Every
+// cardholder has a card on a dollar account, some have another on their wallet, with a key that signs for
+// it. The peer gets a copy of the same database. What the server has to do for them is done before anything
+// is measured, and the server is gone by then.
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eachOf, FUNDS, personBody, type Request, requester, startServer } from '../machine/api.ts';
+import type { Bench } from '../machine/bench.ts';
+import type { Worker } from '../machine/children.ts';
+
+export const CARDS_DATABASE = 'bench_cards';
+export const PEER_CARDS_DATABASE = 'bench_cards_peer';
+
+export interface Cards {
+  platformId: string;
+  /** Where the master key is that both sides need. */
+  dataDir: string;
+  /** On dollar accounts, one account each. */
+  plain: string[];
+  /** On embedded wallets. */
+  wallets: string[];
+}
+
+interface Account {
+  id: string;
+  type: string;
+}
+
+const FULL = { holders: 2_000, wallets: 500 };
+const QUICK = { holders: 200, wallets: 50 };
+const POLL_MS = 200;
+const ISSUE_MS = 120_000;
+
+/** The sandbox's issuer takes no money from accounts with these ends. */
+const isRefused = ({ id }: Account) => /00[23]$/.test(id);
+
+async function accountOf(request: Request, customerId: string, currency: string, type: string) {
+  const where = `/customers/internal-accounts?customerId=${customerId}&currency=${currency}`;
+  const { data } = await request<{ data: Account[] }>('GET', where);
+  return data.find((each) => each.type === type) as Account;
+}
+
+/** A card of a customer on one of its accounts, with money in it; undefined where nobody would take any. */
+async function card(request: Request, customerId: string, account: Account, name: string) {
+  if (isRefused(account)) return undefined;
+  await request('POST', `/sandbox/internal-accounts/${account.id}/fund`, { amount: FUNDS });
+  const { id } = await request<{ id: string }>('POST', '/cards', {
+    cardholderId: customerId,
+    platformCardId: `bench-${name}-000`,
+    form: 'VIRTUAL',
+    fundingSources: [account.id],
+  });
+  return id;
+}
+
+async function holder(request: Request, at: number, withWallet: boolean) {
+  const body = { ...personBody(at, ['USD', 'USDB']), email: `bench-${at}@example.com` };
+  const { id } = await request<{ id: string }>('POST', '/customers', body);
+  const dollars = await accountOf(request, id, 'USD', 'INTERNAL_FIAT');
+  const plain = await card(request, id, dollars, `${at}`);
+  if (!withWallet) return { plain };
+  const wallet = await accountOf(request, id, 'USDB', 'EMBEDDED_WALLET');
+  return { plain, wallet: await card(request, id, wallet, `${at}-wallet`) };
+}
+
+/** Waits until the issuer has issued all of them. */
+async function issued({ cluster }: Bench): Promise<void> {
+  const waiting = "select count(*)::int as n from cards where state = 'PROCESSING'";
+  for (const until = Date.now() + ISSUE_MS; Date.now() < until; await sleep(POLL_MS)) {
+    const [row] = await cluster.rows<{ n: number }>(CARDS_DATABASE, waiting);
+    if (row?.n === 0) return;
+  }
+  throw new Error('the cards are not issued');
+}
+
+const given = (ids: readonly (string | undefined)[]) => ids.filter((id) => id !== undefined);
+
+/** Makes the cards and both databases. `desk` gives the wallets their keys. */
+export async function makeCards(bench: Bench, desk: Worker): Promise<Cards> {
+  const { cluster, root, scratch, quick } = bench;
+  const url = await cluster.create(CARDS_DATABASE);
+  const dataDir = path.join(scratch, 'cards');
+  const args = ['--database-url', url, '--data-dir', dataDir];
+  const server = await startServer(root, args, { log: path.join(scratch, 'cards.log') });
+  const request = requester(server.port);
+  const { holders, wallets: withWallet } = quick ? QUICK : FULL;
+  const made = await eachOf(Array.from({ length: holders }), (_, at) =>
+    holder(request, at, at < withWallet),
+  );
+  await issued(bench);
+  await server.process.stop();
+  const [row] = await cluster.rows<{ platform_id: string }>(
+    CARDS_DATABASE,
+    'select platform_id from cards limit 1',
+  );
+  const platformId = row?.platform_id as string;
+  const plain = given(made.map((each) => each.plain));
+  const wallets = given(made.map((each) => each.wallet));
+  await desk.call('grantKeys', { url, dataDir, platformId, cards: wallets });
+  await cluster.copy(CARDS_DATABASE, PEER_CARDS_DATABASE);
+  for (const name of [CARDS_DATABASE, PEER_CARDS_DATABASE]) {
+    await cluster.rows(name, 'vacuum analyze');
+  }
+  return { platformId, dataDir, plain, wallets };
+}

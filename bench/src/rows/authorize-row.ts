@@ -1,0 +1,168 @@
+// Row 7: deciding what a network asks of a card, with the money set aside and everything about it written
+// down in the same commit. Beside it the same decision as one interactive transaction a request. Both are
+// asked in the process that decides, with as many requests in flight; what they approved is compared with
+// what lies in the database afterwards.
+
+import type { Bench } from '../machine/bench.ts';
+import { startWorker, type Worker } from '../machine/children.ts';
+import { databaseUrl } from '../machine/cluster.ts';
+import { familyOf, watchProcessor } from '../machine/proc.ts';
+import type { Approved, Asking } from '../processes/desk-load.ts';
+import type { DeskPeerOptions } from '../processes/desk-peer-process.ts';
+import type { DeskOptions } from '../processes/desk-process.ts';
+import { bestOf, note, type Row, sideOf, takeTurns } from '../table/row.ts';
+import type { Run } from '../table/stats.ts';
+import { CARDS_DATABASE, type Cards, makeCards, PEER_CARDS_DATABASE } from './authorize-cards.ts';
+
+/** Decisions under way at any time, and how long 99 of 100 may take then. */
+const IN_FLIGHT = 64;
+const MOST_P99_MS = 100;
+
+type Kind = 'spread' | 'hot' | 'wallets';
+
+/** What was approved by card, against every trace of it. Wallets have 10,000 units in a cent. */
+const CHECK = `with told as (
+    select id, count, amount, funding->>0 as account
+      from unnest($1::text[], $2::bigint[], $3::bigint[]) x(id, count, amount)
+      join cards using (id)),
+  logged as (
+    select card_id as id, count(*), sum(amount) as amount,
+      count(distinct transaction_id) as payments,
+      count(*) filter (where not approved) as declined
+    from card_messages group by card_id),
+  paid as (
+    select card->>'cardId' as id, count(*), sum((card->>'authorized')::bigint) as amount,
+      sum(sent_amount) as units
+    from transactions where type = 'CARD' and status = 'AUTHORIZED' group by 1),
+  moved as (
+    select account, sum(net) as net, sum(hold) as hold from (
+      select debit as account, case phase when 'posted' then -amount else 0 end as net,
+        case phase when 'pending' then amount else 0 end as hold from ledger_transfers
+      union all select credit, amount, 0 from ledger_transfers where phase = 'posted') legs
+    group by 1),
+  owed as (
+    select account, sum(amount * case currency when 'USD' then 1 else 10000 end) as hold
+    from told join ledger_accounts a on a.id = account group by 1, currency)
+select (select sum(count) from told) as approved,
+  (select count(*) from told full join logged l using (id) where l.declined is distinct from 0
+    or l.count is distinct from told.count or l.payments is distinct from told.count
+    or l.amount is distinct from told.amount) as wrong_messages,
+  (select count(*) from told full join paid p using (id)
+    where p.count is distinct from told.count
+      or p.amount is distinct from told.amount) as wrong_payments,
+  (select count(*) from ledger_accounts a left join moved m on m.account = a.id
+    left join owed o on o.account = a.id
+    where a.balance <> coalesce(m.net, 0) or a.held <> coalesce(m.hold, 0)
+      or a.held <> coalesce(o.hold, 0) or a.balance - a.held < a.floor) as wrong_balances,
+  (select count(*) from (select currency from ledger_accounts
+    group by currency having sum(balance) <> 0) unbalanced) as unbalanced,
+  (select abs(count(*) - (select sum(count) from told)) from jobs where kind = 'cards.pull') as wrong_jobs,
+  (select abs(count(*) - (select sum(count) from told)) from events
+    where type = 'CARD_TRANSACTION.AUTHORIZED') as wrong_events,
+  (select abs(count(distinct w.subject) - (select coalesce(sum(count), 0) from told
+      join internal_accounts i on i.id = account where i.type = 'EMBEDDED_WALLET'))
+    from wallet_authorizations w where w.operation = 'cardPull') as wrong_signatures`;
+
+/** What the database shows against what was approved: zero differences, or it is an error. */
+async function differences(bench: Bench, name: string, desk: Worker): Promise<number> {
+  const all = await desk.call<Approved[]>('approved');
+  const columns = [
+    all.map(({ cardId }) => cardId),
+    all.map(({ count }) => count),
+    all.map(({ amount }) => amount),
+  ];
+  const [row] = await bench.cluster.rows<Record<string, string>>(name, CHECK, columns);
+  const { approved, ...wrong } = row ?? {};
+  const seen = Object.entries(wrong).map(([what, count]) => `${count} ${what.replace('_', ' ')}`);
+  note(`${name}: ${approved} approved on ${all.length} cards; ${seen.join(', ')}`);
+  return Object.values(wrong).reduce((sum, count) => sum + Number(count), 0);
+}
+
+interface Parts {
+  bench: Bench;
+  cards: Cards;
+  /** Whose processor time is told after each run. */
+  groups: Record<string, () => number[]>;
+}
+
+/** Asks a desk about one kind of cards for a while. */
+const asker =
+  ({ bench, cards, groups }: Parts, desk: Worker) =>
+  async (kind: Kind, seconds = bench.settings.seconds): Promise<Run> => {
+    await bench.cluster.settle();
+    const chosen = { spread: cards.plain, hot: cards.plain.slice(0, 1), wallets: cards.wallets };
+    const busy = watchProcessor(groups);
+    const { warmupMs } = bench.settings;
+    const asking: Asking = { cards: chosen[kind], callers: IN_FLIGHT, warmupMs, seconds };
+    const run = await desk.call<Run>('run', asking);
+    note(busy.report(run.done));
+    return run;
+  };
+
+/** The interactive peer with the pool that it does best with. */
+async function preparePeer(parts: Parts, peer: Worker) {
+  const { bench, cards } = parts;
+  const { platformId, dataDir } = cards;
+  const url = databaseUrl(bench.cluster.url, PEER_CARDS_DATABASE);
+  const open = (poolSize: number) =>
+    peer.call('open', { url, dataDir, poolSize, platformId } satisfies DeskPeerOptions);
+  const ask = asker(parts, peer);
+  const choices = bench.quick ? [16] : [8, 16, 32, 64];
+  const best = await bestOf('interactive, pool', choices, async (size) => {
+    await open(size);
+    return ask('spread', bench.settings.tryS);
+  });
+  await open(best);
+  return { name: `interactive, pool ${best}, ${IN_FLIGHT}`, ask };
+}
+
+export async function authorizeRows(bench: Bench): Promise<Row[]> {
+  const desk = startWorker('desk', { profile: bench.profile });
+  const peerDesk = startWorker('desk-peer');
+  const cards = await makeCards(bench, desk);
+  const url = databaseUrl(bench.cluster.url, CARDS_DATABASE);
+  await desk.call('open', { url, dataDir: cards.dataDir } satisfies DeskOptions);
+  const groups = {
+    desk: () => [desk.pid],
+    interactive: () => [peerDesk.pid],
+    PostgreSQL: () => familyOf(bench.cluster.pid),
+  };
+  const parts = { bench, cards, groups };
+  const peer = await preparePeer(parts, peerDesk);
+  const ours = asker(parts, desk);
+  const runs = await takeTurns(
+    {
+      'desk, spread': () => ours('spread'),
+      'interactive, spread': () => peer.ask('spread'),
+      'desk, hot': () => ours('hot'),
+      'interactive, hot': () => peer.ask('hot'),
+      'desk, wallets': () => ours('wallets'),
+      'interactive, wallets': () => peer.ask('wallets'),
+    },
+    bench.settings.rounds,
+  );
+  const wrong = await differences(bench, CARDS_DATABASE, desk);
+  const wrongPeer = await differences(bench, PEER_CARDS_DATABASE, peerDesk);
+  for (const child of [desk, peerDesk]) {
+    await child.call('close');
+    await child.stop();
+  }
+  const side = (name: string, of: readonly Run[], more: number) => {
+    const made = sideOf(name, of);
+    return { ...made, errors: made.errors + more };
+  };
+  const row = (id: string, what: string, kind: Kind): Row => ({
+    id,
+    what: `authorise a card payment, ${what}`,
+    unit: '/s',
+    ours: side(`desk, ${IN_FLIGHT} in flight`, runs[`desk, ${kind}`], wrong),
+    peer: side(peer.name, runs[`interactive, ${kind}`], wrongPeer),
+    mostP99Ms: MOST_P99_MS,
+  });
+  const many = (count: number) => count.toLocaleString('en-US');
+  return [
+    row('7a', `${many(cards.plain.length)} cards and accounts`, 'spread'),
+    row('7b', 'one hot card and account', 'hot'),
+    row('7c', `${many(cards.wallets.length)} wallets, signed for`, 'wallets'),
+  ];
+}

@@ -1,0 +1,110 @@
+// Row 9: how long one request blocks the event loop at most, in which no other request is answered. Each
+// operation receives the costliest bodies that it reads; the server's own metric shows the longest delay.
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AUTHORIZATION, startServer } from '../machine/api.ts';
+import type { Bench } from '../machine/bench.ts';
+import { note, type Row, sideOf } from '../table/row.ts';
+import { median, percentile, type Run } from '../table/stats.ts';
+import { type CostlyBody, costlyBodies, type OpenApi } from './costly-bodies.ts';
+
+/** The longest that one request may block the event loop. */
+const MOST_MS = 20;
+/** Times that each body is sent: the middle counts, because a pause of the collector is not its cost. */
+const TIMES = 3;
+/** Until the monitor has noticed the end of a block; it looks every 5 ms. */
+const NOTICED_MS = 12;
+const MOST_ROUNDS = 3;
+/** Until every schema is compiled. */
+const SETTLE_MS = 3_000;
+const QUICK_EVERY = 10;
+const SHOWN = 3;
+
+const LONGEST = /event_loop_delay_seconds\{quantile="1"\} (\S+)/;
+
+/** The longest delay since the last reading, in milliseconds. */
+async function longestDelay(origin: string): Promise<number> {
+  const text = await (await fetch(`${origin}/metrics`)).text();
+  const seconds = LONGEST.exec(text)?.[1];
+  if (seconds === undefined) throw new Error(`no delay in /metrics: ${text.slice(0, 200)}`);
+  return Number(seconds) * 1000;
+}
+
+async function send(origin: string, { method, path: url, body }: CostlyBody): Promise<number> {
+  const headers = {
+    authorization: AUTHORIZATION,
+    'content-type': 'application/json',
+    'idempotency-key': `blocking-${Math.round(performance.now() * 1e6)}`,
+  };
+  const answer = await fetch(origin + url, { method, headers, body });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+/** The middle block of a few requests. */
+async function blockOf(origin: string, body: CostlyBody | undefined): Promise<number> {
+  const blocks: number[] = [];
+  for (let times = 0; times < TIMES; times++) {
+    await longestDelay(origin);
+    const status = body ? await send(origin, body) : 0;
+    if (status >= 500 || status === 429) throw new Error(`${body?.name}: answered ${status}`);
+    await sleep(NOTICED_MS);
+    blocks.push(await longestDelay(origin));
+  }
+  return median(blocks);
+}
+
+const runOf = (blocks: readonly number[]): Run => ({
+  perSecond: Math.max(...blocks),
+  p50: percentile(blocks, 0.5),
+  p99: Math.max(...blocks),
+  errors: 0,
+  done: blocks.length,
+});
+
+/** Both columns of latencies: the middle of all bodies, and the longest. */
+export async function blockingRows(bench: Bench): Promise<Row[]> {
+  const { cluster, root, scratch, logLevel, settings, quick } = bench;
+  const url = await cluster.create('bench_blocking');
+  const { port, process } = await startServer(
+    root,
+    ['--database-url', url, '--data-dir', path.join(scratch, 'blocking')],
+    {
+      log: path.join(scratch, 'blocking.log'),
+      logLevel,
+      env: { RAILHEAD_RATE_LIMIT_ADDRESS: '0' },
+    },
+  );
+  const origin = `http://127.0.0.1:${port}`;
+  await sleep(SETTLE_MS);
+  const document = JSON.parse(fs.readFileSync(path.join(root, 'openapi.json'), 'utf8')) as OpenApi;
+  const bodies = costlyBodies(document).filter((_, at) => !quick || at % QUICK_EVERY === 0);
+  const [ours, idle]: [Run[], Run[]] = [[], []];
+  let worst: { name: string; ms: number }[] = [];
+  for (let round = 1; round <= Math.min(settings.rounds, MOST_ROUNDS); round++) {
+    const blocks: { name: string; ms: number }[] = [];
+    for (const body of bodies) blocks.push({ name: body.name, ms: await blockOf(origin, body) });
+    const nothing: number[] = [];
+    for (const _ of bodies) nothing.push(await blockOf(origin, undefined));
+    ours.push(runOf(blocks.map(({ ms }) => ms)));
+    idle.push(runOf(nothing));
+    worst = [...worst, ...blocks].sort((a, b) => b.ms - a.ms).slice(0, SHOWN);
+    const longest = Math.max(...blocks.map(({ ms }) => ms)).toFixed(1);
+    note(`round ${round}: ${bodies.length} bodies, the longest block ${longest} ms`);
+  }
+  await process.stop();
+  const remark = `the longest: ${worst.map(({ name, ms }) => `${name} ${ms.toFixed(1)} ms`).join('; ')}`;
+  return [
+    {
+      id: '9',
+      what: 'the longest block of the event loop',
+      unit: 'ms',
+      ours: sideOf(`${bodies.length} costly bodies`, ours),
+      peer: sideOf('no request', idle),
+      slowdown: {},
+      mostP99Ms: MOST_MS,
+      remark,
+    },
+  ];
+}

@@ -1,0 +1,92 @@
+// The costliest bodies that an operation reads: as large as a body may be, with values that its schema
+// looks at. Made from openapi.json, so that every operation is covered.
+import { BASE } from '../machine/api.ts';
+
+type Json = Record<string, unknown>;
+
+export interface OpenApi {
+  paths: Record<string, Record<string, { operationId: string; requestBody?: RequestBody }>>;
+  components: { schemas: Record<string, Json> };
+}
+
+interface RequestBody {
+  content: Record<string, { schema: Json }>;
+}
+
+export interface CostlyBody {
+  /** The operation and what is costly, to name it by. */
+  name: string;
+  method: string;
+  path: string;
+  body: string;
+}
+
+/** Just under the size that every body may have. */
+const BYTES = 65_000;
+/** Just under the limits of a body: members of one object, items of one list, depth. */
+const MEMBERS = 4_000;
+const ITEMS = 990;
+const DEPTH = 30;
+const NESTED = 4;
+
+/** The properties of an object schema, those of its parts and alternatives included. */
+function propertiesOf(document: OpenApi, schema: Json, depth = 0): Record<string, Json> {
+  const ref = schema.$ref as string | undefined;
+  const whole = ref ? (document.components.schemas[ref.split('/').at(-1) as string] ?? {}) : schema;
+  const parts = ['allOf', 'oneOf', 'anyOf'].flatMap((key) => (whole[key] as Json[]) ?? []);
+  const inner = depth < NESTED ? parts.map((part) => propertiesOf(document, part, depth + 1)) : [];
+  return Object.assign({}, whole.properties, ...inner);
+}
+
+/** The first value of each enumeration: most schemas choose by one how the rest is checked. */
+function choicesOf(document: OpenApi, properties: Record<string, Json>): Json {
+  const choices: Json = {};
+  for (const [name, { $ref, ...own }] of Object.entries(properties)) {
+    const named = document.components.schemas[String($ref).split('/').at(-1) as string];
+    const [first] = ((named ?? own).enum as unknown[] | undefined) ?? [];
+    if (first !== undefined) choices[name] = first;
+  }
+  return choices;
+}
+
+function manyKeys(): Json {
+  const object: Json = {};
+  for (let at = 0; at < MEMBERS; at++) object[`k${1000 + at}`] = 1;
+  return object;
+}
+
+const costly = (property: string): [string, unknown][] => [
+  [`${property}, one text`, 'a'.repeat(BYTES - 500)],
+  [`${property}, digits`, '1'.repeat(BYTES - 500)],
+  [`${property}, signs`, 'a@'.repeat(BYTES / 2 - 500)],
+  [`${property}, many values`, Array.from({ length: ITEMS }, (_, at) => (at % 2 ? 1 : ''))],
+  [`${property}, many objects`, Array.from({ length: ITEMS }, () => ({ a: 1 }))],
+];
+
+/** Costly bodies for every operation that reads JSON. */
+export function costlyBodies(document: OpenApi): CostlyBody[] {
+  const all: CostlyBody[] = [];
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const [method, { operationId, requestBody }] of Object.entries(item)) {
+      const schema = requestBody?.content['application/json']?.schema;
+      if (!schema) continue;
+      const url = BASE + path.replaceAll(/\{(\w+)\}/g, '$1:0');
+      const properties = propertiesOf(document, schema);
+      const choices = choicesOf(document, properties);
+      const add = (name: string, body: string) =>
+        all.push({
+          name: `${operationId}: ${name}`,
+          method: method.toUpperCase(),
+          path: url,
+          body,
+        });
+      add('many keys', JSON.stringify({ ...choices, ...manyKeys() }));
+      add('deep', '['.repeat(DEPTH) + ']'.repeat(DEPTH));
+      for (const [name, value] of Object.keys(properties).flatMap(costly)) {
+        const [property = ''] = name.split(',');
+        add(name, JSON.stringify({ ...choices, [property]: value }));
+      }
+    }
+  }
+  return all;
+}

@@ -1,0 +1,150 @@
+// The platform whose payments row 8 measures: one customer, one connection, one payment at a time. It is
+// well below every rate limit, so whatever delays it comes from another client.
+import http from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AUTHORIZATION, BASE } from '../machine/api.ts';
+import { percentile, type Run } from '../table/stats.ts';
+
+/** Smallest units. */
+export const TRANSFER = 1_00;
+export const PAYOUT = 10_00;
+
+/** Half of the requests a second that a platform may make. */
+const LEAST_INTERVAL_MS = 4;
+const POLL_MS = 10;
+/** Longer than any answer or payout that is still of use to measure. */
+const PATIENCE_MS = 150_000;
+
+export interface Accounts {
+  /** A customer's dollars. */
+  source: string;
+  /** The same customer's bank account outside. */
+  destination: string;
+}
+
+export interface Bounds {
+  seconds: number;
+  /** Measured even if they take longer than `seconds`. */
+  least: number;
+  /** No payment begins later, however few there were. */
+  mostSeconds: number;
+}
+
+export interface Payer {
+  /** Makes a transfer out; the time until it is accepted, in milliseconds. */
+  transfer(): Promise<number>;
+  /** Executes a quote to the bank account; the time until the payment is COMPLETED. */
+  payout(): Promise<number>;
+  close(): void;
+}
+
+interface Answer {
+  status: number;
+  text: string;
+}
+
+function caller(port: number) {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  let keys = 0;
+  const run = `${process.pid}-${Math.round(performance.timeOrigin + performance.now())}`;
+  const ask = (method: string, path: string, body: string): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const headers = {
+        authorization: AUTHORIZATION,
+        ...(body === '' ? {} : { 'content-type': 'application/json' }),
+        'content-length': Buffer.byteLength(body),
+        ...(method === 'POST' ? { 'idempotency-key': `${run}-${++keys}` } : {}),
+      };
+      const options = { agent, port, host: '127.0.0.1', method, path: BASE + path, headers };
+      const request = http.request({ ...options, timeout: PATIENCE_MS }, (reply) => {
+        let text = '';
+        reply.setEncoding('utf8');
+        reply.on('data', (chunk) => {
+          text += chunk;
+        });
+        reply.on('end', () => resolve({ status: reply.statusCode ?? 0, text }));
+        reply.on('error', reject);
+      });
+      request.on('timeout', () => request.destroy(new Error('no answer in time')));
+      request.on('error', reject);
+      request.end(body);
+    });
+  return {
+    async call<R>(method: string, path: string, status: number, body?: unknown): Promise<R> {
+      const answer = await ask(method, path, body === undefined ? '' : JSON.stringify(body));
+      if (answer.status === status) return JSON.parse(answer.text) as R;
+      throw new Error(`${method} ${path}: ${answer.status} ${answer.text.slice(0, 500)}`);
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** A payer with a connection of its own. */
+export function createPayer(port: number, { source, destination }: Accounts): Payer {
+  const { call, close } = caller(port);
+  const completed = async (id: string, began: number) => {
+    for (; performance.now() - began < PATIENCE_MS; await sleep(POLL_MS)) {
+      const { status } = await call<{ status: string }>('GET', `/transactions/${id}`, 200);
+      if (status === 'COMPLETED') return;
+      if (status === 'FAILED') throw new Error(`${id} is FAILED`);
+    }
+    throw new Error(`${id} is not COMPLETED in time`);
+  };
+  return {
+    async transfer() {
+      const began = performance.now();
+      await call('POST', '/transfer-out', 201, {
+        source: { accountId: source },
+        destination: { accountId: destination },
+        amount: TRANSFER,
+      });
+      return performance.now() - began;
+    },
+    async payout() {
+      const quote = await call<{ id: string; transactionId: string }>('POST', '/quotes', 201, {
+        source: { sourceType: 'ACCOUNT', accountId: source },
+        destination: { destinationType: 'ACCOUNT', accountId: destination },
+        lockedCurrencySide: 'SENDING',
+        lockedCurrencyAmount: PAYOUT,
+      });
+      const began = performance.now();
+      await call('POST', `/quotes/${quote.id}/execute`, 200);
+      await completed(quote.transactionId, began);
+      return performance.now() - began;
+    },
+    close,
+  };
+}
+
+/** Pays one payment after the other. A failed one counts as an error and, with its time, as a latency. */
+export async function payInTurn(pay: () => Promise<number>, bounds: Bounds): Promise<Run> {
+  const latencies: number[] = [];
+  let [done, errors] = [0, 0];
+  let firstError: string | undefined;
+  const started = performance.now();
+  const passedS = () => (performance.now() - started) / 1000;
+  const isOver = () =>
+    passedS() >= bounds.mostSeconds ||
+    (passedS() >= bounds.seconds && latencies.length >= bounds.least);
+  while (!isOver()) {
+    const began = performance.now();
+    try {
+      latencies.push(await pay());
+      done++;
+    } catch (error) {
+      latencies.push(performance.now() - began);
+      errors++;
+      firstError ??= error instanceof Error ? error.message : `${error}`;
+    }
+    // Timers take whole milliseconds.
+    await sleep(Math.max(0, Math.ceil(LEAST_INTERVAL_MS - (performance.now() - began))));
+  }
+  return {
+    perSecond: done / passedS(),
+    p50: percentile(latencies, 0.5),
+    p99: percentile(latencies, 0.99),
+    errors,
+    firstError,
+    done,
+  };
+}

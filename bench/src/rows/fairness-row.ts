@@ -1,0 +1,272 @@
+// Row 8: the payments of one platform, one at a time, alone and beside clients that cost the server as much
+// as they can: connections that post large bodies without a credential, with another platform's, or to a
+// path that does not exist, and text messages of another platform that wait for a service which hangs. The
+// rate limits are on. Every payment is compared with the database afterwards.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BASE, eachOf, FUNDS } from '../machine/api.ts';
+import type { Bench } from '../machine/bench.ts';
+import { startWorker, type Worker } from '../machine/children.ts';
+import { familyOf, watchProcessor } from '../machine/proc.ts';
+import { type Attack, type AttackReport, emptyReport } from '../processes/attack.ts';
+import { note, type Row, type Side, sideOf, takeTurns } from '../table/row.ts';
+import type { Run } from '../table/stats.ts';
+import {
+  type Bounds,
+  createPayer,
+  PAYOUT,
+  type Payer,
+  payInTurn,
+  TRANSFER,
+} from './fairness-payer.ts';
+import { FAIRNESS_DATABASE, type FairnessSetup, prepareFairness } from './fairness-setup.ts';
+
+/** The most that a payment may take beside others, in times of what it takes alone. */
+const MOST = 3;
+/** 800 kB of JSON. */
+const KEYS = 75_000;
+/** For the attack to reach its pace before anything is measured. */
+const ONSET_MS = 1_500;
+const DRAIN_MS = 240_000;
+const POLL_MS = 200;
+/** One customer may receive a code in this time, so the next round takes others. */
+const ROUNDS_APART = 2;
+
+interface Parts {
+  bench: Bench;
+  setup: FairnessSetup;
+  attacker: Worker;
+  /** What the payer was answered as accepted or COMPLETED. */
+  done: { transfers: number; payouts: number };
+}
+
+interface Case {
+  id: string;
+  beside: string;
+  attack: Omit<Attack, 'port' | 'keys'>;
+  most?: number;
+}
+
+const casesOf = ({ neighbour }: FairnessSetup): Case[] => {
+  const path = `${BASE}/quotes`;
+  return [
+    { id: '8a', beside: '8 without a credential', attack: { connections: 8, path }, most: MOST },
+    {
+      id: '8b',
+      beside: '8 of another platform',
+      attack: { connections: 8, path, authorization: neighbour },
+      most: MOST,
+    },
+    {
+      id: '8c',
+      beside: '8 to an unknown path',
+      attack: { connections: 8, path: `${BASE}/no-such-path` },
+      most: MOST,
+    },
+    { id: '8e', beside: '32 without a credential', attack: { connections: 32, path } },
+  ];
+};
+
+const boundsOf = ({ settings, quick }: Bench): Bounds => ({
+  seconds: settings.seconds,
+  least: quick ? 1 : 3,
+  mostSeconds: 90,
+});
+
+/** Runs `work` with a payer whose connection is open and whose path through the server is warm. */
+async function withPayer(
+  { bench, setup, done }: Parts,
+  kind: 'transfer' | 'payout',
+  work: (pay: () => Promise<number>) => Promise<Run>,
+): Promise<Run> {
+  await bench.cluster.settle();
+  const payer: Payer = createPayer(setup.port, setup.accounts);
+  const pay = async () => {
+    const ms = await payer[kind]();
+    done[kind === 'transfer' ? 'transfers' : 'payouts']++;
+    return ms;
+  };
+  try {
+    const seconds = bench.settings.warmupMs / 1000;
+    const warm = await payInTurn(pay, { seconds, least: 1, mostSeconds: seconds });
+    const run = await work(pay);
+    return {
+      ...run,
+      errors: run.errors + warm.errors,
+      firstError: warm.firstError ?? run.firstError,
+    };
+  } finally {
+    payer.close();
+  }
+}
+
+const counts = (all: Record<string, number>) =>
+  Object.entries(all).map(([name, times]) => `${name} × ${times}`);
+
+const sum = (all: Record<string, number>) => Object.values(all).reduce((a, b) => a + b, 0);
+
+function add(into: AttackReport, more: AttackReport): void {
+  for (const part of ['answers', 'unanswered', 'unconnected'] as const) {
+    for (const [name, times] of Object.entries(more[part])) {
+      into[part][name] = (into[part][name] ?? 0) + times;
+    }
+  }
+  into.connections += more.connections;
+  into.bodyBytes = more.bodyBytes;
+}
+
+function shown(report: AttackReport): string {
+  const { answers, unanswered, unconnected, connections, bodyBytes } = report;
+  const names = (all: Record<string, number>) => counts(all).join(', ') || 'none';
+  const failed = sum(unconnected) === 0 ? '' : `; not connected: ${names(unconnected)}`;
+  return (
+    `bodies of ${(bodyBytes / 1000).toFixed(0)} kB, connections opened: ${connections}; ` +
+    `answers: ${names(answers)}; ` +
+    `requests without an answer: ${names(unanswered)}${failed}`
+  );
+}
+
+/** A run beside an attack, which has ended when this resolves: every request of it is over. */
+async function besideAttack(parts: Parts, attack: Attack, total: AttackReport): Promise<Run> {
+  const { bench, setup, attacker } = parts;
+  return withPayer(parts, 'transfer', async (pay) => {
+    await attacker.call('start', attack);
+    await sleep(ONSET_MS);
+    const busy = watchProcessor({
+      server: () => [setup.process.pid],
+      PostgreSQL: () => familyOf(bench.cluster.pid),
+      attack: () => [attacker.pid],
+    });
+    const run = await payInTurn(pay, boundsOf(bench));
+    note(busy.report(run.done));
+    const report = await attacker.call<AttackReport>('stop');
+    note(shown(report));
+    add(total, report);
+    return run;
+  });
+}
+
+const WAITING = "select count(*)::int as n from messages where status = 'QUEUED'";
+const UNFINISHED = `select count(*)::int as n from transactions
+  where type = 'OUTGOING' and status in ('PENDING', 'PROCESSING')
+    and exists (select from ledger_transfers l where l.transaction_id = transactions.id)`;
+
+/** Waits until a statement counts nothing any more; the count at the end. */
+async function drained({ bench }: Parts, statement: string): Promise<number> {
+  for (const began = performance.now(); ; await sleep(POLL_MS)) {
+    const [row] = await bench.cluster.rows<{ n: number }>(FAIRNESS_DATABASE, statement);
+    if (!row?.n || performance.now() - began > DRAIN_MS) return row?.n ?? 0;
+  }
+}
+
+interface Texts {
+  sent: number;
+  /** The most that the service had to wait for it at one time. */
+  mostAtOnce: number;
+  /** The fewest that were still waiting at the end of a round. */
+  leastLeft: number;
+  /** Not sent in time after the service came back. */
+  stuck: number;
+}
+
+/** A run beside messages that wait for the service; they are sent before this resolves. */
+async function besideTexts(parts: Parts, customers: readonly string[], total: Texts): Promise<Run> {
+  const { bench, setup } = parts;
+  const { production, service } = setup;
+  const run = await withPayer(parts, 'payout', async (pay) => {
+    await service.call('hang');
+    await eachOf(customers, (id) => production('POST', `/customers/${id}/verify-phone`));
+    await sleep(ONSET_MS);
+    return payInTurn(pay, { ...boundsOf(bench), least: 1 });
+  });
+  const [left] = await bench.cluster.rows<{ n: number }>(FAIRNESS_DATABASE, WAITING);
+  const most = await service.call<number>('release');
+  const released = performance.now();
+  const stuck = await drained(parts, WAITING);
+  const seconds = ((performance.now() - released) / 1000).toFixed(1);
+  note(
+    `${left?.n} of ${customers.length} messages were waiting at the end, ${most} at the service`,
+  );
+  note(`${seconds} s after the service answered again ${stuck} messages are still waiting`);
+  total.sent += customers.length;
+  total.mostAtOnce = Math.max(total.mostAtOnce, most);
+  total.leastLeft = Math.min(total.leastLeft, left?.n ?? 0);
+  total.stuck += stuck;
+  return run;
+}
+
+const CHECK = `select
+  (select count(*) from transactions t where type = 'OUTGOING' and status = 'COMPLETED') as completed,
+  (select count(*) from transactions t where type = 'OUTGOING' and status <> 'COMPLETED'
+    and exists (select from ledger_transfers l where l.transaction_id = t.id)) as unfinished,
+  (select count(*) from transactions t where type = 'OUTGOING' and status = 'COMPLETED'
+    and not exists (select from ledger_transfers l where l.transaction_id = t.id)) as unpaid,
+  (select $2::bigint - balance from ledger_accounts where id = $1) as spent,
+  (select held from ledger_accounts where id = $1) as held,
+  (select count(*) from (select currency from ledger_accounts
+    group by currency having sum(balance) <> 0) unbalanced) as unbalanced`;
+
+/** What the database shows against what the payer was answered: zero differences, or it is an error. */
+async function differences(parts: Parts): Promise<number> {
+  const { bench, setup, done } = parts;
+  await drained(parts, UNFINISHED);
+  const values = [setup.accounts.source, FUNDS];
+  const [row] = await bench.cluster.rows<Record<string, string>>(FAIRNESS_DATABASE, CHECK, values);
+  const seen = Object.entries(row ?? {}).map(([what, count]) => `${count} ${what}`);
+  note(`${done.transfers} transfers and ${done.payouts} payouts acknowledged; ${seen.join(', ')}`);
+  const at = (what: string) => Number(row?.[what]);
+  const lost = Math.abs(at('completed') - done.transfers - done.payouts);
+  const off = at('spent') - done.transfers * TRANSFER - done.payouts * PAYOUT;
+  const wrong = at('unfinished') + at('unpaid') + at('unbalanced');
+  return lost + wrong + (off === 0 ? 0 : 1) + (at('held') === 0 ? 0 : 1);
+}
+
+/** A side whose value of a round is its median latency. */
+const latencySide = (name: string, runs: readonly Run[]): Side => {
+  const side = sideOf(name, runs);
+  return { ...side, values: side.p50 };
+};
+
+export async function fairnessRows(bench: Bench): Promise<Row[]> {
+  const { rounds } = bench.settings;
+  const messages = bench.quick ? 150 : 450;
+  const setup = await prepareFairness(bench, messages * ROUNDS_APART);
+  const attacker = startWorker('attack');
+  const parts: Parts = { bench, setup, attacker, done: { transfers: 0, payouts: 0 } };
+  const cases = casesOf(setup);
+  const reports = new Map(cases.map(({ id }) => [id, emptyReport()]));
+  const texts: Texts = { sent: 0, mostAtOnce: 0, leastLeft: messages, stuck: 0 };
+  const alone = (kind: 'transfer' | 'payout') => () =>
+    withPayer(parts, kind, (pay) => payInTurn(pay, boundsOf(bench)));
+  const sides: Record<string, () => Promise<Run>> = {};
+  for (const { id, attack } of cases) {
+    const whole = { ...attack, port: setup.port, keys: KEYS };
+    sides[`${id}, alone`] = alone('transfer');
+    sides[`${id}, beside`] = () => besideAttack(parts, whole, reports.get(id) as AttackReport);
+  }
+  let round = 0;
+  sides['8d, alone'] = alone('payout');
+  sides['8d, beside'] = () => {
+    const from = (round++ % ROUNDS_APART) * messages;
+    return besideTexts(parts, setup.customers.slice(from, from + messages), texts);
+  };
+  const runs = await takeTurns(sides, rounds);
+  const wrong = await differences(parts);
+  for (const child of [attacker, setup.process, setup.service]) await child.stop();
+  const row = (id: string, what: string, beside: string): Row => {
+    const ours = latencySide(`beside ${beside}`, runs[`${id}, beside`] as Run[]);
+    const peer = latencySide('alone', runs[`${id}, alone`] as Run[]);
+    return { id, what, unit: 'ms', ours: { ...ours, errors: ours.errors + wrong }, peer };
+  };
+  const posted = cases.map(({ id, beside, most }): Row => {
+    const report = reports.get(id) as AttackReport;
+    const made = row(id, 'a transfer out, among 800 kB bodies', beside);
+    const unanswered = sum(report.unanswered);
+    return { ...made, slowdown: { most }, remark: shown(report), unanswered };
+  });
+  const { sent, mostAtOnce, leastLeft, stuck } = texts;
+  const remark =
+    `${sent} messages, at most ${mostAtOnce} at the service at one time, at least ${leastLeft} ` +
+    `waiting at the end of a round, ${stuck} stuck when it answered again`;
+  const hanging = row('8d', 'a payout, until it is COMPLETED', `${messages} hanging messages`);
+  return [...posted, { ...hanging, slowdown: { most: MOST }, remark }];
+}

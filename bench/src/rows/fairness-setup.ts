@@ -1,0 +1,119 @@
+// What row 8 needs: a server with its rate limits at their defaults, the platform whose payments are
+// measured, a second sandbox platform that sends large bodies, and a production platform whose customers
+// receive text messages. The last two are created with the operator's command, as on any installation.
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import {
+  basic,
+  eachOf,
+  FUNDS,
+  personBody,
+  type Request,
+  requester,
+  startServer,
+} from '../machine/api.ts';
+import type { Bench } from '../machine/bench.ts';
+import { type Child, startWorker, type Worker } from '../machine/children.ts';
+import type { Accounts } from './fairness-payer.ts';
+
+export const FAIRNESS_DATABASE = 'bench_fairness';
+
+export interface FairnessSetup {
+  port: number;
+  process: Child;
+  accounts: Accounts;
+  /** Credentials of the platform that sends large bodies. */
+  neighbour: string;
+  /** Acts as the production platform. */
+  production: Request;
+  /** Its customers; each may receive one code in half a minute. */
+  customers: string[];
+  /** The service that its text messages are posted to. */
+  service: Worker;
+}
+
+interface Credentials {
+  clientId: string;
+  clientSecret: string;
+}
+
+async function createPlatform(bench: Bench, env: NodeJS.ProcessEnv, flags: readonly string[]) {
+  const verb = ['platform', 'create', '--json', ...flags];
+  const { stdout } = await promisify(execFile)(
+    'npm',
+    ['run', '--silent', 'railhead', '--', ...verb],
+    {
+      cwd: bench.root,
+      env: { ...process.env, ...env },
+    },
+  );
+  const { clientId, clientSecret } = JSON.parse(stdout) as Credentials;
+  return basic(clientId, clientSecret);
+}
+
+/** A customer with dollars, and its bank account, at which every payout succeeds. */
+async function makeAccounts(request: Request): Promise<Accounts> {
+  const person = await request<{ id: string }>('POST', '/customers', personBody(0, ['USD']));
+  const where = `/customers/internal-accounts?customerId=${person.id}&currency=USD`;
+  const { data } = await request<{ data: { id: string }[] }>('GET', where);
+  const source = data[0]?.id as string;
+  await request('POST', `/sandbox/internal-accounts/${source}/fund`, { amount: FUNDS });
+  const { id } = await request<{ id: string }>('POST', '/customers/external-accounts', {
+    customerId: person.id,
+    currency: 'USD',
+    accountInfo: {
+      accountType: 'USD_ACCOUNT',
+      accountNumber: '123456000',
+      routingNumber: '021000021',
+      beneficiary: { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' },
+    },
+  });
+  return { source, destination: id };
+}
+
+/** A customer in Europe, whose telephone number has to be verified by a code. */
+async function makeRecipient(request: Request, at: number): Promise<string> {
+  const body = {
+    ...personBody(at, ['EUR']),
+    region: 'DE',
+    email: `bench-${at}@example.org`,
+    phoneNumber: `+49151${String(10_000_000 + at)}`,
+  };
+  return (await request<{ id: string }>('POST', '/customers', body)).id;
+}
+
+/** Everything but the server is made before it starts with its limits, so that they delay none of it. */
+export async function prepareFairness(bench: Bench, recipients: number): Promise<FairnessSetup> {
+  const { cluster, root, scratch, logLevel, profile } = bench;
+  const url = await cluster.create(FAIRNESS_DATABASE);
+  const dataDir = path.join(scratch, 'fairness');
+  const args = ['--database-url', url, '--data-dir', dataDir];
+  const log = path.join(scratch, 'fairness.log');
+  const first = await startServer(root, args, { log });
+  const own = { DATABASE_URL: url, RAILHEAD_DATA_DIR: dataDir };
+  const neighbour = await createPlatform(bench, own, ['--name', 'Neighbour']);
+  const live = ['--name', 'Live', '--environment', 'production', '--currencies', 'USD,EUR'];
+  const texting = await createPlatform(bench, own, live);
+  const accounts = await makeAccounts(requester(first.port));
+  const customers = await eachOf(Array.from({ length: recipients }), (_, at) =>
+    makeRecipient(requester(first.port, texting), at),
+  );
+  await first.process.stop();
+  await cluster.rows(FAIRNESS_DATABASE, 'vacuum analyze');
+  const service = startWorker('hanging');
+  const servicePort = await service.call<number>('listen');
+  const { port, process } = await startServer(root, args, {
+    log,
+    profile,
+    logLevel,
+    env: {
+      RAILHEAD_SMS_URL: `http://127.0.0.1:${servicePort}/messages`,
+      RAILHEAD_RATE_LIMIT: undefined,
+      RAILHEAD_RATE_LIMIT_QUOTES: undefined,
+      RAILHEAD_RATE_LIMIT_REFUSED: undefined,
+    },
+  });
+  const production = requester(port, texting);
+  return { port, process, accounts, neighbour, production, customers, service };
+}

@@ -1,0 +1,192 @@
+// Row 5: registering customers from a file of 50,000 rows. Beside a client that registers the same customers
+// over the same server one request at a time on many connections, which is what a platform does that has no
+// such file: both leave the same rows, accounts and events behind. Peak memory is that of the server process.
+import http from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AUTHORIZATION, BASE, DATABASE } from '../machine/api.ts';
+import type { Bench } from '../machine/bench.ts';
+import { familyOf, peakMb, resetPeak, watchProcessor } from '../machine/proc.ts';
+import { bestOf, note, type Row, type Side, sideOf, takeTurns } from '../table/row.ts';
+import { percentile, type Run } from '../table/stats.ts';
+
+const COLUMNS = [
+  ...['umaAddress', 'platformCustomerId', 'customerType', 'fullName', 'birthDate'],
+  ...['addressLine1', 'city', 'state', 'postalCode', 'country'],
+];
+
+const LOOK_MS = 100;
+const IMPORT_MS = 600_000;
+
+interface Progress {
+  status: string;
+  progress: { total: number; successful: number; failed: number };
+  errors?: unknown[];
+}
+
+/** A file of customers whose names begin with `run`. */
+function fileOf(run: string, domain: string, rows: number): string {
+  const lines = [COLUMNS.join(',')];
+  for (let at = 0; at < rows; at++) {
+    const id = `${run}-${at}`;
+    lines.push(
+      `$${id}@${domain},${id},INDIVIDUAL,Ada Lovelace,1990-01-15,1 Main St,Austin,TX,78701,US`,
+    );
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** The same customer as a request. */
+const bodyOf = (run: string, domain: string, at: number) =>
+  JSON.stringify({
+    umaAddress: `$${run}-${at}@${domain}`,
+    platformCustomerId: `${run}-${at}`,
+    customerType: 'INDIVIDUAL',
+    fullName: 'Ada Lovelace',
+    birthDate: '1990-01-15',
+    address: {
+      line1: '1 Main St',
+      city: 'Austin',
+      state: 'TX',
+      postalCode: '78701',
+      country: 'US',
+    },
+  });
+
+const runOf = (done: number, errors: number, ms: number, latencies: number[]): Run => ({
+  perSecond: (done * 1000) / ms,
+  p50: percentile(latencies, 0.5),
+  p99: percentile(latencies, 0.99),
+  errors,
+  done,
+});
+
+async function importFile(port: number, content: string): Promise<Run> {
+  const form = new FormData();
+  form.set('file', new Blob([content], { type: 'text/csv' }), 'customers.csv');
+  const headers = { authorization: AUTHORIZATION };
+  const url = `http://127.0.0.1:${port}${BASE}/customers/bulk`;
+  const started = performance.now();
+  const reply = await fetch(`${url}/csv`, { method: 'POST', headers, body: form });
+  const accepted = (await reply.json()) as { jobId: string };
+  if (reply.status !== 202) throw new Error(`${reply.status} ${JSON.stringify(accepted)}`);
+  for (;;) {
+    await sleep(LOOK_MS);
+    const shown = await fetch(`${url}/jobs/${accepted.jobId}`, { headers });
+    const { status, progress, errors } = (await shown.json()) as Progress;
+    const ms = performance.now() - started;
+    if (ms > IMPORT_MS) throw new Error('the import does not end');
+    if (status !== 'COMPLETED' && status !== 'FAILED') continue;
+    const run = runOf(progress.successful, progress.total - progress.successful, ms, []);
+    return errors ? { ...run, firstError: JSON.stringify(errors[0]) } : run;
+  }
+}
+
+/** One POST /customers; answers its status. */
+function post(agent: http.Agent, port: number, body: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const options = {
+      agent,
+      port,
+      host: '127.0.0.1',
+      method: 'POST',
+      path: `${BASE}/customers`,
+      headers: {
+        authorization: AUTHORIZATION,
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+      },
+    };
+    const request = http.request(options, (reply) => {
+      reply.resume();
+      reply.on('end', () => resolve(reply.statusCode ?? 0));
+    });
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+async function oneByOne(
+  port: number,
+  bodies: (at: number) => string,
+  rows: number,
+  connections: number,
+): Promise<Run> {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: connections });
+  const latencies: number[] = [];
+  let [next, errors] = [0, 0];
+  const started = performance.now();
+  const caller = async () => {
+    while (next < rows) {
+      const began = performance.now();
+      if ((await post(agent, port, bodies(next++))) !== 201) errors++;
+      latencies.push(performance.now() - began);
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, caller));
+  agent.destroy();
+  return runOf(rows - errors, errors, performance.now() - started, latencies);
+}
+
+export async function importRows(bench: Bench): Promise<Row[]> {
+  const { quick, cluster } = bench;
+  const rows = quick ? 2_000 : 50_000;
+  // An import is a whole file however long it takes: fewer rounds than of short runs.
+  const rounds = Math.min(bench.settings.rounds, 3);
+  const api = await bench.api();
+  const { umaDomain } = await api.request<{ umaDomain: string }>('GET', '/config');
+  let runs = 0;
+  const peaks: { ours: number[]; peer: number[] } = { ours: [], peer: [] };
+  const measured = async (name: keyof typeof peaks, work: (run: string) => Promise<Run>) => {
+    await cluster.settle();
+    resetPeak(api.process.pid);
+    const busy = watchProcessor({
+      server: () => [api.process.pid],
+      PostgreSQL: () => familyOf(cluster.pid),
+      client: () => [process.pid],
+    });
+    const run = await work(`r${process.pid}-${++runs}`);
+    const peak = peakMb(api.process.pid);
+    peaks[name].push(peak);
+    note(`${busy.report(run.done)}; peak memory of the server ${peak.toFixed(0)} MB`);
+    return run;
+  };
+  const ours = () => measured('ours', (run) => importFile(api.port, fileOf(run, umaDomain, rows)));
+  const peer = (connections: number, count = rows) =>
+    measured('peer', (run) =>
+      oneByOne(api.port, (at) => bodyOf(run, umaDomain, at), count, connections),
+    );
+  const tries = Math.min(rows, 2_000);
+  const most = await bestOf('POST /customers, connections', quick ? [64] : [16, 64, 256], (n) =>
+    peer(n, tries),
+  );
+  peaks.peer = [];
+  const sides = { 'import, a file': ours, 'import, one by one': () => peer(most) };
+  const results = await takeTurns(sides, rounds);
+  const [{ n }] = (await cluster.rows<{ n: string }>(
+    DATABASE,
+    "select count(*) as n from customers where platform_customer_id like $1 || '-%'",
+    [`r${process.pid}`],
+  )) as [{ n: string }];
+  note(`${n} customers are there`);
+  const file = sideOf(`a file of ${rows}`, results['import, a file']);
+  const single = sideOf(`POST /customers, ${most}`, results['import, one by one']);
+  const memory = (side: Side, values: number[]): Side => ({ ...side, values, p50: [], p99: [] });
+  return [
+    // A file has no latencies of single rows.
+    {
+      id: '5a',
+      what: 'customers registered',
+      unit: '/s',
+      ours: { ...file, p50: [], p99: [] },
+      peer: single,
+      target: 1,
+    },
+    {
+      id: '5b',
+      what: 'peak memory of the server meanwhile',
+      unit: 'MB',
+      ours: memory(file, peaks.ours),
+      peer: memory(single, peaks.peer),
+    },
+  ];
+}

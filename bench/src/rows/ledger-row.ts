@@ -1,0 +1,84 @@
+// Row 1: transfers between ledger accounts. Ours go through the committer as real change sets; pgbench runs
+// one transaction for each. Both get the number of callers they do best with.
+
+import type { Bench, Spread } from '../machine/bench.ts';
+import { startWorker } from '../machine/children.ts';
+import { ACCOUNTS, fillAccounts, OPENING_BALANCE, PGBENCH_DATABASE } from '../machine/pgbench.ts';
+import { familyOf, watchProcessor } from '../machine/proc.ts';
+import { bestOf, note, type Row, sideOf, takeTurns } from '../table/row.ts';
+import type { Run } from '../table/stats.ts';
+
+const OURS = 'bench_ledger';
+
+/** What the books say against what was acknowledged: zero differences, or it is an error. */
+async function differences(bench: Bench, name: string, done: number): Promise<number> {
+  const [row] = await bench.cluster.rows<{ transfers: string; wrong: string; total: string }>(
+    name,
+    `with moved as (
+      select id, sum(amount) as amount from (
+        select debit as id, -amount as amount from ledger_transfers
+        union all select credit, amount from ledger_transfers) legs group by id)
+    select (select count(*) from ledger_transfers) as transfers,
+      count(*) filter (where a.balance - $1 <> coalesce(m.amount, 0) or a.balance < 0) as wrong,
+      sum(a.balance) as total
+    from ledger_accounts a left join moved m using (id)`,
+    [OPENING_BALANCE],
+  );
+  const same = Number(row?.transfers) === done && row?.total === `${ACCOUNTS * OPENING_BALANCE}`;
+  const wrong = Number(row?.wrong) + (same ? 0 : 1);
+  note(
+    `${name}: ${row?.transfers} transfers for ${done} acknowledged, ${row?.wrong} wrong balances`,
+  );
+  return wrong;
+}
+
+export async function ledgerRows(bench: Bench): Promise<Row[]> {
+  const { cluster, settings, quick } = bench;
+  const { seconds, warmupMs, rounds, tryS } = settings;
+  const url = await fillAccounts(cluster, OURS);
+  const pgbench = await bench.pgbench();
+  const worker = startWorker('ledger', { profile: bench.profile });
+  await worker.call('open', url);
+  let done = 0;
+  const ours = async (spread: Spread, callers: number, forS = seconds) => {
+    await cluster.settle();
+    const busy = watchProcessor({
+      committer: () => [worker.pid],
+      PostgreSQL: () => familyOf(cluster.pid),
+    });
+    const run = await worker.call<Run>('run', { spread, callers, warmupMs, seconds: forS });
+    note(busy.report(run.done));
+    done += run.done;
+    return run;
+  };
+  const choices = quick ? [256] : [64, 128, 256, 512, 1_024];
+  const search = (spread: Spread) =>
+    bestOf(`committer, ${spread}, callers`, choices, (n) => ours(spread, n, tryS));
+  const best = { spread: await search('spread'), hot: await search('hot') };
+  const runs = await takeTurns(
+    {
+      'committer, spread': () => ours('spread', best.spread),
+      'pgbench, spread': () => pgbench.run('spread'),
+      'committer, hot': () => ours('hot', best.hot),
+      'pgbench, hot': () => pgbench.run('hot'),
+    },
+    rounds,
+  );
+  await worker.call('close');
+  await worker.stop();
+  const wrong = await differences(bench, OURS, done);
+  const wrongPeer = await differences(bench, PGBENCH_DATABASE, pgbench.done());
+  const side = (name: string, of: readonly Run[], more: number) => {
+    const made = sideOf(name, of);
+    return { ...made, errors: made.errors + more };
+  };
+  const row = (id: string, what: string, kind: Spread, target: number): Row => ({
+    id,
+    what: `ledger transfers, ${what}`,
+    unit: '/s',
+    ours: side(`committer, ${best[kind]} callers`, runs[`committer, ${kind}`], wrong),
+    peer: side(`pgbench, ${pgbench.best[kind]} clients`, runs[`pgbench, ${kind}`], wrongPeer),
+    target,
+  });
+  return [row('1a', '10,000 accounts', 'spread', 2), row('1b', 'one hot account', 'hot', 8)];
+}

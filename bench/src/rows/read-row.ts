@@ -1,0 +1,97 @@
+// Row 3: reading one transaction. Beside a bare Fastify route that answers the same bytes without looking
+// anything up, and beside Prism, which invents an answer from our OpenAPI document.
+import path from 'node:path';
+import { AUTHORIZATION, BASE, copyQuotes, DATABASE, firstOk, freePort } from '../machine/api.ts';
+import type { Bench } from '../machine/bench.ts';
+import { type Child, startNode, startWorker } from '../machine/children.ts';
+import { familyOf, watchProcessor } from '../machine/proc.ts';
+import type { Load } from '../processes/load-process.ts';
+import { bestOf, note, type Row, sideOf, takeTurns } from '../table/row.ts';
+import type { Run } from '../table/stats.ts';
+
+const TRANSACTIONS = 10_000;
+
+const prismProgram = (root: string) =>
+  path.join(root, 'bench', 'node_modules', '@stoplight', 'prism-cli', 'dist', 'index.js');
+
+/** Starts Prism on our document as quietly as it can be. It serves paths without the base path. */
+export async function startPrism(
+  root: string,
+): Promise<{ port: number; process: Child; startedMs: number }> {
+  const port = await freePort();
+  const started = performance.now();
+  const args = ['mock', path.join(root, 'openapi.json'), '-h', '127.0.0.1', '-p', `${port}`];
+  const child = startNode([prismProgram(root), ...args, '--verboseLevel', 'silent']);
+  await firstOk(`http://127.0.0.1:${port}/config`, child);
+  return { port, process: child, startedMs: performance.now() - started };
+}
+
+export async function readRows(bench: Bench): Promise<Row[]> {
+  const { settings, quick, cluster } = bench;
+  const { seconds, warmupMs, rounds, tryS } = settings;
+  const api = await bench.api();
+  const copies = await copyQuotes(bench, DATABASE, api.templates.convert, TRANSACTIONS);
+  const paths = copies.map((copy) => `/transactions/${copy.transaction_id}`);
+  const shown = await api.request<unknown>('GET', paths[0] as string);
+  const bare = startWorker('bare');
+  const barePort = await bare.call<number>('listen', JSON.stringify(shown));
+  const prism = await startPrism(bench.root);
+  const load = startWorker('load');
+  const get = async (port: number, base: string, connections: number, forS = seconds) => {
+    await cluster.settle();
+    const busy = watchProcessor({
+      server: () => [api.process.pid],
+      'bare Fastify': () => [bare.pid],
+      Prism: () => familyOf(prism.process.pid),
+      PostgreSQL: () => familyOf(cluster.pid),
+      load: () => [load.pid],
+    });
+    const run = await load.call<Run>('run', {
+      port,
+      connections,
+      warmupMs,
+      seconds: forS,
+      method: 'GET',
+      paths: paths.map((each) => base + each),
+      once: false,
+      authorization: AUTHORIZATION,
+      keyed: false,
+      status: 200,
+    } satisfies Load);
+    note(busy.report(run.done));
+    return run;
+  };
+  const sides = {
+    ours: (n: number, forS?: number) => get(api.port, BASE, n, forS),
+    bare: (n: number, forS?: number) => get(barePort, BASE, n, forS),
+    prism: (n: number, forS?: number) => get(prism.port, '', n, forS),
+  };
+  const choices = quick ? [64] : [16, 64, 256];
+  const best = (name: keyof typeof sides) =>
+    bestOf(`GET, ${name}, connections`, choices, (n) => sides[name](n, tryS));
+  const most = { ours: await best('ours'), bare: await best('bare'), prism: await best('prism') };
+  const runs = await takeTurns(
+    {
+      'GET, ours': () => sides.ours(most.ours),
+      'GET, bare Fastify': () => sides.bare(most.bare),
+      'GET, Prism': () => sides.prism(most.prism),
+    },
+    rounds,
+  );
+  for (const child of [load, bare, prism.process]) await child.stop();
+  const ours = () => sideOf(`server, ${most.ours} connections`, runs['GET, ours']);
+  const row = (id: string, what: string, peer: Row['peer'], target: number): Row => ({
+    id,
+    what,
+    unit: '/s',
+    ours: ours(),
+    peer,
+    target,
+  });
+  const bareSide = sideOf(`bare Fastify, ${most.bare}`, runs['GET, bare Fastify']);
+  const prismSide = sideOf(`Prism, ${most.prism}`, runs['GET, Prism']);
+  return [
+    row('3a', 'GET /transactions/{id}, the same bytes', bareSide, 0.5),
+    row('3b', 'GET /transactions/{id}, a mock', prismSide, 10),
+  ];
+}

@@ -1,0 +1,102 @@
+// Row 6: reading and checking a wallet's stamp, beside a bare P-256 verification by node:crypto of the same
+// signatures. Where the key was seen before the bare one has it ready as well; where it was not, both begin
+// with the compressed point that a stamp holds. Both run in this process, one after the other on one thread.
+import { createPrivateKey, createPublicKey, ECDH, type KeyObject, sign, verify } from 'node:crypto';
+import { parseStamp, signs } from '../../../server/src/features/wallets/signing/stamp.ts';
+import { compressedPoint, drawP256, p256Jwk } from '../../../server/src/kernel/crypto/p256.ts';
+import { systemWorld } from '../../../server/src/runtime/config/system-world.ts';
+import type { Bench } from '../machine/bench.ts';
+import { type Row, sideOf, takeTurns } from '../table/row.ts';
+import { createTally, type Run } from '../table/stats.ts';
+
+interface Case {
+  key: KeyObject;
+  point: string;
+  text: string;
+  bytes: Buffer;
+  signature: Buffer;
+  header: string;
+}
+
+/** As long as what wallets are asked to sign. */
+const LENGTH = 400;
+/** Fewer keys than the server remembers, and more. */
+const [KNOWN, NEW] = [100, 5_000];
+
+function makeCases(count: number): Case[] {
+  const world = systemWorld();
+  return Array.from({ length: count }, (_, at) => {
+    const pair = drawP256(() => world.random(32));
+    const privateKey = createPrivateKey({ format: 'jwk', key: p256Jwk(pair) });
+    const text = `${at}`.padEnd(LENGTH, '.');
+    const bytes = Buffer.from(text);
+    const signature = sign('sha256', bytes, privateKey);
+    const point = compressedPoint(pair.point.toString('hex')) as string;
+    const stamp = {
+      publicKey: point,
+      scheme: 'SIGNATURE_SCHEME_TK_API_P256',
+      signature: signature.toString('hex'),
+    };
+    const header = Buffer.from(JSON.stringify(stamp)).toString('base64url');
+    return { key: createPublicKey(privateKey), point, text, bytes, signature, header };
+  });
+}
+
+type Check = (of: Case) => boolean;
+
+const bare: Check = ({ key, bytes, signature }) => verify('sha256', bytes, key, signature);
+
+/** The quickest way from a compressed point to a verdict that node:crypto has. */
+const bareFromPoint: Check = ({ point, bytes, signature }) => {
+  const whole = ECDH.convertKey(point, 'prime256v1', 'hex', undefined, 'uncompressed') as Buffer;
+  const part = (from: number) => whole.subarray(from, from + 32).toString('base64url');
+  const key = { kty: 'EC', crv: 'P-256', x: part(1), y: part(33) };
+  return verify('sha256', bytes, createPublicKey({ format: 'jwk', key }), signature);
+};
+
+function ours({ header, text }: Case): boolean {
+  const stamp = parseStamp(header);
+  return stamp !== undefined && signs(stamp, text);
+}
+
+function measure(bench: Bench, cases: readonly Case[], check: Check): Run {
+  const { warmupMs, seconds } = bench.settings;
+  const tally = createTally(warmupMs, seconds);
+  for (let at = 0; tally.goesOn(); at++) {
+    const start = performance.now();
+    if (check(cases[at % cases.length] as Case)) tally.ok(start);
+    else tally.error('a good signature was refused');
+  }
+  return tally.result();
+}
+
+interface Of {
+  id: string;
+  keys: string;
+  count: number;
+  peer: Check;
+}
+
+async function row(bench: Bench, { id, keys, count, peer }: Of): Promise<Row> {
+  const cases = makeCases(count);
+  const runs = await takeTurns(
+    {
+      ours: async () => measure(bench, cases, ours),
+      peer: async () => measure(bench, cases, peer),
+    },
+    bench.settings.rounds,
+  );
+  return {
+    id,
+    what: `checking a stamp, ${keys}`,
+    unit: '/s',
+    ours: sideOf('one thread', runs.ours),
+    peer: sideOf('node:crypto, one thread', runs.peer),
+    target: 0.5,
+  };
+}
+
+export const stampRows = async (bench: Bench): Promise<Row[]> => [
+  await row(bench, { id: '6a', keys: 'key seen before', count: KNOWN, peer: bare }),
+  await row(bench, { id: '6b', keys: 'key never seen', count: NEW, peer: bareFromPoint }),
+];

@@ -1,0 +1,95 @@
+// Row 4: how long until the first 200, with an empty data folder and with one that is there, and what the
+// processes hold while nobody asks. Prism beside it, from the same document. Memory of PostgreSQL counts
+// pages that its processes share once.
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startServer } from '../machine/api.ts';
+import type { Bench } from '../machine/bench.ts';
+import { familyOf, residentMb, sharedMb } from '../machine/proc.ts';
+import { note, type Row, type Side } from '../table/row.ts';
+import { startPrism } from './read-row.ts';
+
+const IDLE_MS = 3_000;
+
+/** Process id of the PostgreSQL that serves a data folder: the first line of its lock file. */
+const postgresPid = (dataDir: string) =>
+  Number.parseInt(fs.readFileSync(path.join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
+
+interface Measured {
+  cold: number[];
+  warm: number[];
+  node: number[];
+  postgres: number[];
+  prism: number[];
+  prismMb: number[];
+}
+
+async function measureOurs(bench: Bench, round: number, into: Measured): Promise<void> {
+  const dataDir = path.join(bench.scratch, `start-${round}`);
+  const args = ['--data-dir', dataDir];
+  const log = path.join(bench.scratch, 'start.log');
+  const cold = await startServer(bench.root, args, { log });
+  into.cold.push(cold.startedMs);
+  await cold.process.stop();
+  const warm = await startServer(bench.root, args, { log });
+  into.warm.push(warm.startedMs);
+  await sleep(IDLE_MS);
+  into.node.push(residentMb(warm.process.pid));
+  into.postgres.push(sharedMb(familyOf(postgresPid(dataDir))));
+  await warm.process.stop();
+  fs.rmSync(dataDir, { recursive: true, force: true });
+}
+
+async function measurePrism(bench: Bench, into: Measured): Promise<void> {
+  const prism = await startPrism(bench.root);
+  into.prism.push(prism.startedMs);
+  await sleep(IDLE_MS);
+  into.prismMb.push(residentMb(prism.process.pid));
+  await prism.process.stop();
+}
+
+export async function startRows(bench: Bench): Promise<Row[]> {
+  const got: Measured = { cold: [], warm: [], node: [], postgres: [], prism: [], prismMb: [] };
+  for (let round = 1; round <= bench.settings.rounds; round++) {
+    await measureOurs(bench, round, got);
+    await measurePrism(bench, got);
+    const last = Object.entries(got).map(([name, all]) => `${name} ${all.at(-1)?.toFixed(0)}`);
+    note(`round ${round}, start in ms and memory in MB: ${last.join(', ')}`);
+  }
+  const side = (name: string, values: number[]): Side => ({
+    name,
+    values,
+    p50: [],
+    p99: [],
+    errors: 0,
+  });
+  const row = (id: string, what: string, unit: Row['unit'], ours: Side, peer: Side): Row => ({
+    id,
+    what,
+    unit,
+    ours,
+    peer,
+  });
+  const started = side('Prism', got.prism);
+  const held = side('Prism', got.prismMb);
+  const both = got.node.map((mb, at) => mb + (got.postgres[at] as number));
+  return [
+    row(
+      '4a',
+      'start to first 200, empty folder',
+      'ms',
+      side('server + database', got.cold),
+      started,
+    ),
+    row(
+      '4b',
+      'start to first 200, second start',
+      'ms',
+      side('server + database', got.warm),
+      started,
+    ),
+    row('4c', 'idle memory, node alone', 'MB', side('server', got.node), held),
+    row('4d', 'idle memory, with PostgreSQL', 'MB', side('server + database', both), held),
+  ];
+}

@@ -1,0 +1,347 @@
+// What networks say about cards: requests, through the operations of the sandbox and the desk of an issuer,
+// for amounts that are there and that are not; and notices about what was let through, in any order, for the
+// right payment and the wrong one, late, and over lines that break. What each comes to is foretold.
+import type {
+  CardDecision,
+  CardNotice,
+  CardRequest,
+} from '../../../../src/connectors/ports/cards.ts';
+import { factsOf, unitsIn } from '../../picture/card-facts.ts';
+import type { Noted } from '../../picture/picture.ts';
+import {
+  type Asked,
+  checkHeeded,
+  decisionOn,
+  deskOf,
+  firstOf,
+  isUntrue,
+  type Line,
+  type News,
+} from '../../world/issuer.ts';
+import { dueJobs, runOnly } from '../../world/jobs.ts';
+import type { Node } from '../../world/node.ts';
+import { broken, type Platform, type Said, type Sim } from '../../world/sim.ts';
+import { type Action, expected, judge } from '../action.ts';
+
+const KINDS = [
+  { kind: 'AUTHORIZATION', weight: 50 },
+  { kind: 'FINANCIAL_AUTHORIZATION', weight: 14 },
+  { kind: 'CREDIT_AUTHORIZATION', weight: 6 },
+  { kind: 'FINANCIAL_CREDIT_AUTHORIZATION', weight: 6 },
+  { kind: 'CREDIT_AUTHORIZATION_ADVICE', weight: 4 },
+  { kind: 'BALANCE_INQUIRY', weight: 5 },
+] as const;
+
+/** How the descriptors of merchants end. */
+const ENDS = [
+  { end: '000', weight: 12 },
+  { end: '002', weight: 1 },
+  { end: '003', weight: 1 },
+  { end: '005', weight: 4 },
+  { end: '006', weight: 2.5 },
+];
+
+const RECENT = 80;
+const REMEMBERED = 40;
+
+export const platformIn = ({ platforms }: Sim, id: string | null | undefined): Platform =>
+  platforms.find((each) => each.id === id) as Platform;
+
+/** Mostly one that can pay. */
+export function someCard(sim: Sim): Noted {
+  const all = [...sim.picture.cardBook.cards.values()].slice(-RECENT);
+  const live = all.filter(({ state }) => state === 'ACTIVE');
+  return sim.chance.of(live.length && sim.chance.percent(92) ? live : all);
+}
+
+/** In cents, and mostly not more than there is. */
+function someAmount(sim: Sim, card: Noted): bigint {
+  const { chance, picture } = sim;
+  const id = firstOf(card);
+  const unit = unitsIn({ sent_currency: picture.internal.get(id)?.currency ?? null });
+  const { balance = 0n, held = 0n } = picture.accounts.get(id) ?? {};
+  const there = Number((balance - held) / (unit || 1n));
+  const most = chance.percent(85) ? Math.max(1, Math.min(there, 20_000)) : there + 500;
+  return BigInt(chance.percent(10) ? Math.max(1, there) : chance.between(1, most));
+}
+
+export function someRequest(sim: Sim, card: Noted): Asked {
+  const { kind } = sim.chance.weighed(KINDS);
+  const amount = kind === 'BALANCE_INQUIRY' ? 0n : someAmount(sim, card);
+  const descriptor = `SHOP ${sim.chance.weighed(ENDS).end}`;
+  return { kind, amount, currency: 'USD', descriptor };
+}
+
+const DECISION = `select approved, reason, transaction_id from card_messages
+  where token = $1 order by id`;
+
+/** What the log says of a request. */
+async function logged(sim: Sim, token: string): Promise<string> {
+  const { rows } = await sim.client.query(DECISION, [`sandbox ${token}`]);
+  if (rows.length !== 1) throw broken(`${token} has ${rows.length} lines in the log`);
+  return rows[0].approved ? 'approved' : rows[0].reason;
+}
+
+export const noteOf = ({ kind, amount, descriptor }: Asked, decision: string) =>
+  `${kind} ${amount} ${descriptor}: ${decision}`;
+
+/** The operations of the sandbox. */
+async function simulateRequest(sim: Sim): Promise<string> {
+  const card = someCard(sim);
+  const asked = someRequest(sim, card);
+  const due = decisionOn(sim, card, asked);
+  const { kind, amount, descriptor } = asked;
+  const money =
+    kind === 'BALANCE_INQUIRY' ? {} : { amount: Number(amount), currency: { code: 'USD' } };
+  const path = `/sandbox/cards/${card.id}/simulate/${kind.toLowerCase()}`;
+  const body = { ...money, merchant: { descriptor } };
+  const answer = await sim.ask('POST', path, body, platformIn(sim, card.platform_id));
+  const { issuerTransactionToken: token } = expected(answer, 202);
+  const is = await logged(sim, token);
+  if (is !== due) throw broken(`${noteOf(asked, is)}; expected ${due}, of ${card.id}`);
+  return noteOf(asked, is);
+}
+
+export const textOf = (decision: CardDecision) =>
+  decision.approved ? 'approved' : decision.reason;
+
+export function remember(sim: Sim, said: Said): void {
+  sim.said.push(said);
+  if (sim.said.length > REMEMBERED) sim.said.shift();
+}
+
+export function requestOf(sim: Sim, card: Noted, asked: Asked): CardRequest {
+  const n = sim.next();
+  const { kind, amount, currency, descriptor } = asked;
+  return {
+    ...{ id: `message-${n}`, token: `token-${n}`, cardId: card.id as string },
+    ...{ kind: kind as CardRequest['kind'], amount, currency, merchant: { descriptor } },
+  };
+}
+
+const LINES: readonly { line: Line; late: number; weight: number }[] = [
+  { line: 'well', late: 1_000, weight: 60 },
+  { line: 'well', late: -1, weight: 5 },
+  { line: 'slow', late: 1, weight: 12 },
+  { line: 'lost before', late: 1_000, weight: 6 },
+  { line: 'lost after', late: 1_000, weight: 6 },
+];
+
+/** What it comes to over such a line: an approval that nobody waits for is none. */
+export function overLine(due: string, { kind, amount }: Asked, line: Line, late: number): string {
+  if (late < 0 || line === 'lost before') return 'TOO_LATE';
+  const opens = due === 'approved' && kind !== 'BALANCE_INQUIRY' && amount > 0n;
+  return line === 'slow' && opens ? 'TOO_LATE' : due;
+}
+
+/** The desk of an issuer. */
+async function deskRequest(sim: Sim): Promise<string> {
+  const card = someCard(sim);
+  const asked = someRequest(sim, card);
+  if (sim.chance.percent(4)) asked.currency = 'EUR';
+  // Whoever asks for nothing wants to know whether the card is good.
+  if (sim.chance.percent(4)) Object.assign(asked, { kind: 'AUTHORIZATION', amount: 0n });
+  const { line, late } = sim.chance.weighed(LINES);
+  const due = overLine(decisionOn(sim, card, asked), asked, line, late);
+  const request = requestOf(sim, card, asked);
+  const desk = deskOf(sim, sim.node(), line);
+  const decision = await desk.authorize(request, sim.world.now() + late);
+  const is = textOf(decision);
+  if (is !== due) throw broken(`${noteOf(asked, is)}, ${line}; expected ${due}, of ${card.id}`);
+  remember(sim, { request, decision });
+  return `${noteOf(asked, is)}, ${line}`;
+}
+
+const payments = (sim: Sim) => [...sim.picture.cardBook.payments.values()].slice(-RECENT);
+
+/** Mostly one of which more is to come. */
+function somePayment(sim: Sim): Noted {
+  const all = payments(sim);
+  const open = all.filter(({ status }) =>
+    ['AUTHORIZED', 'PARTIALLY_SETTLED'].includes(status ?? ''),
+  );
+  return sim.chance.of(open.length && sim.chance.percent(60) ? open : all);
+}
+
+const NEWS = [
+  { kind: 'CLEARING', weight: 50 },
+  { kind: 'AUTHORIZATION_EXPIRY', weight: 8 },
+  { kind: 'AUTHORIZATION_ADVICE', weight: 14 },
+  { kind: 'RETURN', weight: 25 },
+  { kind: 'RETURN_REVERSAL', weight: 10 },
+];
+
+function someNews(sim: Sim, row: Noted): News {
+  const { chance } = sim;
+  const { authorized, settled, refunded, direction } = factsOf(row);
+  const back = row.status === 'REFUNDED' && chance.percent(60);
+  const over = ['SETTLED', 'REFUNDED'].includes(row.status as string) && direction === 'DEBIT';
+  // Mostly what can be true of it.
+  const news = settled > 0n || chance.percent(15) ? NEWS : NEWS.slice(0, 3);
+  const returns = over && chance.percent(60) ? 'RETURN' : chance.weighed(news).kind;
+  const kind = back ? 'RETURN_REVERSAL' : returns;
+  const upTo = (most: bigint) => BigInt(chance.between(1, Math.max(1, Number(most))));
+  const whole = { CLEARING: authorized - settled, RETURN: settled - refunded }[kind] ?? authorized;
+  const some = [whole > 0n ? whole : upTo(authorized), upTo(whole), upTo(authorized * 2n)];
+  const none = ['AUTHORIZATION_EXPIRY', 'RETURN_REVERSAL'].includes(kind);
+  return { kind, amount: none ? 0n : chance.of(some) };
+}
+
+const FACTS = [
+  ...['card', 'card_authorized', 'card_closed', 'card_clearings', 'card_refunds', 'card_pulls'],
+  ...['card_pull_statuses', 'card_released', 'card_written_off', 'card_recovered'],
+  ...['card_reversed_refunds'],
+];
+const ROW = `select id, status, direction, source_account, destination_account, sent_currency,
+  ${FACTS.map((name) => `${name}::text`)} from transactions where id = $1`;
+
+/** The payment as it is by now. */
+async function paymentNow(sim: Sim, id: string | null | undefined): Promise<Noted> {
+  const { rows } = await sim.client.query<Noted>(ROW, [id]);
+  return rows[0] as Noted;
+}
+
+const PATHS: Readonly<Record<string, string>> = {
+  CLEARING: 'clearing',
+  AUTHORIZATION_EXPIRY: 'clearing',
+  AUTHORIZATION_ADVICE: 'authorization_advice',
+  RETURN: 'return',
+  RETURN_REVERSAL: 'return_reversal',
+};
+
+/** Another card, or no payment at all, and what that must be refused with. */
+function wrongParent(sim: Sim, row: Noted): { cardId: string; paymentId: string } | undefined {
+  const { cardId } = factsOf(row);
+  if (!sim.chance.percent(6)) return undefined;
+  const { platform_id } = sim.picture.cardBook.cards.get(cardId) as Noted;
+  const others = [...sim.picture.cardBook.cards.values()].filter(
+    (each) => each.id !== cardId && each.platform_id === platform_id,
+  );
+  if (others.length === 0 || sim.chance.percent(30)) {
+    return { cardId, paymentId: 'CardTransaction:019b0000-0000-7000-8000-000000000000' };
+  }
+  return { cardId: sim.chance.of(others).id as string, paymentId: row.id as string };
+}
+
+async function simulateNews(sim: Sim): Promise<string> {
+  const row = somePayment(sim);
+  const news = someNews(sim, row);
+  const wrong = wrongParent(sim, row);
+  const { cardId, paymentId } = wrong ?? { cardId: factsOf(row).cardId, paymentId: row.id };
+  const untrue = isUntrue(row, news, true) ? ['INVALID_INPUT'] : [];
+  const codes = wrong ? ['TRANSACTION_NOT_FOUND'] : untrue;
+  const money = news.kind === 'RETURN_REVERSAL' ? {} : { amount: Number(news.amount) };
+  const path = `/sandbox/cards/${cardId}/simulate/${PATHS[news.kind]}`;
+  const body = { cardTransactionId: paymentId, ...money };
+  const answer = await sim.ask('POST', path, body, platformIn(sim, row.platform_id));
+  const note = `${news.kind} ${news.amount} of ${row.status}`;
+  const code = judge(answer, codes, `${note}, ${row.id}`);
+  if (code) return `${note}: ${code}`;
+  const { issuerTransactionToken: token } = expected(answer, 202);
+  if (token !== factsOf(row).token) throw broken(`${row.id} is called ${token}`);
+  const now = await paymentNow(sim, row.id);
+  checkHeeded(sim, row, now, news);
+  return `${note}: ${now.status}`;
+}
+
+/** What a fault says; everything else is thrown on. */
+export function codeOf(error: unknown): string {
+  const { name, code } = error as { name?: string; code?: string };
+  if (name !== 'Fault' || !code) throw error;
+  return code;
+}
+
+export async function told(sim: Sim, node: Node, notice: CardNotice): Promise<string | undefined> {
+  return deskOf(sim, node)
+    .tell(notice)
+    .then(() => undefined, codeOf);
+}
+
+async function deskNews(sim: Sim): Promise<string> {
+  const row = somePayment(sim);
+  const news = someNews(sim, row);
+  const { token } = factsOf(row);
+  const notice = { id: `notice-${sim.next()}`, token, ...news } as CardNotice;
+  const code = await told(sim, sim.node(), notice);
+  const note = `${news.kind} ${news.amount} of ${row.status}`;
+  if ((code === undefined) === isUntrue(row, news, false)) {
+    throw broken(`${note}, ${row.id}: ${code ?? 'was believed'}`);
+  }
+  if (code) return `${note}: ${code}`;
+  remember(sim, { notice });
+  const now = await paymentNow(sim, row.id);
+  checkHeeded(sim, row, now, news);
+  return `${note}: ${now.status}`;
+}
+
+/** Many ask for the same money at once: as much is approved as there is. */
+async function askTogether(sim: Sim): Promise<string> {
+  const card = someCard(sim);
+  const amount = someAmount(sim, card);
+  const asked = { kind: 'AUTHORIZATION', amount, currency: 'USD', descriptor: 'CROWD 000' };
+  const count = 4;
+  const due = decisionOn(sim, card, asked);
+  const id = firstOf(card);
+  const unit = unitsIn({ sent_currency: sim.picture.internal.get(id)?.currency ?? null });
+  const { balance = 0n, held = 0n } = sim.picture.accounts.get(id) ?? {};
+  const room = unit ? Number((balance - held) / (amount * unit)) : 0;
+  const until = sim.world.now() + 1_000;
+  const all = await Promise.all(
+    Array.from({ length: count }, (_, at) =>
+      deskOf(sim, sim.nodes[at % 2] as Node).authorize(requestOf(sim, card, asked), until),
+    ),
+  );
+  const yes = all.filter(({ approved }) => approved).length;
+  const should = due === 'approved' ? Math.min(count, room) : 0;
+  if (yes !== should) throw broken(`${amount} of ${card.id}: ${yes} approved, not ${should}`);
+  return `${amount}: ${yes} of ${count}`;
+}
+
+/** What an account has is spent to the last cent, so that it can be closed. */
+async function spendAll(sim: Sim): Promise<string> {
+  const cards = [...sim.picture.cardBook.cards.values()].flatMap((card) => {
+    const id = firstOf(card);
+    const unit = unitsIn({ sent_currency: sim.picture.internal.get(id)?.currency ?? null });
+    const { balance = 0n, held = 1n } = sim.picture.accounts.get(id) ?? {};
+    const whole = unit && held === 0n && balance > 0n && balance % unit === 0n;
+    const amount = whole ? balance / unit : 0n;
+    const asked = { kind: 'FINANCIAL_AUTHORIZATION', currency: 'USD', descriptor: 'ALL 000' };
+    return whole && decisionOn(sim, card, { ...asked, amount }) === 'approved'
+      ? [{ card, asked: { ...asked, amount } }]
+      : [];
+  });
+  if (cards.length === 0) return 'none';
+  const { card, asked } = sim.chance.of(cards);
+  const until = sim.world.now() + 1_000;
+  const request = requestOf(sim, card, asked);
+  const decision = await deskOf(sim, sim.node()).authorize(request, until);
+  if (!decision.approved) throw broken(`${noteOf(asked, decision.reason)}, of ${card.id}`);
+  remember(sim, { request, decision });
+  // Mostly it is taken at once.
+  if (sim.chance.percent(80)) await runOnly(sim, sim.node(), dueJobs(sim).slice(-1));
+  return `${asked.amount}`;
+}
+
+/** What was declined has no payment, so nothing is told of it. */
+async function tellOfNothing(sim: Sim): Promise<string> {
+  const [token] = [...sim.picture.cardBook.declined].slice(-1);
+  const name = token?.replace(/^\w+ /, '') ?? 'nothing';
+  const notice = { id: `notice-${sim.next()}`, token: name, kind: 'CLEARING', amount: 5n } as const;
+  const code = await told(sim, sim.node(), notice);
+  if (code !== 'TRANSACTION_NOT_FOUND') throw broken(`${name} was cleared: ${code}`);
+  return code;
+}
+
+const anyCard = (sim: Sim) => sim.picture.cardBook.cards.size > 0;
+const anyPayment = (sim: Sim) => sim.picture.cardBook.payments.size > 0;
+const known = ({ picture }: Sim) => picture.cardBook.declined.size > 0;
+
+export const CARD_TALK: readonly Action[] = [
+  { name: 'use a card', weight: 16, ready: anyCard, run: simulateRequest },
+  { name: 'use a card at a desk', weight: 8, ready: anyCard, run: deskRequest },
+  { name: 'tell of a card payment', weight: 18, ready: anyPayment, run: simulateNews },
+  { name: 'tell a desk of a card payment', weight: 12, ready: anyPayment, run: deskNews },
+  { name: 'use a card together', weight: 1.5, ready: anyCard, run: askTogether },
+  { name: 'spend all with a card', weight: 1, ready: anyCard, run: spendAll },
+  { name: 'tell of nothing', weight: 0.5, ready: known, run: tellOfNothing },
+];

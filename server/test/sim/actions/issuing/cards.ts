@@ -1,0 +1,325 @@
+// Cards as platforms and their operators handle them: issued to whoever may have one and to others, frozen,
+// opened, closed, paid for by other accounts, limited; keys that let a wallet pay for one, given and taken
+// back; and what an operator decides about payments whose money was not to be had.
+import { accountOf, isPulling } from '../../picture/card-facts.ts';
+import type { Noted } from '../../picture/picture.ts';
+import { programOf } from '../../rules/card-rules.ts';
+import { holderOf } from '../../world/issuer.ts';
+import { operator, outcome } from '../../world/operator.ts';
+import { broken, isActive, type Person, type Purse, pursesOf, type Sim } from '../../world/sim.ts';
+import { type Action, expected, inSandbox, judge, living } from '../action.ts';
+import { platformIn } from './card-talk.ts';
+import { keyFor } from './holders.ts';
+import { sign } from './signing.ts';
+
+const cardsOf = ({ picture }: Sim) => [...picture.cardBook.cards.values()];
+const isLive = ({ state }: Noted) => state !== 'CLOSED';
+const live = (sim: Sim) => cardsOf(sim).filter(isLive);
+
+const holders = (sim: Sim): Person[] =>
+  living(sim).filter((each) => each.id !== null && inSandbox(each));
+
+const PAYS = ['USD', 'USDB'];
+
+/** Accounts that may pay for a card of this person: all of one currency. */
+function goodSources(sim: Sim, person: Person): Purse[] {
+  const fitting = pursesOf(person).filter((each) => isActive(sim, each));
+  const full = PAYS.map((code) => fitting.filter(({ currency }) => currency === code));
+  const some = full.filter((each) => each.length > 0);
+  if (some.length === 0) return [];
+  const list = sim.chance.of(some);
+  return sim.chance.percent(50) ? list : list.toReversed().slice(0, 1);
+}
+
+/** What may not pay, for one reason or another. */
+function badSources(sim: Sim, person: Person): string[] {
+  const [good] = goodSources(sim, person);
+  const foreign = holders(sim).find((each) => each !== person);
+  const all = [
+    [person.purses.get('EUR')?.id],
+    [foreign?.purses.get('USD')?.id],
+    ['InternalAccount:019b0000-0000-7000-8000-000000000000'],
+    [person.purses.get('USD')?.id, person.purses.get('USDB')?.id],
+    [good?.id, person.purses.get('EUR')?.id],
+  ];
+  return sim.chance.of(all.filter((each) => each.every((id) => id !== undefined))) as string[];
+}
+
+function someSources(sim: Sim, person: Person): { ids: string[]; codes: string[] } {
+  const good = goodSources(sim, person);
+  if (good.length && sim.chance.percent(90)) return { ids: good.map(({ id }) => id), codes: [] };
+  return { ids: badSources(sim, person), codes: ['FUNDING_SOURCE_INELIGIBLE'] };
+}
+
+const NAMES = [
+  { end: '000', weight: 14 },
+  { end: '001', weight: 1 },
+  { end: '002', weight: 1 },
+  { end: '005', weight: 3 },
+];
+
+/** What a card is refused with, of what the commit finds out. */
+function taken(sim: Sim, { id, platform }: Person, name: string): string[] {
+  const { live: counts } = sim.picture.cardBook;
+  const { maxLive, maxLivePerHolder } = programOf(sim.picture, platform.id);
+  const full =
+    (counts.get(platform.id) ?? 0) >= maxLive ||
+    (counts.get(id as string) ?? 0) >= maxLivePerHolder;
+  const named = live(sim).some(
+    (each) => each.platform_id === platform.id && each.platform_card_id === name,
+  );
+  return [...(full ? ['CARD_LIMIT_REACHED'] : []), ...(named ? ['CONFLICT'] : [])];
+}
+
+async function issue(sim: Sim): Promise<string> {
+  const ready = holders(sim).filter((each) => each.ready);
+  const person = sim.chance.of(sim.chance.percent(95) && ready.length ? ready : holders(sim));
+  const { ids, codes } = someSources(sim, person);
+  const { end } = sim.chance.weighed(NAMES);
+  const [other] = live(sim).slice(-1);
+  const again = other && sim.chance.percent(4);
+  const platformCardId = again ? (other.platform_card_id as string) : `card-${sim.next()}-${end}`;
+  const body = {
+    ...{ cardholderId: person.id, platformCardId, form: 'VIRTUAL', fundingSources: ids },
+    ...(sim.chance.percent(20) ? { maxSpendPerTransaction: sim.chance.between(500, 9_000) } : {}),
+  };
+  const answer = await sim.ask('POST', '/cards', body, person.platform);
+  const unready = person.ready ? [] : ['CARDHOLDER_KYC_NOT_APPROVED'];
+  const all = [unready, codes, taken(sim, person, platformCardId)].find((each) => each.length);
+  const code = judge(answer, all ?? [], `a card of ${person.id}`);
+  if (code) return code;
+  const { state } = expected(answer, 201);
+  if (state !== 'PROCESSING') throw broken(`a card is ${state} at once`);
+  return `${end} for ${sim.people.indexOf(person)}`;
+}
+
+type Change = Record<string, unknown>;
+
+function someChange(sim: Sim, card: Noted): { body: Change; codes: string[] } {
+  const { chance } = sim;
+  const state = chance.weighed([
+    { name: card.state === 'FROZEN' ? 'ACTIVE' : 'FROZEN', weight: 30 },
+    { name: 'CLOSED', weight: 7 },
+    { name: 'ACTIVE', weight: 3 },
+    { name: undefined, weight: 30 },
+  ]).name;
+  const person = holderOf(sim, card);
+  const sources = person && state !== 'CLOSED' && chance.percent(state ? 15 : 60);
+  const { ids, codes } = sources ? someSources(sim, person) : { ids: undefined, codes: [] };
+  const limit = chance.of([null, null, chance.between(500, 9_000)]);
+  const limits = state === undefined && (!ids || chance.percent(20));
+  const body = {
+    ...(state ? { state } : {}),
+    ...(ids ? { fundingSources: ids } : {}),
+    ...(limits ? { maxSpendPerTransaction: limit } : {}),
+  };
+  return { body, codes };
+}
+
+/** What a change of state is refused with. */
+function against({ state: from }: Noted, to: unknown): string[] {
+  if (from === 'CLOSED') {
+    if (to === undefined) return ['CARD_NOT_MUTABLE'];
+    return to === 'CLOSED' ? ['CARD_ALREADY_CLOSED'] : ['INVALID_STATE_TRANSITION'];
+  }
+  if (to === undefined) return [];
+  return from === 'PROCESSING' || from === to ? ['INVALID_STATE_TRANSITION'] : [];
+}
+
+async function change(sim: Sim): Promise<string> {
+  const open = live(sim);
+  const card = sim.chance.of(open.length && sim.chance.percent(92) ? open : cardsOf(sim));
+  const { body, codes } = someChange(sim, card);
+  const gone = holderOf(sim, card) ? [] : ['CUSTOMER_DELETED'];
+  const due = [against(card, body.state), gone, codes].find((each) => each.length) ?? [];
+  const path = `/cards/${card.id}`;
+  const answer = await sim.ask('PATCH', path, body, platformIn(sim, card.platform_id));
+  const words = `${card.state} ${Object.keys(body)} ${body.state ?? ''}`;
+  // Nobody heard the first answer, and what was asked for has been done.
+  if (answer.again && answer.status === 409) return `${words}: again`;
+  const code = judge(answer, due, `${card.id}: ${words}`);
+  if (code) return `${words}: ${code}`;
+  expected(answer, 200);
+  return words;
+}
+
+async function closeByHand(sim: Sim): Promise<string> {
+  const card = sim.chance.of(cardsOf(sim).slice(-20));
+  const ran = await operator(sim, 'cards', 'close', card.id as string, '--reason', 'simulated');
+  return outcome(ran, isLive(card), `close ${card.id}`) ?? `${card.state}`;
+}
+
+async function setProgram(sim: Sim): Promise<string> {
+  const platform = sim.chance.of(sim.platforms.filter((each) => inSandbox({ platform: each })));
+  const [most, each] = sim.chance.of([
+    ['3', '1'],
+    ['10000', '2'],
+    ['10000', '10'],
+    ['10000', '10'],
+  ]) as [string, string];
+  const words = ['--max-live', most, '--max-live-per-holder', each];
+  outcome(await operator(sim, 'platform', 'set-cards', platform.id, ...words), true, platform.id);
+  return `${most}, ${each} of ${sim.platforms.indexOf(platform)}`;
+}
+
+/** Money where cards are paid from. */
+async function fund(sim: Sim): Promise<string> {
+  const all = live(sim).flatMap((card) => {
+    const person = holderOf(sim, card);
+    const own = person ? pursesOf(person) : [];
+    const ids: string[] = JSON.parse(card.funding as string);
+    return own.filter((each) => ids.includes(each.id) && isActive(sim, each));
+  });
+  if (all.length === 0) return 'none';
+  const purse = sim.chance.of(all);
+  const amount = sim.chance.between(1, 40_000) * (purse.currency === 'USD' ? 1 : 10_000);
+  const path = `/sandbox/internal-accounts/${purse.id}/fund`;
+  expected(await sim.ask('POST', path, { amount }, purse.owner.platform), 200);
+  purse.due += BigInt(amount);
+  return `${amount} ${purse.currency}`;
+}
+
+/** Cards that a wallet pays for, with the wallet. */
+const byWallet = (sim: Sim) =>
+  live(sim).flatMap((card) => {
+    const wallet = holderOf(sim, card)?.wallet;
+    const pays = wallet && JSON.parse(card.funding as string).includes(wallet.id);
+    return pays && isActive(sim, wallet) ? [{ card, wallet }] : [];
+  });
+
+const keysOf = ({ picture }: Sim, { id }: Noted): Noted[] => [
+  ...(picture.cardBook.keys.get(id as string)?.values() ?? []),
+];
+
+async function giveKey(sim: Sim): Promise<string> {
+  const without = byWallet(sim).filter(
+    ({ card, wallet }) =>
+      !keysOf(sim, card).some((key) => key.account_id === wallet.id && key.status === 'ACTIVE'),
+  );
+  const { card, wallet } = sim.chance.of(without.length ? without : byWallet(sim));
+  const key = await keyFor(sim, wallet);
+  if (!key) return 'not signed in';
+  const body = { cardId: card.id, internalAccountId: wallet.id, nickname: 'Till' };
+  const as = wallet.owner.platform;
+  const leg = { method: 'POST', path: '/auth/delegated-keys', body, as };
+  const { answer, note } = await sign(sim, leg, key, 2);
+  const code = answer && judge(answer, without.length ? [] : ['CONFLICT'], `a key for ${card.id}`);
+  if (answer && !code) expected(answer, 201);
+  return code ?? note;
+}
+
+const given = (sim: Sim) => cardsOf(sim).flatMap((card) => keysOf(sim, card));
+
+async function takeKey(sim: Sim): Promise<string> {
+  const all = given(sim).slice(-20);
+  const key = sim.chance.of(all);
+  const card = sim.picture.cardBook.cards.get(key.card_id as string) as Noted;
+  const path = `/auth/delegated-keys/${key.id}`;
+  const answer = await sim.ask('DELETE', path, undefined, platformIn(sim, card.platform_id));
+  if (answer.again && answer.status === 400) return 'again';
+  const code = judge(answer, key.status === 'ACTIVE' ? [] : ['INVALID_INPUT'], path);
+  if (!code) expected(answer, 204);
+  return code ?? 'taken back';
+}
+
+/** Whether money can still be put on the account and taken from it. */
+function isReachable(sim: Sim, row: Noted): boolean {
+  const account = sim.picture.internal.get(accountOf(row));
+  const open = account?.status === 'ACTIVE' || account?.status === 'FROZEN';
+  return open && holderOf(sim, row) !== undefined;
+}
+
+/** What an operator says about a payment; not while money for it is on its way. */
+export async function decide(sim: Sim, row: Noted): Promise<string> {
+  const collects = sim.chance.percent(50);
+  const to = collects ? 'collect' : 'write-off';
+  const ran = await operator(sim, 'cards', 'resolve', row.id as string, '--outcome', to);
+  const waits = isPulling(row);
+  const fine = row.status === 'EXCEPTION' && !waits && (!collects || isReachable(sim, row));
+  return outcome(ran, fine, `${to} ${row.id}, ${row.status}`) ?? to;
+}
+
+const rowsOf = ({ picture }: Sim, ids: Iterable<string>): Noted[] =>
+  [...ids].flatMap((id) => {
+    const row = picture.cardBook.payments.get(id);
+    return row ? [row] : [];
+  });
+
+export const exceptions = (sim: Sim) => rowsOf(sim, sim.picture.cardBook.exceptions);
+const parked = (sim: Sim) => rowsOf(sim, sim.picture.cardBook.parked);
+
+async function resolve(sim: Sim): Promise<string> {
+  const all = exceptions(sim);
+  const some = [...sim.picture.cardBook.payments.values()];
+  return decide(sim, sim.chance.of(all.length && sim.chance.percent(95) ? all : some));
+}
+
+/** What came back for an account that is closed is sent to its owner by hand. */
+async function sendParked(sim: Sim): Promise<string> {
+  const row = sim.chance.of(parked(sim));
+  const { refused } = await operator(sim, 'parked', 'return', `${row.id}`, '--reference', 'R1');
+  if (refused && refused !== 'No money of it is parked.') throw broken(`${row.id}: ${refused}`);
+  return refused ?? 'sent';
+}
+
+/** Accounts that payments with cards have emptied, and of which no such payment is under way. */
+function emptied({ picture }: Sim): string[] {
+  const all = [...picture.cardBook.payments.values()];
+  const busy = new Set(all.filter(({ funds }) => funds !== 'SETTLED').map(accountOf));
+  return [...new Set(all.map(accountOf))].filter((id) => {
+    const { balance = 1n, held = 0n } = picture.accounts.get(id) ?? {};
+    const { status, owed } = picture.internal.get(id) ?? {};
+    return balance + held === 0n && status === 'ACTIVE' && owed === '0' && !busy.has(id);
+  });
+}
+
+/** What comes back later cannot go there any more. */
+async function closeAccount(sim: Sim): Promise<string> {
+  const all = [...sim.picture.cardBook.payments.values()].map(accountOf);
+  const id = sim.chance.of(sim.chance.percent(85) ? emptied(sim) : all);
+  const ran = await operator(sim, 'accounts', 'close', id, '--reason', 'simulated');
+  const used = [...sim.picture.cardBook.payments.values()].some(
+    (row) => accountOf(row) === id && row.funds !== 'SETTLED',
+  );
+  if (used && !ran.refused) throw broken(`${id} was closed while a card was paid from it`);
+  for (const each of sim.orders) {
+    const touches = each.inside?.id === id || each.feePurse?.id === id;
+    if (each.kind !== 'balance' && touches) each.ending = null;
+  }
+  return ran.refused ?? 'closed';
+}
+
+const any = (sim: Sim) => cardsOf(sim).length > 0;
+
+export const CARDS: readonly Action[] = [
+  { name: 'issue a card', weight: 7, ready: (sim) => holders(sim).length > 0, run: issue },
+  { name: 'change a card', weight: 4, ready: any, run: change },
+  { name: 'close a card by hand', weight: 0.3, ready: any, run: closeByHand },
+  {
+    name: 'limit cards',
+    weight: 0.5,
+    ready: (sim) => sim.platforms.some((each) => inSandbox({ platform: each })),
+    run: setProgram,
+  },
+  {
+    name: 'close an account that a card emptied',
+    weight: 4,
+    ready: (sim) => emptied(sim).length > 0,
+    run: closeAccount,
+  },
+  { name: 'fund for cards', weight: 8, ready: (sim) => live(sim).length > 0, run: fund },
+  { name: 'give a key', weight: 4, ready: (sim) => byWallet(sim).length > 0, run: giveKey },
+  { name: 'take a key back', weight: 0.4, ready: (sim) => given(sim).length > 0, run: takeKey },
+  {
+    name: 'decide about a card payment',
+    weight: 2,
+    ready: (sim) => sim.picture.cardBook.payments.size > 0,
+    run: resolve,
+  },
+  {
+    name: 'send what is parked',
+    weight: 1,
+    ready: (sim) => parked(sim).length > 0,
+    run: sendParked,
+  },
+];

@@ -1,0 +1,276 @@
+// Platforms that issue stablecoins: they link accounts at a provider with good secrets and bad ones, register
+// tokens that are there, are not, or take their time, and mint and burn in every way that is allowed and some
+// that are not. The provider gives platforms up now and then, and takes them back. Written from the tables of
+// the specification.
+import { linkOf } from '../../../../src/features/stablecoins/coins/provider-accounts.ts';
+import { providerAccounts } from '../../../../src/features/stablecoins/store.ts';
+import { sparkWallet } from '../../../kit/wallets/chain-wallets.ts';
+import type { Noted } from '../../picture/picture.ts';
+import { behind, operator, outcome } from '../../world/operator.ts';
+import { broken, type MintClient, type Platform, type Sim } from '../../world/sim.ts';
+import { type Action, expected, inSandbox, judge, living } from '../action.ts';
+import { digits } from '../payments/parties.ts';
+import { platformIn } from './card-talk.ts';
+
+export const GONE: Readonly<Record<string, string>> = {
+  '003': 'INVALID',
+  '004': 'REVOKED',
+  '009': 'INVALID',
+  '010': 'REVOKED',
+};
+export const goneCode = (as: string) => `STABLECOIN_PROVIDER_ACCOUNT_${as}`;
+
+const sandboxes = (sim: Sim) => sim.platforms.filter((each) => inSandbox({ platform: each }));
+export const statusOf = ({ picture }: Sim, { id }: MintClient) =>
+  picture.coinBook.providers.get(id)?.status;
+const clientsOf = (sim: Sim, platform: Platform) =>
+  sim.mints.clients.filter((each) => each.platform === platform);
+
+const SECRETS = [
+  { end: '000', weight: 10 },
+  ...['002', '003', '004', '006', '007', '008', '009', '010'].map((end) => ({ end, weight: 0.7 })),
+  { end: '005', weight: 1.5 },
+];
+
+/** What linking must be refused with. */
+function againstLink(sim: Sim, secret: string, named: boolean, known?: MintClient): string[] {
+  if (secret === '008') return ['SERVICE_UNAVAILABLE'];
+  if (secret === '002') return ['STABLECOIN_VERIFICATION_FAILED'];
+  if (secret === '005' && !named) return ['INVALID_INPUT'];
+  return known && statusOf(sim, known) === 'ACTIVE' ? ['CONFLICT'] : [];
+}
+
+export async function linkAs(
+  sim: Sim,
+  platform: Platform,
+  secret: string,
+  known?: MintClient,
+): Promise<string> {
+  const clientId = known?.clientId ?? `client-${sim.next()}`;
+  const body = {
+    ...{ provider: 'BRALE', apiClientId: clientId, apiClientSecret: `secret-${secret}` },
+    ...(known && secret === '005' ? { providerAccountId: known.account } : {}),
+  };
+  const path = '/stablecoin-provider-accounts';
+  const answer = await sim.ask('POST', path, body, platform, { talks: true });
+  const codes = againstLink(sim, secret, known !== undefined, known);
+  const code = judge(answer, codes, `${path}, a secret …${secret}`);
+  if (code) return code;
+  const { id, providerAccountId: account, status } = expected(answer, 201);
+  if (status !== 'ACTIVE') throw broken(`${id} is linked and ${status}`);
+  if (known) {
+    if (known.id !== id || known.account !== account) throw broken(`${id} is another account`);
+    known.secret = secret;
+  } else sim.mints.clients.push({ id, platform, clientId, account, secret });
+  return known ? 'again' : 'linked';
+}
+
+async function link(sim: Sim): Promise<string> {
+  const platform = sim.chance.of(sandboxes(sim));
+  const had = clientsOf(sim, platform);
+  const lost = had.filter((each) => statusOf(sim, each) !== 'ACTIVE');
+  const again = sim.chance.percent(had.length > 2 ? 100 : 60);
+  const known = again && had.length ? sim.chance.of(lost.length ? lost : had) : undefined;
+  const { end } = sim.chance.weighed(SECRETS);
+  return `…${end}: ${await linkAs(sim, platform, end, known)}`;
+}
+
+/** The provider takes a platform's access back, in one of the ways, without a word to anybody. */
+async function giveUp(sim: Sim): Promise<string> {
+  const active = sim.mints.clients.filter((each) => statusOf(sim, each) === 'ACTIVE');
+  if (active.length === 0) return 'none';
+  const client = sim.chance.of(active);
+  const secret = sim.chance.of(['003', '004', '009', '010']);
+  await resecret(sim, client, secret);
+  return secret;
+}
+
+export async function resecret(sim: Sim, client: MintClient, secret: string): Promise<void> {
+  await behind(sim, client.platform, async (ctx) => {
+    const row = await ctx.read(providerAccounts, client.id);
+    if (!row) throw broken(`${client.id} is gone`);
+    const { credentials } = linkOf(ctx, row);
+    const text = JSON.stringify({ ...credentials, clientSecret: `secret-${secret}` });
+    const sealed = ctx.vault.sealOwn(text, `stablecoin_provider_accounts ${row.id} credentials`);
+    ctx.update(providerAccounts, row, { credentials: sealed });
+  });
+  client.secret = secret;
+  if (!GONE[secret]) return;
+  for (const order of sim.mints.orders) if (order.client === client) order.stranded = true;
+}
+
+const TOKENS = [
+  { end: '000', weight: 8 },
+  ...['001', '002', '003', '004', '007'].map((end) => ({ end, weight: 0.6 })),
+  { end: '005', weight: 3 },
+  { end: '006', weight: 2 },
+];
+
+const letters = (n: number) => [...String(n)].map((each) => 'ABCDEFGHIJ'.charAt(+each)).join('');
+
+/** What a token is called, by its provider and on its network. */
+interface Names {
+  symbol: string;
+  network: string;
+}
+
+/** Those of a token that the platform had registered, living or dead, or new ones. */
+function someNames(sim: Sim, platform: Platform): Names {
+  const n = sim.next();
+  const odd = sim.chance.percent(4) ? '002' : '000';
+  const fresh = { symbol: `Q${letters(n)}`, network: `btkn1sim${n}${odd}` };
+  const all = coinsOf(sim).filter((each) => each.platform_id === platform.id);
+  const dead = all.filter((each) => !isLiving(each));
+  if (all.length === 0 || !sim.chance.percent(15)) return fresh;
+  const known = sim.chance.of(dead.length && sim.chance.percent(60) ? dead : all);
+  const symbol = known.symbol as string;
+  const network = known.network_token_identifier as string;
+  return sim.chance.of([
+    { symbol, network },
+    { ...fresh, symbol },
+    { ...fresh, network },
+  ]);
+}
+
+/** What was never issued takes nobody's name. */
+const isLiving = ({ issuance_status: at }: Noted) => at !== 'REJECTED' && at !== 'FAILED';
+
+const isTaken = (sim: Sim, platform: Platform, which: string, name: string) =>
+  coinsOf(sim).some(
+    (each) => each.platform_id === platform.id && isLiving(each) && each[which] === name,
+  );
+
+/** What registering a token from this account must be refused with. */
+function againstToken(sim: Sim, client: MintClient, token: string, names: Names): string[] {
+  const { symbol, network } = names;
+  const status = statusOf(sim, client);
+  if (status !== 'ACTIVE') return [goneCode(status as string)];
+  if (isTaken(sim, client.platform, 'network_token_identifier', network)) {
+    return ['STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS'];
+  }
+  if (client.secret === '003' || client.secret === '004') {
+    return [goneCode(GONE[client.secret] as string)];
+  }
+  if (token === '007') return ['SERVICE_UNAVAILABLE'];
+  const wrong = token === '004' || network.endsWith('002');
+  if (wrong) return ['STABLECOIN_VERIFICATION_FAILED'];
+  const taken = isTaken(sim, client.platform, 'symbol', symbol);
+  return taken ? ['STABLECOIN_SYMBOL_ALREADY_EXISTS'] : [];
+}
+
+async function register(sim: Sim): Promise<string> {
+  const platform = sim.chance.of(sandboxes(sim));
+  const had = clientsOf(sim, platform);
+  const active = had.filter((each) => statusOf(sim, each) === 'ACTIVE');
+  const names = someNames(sim, platform);
+  const { end } = sim.chance.weighed(TOKENS);
+  const named = had.length > 0 && sim.chance.percent(70);
+  const client = named ? sim.chance.of(active.length ? active : had) : active[0];
+  const body = {
+    providerTokenIdentifier: `${names.symbol}-${end}`,
+    ...{ networkTokenIdentifier: names.network, network: 'SPARK' },
+    ...(named ? { stablecoinProviderAccountId: client?.id } : {}),
+  };
+  const answer = await sim.ask('POST', '/stablecoins', body, platform, { talks: true });
+  const unnamed =
+    active.length > 1
+      ? ['STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED']
+      : ['STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND'];
+  const which = !named && active.length !== 1 ? unnamed : undefined;
+  const codes = which ?? againstToken(sim, client as MintClient, end, names);
+  const code = judge(answer, codes, `a token …${end}`);
+  if (code) return code;
+  const { symbol, issuanceStatus } = expected(answer, 201);
+  if (symbol !== names.symbol) throw broken(`…${end} is called ${symbol}`);
+  return `…${end}: ${issuanceStatus}`;
+}
+
+export const coinsOf = ({ picture }: Sim): Noted[] => [...picture.coinBook.coins.values()];
+
+async function request(sim: Sim): Promise<string> {
+  const coin = sim.chance.of(coinsOf(sim));
+  const was = coin.service_status as string;
+  const fine = isLiving(coin) && (was === 'NOT_ENABLED' || was === 'PENDING_APPROVAL');
+  const path = `/stablecoins/${coin.id}/request-service-enablement`;
+  const answer = await sim.ask('POST', path, undefined, platformIn(sim, coin.platform_id));
+  const codes = fine ? [] : ['STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE'];
+  const code = judge(answer, codes, `${path}, which is ${was}`);
+  if (code) return code;
+  const { serviceOperationsStatus: is } = expected(answer, 200);
+  if (is !== 'PENDING_APPROVAL') throw broken(`${path}: ${is}`);
+  return was;
+}
+
+const DECISIONS: Readonly<Record<string, readonly string[]>> = {
+  approve: ['NOT_ENABLED', 'PENDING_APPROVAL', 'DISABLED'],
+  refuse: ['PENDING_APPROVAL'],
+  disable: ['ENABLING', 'ENABLED'],
+};
+
+async function decide(sim: Sim): Promise<string> {
+  const asked = coinsOf(sim).filter(({ service_status: at }) => at === 'PENDING_APPROVAL');
+  const coin = sim.chance.of(asked.length && sim.chance.percent(80) ? asked : coinsOf(sim));
+  const verb = sim.chance.of(['approve', 'approve', 'refuse', 'disable']);
+  const was = coin.service_status as string;
+  // What will never be issued is not let in.
+  const dead = !isLiving(coin);
+  const may = DECISIONS[verb]?.includes(was) ?? false;
+  const fine = may && !(verb === 'approve' && dead);
+  const ran = await operator(sim, 'stablecoins', verb, coin.id as string);
+  return outcome(ran, fine, `${verb} ${coin.id}, ${was}`) ?? `${verb} ${was}`;
+}
+
+const BANKS = [
+  ...['000', '000', '000', '000', '003', '206'],
+  ...['201', '202', '203', '204', '205'],
+];
+
+/** A wallet, or a bank account whose number says what comes of it; of a customer, or the platform's own. */
+async function addEnd(sim: Sim): Promise<string> {
+  const owner = sim.chance.of(living(sim).filter(inSandbox));
+  const n = sim.next();
+  const suffix = sim.chance.percent(35) ? 'SPARK' : sim.chance.of(BANKS);
+  const spark = suffix === 'SPARK';
+  const info = spark
+    ? { accountType: 'SPARK_WALLET', address: sparkWallet(BigInt(9_000_000 + n)).address }
+    : {
+        accountType: 'USD_ACCOUNT',
+        accountNumber: `${digits(8, n)}${suffix}`,
+        routingNumber: '021000021',
+        beneficiary: { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' },
+      };
+  const currency = spark ? 'USDB' : 'USD';
+  const body = { currency, accountInfo: info, ...(owner.id ? { customerId: owner.id } : {}) };
+  const path = `/${owner.id ? 'customers' : 'platform'}/external-accounts`;
+  const { id } = expected(await sim.ask('POST', path, body, owner.platform), 201);
+  sim.mints.banks.push({ id, currency, owner, suffix, gone: false });
+  return `${suffix} of ${sim.people.indexOf(owner)}`;
+}
+
+async function removeEnd(sim: Sim): Promise<string> {
+  const left = sim.mints.banks.filter((each) => !each.gone && !each.owner.gone);
+  if (left.length < 6) return 'none';
+  const end = sim.chance.of(left);
+  const path = `/${end.owner.id ? 'customers' : 'platform'}/external-accounts/${end.id}`;
+  const answer = await sim.ask('DELETE', path, undefined, end.owner.platform);
+  const code = judge(
+    answer,
+    answer.again && answer.status >= 400 ? ['ACCOUNT_NOT_FOUND'] : [],
+    path,
+  );
+  end.gone = true;
+  return code ?? 'gone';
+}
+
+const anyCoin = (sim: Sim) => sim.picture.coinBook.coins.size > 0;
+const anySandbox = (sim: Sim) => sandboxes(sim).length > 0;
+
+export const COINS: readonly Action[] = [
+  { name: 'link a provider', weight: 2, ready: anySandbox, run: link },
+  { name: 'give a platform up', weight: 0.3, ready: anyCoin, run: giveUp },
+  { name: 'register a coin', weight: 2, ready: anySandbox, run: register },
+  { name: 'ask for a service', weight: 1, ready: anyCoin, run: request },
+  { name: 'decide about a service', weight: 1, ready: anyCoin, run: decide },
+  { name: 'add an end for coins', weight: 3, ready: anySandbox, run: addEnd },
+  { name: 'remove an end for coins', weight: 0.3, ready: anySandbox, run: removeEnd },
+];

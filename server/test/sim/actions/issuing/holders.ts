@@ -1,0 +1,299 @@
+// Whoever holds an embedded wallet: they sign in with codes that travel encrypted, add and remove
+// credentials, refresh and end sessions, and pay from it with signatures, good and bad.
+import {
+  CODE,
+  encryptOtp,
+  keysOf,
+  openSessionKey,
+  stampWith,
+} from '../../../kit/wallets/client-keys.ts';
+import type { Noted } from '../../picture/picture.ts';
+import { operator, outcome } from '../../world/operator.ts';
+import {
+  type Answer,
+  broken,
+  isActive,
+  noted,
+  type Order,
+  type Outside,
+  type Purse,
+  type Request,
+  type Sim,
+  spendable,
+} from '../../world/sim.ts';
+import { type Action, expected, inSandbox, PAID_IN, payers, purseOf, refusal } from '../action.ts';
+import { orderOf, UNQUOTABLE, unsureOf, verdictOn } from '../payments/payments.ts';
+import { drawClientKeys, liveKeys, type Outcome, sendAgain, sign } from './signing.ts';
+
+const wallets = (sim: Sim): Purse[] =>
+  payers(sim).flatMap(({ wallet }) => (wallet && isActive(sim, wallet) ? [wallet] : []));
+
+/** Mostly one that somebody is signed in to. */
+function someWallet(sim: Sim): Purse {
+  const all = wallets(sim);
+  const live = all.filter((each) => liveKeys(sim, each).length > 0);
+  return sim.chance.of(live.length && sim.chance.percent(75) ? live : all);
+}
+
+const credentialsOf = ({ picture }: Sim, { id }: Purse): Noted[] =>
+  [...(picture.holdings.get(id)?.credentials.values() ?? [])].filter(
+    ({ status }) => status === 'ACTIVE',
+  );
+
+const MOST_POLLS = 20;
+
+/** The key that a code is to be encrypted to; the code of a refusal where there is none. */
+async function askForCode(sim: Sim, { id }: Noted, { owner }: Purse): Promise<Answer> {
+  const path = `/auth/credentials/${id}/challenge`;
+  for (let polls = 0; polls < MOST_POLLS; polls++) {
+    const answer = await sim.ask('POST', path, {}, owner.platform, { keyless: true });
+    if (answer.status >= 400 || answer.body.status !== 'PROCESSING') return answer;
+  }
+  throw broken(`${path} is never done`);
+}
+
+interface SignedIn {
+  note: string;
+  key?: string;
+}
+
+async function signIn(sim: Sim, wallet: Purse): Promise<SignedIn> {
+  const otp = credentialsOf(sim, wallet).filter(({ type }) => type?.endsWith('_OTP'));
+  if (otp.length === 0) return { note: 'no codes' };
+  const credential = sim.chance.of(otp);
+  const asked = await askForCode(sim, credential, wallet);
+  const refused = refusal(asked, ['RATE_LIMITED']);
+  if (refused) return { note: refused };
+  const keys = drawClientKeys(sim);
+  const right = sim.chance.percent(90);
+  const bundle = expected(asked, 200).otpEncryptionTargetBundle;
+  const code = right ? CODE : '111111';
+  const leg = {
+    ...{ method: 'POST', path: `/auth/credentials/${credential.id}/verify` },
+    body: {
+      type: credential.type,
+      encryptedOtpBundle: await encryptOtp(code, bundle, keys.publicKey),
+    },
+    as: wallet.owner.platform,
+  };
+  const { answer, note } = await sign(sim, leg, keys.privateKey);
+  if (!answer) return { note };
+  const codes = ['RATE_LIMITED', ...(right && !answer.again ? [] : ['UNAUTHORIZED'])];
+  if (refusal(answer, codes)) return { note };
+  if (!right) throw broken(`${wallet.id} takes a wrong code`);
+  expected(answer, 200);
+  return { note, key: keys.privateKey };
+}
+
+/** A key that may sign, for which somebody signs in where need be. */
+export async function keyFor(sim: Sim, wallet: Purse): Promise<string | undefined> {
+  const live = liveKeys(sim, wallet);
+  return live.length ? sim.chance.of(live) : (await signIn(sim, wallet)).key;
+}
+
+/** What a signed request came to, which may be refused with these codes. */
+function judged({ answer, note }: Outcome, codes: readonly string[], status: number): string {
+  if (!answer) return note;
+  if (!refusal(answer, codes)) expected(answer, status);
+  return note;
+}
+
+function tokenOf(sim: Sim): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const seconds = Math.floor(sim.world.now() / 1000);
+  const claims = { iss: 'https://accounts.google.com', aud: 'app', sub: `user-${sim.next()}` };
+  return `${part({ alg: 'RS256' })}.${part({ ...claims, iat: seconds, exp: seconds + 300 })}.x`;
+}
+
+async function addCredential(sim: Sim): Promise<string> {
+  const wallet = someWallet(sim);
+  const key = await keyFor(sim, wallet);
+  if (!key) return 'not signed in';
+  const type = sim.chance.of(['SMS_OTP', 'EMAIL_OTP', 'OAUTH']);
+  const taken = type !== 'OAUTH' && credentialsOf(sim, wallet).some((each) => each.type === type);
+  const more = type === 'OAUTH' ? { oidcToken: tokenOf(sim) } : {};
+  const body = { type, accountId: wallet.id, ...more };
+  const leg = { method: 'POST', path: '/auth/credentials', body, as: wallet.owner.platform };
+  const codes = taken ? [`${type}_CREDENTIAL_ALREADY_EXISTS`] : ['RATE_LIMITED'];
+  return `${type} ${judged(await sign(sim, leg, key), codes, 201)}`;
+}
+
+async function removeCredential(sim: Sim): Promise<string> {
+  const wallet = someWallet(sim);
+  const key = await keyFor(sim, wallet);
+  if (!key) return 'not signed in';
+  const held = credentialsOf(sim, wallet);
+  const { id, type } = sim.chance.of(held);
+  const path = `/auth/credentials/${id}`;
+  const leg = { method: 'DELETE', path, as: wallet.owner.platform };
+  // A session of the credential itself does not vouch for its removal.
+  const codes = held.length === 1 ? ['INVALID_INPUT'] : ['UNAUTHORIZED'];
+  return `${type} of ${held.length}: ${judged(await sign(sim, leg, key), codes, 204)}`;
+}
+
+function sessionsOf({ picture, keys }: Sim, wallet: Purse): Noted[] {
+  const all = picture.holdings.get(wallet.id)?.sessions.values() ?? [];
+  return [...all].filter(({ public_key }) => keys.has(public_key ?? ''));
+}
+
+async function refresh(sim: Sim): Promise<string> {
+  const wallet = someWallet(sim);
+  const sessions = sessionsOf(sim, wallet);
+  if (sessions.length === 0) return 'no sessions';
+  const session = sim.chance.of(sessions.slice(-3));
+  const mine = sim.keys.get(session.public_key ?? '') as string;
+  const live = liveKeys(sim, wallet);
+  const [sealed, right] = [sim.chance.percent(30), sim.chance.percent(85)];
+  const keys = drawClientKeys(sim);
+  const body = { clientPublicKey: sealed ? keys.wholeKey : keys.publicKey };
+  const path = `/auth/sessions/${session.id}/refresh`;
+  const leg = { method: 'POST', path, body, as: wallet.owner.platform };
+  const key = right ? mine : sim.chance.of([...live, keys.privateKey]);
+  const outcome = await sign(sim, leg, key);
+  const fine = live.includes(mine) && key === mine;
+  const note = judged(outcome, fine ? [] : ['UNAUTHORIZED'], 201);
+  const { answer } = outcome;
+  if (answer?.status !== 201) return note;
+  if (!fine) throw broken(`${session.id} was refreshed by somebody else`);
+  const text = answer.body.encryptedSessionSigningKey;
+  if (sealed !== (text !== undefined)) throw broken(`${answer.body.id} has the wrong kind of key`);
+  if (!sealed) return note;
+  const own = openSessionKey(text, keys.privateKey);
+  sim.keys.set(own.publicKey, own.privateKey);
+  return `${note}, sealed`;
+}
+
+async function endSession(sim: Sim): Promise<string> {
+  const wallet = someWallet(sim);
+  const [key] = liveKeys(sim, wallet);
+  if (!key) return 'not signed in';
+  const live = sessionsOf(sim, wallet).filter((each) => {
+    return liveKeys(sim, wallet).includes(sim.keys.get(each.public_key ?? '') ?? '');
+  });
+  const path = `/auth/sessions/${sim.chance.of(live).id}`;
+  const leg = { method: 'DELETE', path, as: wallet.owner.platform };
+  return judged(await sign(sim, leg, key), [], 204);
+}
+
+async function fund(sim: Sim): Promise<string> {
+  const wallet = sim.chance.of(wallets(sim));
+  const amount = sim.chance.between(1_000_000, 100_000_000);
+  const path = `/sandbox/internal-accounts/${wallet.id}/fund`;
+  expected(await sim.ask('POST', path, { amount }, wallet.owner.platform), 200);
+  wallet.due += BigInt(amount);
+  return `${amount}`;
+}
+
+/** Where the money of a wallet may go: out, or to any account inside, other wallets among them. */
+function endOf(sim: Sim, wallet: Purse): { inside: Purse | null; outside: Outside | null } {
+  const own = sim.outside.filter((each) => each.owner === wallet.owner && !each.gone);
+  if (own.length && sim.chance.percent(60)) return { inside: null, outside: sim.chance.of(own) };
+  const others = payers(sim).filter(({ platform }) => platform === wallet.owner.platform);
+  const to = sim.chance.of(others);
+  const other = to.wallet && to.wallet !== wallet && sim.chance.percent(40);
+  const purse = other ? to.wallet : purseOf(sim, to, [...PAID_IN, 'USDB']);
+  return { inside: purse ?? null, outside: null };
+}
+
+async function quote(sim: Sim): Promise<string> {
+  const full = wallets(sim).filter((each) => spendable(sim, each) > 1_000_000n);
+  const wallet = full.length && sim.chance.percent(80) ? sim.chance.of(full) : someWallet(sim);
+  const { inside, outside } = endOf(sim, wallet);
+  if (inside && !isActive(sim, inside)) return 'shut';
+  const { owner } = wallet;
+  const body = {
+    source: { sourceType: 'ACCOUNT', accountId: wallet.id },
+    destination: { destinationType: 'ACCOUNT', accountId: (inside ?? outside)?.id },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: sim.chance.between(10_000, sim.chance.of([500_000, 60_000_000])),
+    purposeOfPayment: 'GIFT',
+    ...(sim.chance.percent(5) ? { immediatelyExecute: true } : {}),
+  };
+  const answer = await sim.ask('POST', '/quotes', body, owner.platform);
+  const now = 'immediatelyExecute' in body;
+  const code = refusal(answer, now ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
+  if (code) return code;
+  if (now) throw broken(`${answer.body.id} was executed before anybody signed`);
+  const order = orderOf(sim, { source: wallet, inside, outside }, expected(answer, 201), owner);
+  const [instructions] = answer.body.paymentInstructions;
+  order.payload = instructions.accountOrWalletInfo.payloadToSign;
+  sim.orders.push(order);
+  return `${order.sent} for ${order.received}`;
+}
+
+const signable = (sim: Sim) => sim.orders.filter(({ payload }) => payload);
+
+/** Why a payment cannot be made, beside what a signature has to do with it. */
+const against = (sim: Sim, order: Order): string[] => [
+  ...verdictOn(sim, order, order.started),
+  ...unsureOf(order),
+];
+
+/** The signature comes with the request; a wrong one is refused, whatever else there is. */
+async function stamped(sim: Sim, order: Order, key: string): Promise<Outcome> {
+  const right = sim.chance.percent(80);
+  const text = right ? (order.payload as string) : `${order.payload} `;
+  const signer = right || sim.chance.percent(50) ? key : keysOf('7'.repeat(64)).privateKey;
+  const headers = { 'service-wallet-signature': await stampWith(signer, text) };
+  const path = `/quotes/${order.quoteId}/execute`;
+  const answer = await sim.ask('POST', path, undefined, order.platform, { headers });
+  if (right) return { answer, note: `${answer.status}` };
+  if (!refusal(answer, ['UNAUTHORIZED', ...against(sim, order)])) {
+    throw broken(`${order.id} is paid with a wrong signature`);
+  }
+  return { note: `wrong: ${answer.body.code}` };
+}
+
+async function pay(sim: Sim): Promise<string> {
+  const left = signable(sim).filter(({ started }) => !started);
+  const order = sim.chance.of(left.length && sim.chance.percent(90) ? left : signable(sim));
+  const wallet = order.source as Purse;
+  // Nobody signs in to a wallet that was closed.
+  const isGone = wallet.owner.gone || noted(sim, wallet)?.status === 'CLOSED';
+  const key = isGone ? undefined : await keyFor(sim, wallet);
+  if (!key) return 'not signed in';
+  const codes = verdictOn(sim, order, order.started);
+  const path = `/quotes/${order.quoteId}/execute`;
+  const leg = { method: 'POST', path, as: order.platform, keyed: true };
+  const { answer, note } = await (sim.chance.percent(50)
+    ? stamped(sim, order, key)
+    : sign(sim, leg, key));
+  if (!answer || refusal(answer, against(sim, order))) return note;
+  expected(answer, 200);
+  if (codes.length) throw broken(`${order.id} was executed; expected ${codes.join(' or ')}`);
+  order.started = true;
+  return `${note}: ${order.sent}`;
+}
+
+/** A signature that was taken before, sent again long after. */
+async function replay(sim: Sim): Promise<string> {
+  return sendAgain(sim, sim.chance.of(sim.used) as Request);
+}
+
+async function setPolls(sim: Sim): Promise<string> {
+  const platform = sim.chance.of(sim.platforms.filter((each) => inSandbox({ platform: each })));
+  const polls = String(sim.chance.of([0, 0, 1, 3]));
+  const words = ['platform', 'set', platform.id, '--wallet-processing', polls];
+  outcome(await operator(sim, ...words), true, words.join(' '));
+  return `${polls} of ${sim.platforms.indexOf(platform)}`;
+}
+
+const anyWallet = (sim: Sim) => wallets(sim).length > 0;
+
+export const HOLDERS: readonly Action[] = [
+  { name: 'fund a wallet', weight: 3, ready: anyWallet, run: fund },
+  {
+    name: 'sign in to a wallet',
+    weight: 3,
+    ready: anyWallet,
+    run: async (sim) => (await signIn(sim, sim.chance.of(wallets(sim)))).note,
+  },
+  { name: 'quote from a wallet', weight: 8, ready: anyWallet, run: quote },
+  { name: 'pay from a wallet', weight: 12, ready: (sim) => signable(sim).length > 0, run: pay },
+  { name: 'add a credential', weight: 2, ready: anyWallet, run: addCredential },
+  { name: 'remove a credential', weight: 1.5, ready: anyWallet, run: removeCredential },
+  { name: 'refresh a session', weight: 3, ready: anyWallet, run: refresh },
+  { name: 'end a session', weight: 1, ready: anyWallet, run: endSession },
+  { name: 'replay a signature', weight: 2, ready: (sim) => sim.used.length > 0, run: replay },
+  { name: 'let wallets take their time', weight: 0.6, ready: anyWallet, run: setPolls },
+];

@@ -1,0 +1,262 @@
+// Mints and burns: of amounts that are there and are not, paid for in every way, to and from every end, and
+// how each must end, by the words it is ordered with and the number of its bank account. Written from
+// the tables of the specification.
+import { isOrderOver } from '../../picture/coin-book.ts';
+import type { Noted } from '../../picture/picture.ts';
+import { operator, outcome } from '../../world/operator.ts';
+import { broken, type MintClient, type Outside, type Platform, type Sim } from '../../world/sim.ts';
+import { type Action, expected, judge } from '../action.ts';
+import { platformIn } from './card-talk.ts';
+import { coinsOf, GONE, goneCode, linkAs, resecret, statusOf } from './coins.ts';
+
+/** An end of an order as it was chosen, and what it must be refused with. */
+interface End {
+  id: string;
+  bank?: string;
+  codes: string[];
+}
+
+const NOBODY = 'ExternalAccount:019b0000-0000-7000-8000-000000000000';
+const ENDS_LOST = ['STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND'];
+
+function endFor(sim: Sim, platform: Platform, kind: 'SPARK' | 'bank'): End {
+  const own = sim.mints.banks.filter((each) => each.owner.platform === platform);
+  const isFit = (each: Outside) => (each.suffix === 'SPARK') === (kind === 'SPARK');
+  const good = own.filter((each) => isFit(each) && !each.gone && !each.owner.gone);
+  const end = good.length && sim.chance.percent(93) ? sim.chance.of(good) : undefined;
+  const odd = end ?? (own.length && sim.chance.percent(80) ? sim.chance.of(own) : undefined);
+  if (!odd) return { id: NOBODY, codes: ENDS_LOST };
+  const { id, gone, owner, suffix } = odd;
+  const active = sim.picture.outside.get(id)?.status === 'ACTIVE';
+  const unfit = ['STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED'];
+  const codes = gone || owner.gone ? ENDS_LOST : isFit(odd) && active ? [] : unfit;
+  return { id, codes, ...(kind === 'bank' ? { bank: suffix } : {}) };
+}
+
+const LINKS: Readonly<Record<string, string>> = {
+  '201': 'LINK_FAILED',
+  '202': 'LINK_METHOD_REQUIRED',
+  '203': 'NOT_LINKED',
+  '204': 'PROVIDER_LINK_REQUIRED',
+  '205': 'PROVIDER_LINK_FAILED',
+};
+
+const CENT = 10_000n;
+
+function someAmount(sim: Sim, coin: Noted, burns: boolean): { amount: bigint; codes: string[] } {
+  const { chance, picture } = sim;
+  const there = picture.accounts.get(`stablecoin:${coin.id}:circulating`);
+  const free = there ? (there.balance - there.held) / CENT : 0n;
+  if (chance.percent(4)) {
+    const amount = chance.of([0n, 1n, CENT + 1n]);
+    return { amount, codes: ['STABLECOIN_AMOUNT_NOT_REPRESENTABLE'] };
+  }
+  const over = chance.percent(6) || free === 0n;
+  const most = burns ? free + (over ? 50n : 0n) : 100_000n;
+  const cents = BigInt(chance.between(1, Number(most > 0n ? most : 1n)));
+  return { amount: cents * CENT, codes: [] };
+}
+
+const SOURCES = {
+  MINT: [
+    { type: 'WIRE', weight: 8 },
+    { type: 'ACH_DEBIT', weight: 4 },
+    { type: 'SAME_DAY_ACH_DEBIT', weight: 2 },
+    { type: 'SERVICE_INTERNAL_ACCOUNT', weight: 0.7 },
+    { type: 'PROVIDER_INTERNAL_BALANCE', weight: 0.7 },
+  ],
+  BURN: [
+    { type: 'EXTERNAL_ACCOUNT', weight: 8 },
+    { type: 'PROVIDER_INTERNAL_BALANCE', weight: 6 },
+    { type: 'SERVICE_INTERNAL_ACCOUNT', weight: 0.7 },
+  ],
+} as const;
+
+const WORDS = ['000', '000', '000', '000', '001', '003', '004', '005'];
+
+interface Draft {
+  type: 'MINT' | 'BURN';
+  source: string;
+  amount: bigint;
+  codes: string[];
+  ends: End[];
+  words: string;
+  body: object;
+}
+
+function draft(sim: Sim, coin: Noted, platform: Platform): Draft {
+  const there = sim.picture.accounts.get(`stablecoin:${coin.id}:circulating`)?.balance ?? 0n;
+  const type = sim.chance.percent(there > 0n ? 50 : 93) ? 'MINT' : 'BURN';
+  const source = sim.chance.weighed<{ type: string; weight: number }>(SOURCES[type]).type;
+  const { amount, codes } = someAmount(sim, coin, type === 'BURN');
+  const bank = endFor(sim, platform, 'bank');
+  const words = `order ${sim.chance.of(WORDS)}`;
+  const common = { amount: String(amount), description: words };
+  const inside = { accountId: 'InternalAccount:019b0000-0000-7000-8000-000000000000' };
+  const own = source === 'SERVICE_INTERNAL_ACCOUNT' ? inside : {};
+  if (type === 'BURN') {
+    const rail = sim.chance.of(['WIRE', 'ACH_CREDIT', 'SAME_DAY_ACH_CREDIT', 'RTP_CREDIT']);
+    const destination = { type: 'EXTERNAL_ACCOUNT', externalAccountId: bank.id, rail };
+    const body = { ...common, source: { type: source, ...own }, destination };
+    return { type, source, amount, codes, ends: [bank], words, body };
+  }
+  const wallet = endFor(sim, platform, 'SPARK');
+  const debits = source.endsWith('ACH_DEBIT');
+  const balance = { sourceTokenIdentifier: 'usdc', cryptoNetwork: 'SPARK' };
+  const more = source === 'PROVIDER_INTERNAL_BALANCE' ? balance : own;
+  const fundingSource = {
+    ...{ type: source, ...more },
+    ...(debits ? { externalAccountId: bank.id } : {}),
+  };
+  const body = { ...common, fundingSource, destination: { accountId: wallet.id } };
+  const ends = debits ? [bank, wallet] : [wallet];
+  return { type, source, amount, codes, ends, words, body };
+}
+
+/** What an order is refused with before anybody is asked about its ends. */
+function againstOrder(sim: Sim, coin: Noted, client: MintClient, order: Draft): string[] {
+  const status = statusOf(sim, client);
+  if (status !== 'ACTIVE') return [goneCode(status as string)];
+  if (coin.issuance_status !== 'PROVISIONED') return ['STABLECOIN_NOT_PROVISIONED'];
+  if (order.codes.length) return order.codes;
+  const { type, source } = order;
+  const [mints, { secret }] = [type === 'MINT', client];
+  if (source === 'SERVICE_INTERNAL_ACCOUNT') {
+    if (coin.service_status !== 'ENABLED') return ['STABLECOIN_SERVICE_OPERATIONS_NOT_ENABLED'];
+    return [mints ? 'STABLECOIN_OPERATION_NOT_SUPPORTED' : 'STABLECOIN_BURN_SOURCE_NOT_SUPPORTED'];
+  }
+  if (mints && source === 'PROVIDER_INTERNAL_BALANCE') {
+    const none = secret === '006' ? 'SOURCE_NOT_LINKED' : '';
+    const reserved = none ? `STABLECOIN_PROVIDER_${none}` : 'STABLECOIN_OPERATION_NOT_SUPPORTED';
+    return [unheard(client) ?? reserved];
+  }
+  return againstEnds(sim, coin, client, order);
+}
+
+/** What the provider's silence, or its giving up the platform, means. */
+const unheard = ({ secret }: MintClient): string | undefined => {
+  const gone = GONE[secret];
+  if (gone) return goneCode(gone);
+  return secret === '007' ? 'SERVICE_UNAVAILABLE' : undefined;
+};
+
+function againstEnds(sim: Sim, coin: Noted, client: MintClient, order: Draft): string[] {
+  const { ends, type, source, amount } = order;
+  const odd = ends.find(({ codes }) => codes.length);
+  if (odd) return odd.codes;
+  // One that gave the platform up says so at the first thing that it is asked.
+  if (client.secret === '003' || client.secret === '004') return [unheard(client) as string];
+  const problem = ends.flatMap(({ bank }) => LINKS[bank ?? ''] ?? [])[0];
+  if (problem) return [`STABLECOIN_EXTERNAL_ACCOUNT_${problem}`];
+  const silent = unheard(client);
+  if (silent) return [silent];
+  const burnsBalance = type === 'BURN' && source === 'PROVIDER_INTERNAL_BALANCE';
+  if (burnsBalance && client.secret === '006') return ['STABLECOIN_PROVIDER_SOURCE_NOT_LINKED'];
+  if (ends.some(({ bank }) => bank === '206')) return ['STABLECOIN_PROVIDER_ERROR'];
+  const there = sim.picture.accounts.get(`stablecoin:${coin.id}:circulating`);
+  const free = there ? there.balance - there.held : 0n;
+  return type === 'BURN' && amount > free ? ['STABLECOIN_PROVIDER_ERROR'] : [];
+}
+
+/** How it ends, by the bank account and the words. */
+function endingOf({ type, source, ends, words }: Draft): string {
+  const waits = source === (type === 'MINT' ? 'WIRE' : 'EXTERNAL_ACCOUNT');
+  if (ends.some(({ bank }) => bank === '003')) return 'FAILED';
+  const end = words.slice(-3);
+  if (end === '001' && waits) return 'EXPIRED';
+  return end === '003' || end === '004' ? 'FAILED' : 'COMPLETED';
+}
+
+async function order(sim: Sim): Promise<string> {
+  const some = coinsOf(sim).filter(({ issuance_status: at }) => at === 'PROVISIONED');
+  const coin = sim.chance.of(some.length && sim.chance.percent(95) ? some : coinsOf(sim));
+  const platform = platformIn(sim, coin.platform_id);
+  const client = sim.mints.clients.find(({ id }) => id === coin.provider_account) as MintClient;
+  const drafted = draft(sim, coin, platform);
+  const { type, source, amount, body } = drafted;
+  const codes = againstOrder(sim, coin, client, drafted);
+  const path = `/stablecoins/${coin.id}/${type.toLowerCase()}s`;
+  const answer = await sim.ask('POST', path, body, platform, { talks: true });
+  const note = `${type} ${amount} ${source}`;
+  const code = judge(answer, codes, `${note}, of …${client.secret}`);
+  if (code) return `${note}: ${code}`;
+  const { id, status } = expected(answer, 201);
+  if (status !== 'CREATED') throw broken(`${id} begins ${status}`);
+  const ending = endingOf(drafted);
+  sim.mints.orders.push({ id, client, ending, stranded: GONE[client.secret] !== undefined });
+  return `${note}: ${ending}`;
+}
+
+/** What becomes of one that an operator ends: what may still be paid for expires, and is asked about on. */
+function handEnding({ status, submitted_at }: Noted, as: string, ending: string): string {
+  if (as === 'completed') return 'COMPLETED';
+  const isUnpaid = status === 'CREATED' || status === 'PENDING_FUNDING';
+  if (!isUnpaid || submitted_at === null) return 'FAILED';
+  return ending === 'COMPLETED' ? 'COMPLETED' : 'EXPIRED';
+}
+
+/** An operator has heard how one ended; of one that expired only that it was paid for after all. */
+async function endByHand(sim: Sim): Promise<string> {
+  const all = [...sim.picture.coinBook.orders.values()].slice(-60);
+  const expired = all.filter(({ status }) => status === 'EXPIRED');
+  const open = all.filter((row) => !isOrderOver(row));
+  const list = sim.chance.of([expired, expired, open, all].filter((each) => each.length > 0));
+  const row = sim.chance.of(list);
+  const as = sim.chance.of(['completed', 'completed', 'failed']);
+  const words = ['--as', as, '--reason', 'simulated'];
+  const ran = await operator(sim, 'stablecoins', 'end', row.id as string, ...words);
+  const may = as === 'completed' ? row.submitted_at !== null : row.status !== 'EXPIRED';
+  const over = isOrderOver(row) && row.status !== 'EXPIRED';
+  const note = `${as}, ${row.status}`;
+  const refused = outcome(ran, may && !over, `${row.id}: ${note}`);
+  if (refused) return `${note}: ${refused}`;
+  const known = sim.mints.orders.find(({ id }) => id === row.id);
+  if (known) Object.assign(known, { ending: handEnding(row, as, known.ending) });
+  return note;
+}
+
+/** The provider takes everybody back whose orders are not over, so that they come to an end. */
+export async function restore(sim: Sim): Promise<void> {
+  const open = sim.mints.orders.filter(({ id }) => {
+    const row = sim.picture.coinBook.orders.get(id);
+    return row && !isOrderOver(row);
+  });
+  for (const client of new Set(open.map((each) => each.client))) {
+    if (statusOf(sim, client) !== 'ACTIVE') await linkAs(sim, client.platform, '000', client);
+    else if (GONE[client.secret]) await resecret(sim, client, '000');
+  }
+}
+
+/** Whether it may have been handed over when the time to pay for it was over. */
+const isOverdue = ({ expires_at: until, submitted_at: at }: Noted, stranded: boolean) =>
+  typeof until === 'string' && (stranded || Date.parse(at as string) >= Date.parse(until));
+
+/** What is wrong with how mints and burns ended; forgets them. */
+export function settleOrders(sim: Sim): string[] {
+  const problems = sim.mints.orders.flatMap(({ id, ending, stranded }) => {
+    const row = sim.picture.coinBook.orders.get(id) ?? {};
+    const { status, failure_reason: why } = row;
+    const left = stranded && status === 'FAILED' && why?.startsWith('PROVIDER_ACCOUNT_');
+    const expired = status === 'EXPIRED' && isOverdue(row, stranded);
+    return status === ending || left || expired
+      ? []
+      : [`${id} ended ${status}, ${why}, and not ${ending}`];
+  });
+  sim.mints.orders = [];
+  return problems;
+}
+
+export const MINTS: readonly Action[] = [
+  {
+    name: 'mint or burn',
+    weight: 12,
+    ready: (sim) => sim.picture.coinBook.coins.size > 0,
+    run: order,
+  },
+  {
+    name: 'end a mint or burn',
+    weight: 0.7,
+    ready: (sim) => sim.picture.coinBook.orders.size > 0,
+    run: endByHand,
+  },
+];

@@ -1,0 +1,75 @@
+// Wallets whose owners show that they are theirs: challenges asked for, signed well, badly, late and twice.
+import { evmWallet } from '../../../kit/wallets/chain-wallets.ts';
+import { broken, type Outside, type Sim, type Wallet } from '../../world/sim.ts';
+import { type Action, expected, inSandbox, living, refusal } from '../action.ts';
+
+const pathOf = ({ id, owner }: Outside, what = '') =>
+  `/${owner.id ? 'customers' : 'platform'}/external-accounts${id && `/${id}`}${what}`;
+
+async function add(sim: Sim): Promise<string> {
+  const owner = sim.chance.of(living(sim).filter(inSandbox));
+  const { address, sign } = evmWallet(BigInt(1_000 + sim.next()));
+  const body = {
+    currency: 'USDC',
+    ownershipType: 'FIRST_PARTY',
+    accountInfo: { accountType: 'BASE_WALLET', address },
+    ...(owner.id ? { customerId: owner.id } : {}),
+  };
+  const wallet: Wallet = { sign: (message) => sign(message) };
+  const account = {
+    id: '',
+    currency: 'USDC',
+    owner,
+    suffix: address.slice(-3),
+    gone: false,
+    wallet,
+  };
+  const { id } = expected(await sim.ask('POST', pathOf(account), body, owner.platform), 201);
+  sim.outside.push({ ...account, id });
+  return `of ${sim.people.indexOf(owner)}`;
+}
+
+const wallets = (sim: Sim) => sim.outside.filter(({ wallet, gone }) => wallet && !gone);
+const asked = (sim: Sim) => wallets(sim).filter(({ wallet }) => wallet?.asked);
+
+const GONE = ['ACCOUNT_NOT_FOUND', 'CUSTOMER_DELETED', 'CONFLICT'];
+
+async function challenge(sim: Sim): Promise<string> {
+  const account = sim.chance.of(wallets(sim));
+  const wallet = account.wallet as Wallet;
+  const method = sim.chance.percent(80) ? 'WALLET_SIGNATURE' : 'LIVENESS';
+  const path = pathOf(account, '/challenge');
+  const answer = await sim.ask('POST', path, { method }, account.owner.platform);
+  const code = refusal(answer, GONE);
+  if (code) return code;
+  const { messageToSign, expiresAt } = expected(answer, 201);
+  wallet.asked =
+    method === 'LIVENESS' ? undefined : { text: messageToSign, until: Date.parse(expiresAt) };
+  return method;
+}
+
+async function prove(sim: Sim): Promise<string> {
+  const account = sim.chance.of(
+    sim.chance.percent(80) && asked(sim).length ? asked(sim) : wallets(sim),
+  );
+  const wallet = account.wallet as Wallet;
+  const { text, until } = wallet.asked ?? { text: 'nothing was asked', until: 0 };
+  const well = sim.chance.percent(75);
+  const signature = wallet.sign(well ? text : `${text}.`);
+  const path = pathOf(account, '/verify');
+  const answer = await sim.ask('POST', path, { signature }, account.owner.platform);
+  const was = wallet.asked;
+  wallet.asked = undefined;
+  if (!was) return refusal(answer, GONE) ?? broken(`${account.id} was asked nothing`).message;
+  if (!well || sim.world.now() >= until) return `${refusal(answer, ['INVALID_INPUT'])}`;
+  if (expected(answer, 200).status !== 'ACTIVE') throw broken(`${account.id} is proven in vain`);
+  return 'proven';
+}
+
+const anyWallet = (sim: Sim) => wallets(sim).length > 0;
+
+export const WALLETS: readonly Action[] = [
+  { name: 'add a wallet', weight: 1.5, ready: (sim) => wallets(sim).length < 20, run: add },
+  { name: 'ask for a proof', weight: 2, ready: anyWallet, run: challenge },
+  { name: 'prove a wallet', weight: 2.5, ready: anyWallet, run: prove },
+];

@@ -1,0 +1,338 @@
+// What agents ask for: transfers and quotes that go through, wait or are refused, and the words of their
+// platforms on what waits, by either way and by both at once. What each policy must say is foretold.
+import { endingOf, pullEnding } from '../../world/endings.ts';
+import { isBarred, policyOf, verdictOf } from '../../world/policies.ts';
+import {
+  type Agent,
+  type Answer,
+  broken,
+  isActive,
+  type Order,
+  type Outside,
+  type Person,
+  type Platform,
+  type Purse,
+  type Sim,
+  spendable,
+  type Waiting,
+} from '../../world/sim.ts';
+import { type Action, expected, inSandbox, judge, PAID_IN, purseOf, refusal } from '../action.ts';
+import { connected } from '../payments/agents.ts';
+import { isGone, orderOf, UNPAYABLE, UNQUOTABLE, unsureOf } from '../payments/payments.ts';
+import { againstExecution, isGated, noteExecuted, UNPROVEN } from './words.ts';
+
+/** Mostly one that may do something. */
+function someAgent(sim: Sim, fits = (_: Agent) => true): Agent & { as: Platform } {
+  const all = connected(sim);
+  const free = all.filter((each) => fits(each) && !policyOf(sim, each).paused);
+  return sim.chance.of(free.length && sim.chance.percent(90) ? free : all);
+}
+
+const ownOutside = (sim: Sim, person: Person) =>
+  sim.outside.filter((each) => each.owner === person && !each.gone);
+
+/** Takes down what an agent was answered: begun, waiting, or not allowed. */
+function noteAction(
+  sim: Sim,
+  agent: Agent,
+  order: Order,
+  { id, status }: Answer['body'],
+  verdict: ReturnType<typeof verdictOf>,
+): string {
+  const due = verdict === 'waits' ? 'PENDING_APPROVAL' : 'APPROVED';
+  if (verdict && status !== due) throw broken(`${id} of ${agent.id} is ${status}, not ${due}`);
+  if (status === 'PENDING_APPROVAL') sim.waiting.push({ id, agent, order });
+  return status;
+}
+
+/** The transaction of an action, which is not shown while it waits. */
+async function transactionOf(sim: Sim, actionId: string): Promise<string> {
+  const text = 'select transaction_id as id from agent_actions where id = $1';
+  const { rows } = await sim.client.query<{ id: string }>(text, [actionId]);
+  return rows[0]?.id ?? '';
+}
+
+async function transfer(sim: Sim, way: 'out' | 'in'): Promise<string> {
+  const fits = ({ currency }: Outside) => way === 'out' || currency === 'USD';
+  const agent = someAgent(sim, ({ owner }) => ownOutside(sim, owner).some(fits));
+  const { owner } = agent;
+  const fitting = ownOutside(sim, owner).filter(fits);
+  if (fitting.length === 0) return 'nowhere to';
+  const outside = sim.chance.of(fitting);
+  const inside = owner.purses.get(outside.currency) as Purse;
+  const amount = BigInt(sim.chance.between(100, sim.chance.of([5_000, 50_000])));
+  const ends = [{ accountId: inside.id }, { accountId: outside.id }];
+  const [source, destination] = way === 'out' ? ends : ends.reverse();
+  const body = { source, destination, amount: Number(amount), purposeOfPayment: 'GIFT' };
+  const { currency } = inside;
+  const act = { permission: 'CREATE_TRANSFERS', account: inside.id, amount, currency };
+  const verdict = verdictOf(sim, agent, act);
+  const before = spendable(sim, inside);
+  const path = `/agents/me/transfer-${way}`;
+  const answer = await sim.ask('POST', path, body, agent.as);
+  const gated = way === 'out' && isGated(owner, currency);
+  const shut = !isActive(sim, inside);
+  const codes = verdict === 'refused' ? ['FORBIDDEN'] : againstTransfer(way, shut, gated);
+  const code = refusal(answer, codes);
+  if (code) return `${outside.currency} ${code}`;
+  if (verdict === 'refused' || gated || shut) throw broken(`${path} of ${agent.id}: done`);
+  const action = expected(answer, 201);
+  if (action.status === 'APPROVED' && way === 'out' && before < amount) {
+    throw broken(`${agent.id} spends ${amount} of ${before}`);
+  }
+  const ended = way === 'out' ? endingOf('transfer', outside.suffix) : pullEnding(outside.suffix);
+  const order: Order = {
+    id: await transactionOf(sim, action.id),
+    kind: way === 'out' ? 'balance' : 'in',
+    quoteId: null,
+    platform: owner.platform,
+    source: way === 'out' ? inside : null,
+    inside: way === 'in' ? inside : null,
+    outside: way === 'out' ? outside : null,
+    ...(way === 'in' ? { from: outside } : {}),
+    sent: way === 'out' ? amount : 0n,
+    received: amount,
+    ...{ platformFee: 0n, feePurse: null, expiresAt: 0, agent },
+    ending: inSandbox(owner) ? ended : null,
+    started: action.status === 'APPROVED',
+    unstarted: UNPROVEN,
+  };
+  sim.orders.push(order);
+  return `${amount} ${currency} ${noteAction(sim, agent, order, action, verdict)}`;
+}
+
+const againstTransfer = (way: 'out' | 'in', shut: boolean, gated: boolean): string[] => [
+  ...(way === 'out' ? UNPAYABLE : []),
+  ...(shut ? ['INVALID_INPUT'] : []),
+  ...(gated ? ['CONFLICT'] : []),
+];
+
+interface Ends {
+  source: Purse;
+  inside: Purse | null;
+  outside: Outside | null;
+}
+
+function endsFor(sim: Sim, { owner }: Agent): Ends | undefined {
+  const purses = [...owner.purses.values()].filter(({ currency }) => PAID_IN.includes(currency));
+  const full = purses.filter((each) => spendable(sim, each) > 1_000n);
+  const source = sim.chance.of(full.length ? full : purses);
+  const own = ownOutside(sim, owner);
+  if (own.length && sim.chance.percent(80)) {
+    return { source, inside: null, outside: sim.chance.of(own) };
+  }
+  const inside = purseOf(sim, owner, PAID_IN);
+  return inside === source ? undefined : { source, inside, outside: null };
+}
+
+async function quote(sim: Sim): Promise<string> {
+  const agent = someAgent(sim);
+  const { owner } = agent;
+  const ends = endsFor(sim, agent);
+  if (!ends) return 'nowhere to';
+  const { source, inside, outside } = ends;
+  const body = {
+    source: { sourceType: 'ACCOUNT', accountId: source.id },
+    destination: { destinationType: 'ACCOUNT', accountId: (inside ?? outside)?.id },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: sim.chance.between(100, sim.chance.of([5_000, 50_000])),
+    purposeOfPayment: 'GIFT',
+  };
+  const allowed = policyOf(sim, agent).policy.accountRestrictions?.allowedAccountIds;
+  const strange = [source, inside].some((each) => each && allowed && !allowed.includes(each.id));
+  const forbidden = isBarred(sim, agent, 'CREATE_QUOTES') || strange;
+  const answer = await sim.ask('POST', '/agents/me/quotes', body, agent.as);
+  if (forbidden) return judge(answer, ['FORBIDDEN'], 'a quote of an agent') ?? '';
+  const shut = [source, inside].some((each) => each && !isActive(sim, each));
+  const code = refusal(answer, shut ? ['INVALID_INPUT', ...UNQUOTABLE] : [...UNQUOTABLE, ...fees]);
+  if (code) return code;
+  if (shut) throw broken('a quote of an agent between accounts of which one is shut');
+  const order = orderOf(sim, ends, expected(answer, 201), owner);
+  order.agent = agent;
+  order.gated = isGated(owner, source.currency);
+  sim.orders.push(order);
+  return `${order.sent} ${source.currency} for ${order.received}`;
+}
+
+/** A platform whose account for fees is shut has no fees, and no payments that cost them. */
+const fees = ['INVALID_INPUT'];
+
+const quoted = (sim: Sim) =>
+  sim.orders.filter(({ agent, quoteId }) => agent && quoteId && agent.as && !agent.gone);
+const open = (sim: Sim) =>
+  quoted(sim).filter(({ started, agent }) => !started && !agent?.owner.gone);
+
+const isAsked = (sim: Sim, order: Order) => sim.waiting.some((each) => each.order === order);
+
+/** Those that can still be executed. */
+const ripe = (sim: Sim) =>
+  open(sim).filter((each) => sim.world.now() < each.expiresAt && !isAsked(sim, each));
+
+const actOf = (order: Order) => ({
+  permission: order.quoteId ? 'EXECUTE_QUOTES' : 'CREATE_TRANSFERS',
+  account: (order.source ?? order.inside)?.id as string,
+  amount: order.sent || order.received,
+  currency: (order.source ?? order.inside)?.currency as string,
+});
+
+async function execute(sim: Sim): Promise<string> {
+  const all = open(sim);
+  const order = sim.chance.of(ripe(sim).length && sim.chance.percent(90) ? ripe(sim) : all);
+  const agent = order.agent as Agent & { as: Platform };
+  const act = actOf(order);
+  const verdict = verdictOf(sim, agent, act);
+  const barred = isBarred(sim, agent, act.permission);
+  const against = againstExecution(sim, order);
+  // What cannot be executed at all is told before the policy is asked, everything else after it.
+  const early = against.filter((each) => each === 'CONFLICT' || each === 'QUOTE_EXPIRED');
+  const asked = isAsked(sim, order);
+  const first = early.length ? early : asked ? ['CONFLICT'] : [];
+  // Funds are checked before the accounts, so that spending is counted only for what can be paid.
+  const now = isGone(order) ? [...against, 'INSUFFICIENT_FUNDS'] : against;
+  const then = verdict === 'refused' ? ['FORBIDDEN'] : verdict === 'waits' ? [] : now;
+  const codes = barred ? ['FORBIDDEN'] : first.length ? first : then;
+  const path = `/agents/me/quotes/${order.quoteId}/execute`;
+  const answer = await sim.ask('POST', path, undefined, agent.as);
+  const code = refusal(answer, [...codes, ...(verdict === 'at once' ? unsureOf(order) : [])]);
+  if (code) return code;
+  if (codes.length) throw broken(`${order.id} was executed; expected ${codes.join(' or ')}`);
+  const action = expected(answer, 200);
+  if (action.status === 'APPROVED') noteExecuted(sim, order, action.quote);
+  return `${order.sent} ${noteAction(sim, agent, order, action, verdict)}`;
+}
+
+/** Whether what waits can be carried out now; undefined where it cannot be foretold. */
+function canBe(sim: Sim, { agent, order }: Waiting): boolean | undefined {
+  if (agent.owner.gone || verdictOf(sim, agent, actOf(order)) === 'refused') return false;
+  if (order.from?.gone) return false;
+  const inside = order.source ?? order.inside;
+  if (inside && !isActive(sim, inside)) return false;
+  if (order.kind === 'in') return true;
+  // A transfer has no time in which it must be decided.
+  const timeless = order.quoteId ? order : { ...order, expiresAt: Number.POSITIVE_INFINITY };
+  if (againstExecution(sim, timeless).length) return false;
+  return unsureOf(order).length ? undefined : true;
+}
+
+/** What the customer has to do before it can be carried out. */
+const isFirst = (code: string) => ['SCA_SESSION_REQUIRED', 'ACCOUNT_LOCKED'].includes(code);
+
+const DECIDED = ['CONFLICT', 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL'];
+
+/** The platform's word, by the action or by the transaction that waits with it. */
+async function decide(sim: Sim, what: 'approve' | 'reject'): Promise<string> {
+  const asked = sim.chance.of(sim.waiting);
+  const { id, agent, order } = asked;
+  const byAction = sim.chance.percent(50);
+  const path = byAction
+    ? `/agents/${agent.id}/actions/${id}/${what}`
+    : `/transactions/${order.id}/${what}`;
+  const can = canBe(sim, asked);
+  const answer = await sim.ask('POST', path, {}, order.platform);
+  // A day that is full for the platform says nothing of the action, nor what its customer has to do
+  // first: it waits on.
+  const limited = order.platform.limited && what === 'approve';
+  const full = [
+    ...(limited ? ['DAILY_VOLUME_LIMIT_EXCEEDED'] : []),
+    ...(what === 'approve' ? againstExecution(sim, order).filter(isFirst) : []),
+  ];
+  // The transaction of a quote would not show that the approval came to nothing.
+  const hidden = !byAction && what === 'approve' && order.quoteId !== null && can !== true;
+  const code = refusal(answer, agent.gone || hidden ? [...DECIDED, ...full] : full);
+  if (code && full.includes(code)) return code;
+  sim.waiting.splice(sim.waiting.indexOf(asked), 1);
+  if (code && !agent.gone && (await statusOf(sim, id)) !== 'FAILED') {
+    throw broken(`${id} was approved by its transaction: ${code}, and did not end`);
+  }
+  if (agent.gone && !code) throw broken(`${id} was decided after its agent was deleted`);
+  // Whoever deletes an agent has said no to all that it asked for.
+  if (code) return `${what}: ${code}`;
+  const { status } = expected(answer, 200);
+  const shown = byAction ? status : await statusOf(sim, id);
+  if (what === 'reject') {
+    if (shown !== 'REJECTED') throw broken(`${id} was rejected and is ${shown}`);
+    return `${what}: ${shown}`;
+  }
+  const due = can ? 'APPROVED' : 'FAILED';
+  if (can !== undefined && shown !== due) throw broken(`${id} was approved: ${shown}, not ${due}`);
+  if (shown === 'APPROVED') await noteApproved(sim, order);
+  return `${what}: ${shown}`;
+}
+
+async function statusOf(sim: Sim, actionId: string): Promise<string> {
+  const text = 'select status from agent_actions where id = $1';
+  const { rows } = await sim.client.query<{ status: string }>(text, [actionId]);
+  return rows[0]?.status ?? '';
+}
+
+async function noteApproved(sim: Sim, order: Order): Promise<void> {
+  if (!order.quoteId) {
+    order.started = true;
+    return;
+  }
+  const path = `/quotes/${order.quoteId}`;
+  noteExecuted(sim, order, expected(await sim.ask('GET', path, undefined, order.platform), 200));
+}
+
+/** Said twice at once, by both ways: one of them is heard. */
+async function decideTwice(sim: Sim): Promise<string> {
+  const fitting = sim.waiting.filter((each) => !each.agent.gone && canBe(sim, each) === true);
+  if (fitting.length === 0) return 'none';
+  const asked = sim.chance.of(fitting);
+  const { id, agent, order } = asked;
+  for (const node of sim.nodes) node.trap(undefined);
+  const paths = [`/agents/${agent.id}/actions/${id}/approve`, `/transactions/${order.id}/approve`];
+  const answers = await Promise.all(
+    sim.nodes.map((node, at) =>
+      sim.once(node, {
+        ...{ method: 'POST', path: paths[at] as string, body: {}, as: order.platform },
+        key: `twin-${sim.next()}`,
+      }),
+    ),
+  );
+  sim.waiting.splice(sim.waiting.indexOf(asked), 1);
+  const codes = answers.map((each) => each?.body?.code ?? each?.status);
+  const refused = codes.filter((each) => DECIDED.includes(each));
+  if (refused.length !== 1 || !codes.includes(200)) throw broken(`${id}: ${codes.join()}`);
+  if ((await statusOf(sim, id)) !== 'APPROVED') throw broken(`${id} was not approved`);
+  await noteApproved(sim, order);
+  return 'once';
+}
+
+const anyConnected = (sim: Sim) => connected(sim).length > 0;
+const anyWaiting = (sim: Sim) => sim.waiting.length > 0;
+
+export const ERRANDS: readonly Action[] = [
+  {
+    name: 'an agent transfers out',
+    weight: 8,
+    ready: anyConnected,
+    run: (sim) => transfer(sim, 'out'),
+  },
+  {
+    name: 'an agent transfers in',
+    weight: 5,
+    ready: anyConnected,
+    run: (sim) => transfer(sim, 'in'),
+  },
+  { name: 'an agent asks for a quote', weight: 9, ready: anyConnected, run: quote },
+  {
+    name: 'an agent executes a quote',
+    weight: 20,
+    ready: (sim) => ripe(sim).length > 0,
+    run: execute,
+  },
+  {
+    name: 'approve what an agent asked for',
+    weight: 10,
+    ready: anyWaiting,
+    run: (sim) => decide(sim, 'approve'),
+  },
+  {
+    name: 'reject what an agent asked for',
+    weight: 3,
+    ready: anyWaiting,
+    run: (sim) => decide(sim, 'reject'),
+  },
+  { name: 'approve it twice at once', weight: 5, ready: anyWaiting, run: decideTwice },
+];

@@ -1,0 +1,320 @@
+// Money from outside: pulled from bank accounts, paid in for a quote in every wrong and right amount, sent
+// by people at other UMA providers with the platform's consent; and what banks and operators do to it later.
+
+import { moveInternalAccount } from '../../../../src/features/balances/internal-accounts/lifecycle.ts';
+import { internalAccounts } from '../../../../src/features/balances/internal-accounts/store.ts';
+import {
+  refuseDeposit,
+  releaseDeposit,
+  returnDeposit,
+} from '../../../../src/features/payments/pay-ins/index.ts';
+import { currentOf } from '../../../../src/features/payments/payouts/payout-jobs.ts';
+import { takeDeposit } from '../../../../src/features/payments/quotes/index.ts';
+import { asIncoming } from '../../../../src/features/payments/transactions/rows.ts';
+import type { Noted } from '../../picture/picture.ts';
+import { type Ending, pullEnding } from '../../world/endings.ts';
+import { behind } from '../../world/operator.ts';
+import {
+  type Answer,
+  broken,
+  isActive,
+  type Order,
+  type Outside,
+  type Person,
+  type Purse,
+  type Sim,
+} from '../../world/sim.ts';
+import {
+  type Action,
+  expected,
+  inSandbox,
+  living,
+  PAID_IN,
+  payers,
+  purseOf,
+  refusal,
+} from '../action.ts';
+import { purseById } from '../issuing/quiet.ts';
+import { feesBarred, isGone, orderOf, UNQUOTABLE } from '../payments/payments.ts';
+
+const NOTHING = { sent: 0n, received: 0n, platformFee: 0n, feePurse: null, source: null } as const;
+
+/** Money that is on its way in, to be compared when all is at rest. */
+export function expectIn(
+  sim: Sim,
+  to: Purse,
+  id: string,
+  amount: bigint,
+  ending: Ending | null,
+): void {
+  sim.orders.push({
+    ...NOTHING,
+    ...{ id, kind: 'in', quoteId: null, platform: to.owner.platform, inside: to, outside: null },
+    ...{ received: amount, ending, started: true, expiresAt: 0 },
+  });
+}
+
+const dollars = (sim: Sim, owner: Person) =>
+  sim.outside.filter((each) => each.owner === owner && each.currency === 'USD' && !each.gone);
+
+export async function transferIn(sim: Sim, who = payers(sim)): Promise<string> {
+  const owner = sim.chance.of(who);
+  const own = dollars(sim, owner);
+  if (own.length === 0) return 'nowhere from';
+  const from = sim.chance.of(own);
+  const to = owner.purses.get('USD') as Purse;
+  const amount = sim.chance.between(100, 90_000);
+  const body = { source: { accountId: from.id }, destination: { accountId: to.id }, amount };
+  const answer = await sim.ask('POST', '/transfer-in', body, owner.platform);
+  if (!isActive(sim, to)) return `${refusal(answer, ['INVALID_INPUT'])}`;
+  const { id } = expected(answer, 201);
+  expectIn(sim, to, id, BigInt(amount), inSandbox(owner) ? pullEnding(from.suffix) : null);
+  return `${amount} from …${from.suffix}`;
+}
+
+interface Target {
+  inside: Purse | null;
+  outside: Outside | null;
+}
+
+/** Anybody's account inside, or one of the payer's own outside. */
+export function targetFor(sim: Sim, payer: Person): Target {
+  const own = sim.outside.filter((each) => each.owner === payer && !each.gone);
+  if (own.length && sim.chance.percent(60)) return { inside: null, outside: sim.chance.of(own) };
+  const others = living(sim).filter((each) => each.platform === payer.platform);
+  return { inside: purseOf(sim, sim.chance.of(others), PAID_IN), outside: null };
+}
+
+async function quoteFrom(
+  sim: Sim,
+  payer: Person,
+  source: { sourceType: string; currency?: string },
+  kind: 'pull' | 'realtime',
+): Promise<Order | string> {
+  const target = targetFor(sim, payer);
+  const { inside, outside } = target;
+  const body = {
+    source,
+    destination: { destinationType: 'ACCOUNT', accountId: (inside ?? outside)?.id },
+    lockedCurrencySide: sim.chance.of(['SENDING', 'RECEIVING']),
+    lockedCurrencyAmount: sim.chance.between(100, 60_000),
+    purposeOfPayment: 'GIFT',
+  };
+  const answer = await sim.ask('POST', '/quotes', body, payer.platform);
+  const shut = inside !== null && !isActive(sim, inside);
+  const codes = ['SELF_PAYMENT', ...UNQUOTABLE];
+  const barred = shut || feesBarred(sim, payer, source.currency ?? 'USD');
+  const code = refusal(answer, barred ? ['INVALID_INPUT', ...codes] : codes);
+  if (code) return code;
+  if (shut) throw broken(`a quote to ${inside.id}, which is shut`);
+  const order = orderOf(sim, { source: null, ...target }, expected(answer, 201), payer);
+  sim.orders.push(order);
+  order.kind = kind;
+  if (payer.platform.limited || target.outside?.wallet) order.ending = null;
+  return order;
+}
+
+export async function quotePull(sim: Sim, who = payers(sim)): Promise<string> {
+  const payer = sim.chance.of(who);
+  const own = dollars(sim, payer);
+  if (own.length === 0) return 'nowhere from';
+  const from = sim.chance.of(own);
+  const source = { sourceType: 'ACCOUNT', accountId: from.id };
+  const order = await quoteFrom(sim, payer, source, 'pull');
+  if (typeof order === 'string') return order;
+  order.from = from;
+  const pulled = pullEnding(from.suffix);
+  if (!inSandbox(payer)) order.ending = null;
+  else if (pulled.status === 'FAILED') order.ending = pulled;
+  return `${order.sent} from …${from.suffix}`;
+}
+
+async function quoteRealtime(sim: Sim): Promise<string> {
+  const payer = sim.chance.of(payers(sim));
+  const currency = sim.chance.of(['USD', 'EUR', 'MXN', 'USDC']);
+  const source = {
+    sourceType: 'REALTIME_FUNDING',
+    currency,
+    ...(payer.id ? { customerId: payer.id } : {}),
+    ...(currency === 'USDC' ? { cryptoNetwork: 'BASE' } : {}),
+  };
+  const order = await quoteFrom(sim, payer, source, 'realtime');
+  if (typeof order === 'string') return order;
+  order.payer = payer;
+  return `${order.sent} ${currency}`;
+}
+
+export const unpaid = (sim: Sim) => sim.orders.filter((each) => each.kind === 'realtime');
+const unpaidHere = (sim: Sim) => unpaid(sim).filter(inSandbox);
+
+const BACK: Ending = { status: 'FAILED', refund: 'COMPLETED' };
+
+/** What came of money that was paid in beside the quote it was for. */
+export function noteStray(sim: Sim, body: Answer['body'], amount: bigint): string {
+  const at = purseById(sim, body.destination?.accountId);
+  if (at && body.status !== 'FAILED') expectIn(sim, at, body.id, amount, null);
+  return `stray, ${body.status}`;
+}
+
+/** Money came for a payment. Whoever is gone or shut cannot be paid, and nothing is said of how it ends. */
+export function noteFunds(sim: Sim, order: Order): void {
+  const { inside, feePurse, payer, platform } = order;
+  const ends = [inside, order.platformFee ? feePurse : null];
+  const shut = ends.some((each) => each && !isActive(sim, each));
+  if (shut || isGone(order) || payer?.gone || platform.limited) order.ending = null;
+}
+
+/** Pays in for a quote: what it asks for, too little, too much, too late or once more. */
+async function payIn(sim: Sim): Promise<string> {
+  const all = unpaidHere(sim);
+  const order = sim.chance.percent(70) ? (all.at(-1) as Order) : sim.chance.of(all);
+  const row = sim.picture.payments.get(order.id)?.row;
+  const off = sim.chance.of([0n, 0n, 0n, 0n, -1n, 7n]);
+  const amount = order.sent + off > 0n ? order.sent + off : order.sent;
+  const wanted = amount === order.sent;
+  const body = {
+    quoteId: order.quoteId,
+    currencyCode: row?.sent_currency,
+    ...(wanted ? {} : { currencyAmount: Number(amount) }),
+  };
+  const paid = expected(await sim.ask('POST', '/sandbox/send', body, order.platform), 200);
+  if (paid.id !== order.id) return noteStray(sim, paid, amount);
+  if (order.started) throw broken(`${order.id} was paid twice`);
+  order.started = true;
+  noteFunds(sim, order);
+  if (!wanted && order.ending) order.ending = BACK;
+  return `${amount} of ${order.sent}`;
+}
+
+const SENDERS = ['$success.usd', '$success.eur', '$pending.long.usd', '$fail.compliance.usd'];
+
+const receivers = (sim: Sim) => payers(sim).filter((each) => each.id !== null && inSandbox(each));
+
+/** A customer is paid over UMA, if the platform consents. */
+async function receiveUma(sim: Sim): Promise<string> {
+  const receiver = sim.chance.of(receivers(sim));
+  const currency = sim.chance.of(['USD', 'EUR', 'MXN']);
+  const amount = sim.chance.between(1, 50_000);
+  const body = {
+    senderUmaAddress: `${sim.chance.of(SENDERS)}@sandbox.uma.money`,
+    customerId: receiver.id,
+    receivingCurrencyCode: currency,
+    receivingCurrencyAmount: amount,
+  };
+  const to = receiver.purses.get(currency) as Purse;
+  const answer = await sim.ask('POST', '/sandbox/uma/receive', body, receiver.platform);
+  const codes = ['WEBHOOK_ENDPOINT_NOT_SET', ...(isActive(sim, to) ? [] : ['INVALID_CURRENCY'])];
+  const code = refusal(answer, codes);
+  if (code) return code;
+  expectIn(sim, to, expected(answer, 200).id, BigInt(amount), null);
+  return `${amount} ${currency}`;
+}
+
+export const comingIn = (sim: Sim) =>
+  sim.orders.filter((each) => each.kind === 'in' && each.started);
+
+async function decide(sim: Sim, what: 'approve' | 'reject'): Promise<string> {
+  const order = sim.chance.of(comingIn(sim));
+  const path = `/transactions/${order.id}/${what}`;
+  const info = { FULL_NAME: 'Ada Lovelace', BIRTH_DATE: '1990-01-15', NATIONALITY: 'US' };
+  const body = what === 'approve' ? { receiverCustomerInfo: info } : {};
+  const codes = ['TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL', 'MISSING_MANDATORY_USER_INFO'];
+  return refusal(await sim.ask('POST', path, body, order.platform), codes) ?? 'done';
+}
+
+/** Asks to call back a payment that may be on its way. */
+async function cancel(sim: Sim): Promise<string> {
+  const order = sim.chance.of(sim.orders);
+  const path = `/transactions/${order.id}/cancel`;
+  const codes = ['INVALID_INPUT', 'TRANSACTION_NOT_CANCELLABLE'];
+  const code = refusal(await sim.ask('POST', path, undefined, order.platform), codes);
+  if (code === undefined) order.ending = null;
+  return code ?? 'asked';
+}
+
+/** An operator freezes an account, or lets it move money again. */
+async function freeze(sim: Sim, thaw: boolean): Promise<string> {
+  const all = living(sim).flatMap((each) => [...each.purses.values()]);
+  const status = thaw ? 'FROZEN' : 'ACTIVE';
+  const fitting = all.filter((each) => sim.picture.internal.get(each.id)?.status === status);
+  if (fitting.length === 0) return 'none';
+  const purse = sim.chance.of(fitting);
+  await behind(sim, purse.owner.platform, async (ctx) => {
+    const row = await ctx.read(internalAccounts, purse.id);
+    if (!row) throw broken(`${purse.id} is gone`);
+    const cause = { actor: 'operator', reason: 'simulated' };
+    moveInternalAccount(ctx, row, thaw ? 'unfreeze' : 'freeze', cause);
+  });
+  for (const each of sim.orders) {
+    const touches = each.inside === purse || each.feePurse === purse;
+    if (each.kind !== 'balance' && touches) each.ending = null;
+  }
+  return purse.currency;
+}
+
+/** A deposit from a bank, to whatever state the account is in. */
+async function deposit(sim: Sim): Promise<string> {
+  const purse = purseOf(sim, sim.chance.of(living(sim).filter(inSandbox)), PAID_IN);
+  const amount = BigInt(sim.chance.between(1, 50_000));
+  const notice = { accountId: purse.id, currency: purse.currency, amount };
+  const row = await behind(sim, purse.owner.platform, (ctx) => takeDeposit(ctx, notice));
+  expectIn(sim, purse, row.id, amount, null);
+  return `${amount} ${purse.currency}, ${row.status}`;
+}
+
+/** Deposits of the sandbox in some state. */
+const depositsHere = (sim: Sim, which: (row: Noted) => boolean) =>
+  comingIn(sim).filter((order) => {
+    const row = sim.picture.payments.get(order.id)?.row;
+    return inSandbox(order) && row?.source_account === null && which(row);
+  });
+
+/** An operator decides about what is held: it may be spent, or it goes back. */
+async function judge(sim: Sim): Promise<string> {
+  const held = depositsHere(sim, ({ funds, status }) => funds === 'HELD' && status === 'PENDING');
+  if (held.length === 0) return 'none';
+  const order = sim.chance.of(held);
+  const good = sim.chance.percent(50);
+  const row = await behind(sim, order.platform, async (ctx) => {
+    const found = await currentOf(ctx, order.id, asIncoming);
+    return good ? releaseDeposit(ctx, found) : refuseDeposit(ctx, found);
+  });
+  if (row.status !== (good ? 'COMPLETED' : 'FAILED')) throw broken(`${order.id} is ${row.status}`);
+  return row.status;
+}
+
+/** A bank takes a deposit back, whether it is still there or not. */
+async function takeBack(sim: Sim): Promise<string> {
+  const deposits = depositsHere(sim, ({ status }) => status === 'COMPLETED');
+  if (deposits.length === 0) return 'none';
+  const order = sim.chance.of(deposits);
+  const row = await behind(sim, order.platform, async (ctx) => {
+    const found = await currentOf(ctx, order.id, asIncoming);
+    return returnDeposit(ctx, found);
+  });
+  return `${order.received}, ${row.status}`;
+}
+
+const anyPayer = (sim: Sim) => payers(sim).length > 0;
+const anyIn = (sim: Sim) => comingIn(sim).length > 0;
+
+export const WAYS_IN: readonly Action[] = [
+  { name: 'transfer in', weight: 5, ready: anyPayer, run: (sim) => transferIn(sim) },
+  { name: 'ask for a quote that pulls', weight: 4, ready: anyPayer, run: (sim) => quotePull(sim) },
+  { name: 'ask for a quote to pay in for', weight: 7, ready: anyPayer, run: quoteRealtime },
+  { name: 'pay in', weight: 7, ready: (sim) => unpaidHere(sim).length > 0, run: payIn },
+  {
+    name: 'receive over UMA',
+    weight: 5,
+    ready: (sim) => receivers(sim).length > 0,
+    run: receiveUma,
+  },
+  { name: 'approve', weight: 2, ready: anyIn, run: (sim) => decide(sim, 'approve') },
+  { name: 'reject', weight: 1, ready: anyIn, run: (sim) => decide(sim, 'reject') },
+  { name: 'call back', weight: 3, ready: (sim) => sim.orders.length > 0, run: cancel },
+  { name: 'freeze an account', weight: 0.8, run: (sim) => freeze(sim, false) },
+  { name: 'thaw an account', weight: 1.6, run: (sim) => freeze(sim, true) },
+  { name: 'deposit from a bank', weight: 4, ready: anyPayer, run: deposit },
+  { name: 'take a deposit back', weight: 2, ready: anyIn, run: takeBack },
+  { name: 'judge a held deposit', weight: 2, ready: anyIn, run: judge },
+];

@@ -1,0 +1,385 @@
+// Payments of regulated money: quotes that wait for their customer's word, which comes well, badly, late,
+// twice or never. A payment to an account that is trusted goes without; whoever has not logged in does
+// not get that far.
+
+import { challengesOf, pendingOf } from '../../picture/strength.ts';
+import type { Ending } from '../../world/endings.ts';
+import {
+  type Answer,
+  broken,
+  isActive,
+  type Order,
+  type Outside,
+  type Purse,
+  type Sim,
+  spendable,
+} from '../../world/sim.ts';
+import {
+  type Action,
+  expected,
+  isTrusted,
+  judge,
+  living,
+  PAID_IN,
+  purseOf,
+  refusal,
+} from '../action.ts';
+import { barriers, orderOf, UNQUOTABLE, unsureOf, verdictOn } from '../payments/payments.ts';
+import {
+  ADDRESS,
+  CODE,
+  codeOf,
+  isLocked,
+  isLoggedIn,
+  type Strong,
+  strong,
+  WAYS,
+  type Way,
+} from '../payments/strong.ts';
+import { targetFor } from './ways-in.ts';
+
+const GATED = ['EUR', 'USDC'];
+
+/** How a payment ends that its customer did not authorise. */
+export const UNPROVEN: Ending = { status: 'FAILED', refund: 'NONE' };
+
+/** Whether money in this currency is let go by its customer alone. */
+export const isGated = (owner: { strong?: unknown }, currency: string): boolean =>
+  owner.strong !== undefined && GATED.includes(currency);
+
+const rowOf = ({ picture }: Sim, { id }: Order) => picture.payments.get(id)?.row;
+const isWaiting = (sim: Sim, order: Order) => rowOf(sim, order)?.status === 'PENDING_AUTHORIZATION';
+
+const ownerOf = ({ source, payer }: Order) => (source?.owner ?? payer) as Strong;
+
+/** Takes down that a payment waits, as the reply must show it. */
+function noteWaiting(order: Order, body: Answer['body']): void {
+  order.gated = true;
+  order.unstarted = UNPROVEN;
+  const { status, scaChallenge, paymentInstructions } = body;
+  if (status !== 'PENDING_AUTHORIZATION' || !scaChallenge) {
+    throw broken(`${order.id} asks nobody: ${JSON.stringify(body)}`);
+  }
+  const shown = order.kind === 'realtime' && paymentInstructions.length > 0;
+  if (shown) throw broken(`${order.id} says where to pay before it was authorised`);
+}
+
+/** Mostly one who will get as far as the proof. */
+function somePayer(sim: Sim): Strong {
+  const all = strong(sim);
+  const ready = all.filter((each) => isLoggedIn(sim, each) && !isLocked(sim, each));
+  return sim.chance.of(ready.length && sim.chance.percent(85) ? ready : all);
+}
+
+interface Ends {
+  source: Purse;
+  inside: Purse | null;
+  outside: Outside | null;
+}
+
+function endsOf(sim: Sim, payer: Strong): Ends | undefined {
+  const full = [...payer.purses.values()].filter(
+    (each) => PAID_IN.includes(each.currency) && spendable(sim, each) > 1_000n,
+  );
+  const source = full.length ? sim.chance.of(full) : purseOf(sim, payer, GATED);
+  const own = sim.outside.filter((each) => each.owner === payer && !each.gone);
+  if (own.length && sim.chance.percent(75)) {
+    return { source, inside: null, outside: sim.chance.of(own) };
+  }
+  const others = living(sim).filter((each) => each.platform === payer.platform);
+  const inside = purseOf(sim, sim.chance.of(others), PAID_IN);
+  return inside === source ? undefined : { source, inside, outside: null };
+}
+
+async function quote(sim: Sim): Promise<string> {
+  const payer = somePayer(sim);
+  const ends = endsOf(sim, payer);
+  if (!ends) return 'nowhere to';
+  const { source, inside, outside } = ends;
+  const now = sim.chance.percent(20);
+  const body = {
+    source: { sourceType: 'ACCOUNT', accountId: source.id },
+    destination: { destinationType: 'ACCOUNT', accountId: (inside ?? outside)?.id },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: sim.chance.between(1, sim.chance.of([300, 50_000, 400_000])),
+    purposeOfPayment: 'GIFT',
+    ...(now ? { immediatelyExecute: true } : {}),
+  };
+  const answer = await sim.ask('POST', '/quotes', body, payer.platform);
+  const gated = isGated(payer, source.currency);
+  const barred = now && gated && !isLoggedIn(sim, payer);
+  const shut = [source, inside].some((each) => each && !isActive(sim, each));
+  const locked = now && gated && isLocked(sim, payer);
+  const code = refusal(answer, [
+    ...UNQUOTABLE,
+    ...(shut ? ['INVALID_INPUT'] : []),
+    ...(barred ? ['SCA_SESSION_REQUIRED'] : []),
+    ...(locked ? ['ACCOUNT_LOCKED'] : []),
+  ]);
+  if (code) return code;
+  if (locked) throw broken(`a quote from ${source.id}, whose owner is locked`);
+  if (shut || barred) throw broken(`a quote from ${source.id}: ${shut ? 'shut' : 'not logged in'}`);
+  const order = orderOf(sim, ends, expected(answer, 201), payer);
+  order.gated = gated;
+  if (now && gated && !isTrusted(sim, outside)) noteWaiting(order, answer.body);
+  else order.started = now;
+  sim.orders.push(order);
+  return `${order.sent} ${source.currency} for ${order.received}`;
+}
+
+async function quoteRealtime(sim: Sim): Promise<string> {
+  const payer = somePayer(sim);
+  const currency = sim.chance.of(GATED);
+  const target = targetFor(sim, payer);
+  const { inside, outside } = target;
+  const body = {
+    source: {
+      sourceType: 'REALTIME_FUNDING',
+      currency,
+      customerId: payer.id,
+      ...(currency === 'USDC' ? { cryptoNetwork: 'BASE' } : {}),
+    },
+    destination: { destinationType: 'ACCOUNT', accountId: (inside ?? outside)?.id },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: sim.chance.between(100, 60_000),
+    purposeOfPayment: 'GIFT',
+  };
+  const answer = await sim.ask('POST', '/quotes', body, payer.platform);
+  const shut = inside !== null && !isActive(sim, inside);
+  const barred = !isLoggedIn(sim, payer);
+  const locked = isLocked(sim, payer);
+  const code = refusal(answer, [
+    ...['SELF_PAYMENT', ...UNQUOTABLE],
+    ...(shut ? ['INVALID_INPUT'] : []),
+    ...(barred ? ['SCA_SESSION_REQUIRED'] : []),
+    ...(locked ? ['ACCOUNT_LOCKED'] : []),
+  ]);
+  if (code) return code;
+  if (locked) throw broken(`a quote of ${payer.id}, who is locked`);
+  if (shut || barred) throw broken(`a quote of ${payer.id}: ${shut ? 'shut' : 'not logged in'}`);
+  const trusted = isTrusted(sim, outside);
+  const made = expected(answer, trusted ? 201 : 202);
+  const order = orderOf(sim, { source: null, ...target }, made, payer);
+  Object.assign(order, { kind: 'realtime', payer, gated: true });
+  if (payer.platform.limited || outside?.wallet) order.ending = null;
+  if (!trusted) noteWaiting(order, made);
+  sim.orders.push(order);
+  return `${order.sent} ${currency}${trusted ? ', trusted' : ''}`;
+}
+
+const isTold = ({ gated, kind, quoteId, agent }: Order) =>
+  gated === true && kind !== 'realtime' && quoteId !== null && !agent;
+
+/** Why the execution of a quote must be refused. */
+export function againstExecution(sim: Sim, order: Order): string[] {
+  const status = rowOf(sim, order)?.status;
+  const taken = order.started || status === 'PENDING_AUTHORIZATION' || status === 'FAILED';
+  const codes = verdictOn(sim, order, taken);
+  if (['CONFLICT', 'QUOTE_EXPIRED'].includes(codes[0] ?? '') || codes.length > 1) return codes;
+  const owner = ownerOf(order);
+  if (order.gated && isLocked(sim, owner)) return ['ACCOUNT_LOCKED'];
+  return order.gated && !isLoggedIn(sim, owner) ? ['SCA_SESSION_REQUIRED'] : codes;
+}
+
+/** Takes down what became of a quote that was executed. */
+export function noteExecuted(sim: Sim, order: Order, body: Answer['body']): void {
+  if (order.gated && !isTrusted(sim, order.outside)) {
+    noteWaiting(order, body);
+    return;
+  }
+  if (body.status === 'PENDING_AUTHORIZATION') throw broken(`${order.id} asks for a proof`);
+  order.started = true;
+}
+
+async function execute(sim: Sim, order: Order): Promise<string> {
+  const codes = againstExecution(sim, order);
+  const path = `/quotes/${order.quoteId}/execute`;
+  const answer = await sim.ask('POST', path, undefined, order.platform);
+  const unsure = unsureOf(order);
+  const code = refusal(answer, [...codes, ...unsure]);
+  if (code) return code;
+  if (codes.length) throw broken(`${order.id} was executed; expected ${codes.join(' or ')}`);
+  noteExecuted(sim, order, expected(answer, 200));
+  return `${order.sent}${order.started ? '' : ', waits'}`;
+}
+
+/** What a proof must be refused with. */
+function againstProof(sim: Sim, order: Order, way: Way): string[] {
+  const owner = ownerOf(order);
+  const challenge = pendingOf(sim.picture, order.quoteId as string);
+  if (!isWaiting(sim, order) || owner.gone || !challenge) return ['CONFLICT'];
+  if (isLocked(sim, owner)) return ['ACCOUNT_LOCKED'];
+  if (!isLoggedIn(sim, owner)) return ['SCA_SESSION_REQUIRED'];
+  if (sim.world.now() >= Date.parse(challenge.expires_at as string)) return ['INVALID_INPUT'];
+  if (challenge.wrong === '5') return ['RATE_LIMITED'];
+  if (!owner.strong.proven || way === 'wrong') return ['INVALID_INPUT'];
+  const last = challenge.steps === '[]';
+  return last && order.kind !== 'realtime' ? barriers(sim, order) : [];
+}
+
+const isLast = (sim: Sim, order: Order) =>
+  pendingOf(sim.picture, order.quoteId as string)?.steps === '[]';
+
+/** Takes down what a good proof led to. */
+function noteProven(order: Order, last: boolean, { status, ...body }: Answer['body']): string {
+  if (!last) {
+    noteWaiting(order, { status, ...body });
+    return 'a step';
+  }
+  delete order.unstarted;
+  if (order.kind === 'realtime') {
+    const told = status === 'PENDING' && body.paymentInstructions.length > 0;
+    if (!told) throw broken(`${order.id} is ${status} and does not say where to pay`);
+    return 'let go';
+  }
+  const moves = status === 'PROCESSING' || status === 'COMPLETED';
+  if (!moves) throw broken(`${order.id} was authorised and is ${status}`);
+  order.started = true;
+  return `${order.sent}`;
+}
+
+async function authorize(sim: Sim, order: Order, way: Way): Promise<string> {
+  const challenge = pendingOf(sim.picture, order.quoteId as string);
+  const end = Date.parse(challenge?.expires_at ?? '');
+  if (way === 'late' && end > sim.world.now()) sim.world.pass(end - sim.world.now());
+  const codes = againstProof(sim, order, way);
+  const last = isLast(sim, order);
+  const path = `/quotes/${order.quoteId}/authorize`;
+  const proof = { code: codeOf(way), endUserIpAddress: ADDRESS };
+  const answer = await sim.ask('POST', path, proof, order.platform);
+  const unsure = last ? unsureOf(order) : [];
+  const code = refusal(answer, [...codes, ...unsure]);
+  if (code) return `${way}: ${code}`;
+  if (codes.length) throw broken(`${order.id} was authorised; expected ${codes.join(' or ')}`);
+  return noteProven(order, last, expected(answer, 200));
+}
+
+/** Two servers take one proof at once: of one of them it is good. */
+async function authorizeTwice(sim: Sim): Promise<string> {
+  const fitting = fresh(sim).filter(
+    (order) =>
+      isLast(sim, order) &&
+      againstProof(sim, order, 'right').length === 0 &&
+      unsureOf(order).length === 0,
+  );
+  if (fitting.length === 0) return 'none';
+  const order = sim.chance.of(fitting);
+  for (const node of sim.nodes) node.trap(undefined);
+  const proof = { code: CODE, endUserIpAddress: ADDRESS };
+  const path = `/quotes/${order.quoteId}/authorize`;
+  const answers = await Promise.all(
+    sim.nodes.map((node) =>
+      sim.once(node, {
+        ...{ method: 'POST', path, body: proof, as: order.platform },
+        key: `twin-${sim.next()}`,
+      }),
+    ),
+  );
+  const done = answers.filter((each) => each?.status === 200);
+  const codes = answers.map((each) => each?.body?.code ?? each?.status);
+  const other = codes.filter((each) => each === 'CONFLICT' || each === 'INVALID_INPUT');
+  if (done.length !== 1 || other.length !== 1) throw broken(`${order.id}: ${codes.join()}`);
+  return noteProven(order, true, done[0]?.body);
+}
+
+/** The same code once more, not sooner than half a minute after it was sent. */
+async function resend(sim: Sim): Promise<string> {
+  const order = sim.chance.of(
+    sim.chance.percent(80) && fresh(sim).length ? fresh(sim) : waiting(sim),
+  );
+  const challenge = pendingOf(sim.picture, order.quoteId as string);
+  const over = sim.world.now() >= Date.parse(challenge?.expires_at ?? '');
+  const codes = !challenge || over || ownerOf(order).gone ? ['CONFLICT'] : [];
+  const path = `/quotes/${order.quoteId}/authorize/resend`;
+  const answer = await sim.ask('POST', path, undefined, order.platform);
+  const code = refusal(answer, [...codes, 'RATE_LIMITED']);
+  if (codes.length && !code) throw broken(`${order.id}: a code was sent for nothing`);
+  return code ?? `${expected(answer, 204) ?? 'sent'}`;
+}
+
+/** A transfer has no place for a proof. */
+async function transfer(sim: Sim): Promise<string> {
+  const own = sim.outside.filter(
+    ({ owner, currency, gone }) => !gone && isGated(owner, currency) && !owner.gone,
+  );
+  if (own.length === 0) return 'nowhere to';
+  const { id, currency, owner } = sim.chance.of(own);
+  const source = owner.purses.get(currency) as Purse;
+  const body = {
+    source: { accountId: source.id },
+    destination: { accountId: id },
+    amount: 10_000,
+    purposeOfPayment: 'GIFT',
+  };
+  const answer = await sim.ask('POST', '/transfer-out', body, owner.platform);
+  const codes = isActive(sim, source) ? ['CONFLICT'] : ['INVALID_INPUT'];
+  return judge(answer, codes, source.id) ?? '';
+}
+
+/** Orders that wait for their customers, an agent's among them. */
+const waiting = (sim: Sim) => sim.orders.filter((each) => each.gated && isWaiting(sim, each));
+/** Those that were asked for once, whatever became of them. */
+const asked = (sim: Sim) =>
+  sim.orders.filter(
+    (each) =>
+      each.gated && each.quoteId && challengesOf(sim.picture, rowOf(sim, each) ?? {}).length,
+  );
+const open = (sim: Sim) => sim.orders.filter((each) => isTold(each) && !each.started);
+
+/** Those that can still be executed. */
+const ripe = (sim: Sim) =>
+  open(sim).filter(
+    (each) => rowOf(sim, each)?.status === 'PENDING' && sim.world.now() < each.expiresAt,
+  );
+
+/** Often one that goes to somebody who is trusted. */
+function someRipe(sim: Sim): Order {
+  const trusted = ripe(sim).filter(({ outside }) => isTrusted(sim, outside));
+  return sim.chance.of(trusted.length && sim.chance.percent(50) ? trusted : ripe(sim));
+}
+
+/** Those whose challenges are not over. */
+const fresh = (sim: Sim) =>
+  waiting(sim).filter((each) => {
+    const { expires_at } = pendingOf(sim.picture, each.quoteId as string) ?? {};
+    return Date.parse(expires_at ?? '') > sim.world.now();
+  });
+
+const payersHere = (sim: Sim) => strong(sim).length > 0;
+
+export const WORDS: readonly Action[] = [
+  { name: 'quote for a European', weight: 11, ready: payersHere, run: quote },
+  { name: 'quote a European to pay in for', weight: 3, ready: payersHere, run: quoteRealtime },
+  {
+    name: 'execute for a European',
+    weight: 24,
+    ready: (sim) => ripe(sim).length > 0,
+    run: (sim) => execute(sim, someRipe(sim)),
+  },
+  {
+    name: 'execute too late or too often',
+    weight: 1.5,
+    ready: (sim) => open(sim).length > 0,
+    run: (sim) => execute(sim, sim.chance.of(open(sim))),
+  },
+  {
+    name: 'authorize',
+    weight: 45,
+    ready: (sim) => fresh(sim).length > 0,
+    run: (sim) => authorize(sim, sim.chance.of(fresh(sim)), sim.chance.weighed(WAYS).name),
+  },
+  {
+    name: 'authorize what was asked for before',
+    weight: 3,
+    ready: (sim) => asked(sim).length > 0,
+    run: (sim) => authorize(sim, sim.chance.of(asked(sim)), 'right'),
+  },
+  {
+    name: 'authorize together',
+    weight: 8,
+    ready: (sim) => fresh(sim).length > 0,
+    run: authorizeTwice,
+  },
+  { name: 'send a code again', weight: 3, ready: (sim) => waiting(sim).length > 0, run: resend },
+  { name: 'transfer regulated money', weight: 0.5, ready: payersHere, run: transfer },
+];

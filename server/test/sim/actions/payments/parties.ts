@@ -1,0 +1,286 @@
+// Who there is: platforms with their settings, customers, accounts outside; and how they go.
+import { createPlatformWithToken, FIRST_CURRENCIES } from '../../../../src/bootstrap.ts';
+import { connectorRegistry } from '../../../../src/connectors/registry.ts';
+import { SUFFIXES } from '../../world/endings.ts';
+import { operator } from '../../world/operator.ts';
+import {
+  broken,
+  type Outside,
+  type Person,
+  type Platform,
+  pursesOf,
+  type Sim,
+} from '../../world/sim.ts';
+import {
+  type Action,
+  expected,
+  inSandbox,
+  isTrusted,
+  judge,
+  living,
+  payers,
+  refusal,
+} from '../action.ts';
+
+const MOST_PLATFORMS = 5;
+const MOST_PEOPLE = 40;
+const MOST_OUTSIDE = 150;
+
+export async function openPurses(sim: Sim, owner: Person): Promise<void> {
+  const path = owner.id
+    ? `/customers/internal-accounts?limit=100&customerId=${owner.id}`
+    : '/platform/internal-accounts?limit=100';
+  const { data } = expected(await sim.ask('GET', path, undefined, owner.platform), 200);
+  const all = data as { id: string; type: string; balance: { currency: { code: string } } }[];
+  for (const { id, type, balance } of all) {
+    const purse = { id, currency: balance.currency.code, owner, due: 0n };
+    if (type !== 'EMBEDDED_WALLET') owner.purses.set(purse.currency, purse);
+    // Elsewhere nobody carries codes.
+    else if (inSandbox(owner)) owner.wallet = purse;
+  }
+}
+
+async function addPlatform(
+  sim: Sim,
+  environment: Platform['environment'],
+  regulated = true,
+): Promise<string> {
+  const registry = connectorRegistry(sim.world);
+  const node = sim.node();
+  node.trap(undefined);
+  const made = await createPlatformWithToken(node.app.runtime, {
+    name: `Platform ${sim.platforms.length + 1}`,
+    environment,
+    regulated,
+    skipPaperwork: false,
+    currencies: FIRST_CURRENCIES,
+    fundingOf: (each) => registry(each).funding,
+  });
+  const login = Buffer.from(`${made.clientId}:${made.clientSecret}`).toString('base64');
+  const platform: Platform = {
+    id: made.platformId,
+    environment,
+    regulated,
+    limited: false,
+    auth: `Basic ${login}`,
+    receiver: sim.world.receiver(),
+    told: false,
+  };
+  const self: Person = { id: null, platform, ready: true, gone: false, purses: new Map() };
+  await openPurses(sim, self);
+  sim.platforms.push(platform);
+  sim.people.push(self);
+  return `${self.purses.size} purses`;
+}
+
+/** A platform that does not tell anybody; most of the time it soon does. */
+async function setEndpoint(sim: Sim): Promise<string> {
+  const platform = sim.chance.of(sim.platforms);
+  if (platform.told) platform.receiver = sim.world.receiver();
+  const body = { webhookEndpoint: platform.receiver.url };
+  expected(await sim.ask('PATCH', '/config', body, platform), 200);
+  platform.told = true;
+  return `of ${sim.platforms.indexOf(platform)}`;
+}
+
+async function setFees(sim: Sim): Promise<string> {
+  const platform = sim.chance.of(sim.platforms);
+  const [bps, fixed] = [sim.chance.of([0, 10, 25, 300]), sim.chance.of([0, 1, 50])];
+  const fee = {
+    feeType: 'CROSS_CURRENCY_TRANSACTION',
+    sourceCurrency: 'USD',
+    variableFeeBps: bps,
+    fixedFee: { amount: fixed, currency: 'USD' },
+  };
+  expected(await sim.ask('PATCH', '/config', { feeConfigs: [fee] }, platform), 200);
+  return `${bps} bps and ${fixed} of ${sim.platforms.indexOf(platform)}`;
+}
+
+/** First statuses of persons, by the end of their name. */
+const NAMES: readonly { end: string; weight: number; ready: boolean }[] = [
+  { end: '', weight: 20, ready: true },
+  { end: ' 001', weight: 1, ready: false },
+  { end: ' 002', weight: 1, ready: false },
+  { end: ' 003', weight: 1, ready: false },
+];
+
+async function addCustomer(sim: Sim): Promise<string> {
+  const platform = sim.chance.of(sim.platforms);
+  const { end, ready } = sim.chance.weighed(NAMES);
+  const n = sim.next();
+  const body = {
+    customerType: 'INDIVIDUAL',
+    platformCustomerId: `person-${n}`,
+    email: `person-${n}@example.com`,
+    phoneNumber: `+1415${digits(7, 2_000_000 + n)}`,
+    fullName: `Ada Lovelace${end}`,
+    birthDate: '1990-01-15',
+    nationality: 'US',
+    address: {
+      line1: '1 Main St',
+      city: 'Austin',
+      state: 'TX',
+      postalCode: '78701',
+      country: 'US',
+    },
+  };
+  const { id } = expected(await sim.ask('POST', '/customers', body, platform), 201);
+  const production = platform.environment === 'production';
+  const vouchedFor = production && platform.regulated;
+  if (production && ready && !vouchedFor) {
+    const { refused } = await operator(sim, 'verifications', 'approve', id);
+    if (refused) throw broken(`${id} was not approved: ${refused}`);
+  }
+  const mayPay = vouchedFor || (ready && (platform.regulated || production));
+  const person: Person = { id, platform, ready: mayPay, gone: false, purses: new Map() };
+  await openPurses(sim, person);
+  sim.people.push(person);
+  return `${end || 'ready'} of ${sim.platforms.indexOf(platform)}`;
+}
+
+const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
+export const digits = (count: number, value: number) =>
+  String(value % 10 ** count).padStart(count, '0');
+
+/** A German number with check digits that hold. */
+function ibanOf(rest: string): string {
+  const check = 98n - (BigInt(`${rest}131400`) % 97n);
+  return `DE${String(check).padStart(2, '0')}${rest}`;
+}
+
+/** Details of an account, by currency; `n` makes it another, the suffix ends its number. */
+const DETAILS: Readonly<Record<string, (n: number, suffix: string) => object>> = {
+  USD: (n, suffix) => ({
+    accountType: 'USD_ACCOUNT',
+    accountNumber: `${digits(8, n)}${suffix}`,
+    routingNumber: '021000021',
+    beneficiary,
+  }),
+  EUR: (n, suffix) => ({
+    accountType: 'EUR_ACCOUNT',
+    iban: ibanOf(`370400440${digits(6, n)}${suffix}`),
+    beneficiary: { ...beneficiary, countryOfResidence: 'DE' },
+  }),
+  MXN: (n, suffix) => ({
+    accountType: 'MXN_ACCOUNT',
+    clabeNumber: `032180000${digits(6, n)}${suffix}`,
+    beneficiary,
+  }),
+  GBP: (n, suffix) => ({
+    accountType: 'GBP_ACCOUNT',
+    sortCode: '200000',
+    accountNumber: `${digits(5, n)}${suffix}`,
+    beneficiary,
+  }),
+  USDC: (n, suffix) => ({
+    accountType: 'BASE_WALLET',
+    address: `0x5aAeb6053F3E94C9b9A09f33${digits(13, n)}${suffix}`,
+  }),
+};
+
+async function addOutside(sim: Sim): Promise<string> {
+  const inProduction = living(sim).filter((each) => !inSandbox(each));
+  const some = sim.chance.percent(40) && inProduction.length ? inProduction : living(sim);
+  const owner = sim.chance.of(some);
+  // Elsewhere check digits count.
+  const real = owner.platform.environment === 'production';
+  const currency = sim.chance.of(real ? ['USD', 'EUR'] : Object.keys(DETAILS));
+  const suffix = sim.chance.of(SUFFIXES);
+  const accountInfo = DETAILS[currency]?.(sim.next(), suffix);
+  const path = owner.id ? '/customers/external-accounts' : '/platform/external-accounts';
+  const defaultUmaDepositAccount = owner.id !== null && sim.chance.percent(15);
+  const body = {
+    currency,
+    accountInfo,
+    ...(owner.id ? { customerId: owner.id } : {}),
+    ...(defaultUmaDepositAccount ? { defaultUmaDepositAccount } : {}),
+  };
+  const { id } = expected(await sim.ask('POST', path, body, owner.platform), 201);
+  sim.outside.push({ id, currency, owner, suffix, gone: false });
+  return `${currency} …${suffix} of ${sim.people.indexOf(owner)}`;
+}
+
+/** Lists stay short: what is gone is remembered for a while and then left out. */
+function drop<T extends { gone: boolean }>(list: T[], most: number): void {
+  if (list.length <= most) return;
+  const at = list.findIndex((each) => each.gone);
+  if (at >= 0) list.splice(at, 1);
+}
+
+async function removeOutside(sim: Sim): Promise<string> {
+  const account = sim.chance.of(sim.outside);
+  const { owner, gone } = account;
+  const path = `/${owner.id ? 'customers' : 'platform'}/external-accounts/${account.id}`;
+  const answer = await sim.ask('DELETE', path, undefined, owner.platform);
+  // Trust is taken back first.
+  const trusted = !gone && !owner.gone && isTrusted(sim, account);
+  if (trusted) return judge(answer, ['BENEFICIARY_TRUSTED'], path) ?? '';
+  const code = refusal(answer, ['ACCOUNT_NOT_FOUND']);
+  if (!gone && !owner.gone && code && !answer.again) throw broken(`${account.id} is not found`);
+  account.gone = true;
+  drop<Outside>(sim.outside, MOST_OUTSIDE);
+  return code ?? 'gone';
+}
+
+async function removeCustomer(sim: Sim): Promise<string> {
+  const person = sim.chance.of(living(sim).filter((each) => each.id !== null));
+  const answer = await sim.ask('DELETE', `/customers/${person.id}`, undefined, person.platform);
+  const code = refusal(answer, ['CONFLICT', 'CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED']);
+  if (code === 'CONFLICT') return code;
+  person.gone = true;
+  for (const purse of pursesOf(person)) {
+    const { balance, held } = sim.picture.accounts.get(purse.id) ?? { balance: 0n, held: 0n };
+    if (balance || held) throw broken(`${person.id} was deleted with ${balance}, ${held}`);
+  }
+  for (const each of sim.outside) if (each.owner === person) each.gone = true;
+  drop<Person>(sim.people, MOST_PEOPLE);
+  return 'gone';
+}
+
+export const PARTIES: readonly Action[] = [
+  {
+    name: 'add a platform',
+    weight: 2,
+    ready: (sim) => sim.platforms.length < MOST_PLATFORMS,
+    run: (sim) => addPlatform(sim, 'sandbox'),
+  },
+  {
+    name: 'add a production platform',
+    weight: 2,
+    ready: (sim) => !sim.platforms.some((each) => each.environment === 'production'),
+    run: (sim) => addPlatform(sim, 'production', sim.chance.of([true, false])),
+  },
+  {
+    name: 'add an unregulated platform',
+    weight: 1,
+    ready: (sim) =>
+      sim.platforms.every((each) => each.regulated || each.environment === 'production'),
+    run: (sim) => addPlatform(sim, 'sandbox', false),
+  },
+  { name: 'set where webhooks go', weight: 1, run: setEndpoint },
+  { name: 'set fees', weight: 1, run: setFees },
+  {
+    name: 'add a customer',
+    weight: 4,
+    ready: (sim) => living(sim).length < MOST_PEOPLE,
+    run: addCustomer,
+  },
+  {
+    name: 'remove a customer',
+    weight: 1,
+    ready: (sim) => payers(sim).some((each) => each.id !== null),
+    run: removeCustomer,
+  },
+  {
+    name: 'add an account outside',
+    weight: 6,
+    ready: (sim) => sim.outside.length < MOST_OUTSIDE,
+    run: addOutside,
+  },
+  {
+    name: 'remove an account outside',
+    weight: 1,
+    ready: (sim) => sim.outside.length > 5,
+    run: removeOutside,
+  },
+];

@@ -1,0 +1,290 @@
+// Money in, and payments out of balances: funded accounts, quotes of every kind, executing them well, twice
+// and too late, and transfers within one currency.
+import { endingOf } from '../../world/endings.ts';
+import {
+  type Answer,
+  broken,
+  isActive,
+  noted,
+  type Order,
+  type Outside,
+  type Person,
+  type Purse,
+  type Sim,
+  spendable,
+} from '../../world/sim.ts';
+import {
+  type Action,
+  expected,
+  inSandbox,
+  living,
+  PAID_IN,
+  payers,
+  purseOf,
+  refusal,
+} from '../action.ts';
+
+async function fund(sim: Sim): Promise<string> {
+  const purse = purseOf(sim, sim.chance.of(living(sim).filter(inSandbox)), PAID_IN);
+  const amount = sim.chance.between(1, sim.chance.of([100, 100_000, 1_000_000]));
+  const path = `/sandbox/internal-accounts/${purse.id}/fund`;
+  const answer = await sim.ask('POST', path, { amount }, purse.owner.platform);
+  if (!isActive(sim, purse)) return `${refusal(answer, ['INVALID_INPUT'])}`;
+  if (!purse.owner.ready) return `${refusal(answer, ['USER_NOT_READY'])}`;
+  expected(answer, 200);
+  purse.due += BigInt(amount);
+  return `${amount} ${purse.currency}`;
+}
+
+interface Ends {
+  source: Purse | null;
+  inside: Purse | null;
+  outside: Outside | null;
+}
+
+type FromPurse = Ends & { source: Purse };
+
+/** Mostly one that has something to spend, or nearly every payment would fail for want of it. */
+function someSource(sim: Sim, payer: Person): Purse {
+  const full = PAID_IN.filter((currency) => {
+    const purse = payer.purses.get(currency);
+    return purse && spendable(sim, purse) > 1_000n;
+  });
+  return purseOf(sim, payer, full.length && sim.chance.percent(85) ? full : PAID_IN);
+}
+
+/** Where money may go from here: accounts outside of the same owner, or anybody's account inside. */
+function endsFrom(sim: Sim, payer: Person): FromPurse | undefined {
+  const source = someSource(sim, payer);
+  if (sim.chance.percent(70)) {
+    const own = sim.outside.filter((each) => each.owner === payer && !each.gone);
+    return own.length ? { source, inside: null, outside: sim.chance.of(own) } : undefined;
+  }
+  const others = living(sim).filter((each) => each.platform === payer.platform);
+  const inside = purseOf(sim, sim.chance.of(others), [...PAID_IN, 'INR', 'BTC']);
+  return inside === source ? undefined : { source, inside, outside: null };
+}
+
+/** Refusals that a quote between living parties may get. */
+export const UNQUOTABLE = [
+  'AMOUNT_OUT_OF_RANGE',
+  'TRANSACTION_SIZE_LIMIT_EXCEEDED',
+  'DAILY_VOLUME_LIMIT_EXCEEDED',
+  'INSUFFICIENT_FUNDS',
+  'USER_NOT_READY',
+  'NOT_IMPLEMENTED',
+  'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED',
+];
+
+/** Whether the account that earns the platform's fees is shut, so that no fee can be charged. */
+export function feesBarred(sim: Sim, { platform }: Person, currency: string): boolean {
+  const own = sim.people.find((each) => each.id === null && each.platform === platform);
+  const purse = own?.purses.get(currency);
+  return purse !== undefined && !isActive(sim, purse);
+}
+
+function quoteBody(sim: Sim, { source, inside, outside }: FromPurse, now: boolean): object {
+  const { chance } = sim;
+  const override = source.currency === 'USD' && chance.percent(20);
+  return {
+    source: { sourceType: 'ACCOUNT', accountId: source.id },
+    destination: { destinationType: 'ACCOUNT', accountId: (inside ?? outside)?.id },
+    lockedCurrencySide: chance.of(['SENDING', 'RECEIVING']),
+    lockedCurrencyAmount: chance.between(1, chance.of([300, 50_000, 400_000])),
+    purposeOfPayment: 'GIFT',
+    ...(now ? { immediatelyExecute: true } : {}),
+    ...(override
+      ? {
+          platformFeeOverride: {
+            platformFixedFee: { amount: chance.below(40), currency: 'USD' },
+            platformVariableFeeBps: chance.below(200),
+          },
+        }
+      : {}),
+  };
+}
+
+export function orderOf(sim: Sim, ends: Ends, body: Answer['body'], payer: Person): Order {
+  const { outside, inside, source } = ends;
+  const own = sim.people.find((each) => each.id === null && each.platform === payer.platform);
+  return {
+    id: body.transactionId,
+    kind: 'balance',
+    quoteId: body.id,
+    platform: payer.platform,
+    source,
+    inside,
+    outside,
+    sent: BigInt(body.totalSendingAmount),
+    received: BigInt(body.totalReceivingAmount),
+    platformFee: BigInt(body.platformFeesIncluded ?? 0),
+    feePurse: own?.purses.get(body.sendingCurrency.code) ?? null,
+    ending: outside && !inSandbox(payer) ? null : endingOf('quote', outside?.suffix ?? null),
+    started: false,
+    expiresAt: Date.parse(body.expiresAt),
+  };
+}
+
+export async function quote(sim: Sim, now: boolean, who = payers(sim)): Promise<string> {
+  const payer = sim.chance.of(who);
+  const ends = endsFrom(sim, payer);
+  if (!ends) return 'nowhere to';
+  const request = quoteBody(sim, ends, now);
+  const before = spendable(sim, ends.source);
+  const answer = await sim.ask('POST', '/quotes', request, payer.platform);
+  const purses = [ends.source, ends.inside].flatMap((each) => each ?? []);
+  const shut = purses.some((each) => !isActive(sim, each));
+  const barred = shut || feesBarred(sim, payer, ends.source.currency);
+  const code = refusal(answer, barred ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
+  if (code) return code;
+  if (shut) throw broken('a quote between accounts of which one is shut');
+  const order = orderOf(sim, ends, expected(answer, 201), payer);
+  order.started = now;
+  sim.orders.push(order);
+  // A platform that pays itself charges itself no fee.
+  const fee = order.feePurse === order.source ? order.platformFee : 0n;
+  if (now && order.sent - fee > before) throw broken(`${order.id} spends more than there was`);
+  return `${order.sent} ${ends.source.currency} for ${order.received}`;
+}
+
+export const isGone = ({ inside, outside, source, from }: Order) =>
+  [source?.owner, inside?.owner, outside, outside?.owner, from, from?.owner].some(
+    (each) => each?.gone,
+  );
+
+/** An account of somebody who is gone is shut as well. */
+const GONE = ['ACCOUNT_NOT_FOUND', 'CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED', 'INVALID_INPUT'];
+
+/** How the execution of an order must end. */
+export function verdictOn(sim: Sim, order: Order, isStarted: boolean): string[] {
+  const status = sim.picture.payments.get(order.id)?.row.status;
+  if (isStarted) return ['CONFLICT'];
+  if (status === 'EXPIRED' || sim.world.now() >= order.expiresAt) return ['QUOTE_EXPIRED'];
+  return barriers(sim, order);
+}
+
+/** Why a payment that somebody may start cannot be made. */
+export function barriers(sim: Sim, order: Order): string[] {
+  if (isGone(order)) return GONE;
+  if ([order.source, order.inside].some((each) => each && !isActive(sim, each))) {
+    return ['INVALID_INPUT'];
+  }
+  const fee = order.platformFee > 0n ? order.feePurse : null;
+  if (fee && !isActive(sim, fee)) return ['INVALID_INPUT'];
+  if (order.source && noted(sim, order.source)?.owed !== '0') return ['INSUFFICIENT_FUNDS'];
+  const needs = order.feePurse === order.source ? order.sent - order.platformFee : order.sent;
+  if (order.source && spendable(sim, order.source) < needs) return ['INSUFFICIENT_FUNDS'];
+  return [];
+}
+
+/** Why it may not be, or may. */
+export const unsureOf = ({ platform, outside }: Order): string[] => [
+  ...(platform.limited ? ['DAILY_VOLUME_LIMIT_EXCEEDED'] : []),
+  ...(outside?.wallet ? ['EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED'] : []),
+];
+
+export async function executeOrder(sim: Sim, order: Order): Promise<string> {
+  const codes = verdictOn(sim, order, order.started);
+  const path = `/quotes/${order.quoteId}/execute`;
+  const answer = await sim.ask('POST', path, undefined, order.platform);
+  const code = refusal(answer, [...codes, ...unsureOf(order)]);
+  if (code) return code;
+  expected(answer, 200);
+  if (codes.length) throw broken(`${order.id} was executed; expected ${codes.join(' or ')}`);
+  order.started = true;
+  return `${order.sent}`;
+}
+
+const quoted = (sim: Sim) =>
+  sim.orders.filter(
+    ({ quoteId, kind, payload, gated, agent }) =>
+      quoteId !== null && kind !== 'realtime' && !payload && !gated && !agent,
+  );
+const waiting = (sim: Sim) => quoted(sim).filter((each) => !each.started);
+const started = (sim: Sim) => quoted(sim).filter((each) => each.started);
+
+/** Refusals that a transfer between living parties may get. */
+export const UNPAYABLE = [...UNQUOTABLE, 'INVALID_CURRENCY'];
+
+/** All wallets here are on Base, in the sandbox: 650 thousand million wei at 3,500 dollars an ether. */
+const BASE_TAKES = 2_275;
+
+export async function transferOut(sim: Sim, who = payers(sim)): Promise<string> {
+  const payer = sim.chance.of(who);
+  const own = sim.outside.filter((each) => each.owner === payer && !each.gone);
+  if (own.length === 0) return 'nowhere to';
+  const outside = sim.chance.of(own);
+  const source = payer.purses.get(outside.currency) as Purse;
+  const amount = sim.chance.between(1, sim.chance.of([300, 50_000]));
+  const before = spendable(sim, source);
+  const body = {
+    source: { accountId: source.id },
+    destination: { accountId: outside.id },
+    amount,
+    purposeOfPayment: 'GIFT',
+  };
+  const answer = await sim.ask('POST', '/transfer-out', body, payer.platform);
+  const shut = !isActive(sim, source);
+  const code = refusal(answer, shut ? ['INVALID_INPUT', ...UNPAYABLE] : UNPAYABLE);
+  if (code) return code;
+  if (shut) throw broken(`a transfer out of ${source.id}, which is shut`);
+  const { id, receivedAmount } = expected(answer, 201);
+  if (before < BigInt(amount)) throw broken(`${id} spends ${amount} of ${before}`);
+  const received = amount - (outside.currency === 'USDC' ? BASE_TAKES : 0);
+  if (receivedAmount.amount !== received) throw broken(`${id} does not deliver ${received}`);
+  const money = { sent: BigInt(amount), received: BigInt(received), platformFee: 0n };
+  const ending = inSandbox(payer) ? endingOf('transfer', outside.suffix) : null;
+  sim.orders.push({
+    ...{
+      id,
+      kind: 'balance',
+      quoteId: null,
+      platform: payer.platform,
+      source,
+      inside: null,
+      outside,
+    },
+    ...{ ...money, feePurse: null, ending, started: true, expiresAt: 0 },
+  });
+  return `${amount} ${source.currency}`;
+}
+
+export const PAYMENTS: readonly Action[] = [
+  { name: 'fund an account', weight: 12, run: fund },
+  {
+    name: 'ask for a quote',
+    weight: 14,
+    ready: (sim) => payers(sim).length > 0,
+    run: (sim) => quote(sim, false),
+  },
+  {
+    name: 'ask for a quote and execute it',
+    weight: 4,
+    ready: (sim) => payers(sim).length > 0,
+    run: (sim) => quote(sim, true),
+  },
+  {
+    name: 'execute a quote',
+    weight: 16,
+    ready: (sim) => waiting(sim).length > 0,
+    run: (sim) => executeOrder(sim, sim.chance.of(waiting(sim))),
+  },
+  {
+    name: 'execute the latest quote',
+    weight: 8,
+    ready: (sim) => waiting(sim).length > 0,
+    run: (sim) => executeOrder(sim, waiting(sim).at(-1) as Order),
+  },
+  {
+    name: 'execute a quote again',
+    weight: 2,
+    ready: (sim) => started(sim).length > 0,
+    run: (sim) => executeOrder(sim, sim.chance.of(started(sim))),
+  },
+  {
+    name: 'transfer out',
+    weight: 8,
+    ready: (sim) => payers(sim).length > 0,
+    run: (sim) => transferOut(sim),
+  },
+];

@@ -1,0 +1,97 @@
+// What platforms and operators set while payments go on: limits of a day, currencies; and the small things
+// that clients ask for beside payments: receipts, and payments of people who may not pay yet.
+import { operator, outcome } from '../../world/operator.ts';
+import { broken, type Sim } from '../../world/sim.ts';
+import { type Action, expected, living, PAID_IN, purseOf, refusal } from '../action.ts';
+
+const WAYS = [
+  ['--currency', 'USD'],
+  ['--currency', 'USD', '--to', 'EUR'],
+  ['--currency', 'USD', '--to', 'USD'],
+  ['--currency', 'EUR'],
+  ['--currency', 'MXN'],
+];
+
+async function setLimit(sim: Sim): Promise<string> {
+  const platform = sim.chance.of(sim.platforms);
+  const perDay = String(sim.chance.of([50, 500, 2_000, 10_000]));
+  platform.limited = true;
+  for (const order of sim.orders) {
+    if (order.platform === platform && order.kind === 'realtime') order.ending = null;
+  }
+  const words = ['platform', 'set-limit', platform.id, ...sim.chance.of(WAYS), '--per-day', perDay];
+  outcome(await operator(sim, ...words), true, words.join(' '));
+  return `${words.slice(3).join(' ')} of ${sim.platforms.indexOf(platform)}`;
+}
+
+async function removeLimit(sim: Sim): Promise<string> {
+  const platform = sim.chance.of(sim.platforms.filter((each) => each.limited));
+  const words = ['platform', 'remove-limit', platform.id, ...sim.chance.of(WAYS)];
+  const { refused } = await operator(sim, ...words);
+  if (refused && refused !== 'No such limit.') throw broken(`${words.join(' ')}: ${refused}`);
+  return refused ?? words.slice(3).join(' ');
+}
+
+const MORE = ['CAD', 'SGD', 'ZAR', 'KES', 'THB'];
+
+/** Another currency: accounts in it are opened for everybody, little by little. */
+async function addCurrency(sim: Sim): Promise<string> {
+  const platform = sim.chance.of(sim.platforms);
+  const config = expected(await sim.ask('GET', '/config', undefined, platform), 200);
+  const had = config.supportedCurrencies as { currencyCode: string }[];
+  const codes = had.map((each) => each.currencyCode);
+  const left = MORE.filter((code) => !codes.includes(code));
+  if (left.length === 0) return 'all there';
+  const currencyCode = sim.chance.of(left);
+  const supportedCurrencies = [...had, { ...had[0], currencyCode }];
+  expected(await sim.ask('PATCH', '/config', { supportedCurrencies }, platform), 200);
+  return `${currencyCode} of ${sim.platforms.indexOf(platform)}`;
+}
+
+async function confirm(sim: Sim): Promise<string> {
+  const order = sim.chance.of(sim.orders);
+  const at = sim.world.now() + sim.chance.of([0, -1_000, 60_000]);
+  const body = { receiptDeliveryConfirmedAt: new Date(at).toISOString() };
+  const path = `/transactions/${order.id}/confirm`;
+  const answer = await sim.ask('POST', path, body, order.platform);
+  if (at > sim.world.now()) return `${refusal(answer, ['INVALID_INPUT'])}`;
+  expected(answer, 200);
+  return 'done';
+}
+
+const unready = (sim: Sim) => living(sim).filter((each) => !each.ready);
+
+/** Whoever is not approved cannot pay, whatever there is to spend. */
+async function payTooEarly(sim: Sim): Promise<string> {
+  const person = sim.chance.of(unready(sim));
+  const source = purseOf(sim, person, PAID_IN);
+  const own = sim.people.find((each) => each.id === null && each.platform === person.platform);
+  const body = {
+    source: { sourceType: 'ACCOUNT', accountId: source.id },
+    destination: { destinationType: 'ACCOUNT', accountId: own?.purses.get('USD')?.id },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: 1_000,
+    ...(sim.chance.percent(50) ? { immediatelyExecute: true } : {}),
+  };
+  const answer = await sim.ask('POST', '/quotes', body, person.platform);
+  if (answer.status < 400) throw broken(`${person.id} may not pay, and was quoted`);
+  return `${refusal(answer, ['USER_NOT_READY', 'INVALID_INPUT'])}`;
+}
+
+export const SETTINGS: readonly Action[] = [
+  { name: 'limit a day', weight: 0.7, run: setLimit },
+  {
+    name: 'remove a limit',
+    weight: 0.7,
+    ready: (sim) => sim.platforms.some((each) => each.limited),
+    run: removeLimit,
+  },
+  { name: 'add a currency', weight: 0.4, run: addCurrency },
+  { name: 'confirm a receipt', weight: 2, ready: (sim) => sim.orders.length > 0, run: confirm },
+  {
+    name: 'pay too early',
+    weight: 1.5,
+    ready: (sim) => unready(sim).length > 0,
+    run: payTooEarly,
+  },
+];

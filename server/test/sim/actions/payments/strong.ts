@@ -1,0 +1,241 @@
+// Customers of the region of strong authentication: they prove their telephones, log in, fail, are shut
+// out and let in again, and trust accounts outside. The sandbox takes one code for all; the rest of a
+// proof is as it is elsewhere. Where a customer stands is known from the diary, and what each request
+// must be answered is foretold from that.
+import { operator, outcome } from '../../world/operator.ts';
+import { broken, type Person, type Sim } from '../../world/sim.ts';
+import { type Action, expected, inSandbox, judge, living, payers, refusal } from '../action.ts';
+import { digits, openPurses } from './parties.ts';
+
+export const CODE = '123456';
+const WRONG = '111111';
+export const ADDRESS = '203.0.113.7';
+const MINUTE = 60_000;
+const SESSION_MS = 180 * 24 * 60 * MINUTE;
+const MOST = 8;
+
+export type Strong = Person & { strong: { proven: boolean } };
+
+/** Whoever proves themselves before they pay. */
+export const strong = (sim: Sim): Strong[] =>
+  living(sim).filter((each): each is Strong => each.strong !== undefined);
+
+const standingOf = ({ picture }: Sim, { id }: Person) => picture.strength.standings.get(id ?? '');
+
+export function isLocked(sim: Sim, person: Person): boolean {
+  const standing = standingOf(sim, person);
+  if (standing?.suspended === 'true') return true;
+  return Date.parse(standing?.locked_until ?? '') > sim.world.now();
+}
+
+export const isLoggedIn = (sim: Sim, person: Person): boolean =>
+  Date.parse(standingOf(sim, person)?.session_expires_at ?? '') > sim.world.now();
+
+/** What a proof is: mostly right and in time. */
+export const WAYS = [
+  { name: 'right', weight: 12 },
+  { name: 'wrong', weight: 4 },
+  { name: 'late', weight: 1 },
+] as const;
+export type Way = (typeof WAYS)[number]['name'];
+
+export const codeOf = (way: Way) => (way === 'wrong' ? WRONG : CODE);
+
+/** Platforms of the sandbox whose customers are ready at once. */
+const homes = ({ platforms }: Sim) =>
+  platforms.filter((platform) => platform.regulated && inSandbox({ platform }));
+
+async function add(sim: Sim): Promise<string> {
+  const platform = sim.chance.of(homes(sim));
+  const n = sim.next();
+  const body = {
+    customerType: 'INDIVIDUAL',
+    region: 'DE',
+    platformCustomerId: `person-${n}`,
+    email: `person-${n}@example.org`,
+    phoneNumber: `+4915${digits(9, 112_000_000 + n)}`,
+    fullName: 'Lise Meitner',
+    birthDate: '1990-01-15',
+    nationality: 'DE',
+    address: { line1: 'Ring 1', city: 'Berlin', postalCode: '10115', country: 'DE' },
+  };
+  const { id } = expected(await sim.ask('POST', '/customers', body, platform), 201);
+  const person: Strong = {
+    ...{ id, platform, ready: true, gone: false, purses: new Map() },
+    strong: { proven: false },
+  };
+  await openPurses(sim, person);
+  sim.people.push(person);
+  for (const currency of ['EUR', 'USDC']) {
+    const purse = person.purses.get(currency);
+    if (!purse) throw broken(`${id} has no ${currency}`);
+    const amount = sim.chance.between(200_000, 900_000);
+    const path = `/sandbox/internal-accounts/${purse.id}/fund`;
+    expected(await sim.ask('POST', path, { amount }, platform), 200);
+    purse.due += BigInt(amount);
+  }
+  const where = `of ${sim.platforms.indexOf(platform)}`;
+  if (sim.chance.percent(15)) return where;
+  const proven = await prove(sim, person, 'right');
+  return `${where}: ${proven}, ${await logIn(sim, person)}`;
+}
+
+/** The telephone is shown to be the customer's. */
+async function prove(sim: Sim, person: Strong, way: Way): Promise<string> {
+  const path = `/customers/${person.id}/verify-phone`;
+  const again = person.strong.proven ? ['CONFLICT'] : ['RATE_LIMITED'];
+  const sent = refusal(await sim.ask('POST', path, undefined, person.platform), again);
+  if (sent) return sent;
+  if (way === 'late') sim.world.pass(11 * MINUTE);
+  const code = { code: codeOf(way) };
+  const answer = await sim.ask('POST', `${path}/confirm`, code, person.platform);
+  if (way !== 'right') return refusal(answer, ['INVALID_INPUT']) ?? missed(way, path);
+  expected(answer, 200);
+  person.strong.proven = true;
+  return 'proven';
+}
+
+function missed(way: Way, what: string): never {
+  throw broken(`${what} takes a code that is ${way}`);
+}
+
+/** What a proof by a fresh challenge must be refused with. */
+function against(sim: Sim, person: Strong, way: Way): string[] {
+  if (isLocked(sim, person)) return ['ACCOUNT_LOCKED'];
+  return way === 'right' ? [] : ['INVALID_INPUT'];
+}
+
+/** Mostly somebody who may pay after it. */
+function someoneOut(sim: Sim): Strong {
+  const all = strong(sim);
+  const out = all.filter(
+    (each) => each.strong.proven && !isLocked(sim, each) && !isLoggedIn(sim, each),
+  );
+  return sim.chance.of(out.length && sim.chance.percent(80) ? out : all);
+}
+
+async function logIn(sim: Sim, person = someoneOut(sim)): Promise<string> {
+  const { id, platform } = person;
+  const at = (what: string) => `/sca/login/${what}?customerId=${id}`;
+  const factor = 'SMS_OTP';
+  const start = await sim.ask('POST', at('start'), { factor }, platform);
+  const unproven = judge(start, person.strong.proven ? [] : ['INVALID_INPUT'], at('start'));
+  if (unproven) return unproven;
+  const { challengeId } = expected(start, 200);
+  const way = sim.chance.weighed(WAYS).name;
+  if (way === 'late') sim.world.pass(5 * MINUTE);
+  const codes = against(sim, person, way);
+  const proof = { factor, challengeId, code: codeOf(way), endUserIpAddress: ADDRESS };
+  const answer = await sim.ask('POST', at('complete'), proof, platform);
+  const refused = judge(answer, codes, at('complete'));
+  if (refused) return `${way}: ${refused}`;
+  const { sessionExpiresAt } = expected(answer, 200);
+  const until = Date.parse(sessionExpiresAt);
+  if (until !== sim.world.now() + SESSION_MS) throw broken(`a login until ${sessionExpiresAt}`);
+  return 'in';
+}
+
+/** A password that was wrong, once or until nobody gets in any more. */
+async function fail(sim: Sim): Promise<string> {
+  const person = sim.chance.of(strong(sim));
+  const times = sim.chance.of([1, 1, 2, 5]);
+  const path = `/sca/record-event?customerId=${person.id}`;
+  const body = { eventType: 'FAILED_LOGIN_ATTEMPT' };
+  let failed = Number(standingOf(sim, person)?.failed_attempts ?? 0);
+  let shut = isLocked(sim, person);
+  for (let at = 0; at < times; at++) {
+    const answer = await sim.ask('POST', path, body, person.platform);
+    const refused = judge(answer, shut ? ['ACCOUNT_LOCKED'] : [], path);
+    if (!refused) failed++;
+    const { failedAttempts, suspended, lockedUntil } = refused ? answer.body.details : answer.body;
+    if (failedAttempts !== failed) throw broken(`${person.id} failed ${failed} times`);
+    shut = suspended || (lockedUntil ?? null) !== null;
+    if (shut !== (refused !== undefined || failed >= 5)) throw broken(`${path}: ${shut}`);
+  }
+  return `${failed}${shut ? ', shut out' : ''}`;
+}
+
+async function reset(sim: Sim): Promise<string> {
+  const all = strong(sim);
+  const shut = all.filter((each) => isLocked(sim, each));
+  const person = sim.chance.of(shut.length && sim.chance.percent(80) ? shut : all);
+  const path = `/sca/record-event?customerId=${person.id}`;
+  const body = { eventType: 'RESET_PASSWORD_COMPLETED' };
+  const told = expected(await sim.ask('POST', path, body, person.platform), 200);
+  const free = told.failedAttempts === 0 && !told.suspended && (told.lockedUntil ?? null) === null;
+  if (!free) throw broken(`${person.id} is not let in: ${JSON.stringify(told)}`);
+  return shut.includes(person) ? 'let in' : 'as before';
+}
+
+const accounts = (sim: Sim) => sim.outside.filter(({ owner, gone }) => owner.strong && !gone);
+
+async function setTrust(sim: Sim): Promise<string> {
+  const account = sim.chance.of(accounts(sim));
+  const person = account.owner as Strong;
+  const what = sim.chance.percent(65) ? 'trust' : 'untrust';
+  const path = `/customers/external-accounts/${account.id}/${what}`;
+  const locked = isLocked(sim, person);
+  const shut = person.strong.proven ? [] : ['INVALID_INPUT'];
+  const start = await sim.ask('POST', path, undefined, person.platform);
+  const first = judge(start, locked ? ['ACCOUNT_LOCKED'] : shut, path);
+  if (first) return `${what}: ${first}`;
+  const { id: challengeId } = expected(start, 200).scaChallenge;
+  const way = sim.chance.weighed(WAYS).name;
+  if (way === 'late') sim.world.pass(5 * MINUTE);
+  const proof = { code: codeOf(way), ...(sim.chance.percent(50) ? { challengeId } : {}) };
+  const answer = await sim.ask('POST', `${path}/confirm`, proof, person.platform);
+  const refused = judge(answer, against(sim, person, way), path);
+  if (refused) return `${what} ${way}: ${refused}`;
+  if (expected(answer, 200).trusted !== (what === 'trust')) throw broken(`${path} did nothing`);
+  // A proof is good once.
+  const again = await sim.ask('POST', `${path}/confirm`, proof, person.platform);
+  judge(again, ['INVALID_INPUT'], path);
+  return what;
+}
+
+/** Nobody elsewhere is asked to prove anything. */
+async function askStranger(sim: Sim): Promise<string> {
+  const person = sim.chance.of(payers(sim).filter(({ id }) => id !== null));
+  const path = `/sca/login/start?customerId=${person.id}`;
+  const answer = await sim.ask('POST', path, { factor: 'SMS_OTP' }, person.platform);
+  return judge(answer, ['CONFLICT'], path) ?? '';
+}
+
+async function setSteps(sim: Sim): Promise<string> {
+  const platform = sim.chance.of(sim.platforms.filter((each) => inSandbox({ platform: each })));
+  const flag = sim.chance.of(['--sca-two-steps', '--sca-two-steps', '--no-sca-two-steps']);
+  outcome(await operator(sim, 'platform', 'set', platform.id, flag), true, flag);
+  return `${flag} of ${sim.platforms.indexOf(platform)}`;
+}
+
+const anyStrong = (sim: Sim) => strong(sim).length > 0;
+
+export const STRONG: readonly Action[] = [
+  {
+    name: 'add a European',
+    weight: 5,
+    ready: (sim) => strong(sim).length < MOST && homes(sim).length > 0,
+    run: add,
+  },
+  {
+    name: 'prove a telephone',
+    weight: 1,
+    ready: anyStrong,
+    run: (sim) => {
+      const all = strong(sim);
+      const left = all.filter((each) => !each.strong.proven);
+      return prove(sim, sim.chance.of(left.length ? left : all), sim.chance.weighed(WAYS).name);
+    },
+  },
+  { name: 'log in', weight: 5, ready: anyStrong, run: (sim) => logIn(sim) },
+  { name: 'fail to log in', weight: 1, ready: anyStrong, run: fail },
+  { name: 'reset a password', weight: 0.8, ready: anyStrong, run: reset },
+  { name: 'trust an account', weight: 4, ready: (sim) => accounts(sim).length > 0, run: setTrust },
+  {
+    name: 'ask a stranger for a proof',
+    weight: 0.3,
+    ready: (sim) => payers(sim).some(({ id }) => id !== null),
+    run: askStranger,
+  },
+  { name: 'set how many steps a payment takes', weight: 1.5, run: setSteps },
+];

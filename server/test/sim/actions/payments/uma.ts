@@ -1,0 +1,43 @@
+// Payments to people at other UMA providers: looked up first, then quoted and executed like any other. The
+// documented addresses of the sandbox say how each must end.
+import { ADDRESSES } from '../../world/endings.ts';
+import { isActive, type Sim } from '../../world/sim.ts';
+import { type Action, expected, inSandbox, PAID_IN, payers, purseOf, refusal } from '../action.ts';
+import { feesBarred, orderOf, UNQUOTABLE } from './payments.ts';
+
+async function quoteUma(sim: Sim): Promise<string> {
+  const payer = sim.chance.of(payers(sim).filter(inSandbox));
+  const source = purseOf(sim, payer, PAID_IN);
+  const [address, ending] = sim.chance.of(Object.entries(ADDRESSES));
+  const to = `${address}@sandbox.uma.money`;
+  const who = payer.id ? `?customerId=${payer.id}` : '';
+  const path = `/receiver/uma/${encodeURIComponent(to)}${who}`;
+  const found = await sim.ask('GET', path, undefined, payer.platform);
+  if (ending === null) return `${refusal(found, ['UMA_NOT_FOUND'])}`;
+  const body = {
+    source: { sourceType: 'ACCOUNT', accountId: source.id },
+    destination: { destinationType: 'UMA_ADDRESS', umaAddress: to },
+    lookupId: expected(found, 200).lookupId,
+    lockedCurrencySide: sim.chance.of(['SENDING', 'RECEIVING']),
+    lockedCurrencyAmount: sim.chance.between(1, 50_000),
+    senderCustomerInfo: { FULL_NAME: 'Ada Lovelace' },
+  };
+  const answer = await sim.ask('POST', '/quotes', body, payer.platform);
+  const shut = !isActive(sim, source) || feesBarred(sim, payer, source.currency);
+  const code = refusal(answer, shut ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
+  if (code) return code;
+  const ends = { source, inside: null, outside: null };
+  const order = orderOf(sim, ends, expected(answer, 201), payer);
+  order.ending = ending;
+  sim.orders.push(order);
+  return `${order.sent} ${source.currency} to ${address}`;
+}
+
+export const UMA: readonly Action[] = [
+  {
+    name: 'ask for a quote to a UMA address',
+    weight: 4,
+    ready: (sim) => payers(sim).some(inSandbox),
+    run: quoteUma,
+  },
+];

@@ -1,0 +1,105 @@
+// Everything counted again from the tables themselves, with nothing remembered: what the diary missed,
+// because a trigger was off or a row went by another way, shows here. It costs what is there, so it is done
+// now and then.
+import type pg from 'pg';
+import type { Picture } from '../picture/picture.ts';
+import { keptAnew } from './card-rules.ts';
+import { checkAll } from './invariants.ts';
+import type { Heard } from './rules.ts';
+
+type Row = Record<string, string | null>;
+
+const BOOKS = `with moved as (
+    select debit as id, case when phase in ('posted', 'post') then -amount else 0 end as balance,
+      case phase when 'pending' then amount when 'post' then -amount when 'release' then -amount
+        else 0 end as held from ledger_transfers
+    union all
+    select credit, case when phase in ('posted', 'post') then amount else 0 end, 0
+      from ledger_transfers),
+  sums as (select id, sum(balance) as balance, sum(held) as held from moved group by id)
+  select a.id, a.balance::text, a.held::text, a.floor::text, coalesce(s.balance, 0)::text as moved,
+    coalesce(s.held, 0)::text as set_aside
+  from ledger_accounts a left join sums s on s.id = a.id`;
+
+const TRANSFERS = `select transaction_id, count(*)::text as n from ledger_transfers
+  where transaction_id not like 'Card:%' and transaction_id not like 'Stablecoin%' group by 1`;
+const STATES = "select id, status, funds, refund->>'status' as refund from transactions";
+const LONE = `select t.transaction_id, t.step from ledger_transfers t
+  left join transactions p on p.id = t.transaction_id
+  left join cards c on c.id = t.transaction_id
+  left join stablecoins s on s.id = t.transaction_id
+  left join stablecoin_operations o on o.id = t.transaction_id
+  where coalesce(p.id, c.id, s.id, o.id) is null`;
+const JOBS = 'select id from jobs';
+const DUE = 'select id from events where due_at is not null';
+const TOLD = `select id from events where due_at is null and attempts > 0
+  except select event_id from webhook_attempts where result in ('delivered', 'dropped')`;
+const COUNTS = `select 'events' as name, count(*)::text as n from events
+  union all select 'webhook_attempts', count(*)::text from webhook_attempts
+  union all select 'quotes', count(*)::text from quotes
+  union all select 'ledger_transfers', count(*)::text from ledger_transfers
+  union all select 'wallet_authorizations', count(*)::text from wallet_authorizations
+  union all select 'card_messages', count(*)::text from card_messages
+  union all select 'cards', count(*)::text from cards
+  union all select 'stablecoin_operations', count(*)::text from stablecoin_operations
+  union all select 'transactions', count(*)::text from transactions`;
+
+function* differences(name: string, is: Iterable<string>, known: Iterable<string>) {
+  const [there, remembered] = [new Set(is), new Set(known)];
+  for (const id of there) if (!remembered.has(id)) yield `${name} ${id} came unnoticed`;
+  for (const id of remembered) if (!there.has(id)) yield `${name} ${id} went unnoticed`;
+}
+
+function* bookProblems(rows: readonly Row[], picture: Picture) {
+  for (const { id, balance, held, floor, moved, set_aside } of rows) {
+    if (balance !== moved || held !== set_aside) {
+      yield `${id} has ${balance}, ${held}; its transfers say ${moved}, ${set_aside}`;
+    }
+    const low = floor !== null && BigInt(balance!) - BigInt(held!) < BigInt(floor!);
+    if (low || BigInt(held!) < 0n) yield `${id} is too low`;
+    const known = picture.accounts.get(id!);
+    if (String(known?.balance) !== balance || String(known?.held) !== held) {
+      yield `${id} has ${balance}, ${held}, and was seen with ${known?.balance}, ${known?.held}`;
+    }
+  }
+}
+
+function* paymentProblems(rows: readonly Row[], transfers: readonly Row[], picture: Picture) {
+  for (const { id, status, funds } of rows) {
+    const known = picture.payments.get(id!)?.row;
+    if (known?.status !== status || known?.funds !== funds) {
+      yield `${id} is ${status}, ${funds} and was seen as ${known?.status}, ${known?.funds}`;
+    }
+  }
+  for (const { transaction_id: id, n } of transfers) {
+    const known = picture.payments.get(id!)?.transfers.length;
+    if (String(known) !== n) yield `${id} has ${n} transfers, of which ${known} were seen`;
+  }
+}
+
+/** Every problem that a fresh look at the whole database finds. */
+export async function recount(
+  client: pg.Client,
+  picture: Picture,
+  heard: Heard,
+): Promise<string[]> {
+  const ask = async (text: string) => (await client.query<Row>(text)).rows;
+  const problems = checkAll(picture, heard);
+  problems.push(...bookProblems(await ask(BOOKS), picture));
+  problems.push(...paymentProblems(await ask(STATES), await ask(TRANSFERS), picture));
+  problems.push(...keptAnew(picture));
+  for (const { transaction_id, step } of await ask(LONE)) {
+    problems.push(`${transaction_id} ${step} belongs to no transaction`);
+  }
+  const ids = async (text: string) => (await ask(text)).map((row) => row.id as string);
+  problems.push(...differences('job', await ids(JOBS), picture.jobs.keys()));
+  const due = [...picture.events.values()].filter(({ row }) => row.due_at !== null);
+  const dueIds = due.map(({ row }) => row.id as string);
+  problems.push(...differences('event', await ids(DUE), dueIds));
+  for (const id of await ids(TOLD)) problems.push(`${id} is not due and was never delivered`);
+  for (const { name, n } of await ask(COUNTS)) {
+    const known = picture.counts.get(name as string) ?? 0;
+    if (String(known) !== n) problems.push(`${n} ${name} are there, ${known} were seen`);
+  }
+  return problems.map((each) => `recount: ${each}`);
+}

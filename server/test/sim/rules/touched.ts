@@ -1,0 +1,147 @@
+// What a step has touched, so that the rules look at that alone.
+import { agentOf } from '../picture/agency.ts';
+import { isPayment, type Note, type Noted, type Picture } from '../picture/picture.ts';
+import { begins } from '../picture/standing.ts';
+
+/** What a step has touched, by id. */
+export interface Touched {
+  accounts: Set<string>;
+  payments: Set<string>;
+  /** Those of them that began to move money. */
+  begun: Set<string>;
+  events: Set<string>;
+  internal: Set<string>;
+  /** Embedded wallets. */
+  wallets: Set<string>;
+  challenges: Set<string>;
+  /** Customers whose failures are counted. */
+  standings: Set<string>;
+  agents: Set<string>;
+  actions: Set<string>;
+  /** Payments that now count for their agents. */
+  counted: Set<string>;
+  cards: Set<string>;
+  /** Platforms and cardholders whose cards came or went. */
+  places: Set<string>;
+  coins: Set<string>;
+  /** Mints and burns. */
+  orders: Set<string>;
+}
+
+export const nothing = (): Touched => ({
+  accounts: new Set(),
+  payments: new Set(),
+  begun: new Set(),
+  events: new Set(),
+  internal: new Set(),
+  wallets: new Set(),
+  challenges: new Set(),
+  standings: new Set(),
+  agents: new Set(),
+  actions: new Set(),
+  counted: new Set(),
+  cards: new Set(),
+  places: new Set(),
+  coins: new Set(),
+  orders: new Set(),
+});
+
+/** All that is in the picture. Nothing of it is new. */
+export const everything = (picture: Picture): Touched => ({
+  accounts: new Set(picture.accounts.keys()),
+  payments: new Set(picture.payments.keys()),
+  begun: new Set(),
+  events: new Set(picture.events.keys()),
+  internal: new Set(picture.internal.keys()),
+  wallets: new Set(picture.holdings.keys()),
+  challenges: new Set(picture.strength.challenges.keys()),
+  standings: new Set(picture.strength.standings.keys()),
+  agents: new Set(picture.agency.agents.keys()),
+  actions: new Set(picture.agency.actions.keys()),
+  counted: new Set(),
+  cards: new Set(picture.cardBook.cards.keys()),
+  places: new Set(picture.cardBook.live.keys()),
+  coins: new Set(picture.coinBook.coins.keys()),
+  orders: new Set(picture.coinBook.orders.keys()),
+});
+
+const TABLE_IDS: Readonly<
+  Record<string, (touched: Touched, row: Noted, picture: Picture) => void>
+> = {
+  ledger_accounts(touched, row) {
+    const id = row.id as string;
+    touched.accounts.add(id);
+    if (id.startsWith('volume:cards:')) touched.places.add(id.slice('volume:cards:'.length));
+    const coin = /^stablecoin:(.*):\w+$/.exec(id)?.[1];
+    if (coin) touched.coins.add(coin);
+  },
+  ledger_transfers(touched, row) {
+    const id = row.transaction_id as string;
+    touched.payments.add(id);
+    if (id.startsWith('StablecoinOperation:')) touched.orders.add(id);
+    touched.accounts.add(row.debit as string).add(row.credit as string);
+    const agent = agentOf(row.debit) ?? agentOf(row.credit);
+    if (agent) touched.agents.add(agent);
+    if (row.step === 'count.agent') touched.counted.add(row.transaction_id as string);
+  },
+  transactions(touched, row) {
+    touched.payments.add(row.id as string);
+    if (row.agent_id) touched.agents.add(row.agent_id);
+  },
+  jobs(touched, row) {
+    const { transactionId, operationId } = JSON.parse(row.input ?? '{}');
+    if (transactionId) touched.payments.add(transactionId);
+    if (operationId) touched.orders.add(operationId);
+  },
+  events(touched, row) {
+    touched.events.add(row.id as string);
+    if (isPayment(row.subject)) touched.payments.add(row.subject);
+    if (row.type === 'CARD.STATE_CHANGE') touched.cards.add(row.subject as string);
+  },
+  webhook_attempts: (touched, row) => touched.events.add(row.event_id as string),
+  internal_accounts: (touched, row) => touched.internal.add(row.id as string),
+  rail_waits: (touched, row) => touched.payments.add(row.id as string),
+  credentials: (touched, row) => touched.wallets.add(row.account_id as string),
+  wallet_sessions: (touched, row) => touched.wallets.add(row.account_id as string),
+  wallet_requests: (touched, row) => touched.wallets.add(row.account_id as string),
+  wallet_authorizations: (touched, row) => touched.wallets.add(row.account_id as string),
+  sca_challenges(touched, row, { strength }) {
+    touched.challenges.add(row.id as string);
+    const payment = strength.payments.get(row.subject as string);
+    if (payment) touched.payments.add(payment);
+  },
+  sca_standings: (touched, row) => touched.standings.add(row.id as string),
+  sca_events(touched, row, { strength }) {
+    touched.standings.add(row.customer_id as string);
+    const subject = row.subject ?? '';
+    const about = [subject, ...(strength.ofQuote.get(subject) ?? [])];
+    for (const id of about) if (strength.challenges.has(id)) touched.challenges.add(id);
+  },
+  agent_actions(touched, row) {
+    touched.actions.add(row.id as string);
+    touched.payments.add(row.transaction_id as string);
+  },
+  cards(touched, row) {
+    touched.cards.add(row.id as string);
+    touched.places.add(row.platform_id as string).add(row.customer_id as string);
+  },
+  card_funding_sources: (touched, row) => touched.cards.add(row.card_id as string),
+  delegated_keys: (touched, row) => touched.cards.add(row.card_id as string),
+  card_messages: (touched, row) => row.transaction_id && touched.payments.add(row.transaction_id),
+  card_exceptions: (touched, row) => touched.payments.add(row.id as string),
+  card_open_payments: (touched, row) => touched.payments.add(row.id as string),
+  parked: (touched, row) => touched.payments.add(row.id as string),
+  stablecoins: (touched, row) => touched.coins.add(row.id as string),
+  stablecoin_operations(touched, row) {
+    touched.orders.add(row.id as string);
+    touched.coins.add(row.stablecoin_id as string);
+  },
+  agent_audit: (touched, row) => row.action_id && touched.actions.add(row.action_id),
+};
+
+/** Takes down what a note is about; the picture knows of it already. */
+export function touch(touched: Touched, { table, was, now }: Note, picture: Picture): void {
+  const row = now ?? was;
+  if (row) TABLE_IDS[table]?.(touched, row, picture);
+  if (table === 'transactions' && begins(was, now)) touched.begun.add(row?.id as string);
+}

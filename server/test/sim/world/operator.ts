@@ -1,0 +1,97 @@
+// The operator of the simulation: the verbs of the command, called as the command calls them once it has
+// read its words. What a verb refuses comes back as its sentence; a call that makes no sense is our mistake.
+import { connectorRegistry } from '../../../src/connectors/registry.ts';
+import { systemCaller } from '../../../src/features/tenancy/platform/index.ts';
+import { cardExceptionVerbs } from '../../../src/operator/cards/card-exceptions.ts';
+import { cardVerbs } from '../../../src/operator/cards/cards.ts';
+import { isUsageError, parse } from '../../../src/operator/cli/flags.ts';
+import type { System } from '../../../src/operator/cli/verb.ts';
+import { verificationVerbs } from '../../../src/operator/customers/verifications.ts';
+import { accountVerbs } from '../../../src/operator/money/accounts.ts';
+import { depositVerbs } from '../../../src/operator/money/deposits.ts';
+import { parkedVerbs } from '../../../src/operator/money/parked.ts';
+import { payoutVerbs } from '../../../src/operator/money/payouts.ts';
+import { stablecoinOperationVerbs } from '../../../src/operator/money/stablecoin-operations.ts';
+import { stablecoinVerbs } from '../../../src/operator/money/stablecoins.ts';
+import { cardProgramVerbs } from '../../../src/operator/platforms/card-program.ts';
+import { limitVerbs } from '../../../src/operator/platforms/limits.ts';
+import { platformVerbs } from '../../../src/operator/platforms/platform.ts';
+import type { Ctx } from '../../../src/runtime/operation/context.ts';
+import { operate } from '../../../src/runtime/operation/operate.ts';
+import { broken, type Platform, type Sim } from './sim.ts';
+
+const VERBS = [
+  ...accountVerbs,
+  ...cardExceptionVerbs,
+  ...cardProgramVerbs,
+  ...cardVerbs,
+  ...depositVerbs,
+  ...limitVerbs,
+  ...parkedVerbs,
+  ...payoutVerbs,
+  ...platformVerbs,
+  ...stablecoinOperationVerbs,
+  ...stablecoinVerbs,
+  ...verificationVerbs,
+];
+
+/** What the command printed as JSON, or the sentence with which it refused. */
+interface Ran {
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what is read is checked.
+  json?: any;
+  refused?: string;
+}
+
+/** Whoever works behind the API is not in the way of a trap that waits for the next commit. */
+function disarm({ nodes }: Sim): void {
+  for (const node of nodes) node.trap(undefined);
+}
+
+/** Runs `railhead NOUN VERB WORDS`. */
+export async function operator(sim: Sim, ...words: string[]): Promise<Ran> {
+  disarm(sim);
+  const [noun, name, ...rest] = words;
+  const verb = VERBS.find((each) => each.noun === noun && each.verb === name);
+  if (!verb) throw broken(`there is no verb ${noun} ${name}`);
+  const { given } = parse(verb.flags, verb.bare, rest);
+  const registry = connectorRegistry(sim.world);
+  const { runtime, files } = sim.node().app;
+  const system: System = {
+    runtime,
+    files,
+    connectorsOf: registry,
+    fundingOf: (environment) => registry(environment).funding,
+    walletRecoveryMs: undefined,
+    stream: () => {
+      throw broken('nothing is streamed here');
+    },
+    masterKey: () => Buffer.alloc(32, 7),
+  };
+  try {
+    return { json: (await verb.run(system, given)).json };
+  } catch (error) {
+    const plain = error instanceof Error && ['Error', 'NotFound', 'Fault'].includes(error.name);
+    if (!plain || isUsageError(error)) throw error;
+    return { refused: error.message };
+  }
+}
+
+/** What the operator did, which must go as foretold. Answers the refusal, or undefined. */
+export function outcome(
+  { json, refused }: Ran,
+  allowed: boolean,
+  what: string,
+): string | undefined {
+  if (allowed === (refused === undefined)) return refused;
+  throw broken(`${what}: ${refused ?? JSON.stringify(json)}, expected the contrary`);
+}
+
+/** Work of the server on a platform's behalf that has no verb. */
+export async function behind<R>(
+  sim: Sim,
+  { id, environment }: Platform,
+  work: (ctx: Ctx) => Promise<R>,
+): Promise<R> {
+  disarm(sim);
+  return operate(sim.node().app.runtime, systemCaller(id, environment), work);
+}

@@ -1,0 +1,106 @@
+// Policies of agents: drawn at random, and what each says to a payment, worked out anew from the
+// specification.
+import { converted, countedOn, type Policy, usedIn } from '../picture/agency.ts';
+import type { Agent, Person, Sim } from './sim.ts';
+
+const PERMISSIONS = [
+  ...['VIEW_TRANSACTIONS', 'CREATE_TRANSFERS', 'CREATE_QUOTES', 'EXECUTE_QUOTES'],
+  'MANAGE_EXTERNAL_ACCOUNTS',
+];
+
+const some = <T>(sim: Sim, list: readonly T[]): T[] => list.filter(() => sim.chance.percent(60));
+
+/** In the smallest units of dollars and euros; payments here are of a few hundred of them up to thousands. */
+const LIMITS = [0, 20_000, 60_000, 400_000];
+
+export function randomLimits(sim: Sim): Policy['spendingLimits'] {
+  const { chance } = sim;
+  const maybe = <T>(share: number, value: T) => (chance.percent(share) ? value : null);
+  const daily = maybe(40, chance.of(LIMITS));
+  const monthly = maybe(30, chance.of(LIMITS));
+  return {
+    currency: chance.of(['USD', 'USD', 'EUR', 'GBP']),
+    perTransactionLimit: chance.of([30_000, 60_000, 500_000, 500_000]),
+    dailyLimit: daily,
+    monthlyLimit: monthly,
+    ...(chance.percent(25) ? { dailyTransactionLimit: chance.of([1, 3, 8]) } : {}),
+  };
+}
+
+function restrictionsOf(sim: Sim, owner: Person): NonNullable<Policy['accountRestrictions']> {
+  const { chance } = sim;
+  const ids = [...owner.purses.values()].map(({ id }) => id);
+  return {
+    ...(chance.percent(40) ? { allowedAccountIds: some(sim, ids) } : {}),
+    accountRules: some(sim, ids)
+      .slice(0, 3)
+      .map((accountId) => ({
+        accountId,
+        ...(chance.percent(50) ? { executionMode: chance.of(['AUTO', 'APPROVAL_REQUIRED']) } : {}),
+        ...(chance.percent(40) ? { perTransactionLimit: chance.of([5_000, 500_000, null]) } : {}),
+      })),
+  };
+}
+
+export function randomPolicy(sim: Sim, owner: Person): Policy {
+  const { chance } = sim;
+  return {
+    permissions: chance.percent(80) ? PERMISSIONS : some(sim, PERMISSIONS),
+    defaultExecutionMode: chance.of(['AUTO', 'AUTO', 'APPROVAL_REQUIRED']),
+    spendingLimits: randomLimits(sim),
+    ...(chance.percent(25) ? { accountRestrictions: restrictionsOf(sim, owner) } : {}),
+    ...(chance.percent(30)
+      ? { approvalThresholds: { currency: 'USD', amount: chance.of([1_000, 25_000, 100_000]) } }
+      : {}),
+  };
+}
+
+/** What an agent wants, in its own currency. */
+interface Act {
+  permission: string;
+  /** The account inside that it touches. */
+  account: string;
+  amount: bigint;
+  currency: string;
+}
+
+type Verdict = 'refused' | 'waits' | 'at once';
+
+const over = (amount: bigint, limit: number | null | undefined) =>
+  typeof limit === 'number' && amount > BigInt(limit);
+
+/** The policy as it is, and whether it lets the agent do anything of the kind. */
+export function policyOf({ picture }: Sim, { id }: Agent) {
+  const row = picture.agency.agents.get(id);
+  return { row, policy: JSON.parse(row?.policy ?? '{}') as Policy, paused: row?.paused === 'true' };
+}
+
+/** Whether an agent may not do such a thing at all. */
+export function isBarred(sim: Sim, agent: Agent, permission: string): boolean {
+  const { policy, paused } = policyOf(sim, agent);
+  return paused || !policy.permissions.includes(permission);
+}
+
+/** What the policy must say; undefined where it cannot be foretold. */
+export function verdictOf(sim: Sim, agent: Agent, act: Act): Verdict | undefined {
+  const { row, policy } = policyOf(sim, agent);
+  if (!row || isBarred(sim, agent, act.permission)) return 'refused';
+  const { spendingLimits: limits, accountRestrictions, approvalThresholds } = policy;
+  const { environment } = agent.owner.platform;
+  const amount = converted(environment, act.amount, act.currency, limits.currency);
+  if (amount === undefined) return undefined;
+  const allowed = accountRestrictions?.allowedAccountIds;
+  if (allowed && !allowed.includes(act.account)) return 'refused';
+  const rule = accountRestrictions?.accountRules?.find((each) => each.accountId === act.account);
+  const day = new Date(sim.world.now()).toISOString().slice(0, 10);
+  const isOver =
+    over(amount, rule?.perTransactionLimit ?? limits.perTransactionLimit) ||
+    over(countedOn(sim.picture, row, day) + 1n, limits.dailyTransactionLimit) ||
+    over(usedIn(sim.picture, row, day) + amount, limits.dailyLimit) ||
+    over(usedIn(sim.picture, row, day.slice(0, 7)) + amount, limits.monthlyLimit);
+  if (isOver) return 'refused';
+  if ((rule?.executionMode ?? policy.defaultExecutionMode) !== 'AUTO') return 'waits';
+  const to = approvalThresholds?.currency ?? limits.currency;
+  const judged = converted(environment, act.amount, act.currency, to) ?? act.amount;
+  return over(judged, approvalThresholds?.amount) ? 'waits' : 'at once';
+}

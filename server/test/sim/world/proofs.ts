@@ -1,0 +1,79 @@
+// What was signed is proof: each signature that the server wrote down is checked once more against the text
+// beside it, with nothing of the server but the key that opens the text. A proof of a payment names its
+// quote.
+import { createPublicKey, ECDH, verify } from 'node:crypto';
+import type { Note } from '../picture/picture.ts';
+import type { Sim } from './sim.ts';
+
+interface Signed {
+  id: string;
+  operation: string;
+  subject: string;
+  public_key: string;
+  stamp: string;
+  payload: string;
+  owner: string;
+  sealed: string;
+}
+
+const READ = `select a.id, operation, subject, public_key, stamp, payload, c.id as owner,
+    c.data_key as sealed
+  from wallet_authorizations a join customers c on c.id = customer_id where a.id = any($1)`;
+
+function keyOf(compressed: string) {
+  const point = ECDH.convertKey(compressed, 'prime256v1', 'hex', 'hex', 'uncompressed') as string;
+  const part = (from: number) =>
+    Buffer.from(point.slice(from, from + 64), 'hex').toString('base64url');
+  const key = { kty: 'EC', crv: 'P-256', x: part(2), y: part(66) };
+  return createPublicKey({ key, format: 'jwk' });
+}
+
+/** The name under which the text of a payment says what it is about. */
+const ABOUT: Readonly<Record<string, string>> = {
+  executeQuote: 'quoteId',
+  cardPull: 'transactionId',
+};
+
+/** What a signed text is about. */
+function subjectIn(text: string, name: string): string {
+  const { unsignedTransaction } = JSON.parse(text).parameters;
+  return JSON.parse(Buffer.from(unsignedTransaction, 'hex').toString())[name];
+}
+
+function problemOf(sim: Sim, row: Signed): string | undefined {
+  const { id, owner, sealed } = row;
+  const { vault } = sim.nodes[0]!.app.runtime;
+  const context = `wallet_authorizations ${id} payload`;
+  const text: string = JSON.parse(vault.open({ owner, sealed }, row.payload, context).toString());
+  const stamp = JSON.parse(Buffer.from(row.stamp, 'base64url').toString());
+  if (stamp.publicKey !== row.public_key) return 'is signed with another key than it says';
+  const signature = Buffer.from(stamp.signature, 'hex');
+  if (!verify('sha256', Buffer.from(text), keyOf(row.public_key), signature)) {
+    return 'is not what was signed';
+  }
+  const name = ABOUT[row.operation];
+  if (name && subjectIn(text, name) !== row.subject) return `is about another ${name}`;
+  return undefined;
+}
+
+function readProblem(sim: Sim, row: Signed): string | undefined {
+  try {
+    return problemOf(sim, row);
+  } catch (error) {
+    return `cannot be read: ${error}`;
+  }
+}
+
+/** What is wrong with what was signed in these notes. */
+export async function proofProblems(sim: Sim, notes: readonly Note[]): Promise<string[]> {
+  const fresh = notes.filter(({ table, was }) => table === 'wallet_authorizations' && !was);
+  if (fresh.length === 0) return [];
+  const ids = fresh.map(({ now }) => now?.id);
+  const { rows } = await sim.client.query<Signed>(READ, [ids]);
+  const problems = rows.flatMap((row) => {
+    const problem = readProblem(sim, row);
+    return problem ? [`${row.id} ${problem}`] : [];
+  });
+  if (rows.length !== fresh.length) problems.push('something signed belongs to nobody');
+  return problems;
+}
