@@ -103,6 +103,8 @@ export interface Ctx {
     subject: string,
     data: Static<S>,
   ): void;
+  /** Stages an event that is not delivered with the others but by a job of its own. Returns its id. */
+  record<S extends TSchema>(event: EventDefinition<S>, subject: string, data: Static<S>): string;
   /**
    * Does `work`; where it throws a fault nothing stays of what it staged, and the fault is the answer. Where
    * the commit finds that an account cannot pay or take what was staged, the operation decides once more.
@@ -271,6 +273,7 @@ export function createContext(
     unfreeze: (account) => void set.freezes.push({ account, frozen: false, empty: false }),
     emit: (...event) => void emit(...event),
     emitSealed,
+    record: (...event) => Object.assign(emit(...event), { due_at: null }).id,
     attempt: attempting({ set, staged, shorts, rereads }),
     later: ({ kind }, input, at = now) =>
       void insert(jobs, {

@@ -12,7 +12,6 @@ import { assertNever } from '../../../kernel/assert-never.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Money } from '../../../kernel/money.ts';
-import type { EventRow } from '../../../runtime/committer/change-set.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   findInternalAccounts,
@@ -181,10 +180,9 @@ function ask(ctx: Ctx, row: IncomingRow): void {
     ...presentTransaction(row),
     requestedReceiverCustomerInfoFields: row.requested_fields ?? [],
   };
-  ctx.emit(incomingPayment.PENDING, row.id, data as Static<typeof incomingPayment.PENDING.data>);
-  const question = ctx.set.events.at(-1) as EventRow;
-  question.due_at = null;
-  ctx.later(ASK, { transactionId: row.id, eventId: question.id });
+  const { PENDING } = incomingPayment;
+  const eventId = ctx.record(PENDING, row.id, data as Static<typeof PENDING.data>);
+  ctx.later(ASK, { transactionId: row.id, eventId });
 }
 
 export const isUma = (row: IncomingRow): boolean => row.source?.sourceType === 'UMA_ADDRESS';
