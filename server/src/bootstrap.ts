@@ -11,13 +11,14 @@ import { createPlatform, type NewPlatform } from './features/tenancy/administrat
 import { newPlatformId, oldestPlatform, systemCaller } from './features/tenancy/platform/index.ts';
 import { createTokenFor, tokenOfClient } from './features/tenancy/tokens/index.ts';
 import { PERMISSIONS, type Permission } from './kernel/contract/operation.ts';
+import type { Mode } from './kernel/mode.ts';
 import { col, table } from './runtime/db/table.ts';
-import type { Ctx, Environment } from './runtime/operation/context.ts';
+import type { Ctx } from './runtime/operation/context.ts';
 import { isKeyTaken, operate, type Runtime } from './runtime/operation/operate.ts';
 import { constantTimeEqual, sha256Hex } from './runtime/security/crypto.ts';
 
 /** The funding details of an environment's accounts; none where no connector gives any. */
-export type FundingOf = (environment: Environment) => FundingPort | undefined;
+export type FundingOf = (environment: Mode) => FundingPort | undefined;
 
 /** Credentials that a platform signs in with. */
 interface Credentials {

@@ -1,5 +1,6 @@
 // The composition: which features, connectors, jobs and loops make up the server. It is the only file that
 // knows all of them; the process (main.ts), the operator's command and the tests each build on it.
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { CURRENCIES } from './catalog/currencies/currencies.ts';
@@ -35,6 +36,7 @@ import { addPages, originOf } from './http/pages/pages.ts';
 import { createServer, type Watch } from './http/server.ts';
 import { addSite } from './http/site.ts';
 import { bodyErrors, compileSchemas } from './kernel/contract/validate.ts';
+import { MODES } from './kernel/mode.ts';
 import { runInSteps } from './kernel/steps.ts';
 import type { World } from './kernel/world.ts';
 import { type Committer, createCommitter } from './runtime/committer/committer.ts';
@@ -112,7 +114,7 @@ const connectorsOf = (
 
 /** Hands each issuer the desk that its network's requests are put to. */
 function openDesks(runtime: Runtime, parts: CardParts): void {
-  for (const environment of ['sandbox', 'production'] as const) {
+  for (const environment of MODES) {
     const { issuer } = parts.connectors(environment);
     issuer?.attend?.(issuerDesk(runtime, parts, environment));
   }

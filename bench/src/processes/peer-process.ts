@@ -1,12 +1,14 @@
 // The usual way of executing quotes, as a peer: a transaction a request, behind a bare route. It runs the
 // very operation of the server; how its rows get into the database is `interactive.ts`.
+
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type pg from 'pg';
 import { connectorRegistry } from '../../../server/src/connectors/registry.ts';
 import { quoteOperations } from '../../../server/src/features/payments/quotes/operations.ts';
+import type { Caller } from '../../../server/src/kernel/caller.ts';
 import { systemWorld } from '../../../server/src/runtime/config/system-world.ts';
-import { type Caller, createContext } from '../../../server/src/runtime/operation/context.ts';
+import { createContext } from '../../../server/src/runtime/operation/context.ts';
 import { createVault } from '../../../server/src/runtime/security/vault.ts';
 import { answer } from '../machine/answer.ts';
 import {

@@ -2,13 +2,10 @@
 // for a mode. The registry is a list of such values. A connector of a third party implements this interface
 // and nothing else.
 import type { Static, TObject } from '@sinclair/typebox';
-import type { Environment } from '../kernel/caller.ts';
+import type { Mode } from '../kernel/mode.ts';
 import type { World } from '../kernel/world.ts';
 import type { Connectors, StoragePort } from './ports/index.ts';
 import type { CustodyKeys } from './ports/wallets.ts';
-
-export const MODES = ['sandbox', 'production'] as const satisfies readonly Environment[];
-export type Mode = (typeof MODES)[number];
 
 /** Everything that a connector can offer. Files are kept in one place for both modes. */
 export type Capabilities = Connectors & { storage?: StoragePort | undefined };

@@ -1,5 +1,6 @@
 // What every connector of the list must keep. A connector in the list is held to all of this without another
 // line; the suites in `ports/` and `storage.test.ts` hold what it offers to the promises of the ports.
+
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -8,6 +9,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { testWorld } from '../../test/kit/app/harness.ts';
 import { partsIn } from '../../test/kit/payments/connectors.ts';
 import { settingsHelp, settingsTable } from '../config.ts';
+import { MODES, type Mode } from '../kernel/mode.ts';
 import { type SettingLeaf, serviceSetting, settingsIn } from '../kernel/settings.ts';
 import type { World } from '../kernel/world.ts';
 import {
@@ -15,8 +17,6 @@ import {
   type Capability,
   type Connector,
   defineConnector,
-  MODES,
-  type Mode,
 } from './connector.ts';
 import { CONNECTORS, connectorRegistry, connectorSettings, openConnectors } from './registry.ts';
 

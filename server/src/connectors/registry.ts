@@ -1,9 +1,10 @@
 // The list of connectors, and what follows from it: the capabilities of each mode, the storage of files, and
 // the settings that the server reads. A production platform is never served by the sandbox: a capability that
 // no connector of a mode offers is not offered. Two connectors for one capability are an error at the start.
+
 import type { Static, TObject } from '@sinclair/typebox';
-import type { Environment } from '../kernel/caller.ts';
 import { fieldErrors } from '../kernel/contract/validate.ts';
+import type { Mode } from '../kernel/mode.ts';
 import {
   incompleteSettings,
   isComplete,
@@ -15,7 +16,7 @@ import type { World } from '../kernel/world.ts';
 import { type Circuits, createCircuits } from '../runtime/jobs/circuits.ts';
 import type { Vault } from '../runtime/security/vault.ts';
 import { bridge } from './bridge/index.ts';
-import type { Capabilities, Capability, Connector, ConnectorParts, Mode } from './connector.ts';
+import type { Capabilities, Capability, Connector, ConnectorParts } from './connector.ts';
 import { evm } from './evm/index.ts';
 import { folder } from './folder/index.ts';
 import { local } from './local/index.ts';
@@ -180,7 +181,7 @@ const isStorage = ({ capabilities }: Connector) => capabilities.includes('storag
 export function connectorRegistry(
   world: World,
   settings: ConnectorSettings = {},
-): (environment: Environment) => Connectors {
+): (environment: Mode) => Connectors {
   const { custodyKeys, production, note = () => {}, ...values } = settings;
   const circuits = settings.circuits ?? createCircuits(() => world.now());
   const providers = CONNECTORS.filter((each) => !isStorage(each));
@@ -189,7 +190,7 @@ export function connectorRegistry(
     const keys = custodyKeys && keysIn(mode, custodyKeys);
     return openConnectors(providers, { mode, world, provider, keys, note }, { ...values });
   };
-  const serving: Record<Environment, Connectors> = {
+  const serving: Record<Mode, Connectors> = {
     sandbox: open('sandbox'),
     production: { ...open('production'), ...production },
   };

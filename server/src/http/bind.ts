@@ -1,7 +1,9 @@
 // Turns a request into a call of an operation and its outcome into a reply: validate, replay or run,
 // remember. The idempotency record travels in the operation's own change set, so a reply that a client
 // may get again is written exactly when its effects are; the happy path costs no look-up.
+
 import { createHash } from 'node:crypto';
+import type { Caller } from '../kernel/caller.ts';
 import {
   type Bound,
   type Contract,
@@ -12,7 +14,7 @@ import { bodyErrors, fieldErrors, MAX_FIELD_ERRORS } from '../kernel/contract/va
 import { canonical } from '../kernel/crypto/canonical.ts';
 import { Fault, type FieldError, invalid } from '../kernel/fault.ts';
 import { isSomeId } from '../kernel/id.ts';
-import { type Caller, type Ctx, createContext } from '../runtime/operation/context.ts';
+import { type Ctx, createContext } from '../runtime/operation/context.ts';
 import { idempotency } from '../runtime/operation/idempotency.ts';
 import { isKeyTaken, operate, type Runtime } from '../runtime/operation/operate.ts';
 

@@ -1,13 +1,14 @@
 // One contract as a route: admission from the head, then the body, then the operation, and one place that
 // records and writes the answer, whatever it is.
+
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Naming } from '../catalog/naming.ts';
+import type { Caller } from '../kernel/caller.ts';
 import { type Contract, maxBodyOf } from '../kernel/contract/operation.ts';
 import type { Fault } from '../kernel/fault.ts';
 import type { Log } from '../runtime/observability/log.ts';
 import type { Metrics } from '../runtime/observability/metrics.ts';
-import type { Caller } from '../runtime/operation/context.ts';
 import type { Runtime } from '../runtime/operation/operate.ts';
 import { type Admission, anonymousAt, bytesKeyOf } from './admission/admission.ts';
 import type { Limiter } from './admission/rate-limit.ts';

@@ -1,13 +1,11 @@
 // Who calls an operation, and in which mode.
 import type { Permission } from './contract/operation.ts';
-
-/** Where a platform lives: `sandbox` simulates every provider, `production` has real ones. */
-export type Environment = 'sandbox' | 'production';
+import type { Mode } from './mode.ts';
 
 /** The caller of an operation: a token of a platform, an agent, or the server on a platform's behalf. */
 export interface Caller {
   platformId: string;
-  environment: Environment;
+  environment: Mode;
   /** Null when the server acts by itself (a job, an operator command). */
   tokenId: string | null;
   permissions: readonly Permission[];

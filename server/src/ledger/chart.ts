@@ -2,8 +2,8 @@
 // internal account; everything else belongs to the house, one account per environment, purpose and
 // currency. House accounts may go below zero: what is owed outside stands against what is kept inside,
 // so that the sum over all accounts of a currency is zero at every moment.
-import type { Environment } from '../kernel/caller.ts';
 
+import { MODES, type Mode } from '../kernel/mode.ts';
 export const HOUSE = {
   /** Money on its way between us and the rails. */
   clearing: 'On its way to or from a rail',
@@ -28,13 +28,12 @@ export const HOUSE = {
 export type House = keyof typeof HOUSE;
 
 /** Id of a house account. */
-export const house = (environment: Environment, purpose: House, currency: string): string =>
+export const house = (environment: Mode, purpose: House, currency: string): string =>
   `house:${environment}:${purpose}:${currency}`;
 
 /** Every house account there must be for these currencies. */
 export function houseAccounts(currencies: readonly string[]): { id: string; currency: string }[] {
-  const environments: Environment[] = ['sandbox', 'production'];
-  return environments.flatMap((environment) =>
+  return MODES.flatMap((environment) =>
     (Object.keys(HOUSE) as House[]).flatMap((purpose) =>
       currencies.map((currency) => ({ id: house(environment, purpose, currency), currency })),
     ),

@@ -1,8 +1,9 @@
 // What every issuer of cards must keep, whoever is behind it. A new one is a row in ISSUERS and is held to
 // all of this; what only one of them promises is tested beside it.
+
 import { describe, expect, it } from 'vitest';
 import { testWorld } from '../../../test/kit/app/harness.ts';
-import type { Environment } from '../../runtime/operation/context.ts';
+import type { Mode } from '../../kernel/mode.ts';
 import { createVault } from '../../runtime/security/vault.ts';
 import { connectorRegistry, custodyKeysOf } from '../registry.ts';
 import {
@@ -21,7 +22,7 @@ const world = testWorld();
 const NOW = world.now();
 const keysOf = (byte: number) => custodyKeysOf(createVault(world, () => Buffer.alloc(32, byte)));
 const registry = connectorRegistry(world, { custodyKeys: keysOf(7) });
-const ISSUERS: readonly (readonly [string, Environment])[] = [['sandbox', 'sandbox']];
+const ISSUERS: readonly (readonly [string, Mode])[] = [['sandbox', 'sandbox']];
 
 /** Endings that script the sandbox; to any other issuer they are like the rest. */
 const SUFFIXES = ['000', '001', '002', '003', '004', '005', '006', '007'];

@@ -1,5 +1,6 @@
 // What every custodian of wallets must keep, whoever is behind it, seen by the client library that
 // wallets are used with; and what the two environments' own do differently.
+
 import { randomBytes, verify } from 'node:crypto';
 import { mnemonicToEntropy, validateMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
@@ -8,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { testWorld } from '../../../test/kit/app/harness.ts';
 import { ApiKeyStamper, walletCrypto } from '../../../test/kit/wallets/client-libraries.ts';
 import { compressedPoint, p256PublicKey } from '../../kernel/crypto/p256.ts';
-import type { Environment } from '../../runtime/operation/context.ts';
+import { MODES, type Mode } from '../../kernel/mode.ts';
 import { createVault } from '../../runtime/security/vault.ts';
 import { connectorRegistry, custodyKeysOf } from '../registry.ts';
 import type { CustodyPort } from './wallets.ts';
@@ -29,7 +30,7 @@ const {
 const world = testWorld();
 const vault = createVault(world, () => Buffer.alloc(32, 7));
 const registry = connectorRegistry(world, { custodyKeys: custodyKeysOf(vault) });
-const custodianOf = (environment: Environment) => registry(environment).custody as CustodyPort;
+const custodianOf = (environment: Mode) => registry(environment).custody as CustodyPort;
 
 const hex = (text: string) => Buffer.from(text, 'hex');
 const utf8 = (text: string) => new TextEncoder().encode(text);
@@ -66,9 +67,7 @@ function codeBundle(targetPublic: string, plaintext: string | Uint8Array): strin
   return formatHpkeBuf(hpkeEncrypt({ plainTextBuf, targetKeyBuf: hex(targetPublic) }));
 }
 
-const ENVIRONMENTS: readonly Environment[] = ['sandbox', 'production'];
-
-describe.each(ENVIRONMENTS)('a seed kept in the %s', (environment) => {
+describe.each(MODES)('a seed kept in the %s', (environment) => {
   const custody = custodianOf(environment);
 
   it('is twelve words of its own, the same at every export', async () => {
@@ -115,7 +114,7 @@ describe.each(ENVIRONMENTS)('a seed kept in the %s', (environment) => {
   });
 });
 
-describe.each(ENVIRONMENTS)('a session key of the %s', (environment) => {
+describe.each(MODES)('a session key of the %s', (environment) => {
   const custody = custodianOf(environment);
 
   it('opens for the client, as the key whose public half was told', async () => {
@@ -138,7 +137,7 @@ describe.each(ENVIRONMENTS)('a session key of the %s', (environment) => {
   });
 });
 
-describe.each(ENVIRONMENTS)('a one-time code of the %s', (environment) => {
+describe.each(MODES)('a one-time code of the %s', (environment) => {
   const custody = custodianOf(environment);
   const expiresAt = Date.UTC(2026, 0, 5, 9, 5);
   const { organizationId } = NAMES;
@@ -261,7 +260,7 @@ describe.each(ENVIRONMENTS)('a one-time code of the %s', (environment) => {
   });
 });
 
-describe.each(ENVIRONMENTS)('a token of the %s', (environment) => {
+describe.each(MODES)('a token of the %s', (environment) => {
   const custody = custodianOf(environment);
   const { tokens } = custody.publicKeys();
   const claims = {
@@ -303,7 +302,7 @@ describe.each(ENVIRONMENTS)('a token of the %s', (environment) => {
   });
 });
 
-describe.each(ENVIRONMENTS)('a key that signs by itself in the %s', (environment) => {
+describe.each(MODES)('a key that signs by itself in the %s', (environment) => {
   const custody = custodianOf(environment);
   const id = 'DelegatedKey:1';
   const payload = '{"amount":"1","note":"ä"}';
@@ -338,7 +337,7 @@ describe.each(ENVIRONMENTS)('a key that signs by itself in the %s', (environment
 });
 
 describe('the custodians of the two environments', () => {
-  const [sandbox, production] = ENVIRONMENTS.map(custodianOf) as [CustodyPort, CustodyPort];
+  const [sandbox, production] = MODES.map(custodianOf) as [CustodyPort, CustodyPort];
 
   it('sign with keys of their own, the same after a restart', () => {
     const keys = [sandbox.publicKeys(), production.publicKeys()];
@@ -346,7 +345,7 @@ describe('the custodians of the two environments', () => {
     expect(new Set(all).size).toBe(4);
     for (const key of all) expect(p256PublicKey(key).asymmetricKeyType).toBe('ec');
     const next = connectorRegistry(world, { custodyKeys: custodyKeysOf(vault) });
-    expect(ENVIRONMENTS.map((each) => next(each).custody?.publicKeys())).toEqual(keys);
+    expect(MODES.map((each) => next(each).custody?.publicKeys())).toEqual(keys);
   });
 
   it('open nothing that the other sealed', async () => {
@@ -392,6 +391,6 @@ describe('the custodians of the two environments', () => {
 
   it('are not there without keys', () => {
     const bare = connectorRegistry(world);
-    expect(ENVIRONMENTS.map((each) => bare(each).custody)).toEqual([undefined, undefined]);
+    expect(MODES.map((each) => bare(each).custody)).toEqual([undefined, undefined]);
   });
 });

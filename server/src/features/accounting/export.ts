@@ -2,9 +2,9 @@
 // at one moment, which reads the tables of several wings. Balances are counted back from the current ones by
 // the transfers since, so a month costs its own transfers and those after it, not the whole history.
 
+import type { Mode } from '../../kernel/mode.ts';
 import type { Time } from '../../kernel/world.ts';
 import type { RowStream } from '../../runtime/db/stream.ts';
-import type { Environment } from '../../runtime/operation/context.ts';
 import { postedAmountOf } from '../cards/index.ts';
 import { type CardFactColumns, factsOf } from '../payments/card-payments/index.ts';
 
@@ -16,7 +16,7 @@ export interface ExportRange {
   /** All platforms where undefined. */
   platformId?: string | undefined;
   /** Both environments where undefined. */
-  environment?: Environment | undefined;
+  environment?: Mode | undefined;
 }
 
 const valuesOf = ({ from, until, platformId, environment }: ExportRange): unknown[] => [

@@ -1,7 +1,9 @@
 // What the operations of agents are built with, and which agent asks.
+
 import type { Connectors } from '../../connectors/ports/index.ts';
 import { Fault } from '../../kernel/fault.ts';
-import type { Ctx, Environment } from '../../runtime/operation/context.ts';
+import type { Mode } from '../../kernel/mode.ts';
+import type { Ctx } from '../../runtime/operation/context.ts';
 import {
   type AgentPermission,
   against,
@@ -12,7 +14,7 @@ import {
 import { type AgentRow, agents } from './store.ts';
 
 export interface AgentParts {
-  connectors(environment: Environment): Connectors;
+  connectors(environment: Mode): Connectors;
   /** What links to pages of this server begin with. */
   origin(): string;
 }

@@ -4,11 +4,12 @@ import type { IssuerPort } from '../../connectors/ports/cards.ts';
 import type { Connectors } from '../../connectors/ports/index.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
-import type { Ctx, Environment } from '../../runtime/operation/context.ts';
+import type { Mode } from '../../kernel/mode.ts';
+import type { Ctx } from '../../runtime/operation/context.ts';
 import { type CardRow, cards } from './store.ts';
 
 export interface CardParts {
-  connectors(environment: Environment): Connectors;
+  connectors(environment: Mode): Connectors;
   /** What links to pages of this server begin with. */
   origin(): string;
   /** Told in a sentence what an operator should know of, and nobody who pays can mend. */

@@ -1,6 +1,7 @@
 // Jobs of every platform, as an operator sees, retries and cancels them. A retry gives a dead job all its
 // attempts again. A cancellation removes the job; where the job follows a transfer, only an operator can
 // record its result from then on, as with a rail that gives no answers.
+import type { Caller } from '../../kernel/caller.ts';
 import { Fault } from '../../kernel/fault.ts';
 import {
   cancelJobRow,
@@ -11,7 +12,7 @@ import {
   reviveJobs,
 } from '../../runtime/jobs/job-review.ts';
 import type { Job } from '../../runtime/jobs/jobs.ts';
-import type { Caller, Ctx } from '../../runtime/operation/context.ts';
+import type { Ctx } from '../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../runtime/operation/operate.ts';
 import { goesBackByRail } from '../payments/refunds/index.ts';
 import { awaitNotice, isWanted } from '../payments/suspense/index.ts';

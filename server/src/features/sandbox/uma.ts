@@ -5,8 +5,9 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { Connectors, UmaPort } from '../../connectors/ports/index.ts';
 import { operation } from '../../kernel/contract/operation.ts';
 import { Fault } from '../../kernel/fault.ts';
+import type { Mode } from '../../kernel/mode.ts';
 import { named } from '../../kernel/schema.ts';
-import type { Ctx, Environment } from '../../runtime/operation/context.ts';
+import type { Ctx } from '../../runtime/operation/context.ts';
 import { handle } from '../../runtime/operation/handle.ts';
 import { type CustomerRow, customerOf, findCustomers } from '../customers/records/index.ts';
 import { receiveUmaPayment } from '../payments/pay-ins/index.ts';
@@ -100,7 +101,7 @@ async function receiverOf(ctx: Ctx, { receiverUmaAddress, customerId }: Request)
   return customerOf(ctx, row.id, { alive: true });
 }
 
-export const sandboxUmaOperations = (connectors: (environment: Environment) => Connectors) => [
+export const sandboxUmaOperations = (connectors: (environment: Mode) => Connectors) => [
   handle(sandboxReceive, async (ctx, { body }) => {
     const serving = connectors(ctx.caller.environment);
     if (!serving.uma?.collect) {

@@ -1,13 +1,15 @@
 // What the operations and jobs of stablecoins are made with, and how a provider is asked: where a
 // platform's environment has none its stablecoins are not offered, and one that gives no answer is asked
 // again later.
+
 import type { Connectors } from '../../connectors/ports/index.ts';
 import type { MintPort } from '../../connectors/ports/stablecoins.ts';
+import type { Caller } from '../../kernel/caller.ts';
 import { Fault } from '../../kernel/fault.ts';
-import type { Caller, Environment } from '../../runtime/operation/context.ts';
+import type { Mode } from '../../kernel/mode.ts';
 
 export interface StablecoinParts {
-  connectors: (environment: Environment) => Connectors;
+  connectors: (environment: Mode) => Connectors;
 }
 
 /** Whoever issues stablecoins in the environment of the caller. */

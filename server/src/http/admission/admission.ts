@@ -1,10 +1,11 @@
 // Decides from the head of a request whether it is carried out: credential, rate limits, permission, size
 // of the body and bytes per second, in this order. A body is read after that, so a client that may not ask
 // costs no more than its head.
+
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../../kernel/caller.ts';
 import { type Contract, maxBodyOf } from '../../kernel/contract/operation.ts';
 import { type Code, Fault, invalid } from '../../kernel/fault.ts';
-import type { Caller } from '../../runtime/operation/context.ts';
 import { tooLarge } from '../body/body.ts';
 import { MAX_BESIDE } from '../body/multipart.ts';
 import { type Limiter, neighbourhood, type Payer } from './rate-limit.ts';

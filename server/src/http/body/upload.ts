@@ -1,11 +1,12 @@
 // A request that carries a file, from its first byte to its reply. Only admitted requests get here; the
 // file goes into storage while it arrives, the operation is run on it as on any body, and what no operation
 // kept is removed again. A body that is not read to its end does not hold up its connection for ever.
+
 import type { Readable } from 'node:stream';
+import type { Caller } from '../../kernel/caller.ts';
 import type { UploadedFile, UploadRules } from '../../kernel/contract/upload.ts';
 import { Fault } from '../../kernel/fault.ts';
 import type { Files } from '../../runtime/files/files.ts';
-import type { Caller } from '../../runtime/operation/context.ts';
 import type { Request } from '../bind.ts';
 import { type Form, MAX_BESIDE, readForm } from './multipart.ts';
 

@@ -1,7 +1,9 @@
 // Jobs: work to do after a commit. A definition is one value that the code which stages a job and the handler
 // which runs it share, so the input has one type. A kind and an input are kept in rows: a kind never changes
 // its meaning, and a field that is added to an input is optional, since earlier rows do not have it.
+
 import { type Static, type TObject, Type } from '@sinclair/typebox';
+import { MODES } from '../mode.ts';
 import { oneOf } from '../schema.ts';
 
 export interface JobDefinition<S extends TObject = TObject> {
@@ -20,5 +22,5 @@ export const defineJob = <S extends TObject>(kind: string, input: S): JobDefinit
 /** Fields of an input: the platform that the job works for. */
 export const PlatformFields = {
   platformId: Type.String(),
-  environment: oneOf(['sandbox', 'production']),
+  environment: oneOf(MODES),
 };

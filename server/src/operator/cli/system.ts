@@ -1,8 +1,10 @@
 // The installation an operator's command works on: the database in DATABASE_URL, or the embedded one of
 // the data folder, which a running server shares with us and which is started for the call when none runs.
+
 import type { Config } from '../../config.ts';
 import { connectorRegistry, custodyKeysOf, storageOf } from '../../connectors/registry.ts';
 import { sealOldCustomers } from '../../features/customers/records/index.ts';
+import type { Mode } from '../../kernel/mode.ts';
 import type { World } from '../../kernel/world.ts';
 import { createCommitter } from '../../runtime/committer/committer.ts';
 import { connectLane } from '../../runtime/committer/lane.ts';
@@ -11,7 +13,6 @@ import { openDatabase } from '../../runtime/db/database.ts';
 import { migrate } from '../../runtime/db/migrate.ts';
 import { streamRows } from '../../runtime/db/stream.ts';
 import { createFiles } from '../../runtime/files/files.ts';
-import type { Environment } from '../../runtime/operation/context.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
 import { withEmbedded } from '../../runtime/postgres/embedded.ts';
 import { loadSigningKeys } from '../../runtime/security/keys.ts';
@@ -45,7 +46,7 @@ async function onDatabase<T>(
   const runtime: Runtime = { world, db, vault, committer, wake };
   // Only when asked for: a file that has a fault must not keep the books from being looked at.
   let connectors: ReturnType<typeof connectorRegistry> | undefined;
-  const connectorsOf = (environment: Environment) => {
+  const connectorsOf = (environment: Mode) => {
     connectors ??= connectorRegistry(world, {
       ...config.connectors,
       custodyKeys: custodyKeysOf(vault),

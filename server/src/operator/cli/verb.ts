@@ -1,9 +1,10 @@
 // The shape of a verb of the operator's command, and what it is given to work with.
+
 import type { FundingOf } from '../../bootstrap.ts';
 import type { Connectors } from '../../connectors/ports/index.ts';
+import type { Mode } from '../../kernel/mode.ts';
 import type { RowStream } from '../../runtime/db/stream.ts';
 import type { Files } from '../../runtime/files/files.ts';
-import type { Environment } from '../../runtime/operation/context.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
 import type { Flags, Given } from './flags.ts';
 
@@ -12,7 +13,7 @@ export interface System {
   runtime: Runtime;
   /** What clients sent, in the installation's storage. */
   files: Files;
-  connectorsOf(environment: Environment): Connectors;
+  connectorsOf(environment: Mode): Connectors;
   fundingOf: FundingOf;
   /** How long a user without credentials waits for a way back; undefined: there is none. */
   walletRecoveryMs: number | undefined;

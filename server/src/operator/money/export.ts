@@ -10,9 +10,9 @@ import {
   type PostingLine,
   type TransactionLine,
 } from '../../features/accounting/index.ts';
+import type { Mode } from '../../kernel/mode.ts';
 import { iso, type Time } from '../../kernel/world.ts';
 import type { RowStream } from '../../runtime/db/stream.ts';
-import type { Environment } from '../../runtime/operation/context.ts';
 import { amount, csv, plain, text } from '../cli/csv.ts';
 import { type Flags, type Given, usageError } from '../cli/flags.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
@@ -49,7 +49,7 @@ async function rangeOf(system: System, given: Given): Promise<ExportRange> {
     from,
     until: last + DAY_MS,
     platformId: await platformIn(system, given),
-    environment: given.text('environment') as Environment | undefined,
+    environment: given.text('environment') as Mode | undefined,
   };
 }
 

@@ -1,11 +1,12 @@
 // `parked list|return|settle`: money in suspense, which can go neither on nor back until a person decides.
 // Nothing here has an amount to type: the ledger knows it.
+
 import {
   listSuspense,
   returnSuspense,
   settleShortfall,
 } from '../../features/payments/manual/index.ts';
-import type { Environment } from '../../runtime/operation/context.ts';
+import { MODES, type Mode } from '../../kernel/mode.ts';
 import type { Flags, Given } from '../cli/flags.ts';
 import { inline, LIMIT, limitIn } from '../cli/queue.ts';
 import { table } from '../cli/table.ts';
@@ -17,7 +18,7 @@ const HEADS = ['SINCE', 'TRANSACTION', 'ENVIRONMENT', 'AMOUNT', 'CURRENCY', 'REA
 async function list(system: System, given: Given): Promise<Output> {
   const json = await listSuspense(system.runtime, {
     platformId: await platformIn(system, given),
-    environment: given.text('environment') as Environment | undefined,
+    environment: given.text('environment') as Mode | undefined,
     limit: limitIn(given),
   });
   const text = table(
@@ -62,7 +63,7 @@ export const parkedVerbs: readonly Verb[] = [
       platform: { value: 'PLATFORM', help: 'Of one platform (all)' },
       environment: {
         value: 'ENVIRONMENT',
-        choices: ['sandbox', 'production'],
+        choices: MODES,
         help: 'Of one environment (both)',
       },
       ...LIMIT,

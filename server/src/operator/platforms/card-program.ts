@@ -1,11 +1,12 @@
 // `platform cards|set-cards`: how many cards a platform may have, and which pages may frame the page that
 // shows a card's number. That page names them to browsers in a header, so only a plain origin is taken for
 // one.
+
 import { changeCardProgram } from '../../features/tenancy/administration/index.ts';
 import { cardProgramOf } from '../../features/tenancy/config/index.ts';
 import { type CardProgram, platformById } from '../../features/tenancy/platform/index.ts';
+import type { Mode } from '../../kernel/mode.ts';
 import { readUrl } from '../../kernel/net/url.ts';
-import type { Environment } from '../../runtime/operation/context.ts';
 import { type Flags, type Given, usageError } from '../cli/flags.ts';
 import { record } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
@@ -39,13 +40,13 @@ function countIn(given: Given, flag: string, most: number): number | undefined {
 }
 
 /** Nothing but a scheme, a host and a port; without encryption only this machine, where nothing is real. */
-function isOrigin(text: string, environment: Environment): boolean {
+function isOrigin(text: string, environment: Mode): boolean {
   const url = readUrl(text);
   if (url?.origin !== text || !isHost(url.hostname, environment)) return false;
   return url.protocol === 'https:' || (url.protocol === 'http:' && url.hostname === 'localhost');
 }
 
-function originsIn(given: Given, environment: Environment): string[] | undefined {
+function originsIn(given: Given, environment: Mode): string[] | undefined {
   const origins = given.list('frame-origins');
   if (!origins) return undefined;
   if (origins.join() === 'none') return [];

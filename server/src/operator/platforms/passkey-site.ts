@@ -3,7 +3,7 @@
 
 import type { PasskeySite } from '../../features/tenancy/platform/index.ts';
 import { originProblem } from '../../kernel/crypto/webauthn.ts';
-import type { Environment } from '../../runtime/operation/context.ts';
+import type { Mode } from '../../kernel/mode.ts';
 import { type Flags, type Given, usageError } from '../cli/flags.ts';
 
 export const PASSKEY_FLAGS: Flags = {
@@ -21,16 +21,16 @@ export const PASSKEY_FLAGS: Flags = {
 const DOMAIN = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/;
 
 /** Whether a host can be one of a platform's; this machine is only where nothing is real. */
-export const isHost = (host: string, environment: Environment): boolean =>
+export const isHost = (host: string, environment: Mode): boolean =>
   host === 'localhost' ? environment === 'sandbox' : host.length <= 253 && DOMAIN.test(host);
 
-function wrongWith(origin: string, rpId: string, environment: Environment): string | undefined {
+function wrongWith(origin: string, rpId: string, environment: Mode): string | undefined {
   const wrong = originProblem(origin, rpId);
   if (wrong || !/^https?:/.test(origin)) return wrong;
   return isHost(new URL(origin).hostname, environment) ? undefined : 'has a host that is none';
 }
 
-function problemOf({ rpId, origins }: PasskeySite, environment: Environment): string | undefined {
+function problemOf({ rpId, origins }: PasskeySite, environment: Mode): string | undefined {
   if (!isHost(rpId, environment)) {
     return `--passkey-rp-id takes a domain like example.com, not ${rpId}`;
   }
@@ -48,7 +48,7 @@ function problemOf({ rpId, origins }: PasskeySite, environment: Environment): st
  */
 export function passkeySiteIn(
   given: Given,
-  environment: Environment,
+  environment: Mode,
   before: PasskeySite | null,
 ): PasskeySite | null {
   const rpId = given.text('passkey-rp-id') ?? before?.rpId;

@@ -14,7 +14,7 @@ import {
 } from '../../features/tenancy/administration/index.ts';
 import { platformById } from '../../features/tenancy/platform/index.ts';
 import { accentsOf } from '../../http/pages/brand.ts';
-import type { Environment } from '../../runtime/operation/context.ts';
+import { MODES, type Mode } from '../../kernel/mode.ts';
 import { ensureSigningKeys, publicKeyPem } from '../../runtime/security/keys.ts';
 import { type Flags, type Given, usageError } from '../cli/flags.ts';
 import { record, table } from '../cli/table.ts';
@@ -98,7 +98,7 @@ export async function platformIn({ runtime }: System, given: Given): Promise<str
 }
 
 /** The public key of an environment, made together with its private half on an installation without one. */
-async function webhookKey(system: System, environment: Environment): Promise<string> {
+async function webhookKey(system: System, environment: Mode): Promise<string> {
   const { runtime } = system;
   const known = await publicKeyPem(runtime.db, environment);
   if (known) return known;
@@ -128,7 +128,7 @@ function termsIn(given: Given, before: TermsSettings): TermsSettings {
 }
 
 async function create(system: System, given: Given): Promise<Output> {
-  const environment = (given.text('environment') ?? 'sandbox') as Environment;
+  const environment = (given.text('environment') ?? 'sandbox') as Mode;
   const currencies = given.list('currencies') ?? FIRST_CURRENCIES;
   checkCurrencyCodes(currencies, () => 'currencies');
   const passkeySite = passkeySiteIn(given, environment, null);
@@ -190,7 +190,7 @@ function hourlyIn(given: Given): number | null | undefined {
 }
 
 /** How often wallets answer that they are still at work; only where nothing is real. */
-function pollsIn(given: Given, environment: Environment): number | undefined {
+function pollsIn(given: Given, environment: Mode): number | undefined {
   const text = given.text('wallet-processing');
   if (text === undefined) return undefined;
   const polls = /^\d{1,3}$/.test(text) ? Number(text) : Infinity;
@@ -242,7 +242,7 @@ export const platformVerbs: readonly Verb[] = [
       name: { value: 'NAME', required: true, help: 'What to call it' },
       environment: {
         value: 'ENVIRONMENT',
-        choices: ['sandbox', 'production'],
+        choices: MODES,
         help: 'Sandbox unless said otherwise',
       },
       ...SETTINGS,

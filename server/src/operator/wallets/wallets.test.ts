@@ -1,8 +1,9 @@
 // What the operator is told of embedded wallets.
+
 import { describe, expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
+import type { Mode } from '../../kernel/mode.ts';
 import { main } from '../../operator.ts';
-import type { Environment } from '../../runtime/operation/context.ts';
 
 const app = testApp();
 
@@ -27,7 +28,7 @@ describe('wallet keys', () => {
   it('shows the keys that the server signs with, apart for each environment', async () => {
     const { code, out, err } = await run(OWN, 'wallet', 'keys', '--json');
     expect([code, err]).toEqual([0, '']);
-    const keysOf = (environment: Environment) => ({
+    const keysOf = (environment: Mode) => ({
       environment,
       ...app.connectorsOf(environment).custody?.publicKeys(),
     });

@@ -11,7 +11,7 @@ import {
   walletDetails,
   walletFeature,
 } from '../../features/wallets/index.ts';
-import type { Environment } from '../../runtime/operation/context.ts';
+import { MODES } from '../../kernel/mode.ts';
 import { loadSigningKeys } from '../../runtime/security/keys.ts';
 import type { Flags, Given } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
@@ -21,14 +21,12 @@ import { platformIn } from '../platforms/platform.ts';
 
 type WalletRecovery = Awaited<ReturnType<typeof cancelWalletRecovery>>;
 
-const ENVIRONMENTS: readonly Environment[] = ['sandbox', 'production'];
-
 /** Keys, messages and digests that another master key than the server's made would be wrong. */
 const checkKeys = ({ runtime, masterKey }: System) => loadSigningKeys(runtime, masterKey());
 
 async function keys(system: System): Promise<Output> {
   await checkKeys(system);
-  const all = ENVIRONMENTS.flatMap((environment) => {
+  const all = MODES.flatMap((environment) => {
     const { custody } = system.connectorsOf(environment);
     return custody ? [{ environment, ...custody.publicKeys() }] : [];
   });

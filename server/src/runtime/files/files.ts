@@ -2,8 +2,10 @@
 // sees no clear byte, and forgetting the key erases the file in all copies of storage. A row is committed
 // before the first byte goes out and says what the object is worth: nothing in storage is ever unknown to
 // the database. What was put and never kept is removed by the next sweep that finds it old enough.
+
 import { createHash } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
+import type { Caller } from '../../kernel/caller.ts';
 import { defineJob } from '../../kernel/contract/job.ts';
 import type { Inspector, StoragePort, UploadedFile } from '../../kernel/contract/upload.ts';
 import { Fault, invalid } from '../../kernel/fault.ts';
@@ -12,7 +14,7 @@ import { stateTable } from '../../kernel/states.ts';
 import type { Time } from '../../kernel/world.ts';
 import { col, type RowOf, table } from '../db/table.ts';
 import { type JobHandler, type JobOf, jobHandler, type Result, type Sweep } from '../jobs/jobs.ts';
-import type { Caller, Ctx } from '../operation/context.ts';
+import type { Ctx } from '../operation/context.ts';
 import { operate, type Runtime } from '../operation/operate.ts';
 import { KEY_BYTES } from '../security/crypto.ts';
 import { openContent, sealContent } from '../security/sealed-stream.ts';

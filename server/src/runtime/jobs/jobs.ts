@@ -3,12 +3,14 @@
 // is there exactly once however often a crash makes it run. A claim is a lease: a job whose worker died
 // comes due again by itself. Our own loop rather than a job library because due times follow World's
 // clock and jobs are inserted by the committer (docs/decisions/0003).
+
 import type { TObject } from '@sinclair/typebox';
+import type { Caller } from '../../kernel/caller.ts';
 import type { JobDefinition, JobInput } from '../../kernel/contract/job.ts';
 import type { Time } from '../../kernel/world.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import type { Caller, Ctx } from '../operation/context.ts';
+import type { Ctx } from '../operation/context.ts';
 import { operate, type Runtime } from '../operation/operate.ts';
 import { createClaim, type Job } from './job-claims.ts';
 import { failJob, MAX_ATTEMPTS } from './job-failures.ts';

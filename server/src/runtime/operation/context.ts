@@ -28,8 +28,6 @@ import {
 import { jobs } from '../jobs/jobs-table.ts';
 import type { DataKey, Vault } from '../security/vault.ts';
 
-export type { Caller, Environment } from '../../kernel/caller.ts';
-
 /** A transfer to stage: money above zero, in the currency of both accounts. */
 export interface Movement extends Money {
   transactionId: string;

@@ -1,14 +1,16 @@
 // Runs an operation until its change set is in: read, decide, commit, and again with fresh reads when a
 // row it leaned on has moved on meanwhile. It is the one way into the committer for requests, jobs and
 // operator commands alike.
+
 import { setTimeout } from 'node:timers/promises';
+import type { Caller } from '../../kernel/caller.ts';
 import { contended, Fault } from '../../kernel/fault.ts';
 import type { World } from '../../kernel/world.ts';
 import type { ChangeSet, Outcome, Refusal } from '../committer/change-set.ts';
 import type { Database } from '../db/database.ts';
 import type { Table } from '../db/table.ts';
 import type { Vault } from '../security/vault.ts';
-import { type Caller, type Ctx, createContext } from './context.ts';
+import { type Ctx, createContext } from './context.ts';
 
 /** Most optimistic-lock attempts. Of n requests for one row the last succeeds with its n-th at the latest. */
 const MAX_ATTEMPTS = 50;

@@ -2,12 +2,14 @@
 // an Ed25519 pair for the Standard Webhooks headers. Private halves are stored sealed under the master
 // key, public ones in clear, so that showing them needs no secret. The table has room for a retired key
 // beside the active one: after a rotation receivers still find the key that signed what they hold.
+
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { Fault } from '../../kernel/fault.ts';
+import { MODES, type Mode } from '../../kernel/mode.ts';
 import type { Time, World } from '../../kernel/world.ts';
 import type { Database } from '../db/database.ts';
 import { col, type RowOf, table } from '../db/table.ts';
-import type { Ctx, Environment } from '../operation/context.ts';
+import type { Ctx } from '../operation/context.ts';
 import { isKeyTaken, operate, type Runtime } from '../operation/operate.ts';
 import { ed25519KeyOf, newP256Key, open, seal } from './crypto.ts';
 
@@ -18,7 +20,7 @@ const signingKeys = table(
   {
     /** Environment, algorithm and number, so that two starts at once cannot both make the first key. */
     id: col.text,
-    environment: col.word<Environment>(),
+    environment: col.word<Mode>(),
     algorithm: col.word<KeyAlgorithm>(),
     status: col.word<'active' | 'retired'>().mut,
     /** SPKI PEM. */
@@ -43,11 +45,11 @@ export interface SigningKey {
   standard: { privateKey: KeyObject; publicKeyPem: string };
 }
 
-export type SigningKeys = Readonly<Record<Environment, SigningKey>>;
+export type SigningKeys = Readonly<Record<Mode, SigningKey>>;
 
 /** A public key as an operator sees it. */
 interface PublicKeyView {
-  environment: Environment;
+  environment: Mode;
   algorithm: KeyAlgorithm;
   status: 'active' | 'retired';
   publicKeyPem: string;
@@ -55,7 +57,6 @@ interface PublicKeyView {
   retiredAt: Time | null;
 }
 
-const ENVIRONMENTS: readonly Environment[] = ['sandbox', 'production'];
 const ALGORITHMS: readonly KeyAlgorithm[] = ['P-256', 'Ed25519'];
 
 const contextOf = (id: string) => `signing_keys ${id}`;
@@ -70,7 +71,7 @@ function newKey(world: World, algorithm: KeyAlgorithm): KeyObject {
 function insertKey(
   ctx: Ctx,
   masterKey: Uint8Array,
-  environment: Environment,
+  environment: Mode,
   algorithm: KeyAlgorithm,
 ): void {
   const id = `${environment} ${algorithm} 1`;
@@ -89,12 +90,12 @@ function insertKey(
 
 const allKeys = async (db: Database): Promise<KeyRow[]> => {
   const found = await Promise.all(
-    ENVIRONMENTS.map((environment) => db.find(signingKeys, { environment })),
+    MODES.map((environment) => db.find(signingKeys, { environment })),
   );
   return found.flat();
 };
 
-const activeOf = (rows: KeyRow[], environment: Environment, algorithm: KeyAlgorithm) =>
+const activeOf = (rows: KeyRow[], environment: Mode, algorithm: KeyAlgorithm) =>
   rows.find(
     (row) =>
       row.environment === environment && row.algorithm === algorithm && row.status === 'active',
@@ -116,10 +117,7 @@ export async function publicKeys(db: Database): Promise<PublicKeyView[]> {
 }
 
 /** The P-256 public key that verifies an environment's webhooks now, or undefined before the first start. */
-export async function publicKeyPem(
-  db: Database,
-  environment: Environment,
-): Promise<string | undefined> {
+export async function publicKeyPem(db: Database, environment: Mode): Promise<string | undefined> {
   return activeOf(await allKeys(db), environment, 'P-256')?.public_key;
 }
 
@@ -129,7 +127,7 @@ export async function publicKeyPem(
  */
 export async function ensureSigningKeys(runtime: Runtime, masterKey: Uint8Array): Promise<void> {
   const rows = await allKeys(runtime.db);
-  const missing = ENVIRONMENTS.flatMap((environment) =>
+  const missing = MODES.flatMap((environment) =>
     ALGORITHMS.filter((algorithm) => !activeOf(rows, environment, algorithm)).map((algorithm) => ({
       environment,
       algorithm,
@@ -152,14 +150,14 @@ export async function loadSigningKeys(
 ): Promise<SigningKeys> {
   await ensureSigningKeys(runtime, masterKey);
   const rows = await allKeys(runtime.db);
-  const opened = (environment: Environment, algorithm: KeyAlgorithm) => {
+  const opened = (environment: Mode, algorithm: KeyAlgorithm) => {
     const row = activeOf(rows, environment, algorithm);
     if (!row) throw new Fault('INTERNAL_ERROR', `no ${algorithm} key for ${environment}`);
     const der = open(masterKey, row.private_key, contextOf(row.id));
     const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
     return { privateKey, publicKeyPem: row.public_key };
   };
-  const keyOf = (environment: Environment): SigningKey => ({
+  const keyOf = (environment: Mode): SigningKey => ({
     ...opened(environment, 'P-256'),
     standard: opened(environment, 'Ed25519'),
   });

@@ -1,6 +1,7 @@
 // A whole server in the test's own process, on its own database cloned from the migrated template, with a
 // clock that stands still until moved. Requests go through the real routes, and every reply is checked
 // against its contract and noted, so that a declared status nobody has seen can be named.
+
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -20,21 +21,18 @@ import { BASE_PATH } from '../../../src/http/server.ts';
 import type { Contract, Permission } from '../../../src/kernel/contract/operation.ts';
 import { fieldErrors } from '../../../src/kernel/contract/validate.ts';
 import type { Code } from '../../../src/kernel/fault.ts';
+import type { Mode } from '../../../src/kernel/mode.ts';
 import type { HttpRequest, World } from '../../../src/kernel/world.ts';
 import { systemWorld } from '../../../src/runtime/config/system-world.ts';
 import { createLog } from '../../../src/runtime/observability/log.ts';
-import {
-  type Ctx,
-  type Environment,
-  eventContext,
-} from '../../../src/runtime/operation/context.ts';
+import { type Ctx, eventContext } from '../../../src/runtime/operation/context.ts';
 import { operate } from '../../../src/runtime/operation/operate.ts';
 import { booksBalance } from './books.ts';
 import { createTestDatabase } from './database.ts';
 
 export interface TestPlatform {
   id: string;
-  environment: Environment;
+  environment: Mode;
   clientId: string;
   clientSecret: string;
 }
@@ -177,7 +175,7 @@ export async function startApp(options: AppOptions = {}) {
 
   async function platform(
     name: string,
-    more: { environment?: Environment; regulated?: boolean; permissions?: Permission[] } = {},
+    more: { environment?: Mode; regulated?: boolean; permissions?: Permission[] } = {},
   ): Promise<TestPlatform> {
     const environment = more.environment ?? 'sandbox';
     const made = await createPlatformWithToken(runtime, {
@@ -291,7 +289,7 @@ export async function startApp(options: AppOptions = {}) {
     app,
     world,
     connectorsOf: registry,
-    fundingOf: (each: Environment) => registry(each).funding,
+    fundingOf: (each: Mode) => registry(each).funding,
     log: lines,
     databaseUrl: database.url,
     filesFolder: settings.files.folder,

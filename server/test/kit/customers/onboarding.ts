@@ -1,7 +1,8 @@
 // A desk for tests of onboarding: platforms of each kind, people and businesses with everything an identity
 // check asks for, and the events about one customer in their order.
+
 import { platforms } from '../../../src/features/tenancy/platform/store.ts';
-import type { Environment } from '../../../src/runtime/operation/context.ts';
+import type { Mode } from '../../../src/kernel/mode.ts';
 import { ok } from '../app/fixtures.ts';
 import { type Answer, startApp, type TestPlatform } from '../app/harness.ts';
 import { paperForm, pdfFile } from '../http/documents.ts';
@@ -61,7 +62,7 @@ export type Kind = (typeof KINDS)[number];
 export async function openDesk(options: Parameters<typeof startApp>[0] = {}) {
   const app = await startApp(options);
 
-  async function platformOf(kind: Kind, environment: Environment = 'sandbox') {
+  async function platformOf(kind: Kind, environment: Mode = 'sandbox') {
     const made = await app.newPlatform(`${kind} ${environment}`, {
       environment,
       regulated: kind === 'regulated',

@@ -1,5 +1,6 @@
 // An outbox of one's own for tests of delivery: a database, a clock that stands still, keys, and events
 // put straight into the table, without the operations that would write them.
+
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { namingFor } from '../../../src/catalog/naming.ts';
 import {
@@ -7,12 +8,12 @@ import {
   type Deliverer,
 } from '../../../src/features/notifications/webhooks/index.ts';
 import { newId } from '../../../src/kernel/id.ts';
+import type { Mode } from '../../../src/kernel/mode.ts';
 import type { Time, World } from '../../../src/kernel/world.ts';
 import { systemWorld } from '../../../src/runtime/config/system-world.ts';
 import { type Database, openDatabase } from '../../../src/runtime/db/database.ts';
 import type { Log } from '../../../src/runtime/observability/log.ts';
 import { createMetrics, type Metrics } from '../../../src/runtime/observability/metrics.ts';
-import type { Environment } from '../../../src/runtime/operation/context.ts';
 import type { SigningKeys } from '../../../src/runtime/security/keys.ts';
 import { createVault } from '../../../src/runtime/security/vault.ts';
 import { createTestDatabase } from '../app/database.ts';
@@ -111,7 +112,7 @@ export async function openOutbox() {
       deliverers.push(made);
       return made;
     },
-    async platform(endpoint: string | null, environment: Environment = 'sandbox') {
+    async platform(endpoint: string | null, environment: Mode = 'sandbox') {
       const id = newId(world, 'PlatformConfig');
       await db.query(INSERT_PLATFORM, [id, environment, endpoint, new Date(world.now())]);
       return id;

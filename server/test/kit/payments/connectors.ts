@@ -1,12 +1,13 @@
 // What the connectors of the list offer, each opened by itself: a suite over the offers of a port includes
 // the connectors that another one would replace.
+
 import type {
   Capabilities,
   Capability,
   ConnectorParts,
-  Mode,
 } from '../../../src/connectors/connector.ts';
 import { CONNECTORS, custodyKeysOf, openConnectors } from '../../../src/connectors/registry.ts';
+import type { Mode } from '../../../src/kernel/mode.ts';
 import type { World } from '../../../src/kernel/world.ts';
 import { createVault } from '../../../src/runtime/security/vault.ts';
 

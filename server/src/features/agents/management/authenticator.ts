@@ -1,9 +1,9 @@
 // Which agent asks, by its bearer token. Nothing is remembered that would let one in: whoever deletes an
 // agent or its customer ends its access at once. A token is found by its hash, so how long that takes says
 // nothing about it.
+import type { Caller } from '../../../kernel/caller.ts';
 import { PERMISSIONS } from '../../../kernel/contract/operation.ts';
 import type { World } from '../../../kernel/world.ts';
-import type { Caller } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
 import { readCustomer } from '../../customers/records/index.ts';

@@ -7,9 +7,10 @@ import { Type } from '@sinclair/typebox';
 import { isOfferedIn } from '../../../catalog/currencies/offers.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { defineJob, type JobInput } from '../../../kernel/contract/job.ts';
+import type { Mode } from '../../../kernel/mode.ts';
 import type { Time } from '../../../kernel/world.ts';
 import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
-import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { BACKFILL_ACCOUNTS } from '../../tenancy/config/index.ts';
 import { type PlatformRow, readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
@@ -42,7 +43,7 @@ export interface CustomersOfAccounts {
 }
 
 interface AccountParts extends CustomersOfAccounts {
-  connectors(environment: Environment): Connectors;
+  connectors(environment: Mode): Connectors;
   /** Stages what belongs to accounts that were just opened: to a wallet, its keys. */
   opened(ctx: Ctx, accounts: readonly InternalAccountRow[]): Promise<void>;
 }

@@ -1,10 +1,11 @@
 // An account is given its coordinates when it is opened, and keeps them. When the operator's collection
 // accounts have changed, they are requested again, for one account or for all of a platform, a piece at a
 // time so that a large platform's payments are not held up.
+
 import type { FundingPort } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import type { Environment } from '../../../runtime/operation/context.ts';
+import type { Mode } from '../../../kernel/mode.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { type PlatformRow, platformById, systemCaller } from '../../tenancy/platform/index.ts';
 import { refreshFunding } from './provision.ts';
@@ -14,7 +15,7 @@ const AT_ONCE = 100;
 
 interface RefreshParts {
   runtime: Runtime;
-  fundingOf(environment: Environment): FundingPort | undefined;
+  fundingOf(environment: Mode): FundingPort | undefined;
 }
 
 /** Requests these accounts' coordinates again; the ids of those that have changed. */

@@ -2,12 +2,14 @@
 // units of its own beside the money: an account for each allowance and period that begins at zero and whose
 // floor is the limit below zero. So a limit is as exact as a balance, whoever pays at the same moment and
 // through whichever process.
+
 import type { Fault } from '../../../kernel/fault.ts';
+import type { Mode } from '../../../kernel/mode.ts';
 import type { Time } from '../../../kernel/world.ts';
 import { type FloorBasis, setFloors } from '../../../runtime/committer/ledger-accounts.ts';
 import { transfersInStep } from '../../../runtime/committer/ledger-reads.ts';
 import type { Database } from '../../../runtime/db/database.ts';
-import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import { readLedgerAccount } from '../ledger-accounts/index.ts';
 
 export interface VelocityLimit {
@@ -24,7 +26,7 @@ export interface VelocityLimit {
 const accountOf = ({ of }: Pick<VelocityLimit, 'of'>) => `volume:${of}`;
 
 /** What was taken of allowances stands here, so that each unit sums to zero. */
-const counterOf = (environment: Environment, unit: string) => `volume:${environment}:${unit}`;
+const counterOf = (environment: Mode, unit: string) => `volume:${environment}:${unit}`;
 
 /** Nobody takes it for money: sums of a currency do not see it. */
 const currencyOf = (unit: string) => `volume.${unit}`;

@@ -16,6 +16,7 @@
 // be undone. Between two processes that remains: a twin with more time may read an approval after its commit
 // and before the one that undoes it. Then the network has heard both yes and no; what it clears is a late
 // clearing.
+
 import { setTimeout as pause } from 'node:timers/promises';
 import type {
   CardDecision,
@@ -23,10 +24,12 @@ import type {
   CardRequest,
   IssuerDesk,
 } from '../../../connectors/ports/cards.ts';
+import type { Caller } from '../../../kernel/caller.ts';
 import { Fault, mayPass } from '../../../kernel/fault.ts';
+import type { Mode } from '../../../kernel/mode.ts';
 import type { Time } from '../../../kernel/world.ts';
 import { isLost } from '../../../runtime/committer/lane.ts';
-import type { Caller, Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import { isKeyTaken, operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { cardPaymentOf } from '../clearing/payment.ts';
@@ -189,11 +192,7 @@ function oneByOne() {
 }
 
 /** The desk for issuers of an environment; no message reaches cards of another. */
-export function issuerDesk(
-  runtime: Runtime,
-  parts: CardParts,
-  environment: Environment,
-): IssuerDesk {
+export function issuerDesk(runtime: Runtime, parts: CardParts, environment: Mode): IssuerDesk {
   const { db, world } = runtime;
   const turn = oneByOne();
   const at = (platformId: string) => systemCaller(platformId, environment);

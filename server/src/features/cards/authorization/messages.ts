@@ -11,9 +11,10 @@ import type {
   DeclineReason,
 } from '../../../connectors/ports/cards.ts';
 import { Fault } from '../../../kernel/fault.ts';
+import type { Mode } from '../../../kernel/mode.ts';
 import { iso } from '../../../kernel/world.ts';
 import { equals } from '../../../runtime/db/database.ts';
-import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import type { CardPaymentRow } from '../../payments/transactions/index.ts';
 import { leanOnPayment } from '../clearing/payment.ts';
@@ -143,7 +144,7 @@ const OPENED = `select transaction_id, platform_id from card_messages
 /** The payment that an issuer's name stands for, and whose it is. */
 export async function paymentNamed(
   db: Ctx['db'],
-  environment: Environment,
+  environment: Mode,
   token: string,
 ): Promise<{ transactionId: string; platformId: string } | undefined> {
   type Found = { transaction_id: string; platform_id: string };

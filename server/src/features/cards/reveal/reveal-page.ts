@@ -7,7 +7,8 @@
 import type { CardDetails } from '../../../connectors/ports/cards.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { type HostedPage, LINK_ENDED, type PageContent } from '../../../kernel/contract/page.ts';
-import { createContext, type Environment } from '../../../runtime/operation/context.ts';
+import type { Mode } from '../../../kernel/mode.ts';
+import { createContext } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
 import { cardBrandOf, cardProgramNameOf, cardProgramOf } from '../../tenancy/config/index.ts';
@@ -16,7 +17,7 @@ import { cardReveals } from '../store.ts';
 import { giveLinkBack, REVEAL_PATH, takeLink } from './reveal.ts';
 
 interface Parts {
-  connectors(environment: Environment): Connectors;
+  connectors(environment: Mode): Connectors;
   /** Receives a note of an issuer that does not answer. */
   note(problem: string): void;
 }

@@ -4,7 +4,8 @@
 
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
-import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { Mode } from '../../../kernel/mode.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import {
   type CodePurpose,
@@ -30,7 +31,7 @@ import {
 } from './contract.ts';
 
 interface ContactParts {
-  connectors: (environment: Environment) => Connectors;
+  connectors: (environment: Mode) => Connectors;
 }
 
 interface Channel {

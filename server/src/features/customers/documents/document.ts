@@ -8,9 +8,10 @@ import type { Connectors } from '../../../connectors/ports/index.ts';
 import type { UploadedFile } from '../../../kernel/contract/upload.ts';
 import { Fault, invalid } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
+import type { Mode } from '../../../kernel/mode.ts';
 import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
 import { dropFile, type Files, keepFile } from '../../../runtime/files/files.ts';
-import { type Ctx, type Environment, stamps } from '../../../runtime/operation/context.ts';
+import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
 import type { DataKey, Vault } from '../../../runtime/security/vault.ts';
 import { type OwnerRow, readOwner, requireOwner } from '../owners/index.ts';
 import {
@@ -71,7 +72,7 @@ const isDecided = ({ customer, owner }: Holder): boolean =>
 
 /** What documents are handled with. */
 export interface DocumentParts {
-  connectors(environment: Environment): Connectors;
+  connectors(environment: Mode): Connectors;
   files: Pick<Files, 'read'>;
 }
 

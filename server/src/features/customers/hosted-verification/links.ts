@@ -1,8 +1,9 @@
 // The lifecycle of a link: it is created, it opens the page, and it ends. A link can be created in any
 // state of the check, because existing clients do so; opening one checks what may have changed since.
+import type { Caller } from '../../../kernel/caller.ts';
 import { Fault, invalid } from '../../../kernel/fault.ts';
 import { iso } from '../../../kernel/world.ts';
-import type { Caller, Ctx } from '../../../runtime/operation/context.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { randomText, sha256Hex } from '../../../runtime/security/crypto.ts';
 import { readPlatform } from '../../tenancy/platform/index.ts';

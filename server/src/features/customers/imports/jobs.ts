@@ -4,6 +4,7 @@
 
 import { setImmediate as pause } from 'node:timers/promises';
 import { Type } from '@sinclair/typebox';
+import type { Caller } from '../../../kernel/caller.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import { dropFile, type Files } from '../../../runtime/files/files.ts';
 import {
@@ -12,7 +13,7 @@ import {
   jobHandler,
   type Result,
 } from '../../../runtime/jobs/jobs.ts';
-import type { Caller, Ctx } from '../../../runtime/operation/context.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { createCustomer } from '../registration/index.ts';

@@ -4,10 +4,10 @@
 
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Caller } from '../../../kernel/caller.ts';
 import type { Contract } from '../../../kernel/contract/operation.ts';
 import { Fault, type FieldError, invalid, mayPass } from '../../../kernel/fault.ts';
 import type { Id } from '../../../kernel/id.ts';
-import type { Caller } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { readPlatform } from '../../tenancy/platform/index.ts';
 import { readCustomer } from '../records/index.ts';

@@ -5,8 +5,8 @@
 import { formatMoney } from '../../../catalog/currencies/money-format.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import type { HostedPage, Labelled, PageContent } from '../../../kernel/contract/page.ts';
+import type { Mode } from '../../../kernel/mode.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
-import type { Environment } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { brandOf } from '../../tenancy/config/index.ts';
 import { readPlatform } from '../../tenancy/platform/index.ts';
@@ -14,7 +14,7 @@ import { INVITATION_PATH, isCode, statusOf } from './invitation.ts';
 import { type InvitationRow, invitations } from './store.ts';
 
 interface Parts {
-  connectors(environment: Environment): Connectors;
+  connectors(environment: Mode): Connectors;
 }
 
 const UNKNOWN: PageContent = {

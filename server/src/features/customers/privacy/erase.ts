@@ -2,9 +2,10 @@
 // takes out what lies in clear beside it: from then on the customer is erased for every reader. What can be
 // long (payments, events) is emptied after it in short statements, each of which leaves alone what one before
 // has done; an erasure that is cut short has no finish in its row and continues when it is run again.
+import type { Caller } from '../../../kernel/caller.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { iso } from '../../../kernel/world.ts';
-import type { Caller, Ctx } from '../../../runtime/operation/context.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import {
   type Counts,

@@ -4,7 +4,8 @@
 import type { Static } from '@sinclair/typebox';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import type { Refused } from '../../../kernel/contract/operation.ts';
-import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { Mode } from '../../../kernel/mode.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,
   provisionAccounts,
@@ -36,7 +37,7 @@ export type TiedCredentials = (
 ) => Promise<Static<typeof SignedRequestChallenge> | Refused | undefined>;
 
 export interface CustomerParts {
-  connectors(environment: Environment): Connectors;
+  connectors(environment: Mode): Connectors;
   /** Stages what belongs to those of a customer's new accounts that are embedded wallets. */
   openWallets(
     ctx: Ctx,

@@ -1,16 +1,18 @@
 // Cases that take their time: a job asks the connector again, and what it says then is applied once, to the
 // verification that was submitted and only while that one still waits. A decision or a later submission
 // that came first wins.
+
 import { Type } from '@sinclair/typebox';
 import type { Connectors, IdentityVerdict } from '../../../connectors/ports/index.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
+import type { Mode } from '../../../kernel/mode.ts';
 import {
   type JobHandler,
   type JobOf,
   jobHandler,
   type Result,
 } from '../../../runtime/jobs/jobs.ts';
-import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { type CustomerRow, isFinal, readCustomer } from '../records/index.ts';
@@ -76,7 +78,7 @@ async function heed(ctx: Ctx, id: string, arrived: boolean, verdict: IdentityVer
 
 /** Handlers of the jobs that ask again; list them where the worker is built. */
 export function verificationJobs(options: {
-  connectors: (environment: Environment) => Connectors;
+  connectors: (environment: Mode) => Connectors;
 }): JobHandler[] {
   const run = async (runtime: Runtime, job: JobOf<typeof ASK_AGAIN>): Promise<Result> => {
     const { verificationId: id, arrived } = job.input;

@@ -9,7 +9,8 @@ import type {
   IdentityVerdict,
 } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { Mode } from '../../../kernel/mode.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import { ownPlatform } from '../../tenancy/platform/index.ts';
 import { markSubmitted } from '../documents/index.ts';
 import { type CustomerRow, customerOf, requireCustomer } from '../records/index.ts';
@@ -59,7 +60,7 @@ async function openFindings(
 }
 
 export interface VerificationParts {
-  connectors(environment: Environment): Connectors;
+  connectors(environment: Mode): Connectors;
 }
 
 type Verdict =

@@ -1,12 +1,14 @@
 // Sending a message: an operation stages it, a job hands it over after the commit. A connector that does
 // not answer is tried again until the message has expired; a code that ran out is not sent any more. Where
 // no connector is there the sandbox keeps the message, for the operator to read, and nothing goes out.
+
 import { Type } from '@sinclair/typebox';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { defineJob, type JobDefinition, PlatformFields } from '../../../kernel/contract/job.ts';
+import type { Mode } from '../../../kernel/mode.ts';
 import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
 import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
-import type { Ctx, Environment, Reader } from '../../../runtime/operation/context.ts';
+import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import type { DataKey } from '../../../runtime/security/vault.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
@@ -88,7 +90,7 @@ export async function openMessageOf(
 export function canSend(
   { mail, sms }: Connectors,
   channel: MessageChannel,
-  environment: Environment,
+  environment: Mode,
 ): boolean {
   return environment === 'sandbox' || (channel === 'EMAIL' ? mail : sms) !== undefined;
 }
@@ -101,7 +103,7 @@ async function handOver(
   runtime: Runtime,
   customerKey: CustomerKey,
   { mail, sms }: Connectors,
-  environment: Environment,
+  environment: Mode,
   row: MessageRow,
 ): Promise<Outcome> {
   if (runtime.world.now() >= row.expires_at) return failed('EXPIRED');
@@ -126,7 +128,7 @@ function endMessage(ctx: Ctx, row: MessageRow, outcome: Outcome, attempts: numbe
 }
 
 interface MessageParts {
-  connectors(environment: Environment): Connectors;
+  connectors(environment: Mode): Connectors;
   customerKey: CustomerKey;
 }
 

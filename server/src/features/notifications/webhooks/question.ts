@@ -1,9 +1,9 @@
 // An event that asks. Most events tell, and are told until somebody hears them; this one is sent once by
 // whoever needs the answer, which decides what happens next. What came of it is kept like any other try.
+import type { Mode } from '../../../kernel/mode.ts';
 import type { World } from '../../../kernel/world.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Metrics } from '../../../runtime/observability/metrics.ts';
-import type { Environment } from '../../../runtime/operation/context.ts';
 import { excerptOf, type SendDeps, type Sent, send } from './send.ts';
 import { recordOutcomes, storedEvent } from './store.ts';
 
@@ -14,7 +14,7 @@ export interface QuestionDeps extends Omit<SendDeps, 'world'> {
 interface Question {
   eventId: string;
   endpoint: string;
-  environment: Environment;
+  environment: Mode;
 }
 
 /** Whether the receiver has understood the question, whatever it said to it. */

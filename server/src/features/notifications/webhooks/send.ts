@@ -1,9 +1,10 @@
 // One try to deliver one event, whoever asks for it: the loop that works off what is due, or a platform
 // that tests its endpoint. A try never throws; what went wrong is its result.
+
 import type { Naming } from '../../../catalog/naming.ts';
+import type { Mode } from '../../../kernel/mode.ts';
 import { endpointProblem, mustBePublic } from '../../../kernel/net/endpoint.ts';
 import type { Time, World } from '../../../kernel/world.ts';
-import type { Environment } from '../../../runtime/operation/context.ts';
 import type { SigningKeys } from '../../../runtime/security/keys.ts';
 import { bodyOf, headersOf, type StoredEvent } from './envelope.ts';
 import { ANSWER_TIMEOUT_MS } from './schedule.ts';
@@ -57,7 +58,7 @@ export async function send(
   deps: SendDeps,
   event: StoredEvent,
   endpoint: string,
-  environment: Environment,
+  environment: Mode,
 ): Promise<Sent> {
   const { world, keys, naming } = deps;
   const started = world.now();

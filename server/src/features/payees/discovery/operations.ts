@@ -17,7 +17,8 @@ import type { FeeSchedule } from '../../../catalog/currencies/fees.ts';
 import type { PaymentRail } from '../../../catalog/rails/rails.ts';
 import type { Connectors, RailPort } from '../../../connectors/ports/index.ts';
 import { Fault, type FieldError, invalid } from '../../../kernel/fault.ts';
-import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { Mode } from '../../../kernel/mode.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { settingOf } from '../../tenancy/config/index.ts';
 import { type PlatformRow, readPlatform } from '../../tenancy/platform/index.ts';
@@ -138,9 +139,7 @@ function oneAtATime() {
 }
 
 /** The look-ups; `connectors` gives those of an environment. */
-export function discoveryOperations(options: {
-  connectors: (environment: Environment) => Connectors;
-}) {
+export function discoveryOperations(options: { connectors: (environment: Mode) => Connectors }) {
   const memory = rateMemory();
   const inTurn = oneAtATime();
   return [

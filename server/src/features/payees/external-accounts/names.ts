@@ -1,18 +1,20 @@
 // What the institution of an account says about its holder's name. It is asked while the client waits; one
 // that takes its time is asked again by a job, and its answer then is read, not told, since a name changes
 // nothing about how the account may be used. An account that turns out not to exist does, and is told.
+
 import { Type } from '@sinclair/typebox';
 import type { AccountInfo } from '../../../catalog/accounts/account-schemas.ts';
 import type { Connectors, NameCheck, NamePort } from '../../../connectors/ports/index.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import { Fault } from '../../../kernel/fault.ts';
+import type { Mode } from '../../../kernel/mode.ts';
 import {
   type JobHandler,
   type JobOf,
   jobHandler,
   type Result,
 } from '../../../runtime/jobs/jobs.ts';
-import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { hasInstitution } from './account.ts';
@@ -64,9 +66,7 @@ export function heedName(ctx: Ctx, row: ExternalAccountRow, check: NameCheck): v
 }
 
 /** Handlers of the jobs that ask again; list them where the worker is built. */
-export function nameJobs(options: {
-  connectors: (environment: Environment) => Connectors;
-}): JobHandler[] {
+export function nameJobs(options: { connectors: (environment: Mode) => Connectors }): JobHandler[] {
   const run = async (runtime: Runtime, job: JobOf<typeof CHECK_NAME>): Promise<Result> => {
     const row = await runtime.db.read(externalAccounts, job.input.accountId);
     const platform = row && (await readPlatform(runtime.db, row.platform_id));

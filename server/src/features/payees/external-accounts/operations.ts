@@ -1,11 +1,13 @@
 // External accounts: adding, reading and deleting them. The institution is asked for the beneficiary's
 // name while the client waits, since the answer is part of the account; everything else is decided from
 // the request. A deleted account stays as a row, because payments to it may still be on their way.
+
 import type { Static } from '@sinclair/typebox';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { invalidField } from '../../../kernel/fault.ts';
+import type { Mode } from '../../../kernel/mode.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
-import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { customerOf } from '../../customers/records/index.ts';
 import { readPlatform } from '../../tenancy/platform/index.ts';
@@ -122,7 +124,7 @@ async function remove(ctx: Ctx, owner: Owner, id: string) {
 
 /** The operations; `connectors` gives those of an environment. */
 export function externalAccountOperations(options: {
-  connectors: (environment: Environment) => Connectors;
+  connectors: (environment: Mode) => Connectors;
 }) {
   const connectorsOf = (ctx: Ctx) => options.connectors(ctx.caller.environment);
   return [

@@ -17,8 +17,9 @@ import {
   LINK_ENDED,
   type PageContent,
 } from '../../../kernel/contract/page.ts';
+import type { Mode } from '../../../kernel/mode.ts';
 import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
-import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
 import { brandOf } from '../../tenancy/config/index.ts';
@@ -34,7 +35,7 @@ export const LIVENESS_CHECK = defineJob(
 /** The page's path, in front of the token. */
 export const LIVENESS_PATH = '/ownership';
 
-type Parts = { connectors: (environment: Environment) => Connectors };
+type Parts = { connectors: (environment: Mode) => Connectors };
 
 type CheckInput = JobInput<typeof LIVENESS_CHECK>;
 
@@ -59,7 +60,7 @@ const checkOf = ({ challenge, account }: Found): LivenessCheck => ({
   startedAt: challenge.issued_at,
 });
 
-async function progressOf(parts: Parts, environment: Environment, found: Found, now: number) {
+async function progressOf(parts: Parts, environment: Mode, found: Found, now: number) {
   const port = parts.connectors(environment).liveness;
   // A check that nobody carries out any more, or that outlived its challenge, has failed.
   if (!port || now >= found.challenge.expires_at) return { state: 'failed' } as const;

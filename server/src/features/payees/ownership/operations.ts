@@ -1,13 +1,15 @@
 // Starting a challenge and handing in its answer, for customers' wallets and for the platform's own. A bad
 // or late answer is refused and changes the account all the same, in one change set: what is refused here
 // is committed first.
+
 import type { Static } from '@sinclair/typebox';
 import { primaryIdentifierOf, rowOf } from '../../../catalog/accounts/account-info.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { uuid7 } from '../../../kernel/id.ts';
+import type { Mode } from '../../../kernel/mode.ts';
 import { iso } from '../../../kernel/world.ts';
-import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { randomText, sha256Hex } from '../../../runtime/security/crypto.ts';
 import {
@@ -37,7 +39,7 @@ import { evmDigest, hexBytes } from './signatures/personal.ts';
 import { type OwnershipChallengeRow, type OwnershipMethod, ownershipChallenges } from './store.ts';
 
 interface OwnershipParts {
-  connectors: (environment: Environment) => Connectors;
+  connectors: (environment: Mode) => Connectors;
   /** Where this server is reached from outside, without a slash at the end. */
   origin: () => string;
 }

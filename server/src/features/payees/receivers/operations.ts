@@ -12,8 +12,9 @@ import type { UmaProvider } from '../../../catalog/rails/uma-providers.ts';
 import { VASPS } from '../../../catalog/rails/vasps.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { Fault, type FieldError, invalid, invalidField } from '../../../kernel/fault.ts';
+import type { Mode } from '../../../kernel/mode.ts';
 import { isLess, type Money, subtract } from '../../../kernel/money.ts';
-import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import {
   type InternalAccountRow,
@@ -133,9 +134,7 @@ const presentProvider = (provider: UmaProvider) => ({
 });
 
 /** The operations; `connectors` gives those of an environment. */
-export function receiverOperations(options: {
-  connectors: (environment: Environment) => Connectors;
-}) {
+export function receiverOperations(options: { connectors: (environment: Mode) => Connectors }) {
   const { connectors } = options;
   return [
     handle(lookupUma, async (ctx, { params, query }) => {

@@ -4,8 +4,8 @@
 
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import { isId } from '../../../kernel/id.ts';
+import type { Mode } from '../../../kernel/mode.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
-import type { Environment } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
 import {
@@ -30,12 +30,12 @@ interface WaitingRow {
 }
 
 interface Waiting extends WaitingRow {
-  environment: Environment;
+  environment: Mode;
 }
 
 interface ListInput {
   platformId?: string | undefined;
-  environment?: Environment | undefined;
+  environment?: Mode | undefined;
   limit: number;
 }
 

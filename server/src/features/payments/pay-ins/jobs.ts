@@ -2,15 +2,17 @@
 // they hear in through the same steps that a notice takes. A platform is asked once; only when this process
 // died between question and answer is it asked once more, with the same event, because nobody knows whether
 // it heard. After that the payment is refused: nothing has moved yet, so refusing is always safe.
+
 import type { Connectors, Progress } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
+import type { Caller } from '../../../kernel/caller.ts';
 import {
   type JobHandler,
   type JobOf,
   jobHandler,
   type Result,
 } from '../../../runtime/jobs/jobs.ts';
-import type { Caller, Ctx } from '../../../runtime/operation/context.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { readInternalAccount } from '../../balances/internal-accounts/index.ts';
 import { putQuestion, type QuestionDeps } from '../../notifications/webhooks/index.ts';

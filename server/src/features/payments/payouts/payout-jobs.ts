@@ -4,7 +4,9 @@
 
 import type { Connectors, Progress, RailPort } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
+import type { Caller } from '../../../kernel/caller.ts';
 import type { JobDefinition } from '../../../kernel/contract/job.ts';
+import type { Mode } from '../../../kernel/mode.ts';
 import {
   type JobHandler,
   type JobOf,
@@ -12,7 +14,7 @@ import {
   type Result,
 } from '../../../runtime/jobs/jobs.ts';
 import { hasJobFor } from '../../../runtime/jobs/jobs-table.ts';
-import type { Caller, Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import {
@@ -42,7 +44,7 @@ import {
 } from '../transactions/index.ts';
 import { payoutOf, refundOf, umaPaymentOf } from './instructions.ts';
 
-export type ConnectorsOf = (environment: Environment) => Connectors;
+export type ConnectorsOf = (environment: Mode) => Connectors;
 
 /** How long a callback waits, at first and at most, for what is to be called back to have been sent. */
 const WAIT_MS = 1_000;

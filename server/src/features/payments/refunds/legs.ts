@@ -3,9 +3,10 @@
 // is one place that says which account each cent passes through.
 
 import { isId } from '../../../kernel/id.ts';
+import type { Mode } from '../../../kernel/mode.ts';
 import { lesser, type Money, subtract } from '../../../kernel/money.ts';
 import { house } from '../../../ledger/chart.ts';
-import type { Ctx, Environment, Movement } from '../../../runtime/operation/context.ts';
+import type { Ctx, Movement } from '../../../runtime/operation/context.ts';
 import { debitedOf, type OutgoingRow, receivedOf } from '../transactions/index.ts';
 
 export type Leg = Omit<Movement, 'transactionId'>;
@@ -32,7 +33,7 @@ interface Paid {
 const accountInside = (id: string | null): string | null =>
   id !== null && isId(id, 'InternalAccount') ? id : null;
 
-function paid(row: OutgoingRow, environment: Environment): Paid {
+function paid(row: OutgoingRow, environment: Mode): Paid {
   const sent = debitedOf(row);
   const { currency } = sent;
   return {
@@ -81,7 +82,7 @@ function sale(
 }
 
 /** Source and target follow from the row: accounts inside, or the house's for an end that is outside. */
-export function legsOf(row: OutgoingRow, environment: Environment): Legs {
+export function legsOf(row: OutgoingRow, environment: Mode): Legs {
   const part = paid(row, environment);
   const { source, inside, sent, received, fees, platformFees } = part;
   const feeAccount = house(environment, 'fees', sent.currency);

@@ -5,13 +5,13 @@ import { PurposeOfPayment } from '../../../catalog/rails/purposes.ts';
 import { PaymentRail } from '../../../catalog/rails/rails.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
+import type { Mode } from '../../../kernel/mode.ts';
 import { named, PositiveAmount } from '../../../kernel/schema.ts';
-import type { Environment } from '../../../runtime/operation/context.ts';
 import { TransactionOneOf } from '../presentation/index.ts';
 
 /** What transfers are made with. */
 export interface TransferParts {
-  connectors(environment: Environment): Connectors;
+  connectors(environment: Mode): Connectors;
 }
 
 export const InternalAccountReference = named(

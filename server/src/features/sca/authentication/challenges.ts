@@ -1,13 +1,15 @@
 // What a customer is asked to prove, and whether it did. A challenge is about one thing, by one factor, for a
 // short time and a few wrong tries; a wrong proof counts toward the lock as well. What it proves is said by
 // the caller both times, so that a proof is good for this amount and this payee alone.
+
 import { createHash } from 'node:crypto';
 import type { Static } from '@sinclair/typebox';
 import type { Refused } from '../../../kernel/contract/operation.ts';
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { Fault, type FieldError, invalid, invalidField } from '../../../kernel/fault.ts';
+import type { Mode } from '../../../kernel/mode.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
-import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import { type TryRule, takeTry } from '../../../runtime/operation/tries.ts';
 import { type CustomerRow, requireCustomer } from '../../customers/records/index.ts';
 import {
@@ -82,7 +84,7 @@ const CODE_LENGTH = 6;
 const AGAIN_AFTER_MS = 30_000;
 
 /** How many codes one customer is sent, whatever they are for: each costs, and may be guessed. */
-const SENDINGS: Record<Environment, readonly TryRule[]> = {
+const SENDINGS: Record<Mode, readonly TryRule[]> = {
   production: [{ most: 10, withinMs: 15 * MINUTE_MS }],
   sandbox: [{ most: 60, withinMs: MINUTE_MS }],
 };

@@ -1,13 +1,15 @@
 // What strong customer authentication is built with, and to whom it applies.
+
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { Mode } from '../../../kernel/mode.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import { isUnderSca } from '../../customers/eligibility/index.ts';
 import { type CustomerRow, customerOf } from '../../customers/records/index.ts';
 import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
 
 export interface ScaParts {
-  connectors(environment: Environment): Connectors;
+  connectors(environment: Mode): Connectors;
   /** What links to pages of this server begin with. */
   origin(): string;
 }

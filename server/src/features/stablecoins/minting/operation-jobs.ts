@@ -3,7 +3,9 @@
 // about to be handed over is committed first: what never was may fail at once when the provider turns out
 // to know the platform no more, and what may have been waits, hidden from nobody, until the platform is
 // linked again.
+
 import type { OrderProgress, Unlinked } from '../../../connectors/ports/stablecoins.ts';
+import type { Caller } from '../../../kernel/caller.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
 import {
@@ -12,7 +14,7 @@ import {
   jobHandler,
   type Result,
 } from '../../../runtime/jobs/jobs.ts';
-import type { Caller, Ctx } from '../../../runtime/operation/context.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
 import { linkOf, unlink } from '../coins/provider-accounts.ts';

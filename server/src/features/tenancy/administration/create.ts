@@ -1,9 +1,11 @@
 // What a new platform looks like. Its accounts and its first token are other features' business: see
 // bootstrap.ts for the whole.
+
 import { findCurrency } from '../../../catalog/currencies/currencies.ts';
 import { invalid } from '../../../kernel/fault.ts';
+import type { Mode } from '../../../kernel/mode.ts';
 import { MAX_AMOUNT } from '../../../kernel/money.ts';
-import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   insertPlatform,
   type PasskeySite,
@@ -16,7 +18,7 @@ const UMA_BASE_DOMAIN = 'uma.localhost';
 
 export interface NewPlatform {
   name: string;
-  environment: Environment;
+  environment: Mode;
   /** Does its own compliance: its customers' checks are resolved at creation. */
   regulated: boolean;
   skipPaperwork: boolean;

@@ -1,9 +1,11 @@
 // Which platform asks or is meant, and who acts when the server itself works on a platform's behalf.
+import type { Caller } from '../../../kernel/caller.ts';
 import { PERMISSIONS } from '../../../kernel/contract/operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId, newId } from '../../../kernel/id.ts';
+import type { Mode } from '../../../kernel/mode.ts';
 import type { World } from '../../../kernel/world.ts';
-import type { Caller, Ctx, Environment, Reader } from '../../../runtime/operation/context.ts';
+import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { type PlatformRow, readPlatform } from './store.ts';
 
@@ -25,7 +27,7 @@ export async function platformById({ db }: Runtime, id: string): Promise<Platfor
 export const newPlatformId = (world: World): string => newId(world, 'PlatformConfig');
 
 /** The server acting by itself for a platform: a job, an operator command, the first start. */
-export const systemCaller = (platformId: string, environment: Environment): Caller => ({
+export const systemCaller = (platformId: string, environment: Mode): Caller => ({
   platformId,
   environment,
   tokenId: null,

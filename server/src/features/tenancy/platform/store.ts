@@ -1,8 +1,9 @@
 // A platform: the tenant. Everything else belongs to one, and a token names it on every request.
 
+import type { Mode } from '../../../kernel/mode.ts';
 import { allRows, type Database } from '../../../runtime/db/database.ts';
 import { col, type NewRow, type PatchOf, type RowOf, table } from '../../../runtime/db/table.ts';
-import type { Ctx, Environment, Reader } from '../../../runtime/operation/context.ts';
+import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 
 /** One currency the platform's customers may hold, send and receive. Amounts in smallest units. */
 export interface PlatformCurrency {
@@ -104,7 +105,7 @@ export const requirePlatform = (ctx: Ctx, row: PlatformRow): void => ctx.require
 export async function platformOfUmaDomain(
   db: Pick<Database, 'find'>,
   host: string,
-  environment?: Environment,
+  environment?: Mode,
 ): Promise<PlatformRow | undefined> {
   const where = { uma_domain: host, ...(environment && { environment }) };
   return (await db.find(platforms, where, { limit: 1 }))[0];

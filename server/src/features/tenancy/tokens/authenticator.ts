@@ -1,10 +1,10 @@
 // Who a request comes from, by HTTP Basic. Looking a token up costs two reads, so a credential that was
 // found good is remembered for two seconds; a bad one never is. Every refusal has the same words and does
 // the same work, so neither says whether a client id exists.
+import type { Caller } from '../../../kernel/caller.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Time } from '../../../kernel/world.ts';
 import type { Database } from '../../../runtime/db/database.ts';
-import type { Caller } from '../../../runtime/operation/context.ts';
 import { constantTimeEqual, sha256Hex } from '../../../runtime/security/crypto.ts';
 import { readPlatform } from '../platform/index.ts';
 import { tokens } from './store.ts';

@@ -1,9 +1,11 @@
 // A wallet as operations need it: its account, its row, its customer and the key that opens what is sealed.
+
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import type { CustodyPort } from '../../../connectors/ports/wallets.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import type { Ctx, Environment } from '../../../runtime/operation/context.ts';
+import type { Mode } from '../../../kernel/mode.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { DataKey } from '../../../runtime/security/vault.ts';
 import {
   type InternalAccountRow,
@@ -13,7 +15,7 @@ import { type CustomerRow, dataKeyOf, readCustomer } from '../../customers/recor
 import { type WalletRow, wallets } from '../store.ts';
 
 export interface WalletParts {
-  connectors(environment: Environment): Connectors;
+  connectors(environment: Mode): Connectors;
 }
 
 export interface Wallet {
