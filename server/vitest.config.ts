@@ -3,7 +3,10 @@
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 
-/** Files run in an order of this seed, which the run prints: no test may depend on the order. */
+/**
+ * The run prints it. Files run in an order of this seed, since no test may depend on the order, and test
+ * servers draw their random bytes from it, so that RAILHEAD_TEST_SEED repeats a run.
+ */
 const seed = Number(process.env.RAILHEAD_TEST_SEED ?? Date.now() % 1_000_000);
 
 export default defineConfig({
@@ -12,6 +15,7 @@ export default defineConfig({
     include: ['server/src/**/*.test.ts', 'server/test/**/*.test.ts', 'bench/src/**/*.test.ts'],
     globalSetup: 'server/test/kit/app/global-setup.ts',
     sequence: { shuffle: { files: true }, seed },
+    env: { RAILHEAD_TEST_SEED: String(seed) },
     pool: 'forks',
     maxWorkers: 2,
     // The product keeps nothing in its modules that one test could see of another, and reading all of

@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { type TObject, Type } from '@sinclair/typebox';
 import { afterAll, describe, expect, it } from 'vitest';
-import { testWorld } from '../../test/kit/app/harness.ts';
+import { testWorld } from '../../test/kit/app/world.ts';
 import { partsIn } from '../../test/kit/payments/connectors.ts';
 import { settingsHelp, settingsTable } from '../config.ts';
 import { MODES, type Mode } from '../kernel/mode.ts';

@@ -10,13 +10,14 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { projectRoot } from '../../src/runtime/config/root.ts';
+import { runSeed } from '../kit/app/world.ts';
 import { type Look, lookAt, pending, problemsOf } from '../kit/crash/books.ts';
 import { createLoad, isDone, type Load, must, seeded } from '../kit/crash/load.ts';
 import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 
 const KILLS = Number(process.env.CRASH_KILLS ?? 12);
-const SEED = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000);
+const SEED = Number(process.env.CRASH_SEED ?? runSeed());
 const CLIENTS = 24;
 const PEOPLE = 6;
 /** Answers between two kills, at the least. */

@@ -52,10 +52,6 @@ describe('tidy', () => {
     expect(silent).toEqual([]);
   });
 
-  it('keeps functions to one screen', () => {
-    expect(shipped.flatMap(longFunctions)).toEqual([]);
-  });
-
   it('reads clock, chance and network only through World', () => {
     const allowed = new Set(['server/src/runtime/config/system-world.ts']);
     const banned =
@@ -128,23 +124,3 @@ describe('tidy', () => {
     expect(dead).toEqual([]);
   });
 });
-
-/** Functions over 70 lines, each without the functions declared inside it. */
-function longFunctions(file: string): string[] {
-  const lines = read(file).split('\n');
-  const opening = /^(\s*)(export )?(async )?function\b|^(\s*)(export )?const \w+ = .*=> \{$/;
-  const spans = lines.flatMap((line, from) => {
-    const match = opening.exec(line);
-    if (!match) return [];
-    const indent = match[1] ?? match[4] ?? '';
-    const to = lines.findIndex((each, at) => at > from && each.startsWith(`${indent}}`));
-    return [{ from, to, depth: indent.length }];
-  });
-  return spans.flatMap(({ from, to, depth }) => {
-    const inner = spans.filter((each) => each.from > from && each.to < to);
-    const next = Math.min(...inner.map((each) => each.depth));
-    const direct = inner.filter((each) => each.depth === next && next > depth);
-    const own = to - from + 1 - direct.reduce((sum, each) => sum + each.to - each.from + 1, 0);
-    return own > 70 ? [`${file}:${from + 1} ${own} lines`] : [];
-  });
-}

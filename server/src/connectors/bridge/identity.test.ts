@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/kit/app/harness.ts';
 import { opened } from '../../../test/kit/app/test-app.ts';
+import { testWorld } from '../../../test/kit/app/world.ts';
 import { startIdentityService } from '../../../test/kit/http/identity-service.ts';
 import type { IdentityCase } from '../ports/index.ts';
 import { httpIdentity, verdictIn } from './identity.ts';

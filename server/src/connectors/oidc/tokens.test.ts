@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { type CryptoKey, exportSPKI, importJWK } from 'jose';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/kit/app/harness.ts';
+import { testWorld } from '../../../test/kit/app/world.ts';
 import {
   type ProviderKey,
   providerKey,

@@ -2,7 +2,7 @@
 // all of this; what only one of them promises is tested beside it.
 
 import { describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/kit/app/harness.ts';
+import { testWorld } from '../../../test/kit/app/world.ts';
 import type { Mode } from '../../kernel/mode.ts';
 import { createVault } from '../../runtime/security/vault.ts';
 import { connectorRegistry, custodyKeysOf } from '../registry.ts';

@@ -1,6 +1,6 @@
 // What every checker of documents must keep, whoever is behind it, and what each environment's own does.
 import { describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/kit/app/harness.ts';
+import { testWorld } from '../../../test/kit/app/world.ts';
 import { pdfFile } from '../../../test/kit/http/documents.ts';
 import { offersOf } from '../../../test/kit/payments/connectors.ts';
 import { connectorRegistry } from '../registry.ts';

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/kit/app/harness.ts';
+import { testWorld } from '../../../test/kit/app/world.ts';
 import { startIdentityService } from '../../../test/kit/http/identity-service.ts';
 import { startMailServer } from '../../../test/kit/http/mail-server.ts';
 import { startReceiver } from '../../../test/kit/http/webhook-receiver.ts';

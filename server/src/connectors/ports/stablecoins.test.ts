@@ -1,7 +1,7 @@
 // What every provider of stablecoins must keep, whoever is behind the port, and that production has none
 // until one is connected.
 import { describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/kit/app/harness.ts';
+import { testWorld } from '../../../test/kit/app/world.ts';
 import { exampleOf } from '../../catalog/accounts/account-examples.ts';
 import { connectorRegistry } from '../registry.ts';
 import { sandboxMint } from '../sandbox/stablecoins/mint.ts';

@@ -6,7 +6,7 @@ import { mnemonicToEntropy, validateMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { compactVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/kit/app/harness.ts';
+import { testWorld } from '../../../test/kit/app/world.ts';
 import { ApiKeyStamper, walletCrypto } from '../../../test/kit/wallets/client-libraries.ts';
 import { compressedPoint, p256PublicKey } from '../../kernel/crypto/p256.ts';
 import { MODES, type Mode } from '../../kernel/mode.ts';

@@ -4,7 +4,7 @@
 import { validateMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/kit/app/harness.ts';
+import { testWorld } from '../../../test/kit/app/world.ts';
 import { walletCrypto } from '../../../test/kit/wallets/client-libraries.ts';
 import { SEALED_KEY } from '../../../test/kit/wallets/wallet-vectors.ts';
 import { type P256Pair, p256Pair, wholePoint } from '../../kernel/crypto/p256.ts';

@@ -4,7 +4,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/kit/app/harness.ts';
+import { testWorld } from '../../../test/kit/app/world.ts';
 import { type MailServer, startMailServer } from '../../../test/kit/http/mail-server.ts';
 import { smtpMail } from './mail.ts';
 

@@ -14,7 +14,7 @@ export const ledgerAccounts = table('ledger_accounts', {
   held: col.int8,
   /** Spendable may not fall below it; null for accounts of the house. */
   floor: col.int8.null,
-  /** Nothing new moves out of it or in; changed by `ctx.gate`. Never an account of the house. */
+  /** No new transfer from it or to it. Set by `ctx.freeze`, `ctx.unfreeze`; never of a system account. */
   shut: col.bool,
   created_at: col.time,
 });

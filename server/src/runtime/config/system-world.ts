@@ -73,6 +73,7 @@ export function publicLookup(resolve: Resolve): LookupFunction {
 
 /** Names of this machine are never asked of a name server, which could say anything. */
 const openLookup: LookupFunction = (hostname, options, callback) => {
+  // The types of Node join the callbacks for one address and for all of them.
   if (!isLoopbackHost(hostname)) systemLookup(hostname, options, callback as never);
   else if (!options.all) callback(null, '127.0.0.1', 4);
   else {

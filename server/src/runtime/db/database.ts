@@ -157,6 +157,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const read = createReader(look);
   return {
     read: (table, id) => read(table, id) as Promise<never>,
+    // The interface states the row type, which follows from the table; an arrow cannot repeat it.
     find: async (table, where, choice = {}) => (await look(findSql(table, where, choice))) as never,
     async page<T extends Table>(table: T, query: PageQuery) {
       const [rows, counted] = await Promise.all([

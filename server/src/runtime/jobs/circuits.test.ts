@@ -1,8 +1,8 @@
 // Circuits against real servers: what opens and closes one, that an open one makes no call, and which
 // answers are none of its failures.
 import { afterEach, describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/kit/app/harness.ts';
 import { opened } from '../../../test/kit/app/test-app.ts';
+import { testWorld } from '../../../test/kit/app/world.ts';
 import { startHanging } from '../../../test/kit/http/hanging-servers.ts';
 import { circuitOpenIn } from '../../kernel/net/circuit.ts';
 import { type CircuitChange, createCircuits, MAX_FAILURES, OPEN_MS } from './circuits.ts';

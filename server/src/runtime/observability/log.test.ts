@@ -1,6 +1,6 @@
 // How a log behaves when one thing fails again and again.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { testWorld } from '../../../test/kit/app/harness.ts';
+import { testWorld } from '../../../test/kit/app/world.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { createLog, type Level } from './log.ts';
 

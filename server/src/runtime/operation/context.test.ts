@@ -2,7 +2,7 @@
 // it and however many moves one change set holds.
 import { Type } from '@sinclair/typebox';
 import { describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/kit/app/harness.ts';
+import { testWorld } from '../../../test/kit/app/world.ts';
 import { testEvent } from '../../features/tenancy/config/index.ts';
 import { defineJob } from '../../kernel/contract/job.ts';
 import { Fault } from '../../kernel/fault.ts';

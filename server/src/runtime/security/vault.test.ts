@@ -1,6 +1,6 @@
 // Data keys: what is sealed under one opens with it alone, and not at all once it is gone.
 import { describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/kit/app/harness.ts';
+import { testWorld } from '../../../test/kit/app/world.ts';
 import { createVault } from './vault.ts';
 
 const vaultWith = (byte: number) => createVault(testWorld(), () => Buffer.alloc(32, byte));

@@ -22,23 +22,18 @@ import type { Contract, Permission } from '../../../src/kernel/contract/operatio
 import { fieldErrors } from '../../../src/kernel/contract/validate.ts';
 import type { Code } from '../../../src/kernel/fault.ts';
 import type { Mode } from '../../../src/kernel/mode.ts';
-import type { HttpRequest, World } from '../../../src/kernel/world.ts';
-import { systemWorld } from '../../../src/runtime/config/system-world.ts';
 import { createLog } from '../../../src/runtime/observability/log.ts';
-import { type Ctx, eventContext } from '../../../src/runtime/operation/context.ts';
+import type { Ctx } from '../../../src/runtime/operation/context.ts';
 import { operate } from '../../../src/runtime/operation/operate.ts';
 import { booksBalance } from './books.ts';
 import { createTestDatabase } from './database.ts';
+import { emittedEvents, testWorld, timeOf } from './world.ts';
 
 export interface TestPlatform {
   id: string;
   environment: Mode;
   clientId: string;
   clientSecret: string;
-}
-
-interface TestWorld extends World {
-  set(time: number): void;
 }
 
 export interface Answer {
@@ -52,35 +47,6 @@ export interface Answer {
 export interface CallOptions {
   as?: TestPlatform | { clientId: string; clientSecret: string } | null | undefined;
   headers?: Record<string, string> | undefined;
-}
-
-export interface SeenEvent {
-  id: string;
-  type: string;
-  subject: string;
-  platformId: string;
-  // biome-ignore lint/suspicious/noExplicitAny: the resource, of whatever shape.
-  data: any;
-  balance: bigint | null;
-  held: bigint | null;
-}
-
-const START = Date.UTC(2026, 0, 5, 9, 0, 0);
-
-/** The real world with a clock of its own. */
-export function testWorld(start = START): TestWorld {
-  const real = systemWorld();
-  let now = start;
-  return {
-    now: () => now,
-    set(time) {
-      now = time;
-    },
-    random: (bytes) => real.random(bytes),
-    http: (request: HttpRequest) => real.http(request),
-    stream: (request) => real.stream(request),
-    call: (limits, work) => real.call(limits, work),
-  };
 }
 
 /** Reports a reply that is not what its contract promises, and notes its status and code otherwise. */
@@ -152,20 +118,15 @@ export async function startApp(options: AppOptions = {}) {
   const problems: string[] = [];
   const lines: string[] = [];
   const log = createLog(world, 'debug', (line) => lines.push(line));
+  const { start: _, serviceWord = 'Service', ...others } = options;
   const settings = {
+    ...others,
+    serviceWord,
     databaseUrl: database.url,
     masterKey: Buffer.alloc(32, 7),
-    serviceWord: options.serviceWord ?? 'Service',
-    rateLimits: options.rateLimits,
-    trustedProxies: options.trustedProxies,
-    connectors: options.connectors,
-    walletRecoveryMs: options.walletRecoveryMs,
-    loopbackWebhooks: options.loopbackWebhooks,
-    publicUrl: options.publicUrl,
-    stalledMs: options.stalledMs,
     files: { folder: mkdtempSync(path.join(os.tmpdir(), 'files-')) },
   };
-  const app: App = await compose(settings, world, log, watcher(problems, options.serviceWord));
+  const app: App = await compose(settings, world, log, watcher(problems, serviceWord));
   app.readiness.started();
   const { runtime, server } = app;
   const registry = connectorRegistry(world, {
@@ -228,61 +189,7 @@ export async function startApp(options: AppOptions = {}) {
     };
   }
 
-  /** Runs everything due until nothing is. */
-  async function settle(): Promise<void> {
-    for (;;) {
-      const worked = await app.worker.runDue();
-      const delivered = await app.deliverer.runDue(world.now());
-      if (worked + delivered === 0) return;
-    }
-  }
-
-  const NEXT = `select extract(epoch from min(due)) * 1000 as due from (
-    select min(due_at) as due from jobs union all
-    select min(due_at) from events where due_at is not null union all
-    select min(expires_at) from quotes q join transactions t on t.id = q.transaction_id
-      where t.status = 'PENDING') soon`;
-
-  /** Moves the clock on by `ms`, stopping at every moment at which something is due. */
-  async function advance(ms: number): Promise<void> {
-    const until = world.now() + ms;
-    await settle();
-    for (let round = 0; round < 10_000; round++) {
-      const [row] = await runtime.db.query(NEXT, []);
-      const due =
-        row?.due === null || row?.due === undefined ? Infinity : Math.ceil(Number(row.due));
-      if (due > until) break;
-      world.set(Math.max(world.now(), due));
-      await settle();
-    }
-    world.set(until);
-    await settle();
-  }
-
-  /** The data of an event, opened where it is kept sealed; of one who was erased there is none. */
-  function clearData({ id, data, sealed_for: owner, data_key: sealed }: Record<string, unknown>) {
-    if (owner === null) return data as string;
-    if (sealed === null) return 'null';
-    const key = { owner: owner as string, sealed: sealed as string };
-    return runtime.vault.open(key, data as string, eventContext(id as string)).toString();
-  }
-
-  async function events(): Promise<SeenEvent[]> {
-    const rows = await runtime.db.query(
-      `select e.id, e.platform_id, e.type, subject, data, sealed_for, data_key, balance, held
-        from events e left join customers c on c.id = sealed_for order by e.id`,
-      [],
-    );
-    return rows.map((row) => ({
-      id: row.id as string,
-      platformId: row.platform_id as string,
-      type: row.type as string,
-      subject: row.subject as string,
-      data: JSON.parse(clearData(row)),
-      balance: row.balance as bigint | null,
-      held: row.held as bigint | null,
-    }));
-  }
+  const { settle, advance } = timeOf(app, world);
 
   return {
     ...app,
@@ -301,7 +208,7 @@ export async function startApp(options: AppOptions = {}) {
     call,
     settle,
     advance,
-    events,
+    events: () => emittedEvents(runtime),
     /** A token of the main platform with fewer permissions; the same one for the same name. */
     async tokenWith(permissions: Permission[], name = permissions.join('+')) {
       const known = made.get(name);

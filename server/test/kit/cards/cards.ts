@@ -1,7 +1,8 @@
 // A desk for tests of cards: cardholders with money, cards that are issued, and what was told about them.
 // The ending of a card's name decides what the sandbox does with it, so cards are named here.
 import { customer, fund, internalAccount, ok } from '../app/fixtures.ts';
-import type { Answer, CallOptions, SeenEvent, TestApp } from '../app/harness.ts';
+import type { Answer, CallOptions, TestApp } from '../app/harness.ts';
+import type { SeenEvent } from '../app/world.ts';
 
 type Json = Record<string, unknown>;
 

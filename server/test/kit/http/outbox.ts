@@ -138,6 +138,7 @@ export async function openOutbox() {
     },
     async state(id: string): Promise<EventState> {
       const [row] = await db.query('select due_at, attempts from events where id = $1', [id]);
+      // The columns of the statement above are its fields.
       return row as unknown as EventState;
     },
     async undelivered(): Promise<number> {

@@ -79,6 +79,7 @@ function sampleOf(contract: Contract): unknown {
   const item = document.paths[contract.path]?.[contract.method.toLowerCase()] as Json;
   const request = item.requestBody as { content: Record<string, { schema: Json }> };
   const [content] = Object.values(request.content);
+  // The document is typed by its file, the sampler reads any schema.
   return sample(content?.schema as Json, document as unknown as Json);
 }
 

@@ -33,6 +33,7 @@ export function workerSaying(app: TestApp, ...answers: readonly Voice[]) {
   };
   const worker = createWorker({
     runtime: app.runtime,
+    // The jobs of the order need this port alone.
     handlers: operationJobs({ connectors: () => ({ mint: port }) as never }),
     sweeps: [],
     log: createLog(app.world, 'silent', () => {}),

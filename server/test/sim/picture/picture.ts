@@ -239,6 +239,7 @@ function applyTransfer({ sums }: Picture, { phase, debit, credit, amount }: Tran
   if (moves) add(credit, amount, 0n);
 }
 
+/** The diary has every column as text; only the amount is read as a number. */
 const transferOf = (now: Noted): Transfer => ({
   ...(now as unknown as Transfer),
   amount: amountIn(now.amount),

@@ -1,8 +1,10 @@
 // What speaks to cards in the simulation: the desk of an issuer, on any server and over a line that may
 // break, and what each message must come to by the state of the card, its holder and the account that
 // pays. Foretold from the specification, so that a decision which leans on too little shows.
+import type { CardNotice } from '../../../src/connectors/ports/cards.ts';
 import { connectorRegistry, custodyKeysOf } from '../../../src/connectors/registry.ts';
 import { issuerDesk } from '../../../src/features/cards/index.ts';
+import { assertNever } from '../../../src/kernel/assert-never.ts';
 import type { ChangeSet, Outcome } from '../../../src/runtime/committer/change-set.ts';
 import type { Runtime } from '../../../src/runtime/operation/operate.ts';
 import { accountOf, type Facts, factsOf, unitsIn } from '../picture/card-facts.ts';
@@ -97,7 +99,7 @@ export function decisionOn(sim: Sim, card: Noted, asked: Asked): string {
 
 /** What a network tells of a payment. */
 export interface News {
-  kind: string;
+  kind: CardNotice['kind'];
   amount: bigint;
 }
 
@@ -114,8 +116,11 @@ export function isUntrue(row: Noted, { kind, amount }: News, inSandbox: boolean)
       return inSandbox ? row.status !== 'REFUNDED' : returns.length === 0;
     case 'AUTHORIZATION_ADVICE':
       return direction === 'CREDIT' || (inSandbox && !isOpen);
-    default:
+    case 'CLEARING':
+    case 'AUTHORIZATION_EXPIRY':
       return inSandbox && !isOpen;
+    default:
+      return assertNever(kind, 'card notice');
   }
 }
 

@@ -51,6 +51,7 @@ function watcher(problems: string[]) {
 
 /** The doors to the database, which a dead process no longer gets through. */
 function guard(app: App, isDead: () => boolean): void {
+  // Its functions are replaced by name, whatever they take.
   const db = app.runtime.db as unknown as Record<string, (...given: unknown[]) => Promise<unknown>>;
   for (const name of ['read', 'find', 'page', 'query']) {
     const open = db[name]!.bind(db);
@@ -124,6 +125,7 @@ export async function openNode(settings: Settings, world: World): Promise<Node> 
     async close() {
       dead = true;
       await app.server.close();
+      // A dead server cannot end in order, so the committer is closed without it.
       await (committer as unknown as { close(): Promise<void> }).close();
       await stopDatabase();
     },

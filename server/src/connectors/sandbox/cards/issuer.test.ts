@@ -1,7 +1,7 @@
 // The scripted issuer, ending by ending: what it answers, and when. The rows are taken from its data, so
 // that one that is added without saying here what it means fails.
 import { describe, expect, it } from 'vitest';
-import { testWorld } from '../../../../test/kit/app/harness.ts';
+import { testWorld } from '../../../../test/kit/app/world.ts';
 import { createVault } from '../../../runtime/security/vault.ts';
 import type { CardOrder, CardPull, IssueProgress, PullProgress } from '../../ports/cards.ts';
 import { connectorRegistry, custodyKeysOf } from '../../registry.ts';

@@ -1,6 +1,6 @@
 // The draw of codes: as many characters as asked for, and each code as likely as any other.
 import { describe, expect, it } from 'vitest';
-import { testWorld } from '../../../../test/kit/app/harness.ts';
+import { testWorld } from '../../../../test/kit/app/world.ts';
 import { drawCode, LETTERS_AND_DIGITS } from './codes.ts';
 
 /** A world that draws these bytes. */

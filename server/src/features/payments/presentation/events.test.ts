@@ -10,8 +10,9 @@ import {
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
-import type { SeenEvent, TestPlatform } from '../../../../test/kit/app/harness.ts';
+import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
+import type { SeenEvent } from '../../../../test/kit/app/world.ts';
 
 const app = testApp();
 let options: { as: TestPlatform };

@@ -163,7 +163,7 @@ function somePayment(sim: Sim): Noted {
   return sim.chance.of(open.length && sim.chance.percent(60) ? open : all);
 }
 
-const NEWS = [
+const NEWS: { kind: News['kind']; weight: number }[] = [
   { kind: 'CLEARING', weight: 50 },
   { kind: 'AUTHORIZATION_EXPIRY', weight: 8 },
   { kind: 'AUTHORIZATION_ADVICE', weight: 14 },
@@ -181,7 +181,11 @@ function someNews(sim: Sim, row: Noted): News {
   const returns = over && chance.percent(60) ? 'RETURN' : chance.weighed(news).kind;
   const kind = back ? 'RETURN_REVERSAL' : returns;
   const upTo = (most: bigint) => BigInt(chance.between(1, Math.max(1, Number(most))));
-  const whole = { CLEARING: authorized - settled, RETURN: settled - refunded }[kind] ?? authorized;
+  const wholes: Partial<Record<News['kind'], bigint>> = {
+    CLEARING: authorized - settled,
+    RETURN: settled - refunded,
+  };
+  const whole = wholes[kind] ?? authorized;
   const some = [whole > 0n ? whole : upTo(authorized), upTo(whole), upTo(authorized * 2n)];
   const none = ['AUTHORIZATION_EXPIRY', 'RETURN_REVERSAL'].includes(kind);
   return { kind, amount: none ? 0n : chance.of(some) };

@@ -1,6 +1,6 @@
 // The vectors of RFC 6238 (appendix B, SHA-1) and RFC 4226 (appendix D), and what is asked beyond them.
 import { describe, expect, it } from 'vitest';
-import { testWorld } from '../../../../../test/kit/app/harness.ts';
+import { testWorld } from '../../../../../test/kit/app/world.ts';
 import { createVault } from '../../../../runtime/security/vault.ts';
 import {
   drawRecoveryCodes,

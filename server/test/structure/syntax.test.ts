@@ -1,0 +1,176 @@
+// Rules that need the syntax tree: how long a function is, how a switch ends, and that a cast which the
+// compiler cannot check states its reason.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+
+const root = path.resolve(import.meta.dirname, '../../..');
+
+const isTest = (file: string) => /\.test\.ts$/.test(file);
+const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((file) => /^(server|bench|scripts|examples)\/.*\.(ts|mjs|js)$/.test(file))
+  .filter((file) => !/\/(dist|node_modules)\//.test(file) && existsSync(path.join(root, file)));
+
+const parse = (file: string, text = readFileSync(path.join(root, file), 'utf8')) =>
+  ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+
+function childrenOf(node: ts.Node): ts.Node[] {
+  const children: ts.Node[] = [];
+  ts.forEachChild(node, (child) => void children.push(child));
+  return children;
+}
+
+function* nodesOf(node: ts.Node): Generator<ts.Node> {
+  yield node;
+  for (const child of childrenOf(node)) yield* nodesOf(child);
+}
+
+const lineOf = (source: ts.SourceFile, position: number) =>
+  source.getLineAndCharacterOfPosition(position).line + 1;
+
+const linesOf = (source: ts.SourceFile, node: ts.Node) =>
+  lineOf(source, node.getEnd()) - lineOf(source, node.getStart()) + 1;
+
+/** The functions directly inside a node, however deep, but not those inside another function. */
+function functionsIn(node: ts.Node): ts.Node[] {
+  const found: ts.Node[] = [];
+  const visit = (each: ts.Node): void => {
+    if (ts.isFunctionLike(each) && 'body' in each && each.body) found.push(each);
+    else ts.forEachChild(each, visit);
+  };
+  ts.forEachChild(node, visit);
+  return found;
+}
+
+/** Lines of a function without the functions of two lines and more inside it. */
+const ownLines = (source: ts.SourceFile, node: ts.Node): number =>
+  functionsIn(node)
+    .map((inner) => linesOf(source, inner))
+    .filter((lines) => lines > 1)
+    .reduce((own, lines) => own - lines, linesOf(source, node));
+
+const MAX_LINES = 70;
+
+function longFunctions(source: ts.SourceFile, node: ts.Node = source): string[] {
+  return functionsIn(node).flatMap((each) => {
+    const own = ownLines(source, each);
+    const here = `${source.fileName}:${lineOf(source, each.getStart())} ${own} lines`;
+    return [...(own > MAX_LINES ? [here] : []), ...longFunctions(source, each)];
+  });
+}
+
+describe('functions', () => {
+  const body = (lines: number) => Array.from({ length: lines }, () => '  f();').join('\n');
+  it.each([
+    ['a function', (lines: number) => `function f() {\n${body(lines - 2)}\n}`],
+    ['an arrow of several lines', (n: number) => `const f = (\n  a,\n) => {\n${body(n - 4)}\n};`],
+    ['destructured', (n: number) => `function f({\n  a,\n}) {\n${body(n - 4)}\n}`],
+    ['a method', (n: number) => `const o = {\n  f() {\n${body(n - 2)}\n  },\n};`],
+    [
+      'one in another',
+      (n: number) => `const g = () => {\n  return () => {\n${body(n - 2)}\n  };\n};`,
+    ],
+  ])('of too many lines are found: %s', (_, text) => {
+    expect(longFunctions(parse('a.ts', text(MAX_LINES)))).toEqual([]);
+    expect(longFunctions(parse('a.ts', text(MAX_LINES + 1)))).toHaveLength(1);
+  });
+
+  it(`have at most ${MAX_LINES} lines of their own`, () => {
+    expect(
+      files.filter((file) => !isTest(file)).flatMap((file) => longFunctions(parse(file))),
+    ).toEqual([]);
+  });
+});
+
+/** Switches whose values are not a union that the compiler knows, each with the reason. */
+const OPEN_SWITCHES: Record<string, string> = {
+  'server/src/features/payments/pay-ins/approval.ts: status': 'any HTTP status of a platform',
+  'server/test/sim/picture/coin-book.ts: row.status': 'a column as text',
+  'server/test/sim/picture/lifecycles.ts: status': 'a column as text',
+};
+
+function endsInAssertNever(statement: ts.SwitchStatement): boolean {
+  const last = statement.caseBlock.clauses.at(-1);
+  return !!last && ts.isDefaultClause(last) && /\bassertNever\(/.test(last.getText());
+}
+
+const openSwitches = (source: ts.SourceFile): string[] =>
+  [...nodesOf(source)]
+    .filter(ts.isSwitchStatement)
+    .filter((statement) => !endsInAssertNever(statement))
+    .map((statement) => `${source.fileName}: ${statement.expression.getText()}`);
+
+/** What runs, without the tests. */
+const source = /^server\/(src|test\/(kit|sim))\//;
+
+describe('a switch', () => {
+  it('without assertNever is found', () => {
+    const open = 'switch (a) { case 1: return 2; }';
+    const other = 'switch (a) { case 1: return 2; default: return 3; }';
+    const closed = 'switch (a) { case 1: return 2; default: return assertNever(a); }';
+    expect([open, other, closed].map((text) => openSwitches(parse('a.ts', text)).length)).toEqual([
+      1, 1, 0,
+    ]);
+  });
+
+  it('ends in assertNever, so that a new value does not compile until it is handled', () => {
+    const shipped = files.filter((file) => source.test(file) && !isTest(file));
+    const found = shipped.flatMap((file) => openSwitches(parse(file)));
+    expect([...new Set(found)].sort()).toEqual(Object.keys(OPEN_SWITCHES).sort());
+  });
+});
+
+/** Casts that the compiler does not check: `as never`, and `as unknown as T`. */
+function uncheckedCasts(source: ts.SourceFile): string[] {
+  const lines = source.text.split('\n');
+  const isComment = (line = '') => /^\s*(\/\/|\*|\/\*)|\*\/\s*$|\s\/\/ /.test(line);
+  return [...nodesOf(source)]
+    .filter(ts.isAsExpression)
+    .filter(
+      ({ type, expression }) =>
+        type.kind === ts.SyntaxKind.NeverKeyword ||
+        (ts.isAsExpression(expression) && expression.type.kind === ts.SyntaxKind.UnknownKeyword),
+    )
+    .filter((cast) => {
+      let statement: ts.Node = cast;
+      while (
+        statement.parent &&
+        !ts.isStatement(statement) &&
+        !ts.isPropertyAssignment(statement)
+      ) {
+        statement = statement.parent;
+      }
+      const first = lineOf(source, statement.getStart()) - 1;
+      const own = lineOf(source, cast.getEnd()) - 1;
+      return ![first - 1, first, own - 1, own].some((at) => isComment(lines[at]));
+    })
+    .map(
+      (cast) =>
+        `${source.fileName}:${lineOf(source, cast.getStart())} ${cast.getText().slice(0, 60)}`,
+    );
+}
+
+describe('a cast that the compiler cannot check', () => {
+  it('is found where no comment states the reason', () => {
+    const bare = 'const a = b as unknown as C;';
+    const never = 'f(b as never);';
+    const reasoned = '// The library types it too wide.\nconst a = b as unknown as C;';
+    expect(
+      [bare, never, reasoned].map((text) => uncheckedCasts(parse('a.ts', text)).length),
+    ).toEqual([1, 1, 0]);
+  });
+
+  it('states its reason', () => {
+    expect(
+      files
+        .filter((file) => source.test(file) && !isTest(file))
+        .flatMap((file) => uncheckedCasts(parse(file))),
+    ).toEqual([]);
+  });
+});
