@@ -28,6 +28,7 @@ import { inspect, PATIENCE_MS, press } from './office.ts';
 const START = path.resolve(import.meta.dirname, '../../../examples/wallet-web/start.mjs');
 const TICK_MS = 50;
 
+// The browser and the example's backend have the real clock.
 const app = testApp({ start: Date.now() });
 let desk: WalletDesk;
 let browser: Awaited<ReturnType<typeof launch>>;

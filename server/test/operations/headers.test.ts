@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import type net from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { customer, ok } from '../kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../kit/app/harness.ts';
+import type { TestApp } from '../kit/app/harness.ts';
 import { testApp } from '../kit/app/test-app.ts';
 import { sendRaw } from '../kit/http/raw-http.ts';
 import { document } from '../kit/http/requests.ts';
@@ -15,15 +15,12 @@ interface Got {
   body: string;
 }
 
-let plain: TestApp;
-
 const listen = (to: TestApp) => to.app.server.listen({ port: 0, host: '127.0.0.1' });
 const portOf = (to: TestApp) => (to.app.server.server.address() as net.AddressInfo).port;
 
-afterAll(() => plain.close());
 const app = testApp({ publicUrl: 'https://pay.example.com' });
+const plain = testApp({ publicUrl: 'http://localhost:4140' });
 beforeAll(async () => {
-  plain = await startApp({ publicUrl: 'http://localhost:4140' });
   await Promise.all([listen(app), listen(plain)]);
 });
 

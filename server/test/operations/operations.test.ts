@@ -1,7 +1,7 @@
 // What holds for every operation alike, made from the contracts: a new operation is covered the moment it
 // exists. Nobody without credentials gets anything, nobody without the permission, nobody sees another
 // platform's things, and a fault of ours says nothing about us.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { namingFor } from '../../src/catalog/naming.ts';
 import { systemCaller } from '../../src/features/tenancy/platform/index.ts';
 import type { Operation } from '../../src/http/bind.ts';
@@ -11,7 +11,7 @@ import { createLog } from '../../src/runtime/observability/log.ts';
 import { createMetrics } from '../../src/runtime/observability/metrics.ts';
 import { agentDesk, type HeldAgent } from '../kit/agents/agents.ts';
 import { customer } from '../kit/app/fixtures.ts';
-import { type CallOptions, startApp, type TestApp, watcher, wireOf } from '../kit/app/harness.ts';
+import { type CallOptions, watcher, wireOf } from '../kit/app/harness.ts';
 import { oneOfEach } from '../kit/app/one-of-each.ts';
 import { testApp } from '../kit/app/test-app.ts';
 import { european } from '../kit/customers/contacts.ts';
@@ -29,7 +29,7 @@ const OPEN_TO_ALL = [
 ];
 
 /** A server with little patience. */
-let limited: TestApp;
+const limited = testApp({ rateLimits: { requests: 2, costly: 1, refused: 0 } });
 let foreign: Record<string, string>;
 /** What belongs to another customer of the same platform, and to its agent. */
 let beside: Record<string, string>;
@@ -39,10 +39,8 @@ let ofRegion: string;
 let agent: HeldAgent;
 let limitedAgent: Awaited<ReturnType<ReturnType<typeof agentDesk>['agentOf']>>;
 
-afterAll(() => limited.close());
 const app = testApp();
 beforeAll(async () => {
-  limited = await startApp({ rateLimits: { requests: 2, costly: 1, refused: 0 } });
   foreign = await oneOfEach(app, app.other);
   beside = await oneOfEach(app, app.platform);
   agent = await agentDesk(app).agent();

@@ -1,7 +1,7 @@
 // Limits by themselves, with a clock moved by hand, and then as clients meet them.
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { externalAccount, fundedCustomer, quoteBody } from '../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import type { TestApp } from '../../../test/kit/app/harness.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { createLimiter, neighbourhood, type RateLimits } from './rate-limit.ts';
 
@@ -303,8 +303,8 @@ describe('a server with limits', () => {
 });
 
 describe('a server behind a proxy', () => {
-  let app: TestApp;
-  const proxied = async (remoteAddress: string, forwarded: string) => {
+  const rateLimits = { requests: 0, costly: 0, refused: 1 };
+  const proxied = async (app: TestApp, remoteAddress: string, forwarded: string) => {
     const headers = { authorization: 'Basic Zzpn', 'x-forwarded-for': forwarded };
     const url = '/2025-10-13/config';
     const guess = () => app.server.inject({ method: 'GET', url, headers, remoteAddress });
@@ -312,27 +312,23 @@ describe('a server behind a proxy', () => {
     for (let times = 0; times < 3; times++) said.push((await guess()).statusCode);
     return said;
   };
-  const start = async (trustedProxies?: readonly string[]) => {
-    app = await startApp({ rateLimits: { requests: 0, costly: 0, refused: 1 }, trustedProxies });
-  };
-  afterEach(() => app.close());
+  const app = testApp({ rateLimits, trustedProxies: ['10.0.0.0/8', '::1'] });
+  const direct = testApp({ rateLimits });
 
   it('uses the address that a trusted proxy forwards, and no other', async () => {
-    await start(['10.0.0.0/8', '::1']);
-    expect(await proxied('10.1.1.1', '203.0.113.7')).toEqual([401, 401, 429]);
-    expect(await proxied('10.1.1.1', '203.0.113.8')).toEqual([401, 401, 429]);
-    expect(await proxied('::1', '203.0.113.7')).toEqual([429, 429, 429]);
+    expect(await proxied(app, '10.1.1.1', '203.0.113.7')).toEqual([401, 401, 429]);
+    expect(await proxied(app, '10.1.1.1', '203.0.113.8')).toEqual([401, 401, 429]);
+    expect(await proxied(app, '::1', '203.0.113.7')).toEqual([429, 429, 429]);
     // What the client itself has written stands before what the proxies have added.
-    expect(await proxied('10.1.1.1', '198.51.100.1, 203.0.113.8, 10.2.2.2')).toEqual([
+    expect(await proxied(app, '10.1.1.1', '198.51.100.1, 203.0.113.8, 10.2.2.2')).toEqual([
       429, 429, 429,
     ]);
-    expect(await proxied('203.0.113.9', '198.51.100.1')).toEqual([401, 401, 429]);
-    expect(await proxied('203.0.113.9', '198.51.100.2')).toEqual([429, 429, 429]);
+    expect(await proxied(app, '203.0.113.9', '198.51.100.1')).toEqual([401, 401, 429]);
+    expect(await proxied(app, '203.0.113.9', '198.51.100.2')).toEqual([429, 429, 429]);
   });
 
   it('trusts no proxy by default', async () => {
-    await start();
-    expect(await proxied('10.1.1.1', '203.0.113.7')).toEqual([401, 401, 429]);
-    expect(await proxied('10.1.1.1', '203.0.113.8')).toEqual([429, 429, 429]);
+    expect(await proxied(direct, '10.1.1.1', '203.0.113.7')).toEqual([401, 401, 429]);
+    expect(await proxied(direct, '10.1.1.1', '203.0.113.8')).toEqual([429, 429, 429]);
   });
 });

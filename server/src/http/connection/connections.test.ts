@@ -2,8 +2,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/kit/app/harness.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { portOf, sendRaw } from '../../../test/kit/http/raw-http.ts';
 
@@ -121,13 +120,11 @@ describe('an address that cannot be decoded', () => {
 });
 
 describe('a connection on which nothing moves', () => {
-  let stalling: TestApp;
+  const stalling = testApp({ stalledMs: 1_000 });
   let at: number;
   beforeAll(async () => {
-    stalling = await startApp({ stalledMs: 1_000 });
     at = await portOf(stalling.server);
   });
-  afterAll(() => stalling.close());
 
   it.each([
     ['without a request', ''],

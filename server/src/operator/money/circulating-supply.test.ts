@@ -9,7 +9,7 @@ import { says, workerSaying } from '../../../test/kit/payments/scripted-issuer.t
 import { heed } from '../../features/stablecoins/minting/progress.ts';
 import { mintsAndBurns } from '../../features/stablecoins/store.ts';
 
-const app = testApp({ start: Date.now() });
+const app = testApp();
 let desk: ReturnType<typeof mintDesk>;
 let coin: { id: string; symbol: string };
 let bank: { id: string };

@@ -12,7 +12,7 @@ import { testApp } from '../../../test/kit/app/test-app.ts';
 import { erase } from '../../../test/kit/customers/erasure.ts';
 import { main } from '../../operator.ts';
 
-const app = testApp({ start: Date.now() });
+const app = testApp();
 let desk: AgentDesk;
 let one: AgentPayer;
 let two: AgentPayer;

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
-import { startApp, type TestApp, type TestPlatform } from '../../../../test/kit/app/harness.ts';
+import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 
-let limited: TestApp;
-afterAll(() => limited.close());
 const app = testApp();
-beforeAll(async () => {
-  limited = await startApp({ rateLimits: { requests: 0, costly: 0, refused: 2 } });
-});
+const limited = testApp({ rateLimits: { requests: 0, costly: 0, refused: 2 } });
 
 async function made(more: object = {}, as: TestPlatform = app.platform) {
   const inviter = await customer(app, { as }, { email: 'ada@example.com' });

@@ -35,6 +35,7 @@ const TYPES: [OtpType, string, string][] = [
 ];
 
 // Clients hold the end of a token against their own clock.
+// The wallet library compares the expiry of a token with the real clock.
 const app = testApp({ start: Date.now() });
 let desk: WalletDesk;
 let otp: ReturnType<typeof otpDesk>;
