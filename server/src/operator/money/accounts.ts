@@ -15,7 +15,7 @@ import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
-import { refreshFundingVerb } from './funding.ts';
+import { refreshFundingVerb } from './refresh-funding.ts';
 
 const shown = (amount: number, currency: string) =>
   formatAmount({ currency, amount: BigInt(amount) });

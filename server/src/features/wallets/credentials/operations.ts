@@ -16,7 +16,7 @@ import {
 import { findWallet, readyWallet, type WalletParts, walletOf } from '../accounts/wallet.ts';
 import { playProcessing } from '../signing/processing.ts';
 import { signedOperation } from '../signing/signed.ts';
-import { type CredentialRow, credentials, wallets } from '../store.ts';
+import { type CredentialRow, type CredentialType, credentials, wallets } from '../store.ts';
 import {
   challengeAuthCredential,
   createAuthCredential,
@@ -24,8 +24,20 @@ import {
   revokeAuthCredential,
   verifyAuthCredential,
 } from './contract.ts';
-import type { Held } from './kinds.ts';
-import { kindOf } from './kinds-of.ts';
+import type { Held, Kind } from './kinds.ts';
+import { oauthKind } from './oauth.ts';
+import { otpKind } from './otp.ts';
+import { passkeyKind } from './passkey.ts';
+
+const KINDS = {
+  EMAIL_OTP: otpKind('EMAIL_OTP'),
+  SMS_OTP: otpKind('SMS_OTP'),
+  OAUTH: oauthKind,
+  PASSKEY: passkeyKind,
+} satisfies Record<CredentialType, object>;
+
+/** Callers pass bodies of the same type only, which types cannot state of a type that is read. */
+const kindOf = (type: CredentialType): Kind => KINDS[type] as Kind;
 
 /** The wallet of a list's query; undefined for an account that has nothing to list. */
 export async function listedWallet(ctx: Ctx, accountId: string) {
