@@ -1,7 +1,7 @@
 // Money is a currency and a bigint count of its minor units, never a number. A rate is a fraction of
 // bigints. The only ways to lose a fraction of a unit are the roundings named here, so that every place
 // where a cent could go astray can be found by name. Two currencies never meet in one sum or comparison:
-// the check is `sameCurrency`, and every function on two amounts goes through it.
+// the check is `sameCurrency`; every function on two amounts throws where it fails, the ledger rejects.
 
 /** Code of a currency or of a digital asset: `EUR`, `USDC`. */
 export type CurrencyCode = string;
@@ -48,9 +48,11 @@ interface CurrencyMismatch extends RangeError {
   currencies: readonly [CurrencyCode, CurrencyCode];
 }
 
-/** The only place where mixed currencies fail. Throws `CurrencyMismatch`. */
-function sameCurrency(a: CurrencyCode, b: CurrencyCode): void {
-  if (a === b) return;
+export const sameCurrency = (a: CurrencyCode, b: CurrencyCode): boolean => a === b;
+
+/** The only place where a calculation with mixed currencies fails. Throws `CurrencyMismatch`. */
+function requireSameCurrency(a: CurrencyCode, b: CurrencyCode): void {
+  if (sameCurrency(a, b)) return;
   const mismatch: CurrencyMismatch = Object.assign(
     new RangeError(`${a} and ${b} meet in one calculation`),
     { name: 'CurrencyMismatch', currencies: [a, b] } as const,
@@ -59,17 +61,17 @@ function sameCurrency(a: CurrencyCode, b: CurrencyCode): void {
 }
 
 export function add(a: Money, b: Money): Money {
-  sameCurrency(a.currency, b.currency);
+  requireSameCurrency(a.currency, b.currency);
   return { currency: a.currency, amount: a.amount + b.amount };
 }
 
 export function subtract(a: Money, b: Money): Money {
-  sameCurrency(a.currency, b.currency);
+  requireSameCurrency(a.currency, b.currency);
   return { currency: a.currency, amount: a.amount - b.amount };
 }
 
 export function isLess(a: Money, b: Money): boolean {
-  sameCurrency(a.currency, b.currency);
+  requireSameCurrency(a.currency, b.currency);
   return a.amount < b.amount;
 }
 
@@ -81,7 +83,7 @@ export const sum = (currency: CurrencyCode, amounts: readonly Money[]): Money =>
 
 /** The amount in the other currency of the rate, rounded by name. */
 export function convert(money: Money, rate: ConversionRate, rounding: Rounding): Money {
-  sameCurrency(money.currency, rate.from);
+  requireSameCurrency(money.currency, rate.from);
   return { currency: rate.to, amount: scale(money.amount, rate, rounding) };
 }
 

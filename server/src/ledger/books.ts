@@ -1,6 +1,7 @@
 // What transfers do to ledger accounts, as plain arithmetic (the phases are described in transfer.ts). The
 // committer sums a batch up with it, and judges change sets one by one with it when a batch was rejected. No
 // IO.
+import { type CurrencyCode, sameCurrency } from '../kernel/money.ts';
 import {
   type FreezeRow,
   type LedgerRefusal,
@@ -20,7 +21,7 @@ export interface Postings {
 /** What a batch does to one account. */
 interface Effect {
   id: string;
-  currency: string;
+  currency: CurrencyCode;
   /** Change of balance. */
   net: bigint;
   /** Change of held. */
@@ -34,7 +35,7 @@ interface Effect {
 /** An account that a pending transfer names as its credit side: nothing moves there yet. */
 interface Named {
   id: string;
-  currency: string;
+  currency: CurrencyCode;
   guarded: boolean;
 }
 
@@ -71,10 +72,10 @@ export function validateTransfers(transfers: readonly TransferRow[]): LedgerRefu
     if (transfer.step.endsWith(RESOLVED)) return BAD_STEP;
   }
   if (transfers.length < 2) return undefined;
-  const currencies = new Map<string, string>();
+  const currencies = new Map<string, CurrencyCode>();
   for (const { debit, credit, currency } of transfers) {
     for (const account of [debit, credit]) {
-      if ((currencies.get(account) ?? currency) !== currency) return OTHER_CURRENCY;
+      if (!sameCurrency(currencies.get(account) ?? currency, currency)) return OTHER_CURRENCY;
       currencies.set(account, currency);
     }
   }
@@ -88,7 +89,7 @@ interface Adding {
   freezes: Map<string, { frozen: boolean; empty: { net: bigint; hold: bigint } | null }>;
 }
 
-function effectOn(effects: Map<string, Effect>, id: string, currency: string): Effect {
+function effectOn(effects: Map<string, Effect>, id: string, currency: CurrencyCode): Effect {
   let known = effects.get(id);
   if (!known) {
     known = { id, currency, net: 0n, hold: 0n, low: 0n, guarded: false };
@@ -97,7 +98,7 @@ function effectOn(effects: Map<string, Effect>, id: string, currency: string): E
   return known;
 }
 
-function nameOn(named: Map<string, Named>, id: string, currency: string): Named {
+function nameOn(named: Map<string, Named>, id: string, currency: CurrencyCode): Named {
   let known = named.get(id);
   if (!known) {
     known = { id, currency, guarded: false };
@@ -122,17 +123,17 @@ function add(adding: Adding, transfer: TransferRow): boolean {
   if (phase === 'posted' || phase === 'post') debit.net -= amount;
   const spendable = debit.net - debit.hold;
   if (spendable < debit.low) debit.low = spendable;
-  if (debit.currency !== currency) return false;
+  if (!sameCurrency(debit.currency, currency)) return false;
   const guarded = needsUnfrozen(transfer);
   if (guarded && !guard(adding, debit)) return false;
   if (phase === 'release') return true;
   if (phase === 'pending') {
     const credit = nameOn(adding.named, transfer.credit, currency);
-    return credit.currency === currency && (!guarded || guard(adding, credit));
+    return sameCurrency(credit.currency, currency) && (!guarded || guard(adding, credit));
   }
   const credit = effectOn(adding.effects, transfer.credit, currency);
   credit.net += amount;
-  return credit.currency === currency && (!guarded || guard(adding, credit));
+  return sameCurrency(credit.currency, currency) && (!guarded || guard(adding, credit));
 }
 
 /** Adds one freeze; false when the account would have to be empty with two different amounts in it. */
@@ -182,7 +183,7 @@ export function sumOf(sets: readonly Postings[]): Sum | undefined {
 
 /** A ledger account as it is known while change sets are judged. */
 export interface Account {
-  readonly currency: string;
+  readonly currency: CurrencyCode;
   readonly balance: bigint;
   readonly held: bigint;
   readonly floor: bigint | null;
@@ -206,7 +207,7 @@ const matches = (pending: Stored | undefined, transfer: TransferRow) =>
   pending?.phase === 'pending' &&
   pending.debit === transfer.debit &&
   pending.credit === transfer.credit &&
-  pending.currency === transfer.currency &&
+  sameCurrency(pending.currency, transfer.currency) &&
   pending.amount === transfer.amount;
 
 /** The debit account after a transfer. */
@@ -240,7 +241,8 @@ function enter(
     const from = accountOf(debit);
     const to = accountOf(credit);
     if (!from || !to) return NO_ACCOUNT;
-    if (from.currency !== currency || to.currency !== currency) return OTHER_CURRENCY;
+    if (!sameCurrency(from.currency, currency)) return OTHER_CURRENCY;
+    if (!sameCurrency(to.currency, currency)) return OTHER_CURRENCY;
     if (needsUnfrozen(transfer)) {
       if (from.frozen) return { why: 'frozen', account: debit };
       if (to.frozen) return { why: 'frozen', account: credit };

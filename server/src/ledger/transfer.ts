@@ -1,6 +1,7 @@
 // Transfers between ledger accounts and freezes of accounts: what an operation stages, as plain data. Amounts
 // are bigint minor units. Every transfer debits one account and credits another of the same currency, so the
 // balances of a currency always sum to zero.
+import type { Money } from '../kernel/money.ts';
 import type { Time } from '../kernel/world.ts';
 
 /**
@@ -16,7 +17,7 @@ import type { Time } from '../kernel/world.ts';
  */
 export type Phase = 'posted' | 'pending' | 'post' | 'release';
 
-export interface TransferRow {
+export interface TransferRow extends Money {
   /** The transaction that it belongs to; with `step` its identity, so a step cannot be posted twice. */
   transaction_id: string;
   step: string;
@@ -24,8 +25,6 @@ export interface TransferRow {
   phase: Phase;
   debit: string;
   credit: string;
-  currency: string;
-  amount: bigint;
   created_at: Time;
   /** Applies to frozen accounts too: a refund, a debt. `post` and `release` always do. */
   force?: boolean;

@@ -1,6 +1,7 @@
 // The port of a card issuer, in both directions. We ask it to issue cards, to change them, to take what a
 // payment costs from an account, and to show a number; it asks us whether a payment may be made, and tells us
 // what the network says about it afterwards. Amounts are smallest units of the card's currency.
+import type { Money } from '../../kernel/money.ts';
 import type { Time } from '../../kernel/world.ts';
 
 /** A card that is to be issued. */
@@ -65,17 +66,17 @@ export const CARD_REQUESTS = [
 ] as const;
 export type CardRequestKind = (typeof CARD_REQUESTS)[number];
 
-/** What the network wants to know. */
-export interface CardRequest {
+/**
+ * What the network wants to know. The amount is zero for a balance inquiry; an AUTHORIZATION of zero is
+ * taken for one, and nothing else may be zero.
+ */
+export interface CardRequest extends Money {
   /** Unique for the message; asked twice it has one effect, and the same answer. */
   id: string;
   /** The issuer's name for the transaction that it would open. */
   token: string;
   cardId: string;
   kind: CardRequestKind;
-  /** Zero for a balance inquiry; an AUTHORIZATION of zero is taken for one, and nothing else may be zero. */
-  amount: bigint;
-  currency: string;
   merchant: CardMerchant;
 }
 
@@ -116,12 +117,10 @@ export type CardDecision =
   | { approved: false; reason: DeclineReason };
 
 /** What is taken from an account for a payment. The same `id` is the same pull. */
-export interface CardPull {
+export interface CardPull extends Money {
   id: string;
   cardId: string;
   accountId: string;
-  amount: bigint;
-  currency: string;
   merchant: CardMerchant;
   pulledAt: Time;
 }

@@ -6,7 +6,7 @@ import type { FindingType } from '../../catalog/identity/verification-errors.ts'
 import type { PaymentInstructions } from '../../catalog/rails/payment-instructions.ts';
 import type { UmaProvider } from '../../catalog/rails/uma-providers.ts';
 import type { Code } from '../../kernel/fault.ts';
-import type { Rate } from '../../kernel/money.ts';
+import type { Money, Rate } from '../../kernel/money.ts';
 import type { Time } from '../../kernel/world.ts';
 import type { IssuerPort } from './cards.ts';
 import type { DocumentCheckPort } from './documents.ts';
@@ -18,9 +18,9 @@ export type { StoragePort } from '../../kernel/contract/upload.ts';
 
 /**
  * A movement of money over a rail, as the rail sees it: out to an account, in from one, or back to whoever
- * paid in. Amount in smallest units.
+ * paid in.
  */
-export interface RailInstruction {
+export interface RailInstruction extends Money {
   /**
    * Unique for this transfer and the same at every attempt. A rail must treat a second send of it
    * as the first, however late: an operator may retry a job after weeks. Where the provider forgets
@@ -34,8 +34,6 @@ export interface RailInstruction {
   origin: 'quote' | 'transfer';
   /** Null for a wallet. */
   rail: string | null;
-  currency: string;
-  amount: bigint;
   /** Where it goes or is taken from; for a refund what is known of the payer, which may be little. */
   account: Record<string, unknown> & { accountType: string };
   beneficiaryName?: string | undefined;
@@ -213,14 +211,11 @@ export interface FundingPort {
   forPayment?(payment: PaymentFunding): PaymentInstructions[];
 }
 
-/** What a payer is asked to pay in, once, for one payment. */
-export interface PaymentFunding {
+/** What a payer is asked to pay in, once and exactly, for one payment. */
+export interface PaymentFunding extends Money {
   transactionId: string;
   /** Repeated by the payer wherever the rail carries a reference. */
   reference: string;
-  currency: string;
-  /** Exactly this much, in smallest units. */
-  amount: bigint;
   /** The chain asked for; always there for a digital asset. */
   network?: string | undefined;
   owner: 'customer' | 'platform';
@@ -256,14 +251,12 @@ type UmaPayReply =
   | { state: 'accepted'; reference: string; receiverInfo?: Record<string, unknown> }
   | UmaRefusal;
 
-/** One payment to a UMA address. Amount in smallest units of what is received. */
-export interface UmaPayment {
+/** One payment to a UMA address. Its money is what is received. */
+export interface UmaPayment extends Money {
   /** Unique for this payment; a second send of it must have the effect of one. */
   id: string;
   sender: string;
   receiver: string;
-  currency: string;
-  amount: bigint;
   payerData: Record<string, unknown>;
   at: Time;
 }
