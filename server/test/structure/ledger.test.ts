@@ -1,4 +1,5 @@
-// The boundaries of the ledger, checked on the source: which check of the kernel it compares currencies with.
+// The boundaries of the ledger, checked on the source: how it compares currencies, and where the SQL
+// stands that names its tables.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
@@ -24,4 +25,26 @@ it('compares currencies in the ledger with sameCurrency', () => {
         ),
     );
   expect(compared).toEqual([]);
+});
+
+const STATEMENTS = 'runtime/committer/ledger-statements.ts';
+
+/** Reports that see one moment; which tables they name is checked in structure.test.ts. */
+const REPORTS = [
+  'features/accounting/export.ts',
+  'features/accounting/ledger.ts',
+  'features/stablecoins/supply/recount.ts',
+];
+
+const named = (sql: RegExp): string[] =>
+  sources.filter(({ text }) => sql.test(text)).map(({ file }) => file);
+
+it('names tables of the ledger in the statements beside the committer, and in reports', () => {
+  const tables = /\b(from|join|into|update)\s+ledger_(accounts|transfers)\b/;
+  expect(named(tables).sort()).toEqual([...REPORTS, STATEMENTS].sort());
+});
+
+it('writes tables of the ledger in the statements beside the committer alone', () => {
+  const writes = /\b(insert\s+into|update|delete\s+from)\s+ledger_(accounts|transfers)\b/;
+  expect(named(writes)).toEqual([STATEMENTS]);
 });

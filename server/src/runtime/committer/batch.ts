@@ -9,12 +9,11 @@ import type { ChangeSet, Refusal, Row, Update, Versioned } from './change-set.ts
 import { column, columns, type Look } from './columns.ts';
 import type { Answer } from './lane.ts';
 import { openedAccounts, postingLooks, postingWrites } from './ledger-batch.ts';
+import { EVENT_NAMES, INSERT_EVENTS } from './ledger-statements.ts';
 import {
   type Bound,
   bind,
   changingNames,
-  EVENT_NAMES,
-  INSERT_EVENTS,
   insertInto,
   leanOn,
   lockOf,

@@ -1,9 +1,10 @@
-// Accounts of the ledger: their table, and the two statements that open accounts or set their floors outside
+// Accounts of the ledger: their table, and the two functions that open accounts or set their floors outside
 // a batch. Everything else about them is written by the committer with the postings.
 import type { Time } from '../../kernel/world.ts';
 import { pgArray } from '../db/arrays.ts';
 import type { Database } from '../db/database.ts';
 import { col, type RowOf, table } from '../db/table.ts';
+import { type BasisTable, floorsSql, OPEN_ACCOUNTS } from './ledger-statements.ts';
 
 export const ledgerAccounts = table('ledger_accounts', {
   id: col.text,
@@ -21,10 +22,6 @@ export const ledgerAccounts = table('ledger_accounts', {
 
 export type LedgerAccountRow = RowOf<typeof ledgerAccounts>;
 
-const OPEN = `insert into ledger_accounts (id, currency, created_at)
-  select id, currency, $3 from unnest($1::text[], $2::text[]) as account(id, currency)
-  on conflict (id) do nothing`;
-
 /** Opens those of the accounts that are not there yet, without a floor. */
 export async function openAccounts(
   db: Pick<Database, 'query'>,
@@ -32,29 +29,16 @@ export async function openAccounts(
   now: Time,
 ): Promise<void> {
   const columns = [accounts.map((each) => each.id), accounts.map((each) => each.currency)];
-  await db.query(OPEN, [...columns, new Date(now)]);
+  await db.query(OPEN_ACCOUNTS, [...columns, new Date(now)]);
 }
 
 /** The row that floors are taken from, as it was read. */
 export interface FloorBasis {
   /** The table that it is in. */
-  table: 'platforms' | 'agents';
+  table: BasisTable;
   id: string;
   version: number;
 }
-
-const lockBasis = (table: FloorBasis['table']) => `with basis as materialized (
-    select 1 from ${table} where id = $5 and version = $6 for share)`;
-
-const floorsSql = (basis?: FloorBasis['table']) => `${basis ? lockBasis(basis) : ''}
-  insert into ledger_accounts (id, currency, floor, created_at)
-  select id, currency, floor, $4 from unnest($1::text[], $2::text[], $3::int8[])
-    as account(id, currency, floor) ${basis ? 'where exists (select from basis)' : ''}
-    order by id collate "C"
-  on conflict (id) do update set floor = case when excluded.floor is not null
-      then least(excluded.floor, ledger_accounts.balance - ledger_accounts.held) end
-    where ledger_accounts.floor is distinct from excluded.floor
-  returning id, floor`;
 
 /**
  * Opens accounts with these floors, or sets the floors of those that are there, never above what an account

@@ -1,5 +1,6 @@
-// The SQL of the ledger: the only statements that write transfers, balances and freezes. What is written is
-// decided in ledger/. All parameters are arrays, one for each column.
+// The SQL of the ledger: the only statements that write transfers, balances, floors and freezes, and those
+// that read them for the runtime and for features. What is written is decided in ledger/. Parameters of a
+// `statement` are arrays, one for each column.
 import type { ColumnType } from '../db/table.ts';
 import { inOrder, statement, unnest } from './statements.ts';
 
@@ -103,3 +104,84 @@ export const SET_FREEZES = statement(
     select batch_guard(count(*) = cardinality($1), 'freeze') from done`,
   FREEZE_TYPES,
 );
+
+export const EVENT_NAMES = [
+  'id',
+  'platform_id',
+  'type',
+  'subject',
+  'data',
+  'account',
+  'created_at',
+  'due_at',
+  'sealed_for',
+];
+const EVENT_TYPES: ColumnType[] = [
+  'text',
+  'text',
+  'text',
+  'text',
+  'text',
+  'text',
+  'time',
+  'time',
+  'text',
+];
+
+/** Parameters: as named. Each row keeps balance and held of its account as this batch leaves them. */
+export const INSERT_EVENTS = statement(
+  `insert into events(${EVENT_NAMES.join(', ')}, balance, held)
+    select ${EVENT_NAMES.map((name) => `x.${name}`).join(', ')}, a.balance, a.held
+    from ${unnest(EVENT_TYPES, EVENT_NAMES)} left join ledger_accounts a on a.id = x.account`,
+  EVENT_TYPES,
+);
+
+/** Parameters: ids, currencies, time. Opens the accounts that are not there yet, without a floor. */
+export const OPEN_ACCOUNTS = `insert into ledger_accounts (id, currency, created_at)
+  select id, currency, $3 from unnest($1::text[], $2::text[]) as account(id, currency)
+  on conflict (id) do nothing`;
+
+/** Tables with rows that floors are taken from. */
+export type BasisTable = 'platforms' | 'agents';
+
+const lockBasis = (table: BasisTable) => `with basis as materialized (
+    select 1 from ${table} where id = $5 and version = $6 for share)`;
+
+/**
+ * Parameters: ids, currencies, floors, time, then id and version of the basis. Answers the accounts that were
+ * opened or changed, with their floors.
+ */
+export const floorsSql = (basis?: BasisTable) => `${basis ? lockBasis(basis) : ''}
+  insert into ledger_accounts (id, currency, floor, created_at)
+  select id, currency, floor, $4 from unnest($1::text[], $2::text[], $3::int8[])
+    as account(id, currency, floor) ${basis ? 'where exists (select from basis)' : ''}
+    order by id collate "C"
+  on conflict (id) do update set floor = case when excluded.floor is not null
+      then least(excluded.floor, ledger_accounts.balance - ledger_accounts.held) end
+    where ledger_accounts.floor is distinct from excluded.floor
+  returning id, floor`;
+
+/** Parameters: transaction_id, steps. */
+export const ANY_IN_STEPS =
+  'select 1 from ledger_transfers where transaction_id = $1 and step = any($2::text[]) limit 1';
+
+/** Parameters: transaction ids, the pattern of account ids. Answers id and net. */
+export const NET_BY_TRANSACTION = `select transaction_id as id,
+    sum(case when credit like $2 then amount else -amount end)::int8 as net
+  from ledger_transfers
+  where transaction_id = any($1::text[]) and phase = 'posted' and (credit like $2 or debit like $2)
+  group by transaction_id`;
+
+const STORED_NAMES = 'step, phase, debit, credit, currency, amount, created_at';
+
+/**
+ * Parameter: transaction_id. Transfers are only ever appended, so rows of one moment lie in the order in
+ * which they were staged.
+ */
+export const TRANSFERS_OF_TRANSACTION = `select ${STORED_NAMES}
+  from ledger_transfers where transaction_id = $1
+  order by created_at, phase <> 'pending', ctid`;
+
+/** Parameters: transaction_id, step. */
+export const TRANSFERS_IN_STEP = `select ${STORED_NAMES}
+  from ledger_transfers where transaction_id = $1 and (step = $2 or starts_with(step, $2 || '.'))`;

@@ -143,37 +143,6 @@ export const takenIn = derived((table) =>
   statement(`select id from ${quoted(table.name)} where id = any($1::text[])`, ['text']),
 );
 
-export const EVENT_NAMES = [
-  'id',
-  'platform_id',
-  'type',
-  'subject',
-  'data',
-  'account',
-  'created_at',
-  'due_at',
-  'sealed_for',
-];
-const EVENT_TYPES: ColumnType[] = [
-  'text',
-  'text',
-  'text',
-  'text',
-  'text',
-  'text',
-  'time',
-  'time',
-  'text',
-];
-
-/** Parameters: as named. Each row keeps balance and held of its account as this batch leaves them. */
-export const INSERT_EVENTS = statement(
-  `insert into events(${EVENT_NAMES.join(', ')}, balance, held)
-    select ${EVENT_NAMES.map((name) => `x.${name}`).join(', ')}, a.balance, a.held
-    from ${unnest(EVENT_TYPES, EVENT_NAMES)} left join ledger_accounts a on a.id = x.account`,
-  EVENT_TYPES,
-);
-
 export const BEGIN = statement('begin');
 export const COMMIT = statement('commit');
 export const ROLLBACK = statement('rollback');
