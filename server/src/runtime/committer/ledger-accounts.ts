@@ -34,7 +34,7 @@ export async function openAccounts(
 
 /** The row that floors are taken from, as it was read. */
 export interface FloorBasis {
-  /** The table that it is in. */
+  /** The table that it is in, from the feature whose table it is. */
   table: BasisTable;
   id: string;
   version: number;

@@ -1,7 +1,8 @@
 // The SQL of the ledger: the only statements that write transfers, balances, floors and freezes, and those
 // that read them for the runtime and for features. What is written is decided in ledger/. Parameters of a
 // `statement` are arrays, one for each column.
-import type { ColumnType } from '../db/table.ts';
+import { quoted } from '../db/paging.ts';
+import type { ColumnType, Table } from '../db/table.ts';
 import { inOrder, statement, unnest } from './statements.ts';
 
 export const TRANSFER_NAMES = [
@@ -141,11 +142,11 @@ export const OPEN_ACCOUNTS = `insert into ledger_accounts (id, currency, created
   select id, currency, $3 from unnest($1::text[], $2::text[]) as account(id, currency)
   on conflict (id) do nothing`;
 
-/** Tables with rows that floors are taken from. */
-export type BasisTable = 'platforms' | 'agents';
+/** The table with the row that floors are taken from. */
+export type BasisTable = Pick<Table, 'name'>;
 
 const lockBasis = (table: BasisTable) => `with basis as materialized (
-    select 1 from ${table} where id = $5 and version = $6 for share)`;
+    select 1 from ${quoted(table.name)} where id = $5 and version = $6 for share)`;
 
 /**
  * Parameters: ids, currencies, floors, time, then id and version of the basis. Answers the accounts that were

@@ -147,7 +147,7 @@ export async function countSpending(
   ]);
   const count = countOf(agent, ctx.now);
   ctx.require(agents, agent);
-  await openVelocityLimits(ctx, [count, day, month], { ...agent, table: 'agents' });
+  await openVelocityLimits(ctx, [count, day, month], { ...agent, table: agents });
   const common = (rule: keyof typeof overUsage) => ({
     transactionId,
     short: () => forbidden(against(rule, overUsage[rule](limits))),

@@ -11,7 +11,7 @@ import {
   type VelocityLimit,
 } from '../../balances/velocity-limits/index.ts';
 import { cardProgramOf } from '../../tenancy/config/index.ts';
-import { type PlatformRow, requirePlatform } from '../../tenancy/platform/index.ts';
+import { type PlatformRow, platformBasis, requirePlatform } from '../../tenancy/platform/index.ts';
 import type { CardRow } from '../store.ts';
 
 const UNIT = 'cards';
@@ -35,10 +35,7 @@ export async function countCard(
   const ofHolder = allowance(card.customer_id, maxLivePerHolder);
   const ofPlatform = allowance(platform.id, maxLive);
   requirePlatform(ctx, platform);
-  await openVelocityLimits(ctx, [ofHolder, ofPlatform], {
-    ...platform,
-    table: 'platforms',
-  });
+  await openVelocityLimits(ctx, [ofHolder, ofPlatform], platformBasis(platform));
   const taking = { transactionId: card.id, amount: 1n, comesBack: true, again: false };
   const ofHolderShort = reached('The cardholder', maxLivePerHolder);
   countToward(ctx, ofHolder, { ...taking, name: 'holder', short: ofHolderShort });

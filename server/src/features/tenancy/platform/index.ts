@@ -12,6 +12,7 @@ export {
   type PlatformChange,
   type PlatformCurrency,
   type PlatformRow,
+  platformBasis,
   platformOfUmaDomain,
   readPlatform,
   requirePlatform,

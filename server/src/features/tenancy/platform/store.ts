@@ -1,6 +1,7 @@
 // A platform: the tenant. Everything else belongs to one, and a token names it on every request.
 
 import type { Mode } from '../../../kernel/mode.ts';
+import type { FloorBasis } from '../../../runtime/committer/ledger-accounts.ts';
 import { allRows, type Database } from '../../../runtime/db/database.ts';
 import { col, type NewRow, type PatchOf, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
@@ -100,6 +101,13 @@ export const changePlatform = (ctx: Ctx, row: PlatformRow, change: PlatformChang
 
 /** The commit fails if the platform changed since it was read. */
 export const requirePlatform = (ctx: Ctx, row: PlatformRow): void => ctx.require(platforms, row);
+
+/** The platform's row as what floors of the ledger are taken from. */
+export const platformBasis = ({ id, version }: PlatformRow): FloorBasis => ({
+  table: platforms,
+  id,
+  version,
+});
 
 /** The platform whose UMA addresses end with this host. */
 export async function platformOfUmaDomain(
