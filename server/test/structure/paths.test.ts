@@ -1,20 +1,12 @@
 // Documents name files that exist: each path in backticks, and in docs/walks.md the last part of one as well.
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-
-const root = path.resolve(import.meta.dirname, '../../..');
-const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
-  cwd: root,
-  encoding: 'utf8',
-})
-  .split('\n')
-  .filter((file) => file && existsSync(path.join(root, file)));
+import { read, root, tracked } from './sources.ts';
 
 /** A path may begin at one of these folders. */
 const ROOTS = ['', 'server/', 'server/src/', 'server/src/features/', 'server/test/', 'docs/'];
-const documents = files.filter(
+const documents = tracked.filter(
   (file) =>
     /^(README|CONTRIBUTING|docs\/.*)\.md$/.test(file) && !file.startsWith('docs/decisions/'),
 );
@@ -34,7 +26,7 @@ const exists = (named: string) => {
   return (
     ROOTS.some((each) => existsSync(path.join(root, each, bare))) ||
     // The end of a path is enough where the beginning is clear from the text.
-    files.some((file) => file.endsWith(`/${bare}`) || file.includes(`/${bare}/`))
+    tracked.some((file) => file.endsWith(`/${bare}`) || file.includes(`/${bare}/`))
   );
 };
 
@@ -58,11 +50,11 @@ describe('a document', () => {
   });
 
   it.each(documents)('names files that exist: %s', (file) => {
-    expect(missingIn(readFileSync(path.join(root, file), 'utf8'))).toEqual([]);
+    expect(missingIn(read(file))).toEqual([]);
   });
 
   it('leads through the code in docs/walks.md', () => {
-    const text = readFileSync(path.join(root, 'docs/walks.md'), 'utf8');
+    const text = read('docs/walks.md');
     expect([...text.matchAll(/`([\w/-]+\.ts)`/g)].length).toBeGreaterThan(50);
   });
 });

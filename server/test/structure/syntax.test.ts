@@ -1,38 +1,13 @@
 // Rules that need the syntax tree: how long a function is, how a switch ends, and that a cast which the
 // compiler cannot check states its reason.
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-
-const root = path.resolve(import.meta.dirname, '../../..');
+import { lineOf, nodesOf, parse, tracked } from './sources.ts';
 
 const isTest = (file: string) => /\.test\.ts$/.test(file);
-const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
-  cwd: root,
-  encoding: 'utf8',
-})
-  .split('\n')
+const files = tracked
   .filter((file) => /^(server|bench|scripts|examples)\/.*\.(ts|mjs|js)$/.test(file))
-  .filter((file) => !/\/(dist|node_modules)\//.test(file) && existsSync(path.join(root, file)));
-
-const parse = (file: string, text = readFileSync(path.join(root, file), 'utf8')) =>
-  ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
-
-function childrenOf(node: ts.Node): ts.Node[] {
-  const children: ts.Node[] = [];
-  ts.forEachChild(node, (child) => void children.push(child));
-  return children;
-}
-
-function* nodesOf(node: ts.Node): Generator<ts.Node> {
-  yield node;
-  for (const child of childrenOf(node)) yield* nodesOf(child);
-}
-
-const lineOf = (source: ts.SourceFile, position: number) =>
-  source.getLineAndCharacterOfPosition(position).line + 1;
+  .filter((file) => !/\/(dist|node_modules)\//.test(file));
 
 const linesOf = (source: ts.SourceFile, node: ts.Node) =>
   lineOf(source, node.getEnd()) - lineOf(source, node.getStart()) + 1;
@@ -91,8 +66,6 @@ describe('functions', () => {
 /** Switches whose values are not a union that the compiler knows, each with the reason. */
 const OPEN_SWITCHES: Record<string, string> = {
   'server/src/features/payments/pay-ins/approval.ts: status': 'any HTTP status of a platform',
-  'server/test/sim/picture/coin-book.ts: row.status': 'a column as text',
-  'server/test/sim/picture/lifecycles.ts: status': 'a column as text',
 };
 
 function endsInAssertNever(statement: ts.SwitchStatement): boolean {
@@ -101,7 +74,7 @@ function endsInAssertNever(statement: ts.SwitchStatement): boolean {
 }
 
 const openSwitches = (source: ts.SourceFile): string[] =>
-  [...nodesOf(source)]
+  nodesOf(source)
     .filter(ts.isSwitchStatement)
     .filter((statement) => !endsInAssertNever(statement))
     .map((statement) => `${source.fileName}: ${statement.expression.getText()}`);
@@ -130,7 +103,7 @@ describe('a switch', () => {
 function uncheckedCasts(source: ts.SourceFile): string[] {
   const lines = source.text.split('\n');
   const isComment = (line = '') => /^\s*(\/\/|\*|\/\*)|\*\/\s*$|\s\/\/ /.test(line);
-  return [...nodesOf(source)]
+  return nodesOf(source)
     .filter(ts.isAsExpression)
     .filter(
       ({ type, expression }) =>

@@ -1,6 +1,7 @@
 // Stablecoins as their rows and transfers tell them: what circulates of each by the mints and burns that were
 // completed, what is set aside by those under way, and which jobs follow them. Written from the tables of
 // money and kept by counting, so that an order which was carried out twice, or not at all, shows.
+import { assertNever } from '../../../src/kernel/assert-never.ts';
 import type { Note, Noted, Picture, Transfer } from './picture.ts';
 
 /** What the mints and burns of a coin come to. */
@@ -100,14 +101,16 @@ export function noteMoved(book: CoinBook, transfer: Transfer): void {
 
 type Moves = Readonly<Record<string, readonly string[]>>;
 
-const ORDER: Moves = {
+const ORDER = {
   CREATED: ['PENDING_FUNDING', 'PENDING_PROVIDER', 'PROCESSING', ...OVER],
   PENDING_FUNDING: ['PENDING_PROVIDER', 'PROCESSING', ...OVER],
   PENDING_PROVIDER: ['PROCESSING', 'COMPLETED', 'FAILED'],
   PROCESSING: ['COMPLETED', 'FAILED'],
   // Somebody may have paid all the same.
   EXPIRED: ['PROCESSING', 'COMPLETED'],
-};
+  COMPLETED: [],
+  FAILED: [],
+} satisfies Moves;
 const ISSUANCE: Moves = {
   PENDING_REVIEW: ['PROVISIONING', 'PROVISIONED', 'REJECTED', 'FAILED'],
   PROVISIONING: ['PROVISIONED', 'REJECTED', 'FAILED'],
@@ -148,7 +151,8 @@ export function coinMoveProblem(table: string, was: Noted | null, now: Noted | n
 function phasesDue(row: Noted): string[] {
   const none = countedOf(row) === 0n;
   const late = 'pending,release';
-  switch (row.status) {
+  const status = row.status as keyof typeof ORDER;
+  switch (status) {
     case 'COMPLETED':
       return ['pending,post', ...(none ? [late] : [`${late},posted`, `${late},pending,post`])];
     case 'FAILED':
@@ -157,8 +161,12 @@ function phasesDue(row: Noted): string[] {
       return [late];
     case 'PROCESSING':
       return ['pending', none ? late : `${late},pending`];
-    default:
+    case 'CREATED':
+    case 'PENDING_FUNDING':
+    case 'PENDING_PROVIDER':
       return ['pending'];
+    default:
+      return assertNever(status, 'status of an order');
   }
 }
 

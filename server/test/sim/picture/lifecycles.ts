@@ -1,25 +1,26 @@
 // What the lives of payments and accounts may look like, written anew from the specification and not taken
 // from the code that moves them: which status may follow which, and which events a payment must have told
 // by now.
+import { assertNever } from '../../../src/kernel/assert-never.ts';
 import type { Noted, Payment } from './picture.ts';
 
 type Moves = Readonly<Record<string, readonly string[]>>;
 
-const OUTGOING: Moves = {
+const OUTGOING = {
   PENDING: ['PENDING_AUTHORIZATION', 'PROCESSING', 'EXPIRED', 'FAILED'],
   PENDING_AUTHORIZATION: ['PENDING', 'PROCESSING', 'FAILED'],
   PROCESSING: ['COMPLETED', 'FAILED'],
   COMPLETED: ['FAILED'],
   FAILED: [],
   EXPIRED: [],
-};
+} satisfies Moves;
 
-const INCOMING: Moves = {
+const INCOMING = {
   PENDING: ['PROCESSING', 'COMPLETED', 'FAILED'],
   PROCESSING: ['COMPLETED', 'FAILED'],
   COMPLETED: ['FAILED'],
   FAILED: [],
-};
+} satisfies Moves;
 
 const REFUND: Moves = {
   NONE: ['PENDING'],
@@ -58,7 +59,7 @@ export const refundOf = (row: Noted): string =>
 
 /** What is wrong with a payment's move; nothing when it is allowed. `was` is null when it is new. */
 export function moveProblem(was: Noted | null, now: Noted): string | undefined {
-  const moves = now.type === 'OUTGOING' ? OUTGOING : INCOMING;
+  const moves: Moves = now.type === 'OUTGOING' ? OUTGOING : INCOMING;
   const [from, to] = [was?.status ?? 'PENDING', now.status ?? ''];
   if (!moves[to]) return `has no such status as ${to}`;
   if (!reaches(moves, from, to)) return `went from ${from} to ${to}`;
@@ -112,8 +113,14 @@ const FAILED_FUNDS: Moves = {
   FAILED: ['PARKED'],
 };
 
+const isStatusOf = <M extends Moves>(
+  moves: M,
+  status: string | null | undefined,
+): status is keyof M & string => typeof status === 'string' && Object.hasOwn(moves, status);
+
 function outgoingStories(row: Noted, asked: Asked): string[][] {
   const { status, settled_at } = row;
+  if (!isStatusOf(OUTGOING, status)) return [];
   const { begun, waited } = leadOf(row, asked);
   const funds = row.funds ?? '';
   const refund = refundOf(row);
@@ -139,13 +146,14 @@ function outgoingStories(row: Noted, asked: Asked): string[][] {
       return [[...begun, ...done, 'FAILED', ...back]];
     }
     default:
-      return [];
+      return assertNever(status, 'status of an outgoing payment');
   }
 }
 
 /** A payment in is told of while it waits, or only once it is there. */
 function incomingStories(row: Noted): string[][] {
   const { status } = row;
+  if (!isStatusOf(INCOMING, status)) return [];
   const back = refundStory(row);
   switch (status) {
     case 'PENDING':
@@ -162,7 +170,7 @@ function incomingStories(row: Noted): string[][] {
         ['PENDING', 'COMPLETED', 'FAILED', ...back],
       ];
     default:
-      return [];
+      return assertNever(status, 'status of an incoming payment');
   }
 }
 
