@@ -40,6 +40,20 @@ describe('the flags of a contract', () => {
       operation({ ...post, body, semanticValidation: true, callsExternal: true }),
       // @ts-expect-error there is no body to validate
       operation({ ...post, semanticValidation: true }),
+      // @ts-expect-error a GET has no body
+      operation({ ...base, method: 'GET', permission: 'VIEW', body }),
+      // @ts-expect-error nor a form
+      operation({ ...base, method: 'GET', permission: 'VIEW', body, upload: { maxBytes: 1 } }),
+      // @ts-expect-error a GET changes nothing that a wallet would sign
+      operation({ ...base, method: 'GET', permission: 'VIEW', signedRetry: true }),
+      // @ts-expect-error without a credential there is no wallet
+      operation({ ...base, method: 'POST', auth: 'none', signedRetry: true }),
+      // @ts-expect-error a link is no wallet
+      operation({ ...base, method: 'POST', auth: 'hosted', signedRetry: true }),
+      // @ts-expect-error a DELETE without a body has none to leave out
+      operation({ ...base, method: 'DELETE', permission: 'VIEW', bodyOptional: true }),
+      // @ts-expect-error the signed request has an id, which no key replaces
+      operation({ ...post, signedRetry: true, idempotency: 'required' }),
       // @ts-expect-error a form has a limit of its own
       operation({ ...post, body, upload: { maxBytes: 1 }, maxBody: { bytes: 1, reason: 'x' } }),
     ];

@@ -30,11 +30,18 @@ interface ContractBase {
   readonly errors: readonly Code[];
   /** What a malformed, unknown or foreign id in the path is answered with. */
   readonly notFound?: Code;
-  /**
-   * A wallet signs it: the first request is answered 202 with what to sign, and sent again with the two
-   * headers. Neither that answer nor a wrong signature is what an idempotency key stands for.
-   */
-  readonly signedRetry?: boolean;
+}
+
+/**
+ * A wallet signs it: the first request is answered 202 with what to sign, and sent again with the two
+ * headers. Neither that answer nor a wrong signature is stored under an idempotency key.
+ */
+interface SignedRetry {
+  readonly signedRetry: true;
+}
+
+interface Unsigned {
+  readonly signedRetry?: never;
 }
 
 /** Whose credential it takes. There is a permission exactly where a token or an agent asks. */
@@ -54,7 +61,7 @@ type Authentication =
       readonly sandboxOnly?: never;
       readonly rateClass?: RateClass;
     }
-  | {
+  | ({
       /**
        * `hosted`: asked by a page of ours. The secret of its link, `{secret}` of the path, is the credential;
        * it is served beside the versioned base and left out of the document. `none`: no credential.
@@ -63,32 +70,41 @@ type Authentication =
       readonly permission?: never;
       readonly sandboxOnly?: never;
       readonly rateClass?: never;
-    };
+    } & Unsigned);
 
 /** `quotes`: costs more than most, so that a token may ask for it less often. */
 type RateClass = 'quotes';
 
-/** What an idempotency key means. Only a stored reply can be sealed or shortened. */
+/** What is stored under an idempotency key can be sealed or shortened. */
+interface StoredReply {
+  readonly method: 'POST';
+  readonly auth?: 'token' | 'agent' | 'none';
+  /** Absent: `optional`; see `idempotencyOf`. */
+  readonly idempotency?: 'optional' | 'required';
+  /** Top-level fields of the reply that are shown once: a replay of the stored reply lacks them. */
+  readonly omitOnReplay?: readonly string[];
+  /** The reply is personal, or has a secret that a replay shows again: it is stored sealed. */
+  readonly sealed?: boolean;
+}
+
+interface NoStoredReply {
+  readonly money?: never;
+  readonly omitOnReplay?: never;
+  readonly sealed?: never;
+}
+
+/** What an idempotency key means. */
 type Replay =
-  | {
-      readonly method: 'POST';
-      readonly auth?: 'token' | 'agent' | 'none';
-      /** Absent: `optional`; see `idempotencyOf`. */
-      readonly idempotency?: 'optional' | 'required';
+  | (StoredReply & {
       /** Moves money: a second body under one idempotency key is `DUPLICATE_PAY_REQUEST`. */
-      readonly money?: boolean;
-      /** Top-level fields of the reply that are shown once: a replay of the stored reply lacks them. */
-      readonly omitOnReplay?: readonly string[];
-      /** What it answers is personal, or a secret that a replay shows again: it is stored sealed. */
-      readonly sealed?: boolean;
-    }
-  | {
-      /** Each request is a new one: a stored reply would be of no use. Absent where no POST asks. */
-      readonly idempotency?: 'none';
-      readonly money?: never;
-      readonly omitOnReplay?: never;
-      readonly sealed?: never;
-    };
+      readonly money: true;
+      readonly signedRetry?: true;
+    })
+  | (StoredReply & { readonly money?: never } & Unsigned)
+  /** The id of the signed request identifies it. */
+  | (NoStoredReply & { readonly idempotency?: never } & SignedRetry)
+  /** Each request is a new one: a stored reply would be of no use. Absent where it is no POST. */
+  | (NoStoredReply & { readonly idempotency?: 'none' } & Unsigned);
 
 interface BodyRules {
   readonly body: TSchema;
@@ -96,23 +112,37 @@ interface BodyRules {
   readonly bodyRules?: (body: unknown) => FieldError[];
 }
 
+interface NoBody {
+  readonly body?: never;
+  readonly bodyRules?: never;
+  readonly maxBody?: never;
+  readonly upload?: never;
+}
+
 /** What it reads, and whether it waits for the outside. */
 type Payload =
-  | ({
-      readonly body?: never;
-      readonly bodyRules?: never;
+  | (NoBody & { readonly method: 'GET'; readonly bodyOptional?: never } & CallsExternal & Unsigned)
+  | (NoBody & {
+      readonly method: 'POST';
       /** An empty object is the same request as no body. */
       readonly bodyOptional?: boolean;
-      readonly maxBody?: never;
-      readonly upload?: never;
     } & CallsExternal)
-  | (BodyRules & JsonBody & (CallsExternal | ValidatesMeaning))
-  | (BodyRules & {
-      /** The body is multipart/form-data, and its property `file` is a file. */
-      readonly upload: UploadRules;
+  | (NoBody & {
+      readonly method: 'PATCH' | 'PUT' | 'DELETE';
       readonly bodyOptional?: never;
-      readonly maxBody?: never;
-    } & CallsExternal);
+    } & CallsExternal)
+  | (Writes & BodyRules & JsonBody & (CallsExternal | ValidatesMeaning))
+  | (Writes &
+      BodyRules & {
+        /** The body is multipart/form-data, and its property `file` is a file. */
+        readonly upload: UploadRules;
+        readonly bodyOptional?: never;
+        readonly maxBody?: never;
+      } & CallsExternal);
+
+interface Writes {
+  readonly method: 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+}
 
 interface JsonBody {
   /** The body may be absent or empty, which then reads as `{}`. */
