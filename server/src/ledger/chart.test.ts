@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { HOUSE, house, houseAccounts } from './chart.ts';
+import {
+  circulatingTokensAccount,
+  HOUSE,
+  house,
+  houseAccounts,
+  houseLike,
+  issuedTokensAccount,
+  velocityCounterAccount,
+  velocityLimitAccount,
+  velocityLimitOf,
+} from './chart.ts';
 
 describe('houseAccounts', () => {
   const accounts = houseAccounts(['USD', 'EUR']);
@@ -17,5 +27,28 @@ describe('houseAccounts', () => {
         }
       }
     }
+  });
+});
+
+describe('an id of an account', () => {
+  const limit = velocityLimitOf;
+
+  // Stored in the ledger, so none may change.
+  it.each([
+    [house('sandbox', 'clearing', 'USD'), 'house:sandbox:clearing:USD'],
+    [houseLike('suspense'), 'house:%:suspense:%'],
+    [
+      velocityLimitAccount(limit.sending('P', 'USD:EUR', '2026-01-05')),
+      'volume:P:USD:EUR:2026-01-05',
+    ],
+    [velocityLimitAccount(limit.starts('C', '2026-01-05T09')), 'volume:C:hour:2026-01-05T09'],
+    [velocityLimitAccount(limit.spending('A', 'USD', '2026-01')), 'volume:A:USD:2026-01'],
+    [velocityLimitAccount(limit.payments('A', '2026-01-05')), 'volume:A:count:2026-01-05'],
+    [velocityLimitAccount(limit.liveCards('P')), 'volume:cards:P'],
+    [velocityCounterAccount('production', 'USD'), 'volume:production:USD'],
+    [issuedTokensAccount('S'), 'stablecoin:S:issued'],
+    [circulatingTokensAccount('S'), 'stablecoin:S:circulating'],
+  ])('is %s', (id, stored) => {
+    expect(id).toBe(stored);
   });
 });

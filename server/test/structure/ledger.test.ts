@@ -1,5 +1,5 @@
-// The boundaries of the ledger, checked on the source: how it compares currencies, and where the SQL
-// stands that names its tables.
+// The boundaries of the ledger, checked on the source: how it compares currencies, where the SQL
+// stands that names its tables, and where ids of accounts are made.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
@@ -47,4 +47,8 @@ it('names tables of the ledger in the statements beside the committer, and in re
 it('writes tables of the ledger in the statements beside the committer alone', () => {
   const writes = /\b(insert\s+into|update|delete\s+from)\s+ledger_(accounts|transfers)\b/;
   expect(named(writes)).toEqual([STATEMENTS]);
+});
+
+it('makes ids of accounts that are no balance in the chart alone', () => {
+  expect(named(/['`](house|volume|stablecoin|cards):/)).toEqual(['ledger/chart.ts']);
 });

@@ -7,10 +7,11 @@
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { iso } from '../../kernel/world.ts';
+import { TOKEN_UNIT, VELOCITY_UNIT } from '../../ledger/chart.ts';
 import { transfersOf } from '../../runtime/committer/ledger-reads.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
 import { readTransaction } from '../payments/transactions/index.ts';
-import { supplyProblems, unitOf } from '../stablecoins/index.ts';
+import { supplyProblems } from '../stablecoins/index.ts';
 
 // A resolving transfer (post, release) is stored under the step of its pending one with `!` behind it.
 const VERIFY = `with legs as (
@@ -104,7 +105,7 @@ interface Recount {
  * currency: `volume.USD`, `volume.count`.
  */
 export const readableAmount = (amount: string | bigint, unit: string): string =>
-  formatAmount({ currency: unit.replace('volume.', ''), amount: BigInt(amount) });
+  formatAmount({ currency: unit.replace(VELOCITY_UNIT, ''), amount: BigInt(amount) });
 
 function problemsOf({ wrong, stray, totals }: Recount): string[] {
   const accounts = wrong.flatMap((each) => {
@@ -168,7 +169,7 @@ export async function verifyLedger({ db }: Runtime) {
   const recount = found as Recount;
   const supply = await supplyProblems((text) => db.query(text));
   const problems = [...problemsOf(recount), ...supply];
-  const money = recount.totals.filter(({ currency }) => !currency.startsWith(unitOf('')));
+  const money = recount.totals.filter(({ currency }) => !currency.startsWith(TOKEN_UNIT));
   return { balanced: problems.length === 0, currencies: money.map(totalOf), problems };
 }
 

@@ -13,7 +13,6 @@ export {
 } from './coins/approval.ts';
 export { endStablecoinOperation, searchStablecoinOperations } from './minting/by-hand.ts';
 export { OPERATION_STATUSES, SERVICE_STATUSES } from './states.ts';
-export { unitOf } from './supply/books.ts';
 export { supplyProblems } from './supply/recount.ts';
 
 /** What this feature adds to a server. */

@@ -4,8 +4,8 @@
 import { externalAccounts } from '../../../src/features/payees/external-accounts/store.ts';
 import { linkOf } from '../../../src/features/stablecoins/coins/provider-accounts.ts';
 import { providerAccounts } from '../../../src/features/stablecoins/store.ts';
-import { circulatingOf, issuedOf } from '../../../src/features/stablecoins/supply/books.ts';
 import { supplyProblems } from '../../../src/features/stablecoins/supply/recount.ts';
+import { circulatingTokensAccount, issuedTokensAccount } from '../../../src/ledger/chart.ts';
 import { ledgerAccounts } from '../../../src/runtime/committer/ledger-accounts.ts';
 import { ok } from '../app/fixtures.ts';
 import type { CallOptions, TestApp } from '../app/harness.ts';
@@ -47,7 +47,7 @@ export function mintDesk(app: TestApp, options: Pick<CallOptions, 'as'> = {}) {
   /** What the ledger has of a coin, in smallest units. */
   async function supply(coinId: string) {
     const [circulating, issued] = await Promise.all(
-      [circulatingOf(coinId), issuedOf(coinId)].map((id) =>
+      [circulatingTokensAccount(coinId), issuedTokensAccount(coinId)].map((id) =>
         app.runtime.db.read(ledgerAccounts, id),
       ),
     );

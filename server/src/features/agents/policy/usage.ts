@@ -11,6 +11,7 @@ import {
   sum,
 } from '../../../kernel/money.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
+import { velocityLimitOf } from '../../../ledger/chart.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   countToward,
@@ -45,7 +46,7 @@ export async function convertedUp(
 }
 
 const amountsOf = ({ id }: AgentRow, currency: string, during: string) => ({
-  of: `${id}:${currency}:${during}`,
+  of: velocityLimitOf.spending(id, currency, during),
   unit: currency,
 });
 
@@ -94,7 +95,7 @@ const limited = (limit: number | null | undefined) =>
   typeof limit === 'number' ? BigInt(limit) : null;
 
 const countOf = ({ id, policy }: AgentRow, now: Time): VelocityLimit => ({
-  of: `${id}:count:${PERIOD.day(now)}`,
+  of: velocityLimitOf.payments(id, PERIOD.day(now)),
   unit: 'count',
   limit: limited(policy.spendingLimits.dailyTransactionLimit),
 });

@@ -5,6 +5,7 @@ import { formatMoney } from '../../../catalog/currencies/money-format.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { type CurrencyCode, isLess, lesser, type Money } from '../../../kernel/money.ts';
 import { iso, type Time } from '../../../kernel/world.ts';
+import { velocityLimitOf } from '../../../ledger/chart.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { PaymentLimit, PlatformRow } from '../../tenancy/platform/index.ts';
 import {
@@ -83,7 +84,7 @@ function ofDay(platform: PlatformRow, volume: Volume, now: Time): Counted[] {
     const { currency, to, perDay } = limit;
     if (perDay === undefined) return [];
     const scope = to === undefined ? currency : `${currency}:${to}`;
-    const of = `${platform.id}:${scope}:${day}`;
+    const of = velocityLimitOf.sending(platform.id, scope, day);
     return {
       allowance: { of, unit: currency, limit: BigInt(perDay) },
       taking: {
@@ -110,7 +111,7 @@ function ofHour({ hourly_payments: max }: PlatformRow, { payerId }: PaymentVolum
   if (max === null || payerId === null) return [];
   const hour = iso(now).slice(0, 13);
   const counted: Counted = {
-    allowance: { of: `${payerId}:hour:${hour}`, unit: 'count', limit: BigInt(max) },
+    allowance: { of: velocityLimitOf.starts(payerId, hour), unit: 'count', limit: BigInt(max) },
     taking: { name: 'hour', comesBack: false, amount: 1n, short: () => hourFull(max, now) },
   };
   return [counted];

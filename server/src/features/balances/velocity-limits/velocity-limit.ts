@@ -4,8 +4,12 @@
 // through whichever process.
 
 import type { Fault } from '../../../kernel/fault.ts';
-import type { Mode } from '../../../kernel/mode.ts';
 import type { Time } from '../../../kernel/world.ts';
+import {
+  VELOCITY_UNIT,
+  velocityCounterAccount,
+  velocityLimitAccount,
+} from '../../../ledger/chart.ts';
 import { type FloorBasis, setFloors } from '../../../runtime/committer/ledger-accounts.ts';
 import { transfersInStep } from '../../../runtime/committer/ledger-reads.ts';
 import type { Database } from '../../../runtime/db/database.ts';
@@ -13,7 +17,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { readLedgerAccount } from '../ledger-accounts/index.ts';
 
 export interface VelocityLimit {
-  /** Whose it is, of what and for when; its account is named by it. */
+  /** Whose it is, of what and for when; its account is named by it (`velocityLimitOf` of the chart). */
   of: string;
   /** A currency, counted in its smallest units, or another word for what is counted. */
   unit: string;
@@ -23,13 +27,10 @@ export interface VelocityLimit {
   shifting?: boolean;
 }
 
-const accountOf = ({ of }: Pick<VelocityLimit, 'of'>) => `volume:${of}`;
+const accountOf = ({ of }: Pick<VelocityLimit, 'of'>) => velocityLimitAccount(of);
 
-/** What was taken of allowances stands here, so that each unit sums to zero. */
-const counterOf = (environment: Mode, unit: string) => `volume:${environment}:${unit}`;
-
-/** Nobody takes it for money: sums of a currency do not see it. */
-const currencyOf = (unit: string) => `volume.${unit}`;
+/** Sums of a currency do not see it. */
+const currencyOf = (unit: string) => VELOCITY_UNIT + unit;
 
 const floorOf = ({ limit }: VelocityLimit) => (limit === null ? null : limit < 0n ? 0n : -limit);
 
@@ -70,7 +71,7 @@ export async function openVelocityLimits(
   const floors = floorsOf(ctx.db, ctx.now);
   const units = [...new Set(all.map((each) => each.unit))];
   const counters = units.map((unit) => ({
-    id: counterOf(ctx.caller.environment, unit),
+    id: velocityCounterAccount(ctx.caller.environment, unit),
     unit,
     floor: null,
     shifting: false,
@@ -125,7 +126,7 @@ export function countToward(
     ...taking,
     step: name === undefined ? kind : `${kind}.${name}`,
     debit: accountOf(allowance),
-    credit: counterOf(ctx.caller.environment, allowance.unit),
+    credit: velocityCounterAccount(ctx.caller.environment, allowance.unit),
     currency: currencyOf(allowance.unit),
   });
 }

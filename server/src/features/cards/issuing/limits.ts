@@ -3,6 +3,7 @@
 // back.
 
 import { Fault } from '../../../kernel/fault.ts';
+import { velocityLimitOf } from '../../../ledger/chart.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   countToward,
@@ -17,7 +18,7 @@ import type { CardRow } from '../store.ts';
 const UNIT = 'cards';
 
 const allowance = (of: string, limit: number): VelocityLimit => ({
-  of: `cards:${of}`,
+  of: velocityLimitOf.liveCards(of),
   unit: UNIT,
   limit: BigInt(limit),
 });

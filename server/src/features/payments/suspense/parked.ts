@@ -6,6 +6,7 @@
 import type { Progress } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Time } from '../../../kernel/world.ts';
+import { houseLike } from '../../../ledger/chart.ts';
 import { netIn } from '../../../runtime/committer/ledger-reads.ts';
 import { col, table } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -31,7 +32,7 @@ export interface Said {
 export const inSuspense = (
   db: Ctx['db'],
   ids: readonly string[],
-): Promise<ReadonlyMap<string, bigint>> => netIn(db, 'house:%:suspense:%', ids);
+): Promise<ReadonlyMap<string, bigint>> => netIn(db, houseLike('suspense'), ids);
 
 const CARD_PAYMENTS = `select id, since from parked
   where id like 'CardTransaction:%' and ($1::text is null or platform_id = $1)

@@ -2,6 +2,7 @@
 // an operator decides, and every decision is kept with its reason.
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
+import { circulatingTokensAccount } from '../../../ledger/chart.ts';
 import { equals } from '../../../runtime/db/database.ts';
 import { cursorOf } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -12,7 +13,6 @@ import { callerOf } from '../../tenancy/platform/index.ts';
 import { operationById } from '../minting/by-hand.ts';
 import { isLiving, serviceStates } from '../states.ts';
 import { type StablecoinRow, stablecoins } from '../store.ts';
-import { circulatingOf } from '../supply/books.ts';
 import { decideService } from './coin-jobs.ts';
 import { presentCoin } from './coins.ts';
 
@@ -27,7 +27,9 @@ const viewOf = async ({ db }: Runtime, row: StablecoinRow) => ({
   ...(await presentCoin({ read: db.read }, row)),
   platformId: row.platform_id,
   /** Smallest units, from the ledger. */
-  circulating: String((await readLedgerAccount(db, circulatingOf(row.id)))?.balance ?? 0n),
+  circulating: String(
+    (await readLedgerAccount(db, circulatingTokensAccount(row.id)))?.balance ?? 0n,
+  ),
 });
 
 interface ListInput {

@@ -10,6 +10,11 @@ import {
   stablecoinDesk,
 } from '../../../../test/kit/payments/stablecoins.ts';
 import type { MintPort } from '../../../connectors/ports/stablecoins.ts';
+import {
+  circulatingTokensAccount,
+  issuedTokensAccount,
+  TOKEN_UNIT,
+} from '../../../ledger/chart.ts';
 import { ledgerAccounts } from '../../../runtime/committer/ledger-accounts.ts';
 import { createWorker } from '../../../runtime/jobs/jobs.ts';
 import { createLog } from '../../../runtime/observability/log.ts';
@@ -17,7 +22,7 @@ import { createMetrics } from '../../../runtime/observability/metrics.ts';
 import { followLater } from '../minting/follow.ts';
 import { MOST_UNITS } from '../minting/judge.ts';
 import { stablecoins } from '../store.ts';
-import { circulatingOf, issuedOf, openBooks, unitOf } from '../supply/books.ts';
+import { openBooks } from '../supply/books.ts';
 import { supplyProblems } from '../supply/recount.ts';
 import { stablecoinJobs } from './coin-jobs.ts';
 
@@ -274,9 +279,11 @@ describe('the books of a token', () => {
   it('begin with what circulates', async () => {
     const id = await openedWith(1_500_000n);
     const [issued, circulating] = await Promise.all(
-      [issuedOf(id), circulatingOf(id)].map((each) => app.runtime.db.read(ledgerAccounts, each)),
+      [issuedTokensAccount(id), circulatingTokensAccount(id)].map((each) =>
+        app.runtime.db.read(ledgerAccounts, each),
+      ),
     );
-    expect(issued).toMatchObject({ balance: -1_500_000n, currency: unitOf(id) });
+    expect(issued).toMatchObject({ balance: -1_500_000n, currency: TOKEN_UNIT + id });
     expect(circulating).toMatchObject({ balance: 1_500_000n, floor: 0n });
     await booksBalance(app);
   });
@@ -300,7 +307,7 @@ describe('the books of a token', () => {
       metrics: createMetrics(),
     });
     const circulates = async () =>
-      (await app.runtime.db.read(ledgerAccounts, circulatingOf(id)))?.balance;
+      (await app.runtime.db.read(ledgerAccounts, circulatingTokensAccount(id)))?.balance;
     expect(await circulates()).toBe(0n);
     await app.operate(async (ctx) => {
       const row = await ctx.read(stablecoins, id);

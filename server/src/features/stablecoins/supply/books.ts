@@ -3,15 +3,17 @@
 // there, and a difference to the provider's own figure can be seen.
 import { Fault } from '../../../kernel/fault.ts';
 import type { Money } from '../../../kernel/money.ts';
+import {
+  circulatingTokensAccount,
+  issuedTokensAccount,
+  TOKEN_UNIT,
+} from '../../../ledger/chart.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { openLedgerAccount } from '../../balances/ledger-accounts/index.ts';
 import { MOST_UNITS } from '../minting/judge.ts';
 
-/** What was issued stands below zero, as far as the books can count. */
-export const issuedOf = (id: string) => `stablecoin:${id}:issued`;
-export const circulatingOf = (id: string) => `stablecoin:${id}:circulating`;
-/** The currency of both. */
-export const unitOf = (id: string) => `stablecoin.${id}`;
+/** The currency of its accounts. */
+const unitOf = (id: string) => TOKEN_UNIT + id;
 
 /** So many units of a token, as its books count them. */
 export const tokensOf = (id: string, amount: bigint): Money => ({ currency: unitOf(id), amount });
@@ -19,8 +21,8 @@ export const tokensOf = (id: string, amount: bigint): Money => ({ currency: unit
 /** Opens the accounts of a token, with what circulates of it already. */
 export function openBooks(ctx: Ctx, { id }: { id: string }, supply: bigint): void {
   const currency = unitOf(id);
-  openLedgerAccount(ctx, { id: issuedOf(id), currency, floor: -MOST_UNITS });
-  openLedgerAccount(ctx, { id: circulatingOf(id), currency, floor: 0n });
+  openLedgerAccount(ctx, { id: issuedTokensAccount(id), currency, floor: -MOST_UNITS });
+  openLedgerAccount(ctx, { id: circulatingTokensAccount(id), currency, floor: 0n });
   enterSupply(ctx, { id }, supply);
 }
 
@@ -36,8 +38,8 @@ export function enterSupply(ctx: Ctx, { id }: { id: string }, supply: bigint): v
   ctx.transfer({
     transactionId: id,
     step: 'supply',
-    debit: issuedOf(id),
-    credit: circulatingOf(id),
+    debit: issuedTokensAccount(id),
+    credit: circulatingTokensAccount(id),
     ...tokensOf(id, supply),
   });
 }

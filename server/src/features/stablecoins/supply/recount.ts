@@ -2,6 +2,7 @@
 // provider said at first, and what was minted since, without what was burnt; what is set aside is what is
 // under way. What the books could not follow of one that was paid late is left out of its amount. It is
 // counted from the rows of both, in one statement and so at one moment.
+import { circulatingTokensAccount, issuedTokensAccount } from '../../../ledger/chart.ts';
 
 interface Counted {
   id: string;
@@ -18,13 +19,16 @@ const UNDER_WAY = "o.status not in ('COMPLETED', 'FAILED', 'EXPIRED')";
 const sumOf = (type: string, which: string) =>
   `coalesce(sum(o.amount - coalesce(o.uncounted, 0)) filter (where o.type = '${type}' and ${which}), 0)`;
 
+/** The id of an account of the coin `c` in SQL. */
+const idInSql = (account: (coinId: string) => string) => `'${account("' || c.id || '")}'`;
+
 const COUNT = `select c.id, a.balance::text as circulating, a.held::text as burning,
     (-b.balance)::text as issued, b.held::text as minting,
     (coalesce(s.amount, 0) + o.minted - o.burnt)::text as "shouldCirculate",
     o.burning::text as "shouldBurn", o.minting::text as "shouldMint"
   from stablecoins c
-  left join ledger_accounts a on a.id = 'stablecoin:' || c.id || ':circulating'
-  left join ledger_accounts b on b.id = 'stablecoin:' || c.id || ':issued'
+  left join ledger_accounts a on a.id = ${idInSql(circulatingTokensAccount)}
+  left join ledger_accounts b on b.id = ${idInSql(issuedTokensAccount)}
   left join ledger_transfers s on s.transaction_id = c.id and s.step = 'supply'
   cross join lateral (select ${sumOf('MINT', "o.status = 'COMPLETED'")} as minted,
       ${sumOf('BURN', "o.status = 'COMPLETED'")} as burnt,

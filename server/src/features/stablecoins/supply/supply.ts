@@ -6,11 +6,12 @@
 import type { FieldError } from '../../../kernel/fault.ts';
 import { Fault, invalid } from '../../../kernel/fault.ts';
 import { isLess, lesser, subtract } from '../../../kernel/money.ts';
+import { circulatingTokensAccount, issuedTokensAccount } from '../../../ledger/chart.ts';
 import type { Ctx, Movement } from '../../../runtime/operation/context.ts';
 import { readLedgerAccount } from '../../balances/ledger-accounts/index.ts';
 import { MOST_UNITS } from '../minting/judge.ts';
 import type { StablecoinOperationRow } from '../store.ts';
-import { circulatingOf, issuedOf, tokensOf } from './books.ts';
+import { tokensOf } from './books.ts';
 
 type Ordered = Pick<StablecoinOperationRow, 'id' | 'type' | 'stablecoin_id' | 'amount'>;
 type Moved = Ordered & Pick<StablecoinOperationRow, 'expired_at' | 'uncounted'>;
@@ -24,7 +25,10 @@ const TOO_MUCH: FieldError = {
 function movementOf({ id, type, stablecoin_id, ...row }: Ordered & Partial<Moved>): Movement {
   const tokens = tokensOf(stablecoin_id, row.amount - (row.uncounted ?? 0n));
   const late = row.expired_at == null ? '' : '.late';
-  const [issued, circulating] = [issuedOf(stablecoin_id), circulatingOf(stablecoin_id)];
+  const [issued, circulating] = [
+    issuedTokensAccount(stablecoin_id),
+    circulatingTokensAccount(stablecoin_id),
+  ];
   const common = { transactionId: id, ...tokens };
   return type === 'MINT'
     ? { ...common, step: `mint${late}`, debit: issued, credit: circulating }
