@@ -181,12 +181,21 @@ export function sumOf(sets: readonly Postings[]): Sum | undefined {
   };
 }
 
+/**
+ * The floor of an account: no transfer and no hold may leave `balance - held` below it. Zero for a balance of
+ * a customer or a platform, which therefore cannot be overdrawn. Below zero for what is counted up to a
+ * limit: the floor of a velocity limit is the limit with a minus. Null, which is no floor, for accounts of
+ * the house and for what is counted without a limit. A void is never rejected by it, because it only raises
+ * what can be spent. A floor is never set above what the account holds, so it holds at every moment.
+ */
+type Floor = bigint | null;
+
 /** A ledger account as it is known while change sets are judged. */
 export interface Account {
   readonly currency: CurrencyCode;
   readonly balance: bigint;
   readonly held: bigint;
-  readonly floor: bigint | null;
+  readonly floor: Floor;
   readonly frozen: boolean;
 }
 

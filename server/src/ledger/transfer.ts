@@ -17,6 +17,15 @@ import type { Time } from '../kernel/world.ts';
  */
 export type Phase = 'posted' | 'pending' | 'post' | 'release';
 
+/** The phase that each verb of an operation (`ctx.hold`) stages. */
+export const PHASE_OF = {
+  transfer: 'posted',
+  hold: 'pending',
+  post: 'post',
+  void: 'release',
+} as const satisfies Record<string, Phase>;
+export type TransferVerb = keyof typeof PHASE_OF;
+
 export interface TransferRow extends Money {
   /** The transaction that it belongs to; with `step` its identity, so a step cannot be posted twice. */
   transaction_id: string;

@@ -9,7 +9,7 @@ import { Fault } from '../../kernel/fault.ts';
 import { type Id, newId } from '../../kernel/id.ts';
 import type { Money } from '../../kernel/money.ts';
 import { iso, type Time, type World } from '../../kernel/world.ts';
-import type { Phase } from '../../ledger/transfer.ts';
+import { PHASE_OF, type TransferVerb } from '../../ledger/transfer.ts';
 import {
   type ChangeSet,
   type EventRow,
@@ -76,8 +76,6 @@ export interface Ctx {
   post(transfer: Movement): void;
   /** Returns what `hold` of the same step holds to the debit account. */
   void(transfer: Movement): void;
-  /** One of the four above, where data decide which. */
-  stageTransfer(phase: Phase, transfer: Movement): void;
   /**
    * Freezes a ledger account once the transfers of the change set are written. `empty` rejects the commit
    * unless its balance and its holds are zero then.
@@ -205,10 +203,11 @@ export function createContext(
   }
 
   function stageTransfer(
-    phase: Phase,
+    verb: TransferVerb,
     { transactionId, step, short, again, ...rest }: Movement,
   ): void {
     const transaction_id = transactionId;
+    const phase = PHASE_OF[verb];
     set.transfers.push({ transaction_id, step, phase, ...rest, created_at: now });
     if (short) shorts.set(rest.debit, short);
     if (again) rereads.add(rest.debit);
@@ -261,11 +260,10 @@ export function createContext(
     update,
     remove: (table, row) => void set.removes.push(versioned(table, row)),
     require: (table, row) => void set.requires.push(versioned(table, row)),
-    transfer: (transfer) => stageTransfer('posted', transfer),
-    hold: (transfer) => stageTransfer('pending', transfer),
+    transfer: (transfer) => stageTransfer('transfer', transfer),
+    hold: (transfer) => stageTransfer('hold', transfer),
     post: (transfer) => stageTransfer('post', transfer),
-    void: (transfer) => stageTransfer('release', transfer),
-    stageTransfer,
+    void: (transfer) => stageTransfer('void', transfer),
     freeze: (account, { empty = false } = {}) =>
       void set.freezes.push({ account, frozen: true, empty }),
     unfreeze: (account) => void set.freezes.push({ account, frozen: false, empty: false }),

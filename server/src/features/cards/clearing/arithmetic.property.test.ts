@@ -67,11 +67,11 @@ function noteStep(life: Life, step: string) {
 
 /** Books what a change moves, as the ledger would. */
 function book(life: Life, { card, steps }: Change, failed = false, tells = true) {
-  for (const { step, phase, amount, from, to } of steps) {
+  for (const { step, verb, amount, from, to } of steps) {
     expect(amount > 0n).toBe(true);
-    noteStep(life, phase === 'posted' ? step : `${step}!`);
-    if (phase !== 'posted') life.held -= amount;
-    if (phase === 'release') continue;
+    noteStep(life, verb === 'transfer' ? step : `${step}!`);
+    if (verb !== 'transfer') life.held -= amount;
+    if (verb === 'void') continue;
     life.purses[from as Purse] -= amount;
     life.purses[to as Purse] += amount;
   }

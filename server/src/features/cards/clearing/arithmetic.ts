@@ -14,7 +14,7 @@
 
 import { Fault } from '../../../kernel/fault.ts';
 import type { House } from '../../../ledger/chart.ts';
-import type { Phase } from '../../../ledger/transfer.ts';
+import type { TransferVerb } from '../../../ledger/transfer.ts';
 import {
   type CardEvent,
   type CardFacts,
@@ -39,7 +39,7 @@ export interface Step {
 /** What happened leaves these facts behind, and moves this. */
 export interface Change {
   card: CardFacts;
-  steps: readonly (Step & { phase: Phase })[];
+  steps: readonly (Step & { verb: TransferVerb })[];
 }
 
 /** The most pieces of one kind that a payment has. */
@@ -102,7 +102,7 @@ function withoutExcess({ card, steps }: Change): Change {
   const released = card.released + amount;
   const step = {
     step: `back.${released}`,
-    phase: 'posted',
+    verb: 'transfer',
     amount,
     from: 'cards',
     to: 'account',
@@ -122,7 +122,7 @@ function lose(card: CardFacts, more: bigint): Change {
   if (amount === 0n) return { card, steps: [] };
   const step = {
     step: `lost.${writtenOff}`,
-    phase: 'posted',
+    verb: 'transfer',
     amount,
     from: 'losses',
     to: 'cards',
@@ -156,7 +156,7 @@ export function cleared(
   refuseMore(given.clearings, 'clearings');
   const clearings = [...given.clearings, amount];
   const n = clearings.length + (given.undoneClearings ?? 0);
-  const step = { step: `clearing.${n}`, phase: 'posted', amount } as const;
+  const step = { step: `clearing.${n}`, verb: 'transfer', amount } as const;
   const whole = settledOf({ clearings }) >= given.authorized;
   const facts = { ...given, clearings, closed: given.closed || whole };
   if (direction === 'CREDIT') {
@@ -193,8 +193,8 @@ export function returned(given: CardFacts, amount: bigint): Change {
     recovered: given.recovered + ours,
   };
   const all = [
-    { step: `return.${n}`, phase: 'posted', amount: theirs, from: 'settled', to: 'account' },
-    { step: `recoup.${n}`, phase: 'posted', amount: ours, from: 'settled', to: 'losses' },
+    { step: `return.${n}`, verb: 'transfer', amount: theirs, from: 'settled', to: 'account' },
+    { step: `recoup.${n}`, verb: 'transfer', amount: ours, from: 'settled', to: 'losses' },
   ] as const;
   return { card, steps: all.filter((each) => each.amount > 0n) };
 }
@@ -213,15 +213,15 @@ export function unreturned(given: CardFacts): Change {
     recovered: given.recovered - ours,
   };
   const all = [
-    { step: `reverse.${n}`, phase: 'posted', amount: theirs, from: 'account', to: 'settled' },
-    { step: `reverse.${n}.recoup`, phase: 'posted', amount: ours, from: 'losses', to: 'settled' },
+    { step: `reverse.${n}`, verb: 'transfer', amount: theirs, from: 'account', to: 'settled' },
+    { step: `reverse.${n}.recoup`, verb: 'transfer', amount: ours, from: 'losses', to: 'settled' },
   ] as const;
   return { card, steps: all.filter((each) => each.amount > 0n) };
 }
 
 /** What was set aside is taken, or let go of. */
-const pullEnd = (card: CardFacts, at: number, phase: 'post' | 'release') => ({
-  ...({ step: pullStep(at), phase, from: 'account', to: 'cards' } as const),
+const pullEnd = (card: CardFacts, at: number, verb: 'post' | 'void') => ({
+  ...({ step: pullStep(at), verb, from: 'account', to: 'cards' } as const),
   amount: card.pulls[at]?.amount ?? 0n,
 });
 
@@ -246,7 +246,7 @@ export function pullEnded(card: CardFacts, at: number, taken: boolean): Change {
     return withoutExcess({ card: withPull(card, at, 'CONFIRMED'), steps });
   }
   const idle = isIdle(card, at);
-  const steps = idle ? [pullEnd(card, at, 'release')] : [];
+  const steps = idle ? [pullEnd(card, at, 'void')] : [];
   return withoutExcess({ card: withPull(card, at, idle ? 'FAILED' : 'STUCK'), steps });
 }
 
@@ -255,11 +255,11 @@ export type Resolution = 'collect' | 'write-off';
 /** Stuck pulls are taken until there is enough, in order; the others are let go of. */
 function endStuck(given: CardFacts, enough: bigint): Change & { rest: bigint } {
   let [card, rest] = [given, enough];
-  const steps: (Step & { phase: Phase })[] = [];
+  const steps: (Step & { verb: TransferVerb })[] = [];
   for (const [at, { amount, status }] of given.pulls.entries()) {
     if (status !== 'STUCK') continue;
     const takes = rest > 0n;
-    steps.push(pullEnd(given, at, takes ? 'post' : 'release'));
+    steps.push(pullEnd(given, at, takes ? 'post' : 'void'));
     card = withPull(card, at, takes ? 'CONFIRMED' : 'FAILED');
     if (takes) rest -= amount;
   }
@@ -272,8 +272,8 @@ function endStuck(given: CardFacts, enough: bigint): Change & { rest: bigint } {
  */
 export function undone(given: CardFacts, direction: 'CREDIT' | 'DEBIT'): Change {
   const facts = { ...given, clearings: [], undoneClearings: given.clearings.length, closed: true };
-  const undo = { step: 'undo', phase: 'posted', amount: settledOf(given) } as const;
-  const taking: readonly (Step & { phase: Phase })[] =
+  const undo = { step: 'undo', verb: 'transfer', amount: settledOf(given) } as const;
+  const taking: readonly (Step & { verb: TransferVerb })[] =
     direction === 'CREDIT'
       ? [{ ...undo, from: 'account', to: 'settled' }]
       : [{ ...undo, from: 'settled', to: 'cards' }];
@@ -300,7 +300,7 @@ export function resolved(
   const owes = taken.rest > 0n;
   const card = owes ? { ...loss.card, pulls: [...loss.card.pulls, pull] } : loss.card;
   const at = loss.card.pulls.length;
-  const by = { step: pullStep(at), phase: 'posted', from: 'account', to: 'cards' } as const;
+  const by = { step: pullStep(at), verb: 'transfer', from: 'account', to: 'cards' } as const;
   const rest = owes ? [{ ...by, amount: taken.rest }] : [];
   return withoutExcess({ card, steps: [...taken.steps, ...rest, ...loss.steps] });
 }

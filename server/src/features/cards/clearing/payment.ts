@@ -10,7 +10,7 @@ import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { MAX_AMOUNT, type Money } from '../../../kernel/money.ts';
 import { type House, house } from '../../../ledger/chart.ts';
-import type { Phase } from '../../../ledger/transfer.ts';
+import type { TransferVerb } from '../../../ledger/transfer.ts';
 import type { LedgerAccountRow } from '../../../runtime/committer/ledger-accounts.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
@@ -170,7 +170,7 @@ export async function whileOpen(
 }
 
 /** Stages one movement of it; balances are told by whoever stages it, within `moveAndTell`. */
-function moveCard(ctx: Ctx, row: CardPaymentRow, phase: Phase, given: Step): void {
+function moveCard(ctx: Ctx, row: CardPaymentRow, verb: TransferVerb, given: Step): void {
   const { step, amount, from, to, force = false } = given;
   if (amount === 0n) return;
   const currency = currencyOfAccount(row);
@@ -178,7 +178,7 @@ function moveCard(ctx: Ctx, row: CardPaymentRow, phase: Phase, given: Step): voi
     at === 'account' ? cardAccountOf(row) : house(ctx.caller.environment, at, currency);
   const ends = { debit: end(from), credit: end(to) };
   const money = inAccountCurrency(amount, currency);
-  ctx.stageTransfer(phase, { transactionId: row.id, step, ...ends, ...money, force });
+  ctx[verb]({ transactionId: row.id, step, ...ends, ...money, force });
 }
 
 /** Its account, if that takes money back: not closed, and its owner still there. */
@@ -214,12 +214,12 @@ async function heldTakerOf(ctx: Ctx, row: CardPaymentRow): ReturnType<typeof tak
 async function give(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
   const account = await heldTakerOf(ctx, row);
   if (!account) {
-    moveCard(ctx, row, 'posted', { ...step, to: 'suspense' });
+    moveCard(ctx, row, 'transfer', { ...step, to: 'suspense' });
     return askPerson(ctx, row, step.amount);
   }
   // Neither is it closed meanwhile; one that owes is changed by this.
   if (account.owed === 0n) requireInternalAccount(ctx, account);
-  moveCard(ctx, row, 'posted', { ...step, force: true });
+  moveCard(ctx, row, 'transfer', { ...step, force: true });
   const given = inAccountCurrency(step.amount, currencyOfAccount(row));
   repayOwed(ctx, account, { transactionId: row.id, step: `${step.step}.owed`, ...given });
 }
@@ -228,7 +228,7 @@ async function give(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
 async function take(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
   const account = await heldTakerOf(ctx, row);
   if (!account) {
-    moveCard(ctx, row, 'posted', { ...step, from: 'suspense' });
+    moveCard(ctx, row, 'transfer', { ...step, from: 'suspense' });
     return askPerson(ctx, row, -step.amount);
   }
   const currency = currencyOfAccount(row);
@@ -243,11 +243,11 @@ async function take(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
 /** Stages what a change moves, with the balances told. */
 export const moveSteps = (ctx: Ctx, row: CardPaymentRow, steps: Change['steps']): Promise<void> =>
   moveAndTell(ctx, async () => {
-    for (const { phase, ...step } of steps) {
-      if (phase !== 'posted') moveCard(ctx, row, phase, step);
+    for (const { verb, ...step } of steps) {
+      if (verb !== 'transfer') moveCard(ctx, row, verb, step);
       else if (step.to === 'account') await give(ctx, row, step);
       else if (step.from === 'account') await take(ctx, row, step);
-      else moveCard(ctx, row, phase, step);
+      else moveCard(ctx, row, verb, step);
     }
   });
 
@@ -279,7 +279,7 @@ export async function openPull(
   const { pulls } = factsOf(row);
   const at = pulls.length;
   await moveAndTell(ctx, () =>
-    moveCard(ctx, row, 'pending', { step: pullStep(at), amount, from: 'account', to: 'cards' }),
+    moveCard(ctx, row, 'hold', { step: pullStep(at), amount, from: 'account', to: 'cards' }),
   );
   ctx.later(PULL, { transactionId: row.id, at, since: ctx.now });
   return [...pulls, { amount, status: 'PENDING' }];

@@ -3,7 +3,7 @@
 // total and not in what can be spent. What cannot stay goes through `inbound` on its way back or onward.
 
 import { type House, house } from '../../../ledger/chart.ts';
-import type { Phase } from '../../../ledger/transfer.ts';
+import type { TransferVerb } from '../../../ledger/transfer.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { type IncomingRow, receivedOf } from '../transactions/index.ts';
 
@@ -13,29 +13,29 @@ const purse = (ctx: Ctx, row: IncomingRow, purpose: House): string =>
 function move(
   ctx: Ctx,
   row: IncomingRow,
-  phase: Phase,
+  verb: TransferVerb,
   step: string,
   [debit, credit]: [string, string],
   force = false,
 ): void {
   const money = receivedOf(row);
-  ctx.stageTransfer(phase, { transactionId: row.id, step, debit, credit, ...money, force });
+  ctx[verb]({ transactionId: row.id, step, debit, credit, ...money, force });
 }
 
 /** Onto the account. One that is shut by then refuses it, and the decision is made again. */
 export const credit = (ctx: Ctx, row: IncomingRow, accountId: string): void =>
-  move(ctx, row, 'posted', 'deposit', [purse(ctx, row, 'clearing'), accountId]);
+  move(ctx, row, 'transfer', 'deposit', [purse(ctx, row, 'clearing'), accountId]);
 
 /** Onto the account and aside, so that it cannot be spent. `force` gets it there though it is frozen. */
 export function creditAside(ctx: Ctx, row: IncomingRow, accountId: string, force: boolean): void {
   const clearing = purse(ctx, row, 'clearing');
-  move(ctx, row, 'posted', 'deposit', [clearing, accountId], force);
-  move(ctx, row, 'pending', 'review', [accountId, clearing], force);
+  move(ctx, row, 'transfer', 'deposit', [clearing, accountId], force);
+  move(ctx, row, 'hold', 'review', [accountId, clearing], force);
 }
 
 /** Makes what was set aside spendable. */
 export const release = (ctx: Ctx, row: IncomingRow, accountId: string): void =>
-  move(ctx, row, 'release', 'review', [accountId, purse(ctx, row, 'clearing')]);
+  move(ctx, row, 'void', 'review', [accountId, purse(ctx, row, 'clearing')]);
 
 /** Takes what was set aside off the account again. */
 export const takeOff = (ctx: Ctx, row: IncomingRow, accountId: string): void =>
@@ -43,26 +43,32 @@ export const takeOff = (ctx: Ctx, row: IncomingRow, accountId: string): void =>
 
 /** Into our keeping: no account can take it. */
 export const keep = (ctx: Ctx, row: IncomingRow): void =>
-  move(ctx, row, 'posted', 'fund', [purse(ctx, row, 'clearing'), purse(ctx, row, 'inbound')]);
+  move(ctx, row, 'transfer', 'fund', [purse(ctx, row, 'clearing'), purse(ctx, row, 'inbound')]);
 
 /** Out of our keeping, to whoever paid it. */
 export const sendBack = (ctx: Ctx, row: IncomingRow): void =>
-  move(ctx, row, 'posted', 'refund.out', [purse(ctx, row, 'inbound'), purse(ctx, row, 'clearing')]);
+  move(ctx, row, 'transfer', 'refund.out', [
+    purse(ctx, row, 'inbound'),
+    purse(ctx, row, 'clearing'),
+  ]);
 
 /** Out of our keeping, to wait for a person. */
 export const park = (ctx: Ctx, row: IncomingRow): void =>
-  move(ctx, row, 'posted', 'park.fund', [purse(ctx, row, 'inbound'), purse(ctx, row, 'suspense')]);
+  move(ctx, row, 'transfer', 'park.fund', [
+    purse(ctx, row, 'inbound'),
+    purse(ctx, row, 'suspense'),
+  ]);
 
 /** Out of our keeping and over a rail to an account outside. */
 export function payOn(ctx: Ctx, row: IncomingRow): void {
   const clearing = purse(ctx, row, 'clearing');
-  move(ctx, row, 'posted', 'pay', [purse(ctx, row, 'inbound'), clearing]);
-  move(ctx, row, 'posted', 'settle', [clearing, purse(ctx, row, 'settled')]);
+  move(ctx, row, 'transfer', 'pay', [purse(ctx, row, 'inbound'), clearing]);
+  move(ctx, row, 'transfer', 'settle', [clearing, purse(ctx, row, 'settled')]);
 }
 
 /** Back into our keeping after the bank outside has sent it back. */
 export function undoPayOn(ctx: Ctx, row: IncomingRow): void {
   const clearing = purse(ctx, row, 'clearing');
-  move(ctx, row, 'posted', 'refund.settle', [purse(ctx, row, 'settled'), clearing]);
-  move(ctx, row, 'posted', 'refund.pay', [clearing, purse(ctx, row, 'inbound')]);
+  move(ctx, row, 'transfer', 'refund.settle', [purse(ctx, row, 'settled'), clearing]);
+  move(ctx, row, 'transfer', 'refund.pay', [clearing, purse(ctx, row, 'inbound')]);
 }

@@ -84,7 +84,7 @@ async function end(
 ): Promise<StablecoinOperationRow> {
   const status = operationStates.next(row.status, event);
   const isLate = row.status === 'EXPIRED';
-  const late = isLate ? { uncounted: await takeLate(ctx, row, 'posted') } : {};
+  const late = isLate ? { uncounted: await takeLate(ctx, row, 'transfer') } : {};
   const expired = event === 'expire' ? { expired_at: ctx.now } : {};
   const change = { ...patch, ...late, ...expired, status, updated_at: ctx.now };
   if (event !== 'complete') giveBack(ctx, row);
@@ -148,7 +148,7 @@ async function heedLate(
   const { state, providerStatus: provider_status } = progress;
   if (state === 'completed') return void (await end(ctx, row, 'complete', { provider_status }));
   if (state === 'submitted' || state === 'processing') {
-    const uncounted = await takeLate(ctx, row, 'pending');
+    const uncounted = await takeLate(ctx, row, 'hold');
     const again = ctx.update(mintsAndBurns, row, { uncounted });
     return goOn(ctx, again, 'process', progress);
   }

@@ -48,16 +48,16 @@ export const setAside = (ctx: Ctx, row: Ordered): void =>
     short: () => (row.type === 'MINT' ? invalid([TOO_MUCH]) : moreThanCirculates()),
   });
 
-function resolve(ctx: Ctx, phase: 'post' | 'release', row: Moved): void {
+function resolve(ctx: Ctx, verb: 'post' | 'void', row: Moved): void {
   const movement = movementOf(row);
-  if (movement.amount > 0n) ctx.stageTransfer(phase, movement);
+  if (movement.amount > 0n) ctx[verb](movement);
 }
 
 /** When the provider has done it. */
 export const carryOut = (ctx: Ctx, row: Moved): void => resolve(ctx, 'post', row);
 
 /** When it came to nothing. */
-export const giveBack = (ctx: Ctx, row: Moved): void => resolve(ctx, 'release', row);
+export const giveBack = (ctx: Ctx, row: Moved): void => resolve(ctx, 'void', row);
 
 /**
  * Sets aside again, or moves at once, what was given back when its time was over. The provider has done it
@@ -67,7 +67,7 @@ export const giveBack = (ctx: Ctx, row: Moved): void => resolve(ctx, 'release', 
 export async function takeLate(
   ctx: Ctx,
   row: Moved,
-  phase: 'pending' | 'posted',
+  verb: 'hold' | 'transfer',
 ): Promise<bigint | null> {
   const movement = movementOf(row);
   const account = await readLedgerAccount(ctx, movement.debit);
@@ -75,6 +75,6 @@ export async function takeLate(
   const { currency, balance, held, floor } = account;
   const wanted = tokensOf(row.stablecoin_id, row.amount);
   const taken = lesser({ currency, amount: balance - held - (floor ?? 0n) }, wanted);
-  if (taken.amount > 0n) ctx.stageTransfer(phase, { ...movement, ...taken, again: true });
+  if (taken.amount > 0n) ctx[verb]({ ...movement, ...taken, again: true });
   return isLess(taken, wanted) ? subtract(wanted, taken).amount : null;
 }
