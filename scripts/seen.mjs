@@ -1,56 +1,86 @@
-// Which declared replies no test has seen: success statuses, and the error codes that a contract lists. What
-// can be answered without a test of its own is listed in server/test/awaited.json with the reason, where `*`
-// stands for every code of an operation; the list names nothing that a test has seen.
+// Which declared replies no test has seen: success statuses, and the error codes that a contract lists. A
+// code that an operation shares with another one, because the same functions serve both, is tested there
+// once: server/test/awaited.json lists it as `same as` that operation, and `*` stands for all codes of the
+// other operation. Any other code that no test can provoke is listed there with the reason.
 import fs from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { ensureBuilt } from './build.mjs';
 
 const read = (name) => JSON.parse(fs.readFileSync(new URL(`../${name}`, import.meta.url), 'utf8'));
 
-/** Success statuses of each published operation. */
-function* successes() {
-  for (const item of Object.values(read('openapi.json').paths)) {
+/** Pairs of an operation and one of its success statuses. */
+function* successesOf(document) {
+  for (const item of Object.values(document.paths)) {
     for (const { operationId, responses } of Object.values(item)) {
       for (const status of Object.keys(responses)) if (status < '400') yield [operationId, status];
     }
   }
 }
 
-/** One line for each problem; `file` holds lines of operationId, status and, of an error, its code. */
-export async function unseen(file) {
-  const lines = fs.readFileSync(file, 'utf8').split('\n').filter(Boolean);
-  const seen = new Set();
-  const codes = new Set();
-  for (const [operationId, status, code] of lines.map((line) => line.split(' '))) {
-    seen.add(`${operationId} ${code ?? status}`);
-    codes.add(code);
-  }
-  const { publishedErrors } = await import(pathToFileURL((await ensureBuilt()).document).href);
-  const errors = publishedErrors();
-  const declared = [...successes()];
-  for (const { operationId, own } of errors)
-    for (const code of own) declared.push([operationId, code]);
-  const awaited = read('server/test/awaited.json');
+/** Problems of what one operation awaits, and the replies that it need not be seen with. */
+function checkAwaited(operationId, replies, declared, seen) {
   const problems = [];
-  for (const [operationId, reply] of declared) {
-    const pair = `${operationId} ${reply}`;
-    const { [reply]: isAwaited, '*': areAllAwaited } = awaited[operationId] ?? {};
-    const isMissing = !isAwaited && (!areAllAwaited || reply < '400');
-    if (!seen.has(pair) && isMissing) problems.push(`declared but seen by no test: ${pair}`);
-    if (seen.has(pair) && isAwaited) problems.push(`awaited but answered already: ${pair}`);
+  const excused = new Set();
+  const own = declared.get(operationId) ?? [];
+  for (const [reply, reason] of Object.entries(replies)) {
+    const other = /^same as (\w+)$/.exec(reason)?.[1];
+    const isWhole = reply === '*';
+    if (isWhole && !declared.has(other)) {
+      problems.push(`awaited but not the same as any operation: ${operationId} *`);
+      continue;
+    }
+    const codes = isWhole ? declared.get(other).filter((each) => each >= 'A') : [reply];
+    for (const code of codes) {
+      excused.add(code);
+      const pair = `${operationId} ${code}`;
+      if (!own.includes(code)) problems.push(`awaited but not declared: ${pair}`);
+      if (!isWhole && seen.has(pair)) problems.push(`awaited but answered already: ${pair}`);
+      if (other && !seen.has(`${other} ${code}`)) {
+        problems.push(`awaited of ${other} but seen by no test there: ${pair}`);
+      }
+    }
+  }
+  return { problems, excused };
+}
+
+/**
+ * One line for each problem. `lines` are what tests have seen: operationId, status and, of an error, its
+ * code. `errors` are the codes of each operation, `awaited` the parsed list.
+ */
+export function replyProblems({ lines, successes, errors, awaited }) {
+  const split = lines.map((line) => line.split(' '));
+  const seen = new Set(split.map(([id, status, code]) => `${id} ${code ?? status}`));
+  const declared = new Map(errors.map(({ operationId, own }) => [operationId, [...own]]));
+  for (const [id, status] of successes) declared.set(id, [status, ...(declared.get(id) ?? [])]);
+  const problems = [];
+  for (const [operationId, replies] of declared) {
+    const checked = checkAwaited(operationId, awaited[operationId] ?? {}, declared, seen);
+    const missing = replies.filter(
+      (reply) => !checked.excused.has(reply) && !seen.has(`${operationId} ${reply}`),
+    );
+    problems.push(
+      ...missing.map((reply) => `declared but seen by no test: ${operationId} ${reply}`),
+    );
+    problems.push(...checked.problems);
+  }
+  for (const operationId of Object.keys(awaited)) {
+    if (!declared.has(operationId)) problems.push(`awaited but no operation: ${operationId}`);
   }
   // Those that follow from the kind of an operation: one operation that answers them is enough.
+  const codes = new Set(split.map(([, , code]) => code));
   for (const code of new Set(errors.flatMap(({ common }) => common))) {
     if (!codes.has(code)) problems.push(`common error but seen by no test: ${code}`);
   }
-  const known = new Set(
-    declared.flatMap(([operationId, reply]) => [`${operationId} ${reply}`, `${operationId} *`]),
-  );
-  for (const [operationId, replies] of Object.entries(awaited)) {
-    for (const reply of Object.keys(replies)) {
-      const pair = `${operationId} ${reply}`;
-      if (!known.has(pair)) problems.push(`awaited but not declared: ${pair}`);
-    }
-  }
   return problems;
+}
+
+/** The problems of the whole run that wrote `file`. */
+export async function unseen(file) {
+  const { publishedErrors } = await import(pathToFileURL((await ensureBuilt()).document).href);
+  return replyProblems({
+    lines: fs.readFileSync(file, 'utf8').split('\n').filter(Boolean),
+    successes: [...successesOf(read('openapi.json'))],
+    errors: publishedErrors(),
+    awaited: read('server/test/awaited.json'),
+  });
 }
