@@ -101,6 +101,10 @@ export function rejectedByTheCompiler(ctx: Ctx): void {
   ctx.later('test.run', { id: '1' });
   // @ts-expect-error: the input is not that of the definition.
   ctx.later(job, {});
+  // @ts-expect-error: an object with a type and a schema is no definition; only defineEvent makes one.
+  ctx.emit({ type: 'TEST', data: test.data }, 'Platform:1', { id: '1' });
+  // @ts-expect-error: an object with a kind and a schema is no definition; only defineJob makes one.
+  ctx.later({ kind: 'test.run', input: job.input }, { id: '1' });
 }
 
 describe('events', () => {

@@ -51,17 +51,21 @@ export const EVENT_TYPES = [
 
 type EventType = (typeof EVENT_TYPES)[number];
 
-export interface EventDefinition<S extends TSchema = TSchema> {
-  readonly type: EventType;
+/** Not exported, so that an object of the same shape is no definition. */
+const DEFINED = Symbol('defineEvent');
+
+export interface EventDefinition<S extends TSchema = TSchema, T extends EventType = EventType> {
+  readonly type: T;
   /** Schema of `data`: the resource as its GET returns it. */
   readonly data: S;
+  readonly [DEFINED]: true;
 }
 
 /** The definition of an event type; one for each type, beside the contract of its resource. */
-export const defineEvent = <S extends TSchema>(type: EventType, data: S): EventDefinition<S> => ({
-  type,
-  data,
-});
+export const defineEvent = <S extends TSchema, T extends EventType>(
+  type: T,
+  data: S,
+): EventDefinition<S, T> => ({ type, data, [DEFINED]: true });
 
 /** What a webhook endpoint receives: the events of one kind of resource, all with the same `data`. */
 export interface WebhookContract {

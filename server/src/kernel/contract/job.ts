@@ -6,9 +6,13 @@ import { type Static, type TObject, Type } from '@sinclair/typebox';
 import { MODES } from '../mode.ts';
 import { oneOf } from '../schema.ts';
 
+/** Not exported, so that an object of the same shape is no definition. */
+const DEFINED = Symbol('defineJob');
+
 export interface JobDefinition<S extends TObject = TObject> {
   readonly kind: string;
   readonly input: S;
+  readonly [DEFINED]: true;
 }
 
 export type JobInput<D extends JobDefinition> = Static<D['input']>;
@@ -17,6 +21,7 @@ export type JobInput<D extends JobDefinition> = Static<D['input']>;
 export const defineJob = <S extends TObject>(kind: string, input: S): JobDefinition<S> => ({
   kind,
   input,
+  [DEFINED]: true,
 });
 
 /** Fields of an input: the platform that the job works for. */

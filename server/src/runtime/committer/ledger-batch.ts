@@ -60,20 +60,40 @@ export function postingWrites(sets: readonly ChangeSet[]): Bound[] | undefined {
   return bounds;
 }
 
+/** An answer of LOOK_AT_TRANSFERS, and of LOOK_AT_ACCOUNTS. */
+type TransferAnswer = [
+  phase: Stored['phase'],
+  transactionId: string,
+  step: string,
+  debit: string,
+  credit: string,
+  currency: string,
+  amount: string,
+];
+type AccountAnswer = [
+  id: string,
+  currency: string,
+  balance: string,
+  held: string,
+  floor: string | null,
+  shut: string,
+];
+
 function readTransfers(rows: readonly Answer[], { books }: Known): void {
-  for (const [phase, transactionId, step, debit, credit, currency, amount] of rows as string[][]) {
-    const stored = { phase, debit, credit, currency, amount: BigInt(amount as string) } as Stored;
-    books.transfers.set(transferKey(transactionId as string, step as string), stored);
+  for (const row of rows as TransferAnswer[]) {
+    const [phase, transactionId, step, debit, credit, currency, amount] = row;
+    const stored = { phase, debit, credit, currency, amount: BigInt(amount) };
+    books.transfers.set(transferKey(transactionId, step), stored);
   }
 }
 
 function readAccounts(rows: readonly Answer[], { books }: Known): void {
-  for (const [id, currency, balance, held, floor, shut] of rows) {
-    books.accounts.set(id as string, {
-      currency: currency as string,
-      balance: BigInt(balance as string),
-      held: BigInt(held as string),
-      floor: floor == null ? null : BigInt(floor as string),
+  for (const [id, currency, balance, held, floor, shut] of rows as AccountAnswer[]) {
+    books.accounts.set(id, {
+      currency,
+      balance: BigInt(balance),
+      held: BigInt(held),
+      floor: floor === null ? null : BigInt(floor),
       frozen: shut === 't',
     });
   }

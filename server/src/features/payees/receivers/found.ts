@@ -73,6 +73,6 @@ export async function keep(ctx: Ctx, rates: RatePort | undefined, sender: Sender
       ...more,
     })),
     requiredPayerDataFields: required,
-    lookupId: row.id as string,
+    lookupId: row.id,
   };
 }

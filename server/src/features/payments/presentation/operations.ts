@@ -42,8 +42,8 @@ export async function anyTransactionOf(ctx: Ctx, id: string): Promise<Transactio
 async function idOfReference(ctx: Ctx, reference: string): Promise<string> {
   const id = transactionOfReference(reference);
   const row = id === undefined ? undefined : await readTransaction(ctx, id);
-  const names = row && [paymentReference(row.id), row.refund?.reference];
-  return names?.includes(reference) ? (id as string) : '';
+  if (!row) return '';
+  return [paymentReference(row.id), row.refund?.reference].includes(reference) ? row.id : '';
 }
 
 /** Who has this id of the platform's own, or had it before being deleted: payments are found by owner. */

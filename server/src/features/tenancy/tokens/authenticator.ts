@@ -46,7 +46,10 @@ export function readBasic(header: string | undefined): { id: string; secret: str
 
 const NO_HASH = sha256Hex('');
 
-async function lookUp(db: Database, id: string, secret: string): Promise<Caller> {
+/** A caller that showed the secret of a token. */
+type TokenCaller = Caller & { tokenId: string };
+
+async function lookUp(db: Database, id: string, secret: string): Promise<TokenCaller> {
   const [token] = await db.find(tokens, { client_id: id });
   const same = constantTimeEqual(sha256Hex(secret), token?.secret_hash ?? NO_HASH);
   const platform = await readPlatform(db, token?.platform_id ?? '');
@@ -68,8 +71,8 @@ export function authenticator(db: Database, now: () => Time): Authenticator {
   /** Hash to token, of headers that were found good, however long ago. */
   const proven = new Map<string, string>();
 
-  function remember(key: string, caller: Caller, asked: Time): void {
-    const tokenId = caller.tokenId as string;
+  function remember(key: string, caller: TokenCaller, asked: Time): void {
+    const { tokenId } = caller;
     if ((doubted.get(tokenId) ?? 0) > now()) return;
     if (proven.size >= MAX_REMEMBERED) proven.delete(proven.keys().next().value as string);
     proven.set(key, tokenId);

@@ -69,7 +69,7 @@ export const credentialsOf = (ctx: Ctx, accountId: string): Promise<CredentialRo
 
 /** What the type of a credential keeps about it. */
 export const factsOf = <T>(ctx: Ctx, wallet: Wallet, row: CredentialRow): T =>
-  openFor<T>(ctx, wallet, row.facts as string, factsContext(row.id));
+  openFor<T>(ctx, wallet, row.facts, factsContext(row.id));
 
 /** The customer's contact that a type of one-time code goes to. */
 export const contactOf = (

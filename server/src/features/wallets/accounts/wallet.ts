@@ -81,9 +81,13 @@ export function custodyOf(ctx: Ctx, parts: WalletParts): CustodyPort {
 export const sealFor = (ctx: Ctx, { key }: Pick<Wallet, 'key'>, value: unknown, context: string) =>
   ctx.vault.seal(key, JSON.stringify(value ?? null), context);
 
-export const openFor = <T>(
+/** The value that was sealed; throws where the column holds none. */
+export function openFor<T>(
   ctx: Pick<Ctx, 'vault'>,
   { key }: Pick<Wallet, 'key'>,
-  sealed: string,
+  sealed: string | null,
   context: string,
-): T => JSON.parse(ctx.vault.open(key, sealed, context).toString()) as T;
+): T {
+  if (sealed === null) throw new Error(`Nothing is sealed in ${context}.`);
+  return JSON.parse(ctx.vault.open(key, sealed, context).toString()) as T;
+}

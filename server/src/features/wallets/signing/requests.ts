@@ -196,7 +196,7 @@ export const openRequest = <T>(
   wallet: Wallet,
   row: RequestRow,
   column: 'payload' | 'input' | 'bound' | 'reply',
-): T => openFor<T>(ctx, wallet, row[column] as string, contextOf(row.id, column));
+): T => openFor<T>(ctx, wallet, row[column], contextOf(row.id, column));
 
 export const authorizationContext = (id: string) => `wallet_authorizations ${id} payload`;
 
