@@ -176,23 +176,6 @@ export const institutions = (filter: { country?: string; currency?: string } = {
       (filter.currency === undefined || each.currency === filter.currency),
   );
 
-const PROVIDERS: Readonly<Record<string, readonly string[]>> = {
-  BWP: ['MASCOM', 'ORANGE', 'BTC'],
-  KES: ['M-PESA'],
-  MWK: ['AIRTEL', 'TNM'],
-  RWF: ['MTN', 'AIRTEL'],
-  TZS: ['AIRTEL', 'VODACOM'],
-  UGX: ['MTN', 'AIRTEL'],
-  XAF: ['MTN', 'ORANGE', 'AIRTEL'],
-  XOF: ['MTN', 'MOOV', 'ORANGE', 'WAVE', 'TOGOCOM'],
-  ZMW: ['TNM', 'AIRTEL', 'ZAMTEL', 'MTN'],
-};
-
-/**
- * Operators whose wallets a mobile payment in this currency reaches; empty where none are listed.
- */
-export const mobileProviders = (currency: string): readonly string[] => PROVIDERS[currency] ?? [];
-
 /** The first four letters of a BIC name the bank; only countries where the name may be left out. */
 const BY_BIC: Readonly<Record<string, string>> = {
   'BKCH-SG': 'Bank of China Singapore',

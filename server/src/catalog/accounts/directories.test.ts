@@ -3,9 +3,8 @@ import { findCurrency } from '../currencies/currencies.ts';
 import { isCountry } from '../identity/countries.ts';
 import { needsPurpose, PURPOSES_OF_PAYMENT } from '../rails/purposes.ts';
 import { isVasp, VASPS } from '../rails/vasps.ts';
-import { exampleOf } from './account-examples.ts';
 import { ACCOUNT_TYPE_ROWS, ACCOUNT_TYPES } from './account-types.ts';
-import { bankOfBic, INSTITUTIONS, institutions, mobileProviders } from './banks.ts';
+import { bankOfBic, INSTITUTIONS, institutions } from './banks.ts';
 import { COUNTERPARTY_FIELDS } from './field-names.ts';
 
 describe('banks', () => {
@@ -47,15 +46,6 @@ describe('banks', () => {
       expect(names).toContain(bankOfBic(bic));
     }
     expect(bankOfBic('DBSSHKHH')).toBeUndefined();
-  });
-
-  it('have operators for mobile wallets that name one', () => {
-    for (const type of ACCOUNT_TYPES) {
-      const { fields, currencies } = ACCOUNT_TYPE_ROWS[type];
-      if (!fields.provider) continue;
-      expect(mobileProviders(currencies[0] ?? '')).toContain(exampleOf(type).provider);
-    }
-    expect(mobileProviders('USD')).toEqual([]);
   });
 });
 
