@@ -1,0 +1,126 @@
+// A Postman collection (format 2.1, which Bruno and Insomnia import as well) from the OpenAPI document: one
+// folder per tag, one request per operation, with the first example as body and every reply as an example.
+// `npm run collection -- FILE` writes it; `npm run docs` puts it beside the site.
+import fs from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const SCHEMA = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json';
+
+const pretty = (value) => JSON.stringify(value, null, 2);
+
+const firstOf = (content) => Object.values(content?.examples ?? {})[0]?.value;
+
+function urlOf(path, parameters = []) {
+  const parts = path.slice(1).split('/');
+  const query = parameters
+    .filter((each) => each.in === 'query')
+    .map(({ name, example, description, required }) => ({
+      key: name,
+      value: example === undefined ? '' : String(example),
+      description: description ?? '',
+      disabled: !required && example === undefined,
+    }));
+  const variable = parameters
+    .filter((each) => each.in === 'path')
+    .map(({ name, example }) => ({ key: name, value: example ?? '' }));
+  const shown = parts.map((part) => part.replace(/^\{(.*)\}$/, ':$1'));
+  const search = query.filter((each) => !each.disabled);
+  const raw = search.map(({ key, value }) => `${key}=${encodeURIComponent(value)}`).join('&');
+  return {
+    raw: `{{baseUrl}}/${shown.join('/')}${raw && `?${raw}`}`,
+    host: ['{{baseUrl}}'],
+    path: shown,
+    ...(query.length ? { query } : {}),
+    ...(variable.length ? { variable } : {}),
+  };
+}
+
+function bodyOf(requestBody) {
+  const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
+  if (type === 'multipart/form-data') return { mode: 'formdata', formdata: [] };
+  const example = firstOf(content);
+  if (example === undefined) return undefined;
+  return { mode: 'raw', raw: pretty(example), options: { raw: { language: 'json' } } };
+}
+
+function repliesOf(operation, originalRequest) {
+  return Object.entries(operation.responses).flatMap(([status, { content }]) =>
+    Object.values(content?.['application/json']?.examples ?? {}).map(({ summary, value }) => ({
+      name: summary,
+      originalRequest,
+      code: Number(status),
+      _postman_previewlanguage: 'json',
+      header: [{ key: 'Content-Type', value: 'application/json' }],
+      body: pretty(value),
+    })),
+  );
+}
+
+function requestOf(path, method, operation) {
+  const body = bodyOf(operation.requestBody);
+  const agent = operation.security?.some((each) => 'AgentAuth' in each);
+  const header = (operation.parameters ?? [])
+    .filter((each) => each.in === 'header')
+    .map(({ name, example, required }) => ({
+      key: name,
+      value: example ?? '',
+      disabled: !required && example === undefined,
+    }));
+  return {
+    method: method.toUpperCase(),
+    header: body?.mode === 'raw' ? [...header, jsonHeader] : header,
+    url: urlOf(path, operation.parameters),
+    description: operation.description ?? '',
+    ...(body ? { body } : {}),
+    ...(agent
+      ? { auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{agentToken}}' }] } }
+      : {}),
+    ...(operation.security?.length ? {} : { auth: { type: 'noauth' } }),
+  };
+}
+
+const jsonHeader = { key: 'Content-Type', value: 'application/json' };
+
+/** The collection as plain JSON. */
+export function collectionOf(document) {
+  const folders = new Map();
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(item)) {
+      const [tag] = operation.tags;
+      const request = requestOf(path, method, operation);
+      const entry = {
+        name: `${operation.summary} (${operation.operationId})`,
+        request,
+        response: repliesOf(operation, request),
+      };
+      folders.set(tag, [...(folders.get(tag) ?? []), entry]);
+    }
+  }
+  const basic = [
+    { key: 'username', value: '{{clientId}}' },
+    { key: 'password', value: '{{clientSecret}}' },
+  ];
+  return {
+    info: { name: document.info.title, description: document.info.description, schema: SCHEMA },
+    auth: { type: 'basic', basic },
+    variable: [
+      { key: 'baseUrl', value: `http://localhost:4000${document.servers[0].url}` },
+      { key: 'clientId', value: '' },
+      { key: 'clientSecret', value: '' },
+      { key: 'agentToken', value: '' },
+    ],
+    item: [...folders].map(([name, item]) => ({ name, item })),
+  };
+}
+
+export function writeCollection(file) {
+  const openapi = fileURLToPath(new URL('../openapi.json', import.meta.url));
+  const document = JSON.parse(fs.readFileSync(openapi, 'utf8'));
+  fs.writeFileSync(file, `${pretty(collectionOf(document))}\n`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [, , file = 'railhead.postman_collection.json'] = process.argv;
+  writeCollection(file);
+  process.stderr.write(`The collection is in ${file}.\n`);
+}
