@@ -7,7 +7,7 @@ const FEATURES = [
   'tenancy/tokens',
   'balances/ledger-accounts',
   'balances/velocity-limits',
-  'balances/account-moves',
+  'balances/account-actions',
   'balances/internal-accounts',
   'balances/shortfalls',
   'notifications/webhooks',

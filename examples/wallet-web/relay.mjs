@@ -147,7 +147,7 @@ const paymentRoutes = (call) => ({
 });
 
 function ownQuote({ quotes }, id) {
-  if (!quotes.has(id)) throw refusal(404, 'NOT_FOUND', 'No such quote.');
+  if (!quotes.has(id)) throw refusal(404, 'NOT_FOUND', 'Quote not found.');
   return id;
 }
 

@@ -23,7 +23,7 @@ export function operator({ dataDir, env }, signal) {
   };
 }
 
-const MEANING = { pending: 'set aside', release: 'given back' };
+const MEANING = { pending: 'held', void: 'hold voided' };
 
 /** What an account gained from these postings. What is only set aside has not moved. */
 export const gain = (postings, account) =>
@@ -35,10 +35,10 @@ export const gain = (postings, account) =>
       0,
     );
 
-/** `names` has the accounts that have one here; `house:sandbox:fees:USD` speaks for itself. */
+/** `names` has the accounts that have one here; `system:sandbox:fees:USD` speaks for itself. */
 export function printPostings(postings, names) {
   const nameOf = (id) =>
-    names[id] ?? (id.startsWith('house:') ? id.split(':').slice(2).join(' ') : 'platform');
+    names[id] ?? (id.startsWith('system:') ? id.split(':').slice(2).join(' ') : 'platform');
   const rows = postings.map(({ debit, credit, readable, phase }) => [
     nameOf(debit),
     nameOf(credit),

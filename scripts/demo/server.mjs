@@ -53,7 +53,8 @@ async function startOwn(signal) {
   fs.chmodSync(base, 0o711);
   const kept = Object.entries(process.env).filter(([name]) => !SETTING.test(name));
   const env = { ...Object.fromEntries(kept), TMPDIR: base };
-  const args = [START, '--port', '0', '--data-dir', dataDir, '--log-level', 'warn'];
+  const quiet = ['--log-level', 'warn', '--sample-customer', 'none'];
+  const args = [START, '--port', '0', '--data-dir', dataDir, ...quiet];
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
   child.stderr.on('data', (chunk) => {

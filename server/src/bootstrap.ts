@@ -55,8 +55,8 @@ export const FIRST_CURRENCIES = [
   'USDB',
 ] as const;
 
-const doneOnce = table(
-  'done_once',
+const bootstrapSteps = table(
+  'bootstrap_steps',
   { id: col.text, subject: col.text, created_at: col.time },
   { clientKeyed: true },
 );
@@ -98,7 +98,7 @@ export async function createPlatformWithToken(
   runtime: Runtime,
   given: NewPlatformWithToken,
 ): Promise<PlatformWithToken> {
-  const caller = systemCaller(newPlatformId(runtime.world), given.environment);
+  const caller = systemCaller(newPlatformId(runtime.effects), given.environment);
   return operate(runtime, caller, (ctx) => stagePlatform(ctx, given));
 }
 
@@ -143,11 +143,11 @@ export async function firstStart(
 ): Promise<FirstStart> {
   const known = await standing(runtime, wanted);
   if (known) return known;
-  const caller = systemCaller(newPlatformId(runtime.world), 'sandbox');
+  const caller = systemCaller(newPlatformId(runtime.effects), 'sandbox');
   try {
     const made = await operate(runtime, caller, async (ctx) => {
       const { platformId } = caller;
-      ctx.insert(doneOnce, { id: FIRST_PLATFORM, subject: platformId, created_at: ctx.now });
+      ctx.insert(bootstrapSteps, { id: FIRST_PLATFORM, subject: platformId, created_at: ctx.now });
       return stagePlatform(ctx, {
         name: 'Sandbox',
         environment: 'sandbox',

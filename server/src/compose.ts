@@ -14,8 +14,11 @@ import {
 } from './connectors/registry.ts';
 import { agentBearers } from './features/agents/index.ts';
 import { openSystemAccounts } from './features/balances/ledger-accounts/index.ts';
-import { type CardParts, issuerDesk } from './features/cards/index.ts';
-import { linkBearers, verificationPage } from './features/customers/hosted-verification/index.ts';
+import { type CardParts, cardNetworkHandler } from './features/cards/index.ts';
+import {
+  linkAuthenticator,
+  verificationPage,
+} from './features/customers/hosted-verification/index.ts';
 import { sealOldCustomers } from './features/customers/records/index.ts';
 import { createDeliverer } from './features/notifications/webhooks/index.ts';
 import { authenticator } from './features/tenancy/tokens/index.ts';
@@ -30,15 +33,16 @@ import {
 import { createLimiter, type RateLimits } from './http/admission/rate-limit.ts';
 import type { Operation } from './http/bind.ts';
 import { listeningOrigin, listenOn } from './http/connection/listen.ts';
+import { readExamples } from './http/examples.ts';
 import { openApiSteps } from './http/openapi.ts';
 import { addHostedApp } from './http/pages/hosted.ts';
 import { addPages, originOf } from './http/pages/pages.ts';
 import { createServer, type Watch } from './http/server.ts';
 import { addSite } from './http/site.ts';
 import { bodyErrors, compileSchemas } from './kernel/contract/validate.ts';
+import type { Effects } from './kernel/effects.ts';
 import { MODES } from './kernel/mode.ts';
 import { runInSteps } from './kernel/steps.ts';
-import type { World } from './kernel/world.ts';
 import { type Committer, createCommitter } from './runtime/committer/committer.ts';
 import { connectLane } from './runtime/committer/lane.ts';
 import { pressureOn } from './runtime/committer/pressure.ts';
@@ -50,17 +54,18 @@ import type { Worker } from './runtime/jobs/jobs.ts';
 import type { Log } from './runtime/observability/log.ts';
 import { createMetrics, type Metrics } from './runtime/observability/metrics.ts';
 import { createReadiness, type Readiness } from './runtime/observability/readiness.ts';
-import { forgetSweep } from './runtime/operation/idempotency.ts';
+import { attemptsSweep } from './runtime/operation/attempt-limiter.ts';
+import { idempotencyRetention } from './runtime/operation/idempotency.ts';
 import type { Runtime } from './runtime/operation/operate.ts';
-import { triesSweep } from './runtime/operation/tries.ts';
 import { loadSigningKeys, type SigningKeys } from './runtime/security/keys.ts';
 import { createVault } from './runtime/security/vault.ts';
+import { withSample } from './sample.ts';
 import { stopParts } from './shutdown.ts';
 
 export interface Settings {
   databaseUrl: string;
   masterKey: Uint8Array;
-  serviceWord: string;
+  serviceNamePrefix: string;
   /** What connects production platforms to the outside; only the manual rail unless said otherwise. */
   connectors?: ConnectorSettings | undefined;
   /** Where files are kept. */
@@ -71,6 +76,8 @@ export interface Settings {
   trustedProxies?: readonly string[] | undefined;
   /** Where clients reach the server; where it listens unless said otherwise. */
   publicUrl?: string | undefined;
+  /** Folder of the built documentation site; `site/dist` unless stated. */
+  siteFolder?: string | undefined;
   /** Longest time in which nothing moves on a connection; 90 s unless stated. */
   stalledMs?: number | undefined;
   /** Whether sandbox platforms may use webhook endpoints on this machine; true unless stated. */
@@ -102,21 +109,21 @@ export interface App {
 /** The connectors as set, with what is wrong with their sources in the log. */
 const connectorsOf = (
   { connectors, circuits }: Pick<ConnectorSettings, 'circuits'> & Pick<Settings, 'connectors'>,
-  { world, vault }: Runtime,
+  { effects, vault }: Runtime,
   log: Log,
 ) =>
-  connectorRegistry(world, {
+  connectorRegistry(effects, {
     ...connectors,
     circuits,
     custodyKeys: custodyKeysOf(vault),
     note: (problem) => log.warn({ problem }, 'a connector has a problem'),
   });
 
-/** Hands each issuer the desk that its network's requests are put to. */
-function openDesks(runtime: Runtime, parts: CardParts): void {
+/** Hands each issuer the handler that its network's requests are put to. */
+function connectIssuers(runtime: Runtime, parts: CardParts): void {
   for (const environment of MODES) {
     const { issuer } = parts.connectors(environment);
-    issuer?.attend?.(issuerDesk(runtime, parts, environment));
+    issuer?.connect?.(cardNetworkHandler(runtime, parts, environment));
   }
 }
 
@@ -137,26 +144,26 @@ const readinessOf = ({ databaseUrl: url }: Settings, committer: Pick<Committer, 
 /** Puts a server together on a migrated database. It neither listens nor works until started. */
 export async function compose(
   settings: Settings,
-  world: World,
+  effects: Effects,
   log: Log,
   watch?: Watch,
 ): Promise<App> {
   const metrics = createMetrics();
-  const naming = namingFor(settings.serviceWord);
+  const naming = namingFor(settings.serviceNamePrefix);
   const db = openDatabase({ url: settings.databaseUrl });
   const committer = committerOf(settings, metrics);
   const wake = { events: () => deliverer.wake(), jobs: () => worker.wake() };
-  const vault = createVault(world, () => settings.masterKey);
-  const runtime: Runtime = { world, db, vault, committer, wake };
-  await openSystemAccounts(db, CURRENCIES, world.now());
+  const vault = createVault(effects, () => settings.masterKey);
+  const runtime: Runtime = { effects, db, vault, committer, wake };
+  await openSystemAccounts(db, CURRENCIES, effects.now());
   const keys = await loadSigningKeys(runtime, settings.masterKey);
   // Only now is it known that the master key is the right one.
   await sealOldCustomers(db, vault);
-  const circuits = reportedCircuits(world, log, metrics);
+  const circuits = reportedCircuits(effects, log, metrics);
   const connectors = connectorsOf({ ...settings, circuits }, runtime, log);
-  const storage = storageOf(circuits.world(world, 'storage', STORAGE_FAILURES), settings.files);
+  const storage = storageOf(circuits.effects(effects, 'storage', STORAGE_FAILURES), settings.files);
   const files = createFiles(runtime, storage);
-  const tokens = authenticator(db, world.now);
+  const tokens = authenticator(db, effects.now);
   const { loopbackWebhooks = true } = settings;
   const webhooks = { keys, naming, metrics, loopbackWebhooks };
   const origin = () => settings.publicUrl ?? listeningOrigin(server) ?? originOf(server);
@@ -166,22 +173,29 @@ export async function compose(
   const given = { connectors, tokens, webhooks, files, storage, origin, note, log, bodyErrors };
   const parts = partsOf({ ...given, ...pressure, walletRecoveryMs });
   const operations = operationsOf(parts);
-  const deliverer = createDeliverer({ world, db, vault, ...pressure, ...webhooks, log });
+  const deliverer = createDeliverer({ effects, db, vault, ...pressure, ...webhooks, log });
   const handlers = [...handlersOf(parts, operations), ...fileJobs({ storage })];
-  const sweeps = [...sweepsOf(parts), forgetSweep(), triesSweep(), fileSweep()];
+  const sweeps = [...sweepsOf(parts), idempotencyRetention(), attemptsSweep(), fileSweep()];
   const worker = measuredWorker({ runtime, handlers, sweeps, log, metrics });
   const contracts = operations.map((each) => each.contract);
-  const openApi = () => runInSteps(openApiSteps(contracts, webhookContracts, naming), nextTurn);
+  const openApi = () =>
+    runInSteps(openApiSteps(contracts, webhookContracts, naming, readExamples()), nextTurn);
   const { rateLimits, trustedProxies, publicUrl, stalledMs } = settings;
-  const limiter = rateLimits && createLimiter(rateLimits, world.now, metrics.limited);
-  const bearers = linkBearers(runtime);
+  const limiter = rateLimits && createLimiter(rateLimits, effects.now, metrics.limited);
+  const bearers = linkAuthenticator(runtime);
   const asked = { ...tokens, bearers, agents: agentBearers(runtime), limiter };
   const noted = { naming, log, metrics, watch };
   const network = { trustedProxies, publicUrl, stalledMs };
   const server = createServer({ runtime, files, operations, ...asked, ...noted, ...network });
   const readiness = readinessOf(settings, committer);
-  addSite(server, { ready: () => readiness.check(), metrics, openApi });
-  openDesks(runtime, parts);
+  addSite(server, {
+    ready: () => readiness.check(),
+    metrics,
+    openApi,
+    siteFolder: settings.siteFolder,
+    shown: (document) => withSample(db, readExamples(), document),
+  });
+  connectIssuers(runtime, parts);
   const pages = PAGES.map((page) => page(runtime, parts));
   addPages(server, pages, limiter);
   addHostedApp(server, verificationPage(runtime), { bearers, limiter, log });

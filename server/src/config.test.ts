@@ -39,7 +39,7 @@ describe('readConfig', () => {
       databaseUrl: undefined,
       client: undefined,
       masterKey: undefined,
-      serviceWord: 'Service',
+      serviceNamePrefix: 'Service',
       rateLimits: {
         ...{ requests: 500, costly: 100, refused: 20 },
         ...{ anonymous: 100, bytes: 4_194_304 },
@@ -62,6 +62,7 @@ describe('readConfig', () => {
       },
       files: { folder: '/base/.railhead/files', s3: undefined },
       publicUrl: undefined,
+      sampleCustomer: true,
       loopbackWebhooks: true,
       walletRecoveryMs: undefined,
     });
@@ -142,7 +143,7 @@ describe('readConfig', () => {
       host: '::1',
       dataDir: '/var/lib/rh',
       client: { id: 'ci', secret: 'secret:with:colons' },
-      serviceWord: 'Acme',
+      serviceNamePrefix: 'Acme',
       logLevel: 'info',
     });
   });
@@ -228,7 +229,7 @@ describe('readConfig', () => {
       'a lower-case word',
       { RAILHEAD_SERVICE_WORD: 'acme' },
       [],
-      'RAILHEAD_SERVICE_WORD must be a capital and up to 31 letters or digits.',
+      'RAILHEAD_SERVICE_WORD must be a capital letter and up to 31 letters or digits.',
     ],
     [
       'half a credential',
@@ -264,7 +265,7 @@ describe('readConfig', () => {
       'text messages in the open',
       { RAILHEAD_SMS_URL: 'http://sms.example.com/send' },
       [],
-      'RAILHEAD_SMS_URL must be an address with https, or with http on this machine.',
+      'RAILHEAD_SMS_URL must be an https URL, or an http URL on this machine.',
     ],
     [
       'identity providers in the open',
@@ -284,7 +285,7 @@ describe('readConfig', () => {
       'identity checks in the open',
       { RAILHEAD_IDENTITY_URL: 'http://kyc.example.com/cases' },
       [],
-      'RAILHEAD_IDENTITY_URL must be an address with https, or with http on this machine.',
+      'RAILHEAD_IDENTITY_URL must be an https URL, or an http URL on this machine.',
     ],
     [
       'half a bucket',
@@ -297,7 +298,7 @@ describe('readConfig', () => {
       'a bucket in the open',
       { ...BUCKET, RAILHEAD_S3_ENDPOINT: 'http://s3.example.com' },
       [],
-      'RAILHEAD_S3_ENDPOINT must be an address with https, or with http on this machine.',
+      'RAILHEAD_S3_ENDPOINT must be an https URL, or an http URL on this machine.',
     ],
     [
       'a secret on the command line',
@@ -356,10 +357,10 @@ describe('readConfig', () => {
     }
   });
 
-  it('is what the README shows, whose cells are padded', () => {
-    const readme = readFileSync(path.join(projectRoot(), 'README.md'), 'utf8');
+  it('is what docs/settings.md shows, whose cells are padded', () => {
+    const page = readFileSync(path.join(projectRoot(), 'docs', 'settings.md'), 'utf8');
     const cells = (text: string) => text.replace(/ +/g, ' ').replace(/\| ?-+ ?(?=\|)/g, '|---');
-    expect(cells(readme)).toContain(cells(settingsTable()));
+    expect(cells(page)).toContain(cells(settingsTable()));
   });
 });
 

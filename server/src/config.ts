@@ -1,5 +1,5 @@
 // Reads the settings from the environment and from flags. Reading is pure, and every bad setting is
-// reported at once, one plain line each. The command line help and the README's table are printed from
+// reported at once, one plain line each. The help and the table of docs/settings.md are printed from
 // the same list, the server's own settings and those of its connectors, so they cannot drift.
 import path from 'node:path';
 import {
@@ -27,7 +27,7 @@ export interface Config {
   client: { id: string; secret: string } | undefined;
   /** 32 bytes. Undefined (never in production): kept in the data folder. */
   masterKey: Uint8Array | undefined;
-  serviceWord: string;
+  serviceNamePrefix: string;
   /** Requests or bytes per second; 0 sets no limit. */
   rateLimits: {
     requests: number;
@@ -48,6 +48,8 @@ export interface Config {
   publicUrl: string | undefined;
   /** Whether sandbox platforms may use webhook endpoints on this machine. */
   loopbackWebhooks: boolean;
+  /** Whether the first start creates a sample customer. */
+  sampleCustomer: boolean;
   /** How long a user without credentials waits for a way back; undefined: there is none. */
   walletRecoveryMs: number | undefined;
 }
@@ -136,7 +138,7 @@ function build(values: Map<string, string>, base: string): Config {
     databaseUrl: text('DATABASE_URL'),
     client: id !== undefined && secret !== undefined ? { id, secret } : undefined,
     masterKey: key === undefined ? undefined : keyFrom(key),
-    serviceWord: text('RAILHEAD_SERVICE_WORD')!,
+    serviceNamePrefix: text('RAILHEAD_SERVICE_WORD')!,
     rateLimits: {
       requests: Number(text('RAILHEAD_RATE_LIMIT')),
       costly: Number(text('RAILHEAD_RATE_LIMIT_QUOTES')),
@@ -150,6 +152,8 @@ function build(values: Map<string, string>, base: string): Config {
     connectors,
     files: { folder: folder ?? path.join(dataDir, 'files'), s3 },
     publicUrl: text('RAILHEAD_PUBLIC_URL')?.replace(/\/+$/, ''),
+    sampleCustomer:
+      (text('RAILHEAD_SAMPLE_CUSTOMER') ?? (production ? 'none' : 'create')) === 'create',
     loopbackWebhooks:
       (text('RAILHEAD_LOOPBACK_WEBHOOKS') ?? (production ? 'refused' : 'allowed')) === 'allowed',
     walletRecoveryMs: hours === undefined ? undefined : Number(hours) * 3_600_000,
@@ -188,9 +192,9 @@ export function readConfig(
     const text = flagged ?? (env[setting.env] || setting.fallback);
     if (text === undefined) continue;
     values.set(setting.env, text);
-    const complaint = setting.complaint(text);
+    const problem = setting.validate(text);
     const name = flagged === undefined ? setting.env : `--${setting.flag}`;
-    if (complaint) errors.push(`${name} ${complaint}.`);
+    if (problem) errors.push(`${name} ${problem}.`);
   }
   errors.push(...togetherErrors(values));
   return errors.length > 0 ? { errors } : { config: build(values, base) };

@@ -2,10 +2,11 @@
 // the operations needs none of what running them needs.
 import { namingFor } from './catalog/naming.ts';
 import { operationsOf, type Parts, webhookContracts } from './features.ts';
+import { readExamples } from './http/examples.ts';
 import { openApiSteps } from './http/openapi.ts';
 import { commonCodesOf, ownCodesOf } from './http/operation-errors.ts';
 import type { Contract } from './kernel/contract/operation.ts';
-import { runAtOnce } from './kernel/steps.ts';
+import { runToEnd } from './kernel/steps.ts';
 
 export { statesPage } from './states-page.ts';
 
@@ -29,5 +30,7 @@ export const publishedErrors = () =>
 
 /** The document as it is committed, under the neutral service word. */
 export function publishedDocument(): Record<string, unknown> {
-  return runAtOnce(openApiSteps(described(), webhookContracts, namingFor('Service')));
+  return runToEnd(
+    openApiSteps(described(), webhookContracts, namingFor('Service'), readExamples()),
+  );
 }

@@ -2,7 +2,7 @@
 // feature is a folder and one line of this list.
 import { openPlatformAccounts } from './bootstrap.ts';
 import type { StoragePort } from './connectors/ports/index.ts';
-import { agentFeature, pendingActionOf, waitingAction } from './features/agents/index.ts';
+import { agentFeature, pendingActionDecision, pendingActionOf } from './features/agents/index.ts';
 import {
   internalAccountFeature,
   type moveAccount,
@@ -96,7 +96,7 @@ export const partsOf = (resources: Resources) => {
     ...accountPorts,
     customerKey,
     pendingActionOf,
-    waitingAction: waitingAction({ connectors, origin }),
+    waitingAction: pendingActionDecision({ connectors, origin }),
   };
 };
 

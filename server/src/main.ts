@@ -8,13 +8,14 @@ import { type Config, readConfig } from './config.ts';
 import { connectorRegistry } from './connectors/registry.ts';
 import { listenProblem, probeListen } from './http/connection/listen.ts';
 import { BASE_PATH } from './http/server.ts';
-import type { World } from './kernel/world.ts';
-import { systemWorld } from './runtime/config/system-world.ts';
+import type { Effects } from './kernel/effects.ts';
+import { systemEffects } from './runtime/config/system-effects.ts';
 import { versionLine } from './runtime/config/version.ts';
 import { migrate } from './runtime/db/migrate.ts';
 import { createLog, lineWriter } from './runtime/observability/log.ts';
 import { type Embedded, startEmbedded } from './runtime/postgres/embedded.ts';
 import { masterKeyIn } from './runtime/security/master-key.ts';
+import { createSample } from './sample.ts';
 import { endOnSignals } from './shutdown.ts';
 
 interface CredentialsFile {
@@ -36,13 +37,13 @@ function stored(file: string): CredentialsFile | undefined {
 }
 
 /** The first platform's credentials, kept in a file that only its owner can read. */
-async function credentials(app: App, config: Config, origin: string): Promise<CredentialsFile> {
+async function credentials(app: App, config: Config, origin: string) {
   const file = path.join(config.dataDir, 'credentials.json');
   const before = stored(file);
   const wanted = config.client
     ? { clientId: config.client.id, clientSecret: config.client.secret }
     : {};
-  const connectors = connectorRegistry(app.runtime.world, config.connectors);
+  const connectors = connectorRegistry(app.runtime.effects, config.connectors);
   const first = await firstStart(app.runtime, (each) => connectors(each).funding, wanted);
   const known = before?.clientId === first.clientId ? before.clientSecret : '';
   const written: CredentialsFile = {
@@ -53,7 +54,7 @@ async function credentials(app: App, config: Config, origin: string): Promise<Cr
     docsUrl: `${origin}/docs`,
   };
   writeFileSync(file, `${JSON.stringify(written, null, 2)}\n`, { mode: 0o600 });
-  return written;
+  return { written, created: first.created };
 }
 
 function banner(config: Config, its: CredentialsFile): string {
@@ -83,31 +84,31 @@ function banner(config: Config, its: CredentialsFile): string {
 
 async function database(
   config: Config,
-  world: World,
+  effects: Effects,
 ): Promise<{ url: string; embedded?: Embedded }> {
   if (config.databaseUrl) return { url: config.databaseUrl };
   say('Starting the database …');
-  const embedded = await startEmbedded({ dir: config.dataDir, random: (n) => world.random(n) });
+  const embedded = await startEmbedded({ dir: config.dataDir, random: (n) => effects.random(n) });
   return { url: embedded.url, embedded };
 }
 
 async function serve(config: Config): Promise<void> {
   await probeListen(config);
-  const world = systemWorld();
+  const effects = systemEffects();
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const out = lineWriter(process.stdout.fd);
-  const log = createLog(world, config.logLevel, out.write);
+  const log = createLog(effects, config.logLevel, out.write);
   process.on('exit', () => {
     log.flush();
     out.flush();
   });
-  const masterKey = config.masterKey ?? masterKeyIn(config.dataDir, world);
-  const { url, embedded } = await database(config, world);
+  const masterKey = config.masterKey ?? masterKeyIn(config.dataDir, effects);
+  const { url, embedded } = await database(config, effects);
   let isEnding = () => false;
   try {
-    await migrate(url, world.now);
+    await migrate(url, effects.now);
     const settings = { ...config, databaseUrl: url, masterKey };
-    const app = await compose(settings, world, log);
+    const app = await compose(settings, effects, log);
     isEnding = endOnSignals(async () => {
       await app.stop();
       await embedded?.stop();
@@ -118,10 +119,11 @@ async function serve(config: Config): Promise<void> {
     });
     const { port, origin } = await app.listen(config);
     app.start();
-    const written = await credentials(app, config, origin);
+    const { written, created } = await credentials(app, config, origin);
     app.readiness.started();
     say(banner(config, written));
     log.info({ port, host: config.host }, 'listening');
+    if (created && config.sampleCustomer) await createSample(app.server, written);
     await app.compileSchemas();
   } catch (error) {
     // A start that a signal ends is no failure; the stop is in progress.

@@ -209,7 +209,7 @@ describe('token', () => {
     });
     expect(await json('token', 'list', platformId)).toHaveLength(1);
     const again = await run(['token', 'revoke', made.tokenId]);
-    expect(again).toEqual({ code: 1, out: '', err: 'No such token.\n' });
+    expect(again).toEqual({ code: 1, out: '', err: 'Token not found.\n' });
     expect((await json('token', 'list')).length).toBeGreaterThan(1);
   });
 });
@@ -305,15 +305,15 @@ describe('misuse', () => {
   });
 
   it.each([
-    ['platform', 'show', 'PlatformConfig:0', 'No such platform.\n'],
+    ['platform', 'show', 'PlatformConfig:0', 'Platform not found.\n'],
     [
       'platform',
       'set',
       'PlatformConfig:018f0000-0000-7000-8000-000000000000',
-      'No such platform.\n',
+      'Platform not found.\n',
     ],
-    ['token', 'revoke', 'x', 'No such token.\n'],
-    ['ledger', 'postings', 'Transaction:x', 'No such transaction.\n'],
+    ['token', 'revoke', 'x', 'Token not found.\n'],
+    ['ledger', 'postings', 'Transaction:x', 'Transaction not found.\n'],
   ])('%s %s of an unknown id', async (noun, verb, id, message) => {
     expect(await run([noun, verb, id])).toEqual({ code: 1, out: '', err: message });
   });

@@ -7,7 +7,7 @@ import { Fault } from './kernel/fault.ts';
 import { nearest } from './kernel/nearest.ts';
 import { cardDecisionVerbs } from './operator/cards/card-decisions.ts';
 import { cardExceptionVerbs } from './operator/cards/card-exceptions.ts';
-import { cardPullVerbs } from './operator/cards/card-pulls.ts';
+import { cardFundingDebitVerbs } from './operator/cards/card-pulls.ts';
 import { cardRevealVerbs } from './operator/cards/card-reveals.ts';
 import { cardVerbs } from './operator/cards/cards.ts';
 import {
@@ -32,10 +32,10 @@ import { accountVerbs } from './operator/money/accounts.ts';
 import { depositVerbs } from './operator/money/deposits.ts';
 import { exportVerbs } from './operator/money/export.ts';
 import { ledgerVerbs } from './operator/money/ledger.ts';
-import { parkedVerbs } from './operator/money/parked.ts';
 import { payoutVerbs } from './operator/money/payouts.ts';
 import { stablecoinOperationVerbs } from './operator/money/stablecoin-operations.ts';
 import { stablecoinVerbs } from './operator/money/stablecoins.ts';
+import { suspenseVerbs } from './operator/money/suspense.ts';
 import { agentVerbs } from './operator/platforms/agents.ts';
 import { cardProgramVerbs } from './operator/platforms/card-program.ts';
 import { keysVerbs } from './operator/platforms/keys.ts';
@@ -68,7 +68,7 @@ const VERBS: readonly Verb[] = [
   ...externalAccountVerbs,
   ...documentVerbs,
   ...payoutVerbs,
-  ...parkedVerbs,
+  ...suspenseVerbs,
   ...depositVerbs,
   ...verificationVerbs,
   ...scaVerbs,
@@ -79,7 +79,7 @@ const VERBS: readonly Verb[] = [
   ...stablecoinOperationVerbs,
   ...cardVerbs,
   ...cardDecisionVerbs,
-  ...cardPullVerbs,
+  ...cardFundingDebitVerbs,
   ...cardExceptionVerbs,
   ...cardRevealVerbs,
   ...messageVerbs,
@@ -235,7 +235,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     const config = configOf(settings, io);
     // Printed while the database is open: a long answer is read as it is taken.
     return await (io.open ?? withSystem)(config, async (system) =>
-      print(io, parsed.json, await verb.run(system, parsed.given)),
+      print(io, parsed.json, await verb.run(system, parsed.args)),
     );
   } catch (error) {
     if (isUsageError(error)) return misused(io, error, usage);

@@ -201,7 +201,7 @@ cancels it.`,
   },
 ];
 
-const edges = ({ moves }: Lifecycle): [string, string, string][] =>
+const edges = ({ transitions: moves }: Lifecycle): [string, string, string][] =>
   Object.entries(moves).flatMap(([from, to]) =>
     Object.entries(to).map(([event, next]): [string, string, string] => [
       from,
@@ -226,7 +226,9 @@ function table(heads: string[], rows: string[][]): string {
 
 function chapter({ title, about, states }: Chapter): string {
   const all = edges(states);
-  const ends = Object.keys(states.moves).filter((from) => all.every(([each]) => each !== from));
+  const ends = Object.keys(states.transitions).filter((from) =>
+    all.every(([each]) => each !== from),
+  );
   const drawing = all.map(([from, event, to]) => `  ${from} --> ${to}: ${event}`);
   const rows = all.map(([from, event, to]) => [`\`${from}\``, event, `\`${to}\``]);
   const last = ends.map((state) => `\`${state}\``).join(', ');

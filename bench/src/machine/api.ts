@@ -46,6 +46,7 @@ export async function startServer(
     env: {
       RAILHEAD_CLIENT_ID: CLIENT.id,
       RAILHEAD_CLIENT_SECRET: CLIENT.secret,
+      RAILHEAD_SAMPLE_CUSTOMER: 'none',
       RAILHEAD_RATE_LIMIT: '0',
       RAILHEAD_RATE_LIMIT_QUOTES: '0',
       RAILHEAD_RATE_LIMIT_BYTES: '0',

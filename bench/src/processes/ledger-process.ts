@@ -8,7 +8,7 @@ import {
   createCommitter,
 } from '../../../server/src/runtime/committer/committer.ts';
 import { connectLane } from '../../../server/src/runtime/committer/lane.ts';
-import { systemWorld } from '../../../server/src/runtime/config/system-world.ts';
+import { systemEffects } from '../../../server/src/runtime/config/system-effects.ts';
 import { answer } from '../machine/answer.ts';
 import type { Spread } from '../machine/bench.ts';
 import { ACCOUNTS, FIRST_NUMBER, ID_HEAD } from '../machine/pgbench.ts';
@@ -21,7 +21,7 @@ interface Transfers {
   seconds: number;
 }
 
-const world = systemWorld();
+const effects = systemEffects();
 const ids = Array.from({ length: ACCOUNTS }, (_, at) => `${ID_HEAD}${FIRST_NUMBER + at + 1}`);
 let committer: Committer | undefined;
 
@@ -30,14 +30,14 @@ function transfer(spread: Spread) {
   const to = (from + 1 + Math.floor(Math.random() * (ACCOUNTS - 1))) % ACCOUNTS;
   const set = emptyChangeSet();
   set.transfers.push({
-    transaction_id: newId(world, 'Transaction'),
+    transaction_id: newId(effects, 'Transaction'),
     step: 'pay',
     phase: 'posted',
     debit: ids[from] as string,
     credit: ids[to] as string,
     currency: 'USD',
     amount: 1n,
-    created_at: world.now(),
+    created_at: effects.now(),
   });
   return set;
 }
@@ -48,7 +48,7 @@ async function caller(to: Committer, spread: Spread, tally: Tally): Promise<void
     try {
       const outcome = await to.commit(transfer(spread));
       if (outcome.ok) tally.ok(started);
-      else tally.error(JSON.stringify(outcome.refusal));
+      else tally.error(JSON.stringify(outcome.rejection));
     } catch (error) {
       tally.error(String(error));
       return;

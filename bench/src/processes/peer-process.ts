@@ -7,7 +7,7 @@ import type pg from 'pg';
 import { connectorRegistry } from '../../../server/src/connectors/registry.ts';
 import { quoteOperations } from '../../../server/src/features/payments/quotes/operations.ts';
 import type { Caller } from '../../../server/src/kernel/caller.ts';
-import { systemWorld } from '../../../server/src/runtime/config/system-world.ts';
+import { systemEffects } from '../../../server/src/runtime/config/system-effects.ts';
 import { createContext } from '../../../server/src/runtime/operation/context.ts';
 import { createVault } from '../../../server/src/runtime/security/vault.ts';
 import { answer } from '../machine/answer.ts';
@@ -27,12 +27,12 @@ export interface PeerOptions {
   authorization: string;
 }
 
-const world = systemWorld();
-const vault = createVault(world, () => {
+const effects = systemEffects();
+const vault = createVault(effects, () => {
   throw new Error('executing opens nothing personal');
 });
 const operation = quoteOperations({
-  connectors: connectorRegistry(world),
+  connectors: connectorRegistry(effects),
   origin: () => '',
   pendingActionOf: async () => undefined,
 }).find(({ contract }) => contract.operationId === 'executeQuote');
@@ -47,10 +47,10 @@ async function execute(
   key: string,
 ): Promise<string> {
   await client.query('begin');
-  const ctx = createContext({ world, db: readerOf(client, LOCKS), vault }, caller);
+  const ctx = createContext({ effects, db: readerOf(client, LOCKS), vault }, caller);
   const input = { params: { quoteId }, query: {}, headers: {}, body: {} };
   const result = await operation?.run(ctx, input as never);
-  if (!result || 'refused' in result) throw new Error('the quote was not executed');
+  if (!result || 'rejected' in result) throw new Error('the quote was not executed');
   const reply = JSON.stringify(result.body);
   await writeRows(client, ctx.set);
   const kept = [`${caller.platformId} ${quoteId} ${key}`, '', result.status, reply];

@@ -75,8 +75,8 @@ async function issued({ cluster }: Bench): Promise<void> {
 
 const given = (ids: readonly (string | undefined)[]) => ids.filter((id) => id !== undefined);
 
-/** Makes the cards and both databases. `desk` gives the wallets their keys. */
-export async function makeCards(bench: Bench, desk: Worker): Promise<Cards> {
+/** Makes the cards and both databases. `handler` gives the wallets their keys. */
+export async function makeCards(bench: Bench, handler: Worker): Promise<Cards> {
   const { cluster, root, scratch, quick } = bench;
   const url = await cluster.create(CARDS_DATABASE);
   const dataDir = path.join(scratch, 'cards');
@@ -96,7 +96,7 @@ export async function makeCards(bench: Bench, desk: Worker): Promise<Cards> {
   const platformId = row?.platform_id as string;
   const plain = given(made.map((each) => each.plain));
   const wallets = given(made.map((each) => each.wallet));
-  await desk.call('grantKeys', { url, dataDir, platformId, cards: wallets });
+  await handler.call('grantKeys', { url, dataDir, platformId, cards: wallets });
   await cluster.copy(CARDS_DATABASE, PEER_CARDS_DATABASE);
   for (const name of [CARDS_DATABASE, PEER_CARDS_DATABASE]) {
     await cluster.rows(name, 'vacuum analyze');

@@ -7,9 +7,9 @@ import type { Bench } from '../machine/bench.ts';
 import { startWorker, type Worker } from '../machine/children.ts';
 import { databaseUrl } from '../machine/cluster.ts';
 import { familyOf, watchProcessor } from '../machine/proc.ts';
-import type { Approved, Asking } from '../processes/desk-load.ts';
-import type { DeskPeerOptions } from '../processes/desk-peer-process.ts';
-import type { DeskOptions } from '../processes/desk-process.ts';
+import type { Approved, Asking } from '../processes/authorization-load.ts';
+import type { AuthorizationPeerOptions } from '../processes/authorization-peer-process.ts';
+import type { AuthorizationOptions } from '../processes/authorization-process.ts';
 import { bestOf, note, type Row, sideOf, takeTurns } from '../table/row.ts';
 import type { Run } from '../table/stats.ts';
 import { CARDS_DATABASE, type Cards, makeCards, PEER_CARDS_DATABASE } from './authorize-cards.ts';
@@ -31,7 +31,7 @@ const CHECK = `with told as (
       count(*) filter (where not approved) as declined
     from card_messages group by card_id),
   paid as (
-    select card->>'cardId' as id, count(*), sum((card->>'authorized')::bigint) as amount,
+    select card->>'cardId' as id, count(*), sum(card_authorized) as amount,
       sum(sent_amount) as units
     from transactions where type = 'CARD' and status = 'AUTHORIZED' group by 1),
   moved as (
@@ -64,8 +64,8 @@ select (select sum(count) from told) as approved,
     from wallet_authorizations w where w.operation = 'cardPull') as wrong_signatures`;
 
 /** What the database shows against what was approved: zero differences, or it is an error. */
-async function differences(bench: Bench, name: string, desk: Worker): Promise<number> {
-  const all = await desk.call<Approved[]>('approved');
+async function differences(bench: Bench, name: string, handler: Worker): Promise<number> {
+  const all = await handler.call<Approved[]>('approved');
   const columns = [
     all.map(({ cardId }) => cardId),
     all.map(({ count }) => count),
@@ -85,16 +85,16 @@ interface Parts {
   groups: Record<string, () => number[]>;
 }
 
-/** Asks a desk about one kind of cards for a while. */
+/** Asks a handler about one kind of cards for a while. */
 const asker =
-  ({ bench, cards, groups }: Parts, desk: Worker) =>
+  ({ bench, cards, groups }: Parts, handler: Worker) =>
   async (kind: Kind, seconds = bench.settings.seconds): Promise<Run> => {
     await bench.cluster.settle();
     const chosen = { spread: cards.plain, hot: cards.plain.slice(0, 1), wallets: cards.wallets };
     const busy = watchProcessor(groups);
     const { warmupMs } = bench.settings;
     const asking: Asking = { cards: chosen[kind], callers: IN_FLIGHT, warmupMs, seconds };
-    const run = await desk.call<Run>('run', asking);
+    const run = await handler.call<Run>('run', asking);
     note(busy.report(run.done));
     return run;
   };
@@ -105,7 +105,7 @@ async function preparePeer(parts: Parts, peer: Worker) {
   const { platformId, dataDir } = cards;
   const url = databaseUrl(bench.cluster.url, PEER_CARDS_DATABASE);
   const open = (poolSize: number) =>
-    peer.call('open', { url, dataDir, poolSize, platformId } satisfies DeskPeerOptions);
+    peer.call('open', { url, dataDir, poolSize, platformId } satisfies AuthorizationPeerOptions);
   const ask = asker(parts, peer);
   const choices = bench.quick ? [16] : [8, 16, 32, 64];
   const best = await bestOf('interactive, pool', choices, async (size) => {
@@ -117,33 +117,33 @@ async function preparePeer(parts: Parts, peer: Worker) {
 }
 
 export async function authorizeRows(bench: Bench): Promise<Row[]> {
-  const desk = startWorker('desk', { profile: bench.profile });
-  const peerDesk = startWorker('desk-peer');
-  const cards = await makeCards(bench, desk);
+  const handler = startWorker('authorization', { profile: bench.profile });
+  const peerHandler = startWorker('authorization-peer');
+  const cards = await makeCards(bench, handler);
   const url = databaseUrl(bench.cluster.url, CARDS_DATABASE);
-  await desk.call('open', { url, dataDir: cards.dataDir } satisfies DeskOptions);
+  await handler.call('open', { url, dataDir: cards.dataDir } satisfies AuthorizationOptions);
   const groups = {
-    desk: () => [desk.pid],
-    interactive: () => [peerDesk.pid],
+    handler: () => [handler.pid],
+    interactive: () => [peerHandler.pid],
     PostgreSQL: () => familyOf(bench.cluster.pid),
   };
   const parts = { bench, cards, groups };
-  const peer = await preparePeer(parts, peerDesk);
-  const ours = asker(parts, desk);
+  const peer = await preparePeer(parts, peerHandler);
+  const ours = asker(parts, handler);
   const runs = await takeTurns(
     {
-      'desk, spread': () => ours('spread'),
+      'handler, spread': () => ours('spread'),
       'interactive, spread': () => peer.ask('spread'),
-      'desk, hot': () => ours('hot'),
+      'handler, hot': () => ours('hot'),
       'interactive, hot': () => peer.ask('hot'),
-      'desk, wallets': () => ours('wallets'),
+      'handler, wallets': () => ours('wallets'),
       'interactive, wallets': () => peer.ask('wallets'),
     },
     bench.settings.rounds,
   );
-  const wrong = await differences(bench, CARDS_DATABASE, desk);
-  const wrongPeer = await differences(bench, PEER_CARDS_DATABASE, peerDesk);
-  for (const child of [desk, peerDesk]) {
+  const wrong = await differences(bench, CARDS_DATABASE, handler);
+  const wrongPeer = await differences(bench, PEER_CARDS_DATABASE, peerHandler);
+  for (const child of [handler, peerHandler]) {
     await child.call('close');
     await child.stop();
   }
@@ -155,7 +155,7 @@ export async function authorizeRows(bench: Bench): Promise<Row[]> {
     id,
     what: `authorise a card payment, ${what}`,
     unit: '/s',
-    ours: side(`desk, ${IN_FLIGHT} in flight`, runs[`desk, ${kind}`], wrong),
+    ours: side(`handler, ${IN_FLIGHT} in flight`, runs[`handler, ${kind}`], wrong),
     peer: side(peer.name, runs[`interactive, ${kind}`], wrongPeer),
     mostP99Ms: MOST_P99_MS,
   });

@@ -2,9 +2,9 @@
 // signatures. Where the key was seen before the bare one has it ready as well; where it was not, both begin
 // with the compressed point that a stamp holds. Both run in this process, one after the other on one thread.
 import { createPrivateKey, createPublicKey, ECDH, type KeyObject, sign, verify } from 'node:crypto';
-import { parseStamp, signs } from '../../../server/src/features/wallets/signing/stamp.ts';
-import { compressedPoint, drawP256, p256Jwk } from '../../../server/src/kernel/crypto/p256.ts';
-import { systemWorld } from '../../../server/src/runtime/config/system-world.ts';
+import { parseStamp, verifyStamp } from '../../../server/src/features/wallets/signing/stamp.ts';
+import { compressedPoint, generateP256, p256Jwk } from '../../../server/src/kernel/crypto/p256.ts';
+import { systemEffects } from '../../../server/src/runtime/config/system-effects.ts';
 import type { Bench } from '../machine/bench.ts';
 import { type Row, sideOf, takeTurns } from '../table/row.ts';
 import { createTally, type Run } from '../table/stats.ts';
@@ -24,9 +24,9 @@ const LENGTH = 400;
 const [KNOWN, NEW] = [100, 5_000];
 
 function makeCases(count: number): Case[] {
-  const world = systemWorld();
+  const effects = systemEffects();
   return Array.from({ length: count }, (_, at) => {
-    const pair = drawP256(() => world.random(32));
+    const pair = generateP256(() => effects.random(32));
     const privateKey = createPrivateKey({ format: 'jwk', key: p256Jwk(pair) });
     const text = `${at}`.padEnd(LENGTH, '.');
     const bytes = Buffer.from(text);
@@ -56,7 +56,7 @@ const bareFromPoint: Check = ({ point, bytes, signature }) => {
 
 function ours({ header, text }: Case): boolean {
   const stamp = parseStamp(header);
-  return stamp !== undefined && signs(stamp, text);
+  return stamp !== undefined && verifyStamp(stamp, text);
 }
 
 function measure(bench: Bench, cases: readonly Case[], check: Check): Run {

@@ -2,8 +2,8 @@
 // for a mode. The registry is a list of such values. A connector of a third party implements this interface
 // and nothing else.
 import type { Static, TObject } from '@sinclair/typebox';
+import type { Effects } from '../kernel/effects.ts';
 import type { Mode } from '../kernel/mode.ts';
-import type { World } from '../kernel/world.ts';
 import type { Connectors, StoragePort } from './ports/index.ts';
 import type { CustodyKeys } from './ports/wallets.ts';
 
@@ -15,9 +15,9 @@ export type Capability = keyof Capabilities;
 export interface ConnectorParts {
   mode: Mode;
   /** Clock and randomness, and the network without a circuit. */
-  world: World;
+  effects: Effects;
   /** The same with a circuit before the network. Calls to a provider go through this; `name` is for logs. */
-  provider(name: string): World;
+  provider(name: string): Effects;
   /** Sealing and derived secrets of this mode; absent where no master key is lent. */
   keys?: CustodyKeys | undefined;
   /** Logs one sentence about a problem. It must hold no credential and no personal data. */

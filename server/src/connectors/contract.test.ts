@@ -6,12 +6,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { type TObject, Type } from '@sinclair/typebox';
 import { afterAll, describe, expect, it } from 'vitest';
-import { testWorld } from '../../test/kit/app/world.ts';
+import { testEffects } from '../../test/kit/app/effects.ts';
 import { partsIn } from '../../test/kit/payments/connectors.ts';
 import { settingsHelp, settingsTable } from '../config.ts';
+import type { Effects } from '../kernel/effects.ts';
 import { MODES, type Mode } from '../kernel/mode.ts';
 import { type SettingLeaf, serviceSetting, settingsIn } from '../kernel/settings.ts';
-import type { World } from '../kernel/world.ts';
 import {
   type Capabilities,
   type Capability,
@@ -60,17 +60,17 @@ const minimal = (connector: Connector) => valuesOf(connector, ({ isRequired }) =
 const full = (connector: Connector) => valuesOf(connector, ({ env }) => !EXCLUDED.includes(env));
 
 /** A network that counts the calls and answers none. */
-function deafWorld(): World & { calls: number } {
+function deafEffects(): Effects & { calls: number } {
   const refuse = async () => {
-    world.calls += 1;
+    effects.calls += 1;
     throw new Error('no network');
   };
-  const world = { ...testWorld(), calls: 0, http: refuse, stream: refuse, call: refuse };
-  return world;
+  const effects = { ...testEffects(), calls: 0, http: refuse, stream: refuse, call: refuse };
+  return effects;
 }
 
-function open(connector: Connector, mode: Mode, values: object, world = deafWorld()) {
-  return openConnectors([connector], partsIn(mode, world), { ...values });
+function open(connector: Connector, mode: Mode, values: object, effects = deafEffects()) {
+  return openConnectors([connector], partsIn(mode, effects), { ...values });
 }
 
 const namesOf = (offer: Capabilities) =>
@@ -97,8 +97,8 @@ const MEMBERS: { [Name in Capability]: readonly Required<NonNullable<Capabilitie
     ...(['signToken', 'newSigner', 'stampWith', 'publicKeys'] as const),
   ],
   oidc: ['verify'],
-  walletScript: ['code', 'stamp', 'assertionSignature', 'failure', 'keepsBack'],
-  issuer: ['issue', 'check', 'details', 'pull', 'checkPull'],
+  walletScript: ['code', 'stamp', 'assertionSignature', 'failure', 'rejectsEmail'],
+  issuer: ['issue', 'check', 'details', 'debitFunding', 'checkFundingDebit'],
   mint: ['accountsOf', 'token', 'linkAccount', 'prepare', 'submit', 'check'],
   storage: ['put', 'get', 'remove'],
 };
@@ -165,8 +165,8 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
       expect(leaves.length).toBe(described(connector.settings));
       for (const leaf of leaves) {
         expect(leaf.env).toMatch(/^[A-Z][A-Z0-9_]+$/);
-        expect(leaf.complaint(sampleOf(leaf)), leaf.env).toBeUndefined();
-        if (leaf.fallback) expect(leaf.complaint(leaf.fallback)).toBeUndefined();
+        expect(leaf.validate(sampleOf(leaf)), leaf.env).toBeUndefined();
+        if (leaf.fallback) expect(leaf.validate(leaf.fallback)).toBeUndefined();
       }
     });
 
@@ -174,7 +174,7 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
       for (const leaf of leaves) {
         const isSensitive = /SECRET|PASSWORD|TOKEN|ACCESS_KEY|_URL$|_RPC_/.test(leaf.env);
         if (isSensitive) expect([leaf.env, leaf.secret]).toEqual([leaf.env, true]);
-        expect(leaf.complaint('PRIVATE\n\0,;=') ?? '').not.toContain('PRIVATE');
+        expect(leaf.validate('PRIVATE\n\0,;=') ?? '').not.toContain('PRIVATE');
         if (!leaf.secret) continue;
         const [name = '', inner] = leaf.path;
         const values = full(connector);
@@ -187,19 +187,19 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
     });
 
     it.each(connector.modes)('offers what it declares in %s, without a call', (mode) => {
-      const bare = deafWorld();
+      const bare = deafEffects();
       const parts = { ...partsIn(mode, bare), keys: undefined };
       const least = openConnectors([connector], parts, minimal(connector));
       expect(namesOf(least).sort()).toEqual([...capabilities].sort());
-      const world = deafWorld();
-      const most = open(connector, mode, full(connector), world);
+      const effects = deafEffects();
+      const most = open(connector, mode, full(connector), effects);
       expect(namesOf(most).sort()).toEqual([...capabilities, ...optional].sort());
       for (const [name, value] of Object.entries(most)) {
         for (const member of MEMBERS[name as Capability]) {
           expect(value[member as never], `${name}.${member}`).toBeDefined();
         }
       }
-      expect([bare.calls, world.calls]).toEqual([0, 0]);
+      expect([bare.calls, effects.calls]).toEqual([0, 0]);
     });
 
     it('is not opened in another mode, or without a setting that it requires', () => {
@@ -228,7 +228,7 @@ describe('openConnectors', () => {
     ...more,
   });
   const opened = (...connectors: Connector[]) =>
-    openConnectors(connectors, partsIn('production', testWorld()), {});
+    openConnectors(connectors, partsIn('production', testEffects()), {});
 
   it('names both connectors that offer one capability of a mode', () => {
     expect(() => opened(provider('acme'), provider('other'))).toThrow(
@@ -251,9 +251,9 @@ describe('openConnectors', () => {
     const acme = provider('acme', { settings: settingsOf('acme') });
     const other = provider('other', { settings: settingsOf('other') });
     const values = { acme: 1, other: [] };
-    expect(() => openConnectors([acme, other], partsIn('production', testWorld()), values)).toThrow(
-      'ACME must be string.\nOTHER must be string.',
-    );
+    expect(() =>
+      openConnectors([acme, other], partsIn('production', testEffects()), values),
+    ).toThrow('ACME must be string.\nOTHER must be string.');
   });
 
   it('rejects what a connector offers without declaring it', () => {
@@ -264,15 +264,15 @@ describe('openConnectors', () => {
 
 describe('connectorRegistry', () => {
   it('lets the program that starts the server replace what connectors offer', () => {
-    const issuer = { attend: () => {} } as never;
-    const registry = connectorRegistry(testWorld(), { production: { issuer } });
+    const issuer = { connect: () => {} } as never;
+    const registry = connectorRegistry(testEffects(), { production: { issuer } });
     expect(registry('production').issuer).toBe(issuer);
     expect(registry('sandbox').issuer).toBeUndefined();
   });
 
   it('rejects settings that exclude each other', () => {
     const both = { ratesUrl: SERVICE, ratesFile: fundingFile };
-    expect(() => connectorRegistry(testWorld(), both)).toThrow(
+    expect(() => connectorRegistry(testEffects(), both)).toThrow(
       'RAILHEAD_RATES_URL and RAILHEAD_RATES_FILE exclude each other.',
     );
   });

@@ -4,6 +4,7 @@
 
 import type { Static, TObject } from '@sinclair/typebox';
 import { fieldErrors } from '../kernel/contract/validate.ts';
+import type { Effects } from '../kernel/effects.ts';
 import type { Mode } from '../kernel/mode.ts';
 import {
   incompleteSettings,
@@ -12,7 +13,6 @@ import {
   type SettingLeaf,
   settingsIn,
 } from '../kernel/settings.ts';
-import type { World } from '../kernel/world.ts';
 import { type Circuits, createCircuits } from '../runtime/jobs/circuits.ts';
 import type { Vault } from '../runtime/security/vault.ts';
 import { bridge } from './bridge/index.ts';
@@ -179,16 +179,16 @@ const isStorage = ({ capabilities }: Connector) => capabilities.includes('storag
 
 /** The capabilities of both modes. Throws where a file that a setting names cannot be used. */
 export function connectorRegistry(
-  world: World,
+  effects: Effects,
   settings: ConnectorSettings = {},
 ): (environment: Mode) => Connectors {
   const { custodyKeys, production, note = () => {}, ...values } = settings;
-  const circuits = settings.circuits ?? createCircuits(() => world.now());
+  const circuits = settings.circuits ?? createCircuits(() => effects.now());
   const providers = CONNECTORS.filter((each) => !isStorage(each));
   const open = (mode: Mode): Connectors => {
-    const provider = (name: string) => circuits.world(world, name);
+    const provider = (name: string) => circuits.effects(effects, name);
     const keys = custodyKeys && keysIn(mode, custodyKeys);
-    return openConnectors(providers, { mode, world, provider, keys, note }, { ...values });
+    return openConnectors(providers, { mode, effects, provider, keys, note }, { ...values });
   };
   const serving: Record<Mode, Connectors> = {
     sandbox: open('sandbox'),
@@ -197,9 +197,9 @@ export function connectorRegistry(
   return (environment) => serving[environment];
 }
 
-/** The storage that serves both modes. `world` has its circuit already. */
-export function storageOf(world: World, settings: StorageSettings): StoragePort {
-  const parts = { mode: 'production' as const, world, provider: () => world, note: () => {} };
+/** The storage that serves both modes. `effects` has its circuit already. */
+export function storageOf(effects: Effects, settings: StorageSettings): StoragePort {
+  const parts = { mode: 'production' as const, effects, provider: () => effects, note: () => {} };
   const { storage } = openConnectors(CONNECTORS.filter(isStorage), parts, { ...settings });
   if (!storage) throw new Error('No connector keeps files.');
   return storage;

@@ -11,13 +11,13 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { StoragePort } from '../kernel/contract/upload.ts';
-import { systemWorld } from '../runtime/config/system-world.ts';
+import { systemEffects } from '../runtime/config/system-effects.ts';
 import { storageOf } from './registry.ts';
 
 const root = mkdtempSync(path.join(os.tmpdir(), 'storage-'));
 const folder = path.join(root, 'folder');
 const staging = path.join(root, 'staging');
-const world = systemWorld();
+const effects = systemEffects();
 
 /** The package brings no types. */
 const S3rver = createRequire(import.meta.url)('s3rver') as new (
@@ -55,8 +55,8 @@ beforeAll(async () => {
   peerPort = (await peer.run()).port;
   front.listen(0, '127.0.0.1');
   await once(front, 'listening');
-  storages.folder = storageOf(world, { folder });
-  storages.s3 = storageOf(world, { folder: staging, s3: bucket() });
+  storages.folder = storageOf(effects, { folder });
+  storages.s3 = storageOf(effects, { folder: staging, s3: bucket() });
 });
 afterAll(async () => {
   front.closeAllConnections();
@@ -78,7 +78,7 @@ async function gather(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
 }
 let names = 0;
 const newName = () => `00000000-0000-7000-8000-${String(++names).padStart(12, '0')}`;
-const bytesOf = (size: number) => Buffer.from(world.random(size));
+const bytesOf = (size: number) => Buffer.from(effects.random(size));
 
 describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
   const storage = (): StoragePort => storages[kind] as StoragePort;
@@ -231,7 +231,7 @@ describe('the bucket', () => {
       return false;
     };
     const s3 = bucket({ accessKeyId: 'STRANGER', secretAccessKey: 'sesame' });
-    const wrong = storageOf(world, { folder: staging, s3 });
+    const wrong = storageOf(effects, { folder: staging, s3 });
     const refused = wrong.put(newName(), chunks(bytesOf(10)));
     await expect(refused).rejects.toThrow('storage answered PUT with 403 InvalidAccessKeyId');
     expect(asked).toBe(1);

@@ -8,10 +8,10 @@ import { faultBody } from './fault-body.ts';
 /** What Fastify itself rejects before a route runs. */
 function faultOfFramework(error: { statusCode?: number; code?: string }): Fault | null {
   if (error.code === 'FST_ERR_MAX_PARAM_LENGTH') {
-    return new Fault('NOT_FOUND', 'Nothing has a name as long as that.');
+    return new Fault('NOT_FOUND', 'The resource was not found: the identifier is too long.');
   }
   if (error.statusCode && error.statusCode >= 400 && error.statusCode < 500) {
-    return new Fault('INVALID_INPUT', 'The request cannot be read.');
+    return new Fault('INVALID_INPUT', 'The request is malformed and cannot be read.');
   }
   return null;
 }
@@ -20,9 +20,14 @@ export function faultOf(error: unknown): Fault {
   if (error instanceof Fault) return error;
   const known = faultOfFramework(error as { statusCode?: number; code?: string });
   if (known) return known;
-  return new Fault('INTERNAL_ERROR', 'Something went wrong on our side.', undefined, {
-    cause: error,
-  });
+  return new Fault(
+    'INTERNAL_ERROR',
+    'An internal error occurred. Retry the request later.',
+    undefined,
+    {
+      cause: error,
+    },
+  );
 }
 
 const RETRY = 'x-should-retry';

@@ -13,7 +13,7 @@ import {
 import { bodyErrors, fieldErrors, MAX_FIELD_ERRORS } from '../kernel/contract/validate.ts';
 import { canonical } from '../kernel/crypto/canonical.ts';
 import { Fault, type FieldError, invalid } from '../kernel/fault.ts';
-import { isSomeId } from '../kernel/id.ts';
+import { isAnyId } from '../kernel/id.ts';
 import { type Ctx, createContext } from '../runtime/operation/context.ts';
 import { idempotency } from '../runtime/operation/idempotency.ts';
 import { isKeyTaken, operate, type Runtime } from '../runtime/operation/operate.ts';
@@ -60,7 +60,13 @@ function keyErrors(contract: Contract, { headers }: Request): FieldError[] {
   if (idempotency === 'none') return [];
   if (!key) return idempotency === 'required' ? [{ field: KEY, message: 'is required' }] : [];
   if (key.length <= MAX_KEY_LENGTH) return [];
-  return [{ field: KEY, constraint: { maxLength: MAX_KEY_LENGTH }, message: 'is too long' }];
+  return [
+    {
+      field: KEY,
+      constraint: { maxLength: MAX_KEY_LENGTH },
+      message: `must not be longer than ${MAX_KEY_LENGTH} characters`,
+    },
+  ];
 }
 
 function errorsOf(contract: Contract, request: Request): FieldError[] {
@@ -161,7 +167,7 @@ function keyedBy(
   // be anything, a secret in the wrong place or what no text in the database can hold: it is hashed.
   const path = contract.path.replaceAll(/\{(\w+)\}/g, (_, name) => {
     const value = request.params[name] ?? '';
-    return isSomeId(value) ? value : vault.digest('parameter', value);
+    return isAnyId(value) ? value : vault.digest('parameter', value);
   });
   // What an agent calls its requests is no concern of its platform or of another agent.
   const { platformId, agentId } = caller;
@@ -192,7 +198,7 @@ async function replay(runtime: Runtime, contract: Contract, keyed: Keyed): Promi
   if (!isSame(stored.body_hash, keyed)) {
     throw new Fault(
       contract.money ? 'DUPLICATE_PAY_REQUEST' : 'CONFLICT',
-      'This Idempotency-Key was used before with another request.',
+      'This Idempotency-Key was already used for a different request. Use a new key.',
     );
   }
   // No JSON begins like a sealed text; an older version kept replies of the same contract in clear.
@@ -298,8 +304,8 @@ export async function perform(
   }
   const attempt = async (ctx: Ctx): Promise<Reply> => {
     const outcome = await operation.run(ctx, input);
-    if (!('refused' in outcome)) return outcome;
-    return { status: outcome.refused.status, body: faultBody(outcome.refused) };
+    if (!('rejected' in outcome)) return outcome;
+    return { status: outcome.rejected.status, body: faultBody(outcome.rejected) };
   };
   if (!keyed) return operate(runtime, caller, attempt);
   const running = runKeyed(runtime, caller, keyed, operation, attempt, faultBody);

@@ -8,59 +8,84 @@ import { type Contract, DEFAULT_MAX_BODY, idempotencyOf } from '../kernel/contra
 import { MAX_FIELD_ERRORS } from '../kernel/contract/validate.ts';
 import { type Code, STATUS_OF } from '../kernel/fault.ts';
 import { described, named, oneOf, partOf, REF, Timestamp, toOpenApi } from '../kernel/schema.ts';
+import {
+  type Examples,
+  type Exchange,
+  parameterExample,
+  replyExamples,
+  requestExamples,
+  webhookExamples,
+} from './examples.ts';
 import { documentedCodesOf } from './operation-errors.ts';
+import { codesText, notesOf } from './operation-notes.ts';
+import { TAGS } from './tags.ts';
 
 type Json = Record<string, unknown>;
 
 const STATUS_TEXT: Record<number, string> = {
-  200: 'Done.',
-  201: 'Created.',
-  202: 'Accepted; one more step is needed.',
-  204: 'Done; nothing to show.',
-  400: 'The request cannot be carried out as it is.',
-  401: 'The credential or signature is missing or wrong.',
-  403: 'The credential may not do this.',
-  404: 'No such thing, or not yours.',
-  405: 'Another method is needed here.',
-  409: 'The state of the resource does not allow this.',
-  410: 'It was deleted.',
-  412: 'No common version with the counterparty.',
-  423: 'Locked after too many failures.',
-  424: 'A counterparty failed.',
-  429: 'Too much; try later.',
-  500: 'A fault on our side.',
-  501: 'Not offered here.',
-  503: 'Briefly unavailable.',
+  200: 'The request succeeded.',
+  201: 'The resource was created.',
+  202: 'The request was accepted. Processing continues, or a further step is required.',
+  204: 'The request succeeded. The reply has no body.',
+  400: 'The request is invalid or cannot be executed as it is. Correct it before sending it again.',
+  401: 'The credential or signature is missing or invalid.',
+  403: 'The credential does not have the required permission.',
+  404: 'Resource not found.',
+  405: 'The path does not support this HTTP method.',
+  409: 'The request conflicts with the current state of the resource.',
+  410: 'The resource was deleted.',
+  412: 'The counterparty supports no common protocol version.',
+  423: 'Locked after too many failed attempts.',
+  424: 'A request to the counterparty failed.',
+  429: 'A limit was exceeded. Wait before sending the request again.',
+  500: 'An internal error occurred.',
+  501: 'The function is not supported.',
+  503: 'The service is temporarily unavailable. Retry the request.',
 };
 
 const FieldErrorSchema = named(
   'FieldError',
   Type.Object(
     {
-      field: Type.String({ description: 'Dot path of the field in the request.' }),
+      field: Type.String({
+        description:
+          'Path of the field in the request, with dots between its parts, such as ' +
+          '`address.country`. Empty for the body as a whole.',
+      }),
       constraint: Type.Optional(
         Type.Object(
           {
-            format: Type.Optional(Type.String()),
-            pattern: Type.Optional(Type.String()),
-            enum: Type.Optional(Type.Array(Type.String())),
-            minLength: Type.Optional(Type.Integer()),
-            maxLength: Type.Optional(Type.Integer()),
+            format: Type.Optional(Type.String({ description: 'Name of the required format.' })),
+            pattern: Type.Optional(Type.String({ description: 'Regular expression to match.' })),
+            enum: Type.Optional(Type.Array(Type.String(), { description: 'Accepted values.' })),
+            minLength: Type.Optional(
+              Type.Integer({ description: 'Minimum length in characters.' }),
+            ),
+            maxLength: Type.Optional(
+              Type.Integer({ description: 'Maximum length in characters.' }),
+            ),
           },
-          { description: 'What would have been accepted, for a program to act on.' },
+          {
+            description:
+              'Constraint that the value violates, in machine-readable form. Absent where ' +
+              'none applies.',
+          },
         ),
       ),
-      message: Type.String({ description: 'What is wrong, for a person.' }),
+      message: Type.String({ description: 'Description of the violation, in English.' }),
     },
-    { description: 'One field that was not accepted.' },
+    { description: 'A field of the request that was rejected.' },
   ),
 );
 
 function detailsOf(status: number): TSchema {
-  const open = { additionalProperties: true, description: 'More about this error.' };
+  const open = {
+    additionalProperties: true,
+    description: 'Additional data about the error. Absent where there is none.',
+  };
   if (status === 400) {
     const errors = Type.Array(FieldErrorSchema, {
-      description: `The fields that were not accepted; the first ${MAX_FIELD_ERRORS} of them.`,
+      description: `Rejected fields, at most ${MAX_FIELD_ERRORS}.`,
     });
     return Type.Object({ errors: Type.Optional(errors) }, open);
   }
@@ -68,9 +93,13 @@ function detailsOf(status: number): TSchema {
     const time = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
     return Type.Object(
       {
-        suspended: Type.Optional(Type.Boolean()),
-        lockedUntil: Type.Optional(time),
-        failedAttempts: Type.Optional(Type.Integer()),
+        suspended: Type.Optional(
+          Type.Boolean({ description: 'Whether the lock lasts until it is lifted manually.' }),
+        ),
+        lockedUntil: Type.Optional(described(time, 'End of the lock; null if it has none.')),
+        failedAttempts: Type.Optional(
+          Type.Integer({ description: 'Number of consecutive failed attempts.' }),
+        ),
       },
       open,
     );
@@ -85,10 +114,21 @@ export function errorSchema(status: number, naming: Naming): TSchema {
     `Error${status}`,
     Type.Object(
       {
-        status: Type.Unsafe<number>({ type: 'integer', enum: [status] }),
-        code: oneOf(codes.map((code) => naming.code(code))),
-        reason: Type.String({ description: 'What went wrong, for a person.' }),
-        message: Type.String({ description: 'The same as `reason`.' }),
+        status: Type.Unsafe<number>({
+          type: 'integer',
+          enum: [status],
+          description: 'HTTP status code.',
+        }),
+        code: oneOf(
+          codes.map((code) => naming.code(code)),
+          { description: 'Error code, for programs.' },
+        ),
+        reason: Type.String({
+          description:
+            'Description of the error and, where it is not obvious, its remedy. For ' +
+            'people; do not parse it.',
+        }),
+        message: Type.String({ description: 'Same text as `reason`.' }),
         details: Type.Optional(detailsOf(status)),
       },
       { description: STATUS_TEXT[status] ?? '' },
@@ -112,15 +152,22 @@ function parametersOf(schema: TSchema | undefined, place: string, components: Js
   );
 }
 
-const contentOf = (schema: TSchema, components: Json) => ({
-  'application/json': { schema: toOpenApi(schema, components) },
+const contentOf = (schema: TSchema, components: Json, examples: Json = {}) => ({
+  'application/json': { schema: toOpenApi(schema, components), ...examples },
 });
+
+/** Its exchanges of the examples. */
+const exchangesOf = ({ operationId }: Contract, { examples }: Document): Exchange[] =>
+  examples.exchanges.filter((each) => each.operationId === operationId);
 
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description: 'A key of your own. The same key and request again get the first reply again.',
+  description:
+    'Unique key of the request, chosen by the client, such as a UUID; at most 255 ' +
+    'characters. A repeated request with the same key and content is not executed again ' +
+    'and receives the first reply.',
   schema: { type: 'string', maxLength: 255 },
 };
 
@@ -134,14 +181,16 @@ const SIGNED_RETRY = [
     name: 'Service-Wallet-Signature',
     in: 'header',
     required: false,
-    description: 'Stamp over `payloadToSign` of the challenge, on the second request.',
+    description:
+      'Signature (stamp) of the wallet over `payloadToSign` of the challenge. Sent with ' +
+      'the second request.',
     schema: { type: 'string' },
   },
   {
     name: 'Request-Id',
     in: 'header',
     required: false,
-    description: '`requestId` of the challenge, on the second request.',
+    description: '`requestId` of the challenge. Sent with the second request.',
     schema: { type: 'string' },
   },
 ];
@@ -150,10 +199,10 @@ const counted = (description: string) => ({ description, schema: { type: 'intege
 
 /** The three `RateLimit` headers come with every reply to a request with good credentials. */
 const SLOW_DOWN = {
-  'Retry-After': counted('Seconds after which the same request may be tried again.'),
-  'RateLimit-Limit': counted('Requests that this platform may send at once.'),
-  'RateLimit-Remaining': counted('How many of them are left now.'),
-  'RateLimit-Reset': counted('Seconds until all of them are available again.'),
+  'Retry-After': counted('Seconds to wait before sending the request again.'),
+  'RateLimit-Limit': counted('Maximum number of requests that the platform can send in one burst.'),
+  'RateLimit-Remaining': counted('Number of requests that remain in the burst.'),
+  'RateLimit-Reset': counted('Seconds until the full burst is available again.'),
 };
 
 /** Without a credential there is no platform whose limit could be stated. */
@@ -173,6 +222,7 @@ interface Document {
   components: Json;
   /** The schema of each error status, made once. */
   errors: Map<number, TSchema>;
+  examples: Examples;
 }
 
 /** The body of an error, with only these of its status's codes. */
@@ -208,28 +258,35 @@ function codesByStatus(contract: Contract): Map<number, Code[]> {
 }
 
 function operationOf(contract: Contract, document: Document): Json {
-  const { components } = document;
+  const { components, naming } = document;
+  const exchanges = exchangesOf(contract, document);
   const responses: Json = {};
   for (const [status, schema] of Object.entries(contract.replies)) {
     responses[status] = {
       description: STATUS_TEXT[Number(status)],
-      ...(schema ? { content: contentOf(schema, components) } : {}),
+      ...(schema
+        ? { content: contentOf(schema, components, replyExamples(exchanges, Number(status))) }
+        : {}),
     };
   }
   for (const [status, codes] of codesByStatus(contract)) {
     responses[String(status)] = {
-      description: STATUS_TEXT[status],
+      description: naming.text(`${STATUS_TEXT[status]}\n\n${codesText(codes)}`),
       ...headersOf(contract, status),
       content: { 'application/json': { schema: errorOf(status, codes, document) } },
     };
   }
-  const parameters = [
+  const plain = [
     ...parametersOf(contract.params, 'path', components),
     ...parametersOf(contract.query, 'query', components),
     ...parametersOf(contract.headers, 'header', components),
     ...(contract.signedRetry ? SIGNED_RETRY : []),
     ...(idempotencyOf(contract) !== 'none' ? [keyOf(contract)] : []),
   ];
+  const parameters = plain.map((each) => ({
+    ...each,
+    ...parameterExample(exchanges, each.name as string),
+  }));
   const { maxBody } = contract;
   const body = contract.body && {
     requestBody: {
@@ -237,14 +294,14 @@ function operationOf(contract: Contract, document: Document): Json {
       required: !contract.bodyOptional,
       content: contract.upload
         ? { 'multipart/form-data': { schema: toOpenApi(contract.body, components) } }
-        : contentOf(contract.body, components),
+        : contentOf(contract.body, components, requestExamples(exchanges)),
     },
   };
   return {
     operationId: contract.operationId,
     tags: [contract.tag],
     summary: contract.summary,
-    ...(contract.description ? { description: contract.description } : {}),
+    description: [contract.description, notesOf(contract)].filter(Boolean).join('\n\n'),
     ...(contract.deprecated ? { deprecated: true } : {}),
     security: securityOf(contract),
     ...(parameters.length ? { parameters } : {}),
@@ -253,18 +310,22 @@ function operationOf(contract: Contract, document: Document): Json {
   };
 }
 
-const WebhookType = named('WebhookType', oneOf(EVENT_TYPES));
+const WebhookType = named('WebhookType', oneOf(EVENT_TYPES, { description: 'Type of an event.' }));
 
 function envelope({ name, events }: WebhookContract) {
   const [data, ...others] = new Set(events.map((each) => each.data));
   if (!data || others.length) throw new Error(`the events of ${name} differ in their data`);
   return Type.Object({
-    id: Type.String({ description: 'Webhook:<uuid>, the same on every retry.' }),
+    id: Type.String({
+      description:
+        'Identifier of the event, `Webhook:<uuid>`. It is the same for every delivery ' +
+        'attempt; use it to detect duplicates.',
+    }),
     type: partOf(
       WebhookType,
       events.map(({ type }) => type),
     ),
-    timestamp: described(Timestamp, 'When it happened.'),
+    timestamp: described(Timestamp, 'Time at which the event occurred.'),
     data,
   });
 }
@@ -275,7 +336,7 @@ const inWords = (naming: Naming, document: Json): Json =>
     typeof value === 'string' && value.startsWith(REF) ? naming.path(value) : value,
   ) as Json;
 
-function webhookOf(contract: WebhookContract, components: Json) {
+function webhookOf(contract: WebhookContract, { components, examples }: Document) {
   const { name, summary, description } = contract;
   return {
     post: {
@@ -284,8 +345,21 @@ function webhookOf(contract: WebhookContract, components: Json) {
       summary,
       description,
       security: [{ WebhookSignature: [] }],
-      requestBody: { required: true, content: contentOf(envelope(contract), components) },
-      responses: { 200: { description: 'Received.' }, 409: { description: 'Received before.' } },
+      requestBody: {
+        required: true,
+        content: contentOf(
+          envelope(contract),
+          components,
+          webhookExamples(
+            examples,
+            contract.events.map(({ type }) => type),
+          ),
+        ),
+      },
+      responses: {
+        200: { description: 'The event was received.' },
+        409: { description: 'The event was received before. It is not sent again.' },
+      },
     },
   };
 }
@@ -296,17 +370,33 @@ const HEAD = {
     title: 'Railhead',
     version: '2025-10-13',
     description:
-      'Payments platform: customers, accounts, quotes, transfers, webhooks, sandbox. A JSON body has ' +
-      `at most ${DEFAULT_MAX_BODY} bytes where its operation states no other limit.`,
+      'API of a payments platform: customers and their verification, accounts, quotes, ' +
+      'transfers, wallets, cards, agents, stablecoins and webhooks, with a sandbox. ' +
+      'Amounts are in minor units of their currency. The JSON body of a request has at ' +
+      `most ${DEFAULT_MAX_BODY} bytes unless the operation states another limit.`,
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
   servers: [{ url: '/2025-10-13' }],
+  tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
 };
 
 const securitySchemesOf = (naming: Naming) => ({
-  BasicAuth: { type: 'http', scheme: 'basic', description: 'Client id and client secret.' },
-  AgentAuth: { type: 'http', scheme: 'bearer', description: 'Access token of an agent.' },
-  WebhookSignature: { type: 'apiKey', in: 'header', name: naming.webhookSignatureHeader },
+  BasicAuth: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'API token of the platform: client id and client secret.',
+  },
+  AgentAuth: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'Access token of an agent, from `redeemAgentDeviceCode`.',
+  },
+  WebhookSignature: {
+    type: 'apiKey',
+    in: 'header',
+    name: naming.webhookSignatureHeader,
+    description: 'ECDSA P-256 signature (SHA-256, DER, base64) over the raw body of the webhook.',
+  },
 });
 
 /** The whole document as plain JSON, an operation, a webhook or a named schema at a step. */
@@ -314,9 +404,10 @@ export function* openApiSteps(
   contracts: readonly Contract[],
   webhooks: readonly WebhookContract[],
   naming: Naming,
+  examples: Examples,
 ): Generator<void, Json> {
   const components: Json = {};
-  const document = { naming, components, errors: new Map<number, TSchema>() };
+  const document = { naming, components, errors: new Map<number, TSchema>(), examples };
   const paths: Record<string, Json> = {};
   for (const contract of contracts) {
     if (contract.auth === 'hosted') continue;
@@ -330,7 +421,7 @@ export function* openApiSteps(
   }
   const hooks: Json = {};
   for (const webhook of webhooks) {
-    Object.assign(hooks, inWords(naming, { [webhook.name]: webhookOf(webhook, components) }));
+    Object.assign(hooks, inWords(naming, { [webhook.name]: webhookOf(webhook, document) }));
     yield;
   }
   const schemas: Json = {};

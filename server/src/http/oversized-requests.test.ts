@@ -209,7 +209,7 @@ describe('what stands before the body', () => {
   it('is refused when its address cannot be decoded', async () => {
     expect(await send('/transactions/%zz')).toMatchObject({
       status: 400,
-      body: { code: 'INVALID_INPUT', reason: 'The request cannot be read.' },
+      body: { code: 'INVALID_INPUT', reason: 'The request is malformed and cannot be read.' },
     });
     await goesOn();
   });

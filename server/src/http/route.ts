@@ -63,7 +63,7 @@ function exchangesOf(contract: Contract, options: RouteOptions) {
     const note = { err: error, requestId: request.id };
     if (fault.status === 500) log.error(note, 'failed');
     // Not our mistake, and an operator wants to know whose.
-    else if (fault.cause !== undefined) log.warn(note, 'not answered');
+    else if (fault.cause !== undefined) log.warn(note, 'dependency failed');
     return { status: fault.status, body: faultBody(naming, fault) };
   }
 

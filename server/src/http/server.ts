@@ -85,7 +85,10 @@ function createGuard(
   /** Whether a request without a credential goes on to its route; otherwise it is answered. */
   async function admitOther(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
     // The address is not repeated: it may hold the secret of a link or a code.
-    const missing = new Fault('NOT_FOUND', 'Nothing is at this address.');
+    const missing = new Fault(
+      'NOT_FOUND',
+      'The path was not found. Check the URL and the API version.',
+    );
     const fault = await rejectionOf(request, request.is404 ? missing : undefined);
     if (!fault) return true;
     if (fault.code === 'RATE_LIMITED' && wantsPage(request)) {
@@ -136,7 +139,7 @@ function refuseWrongMethods(
   const others = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'];
   for (const [route, known] of methods) {
     const allowed = [...known].join(', ');
-    const fault = new Fault('METHOD_NOT_ALLOWED', `Only ${allowed} here.`);
+    const fault = new Fault('METHOD_NOT_ALLOWED', `This path supports ${allowed} only.`);
     const refuse = async (request: FastifyRequest, reply: FastifyReply) => {
       await admission.delayRejection(request);
       for (const { contract } of operations) {
@@ -160,7 +163,7 @@ function refuseWrongMethods(
 export function createServer(options: ServerOptions): FastifyInstance {
   const { runtime, naming, trustedProxies = [] } = options;
   const uploads = createUploads(options.files, naming.fromWire, (error) =>
-    options.log.error({ err: error }, 'a file was not stored or not removed'),
+    options.log.error({ err: error }, 'a file could not be stored or removed'),
   );
   const admission = createAdmission(options);
   const drain = createDrain();
@@ -170,7 +173,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const server = Fastify({
     logger: false,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
-    genReqId: () => uuid7(runtime.world),
+    genReqId: () => uuid7(runtime.effects),
     routerOptions: { querystringParser: readQuery, maxParamLength: 300 },
     requestTimeout: 60_000,
     // A client that takes no more of its answer is disconnected.
@@ -203,7 +206,11 @@ export function createServer(options: ServerOptions): FastifyInstance {
   }
   refuseWrongMethods(server, options, admission);
   server.setNotFoundHandler((_request, reply) => {
-    sendFault(reply, naming, new Fault('NOT_FOUND', 'Nothing is at this address.'));
+    sendFault(
+      reply,
+      naming,
+      new Fault('NOT_FOUND', 'The path was not found. Check the URL and the API version.'),
+    );
   });
   server.setErrorHandler((error, request, reply) => {
     const fault = faultOf(error);

@@ -1,11 +1,10 @@
 // What stands beside the API: health, metrics, the OpenAPI document and a reference to browse it with,
 // served from files of the installation alone. None of it needs a credential or shows a platform's data.
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import path from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Metrics } from '../runtime/observability/metrics.ts';
 import type { ReadyStatus } from '../runtime/observability/readiness.ts';
+import { addDocsSite } from './docs-site.ts';
+import { addReference, sendReference } from './reference.ts';
 import { BASE_PATH } from './route.ts';
 
 interface SiteOptions {
@@ -13,37 +12,11 @@ interface SiteOptions {
   ready(): Promise<ReadyStatus>;
   metrics: Metrics;
   openApi: () => Promise<unknown>;
+  /** Folder of the built documentation site; `site/dist` unless stated. */
+  siteFolder?: string | undefined;
+  /** The document as the reference of this server shows it. */
+  shown: (document: string) => Promise<string>;
 }
-
-const DOCS_FILES: Record<string, string> = {
-  'swagger-ui.css': 'text/css; charset=utf-8',
-  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
-};
-
-const DOCS_PAGE = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Railhead API reference</title>
-<link rel="stylesheet" href="/docs/swagger-ui.css">
-</head>
-<body>
-<div id="reference"></div>
-<script src="/docs/swagger-ui-bundle.js"></script>
-<script src="/docs/start.js"></script>
-</body>
-</html>
-`;
-
-const DOCS_START = `SwaggerUIBundle({
-  url: '/openapi.json', dom_id: '#reference', deepLinking: true, docExpansion: 'none',
-  filter: true, persistAuthorization: false, validatorUrl: null,
-});
-`;
-
-const docsFolder = () =>
-  path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 
 const text = (reply: FastifyReply, type: string, body: string | Buffer) =>
   reply.header('content-type', type).send(body);
@@ -54,14 +27,6 @@ const WELCOME = JSON.stringify({
   docs: '/docs',
   openapi: '/openapi.json',
 });
-
-const DOCS_POLICY = [
-  "default-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
 
 /** Adds the routes outside the versioned base path. */
 export function addSite(server: FastifyInstance, options: SiteOptions): void {
@@ -77,29 +42,21 @@ export function addSite(server: FastifyInstance, options: SiteOptions): void {
   server.get('/metrics', async (_request, reply) =>
     text(reply, options.metrics.contentType, await options.metrics.text()),
   );
-  server.get('/openapi.json', async (_request, reply) => {
-    openApi ??= options.openApi().then((document) => JSON.stringify(document, null, 2));
-    return text(reply, 'application/json; charset=utf-8', await openApi);
-  });
+  const document = () => {
+    openApi ??= options.openApi().then((made) => JSON.stringify(made, null, 2));
+    return openApi;
+  };
+  server.get('/openapi.json', async (_request, reply) =>
+    text(reply, 'application/json; charset=utf-8', await document()),
+  );
+  server.get('/docs/reference/openapi.json', async (_request, reply) =>
+    text(reply, 'application/json; charset=utf-8', await options.shown(await document())),
+  );
   server.get('/', async ({ headers }, reply) => {
     reply.header('vary', 'accept');
     if (/\btext\/html\b/.test(headers.accept ?? '')) return reply.redirect('/docs');
     return text(reply, 'application/json; charset=utf-8', WELCOME);
   });
-  server.get('/docs/', async (_request, reply) => reply.redirect('/docs'));
-  server.get('/docs', async (_request, reply) => {
-    reply.header('content-security-policy', DOCS_POLICY);
-    return text(reply, 'text/html; charset=utf-8', DOCS_PAGE);
-  });
-  server.get('/docs/start.js', async (_request, reply) =>
-    text(reply, 'text/javascript; charset=utf-8', DOCS_START),
-  );
-  for (const [file, type] of Object.entries(DOCS_FILES)) {
-    // Read once: answers that clients are slow to take share the bytes.
-    let bytes: Promise<Buffer> | undefined;
-    server.get(`/docs/${file}`, async (_request, reply) => {
-      bytes ??= readFile(path.join(docsFolder(), file));
-      return text(reply, type, await bytes);
-    });
-  }
+  addReference(server);
+  addDocsSite(server, sendReference, options.siteFolder);
 }

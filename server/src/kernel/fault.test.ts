@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Code, contended, Fault, mayPass, retryAdvice, STATUS_OF } from './fault.ts';
+import { type Code, contended, Fault, isTransient, retryAdvice, STATUS_OF } from './fault.ts';
 
 const CODES = Object.keys(STATUS_OF) as Code[];
 
@@ -7,7 +7,7 @@ describe('retryAdvice', () => {
   it.each(CODES.filter((code) => STATUS_OF[code] === 409))(
     'is false for %s unless the same request may pass later',
     (code) => {
-      expect(retryAdvice(new Fault(code, 'Reason.'))).toBe(mayPass(code) ? 'true' : 'false');
+      expect(retryAdvice(new Fault(code, 'Reason.'))).toBe(isTransient(code) ? 'true' : 'false');
     },
   );
 

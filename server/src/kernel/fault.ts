@@ -165,10 +165,10 @@ export const STATUS_OF = {
 export type Code = keyof typeof STATUS_OF;
 
 /** Statuses that say: not now, or not because of you. From 500 on the same holds of all. */
-const PASSING_STATUSES: readonly number[] = [408, 424, 429];
+const TRANSIENT_STATUSES: readonly number[] = [408, 424, 429];
 
 /** Codes whose status does not say so: too often, or somebody else gave no answer or has not finished. */
-const PASSING_CODES: readonly Code[] = [
+const TRANSIENT_CODES: readonly Code[] = [
   'VELOCITY_LIMIT_EXCEEDED',
   'QUOTE_REQUEST_FAILED',
   'WEBHOOK_DELIVERY_ERROR',
@@ -181,9 +181,9 @@ const PASSING_CODES: readonly Code[] = [
  * Whether the very same request may be let through later, without the client changing anything of its own.
  * What the client itself can mend, such as a balance or an expired quote, is a new request.
  */
-export const mayPass = (code: Code): boolean => {
+export const isTransient = (code: Code): boolean => {
   const status = STATUS_OF[code];
-  return status >= 500 || PASSING_STATUSES.includes(status) || PASSING_CODES.includes(code);
+  return status >= 500 || TRANSIENT_STATUSES.includes(status) || TRANSIENT_CODES.includes(code);
 };
 
 /**
@@ -219,7 +219,7 @@ export class Fault extends Error {
   readonly details: Record<string, unknown> | undefined;
   /** Seconds, sent as `Retry-After`. */
   readonly retryAfterS: number | undefined;
-  /** As `mayPass` of its code, unless it is said otherwise: one code can be final here and not there. */
+  /** As `isTransient` of its code, unless it is said otherwise: one code can be final here and not there. */
   readonly isRetryable: boolean;
 
   constructor(
@@ -233,7 +233,7 @@ export class Fault extends Error {
     this.code = code;
     this.details = details;
     this.retryAfterS = options?.retryAfterS;
-    this.isRetryable = options?.isRetryable ?? mayPass(code);
+    this.isRetryable = options?.isRetryable ?? isTransient(code);
   }
 
   get status(): number {

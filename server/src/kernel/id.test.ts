@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { isId, isSomeId, newId, uuid7 } from './id.ts';
-import type { World } from './world.ts';
+import type { Effects } from './effects.ts';
+import { isAnyId, isId, newId, uuid7 } from './id.ts';
 
-function worldAt(clock: { now: number }): World {
+function effectsAt(clock: { now: number }): Effects {
   let seed = 1;
   return {
     now: () => clock.now,
@@ -19,18 +19,18 @@ function worldAt(clock: { now: number }): World {
 
 describe('uuid7', () => {
   it('carries the time, the version and the variant', () => {
-    const id = uuid7(worldAt({ now: 0x0123456789ab }));
+    const id = uuid7(effectsAt({ now: 0x0123456789ab }));
     expect(id).toMatch(/^01234567-89ab-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
   it('sorts in the order of making while the clock stands still, moves and jumps back', () => {
     const clock = { now: 1_700_000_000_000 };
-    const world = worldAt(clock);
+    const effects = effectsAt(clock);
     const made: string[] = [];
     for (let i = 0; i < 20_000; i++) {
       if (i === 9_000) clock.now += 5;
       if (i === 15_000) clock.now -= 1_000;
-      made.push(uuid7(world));
+      made.push(uuid7(effects));
     }
     expect([...made].sort()).toEqual(made);
     expect(new Set(made).size).toBe(made.length);
@@ -38,23 +38,23 @@ describe('uuid7', () => {
 
   it('keeps worlds apart and catches up with the clock again', () => {
     const clock = { now: 1_700_000_000_000 };
-    const world = worldAt(clock);
-    for (let i = 0; i < 10_000; i++) uuid7(world);
+    const effects = effectsAt(clock);
+    for (let i = 0; i < 10_000; i++) uuid7(effects);
     clock.now += 60_000;
     const time = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
-    expect(time(uuid7(world))).toBe(clock.now);
-    expect(time(uuid7(worldAt({ now: 1_000 })))).toBe(1_000);
+    expect(time(uuid7(effects))).toBe(clock.now);
+    expect(time(uuid7(effectsAt({ now: 1_000 })))).toBe(1_000);
   });
 });
 
 describe('newId', () => {
   it('is recognised as an id of its resource and of no other', () => {
-    const id = newId(worldAt({ now: 1 }), 'Quote');
+    const id = newId(effectsAt({ now: 1 }), 'Quote');
     expect(isId(id, 'Quote')).toBe(true);
     expect(isId(id, 'Quo')).toBe(false);
     expect(isId(`${id}0`, 'Quote')).toBe(false);
     expect(isId('Quote:', 'Quote')).toBe(false);
     const others = [`${id}0`, 'Quote:', id.slice('Quote'.length), `a secret ${id}`, `${id}:${id}`];
-    expect([id, ...others].filter(isSomeId)).toEqual([id]);
+    expect([id, ...others].filter(isAnyId)).toEqual([id]);
   });
 });

@@ -1,6 +1,6 @@
 // Identifiers: `<Resource>:<uuid>`, the same text in the API, in logs and in SQL. The uuid is version 7,
 // so ids sort by creation time and new rows land at the end of an index. Time and chance come from World.
-import type { World } from './world.ts';
+import type { Effects } from './effects.ts';
 
 export type Id<R extends string = string> = `${R}:${string}`;
 
@@ -9,18 +9,18 @@ const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(
 /** Ids that one millisecond can number in order; further ones borrow from the next. */
 const MAX_COUNT = 0xfff;
 
-/** Time and count of the latest id of each world. */
-const latest = new WeakMap<World, { time: number; count: number }>();
+/** Time and count of the latest id of each effects. */
+const latest = new WeakMap<Effects, { time: number; count: number }>();
 
 /**
  * A version 7 uuid: 48 bits of milliseconds, a count of 12 bits and 62 random bits. The count starts at
  * a random place each millisecond and goes up by one, so ids of one process sort in the order they were
  * made, however fast: the events of one change set are told in that order.
  */
-export function uuid7(world: World): string {
-  const bytes = world.random(16);
-  const now = world.now();
-  const last = latest.get(world) ?? { time: -1, count: 0 };
+export function uuid7(effects: Effects): string {
+  const bytes = effects.random(16);
+  const now = effects.now();
+  const last = latest.get(effects) ?? { time: -1, count: 0 };
   if (now > last.time) {
     last.time = now;
     last.count = (((bytes[6] as number) << 8) | (bytes[7] as number)) & (MAX_COUNT >> 1);
@@ -29,7 +29,7 @@ export function uuid7(world: World): string {
     last.time++;
     last.count = 0;
   }
-  latest.set(world, last);
+  latest.set(effects, last);
   let { time } = last;
   for (let at = 5; at >= 0; at--) {
     bytes[at] = time % 256;
@@ -46,14 +46,14 @@ export function uuid7(world: World): string {
   return text;
 }
 
-export function newId<R extends string>(world: World, resource: R): Id<R> {
-  return `${resource}:${uuid7(world)}`;
+export function newId<R extends string>(effects: Effects, resource: R): Id<R> {
+  return `${resource}:${uuid7(effects)}`;
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** Whether a text could be an id of any resource at all. */
-export const isSomeId = (text: string): boolean =>
+export const isAnyId = (text: string): boolean =>
   /^[A-Za-z]+:/.test(text) && UUID.test(text.slice(text.indexOf(':') + 1));
 
 /** Whether a text could be an id of this resource; a text that could not is answered like an unknown id. */

@@ -1,7 +1,7 @@
 // Which of several failures is the one that counts.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { inOrder } from './in-order.ts';
+import { allInOrder } from './in-order.ts';
 
 const after = async (ms: number, error: string): Promise<never> => {
   await sleep(ms);
@@ -10,12 +10,14 @@ const after = async (ms: number, error: string): Promise<never> => {
 
 describe('inOrder', () => {
   it('throws the first in the given order, however late it is', async () => {
-    await expect(inOrder([after(30, 'source'), after(0, 'destination')])).rejects.toThrow('source');
-    await expect(inOrder([after(0, 'source'), after(30, 'other')])).rejects.toThrow('source');
-    await expect(inOrder([sleep(5, 1), after(0, 'destination')])).rejects.toThrow('destination');
+    await expect(allInOrder([after(30, 'source'), after(0, 'destination')])).rejects.toThrow(
+      'source',
+    );
+    await expect(allInOrder([after(0, 'source'), after(30, 'other')])).rejects.toThrow('source');
+    await expect(allInOrder([sleep(5, 1), after(0, 'destination')])).rejects.toThrow('destination');
   });
 
   it('returns all results', async () => {
-    expect(await inOrder([sleep(5, 1), sleep(0, 'two')])).toEqual([1, 'two']);
+    expect(await allInOrder([sleep(5, 1), sleep(0, 'two')])).toEqual([1, 'two']);
   });
 });

@@ -4,7 +4,7 @@
  * The results of work that is in progress together. When several reject, throws the reason of the first in
  * the given order, after all have settled.
  */
-export async function inOrder<T extends readonly unknown[] | []>(
+export async function allInOrder<T extends readonly unknown[] | []>(
   work: T,
 ): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
   const settled = await Promise.allSettled(work);

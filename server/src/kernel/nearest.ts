@@ -26,14 +26,14 @@ function distance(from: string, to: string): number {
 const LONGEST = 40;
 
 /** Edits of a typing error, as a part of the longer text's length. */
-const MAX_EDITED_SHARE = 1 / 3;
+const MAX_EDIT_RATIO = 1 / 3;
 
 /** The name that takes the fewest edits, the first of several; undefined where it takes too many. */
 export function nearest(text: string, names: readonly string[]): string | undefined {
   const wanted = text.toLowerCase().slice(0, LONGEST);
   const scored = names
     .map((name) => ({ name, edits: distance(wanted, name) }))
-    .filter(({ name, edits }) => edits <= Math.max(wanted.length, name.length) * MAX_EDITED_SHARE);
+    .filter(({ name, edits }) => edits <= Math.max(wanted.length, name.length) * MAX_EDIT_RATIO);
   if (scored.length === 0) return undefined;
   return scored.reduce((best, each) => (each.edits < best.edits ? each : best)).name;
 }

@@ -259,34 +259,45 @@ export const Amount = Type.Integer({
   minimum: 0,
   maximum: 9_000_000_000_000_000,
   description:
-    'Whole number of the smallest unit of the currency (cents for USD, satoshis for BTC).',
+    'Amount in minor units of the currency, as a whole number: cents for USD, satoshis ' +
+    'for BTC.',
 });
 
 export const PositiveAmount = Type.Integer({
   format: 'int64',
   exclusiveMinimum: 0,
   maximum: 9_000_000_000_000_000,
-  description: 'Whole number above zero, in the smallest unit of the currency.',
+  description: 'Amount in minor units of the currency, as a whole number greater than 0.',
 });
 
-export const Timestamp = text('Moment in UTC, ISO 8601.', { format: 'date-time' });
-export const DateOnly = text('Calendar day, YYYY-MM-DD.', { format: 'date' });
-export const CountryCode = text('Country, ISO 3166-1 alpha-2.', { pattern: '^[A-Z]{2}$' });
+export const Timestamp = text('Time in UTC, ISO 8601, such as `2025-10-13T09:30:00Z`.', {
+  format: 'date-time',
+});
+export const DateOnly = text('Calendar date, `YYYY-MM-DD`.', { format: 'date' });
+export const CountryCode = text('Country code, ISO 3166-1 alpha-2, such as `DE`.', {
+  pattern: '^[A-Z]{2}$',
+});
 export const Email = text('E-mail address.', { format: 'email', maxLength: 254 });
-export const Phone = text('Telephone number in E.164 form.', { pattern: '^\\+[1-9]\\d{1,14}$' });
+export const Phone = text('Telephone number in E.164 format, such as `+14155550123`.', {
+  pattern: '^\\+[1-9]\\d{1,14}$',
+});
 
 export const Currency = named(
   'Currency',
   Type.Object(
     {
-      code: Type.Optional(text('ISO 4217 code, or the ticker of a digital asset.')),
+      code: Type.Optional(text('ISO 4217 currency code, or the ticker of a digital asset.')),
       name: Type.Optional(text('Name of the currency in English.')),
-      symbol: Type.Optional(text('Sign people write beside amounts.')),
+      symbol: Type.Optional(text('Currency symbol, such as `$`.')),
       decimals: Type.Optional(
-        Type.Integer({ minimum: 0, description: 'Digits after the point: 2 means cents.' }),
+        Type.Integer({
+          minimum: 0,
+          description:
+            'Number of decimal places of the minor unit: 2 for USD, 0 for JPY, 8 for BTC.',
+        }),
       ),
     },
-    { title: 'Currency', description: 'A currency and how many digits its smallest unit has.' },
+    { title: 'Currency', description: 'A currency and its number of decimal places.' },
   ),
 );
 
@@ -294,7 +305,7 @@ export const CurrencyAmount = named(
   'CurrencyAmount',
   Type.Object(
     { amount: Amount, currency: Currency },
-    { title: 'Amount of money', description: 'An amount together with its currency.' },
+    { title: 'Amount of money', description: 'An amount and its currency.' },
   ),
 );
 
@@ -302,11 +313,11 @@ export const Address = named(
   'Address',
   Type.Object(
     {
-      line1: text('Street and number.', { minLength: 1 }),
-      line2: Type.Optional(text('Flat, floor, building.')),
+      line1: text('First address line: street and house number.', { minLength: 1 }),
+      line2: Type.Optional(text('Second address line: apartment, floor or building.')),
       city: Type.Optional(text('City or town.')),
       state: Type.Optional(text('State, province or region.')),
-      postalCode: text('Postal code as written locally.', { minLength: 1 }),
+      postalCode: text('Postal code, in the format of the country.', { minLength: 1 }),
       country: CountryCode,
     },
     { title: 'Address', description: 'A postal address.' },
@@ -317,11 +328,16 @@ export const Address = named(
 export const page = <T extends TSchema>(item: T, opts: Json = {}) =>
   Type.Object(
     {
-      data: Type.Array(item, { description: 'The items of this page.' }),
-      hasMore: Type.Boolean({ description: 'Whether another page follows.' }),
-      nextCursor: Type.Optional(text('Pass as `cursor` to get the next page.')),
+      data: Type.Array(item, { description: 'Items of this page.' }),
+      hasMore: Type.Boolean({ description: 'Whether there is a next page.' }),
+      nextCursor: Type.Optional(
+        text('Cursor of the next page: pass it as `cursor`. Absent on the last page.'),
+      ),
       totalCount: Type.Optional(
-        Type.Integer({ minimum: 0, description: 'How many items match over all pages.' }),
+        Type.Integer({
+          minimum: 0,
+          description: 'Total number of items that match the filters, over all pages.',
+        }),
       ),
     },
     opts,
@@ -330,7 +346,12 @@ export const page = <T extends TSchema>(item: T, opts: Json = {}) =>
 /** Query properties of every paged list; spread them into the query schema. */
 export const PageQuery = {
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Items per page.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      default: 20,
+      description: 'Maximum number of items in the page, 1 to 100. Defaults to 20.',
+    }),
   ),
-  cursor: Type.Optional(text('Where to go on: `nextCursor` of the page before.')),
+  cursor: Type.Optional(text('`nextCursor` of the previous page. Absent for the first page.')),
 };

@@ -1,6 +1,6 @@
 // Settings as values: a property of a schema that also names its environment variable, its flag and what it
 // accepts. The server's own settings and those of connectors are described alike, so that the environment,
-// `--help`, the README's table and the types follow from one description. Complaints never repeat a text,
+// `--help`, docs/settings.md and the types follow from one description. Complaints never repeat a text,
 // which may be a secret.
 import path from 'node:path';
 import {
@@ -25,11 +25,11 @@ export interface Setting {
   value: string;
   help: string;
   /** What is wrong with a text, or undefined. Never repeats the text: it may be a secret. */
-  complaint(text: string): string | undefined;
+  validate(text: string): string | undefined;
 }
 
-/** A setting as its connector declares it: `complaint` comes with its kind. */
-type Declared = Omit<Setting, 'complaint' | 'value'> & {
+/** A setting as its connector declares it: `validate` comes with its kind. */
+type Declared = Omit<Setting, 'validate' | 'value'> & {
   value?: string;
   /** Whether its value may hold a credential. Such a value is never printed. */
   secret?: true;
@@ -48,28 +48,29 @@ export interface SettingLeaf extends Setting {
 
 const SOURCE = Symbol('source');
 
-type Source = Pick<SettingLeaf, 'complaint' | 'read' | 'value'> & Declared;
+type Source = Pick<SettingLeaf, 'validate' | 'read' | 'value'> & Declared;
 
-export const unless = (good: boolean, complaint: string): string | undefined =>
-  good ? undefined : complaint;
+export const problemUnless = (valid: boolean, problem: string): string | undefined =>
+  valid ? undefined : problem;
 
-export const matches = (pattern: RegExp, complaint: string) => (text: string) =>
-  unless(pattern.test(text), complaint);
+export const matches = (pattern: RegExp, problem: string) => (text: string) =>
+  problemUnless(pattern.test(text), problem);
 
 /** Texts with commas between them. */
 export const listOf = (text: string): string[] => text.split(',').map((each) => each.trim());
 
 /** A service of the operator's own choice, never called over a network without encryption. */
-export function serviceComplaint(text: string): string | undefined {
+export function serviceUrlProblem(text: string): string | undefined {
   const url = readUrl(text);
   const local = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url?.hostname ?? '');
   const good = url?.protocol === 'https:' || (url?.protocol === 'http:' && local);
-  return unless(good, 'must be an address with https, or with http on this machine');
+  return problemUnless(good, 'must be an https URL, or an http URL on this machine');
 }
 
 const isPath = (text: string) => text.trim() !== '' && !text.includes('\0');
-export const folderComplaint = (text: string) => unless(isPath(text), 'must name a folder');
-const fileComplaint = (text: string) => unless(isPath(text), 'must name a file');
+export const folderProblem = (text: string) =>
+  problemUnless(isPath(text), 'must be the path of a folder');
+const fileProblem = (text: string) => problemUnless(isPath(text), 'must be the path of a file');
 
 function settingOf<T extends TSchema>(schema: T, source: Source): T {
   const { env, help, fallback, secret, read } = source;
@@ -81,25 +82,25 @@ function settingOf<T extends TSchema>(schema: T, source: Source): T {
 const asText = (text: string) => text;
 const asPath = (text: string, base: string) => path.resolve(base, text);
 
-/** A text that `complaint` accepts. */
+/** A text that `validate` accepts. */
 export const textSetting = (
   declared: Declared,
-  complaint: (text: string) => string | undefined,
-): TString => settingOf(Type.String(), { value: 'TEXT', ...declared, complaint, read: asText });
+  validate: (text: string) => string | undefined,
+): TString => settingOf(Type.String(), { value: 'TEXT', ...declared, validate, read: asText });
 
 /** The address of a service. */
 export const serviceSetting = (declared: Declared): TString =>
-  textSetting({ value: 'URL', ...declared }, serviceComplaint);
+  textSetting({ value: 'URL', ...declared }, serviceUrlProblem);
 
 /** A file by its absolute path. */
 export const fileSetting = (declared: Declared): TString => {
-  const kind = { value: 'FILE', complaint: fileComplaint, read: asPath };
+  const kind = { value: 'FILE', validate: fileProblem, read: asPath };
   return settingOf(Type.String(), { ...kind, ...declared });
 };
 
 /** A folder by its absolute path. */
 export const folderSetting = (declared: Declared): TString => {
-  const kind = { value: 'FOLDER', complaint: folderComplaint, read: asPath };
+  const kind = { value: 'FOLDER', validate: folderProblem, read: asPath };
   return settingOf(Type.String(), { ...kind, ...declared });
 };
 
@@ -107,15 +108,15 @@ export const folderSetting = (declared: Declared): TString => {
 export const secondsSetting = (declared: Declared): TNumber =>
   settingOf(Type.Number({ exclusiveMinimum: 0 }), {
     ...{ value: 'SECONDS', ...declared, read: (text: string) => Number(text) * 1_000 },
-    complaint: matches(/^[1-9]\d{0,7}$/, 'must be a number of seconds from 1 to 99999999'),
+    validate: matches(/^[1-9]\d{0,7}$/, 'must be a number of seconds from 1 to 99999999'),
   });
 
 /** Texts with commas between them; none where the setting is absent. */
 export const listSetting = (
   declared: Declared,
-  complaint: (text: string) => string | undefined,
+  validate: (text: string) => string | undefined,
 ): TArray<TString> => {
-  const kind = { value: 'TEXTS', ...declared, complaint, read: listOf };
+  const kind = { value: 'TEXTS', ...declared, validate, read: listOf };
   return { ...settingOf(Type.Array(Type.String()), kind), default: [] };
 };
 
@@ -144,12 +145,12 @@ function commonStart(names: readonly string[]): string {
 }
 
 /** Complaints about objects inside a schema of which only some required settings are given. */
-export function incompleteSettings(schema: TObject, isGiven: (env: string) => boolean): string[] {
+export function incompleteSettings(schema: TObject, isSet: (env: string) => boolean): string[] {
   return objectsIn(schema).flatMap((object) => {
     const names = settingsIn(object).flatMap(({ env, isRequired, path: { length } }) =>
       isRequired && length === 1 ? [env] : [],
     );
-    const missing = names.filter((env) => !isGiven(env));
+    const missing = names.filter((env) => !isSet(env));
     if (missing.length === 0 || missing.length === names.length) return [];
     return [`${missing.join(', ')} must be set as well, or nothing of ${commonStart(names)}.`];
   });

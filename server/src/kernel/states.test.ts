@@ -11,7 +11,7 @@ describe('stateTable', () => {
   it('tells where an event leads, and throws where it leads nowhere', () => {
     expect(door.next('OPEN', 'shut')).toBe('SHUT');
     expect(door.peek('LOCKED', 'open')).toBe(undefined);
-    expect(() => door.next('LOCKED', 'open')).toThrow('door: no move open from LOCKED');
+    expect(() => door.next('LOCKED', 'open')).toThrow('door: no transition open from LOCKED');
   });
 
   it('allows exactly its edges, and staying', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { runAtOnce, runInSteps } from './steps.ts';
+import { runInSteps, runToEnd } from './steps.ts';
 
 function* count(log: string[], to: number): Generator<void, number> {
   for (let at = 1; at <= to; at++) {
@@ -11,7 +11,7 @@ function* count(log: string[], to: number): Generator<void, number> {
 
 it('runs work at once', () => {
   const log: string[] = [];
-  expect(runAtOnce(count(log, 3))).toBe(3);
+  expect(runToEnd(count(log, 3))).toBe(3);
   expect(log).toEqual(['step 1', 'step 2', 'step 3']);
 });
 

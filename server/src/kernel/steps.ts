@@ -2,7 +2,7 @@
 // for longer than one step.
 
 /** The result of work, done at once. */
-export function runAtOnce<T>(work: Generator<void, T>): T {
+export function runToEnd<T>(work: Generator<void, T>): T {
   let step = work.next();
   while (!step.done) step = work.next();
   return step.value;

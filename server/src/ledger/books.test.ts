@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { transfer } from '../../test/kit/app/sample-tables.ts';
 import {
   type Account,
+  applyPostings,
   type Books,
   emptyBooks,
-  judgePostings,
   type Postings,
   sumOf,
   validateTransfers,
@@ -26,7 +26,7 @@ const booksOf = (accounts: Record<string, Account>): Books => ({
 });
 
 const judge = (books: Books, ...transfers: TransferRow[]) =>
-  judgePostings({ transfers, freezes: [] }, new Map(), books);
+  applyPostings({ transfers, freezes: [] }, new Map(), books);
 
 const effectsOf = (transfers: TransferRow[]) => sumOf([{ transfers, freezes: [] }])?.effects;
 
@@ -51,7 +51,7 @@ describe('effectsOf', () => {
     const post = { ...hold(7n), phase: 'post' } as const;
     expect(effectsOf([post])?.[0]).toMatchObject({ net: -7n, hold: -7n, low: 0n });
     expect(effectsOf([post])?.[1]).toMatchObject({ id: 'b', net: 7n });
-    const release = { ...hold(7n), phase: 'release' } as const;
+    const release = { ...hold(7n), phase: 'void' } as const;
     expect(effectsOf([release])).toEqual([
       { id: 'a', currency: 'USD', net: 0n, hold: -7n, low: 0n, guarded: false },
     ]);
@@ -119,7 +119,7 @@ describe('judgeTransfers', () => {
     expect(judge(books, post)).toBe(undefined);
     const taken = { why: 'constraint', constraint: 'ledger_transfers_pkey' };
     expect(judge(books, post)).toEqual(taken);
-    expect(judge(books, { ...post, phase: 'release' })).toEqual(taken);
+    expect(judge(books, { ...post, phase: 'void' })).toEqual(taken);
     expect(books.accounts.get('a')).toMatchObject({ balance: 4n, held: 0n });
   });
 
@@ -130,7 +130,7 @@ describe('judgeTransfers', () => {
       constraint: 'ledger_account',
     });
     const opened = new Map([['n', account(0n)]]);
-    expect(judgePostings(moves(transfer('a', 'n', 1n)), opened, books)).toBe(undefined);
+    expect(applyPostings(moves(transfer('a', 'n', 1n)), opened, books)).toBe(undefined);
     expect(books.accounts.get('n')?.balance).toBe(1n);
   });
 
@@ -185,31 +185,31 @@ describe('freezes', () => {
     const books = both(false);
     judge(books, hold(3n));
     judge(books, { ...hold(2n), step: 'other' });
-    expect(judgePostings(gate('a', true), none, books)).toBe(undefined);
+    expect(applyPostings(gate('a', true), none, books)).toBe(undefined);
     expect(judge(books, { ...hold(3n), phase: 'post' })).toBe(undefined);
-    expect(judge(books, { ...hold(2n), step: 'other', phase: 'release' })).toBe(undefined);
+    expect(judge(books, { ...hold(2n), step: 'other', phase: 'void' })).toBe(undefined);
     expect(books.accounts.get('a')).toMatchObject({ balance: 7n, held: 0n, frozen: true });
   });
 
   it('turn after the transfers of their own change set', () => {
     const books = both(false);
     const last = { ...gate('a', true, true), transfers: [transfer('a', 'b', 10n)] };
-    expect(judgePostings(last, none, books)).toBe(undefined);
+    expect(applyPostings(last, none, books)).toBe(undefined);
     expect(judge(books, transfer('b', 'a', 1n))).toEqual({ why: 'frozen', account: 'a' });
-    expect(judgePostings(gate('a', false), none, books)).toBe(undefined);
+    expect(applyPostings(gate('a', false), none, books)).toBe(undefined);
     expect(judge(books, transfer('b', 'a', 1n))).toBe(undefined);
   });
 
   it('stay as they are while an account that must be empty is not', () => {
     const books = both(false);
     const full = { why: 'not-empty', account: 'a' };
-    expect(judgePostings(gate('a', true, true), none, books)).toEqual(full);
+    expect(applyPostings(gate('a', true, true), none, books)).toEqual(full);
     expect(judge(books, transfer('a', 'b', 1n))).toBe(undefined);
     const free = booksOf({ a: account(0n) });
     free.accounts.set('a', { ...account(1n), held: 1n });
-    expect(judgePostings(gate('a', true, true), none, free)).toEqual(full);
+    expect(applyPostings(gate('a', true, true), none, free)).toEqual(full);
     const missing = { why: 'constraint', constraint: 'ledger_account' };
-    expect(judgePostings(gate('nobody', true), none, books)).toEqual(missing);
+    expect(applyPostings(gate('nobody', true), none, books)).toEqual(missing);
   });
 
   it('sum up: who must be open before the batch, and what is left where it had to be empty', () => {

@@ -4,7 +4,7 @@
 import { type CurrencyCode, sameCurrency } from '../kernel/money.ts';
 import {
   type FreezeRow,
-  type LedgerRefusal,
+  type LedgerRejection,
   needsUnfrozen,
   RESOLVED,
   resolves,
@@ -33,7 +33,7 @@ interface Effect {
 }
 
 /** An account that a pending transfer names as its credit side: nothing moves there yet. */
-interface Named {
+interface NamedAccount {
   id: string;
   currency: CurrencyCode;
   guarded: boolean;
@@ -50,22 +50,22 @@ interface Freeze {
 /** What a batch does to ledger accounts. */
 interface Sum {
   effects: Effect[];
-  named: Named[];
+  named: NamedAccount[];
   freezes: Freeze[];
 }
 
-const broken = (constraint: string): LedgerRefusal => ({ why: 'constraint', constraint });
+const violated = (constraint: string): LedgerRejection => ({ why: 'constraint', constraint });
 
-const NO_ACCOUNT = broken('ledger_account');
-const OTHER_CURRENCY = broken('ledger_currency');
-const NOT_PENDING = broken('ledger_pending');
-const STEP_TAKEN = broken('ledger_transfers_pkey');
-const BAD_AMOUNT = broken('ledger_transfers_amount_check');
-const SAME_ACCOUNT = broken('ledger_transfers_check');
-const BAD_STEP = broken('ledger_step');
+const NO_ACCOUNT = violated('ledger_account');
+const OTHER_CURRENCY = violated('ledger_currency');
+const NOT_PENDING = violated('ledger_pending');
+const STEP_TAKEN = violated('ledger_transfers_pkey');
+const BAD_AMOUNT = violated('ledger_transfers_amount_check');
+const SAME_ACCOUNT = violated('ledger_transfers_check');
+const BAD_STEP = violated('ledger_step');
 
 /** What is wrong with the transfers of one change set by themselves, before any account is looked at. */
-export function validateTransfers(transfers: readonly TransferRow[]): LedgerRefusal | undefined {
+export function validateTransfers(transfers: readonly TransferRow[]): LedgerRejection | undefined {
   for (const transfer of transfers) {
     if (transfer.amount <= 0n) return BAD_AMOUNT;
     if (transfer.debit === transfer.credit) return SAME_ACCOUNT;
@@ -82,9 +82,9 @@ export function validateTransfers(transfers: readonly TransferRow[]): LedgerRefu
   return undefined;
 }
 
-interface Adding {
+interface BatchSum {
   effects: Map<string, Effect>;
-  named: Map<string, Named>;
+  named: Map<string, NamedAccount>;
   /** The last freeze of each account, and what the batch had done to it where it had to be empty. */
   freezes: Map<string, { frozen: boolean; empty: { net: bigint; hold: bigint } | null }>;
 }
@@ -98,7 +98,11 @@ function effectOn(effects: Map<string, Effect>, id: string, currency: CurrencyCo
   return known;
 }
 
-function nameOn(named: Map<string, Named>, id: string, currency: CurrencyCode): Named {
+function namedAccount(
+  named: Map<string, NamedAccount>,
+  id: string,
+  currency: CurrencyCode,
+): NamedAccount {
   let known = named.get(id);
   if (!known) {
     known = { id, currency, guarded: false };
@@ -108,14 +112,14 @@ function nameOn(named: Map<string, Named>, id: string, currency: CurrencyCode): 
 }
 
 /** False when the batch itself has frozen the account by now. */
-function guard({ freezes }: Adding, account: { id: string; guarded: boolean }): boolean {
+function guard({ freezes }: BatchSum, account: { id: string; guarded: boolean }): boolean {
   const freeze = freezes.get(account.id);
   if (!freeze) account.guarded = true;
   return !freeze?.frozen;
 }
 
 /** Adds one transfer; false when an account is met in a second currency, or frozen. */
-function add(adding: Adding, transfer: TransferRow): boolean {
+function add(adding: BatchSum, transfer: TransferRow): boolean {
   const { phase, currency, amount } = transfer;
   const debit = effectOn(adding.effects, transfer.debit, currency);
   if (phase === 'pending') debit.hold += amount;
@@ -126,9 +130,9 @@ function add(adding: Adding, transfer: TransferRow): boolean {
   if (!sameCurrency(debit.currency, currency)) return false;
   const guarded = needsUnfrozen(transfer);
   if (guarded && !guard(adding, debit)) return false;
-  if (phase === 'release') return true;
+  if (phase === 'void') return true;
   if (phase === 'pending') {
-    const credit = nameOn(adding.named, transfer.credit, currency);
+    const credit = namedAccount(adding.named, transfer.credit, currency);
     return sameCurrency(credit.currency, currency) && (!guarded || guard(adding, credit));
   }
   const credit = effectOn(adding.effects, transfer.credit, currency);
@@ -137,7 +141,7 @@ function add(adding: Adding, transfer: TransferRow): boolean {
 }
 
 /** Adds one freeze; false when the account would have to be empty with two different amounts in it. */
-function addFreeze({ effects, freezes }: Adding, { account, frozen, empty }: FreezeRow): boolean {
+function addFreeze({ effects, freezes }: BatchSum, { account, frozen, empty }: FreezeRow): boolean {
   const before = freezes.get(account)?.empty ?? null;
   if (!empty) {
     freezes.set(account, { frozen, empty: before });
@@ -151,7 +155,7 @@ function addFreeze({ effects, freezes }: Adding, { account, frozen, empty }: Fre
 const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
 
 /** An account that was empty on the way holds at the end what came after that. */
-function freezesOf({ effects, freezes }: Adding): Freeze[] {
+function freezesOf({ effects, freezes }: BatchSum): Freeze[] {
   return [...freezes].map(([id, { frozen, empty }]) => {
     const { net, hold } = effects.get(id) ?? { net: 0n, hold: 0n };
     return {
@@ -169,7 +173,7 @@ function freezesOf({ effects, freezes }: Adding): Freeze[] {
  * each has to be judged by itself.
  */
 export function sumOf(sets: readonly Postings[]): Sum | undefined {
-  const adding: Adding = { effects: new Map(), named: new Map(), freezes: new Map() };
+  const adding: BatchSum = { effects: new Map(), named: new Map(), freezes: new Map() };
   for (const { transfers, freezes } of sets) {
     for (const transfer of transfers) if (!add(adding, transfer)) return undefined;
     for (const freeze of freezes) if (!addFreeze(adding, freeze)) return undefined;
@@ -200,19 +204,19 @@ export interface Account {
 }
 
 /** A transfer that is stored already, or will be. */
-export type Stored = Pick<TransferRow, 'phase' | 'debit' | 'credit' | 'currency' | 'amount'>;
+export type KnownTransfer = Pick<TransferRow, 'phase' | 'debit' | 'credit' | 'currency' | 'amount'>;
 
 /** Accounts by id and transfers by `transferKey`: as the database holds them, plus what was accepted. */
 export interface Books {
   accounts: Map<string, Account>;
-  transfers: Map<string, Stored>;
+  transfers: Map<string, KnownTransfer>;
 }
 
 export const emptyBooks = (): Books => ({ accounts: new Map(), transfers: new Map() });
 
 export const transferKey = (transactionId: string, step: string) => `${transactionId} ${step}`;
 
-const matches = (pending: Stored | undefined, transfer: TransferRow) =>
+const matches = (pending: KnownTransfer | undefined, transfer: TransferRow) =>
   pending?.phase === 'pending' &&
   pending.debit === transfer.debit &&
   pending.credit === transfer.credit &&
@@ -224,7 +228,7 @@ function debited(account: Account, { phase, amount }: TransferRow): Account {
   const { balance, held } = account;
   if (phase === 'posted') return { ...account, balance: balance - amount };
   if (phase === 'pending') return { ...account, held: held + amount };
-  if (phase === 'release') return { ...account, held: held - amount };
+  if (phase === 'void') return { ...account, held: held - amount };
   return { ...account, held: held - amount, balance: balance - amount };
 }
 
@@ -234,11 +238,11 @@ const belowFloor = ({ floor, balance, held }: Account) => floor !== null && bala
  * Applies the transfers of one change set to the books, in order, or says why not. After a refusal
  * `draft` is worth nothing; `books` is only read.
  */
-function enter(
+function applyTransfers(
   transfers: readonly TransferRow[],
   books: Books,
   draft: Books,
-): LedgerRefusal | undefined {
+): LedgerRejection | undefined {
   const accountOf = (id: string) => draft.accounts.get(id) ?? books.accounts.get(id);
   const transferOf = (key: string) => draft.transfers.get(key) ?? books.transfers.get(key);
   for (const transfer of transfers) {
@@ -257,7 +261,7 @@ function enter(
       if (to.frozen) return { why: 'frozen', account: credit };
     }
     const after = debited(from, transfer);
-    if (phase !== 'release' && belowFloor(after)) return { why: 'funds', account: debit };
+    if (phase !== 'void' && belowFloor(after)) return { why: 'funds', account: debit };
     draft.accounts.set(debit, after);
     if (phase === 'posted' || phase === 'post') {
       draft.accounts.set(credit, { ...to, balance: to.balance + amount });
@@ -272,7 +276,7 @@ function applyFreezes(
   freezes: readonly FreezeRow[],
   books: Books,
   draft: Books,
-): LedgerRefusal | undefined {
+): LedgerRejection | undefined {
   for (const { account, frozen, empty } of freezes) {
     const known = draft.accounts.get(account) ?? books.accounts.get(account);
     if (!known) return NO_ACCOUNT;
@@ -283,13 +287,13 @@ function applyFreezes(
 }
 
 /** Judges the postings of one change set, with the accounts it opens, and enters them when they hold. */
-export function judgePostings(
+export function applyPostings(
   { transfers, freezes }: Postings,
   opened: ReadonlyMap<string, Account>,
   books: Books,
-): LedgerRefusal | undefined {
+): LedgerRejection | undefined {
   const draft: Books = { accounts: new Map(opened), transfers: new Map() };
-  const refusal = enter(transfers, books, draft) ?? applyFreezes(freezes, books, draft);
+  const refusal = applyTransfers(transfers, books, draft) ?? applyFreezes(freezes, books, draft);
   if (refusal) return refusal;
   for (const [id, account] of draft.accounts) books.accounts.set(id, account);
   for (const [key, stored] of draft.transfers) books.transfers.set(key, stored);

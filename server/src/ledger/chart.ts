@@ -6,41 +6,47 @@
 // their name and are in no total of money.
 import { MODES, type Mode } from '../kernel/mode.ts';
 
-export const HOUSE = {
-  /** Money on its way between us and the rails. */
-  clearing: 'On its way to or from a rail',
-  /** Money the rails have taken over for good. */
-  settled: 'Handed over to the outside',
-  /** Our position in each currency; both legs of a conversion meet here, rounding included. */
-  exchange: 'Exchange position',
-  /** What the service earned. */
+export const SYSTEM_ACCOUNTS = {
+  /** Funds in transit between the platform's accounts and the rails. */
+  rail_in_transit: 'Rail in transit',
+  /** Counterpart of everything settled outside. */
+  external_settlement: 'External settlement',
+  /** Position per currency; both legs of a conversion are posted here, rounding included. */
+  fx_position: 'FX position',
+  /** Service fees earned. */
   fees: 'Service fees',
-  /** Money that can go neither forward nor back until a person decides. */
-  suspense: 'Waiting for a decision',
-  /** Money that came in for a payment and has not gone on yet. */
-  inbound: 'Came in for a payment under way',
-  /** What platforms and customers owe us: fees they had spent, deposits that a bank took back. */
-  receivable: 'Owed to us',
-  /** Money taken for payments with cards that their network has not cleared yet. */
-  cards: 'Taken for card payments and not cleared yet',
-  /** What networks were paid and nobody could be asked for. */
-  losses: 'Paid at our own cost',
+  /** Funds that can be neither completed nor returned without an operator's decision. */
+  suspense: 'Suspense',
+  /** Pay-ins received for a payment and not yet applied. */
+  inbound: 'Pay-ins in progress',
+  /** Amounts owed by platforms and customers: fees already spent, deposits recalled by a bank. */
+  receivable: 'Receivables',
+  /** Amounts debited for card payments that the network has not settled yet. */
+  cards: 'Card settlement',
+  /** Amounts paid to card networks and not recoverable from a customer. */
+  losses: 'Written off',
 } as const;
 
-export type House = keyof typeof HOUSE;
+export type SystemAccount = keyof typeof SYSTEM_ACCOUNTS;
 
 /** Id of a house account. */
-export const house = (environment: Mode, purpose: House, currency: string): string =>
-  `house:${environment}:${purpose}:${currency}`;
+export const systemAccount = (
+  environment: Mode,
+  purpose: SystemAccount,
+  currency: string,
+): string => `system:${environment}:${purpose}:${currency}`;
 
 /** Ids of a house account in any environment and currency, as a pattern of SQL. */
-export const houseLike = (purpose: House): string => `house:%:${purpose}:%`;
+export const systemAccountPattern = (purpose: SystemAccount): string => `system:%:${purpose}:%`;
 
 /** Every house account there must be for these currencies. */
-export function houseAccounts(currencies: readonly string[]): { id: string; currency: string }[] {
+export function systemAccounts(currencies: readonly string[]): { id: string; currency: string }[] {
   return MODES.flatMap((environment) =>
-    (Object.keys(HOUSE) as House[]).flatMap((purpose) =>
-      currencies.map((currency) => ({ id: house(environment, purpose, currency), currency })),
+    (Object.keys(SYSTEM_ACCOUNTS) as SystemAccount[]).flatMap((purpose) =>
+      currencies.map((currency) => ({
+        id: systemAccount(environment, purpose, currency),
+        currency,
+      })),
     ),
   );
 }
@@ -61,14 +67,14 @@ export const velocityLimitOf = {
 } as const;
 
 /** Id of the account of a velocity limit: what was used up of it stands below zero. */
-export const velocityLimitAccount = (of: string): string => `volume:${of}`;
+export const velocityLimitAccount = (of: string): string => `velocity:${of}`;
 
 /** Id of the account that is credited with what is used up of all limits in a unit. */
 export const velocityCounterAccount = (environment: Mode, unit: string): string =>
-  `volume:${environment}:${unit}`;
+  `velocity:${environment}:${unit}`;
 
 /** Begins the currency of accounts of velocity limits; the rest is what is counted. */
-export const VELOCITY_UNIT = 'volume.';
+export const VELOCITY_UNIT = 'velocity.';
 
 /** Id of the account of all units of a stablecoin that were ever issued; it stands below zero. */
 export const issuedTokensAccount = (coinId: string): string => `stablecoin:${coinId}:issued`;

@@ -1,8 +1,9 @@
 // Transfers between ledger accounts and freezes of accounts: what an operation stages, as plain data. Amounts
 // are bigint minor units. Every transfer debits one account and credits another of the same currency, so the
 // balances of a currency always sum to zero.
+
+import type { Time } from '../kernel/effects.ts';
 import type { Money } from '../kernel/money.ts';
-import type { Time } from '../kernel/world.ts';
 
 /**
  * What a transfer does:
@@ -15,14 +16,14 @@ import type { Time } from '../kernel/world.ts';
  *
  * `post` and `release` end a pending transfer of the same amount, once.
  */
-export type Phase = 'posted' | 'pending' | 'post' | 'release';
+export type Phase = 'posted' | 'pending' | 'post' | 'void';
 
 /** The phase that each verb of an operation (`ctx.hold`) stages. */
 export const PHASE_OF = {
   transfer: 'posted',
   hold: 'pending',
   post: 'post',
-  void: 'release',
+  void: 'void',
 } as const satisfies Record<string, Phase>;
 export type TransferVerb = keyof typeof PHASE_OF;
 
@@ -51,7 +52,7 @@ export interface FreezeRow {
 }
 
 /** Why the ledger rejects a change set. */
-export type LedgerRefusal =
+export type LedgerRejection =
   /** An account would fall below its floor. */
   | { why: 'funds'; account: string }
   /** The debited or credited account is frozen. */
@@ -65,7 +66,7 @@ export type LedgerRefusal =
 export const RESOLVED = '!';
 
 export const resolves = ({ phase }: Pick<TransferRow, 'phase'>): boolean =>
-  phase === 'post' || phase === 'release';
+  phase === 'post' || phase === 'void';
 
 /** Step that a transfer is stored under: the primary key then lets a pending one end only once. */
 export const storedStep = (transfer: TransferRow): string =>

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { platforms } from '../../src/features/tenancy/platform/store.ts';
 import { ok } from '../kit/app/fixtures.ts';
 import { testApp } from '../kit/app/test-app.ts';
-import { cardDesk } from '../kit/cards/cards.ts';
+import { cardFixture } from '../kit/cards/cards.ts';
 import { browserPath, expectNoSideways, launch, SIZES, type Size } from './browser.ts';
 import { inspect } from './office.ts';
 
@@ -66,8 +66,8 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
   beforeAll(async () => {
     await app.app.server.listen({ port: 0, host: '127.0.0.1' });
     [shop, elsewhere] = [await openSite('localhost'), await openSite('localhost')];
-    const desk = cardDesk(app);
-    ({ id: cardId, last4 } = await desk.card(await desk.holder()));
+    const fixture = cardFixture(app);
+    ({ id: cardId, last4 } = await fixture.card(await fixture.holder()));
     await app.operate(async (ctx) => {
       const row = await ctx.read(platforms, app.platform.id);
       const frameOrigins = ['https://shop.example', shop.origin];

@@ -8,7 +8,7 @@ import { platforms } from '../../src/features/tenancy/platform/store.ts';
 import { customer, ok } from '../kit/app/fixtures.ts';
 import type { TestPlatform } from '../kit/app/harness.ts';
 import { opened } from '../kit/app/test-app.ts';
-import { cardDesk } from '../kit/cards/cards.ts';
+import { cardFixture } from '../kit/cards/cards.ts';
 import { nextSecret, startOwnership } from '../kit/customers/ownership.ts';
 import { paperForm, pdfFile } from '../kit/http/documents.ts';
 import { provenCustomer } from '../kit/sca/strong-customers.ts';
@@ -79,7 +79,7 @@ async function resetLink(): Promise<string> {
 
 async function invitationLink(): Promise<string> {
   const { umaAddress: inviterUma } = await customer(own.app);
-  const expiresAt = new Date(own.app.world.now() + 86_400_000).toISOString();
+  const expiresAt = new Date(own.app.effects.now() + 86_400_000).toISOString();
   const body = { inviterUma, firstName: 'Grace', amountToSend: 125_000, expiresAt };
   return ok(await own.app.call('POST', '/invitations', body), 201).url;
 }
@@ -121,8 +121,8 @@ describe.runIf(browserPath)('hosted pages', () => {
     logos = await openLogoSite();
     for (const each of [own.app.platform, own.as, own.app.unregulated])
       await brand(each, '/logo.svg', '#0f766e');
-    const desk = cardDesk(own.app);
-    ({ id: cardId } = await desk.card(await desk.holder()));
+    const fixture = cardFixture(own.app);
+    ({ id: cardId } = await fixture.card(await fixture.holder()));
     browser = await launch();
   }, PATIENCE_MS);
   afterAll(async () => {

@@ -8,8 +8,8 @@ import { base64url } from '../kit/wallets/authenticator.ts';
 import {
   drawKeys,
   openSessionKey,
-  type WalletDesk,
-  walletDesk,
+  type WalletFixture,
+  walletFixture,
 } from '../kit/wallets/embedded-wallets.ts';
 import { browserPath, launch, type Visit, visit } from './browser.ts';
 
@@ -63,7 +63,7 @@ async function openSite(): Promise<Site> {
 }
 
 const app = testApp();
-let desk: WalletDesk;
+let fixture: WalletFixture;
 let sites: [Site, Site];
 let browser: Awaited<ReturnType<typeof launch>>;
 
@@ -91,8 +91,8 @@ const inPage = <T>({ page }: Visit, name: 'register' | 'prove', input: object): 
 
 /** Registers what the page's device makes, signed by a session of the wallet's e-mail credential. */
 async function registered(opened: Visit, ceremony: object) {
-  const { accountId } = await desk.customerWithWallet();
-  const session = await desk.emailSession(accountId);
+  const { accountId } = await fixture.customerWithWallet();
+  const session = await fixture.emailSession(accountId);
   const challenge = base64url(`challenge for ${accountId}`);
   const attestation = await inPage<{ credentialId: string; transports: string[] }>(
     opened,
@@ -100,7 +100,7 @@ async function registered(opened: Visit, ceremony: object) {
     { challenge, ...ceremony },
   );
   const body = { type: 'PASSKEY', accountId, nickname: 'Chromium', challenge, attestation };
-  const added = ok(await desk.signed('POST', '/auth/credentials', body, session), 201);
+  const added = ok(await fixture.signed('POST', '/auth/credentials', body, session), 201);
   expect(added.credentialId).toBe(attestation.credentialId);
   return { added, attestation };
 }
@@ -113,16 +113,16 @@ async function proved(
 ) {
   const { clientPublicKey, userVerification } = keys;
   const path = `/auth/credentials/${id}`;
-  const asked = ok(await desk.call('POST', `${path}/challenge`, { clientPublicKey }), 200);
+  const asked = ok(await fixture.call('POST', `${path}/challenge`, { clientPublicKey }), 200);
   const input = { challenge: asked.challenge, credentialId, userVerification };
   const assertion = await inPage<object>(opened, 'prove', input);
   const body = { type: 'PASSKEY', assertion };
-  return desk.call('POST', `${path}/verify`, body, { 'request-id': asked.requestId });
+  return fixture.call('POST', `${path}/verify`, body, { 'request-id': asked.requestId });
 }
 
 describe.runIf(browserPath)('a passkey of a browser', () => {
   beforeAll(async () => {
-    desk = walletDesk(app);
+    fixture = walletFixture(app);
     sites = [await openSite(), await openSite()];
     browser = await launch();
   }, PATIENCE_MS);
@@ -141,13 +141,13 @@ describe.runIf(browserPath)('a passkey of a browser', () => {
       const opened = await device(verifies);
       const { added } = await registered(opened, { attestation, userVerification });
       const keys = drawKeys();
-      const ask = { clientPublicKey: keys.wholeKey, userVerification };
+      const ask = { clientPublicKey: keys.uncompressedKey, userVerification };
       const session = ok(await proved(opened, added, ask), 200);
       expect(session).toMatchObject({ type: 'PASSKEY', nickname: 'Chromium' });
 
       const signer = openSessionKey(session.encryptedSessionSigningKey, keys.privateKey);
       const path = `/auth/sessions/${session.id}`;
-      expect((await desk.signed('DELETE', path, undefined, signer)).status).toBe(204);
+      expect((await fixture.signed('DELETE', path, undefined, signer)).status).toBe(204);
       expect(opened.complaints).toEqual([]);
       await opened.close();
     },
@@ -164,7 +164,10 @@ describe.runIf(browserPath)('a passkey of a browser', () => {
       const ask = { clientPublicKey: drawKeys().publicKey, userVerification };
       expect(await proved(opened, added, ask)).toMatchObject({
         status: 401,
-        body: { code: 'UNAUTHORIZED', reason: 'The assertion is of another origin.' },
+        body: {
+          code: 'UNAUTHORIZED',
+          reason: 'The assertion comes from an origin that is not allowed.',
+        },
       });
       await opened.page.goto(sites[0].origin);
       expect((await proved(opened, added, ask)).status).toBe(200);

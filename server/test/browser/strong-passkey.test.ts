@@ -8,8 +8,8 @@ import { internalAccount, ok, quoteBody } from '../kit/app/fixtures.ts';
 import type { Answer } from '../kit/app/harness.ts';
 import { testApp } from '../kit/app/test-app.ts';
 import { european } from '../kit/customers/contacts.ts';
-import { factorDesk, giveSite } from '../kit/sca/factors.ts';
-import { loginDesk } from '../kit/sca/login.ts';
+import { factorFixture, giveSite } from '../kit/sca/factors.ts';
+import { loginFixture } from '../kit/sca/login.ts';
 import { ADDRESS, authorize, execute } from '../kit/sca/strong-customers.ts';
 import { browserPath, launch, type Visit, visit } from './browser.ts';
 
@@ -66,22 +66,22 @@ async function withPasskey() {
     `update customers set status = 'APPROVED', version = version + 1 where id = $1`,
     [person.id],
   );
-  const desk = factorDesk(app, as());
-  const started = ok(await desk.start(person.id, 'PASSKEY'), 200);
+  const fixture = factorFixture(app, as());
+  const started = ok(await fixture.start(person.id, 'PASSKEY'), 200);
   expect(started.allowedOrigins).toEqual(SITE.origins);
   const credential = await inPage('register', started.options);
   const body = { type: 'PASSKEY', origin: ORIGIN, credential };
-  const { factor } = ok(await desk.confirm(person.id, body), 200);
-  expect(await desk.namesOf(person.id)).toEqual(['PASSKEY']);
+  const { factor } = ok(await fixture.confirm(person.id, body), 200);
+  expect(await fixture.namesOf(person.id)).toEqual(['PASSKEY']);
   return { id: person.id as string, factor };
 }
 
 /** Starts a login and brings what the page answers. */
 async function logIn(id: string): Promise<Answer> {
-  const desk = loginDesk(app, as());
-  const { passkeyOptions } = ok(await desk.start(id, 'PASSKEY'), 200);
+  const fixture = loginFixture(app, as());
+  const { passkeyOptions } = ok(await fixture.start(id, 'PASSKEY'), 200);
   const passkeyAssertion = await inPage('prove', passkeyOptions);
-  return desk.complete(id, { factor: 'PASSKEY', passkeyAssertion, origin: ORIGIN });
+  return fixture.complete(id, { factor: 'PASSKEY', passkeyAssertion, origin: ORIGIN });
 }
 
 /** Payouts of a hundred euros each that wait for their proof. */
@@ -110,9 +110,9 @@ const asked = ({ scaChallenge }: Answer['body']) => scaChallenge.passkeyAssertio
 const bring = (quoteId: string, passkeyAssertion: object) =>
   authorize(app, quoteId, { passkeyAssertion, origin: ORIGIN, endUserIpAddress: ADDRESS }, as());
 
-/** Refused as a proof that is wrong. */
+/** Rejected as an incorrect proof. */
 const expectWrong = ({ status, body }: Answer) =>
-  expect([status, body.reason]).toEqual([400, 'passkeyAssertion: is wrong']);
+  expect([status, body.reason]).toEqual([400, 'passkeyAssertion: is incorrect']);
 
 describe.runIf(browserPath)('a passkey of a browser as second factor', () => {
   beforeAll(async () => {

@@ -115,7 +115,7 @@ describe.runIf(browserPath)('the verification page', () => {
       // Closed and opened again, it still says what was found.
       await page.goto(link);
       await page.getByText('More information is needed').waitFor();
-      office.app.world.set(office.app.world.now() + 1);
+      office.app.effects.set(office.app.effects.now() + 1);
       await page.getByLabel('File').setInputFiles(picture('bright.png'));
       await press(page, 'Replace');
       await page.getByText('Done').waitFor();
@@ -229,7 +229,7 @@ describe.runIf(browserPath)('the verification page', () => {
       await gone(`${office.origin}/verify/nobody-drew-this`);
       await openAndStart(page, second);
       await title(page, 'About you');
-      office.app.world.set(office.app.world.now() + 24 * 3_600_000);
+      office.app.effects.set(office.app.effects.now() + 24 * 3_600_000);
       await gone(second);
       await close();
     },

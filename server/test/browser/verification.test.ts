@@ -53,7 +53,7 @@ describe.runIf(browserPath)('the verification page', () => {
       await press(page, 'Continue');
       const wrong = page.locator('.field.bad');
       await wrong.waitFor();
-      expect(await wrong.textContent()).toContain('Full name may hold letters');
+      expect(await wrong.textContent()).toContain('Full name may contain only letters');
       expect(await page.getByLabel('Full name').getAttribute('aria-invalid')).toBe('true');
       await page.getByLabel('Full name').fill('Ada Lovelace');
       await press(page, 'Continue');

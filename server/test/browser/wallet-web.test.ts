@@ -19,8 +19,8 @@ import {
   drawKeys,
   encryptOtp,
   signedHeaders,
-  type WalletDesk,
-  walletDesk,
+  type WalletFixture,
+  walletFixture,
 } from '../kit/wallets/embedded-wallets.ts';
 import { browserPath, launch, type Size, type Visit, visit } from './browser.ts';
 import { inspect, PATIENCE_MS, press } from './office.ts';
@@ -30,17 +30,17 @@ const TICK_MS = 50;
 
 // The browser and the example's backend have the real clock.
 const app = testApp({ start: Date.now() });
-let desk: WalletDesk;
+let fixture: WalletFixture;
 let browser: Awaited<ReturnType<typeof launch>>;
 let backend: ChildProcess;
 let site: string;
 let isOpen = true;
 let ticking: Promise<void>;
 
-/** The clock follows that of the world, and work is done when it is due. */
+/** The clock follows that of the effects, and work is done when it is due. */
 async function tick() {
   for (; isOpen; await sleep(TICK_MS)) {
-    app.world.set(Date.now());
+    app.effects.set(Date.now());
     await app.settle();
   }
 }
@@ -113,7 +113,7 @@ async function signInByCode(page: Page, email: string) {
 async function walletOf(email: string): Promise<string> {
   const { data } = ok(await app.call('GET', '/customers?limit=100'), 200);
   const person = data.find((each: Answer['body']) => each.email === email);
-  return (await desk.walletOf(person.id)).id;
+  return (await fixture.walletOf(person.id)).id;
 }
 
 /** Everything that the example does, with the server asked what came of it. */
@@ -132,19 +132,19 @@ async function walk({ page }: Visit, size: Size) {
   await press(page, 'Add a passkey');
   await news(page, 'The passkey was added.');
   await page.getByText("Passkey: Ada's phone").waitFor();
-  const credentials = await desk.credentialsOf(accountId);
+  const credentials = await fixture.credentialsOf(accountId);
   expect(credentials.map(({ type }) => type).sort()).toEqual(['EMAIL_OTP', 'PASSKEY']);
   await look('2-wallet');
 
   await press(page, 'Sign out');
   await news(page, 'You are signed out.');
-  expect(await desk.sessionsOf(accountId)).toEqual([]);
+  expect(await fixture.sessionsOf(accountId)).toEqual([]);
 
   await comeTo(page, email);
   await look('3-ways');
   await press(page, "Passkey: Ada's phone");
   await heading(page, 'Your balance');
-  expect(await desk.sessionsOf(accountId)).toMatchObject([{ type: 'PASSKEY' }]);
+  expect(await fixture.sessionsOf(accountId)).toMatchObject([{ type: 'PASSKEY' }]);
 
   await page.getByLabel('Amount in USDB').fill('12.345678');
   await press(page, 'See the price');
@@ -171,12 +171,12 @@ async function walk({ page }: Visit, size: Size) {
 
 /** Another session of the wallet, opened on another device, is ended from the list. */
 async function endAnother({ page }: Visit, accountId: string) {
-  await desk.emailSession(accountId);
+  await fixture.emailSession(accountId);
   await press(page, 'Add 100 test USDB');
   await balanceIs(page, '187.654322');
   await press(page, 'End');
   await news(page, 'That session has ended.');
-  expect(await desk.sessionsOf(accountId)).toMatchObject([{ type: 'PASSKEY' }]);
+  expect(await fixture.sessionsOf(accountId)).toMatchObject([{ type: 'PASSKEY' }]);
 }
 
 interface Asked {
@@ -226,7 +226,7 @@ const verdict = ({ status, body }: { status: number; body: { code: string } }) =
 
 describe.runIf(browserPath)('the example of a wallet in the web', () => {
   beforeAll(async () => {
-    desk = walletDesk(app);
+    fixture = walletFixture(app);
     await app.app.server.listen({ port: 0, host: '127.0.0.1' });
     ticking = tick();
     [browser, site] = await Promise.all([launch(), startBackend()]);
@@ -268,13 +268,21 @@ describe.runIf(browserPath)('the example of a wallet in the web', () => {
       await page.getByLabel('Amount in USDB').fill('1');
       await press(page, 'See the price');
       await press(page, 'Sign and send');
-      await page.getByRole('alert').filter({ hasText: 'does not hold enough' }).waitFor();
+      await page
+        .getByRole('alert')
+        .filter({ hasText: 'balance of the account is too low' })
+        .waitFor();
       await inspect(page, 'wallet-desktop-7-refused');
 
       const accountId = await walletOf('refused@example.com');
-      const [here] = await desk.sessionsOf(accountId);
-      const elsewhere = await desk.emailSession(accountId);
-      const ended = await desk.signed('DELETE', `/auth/sessions/${here.id}`, undefined, elsewhere);
+      const [here] = await fixture.sessionsOf(accountId);
+      const elsewhere = await fixture.emailSession(accountId);
+      const ended = await fixture.signed(
+        'DELETE',
+        `/auth/sessions/${here.id}`,
+        undefined,
+        elsewhere,
+      );
       expect(ended.status).toBe(204);
       await press(page, 'Add 100 test USDB');
       await page.getByRole('alert').getByText('Please sign in again.').waitFor();
@@ -318,7 +326,7 @@ describe.runIf(browserPath)('the example of a wallet in the web', () => {
       const other = await signedIn('other@example.com');
       const { cookie } = mine;
       const { id } = other.session;
-      const [credential] = await desk.credentialsOf(other.accountId);
+      const [credential] = await fixture.credentialsOf(other.accountId);
       await relayed('POST', '/api/fund', { cookie: other.cookie });
       const quoted = { cookie: other.cookie, body: { amount: 1_000_000 } };
       const { body: quote } = await relayed('POST', '/api/quotes', quoted);

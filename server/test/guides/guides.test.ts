@@ -1,4 +1,4 @@
-// The guides in docs/guides and the README as a reader follows them who pastes their commands into bash, zsh
+// Guides, docs/command.md and README as a reader follows them who pastes their commands into bash, zsh
 // or dash: a real server on a fresh data folder, a platform for each guide and shell, and nothing at hand but
 // curl, node, cat, grep, sleep and the checkout. RAILHEAD_GUIDE_SHELLS=all runs each guide in all three. What
 // a guide shows is all that it prints, and afterwards the platform that it was given is as it was.
@@ -27,7 +27,8 @@ const GUIDE_MS = 300_000;
 const FOLDER = path.join(projectRoot(), 'docs', 'guides');
 const GUIDES = fs.readdirSync(FOLDER).filter((name) => name.endsWith('.md'));
 const README = path.join(projectRoot(), 'README.md');
-const FILES = [...GUIDES.map((name) => path.join(FOLDER, name)), README];
+const COMMAND = path.join(projectRoot(), 'docs', 'command.md');
+const FILES = [...GUIDES.map((name) => path.join(FOLDER, name)), COMMAND, README];
 /**
  * These run Node and the operator's command themselves, in one shell. All others have a stand-in, which saves
  * minutes; the functions at the beginning of every guide are the same.
@@ -167,9 +168,8 @@ describe('guides', () => {
   });
 });
 
-describe('existing clients in the README', () => {
-  const [, section = ''] = fs.readFileSync(README, 'utf8').split(/^## Existing clients$/m);
-  const [text = ''] = section.split(/^## /m);
+describe('the page about existing clients', () => {
+  const text = fs.readFileSync(path.join(projectRoot(), 'docs', 'clients.md'), 'utf8');
 
   it('names the API, each client and the setting', () => {
     const names = ['Grid API', 'CLI', 'TypeScript SDK', '0.7.0', 'front end', 'wallet demo'];

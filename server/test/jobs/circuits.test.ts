@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { Connectors, Progress, RailPort } from '../../src/connectors/ports/index.ts';
 import { sendMessage } from '../../src/features/notifications/messages/index.ts';
 import { payoutJobs } from '../../src/features/payments/payouts/payout-jobs.ts';
+import type { Effects } from '../../src/kernel/effects.ts';
 import { circuitOpenIn } from '../../src/kernel/net/circuit.ts';
-import type { World } from '../../src/kernel/world.ts';
 import { createCircuits, MAX_FAILURES, OPEN_MS } from '../../src/runtime/jobs/circuits.ts';
 import { createWorker } from '../../src/runtime/jobs/jobs.ts';
 import { createLog } from '../../src/runtime/observability/log.ts';
@@ -22,7 +22,7 @@ const service = opened(startHanging);
 const app = testApp(() => ({ connectors: { smsUrl: service.url } }));
 
 const scrape = async () => (await app.server.inject({ url: '/metrics' })).body;
-const pass = (ms: number) => app.world.set(app.world.now() + ms);
+const pass = (ms: number) => app.effects.set(app.effects.now() + ms);
 
 const ATTEMPTS = `select min(attempts) as least, max(attempts) as most, count(*)::int4 as count
   from jobs where kind = 'messages.send-sms'`;
@@ -60,7 +60,7 @@ describe('text messages of a service in trouble', () => {
 });
 
 /** A rail as a bank with an HTTP interface has one, by the rules of the ports. */
-function httpRail(door: World, url: string): RailPort {
+function httpRail(door: Effects, url: string): RailPort {
   const ask = async (id: string): Promise<Progress> => {
     const limits = { timeoutMs: 1_000, maxBytes: 100, publicOnly: false };
     const unknown = { state: 'unknown', checkAfterMs: 1_000 } as const;
@@ -89,15 +89,15 @@ function httpRail(door: World, url: string): RailPort {
 
 describe('a payout whose rail has an open circuit', () => {
   it('does not fail: it is sent once the rail answers', async () => {
-    const circuits = createCircuits(app.world.now);
-    const door = circuits.world(app.world, 'rail');
+    const circuits = createCircuits(app.effects.now);
+    const door = circuits.effects(app.effects, 'rail');
     const rail = httpRail(door, service.url);
     const connectors = (): Connectors => ({ ...app.connectorsOf('sandbox'), rail });
     const worker = createWorker({
       runtime: app.runtime,
       handlers: payoutJobs(connectors),
       sweeps: [],
-      log: createLog(app.world, 'error', () => undefined),
+      log: createLog(app.effects, 'error', () => undefined),
       metrics: createMetrics(),
     });
     const { person, account } = await fundedCustomer(app);

@@ -3,7 +3,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { sendMessage } from '../../src/features/notifications/messages/index.ts';
 import { messages } from '../../src/features/notifications/messages/store.ts';
-import { SHARES } from '../../src/runtime/jobs/job-shares.ts';
+import { JOB_LIMITS } from '../../src/runtime/jobs/job-slots.ts';
 import { externalAccount, fundedCustomer, ok } from '../kit/app/fixtures.ts';
 import { opened, testApp } from '../kit/app/test-app.ts';
 import { startHanging } from '../kit/http/hanging-servers.ts';
@@ -28,7 +28,7 @@ describe('text messages that wait for a hanging service', () => {
     await app.settle();
     await messagesOf(MESSAGES);
     app.start();
-    await vi.waitUntil(() => sms.requests() === SHARES.perLane, { timeout: 10_000 });
+    await vi.waitUntil(() => sms.requests() === JOB_LIMITS.perLane, { timeout: 10_000 });
     const transfer = {
       source: { accountId: account.id },
       destination: { accountId: payee.id },
@@ -38,10 +38,10 @@ describe('text messages that wait for a hanging service', () => {
     const status = async () => (await app.call('GET', `/transactions/${id}`)).body.status;
     await vi.waitUntil(async () => (await status()) === 'COMPLETED', { timeout: 8_000 });
     // No message was answered meanwhile, and none beyond the share was begun.
-    expect(app.worker.running().get('messages.send-sms')).toBe(SHARES.perLane);
+    expect(app.worker.running().get('messages.send-sms')).toBe(JOB_LIMITS.perLane);
     const { body } = await app.server.inject({ url: '/metrics' });
-    expect(body).toContain(`railhead_jobs_running{kind="messages.send-sms"} ${SHARES.perLane}`);
-    expect([sms.requests(), sms.peak()]).toEqual([SHARES.perLane, SHARES.perLane]);
+    expect(body).toContain(`railhead_jobs_running{kind="messages.send-sms"} ${JOB_LIMITS.perLane}`);
+    expect([sms.requests(), sms.peak()]).toEqual([JOB_LIMITS.perLane, JOB_LIMITS.perLane]);
   }, 30_000);
 
   it('leave places to the e-mails of their own platform', async () => {
@@ -56,6 +56,6 @@ describe('text messages that wait for a hanging service', () => {
     await vi.waitUntil(async () => (await read())?.status !== 'QUEUED', { timeout: 8_000 });
     // No service for e-mail is connected.
     expect(await read()).toMatchObject({ status: 'FAILED', failure: 'NOT_CONNECTED' });
-    expect(app.worker.running().get('messages.send-sms')).toBe(SHARES.perLane);
+    expect(app.worker.running().get('messages.send-sms')).toBe(JOB_LIMITS.perLane);
   }, 30_000);
 });

@@ -24,13 +24,13 @@ afterEach(() => provider.close());
 const HOUR = 3_600_000;
 
 function workerOver(options: Parameters<typeof railOver>[2] = {}): Worker {
-  const { runtime, world } = shop.app;
-  const rail = railOver(world, provider, options);
+  const { runtime, effects } = shop.app;
+  const rail = railOver(effects, provider, options);
   return createWorker({
     runtime,
     handlers: payoutJobs(() => ({ rail })),
     sweeps: [],
-    log: createLog(world, 'error', () => undefined),
+    log: createLog(effects, 'error', () => undefined),
     metrics: createMetrics(),
   });
 }
@@ -62,7 +62,7 @@ async function deadJob(id: string, worker: Worker): Promise<string> {
     const job = await jobOf(id, 'payout.send');
     if (job?.state === 'dead') return job.jobId;
     await worker.runDue();
-    shop.app.world.set(shop.app.world.now() + HOUR);
+    shop.app.effects.set(shop.app.effects.now() + HOUR);
   }
   throw new Error('the job did not die');
 }
@@ -127,7 +127,7 @@ describe('jobs retry', () => {
     expect(await funds(payment)).toEqual(HELD);
     const check = await jobOf(payment.id, 'payout.check');
     expect(check?.state).toBe('queued');
-    shop.app.world.set(shop.app.world.now() + 1_000);
+    shop.app.effects.set(shop.app.effects.now() + 1_000);
     await workerOver().runDue();
     expect([provider.sends, provider.checks]).toEqual([[payment.id], [payment.id]]);
     expect(await shop.status(payment.id)).toBe('COMPLETED - -');
@@ -153,7 +153,7 @@ describe('jobs cancel', () => {
     expect(await shop.status(payment.id)).toBe('COMPLETED - -');
     expect(await funds(payment)).toEqual(GONE);
     const fail = ['payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID'];
-    await shop.refused('Nothing is awaited', ...fail);
+    await shop.refused('No result is expected', ...fail);
     await workerOver().runDue();
     expect(provider.paid).toEqual([payment.id]);
   }, 60_000);
@@ -167,7 +167,7 @@ describe('jobs cancel', () => {
     expect(await shop.status(payment.id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
     expect(await funds(payment)).toEqual(THERE);
     expect(provider.sends).toEqual([]);
-    await shop.refused('Nothing is awaited', 'payouts', 'settle', payment.id);
+    await shop.refused('No result is expected', 'payouts', 'settle', payment.id);
   });
 
   it('of a check leaves the payout to the operator', async () => {
@@ -200,11 +200,11 @@ describe('jobs cancel of other transfers', () => {
     const ends = { source: { accountId: from.id }, destination: { accountId: account } };
     const body = { ...ends, amount: USD };
     const { id } = ok(await shop.app.call('POST', '/transfer-in', body, shop.as), 201);
-    await cancelled(id, 'incoming.pull');
+    await cancelled(id, 'incoming.debit');
     expect(await shop.queue(id)).toMatchObject([{ kind: 'pull', amount: USD }]);
     await shop.json('payouts', 'settle', id);
     expect((await balances(shop.app, account, shop.as)).total).toBe(USD);
-    await shop.refused('Nothing is awaited', 'payouts', 'settle', id);
+    await shop.refused('No result is expected', 'payouts', 'settle', id);
   });
 
   it('leaves the debit of a payment to the operator, and the refund of it', async () => {

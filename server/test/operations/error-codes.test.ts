@@ -1,11 +1,12 @@
 // Every error code there is, each provoked on a real server, and the page about them, which is made from the
 // same rows: `npm test -- server/test/operations/error-codes.test.ts -u` writes it anew.
 import { describe, expect, it } from 'vitest';
+import { ERROR_GUIDE } from '../../src/http/error-guide.ts';
 import { type Code, STATUS_OF } from '../../src/kernel/fault.ts';
 import { opened } from '../kit/app/test-app.ts';
 import { CARDS } from './codes/cards.ts';
 import { HTTP } from './codes/http.ts';
-import { codeDesk, type Way } from './codes/kit.ts';
+import { codeFixture, type Way } from './codes/kit.ts';
 import { MONEY } from './codes/money.ts';
 import { PEOPLE } from './codes/people.ts';
 import { STABLECOINS } from './codes/stablecoins.ts';
@@ -26,23 +27,31 @@ const CODES = Object.keys(STATUS_OF) as Code[];
 
 const HEAD = `# Error codes
 
-Every error is \`{ code, reason, details?, status, message }\`; \`details.errors\` names
-each bad field. This page lists every code there is and a way to meet it in the sandbox. A test
-walks all of these ways, and this page is made from it.
+Every error reply is \`{ code, reason, details?, status, message }\`. \`code\` is for programs,
+\`reason\` for people, and \`details.errors\` names each invalid field. Each code below states its
+cause, what to do next, and how to provoke it in the sandbox. The page is generated from the table
+of codes; a test provokes every one of them.
 `;
+
+/** What the page says about a code. */
+function sectionOf(code: Code): string[] {
+  const { cause, remedy } = ERROR_GUIDE[code];
+  const ways = WAYS.filter((each) => each.code === code).map(({ how }) => how);
+  if (ways.length === 0) return [];
+  const tries = ways.map((how) => `- Provoke it: ${how.charAt(0).toLowerCase()}${how.slice(1)}.`);
+  return [`### ${code}`, '', cause, '', `- What to do: ${remedy}`, ...tries, ''];
+}
 
 function page(): string {
   const sections = [...new Set(Object.values(STATUS_OF))].sort().map((status) => {
     const codes = CODES.filter((code) => STATUS_OF[code] === status).sort();
-    const rows = codes.flatMap((code) =>
-      WAYS.filter((each) => each.code === code).map(({ how }) => `- \`${code}\`: ${how}.`),
-    );
-    return rows.length === 0 ? '' : [`## ${status}`, '', ...rows, ''].join('\n');
+    const rows = codes.flatMap(sectionOf);
+    return rows.length === 0 ? '' : [`## ${status}`, '', ...rows].join('\n');
   });
   return [HEAD, ...sections.filter(Boolean)].join('\n');
 }
 
-const desk = opened(codeDesk);
+const fixture = opened(codeFixture);
 
 describe('every error code', () => {
   it('has a way to be met', () => {
@@ -52,12 +61,12 @@ describe('every error code', () => {
 
   it.each(WAYS.map((each) => [each.code, each.how, each] as const))('%s: %s', async (...row) => {
     const { code, run } = row[2];
-    const { status, body } = await run(desk);
+    const { status, body } = await run(fixture);
     expect([status, body.code]).toEqual([STATUS_OF[code], code]);
   });
 
   it('is logged where it says that we are at fault, also without a cause', () => {
-    const errors = desk.app.log.map((line) => JSON.parse(line)).filter((each) => each.err);
+    const errors = fixture.app.log.map((line) => JSON.parse(line)).filter((each) => each.err);
     const logged = errors.filter(({ level }) => level === 'error').map(({ err }) => err.code);
     expect(logged).toEqual(expect.arrayContaining(['SERVICE_SWITCH_ERROR']));
   });

@@ -6,12 +6,12 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agentActions, agents } from '../../src/features/agents/store.ts';
 import { cardMessages, cardReveals, cards } from '../../src/features/cards/store.ts';
-import { STANDING } from '../../src/features/customers/verifications/review.ts';
+import { LATEST_VERIFICATIONS } from '../../src/features/customers/verifications/review.ts';
 import { messages } from '../../src/features/notifications/messages/store.ts';
 import { mintsAndBurns, stablecoins } from '../../src/features/stablecoins/store.ts';
 import { countSql, type PageQuery, pageSql } from '../../src/runtime/db/paging.ts';
 import type { Table } from '../../src/runtime/db/table.ts';
-import { agentDesk } from '../kit/agents/agents.ts';
+import { agentFixture } from '../kit/agents/agents.ts';
 import { externalAccount, fundedCustomer, ok, quoteBody } from '../kit/app/fixtures.ts';
 import { ACCOUNTS, filler, fillRest, PEOPLE, TRANSACTIONS } from '../kit/app/flat-rows.ts';
 import { idSql, type Planned, planner, uuid } from '../kit/app/query-plans.ts';
@@ -71,7 +71,7 @@ beforeAll(async () => {
       ...more,
     });
   }
-  const { agent } = await agentDesk(app).unconnected(person.id);
+  const { agent } = await agentFixture(app).unconnected(person.id);
   await fill('agents', agent.id, ACCOUNTS, {
     id: idSql('Agent', 'n'),
     customer_id: idSql('Customer', `n % ${PEOPLE}`),
@@ -112,7 +112,7 @@ afterAll(() => client?.end());
 /** A cursor into the middle of everything, as the server writes them. */
 const deep = (resource: string) => {
   const n = 100_000;
-  const time = app.world.now() - n * 1_000;
+  const time = app.effects.now() - n * 1_000;
   return Buffer.from(`${time} ${resource}:${uuid(n)}`).toString('base64url');
 };
 
@@ -322,7 +322,7 @@ describe('what the operator asks of all platforms', () => {
   it.each(['PENDING_MANUAL_REVIEW', 'APPROVED'])('verifications do: %s', async (status) => {
     for (const platform of [null, app.platform.id]) {
       const values = [status, platform, new Date(0), '', 20];
-      await checkFlat({ text: STANDING, values }, FEW);
+      await checkFlat({ text: LATEST_VERIFICATIONS, values }, FEW);
     }
   });
 

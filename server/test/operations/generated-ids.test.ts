@@ -3,9 +3,9 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   DESCRIPTOR_DECLINES,
+  FUNDING_DEBIT_OUTCOMES,
   FUNDING_REJECTIONS,
   ISSUE_OUTCOMES,
-  PULL_OUTCOMES,
 } from '../../src/connectors/sandbox/cards/card-outcomes.ts';
 import {
   BUSINESS_ENDINGS,
@@ -14,7 +14,10 @@ import {
   STATUS_BY_SUFFIX,
 } from '../../src/connectors/sandbox/identity/identity.ts';
 import { LIVENESS_BY_SUFFIX } from '../../src/connectors/sandbox/identity/liveness.ts';
-import { SCRIPTED_ENDING, unscripted } from '../../src/connectors/sandbox/payments/coordinates.ts';
+import {
+  SCRIPTED_ENDING,
+  withoutScriptedEnding,
+} from '../../src/connectors/sandbox/payments/coordinates.ts';
 import { sandboxFunding } from '../../src/connectors/sandbox/payments/funding.ts';
 import { sandboxPaymentFunding } from '../../src/connectors/sandbox/payments/funding-payment.ts';
 import { NAME_ANSWERS } from '../../src/connectors/sandbox/payments/names.ts';
@@ -42,8 +45,8 @@ import {
 } from '../kit/app/fixtures.ts';
 import type { Answer } from '../kit/app/harness.ts';
 import { testApp } from '../kit/app/test-app.ts';
-import { mintDesk } from '../kit/payments/mints.ts';
-import { walletDesk } from '../kit/wallets/embedded-wallets.ts';
+import { mintFixture } from '../kit/payments/mints.ts';
+import { walletFixture } from '../kit/wallets/embedded-wallets.ts';
 
 /** What is read off the identifier of an account. */
 const OF_ACCOUNTS = [
@@ -54,7 +57,7 @@ const OF_ACCOUNTS = [
 const MAGIC = [
   ...new Set([
     ...OF_ACCOUNTS,
-    ...[DESCRIPTOR_DECLINES, FUNDING_REJECTIONS, ISSUE_OUTCOMES, PULL_OUTCOMES].flatMap(
+    ...[DESCRIPTOR_DECLINES, FUNDING_REJECTIONS, ISSUE_OUTCOMES, FUNDING_DEBIT_OUTCOMES].flatMap(
       Object.keys,
     ),
     ...[BUSINESS_ENDINGS, OWNER_OUTCOMES, PERSON_ENDINGS, STATUS_BY_SUFFIX].flatMap(Object.keys),
@@ -66,9 +69,9 @@ const MAGIC = [
 const app = testApp();
 let suffix: string;
 beforeAll(async () => {
-  const { random } = app.world;
+  const { random } = app.effects;
   // The last three digits of every uuid; all other randomness stays.
-  app.world.random = (count) => {
+  app.effects.random = (count) => {
     const bytes = random(count);
     if (count !== 16 || !suffix) return bytes;
     bytes[14] = ((bytes[14] as number) & 0xf0) | Number.parseInt(suffix.slice(0, 1), 16);
@@ -128,7 +131,7 @@ describe.each(MAGIC)('generated ids that end in %s', (ending) => {
   });
 
   it('let a card be issued, get other accounts and be paid with', async () => {
-    const { customer: person, accountId } = await walletDesk(app).customerWithWallet(UNNAMED);
+    const { customer: person, accountId } = await walletFixture(app).customerWithWallet(UNNAMED);
     const usd = made(await internalAccount(app, person.id, 'USD'));
     await fund(app, usd.id, 500_00);
     const create = { cardholderId: person.id, form: 'VIRTUAL', fundingSources: [accountId] };
@@ -153,12 +156,12 @@ describe.each(MAGIC)('generated ids that end in %s', (ending) => {
   });
 
   it('let a stablecoin be minted', async () => {
-    const desk = mintDesk(app);
-    const coin = made(await desk.coin());
-    const order = await desk.mint(coin.id, desk.mintBody((await desk.wallet()).id));
+    const fixture = mintFixture(app);
+    const coin = made(await fixture.coin());
+    const order = await fixture.mint(coin.id, fixture.mintBody((await fixture.wallet()).id));
     const { id } = made(order, 201);
     await app.advance(5_000);
-    expect(ok(await desk.read(`/stablecoin-operations/${id}`), 200).status).toBe('COMPLETED');
+    expect(ok(await fixture.read(`/stablecoin-operations/${id}`), 200).status).toBe('COMPLETED');
   });
 });
 
@@ -166,7 +169,7 @@ describe('coordinates that the sandbox generates', () => {
   it('are made again until their ending is free', () => {
     const endings = ['1002', '1105', '2205', '1300'];
     const tried: string[] = [];
-    const text = unscripted('seed', (seed) => {
+    const text = withoutScriptedEnding('seed', (seed) => {
       tried.push(seed);
       return endings[tried.length - 1] as string;
     });

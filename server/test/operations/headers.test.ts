@@ -43,7 +43,14 @@ const OPERATIONS = Object.entries(document.paths).flatMap(([path, item]) =>
 );
 
 const OTHERS = [
-  ...['/', '/docs', '/docs/', '/docs/start.js', '/docs/swagger-ui.css', '/openapi.json'],
+  ...[
+    '/',
+    '/docs',
+    '/docs/',
+    '/docs/reference/start.js',
+    '/docs/reference/viewer.js',
+    '/openapi.json',
+  ],
   ...['/healthz', '/readyz', '/metrics', '/nothing', '/2025-10-13/nothing', '/verify/x'],
   ...['/verify/assets/x.js', '/card/x', '/i/x', '/ownership/x', '/reset/x', '/%E0%A4%A'],
   `/card/${'x'.repeat(400)}`,

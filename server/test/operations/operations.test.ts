@@ -9,7 +9,7 @@ import { createServer } from '../../src/http/server.ts';
 import { type Contract, idempotencyOf } from '../../src/kernel/contract/operation.ts';
 import { createLog } from '../../src/runtime/observability/log.ts';
 import { createMetrics } from '../../src/runtime/observability/metrics.ts';
-import { agentDesk, type HeldAgent } from '../kit/agents/agents.ts';
+import { agentFixture, type HeldAgent } from '../kit/agents/agents.ts';
 import { customer } from '../kit/app/fixtures.ts';
 import { type CallOptions, watcher, wireOf } from '../kit/app/harness.ts';
 import { oneOfEach } from '../kit/app/one-of-each.ts';
@@ -37,15 +37,15 @@ let beside: Record<string, string>;
 let ofRegion: string;
 /** Agents of the main platforms of the two servers. */
 let agent: HeldAgent;
-let limitedAgent: Awaited<ReturnType<ReturnType<typeof agentDesk>['agentOf']>>;
+let limitedAgent: Awaited<ReturnType<ReturnType<typeof agentFixture>['agentOf']>>;
 
 const app = testApp();
 beforeAll(async () => {
   foreign = await oneOfEach(app, app.other);
   beside = await oneOfEach(app, app.platform);
-  agent = await agentDesk(app).agent();
+  agent = await agentFixture(app).agent();
   ofRegion = (await european(app)).id;
-  limitedAgent = await agentDesk(limited).agentOf((await customer(limited)).id);
+  limitedAgent = await agentFixture(limited).agentOf((await customer(limited)).id);
 });
 
 // Read from the published document so that the list is there before any server is.
@@ -120,7 +120,7 @@ describe.each(guarded)('$operationId', ({ operationId }) => {
     const target = fill(contract, (name) => foreign[name] ?? 'x');
     const options = rightful(contract, limitedAgent.accessToken);
     const ask = () => limited.call(contract.method, target, bodyOf(contract), options);
-    limited.world.set(limited.world.now() + 10_000);
+    limited.effects.set(limited.effects.now() + 10_000);
     // An agent has a share of its platform's limit.
     const atOnce = tight?.contract.rateClass || contract.auth === 'agent' ? 2 : 4;
     for (let spent = 0; spent < atOnce; spent++) {
@@ -217,11 +217,11 @@ describe.each(contracts)('$operationId', ({ operationId, path, auth }) => {
       files,
       runtime: {
         ...runtime,
-        world: {
-          ...runtime.world,
+        effects: {
+          ...runtime.effects,
           now() {
             if (broken) throw new Error('the clock fell off the wall');
-            return runtime.world.now();
+            return runtime.effects.now();
           },
         },
       },
@@ -229,7 +229,7 @@ describe.each(contracts)('$operationId', ({ operationId, path, auth }) => {
       authenticate: admit,
       agents: { callerOf: admit, isProven: () => true },
       naming: namingFor('Service'),
-      log: createLog(runtime.world, 'error', (line) => lines.push(line)),
+      log: createLog(runtime.effects, 'error', (line) => lines.push(line)),
       metrics: createMetrics(),
       watch: watcher([]),
     });
@@ -311,7 +311,7 @@ describe('paths and methods', () => {
     expect(whole.json().reason).not.toContain('half');
     // The first would be read as the second.
     const odd = await send(Buffer.from([0x22, 0xff, 0x22]));
-    expect([odd.statusCode, odd.json().reason]).toEqual([400, 'The body is not UTF-8.']);
+    expect([odd.statusCode, odd.json().reason]).toEqual([400, 'The body is not encoded in UTF-8.']);
     expect((await send('"\ufffd"')).json().reason).not.toContain('UTF-8');
   });
 });

@@ -45,7 +45,7 @@ import {
   refreshLate,
 } from '../kit/secrets/wallets.ts';
 import { CODE, drawKeys, signedHeaders } from '../kit/wallets/embedded-wallets.ts';
-import { walletPayer } from '../kit/wallets/wallet-payments.ts';
+import { walletPaymentFixture } from '../kit/wallets/wallet-payments.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -101,30 +101,30 @@ async function inProduction(life: Life): Promise<void> {
   ok(await life.app.call('PATCH', '/config', config, { as: life.as }), 200);
   const lived = await goOn(await beginLife(life));
   await noteCustody();
-  const { desk, accountId, email, session } = lived;
-  ok(await desk.signed('DELETE', `/auth/credentials/${email.id}`, undefined, session), 204);
+  const { fixture, accountId, email, session } = lived;
+  ok(await fixture.signed('DELETE', `/auth/credentials/${email.id}`, undefined, session), 204);
   await app.advance(HOUR);
   const why = { actor: 'Ada', reason: 'lost the mailbox' };
   const asked = { accountId, type: 'EMAIL_OTP', delayMs: HOUR, ...why } as const;
   await app.operate((ctx) => startRecovery(ctx, asked), life.as);
   await app.advance(HOUR);
-  const types = (await desk.credentialsOf(accountId)).map(({ type }) => type);
+  const types = (await fixture.credentialsOf(accountId)).map(({ type }) => type);
   expect(types.sort()).toEqual(['EMAIL_OTP', 'OAUTH', 'PASSKEY', 'SMS_OTP']);
 }
 
 /** Rows that no code would have written, each read by a request that nothing was made for. */
-async function damage({ secrets: list }: Life, { desk, accountId, session }: Lived) {
+async function damage({ secrets: list }: Life, { fixture, accountId, session }: Lived) {
   const { db } = app.runtime;
   const hush = (...kept: string[]) =>
     list.note('what is in a damaged row', `Hush${randomBytes(6).toString('hex')}`, ...kept);
   const path = `/internal-accounts/${accountId}/export`;
-  const body = { clientPublicKey: drawKeys().wholeKey };
-  const asked = ok(await desk.call('POST', path, body), 202);
+  const body = { clientPublicKey: drawKeys().uncompressedKey };
+  const asked = ok(await fixture.call('POST', path, body), 202);
   await db.query('update wallets set seed = $2 where id = $1', [accountId, `s1.${hush(SEEDS)}`]);
   const headers = await signedHeaders(asked, session);
-  expect((await desk.call('POST', path, body, headers)).status).toBe(500);
+  expect((await fixture.call('POST', path, body, headers)).status).toBe(500);
 
-  const other = ok(await desk.call('POST', path, body), 202);
+  const other = ok(await fixture.call('POST', path, body), 202);
   const row = await db.read(walletRequests, other.requestId);
   const [person] = await db.query<{ id: string; data_key: string }>(
     'select id, data_key from customers where id = $1',
@@ -137,14 +137,14 @@ async function damage({ secrets: list }: Life, { desk, accountId, session }: Liv
     app.runtime.vault.seal(key, hush(), place),
   ]);
   const again = await signedHeaders(other, session);
-  expect((await desk.call('POST', path, body, again)).status).toBe(500);
+  expect((await fixture.call('POST', path, body, again)).status).toBe(500);
 
   const facts = hush('credentials.facts');
   await db.query("update credentials set facts = $2 where account_id = $1 and type = 'PASSKEY'", [
     accountId,
     facts,
   ]);
-  expect((await desk.call('GET', `/auth/credentials?accountId=${accountId}`)).status).toBe(500);
+  expect((await fixture.call('GET', `/auth/credentials?accountId=${accountId}`)).status).toBe(500);
   await malformed(list, '/auth/credentials');
 }
 
@@ -167,10 +167,10 @@ async function malformed(list: SecretList, path: string): Promise<void> {
 async function inSandbox(life: Life): Promise<void> {
   const lived = await goOn(await beginLife(life));
   life.wait();
-  await lived.desk.otpBundle(lived.email.id);
+  await lived.fixture.otpBundle(lived.email.id);
   await noteCustody();
   const { accountId, customerId, session } = lived;
-  const payer = walletPayer(life.app);
+  const payer = walletPaymentFixture(life.app);
   await fund(life.app, accountId, 100_000_000);
   const { id: to } = await payer.sparkAccount(customerId);
   const quote = quoteBody(accountId, to, 5_000_000);
@@ -226,7 +226,7 @@ beforeAll(async () => {
   const real = recorded(app, secrets);
   const inMail = () => /^(\w{12}) is your code/m.exec(mail.got.at(-1)?.raw ?? '')?.[1];
   const inText = () => /^(\w{12}) /.exec(JSON.parse(sms.got.at(-1)?.body ?? '{}').text)?.[1];
-  const wait = () => app.world.set(app.world.now() + MINUTE);
+  const wait = () => app.effects.set(app.effects.now() + MINUTE);
   await inProduction({
     ...{ app: real.app, as: app.production, secrets, wait },
     async codeOf(type) {
@@ -234,7 +234,7 @@ beforeAll(async () => {
       return secrets.note('a one-time code', (type === 'SMS_OTP' ? inText() : inMail()) ?? '');
     },
     tokenOf(claims) {
-      const seconds = Math.floor(app.world.now() / 1000);
+      const seconds = Math.floor(app.effects.now() / 1000);
       const fresh = { iss: provider.issuer, iat: seconds, exp: seconds + 300 };
       return signToken(key, { ...fresh, ...claims });
     },
@@ -253,7 +253,7 @@ beforeAll(async () => {
   await inSandbox({
     ...{ app: played.app, as: app.platform, secrets, wait },
     codeOf: async () => CODE,
-    tokenOf: (claims) => sandboxToken(app.world.now())(claims),
+    tokenOf: (claims) => sandboxToken(app.effects.now())(claims),
   });
   await withStrength({ ...played, ...strength, as: app.platform, sentCode: async () => SCA_CODE });
   await liveWithCard({ app: played.app, as: app.platform, secrets, look, places });
@@ -321,7 +321,7 @@ describe('the lives of wallets, strong customers, agents and a card', () => {
     control.note('an operation of a customer', 'completeScaLogin');
     control.note('an operation of an agent', 'redeemAgentDeviceCode');
     control.note('a platform', app.platform.id);
-    control.note('a reason', 'Nothing is at this address');
+    control.note('a reason', 'The path was not found');
     const { leaks } = control.find(places);
     for (const each of [
       'a platform in the log',
@@ -343,7 +343,7 @@ describe('the lives of wallets, strong customers, agents and a card', () => {
   });
 });
 
-/** A server beside this process, as walletDesk asks one. */
+/** A server beside this process, as walletFixture asks one. */
 function remote({ credentials }: Running, as: TestPlatform): TestApp {
   const { baseUrl } = credentials;
   async function call(method: string, path: string, body?: unknown, options: CallOptions = {}) {

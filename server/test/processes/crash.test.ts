@@ -10,7 +10,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { projectRoot } from '../../src/runtime/config/root.ts';
-import { runSeed } from '../kit/app/world.ts';
+import { runSeed } from '../kit/app/effects.ts';
 import { type Look, lookAt, pending, problemsOf } from '../kit/crash/books.ts';
 import { createLoad, isDone, type Load, must, seeded } from '../kit/crash/load.ts';
 import { createPlace, type Place, type Running } from '../kit/crash/server.ts';

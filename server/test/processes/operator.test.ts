@@ -156,7 +156,7 @@ describe('railhead', () => {
     expect([misused.code, misused.out]).toEqual([2, '']);
     expect(misused.err).toMatch(/^--name NAME is needed\nUsage: railhead-server platform create /);
     const missing = await run('platform', 'show', 'x');
-    expect(missing).toEqual({ code: 1, out: '', err: 'No such platform.\n' });
+    expect(missing).toEqual({ code: 1, out: '', err: 'Platform not found.\n' });
   }, 60_000);
 
   it('works without a server, and leaves nothing running', async () => {

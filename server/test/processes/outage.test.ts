@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPlatformWithToken } from '../../src/bootstrap.ts';
 import { type App, compose } from '../../src/compose.ts';
-import { systemWorld } from '../../src/runtime/config/system-world.ts';
+import { systemEffects } from '../../src/runtime/config/system-effects.ts';
 import { createLog } from '../../src/runtime/observability/log.ts';
 import { createTestDatabase, type TestDatabase } from '../kit/app/database.ts';
 
@@ -53,13 +53,13 @@ describe('a database that goes away', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     proxy = await startProxy(database.url);
-    const world = systemWorld();
-    const log = createLog(world, 'warn', (line) => lines.push(line));
+    const effects = systemEffects();
+    const log = createLog(effects, 'warn', (line) => lines.push(line));
     const settings = {
-      ...{ databaseUrl: proxy.url, masterKey: Buffer.alloc(32, 7), serviceWord: 'Service' },
+      ...{ databaseUrl: proxy.url, masterKey: Buffer.alloc(32, 7), serviceNamePrefix: 'Service' },
       files: { folder },
     };
-    app = await compose(settings, world, log);
+    app = await compose(settings, effects, log);
     app.start();
     const { clientId, clientSecret } = await createPlatformWithToken(app.runtime, {
       ...{ name: 'Shop', environment: 'sandbox', regulated: true, skipPaperwork: false },
@@ -91,7 +91,7 @@ describe('a database that goes away', () => {
     const seconds = (performance.now() - startMs) / 1_000;
     expect((await ask('/readyz')).statusCode).toBe(503);
     const all = lines.map((line) => JSON.parse(line));
-    const refused = all.filter(({ message }) => message === 'not answered');
+    const refused = all.filter(({ message }) => message === 'dependency failed');
     const counted = refused.reduce((sum, { count = 1 }) => sum + count, 0);
     expect(counted).toBe(1_000);
     const kinds = new Map<string, number>();

@@ -71,10 +71,9 @@ describe('a running server', () => {
     ['/readyz', 'application/json', '"ready"'],
     ['/metrics', 'text/plain', '# TYPE '],
     ['/openapi.json', 'application/json', '"executeQuote"'],
-    ['/docs', 'text/html', '/docs/swagger-ui-bundle.js'],
-    ['/docs/swagger-ui-bundle.js', 'text/javascript', 'SwaggerUIBundle'],
-    ['/docs/start.js', 'text/javascript', '/openapi.json'],
-    ['/docs/swagger-ui.css', 'text/css', '.swagger-ui'],
+    ['/docs/reference', 'text/html', '/docs/reference/viewer.js'],
+    ['/docs/reference/viewer.js', 'text/javascript', 'createApiReference'],
+    ['/docs/reference/start.js', 'text/javascript', '/openapi.json'],
   ])('answers %s without a credential', async (where, type, part) => {
     const reply = await fetch(`${server.origin}${where}`);
     expect(reply.status).toBe(200);
@@ -256,7 +255,7 @@ describe('a bad setting', () => {
       '--hots is not a setting; nearest match: --host. Try --help.',
       '--port must be a number from 0 to 65535.',
       'DATABASE_URL must look like postgresql://user:password@host:5432/database.',
-      'RAILHEAD_SERVICE_WORD must be a capital and up to 31 letters or digits.',
+      'RAILHEAD_SERVICE_WORD must be a capital letter and up to 31 letters or digits.',
       expect.stringMatching(/^LOG_LEVEL must be one of /),
       '',
     ]);
@@ -289,7 +288,7 @@ describe('a bad setting', () => {
       const { port } = other.address() as net.AddressInfo;
       try {
         expect(await cannotListen(['--host', host, '--port', String(port)])).toEqual([
-          `Port ${port} is in use. Choose another with --port, or stop the program that has it.`,
+          `Port ${port} is in use. Choose another with --port, or stop the program that uses it.`,
           '',
         ]);
       } finally {

@@ -158,7 +158,7 @@ describe('readyz of a start', () => {
     await lock.connect();
     try {
       // The first platform cannot be made meanwhile.
-      await lock.query('begin; lock table done_once in access exclusive mode');
+      await lock.query('begin; lock table bootstrap_steps in access exclusive mode');
       const port = await freePort();
       const child = own.launch(['--port', String(port)], { DATABASE_URL: database.url });
       const ready = () => fetch(`http://127.0.0.1:${port}/readyz`);

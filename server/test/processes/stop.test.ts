@@ -179,7 +179,9 @@ describe('a stop', () => {
     socket.write('\r\n');
     await vi.waitUntil(() => got().includes('}'), { timeout: 5_000 });
     expect(got()).toMatch(/^HTTP\/1\.1 503 /);
-    expect(got()).toMatch(/"code":"SERVICE_UNAVAILABLE","reason":"The server is stopping."/);
+    expect(got()).toMatch(
+      /"code":"SERVICE_UNAVAILABLE","reason":"The server is shutting down. Retry the request."/,
+    );
     expect(got()).toMatch(/\r\nconnection: close\r\n/i);
     await end;
     server = await start();

@@ -16,8 +16,8 @@ import {
 } from '../kit/cards/card-story.ts';
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 
-const desk = opened(openCardStories);
-beforeEach(() => desk.calm());
+const fixture = opened(openCardStories);
+beforeEach(() => fixture.calm());
 
 /** How a payment comes to stand so, what can be told of it then, and what else is wrong where that cannot. */
 interface Parent {
@@ -80,7 +80,7 @@ describe('a payment that', () => {
   const cases = Object.keys(PARENTS).flatMap((name) => TOLD.map((what) => [name, what] as const));
   it.each(cases)('%s: %s', async (name, what) => {
     const { acts, status, takes, amount = [] } = expectedOf(PARENTS, name);
-    const story = await desk.begin();
+    const story = await fixture.begin();
     for (const act of acts) {
       await act(story);
       await story.next();
@@ -100,7 +100,7 @@ describe('a payment that', () => {
   });
 
   it('is returned by no cent more than was cleared and did not come back', async () => {
-    const story = await desk.begin();
+    const story = await fixture.begin();
     for (const act of [auth, cleared, tells('return', 10)]) await act(story);
     const { id: cardTransactionId } = await story.payment();
     const returns = (amount: number) => story.simulate('return', { cardTransactionId, amount });
@@ -131,11 +131,11 @@ describe('what is simulated', () => {
   const body = { amount: 40_00, currency: { code: 'USD' }, merchant };
 
   it('is of a payment with this card', async () => {
-    const [story, other] = [await desk.begin(), await desk.begin()];
+    const [story, other] = [await fixture.begin(), await fixture.begin()];
     await story.ask('authorization', 40);
     await other.ask('authorization', 40);
     const { id } = await other.payment();
-    const { call } = desk.cards;
+    const { call } = fixture.cards;
     const [deposit] = ok(
       await call('GET', `/transactions?customerId=${story.customer.id}`),
       200,
@@ -151,7 +151,7 @@ describe('what is simulated', () => {
   });
 
   it('is refused with every bad field at once', async () => {
-    const story = await desk.begin();
+    const story = await fixture.begin();
     const bad = { amount: 0, currency: { code: 'EUR' }, merchant: { country: 'US' } };
     const long = { ...body, merchant: { descriptor: 'x'.repeat(256), mcc: '1'.repeat(11) } };
     const huge = { ...body, amount: 100_000_000_001 };
@@ -171,7 +171,7 @@ describe('what is simulated', () => {
   });
 
   it('is in the currency of the card where none is named, with the merchant as given', async () => {
-    const story = await desk.begin();
+    const story = await fixture.begin();
     const sent = { ...body, currency: {}, merchant: { ...merchant, note: 'not kept' } };
     ok(await story.simulate('authorization', sent), 202);
     const payment = await story.payment();
@@ -181,7 +181,7 @@ describe('what is simulated', () => {
 
   describe.each(ASKING)('%s', (_operation, what) => {
     it('happens once for an idempotency key', async () => {
-      const story = await desk.begin();
+      const story = await fixture.begin();
       const key = { 'idempotency-key': `ask ${what}` };
       const first = ok(await story.simulate(what, body, key), 202);
       expect(ok(await story.simulate(what, body, key), 202)).toEqual(first);
@@ -200,7 +200,7 @@ describe('what is simulated', () => {
   describe.each(TELLING)('%s', (_operation, what) => {
     it('happens once for an idempotency key', async () => {
       const { acts, shows } = NEWS[what];
-      const story = await desk.begin();
+      const story = await fixture.begin();
       for (const act of acts) await act(story);
       const { id: cardTransactionId } = await story.payment();
       const news = { cardTransactionId, ...(what === 'return_reversal' ? {} : { amount: 20_00 }) };
@@ -215,7 +215,7 @@ describe('what is simulated', () => {
 
   describe('sandboxSimulateCardBalanceInquiry', () => {
     it('has a name of its own each time, for a decline as well', async () => {
-      const story = await desk.begin();
+      const story = await fixture.begin();
       const tokens = [
         await story.ask('authorization', 1),
         await story.ask('authorization', 1),

@@ -14,16 +14,16 @@ import {
 } from '../kit/cards/card-story.ts';
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 
-const desk = opened(openCardStories);
-beforeEach(() => desk.calm());
+const fixture = opened(openCardStories);
+beforeEach(() => fixture.calm());
 
 /** Just before nothing has happened yet. */
 const waits =
   (ms: number): Act =>
   async (story) => {
-    await desk.app.advance(ms - 1);
+    await fixture.app.advance(ms - 1);
     expect(await story.next()).toEqual([]);
-    await desk.app.advance(1);
+    await fixture.app.advance(1);
   };
 
 interface Story extends Begun {
@@ -289,14 +289,14 @@ describe('a payment', () => {
   );
   it.each(cases)('%s, from %s', async (name, currency) => {
     const { acts, end, kept = 0, ...begun } = expectedOf(STORIES, name);
-    const story = await desk.begin({ ...begun, currency });
+    const story = await fixture.begin({ ...begun, currency });
     for (const [act, told] of acts) {
       await act(story);
       expect(await story.next()).toEqual(told);
     }
     expect(await story.end()).toBe(end);
     expect(await story.kept()).toBe(kept);
-    await desk.calm();
+    await fixture.calm();
     expect(await story.next()).toEqual([]);
   });
 });

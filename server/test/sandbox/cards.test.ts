@@ -5,19 +5,19 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   DESCRIPTOR_DECLINES,
+  FUNDING_DEBIT_OUTCOMES,
   FUNDING_REJECTIONS,
   ISSUE_OUTCOMES,
-  PULL_OUTCOMES,
 } from '../../src/connectors/sandbox/cards/card-outcomes.ts';
 import { internalAccount, ok } from '../kit/app/fixtures.ts';
 import { opened } from '../kit/app/test-app.ts';
 import { ASKED, type Asked, type Begun, openCardStories } from '../kit/cards/card-story.ts';
 import { cardName } from '../kit/cards/cards.ts';
-import { delegatedDesk } from '../kit/cards/delegated-cards.ts';
+import { delegatedFixture } from '../kit/cards/delegated-cards.ts';
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 
-const desk = opened(openCardStories);
-beforeEach(() => desk.calm());
+const fixture = opened(openCardStories);
+beforeEach(() => fixture.calm());
 
 /** Stands for all endings that no table names. */
 const OTHER = '000';
@@ -50,14 +50,14 @@ describe('the table of issuing', () => {
   });
 
   it.each(withOther(ISSUE_OUTCOMES))('…%s', async (suffix) => {
-    const { app, cards } = desk;
+    const { app, cards } = fixture;
     const row = expectedOf(ISSUING, suffix);
     const holder = await cards.holder();
     await app.settle();
     const platformCardId = cardName(suffix);
     const asked = ok(await cards.askCard(holder, { platformCardId }), 201);
     expect(asked).toMatchObject({ state: 'PROCESSING', platformCardId });
-    const story = await desk.tellOf(asked, holder);
+    const story = await fixture.tellOf(asked, holder);
     expect(await story.next()).toEqual(row.now);
     if (row.later) {
       await app.advance(row.later.afterMs - 1);
@@ -74,12 +74,12 @@ describe('the table of issuing', () => {
     expect([now.brand, now.last4].map((each) => typeof each === 'string')).toEqual([
       ...[issued, issued],
     ]);
-    await desk.calm();
+    await fixture.calm();
     expect(await story.next()).toEqual([]);
   });
 
   it('is asked by name; the end of the number follows the name as well', async () => {
-    const { app, cards } = desk;
+    const { app, cards } = fixture;
     const { platformCardId: _, ...body } = cards.cardBody(await cards.holder());
     const { id } = ok(await cards.call('POST', '/cards', body), 201);
     await app.settle();
@@ -105,7 +105,7 @@ describe('the table of funding', () => {
   });
 
   it.each(Object.keys(REJECTED))('…%s, for a new card and for one that exists', async (suffix) => {
-    const { cards, app } = desk;
+    const { cards, app } = fixture;
     const rejected = expectedOf(REJECTED, suffix);
     const ends = (answer: { status: number; body: { code?: string } }, good: number) =>
       expect([answer.status, answer.body.code]).toEqual(
@@ -190,7 +190,7 @@ const ROWS: Readonly<Record<Asked, Readonly<Record<string, Row>>>> = {
 };
 
 describe('the table of descriptors', () => {
-  const suffixes = withOther(DESCRIPTOR_DECLINES, PULL_OUTCOMES);
+  const suffixes = withOther(DESCRIPTOR_DECLINES, FUNDING_DEBIT_OUTCOMES);
 
   it('is the one that is expected here, for everything that a card can be asked', () => {
     expect(Object.keys(ROWS).sort()).toEqual([...ASKED].sort());
@@ -203,9 +203,9 @@ describe('the table of descriptors', () => {
     ),
   );
   it.each(cases)('…%s: %s, from %s', async (suffix, what, currency) => {
-    const { app } = desk;
+    const { app } = fixture;
     const row = expectedOf(ROWS[what], suffix);
-    const story = await desk.begin({ currency });
+    const story = await fixture.begin({ currency });
     const token = await story.ask(what, 40, suffix);
     expect(await story.next()).toEqual(row.now);
     expect(await story.decision()).toBe(`${what.toUpperCase()} ${row.decision}`);
@@ -224,7 +224,7 @@ describe('the table of descriptors', () => {
       expect(await story.end()).toBe(row.end);
     }
     expect(await story.kept()).toBe(row.kept ?? 0);
-    await desk.calm();
+    await fixture.calm();
     expect(await story.next()).toEqual([]);
   });
 });
@@ -283,12 +283,12 @@ describe('a card that a wallet pays for', () => {
   };
   const cases = ASKED.flatMap((what) => [true, false].map((hasKey) => [what, hasKey] as const));
   it.each(cases)('%s, where the wallet has a key that signs: %s', async (what, hasKey) => {
-    const wallets = delegatedDesk(desk.app);
+    const wallets = delegatedFixture(fixture.app);
     const held = await wallets.walletCard({ funds: 1_000_000_000 });
     if (hasKey) await wallets.key(held);
-    await desk.app.settle();
+    await fixture.app.settle();
     const { card, accountId, customer } = held;
-    const story = await desk.tellOf(card, { accountId, customer, currency: 'USDB' });
+    const story = await fixture.tellOf(card, { accountId, customer, currency: 'USDB' });
     await story.ask(what, 40);
     const told = await story.next();
     const reason = hasKey ? undefined : WITHOUT[what];
@@ -306,7 +306,7 @@ describe('a card that', () => {
   );
   it.each(cases)('%s: %s', async (name, what) => {
     const { begun, patch, declines } = expectedOf(SITUATIONS, name);
-    const story = await desk.begin(begun());
+    const story = await fixture.begin(begun());
     if (patch) ok(await story.patch(patch), 200);
     await story.next();
     await story.ask(what, 40);

@@ -11,7 +11,7 @@ import {
   ALL,
   expectedOf,
   expectStory,
-  openSandboxDesk,
+  openSandboxFixture,
   payeeOf,
   payerOf,
   type Row,
@@ -21,8 +21,8 @@ import {
   watch,
 } from '../kit/payments/sandbox-outcomes.ts';
 
-const desk = opened(openSandboxDesk);
-beforeEach(() => desk.calm());
+const fixture = opened(openSandboxFixture);
+beforeEach(() => fixture.calm());
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -58,11 +58,11 @@ describe('the table of names', () => {
     ACCOUNTS.map((way) => [suffix, way] as const),
   );
   it.each(rows)('…%s, %s', async (suffix, way) => {
-    const { app } = desk;
+    const { app } = fixture;
     const { now, later } = expectedOf(NAMES, suffix);
     const person = await customer(app);
-    const story = await watch(desk, () => '', []);
-    const answer = await register(desk, person.id, way, suffix);
+    const story = await watch(fixture, () => '', []);
+    const answer = await register(fixture, person.id, way, suffix);
     if ('refused' in now) {
       expect(code(answer)).toEqual([400, now.refused]);
       const path = `/customers/external-accounts?customerId=${person.id}`;
@@ -93,8 +93,8 @@ describe('the table of names', () => {
   });
 
   it.each(Object.keys(NAME_ANSWERS))('says nothing of wallets: …%s', async (suffix) => {
-    const person = await customer(desk.app);
-    const wallet = ok(await register(desk, person.id, 'USDC on Base', suffix), 201);
+    const person = await customer(fixture.app);
+    const wallet = ok(await register(fixture, person.id, 'USDC on Base', suffix), 201);
     expect(wallet.status).toBe('ACTIVE');
     expect(wallet).not.toHaveProperty('beneficiaryVerificationStatus');
   });
@@ -189,11 +189,11 @@ describe('the table of UMA addresses, as receivers', () => {
   });
 
   async function pay(address: string, row: UmaRow) {
-    const { app } = desk;
+    const { app } = fixture;
     const { person, account } = await fundedCustomer(app, ALL);
     let id = '';
     const accounts = [payerOf(account)];
-    const story = await watch(desk, () => id, accounts);
+    const story = await watch(fixture, () => id, accounts);
     const path = `/receiver/uma/${encodeURIComponent(address)}?customerId=${person.id}`;
     const found = await app.call('GET', path);
     if ('lookup' in row) return expect(code(found)).toEqual(row.lookup);
@@ -219,7 +219,7 @@ describe('the table of UMA addresses, as receivers', () => {
     expect(quote.receivingCurrency.code).toBe(currency);
     id = quote.transactionId;
     ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
-    await expectStory(desk, { id, quoteId: quote.id, accounts, story }, row);
+    await expectStory(fixture, { id, quoteId: quote.id, accounts, story }, row);
   }
 
   it.each(NAMES_OF_UMA)('%s', (name) => pay(at(name), expectedOf(RECEIVERS, name)));
@@ -262,13 +262,13 @@ describe('the table of UMA addresses, as senders', () => {
   });
 
   it.each(NAMES_OF_UMA)('%s', async (name) => {
-    const { app } = desk;
+    const { app } = fixture;
     const row = expectedOf(SENDERS, name);
     const person = await customer(app);
     const currency = /\.(eur|mxn)$/.exec(name)?.[1]?.toUpperCase() ?? 'USD';
     const accounts = [payeeOf(await internalAccount(app, person.id, currency))];
     let id = '';
-    const story = await watch(desk, () => id, accounts);
+    const story = await watch(fixture, () => id, accounts);
     const answer = await app.call('POST', '/sandbox/uma/receive', {
       senderUmaAddress: at(name),
       customerId: person.id,
@@ -282,6 +282,6 @@ describe('the table of UMA addresses, as senders', () => {
       return;
     }
     ({ id } = ok(answer, 200));
-    await expectStory(desk, { id, accounts, story }, row);
+    await expectStory(fixture, { id, accounts, story }, row);
   });
 });

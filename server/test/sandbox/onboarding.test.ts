@@ -12,14 +12,14 @@ import {
 import { ok } from '../kit/app/fixtures.ts';
 import type { TestPlatform } from '../kit/app/harness.ts';
 import { opened } from '../kit/app/test-app.ts';
-import { KINDS, type Kind, openDesk } from '../kit/customers/onboarding.ts';
+import { KINDS, type Kind, openOnboarding } from '../kit/customers/onboarding.ts';
 
-const desk = opened(openDesk);
+const fixture = opened(openOnboarding);
 const platforms = new Map<Kind, TestPlatform>();
 const of = (kind: Kind) => platforms.get(kind) as TestPlatform;
 
 beforeAll(async () => {
-  for (const kind of KINDS) platforms.set(kind, await desk.platformOf(kind));
+  for (const kind of KINDS) platforms.set(kind, await fixture.platformOf(kind));
 });
 
 /** Stands for all endings that no table names. */
@@ -63,10 +63,10 @@ const customerEvent = (check: string, status: string) =>
   status === 'UNVERIFIED' ? [] : [`CUSTOMER.${check}_${status}`];
 
 async function expectFinal(as: TestPlatform, customerId: string) {
-  const before = await desk.told(customerId);
-  const answer = await desk.submit(as, customerId);
+  const before = await fixture.eventTypes(customerId);
+  const answer = await fixture.submit(as, customerId);
   expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
-  expect(await desk.told(customerId)).toEqual(before);
+  expect(await fixture.eventTypes(customerId)).toEqual(before);
 }
 
 const typesOf = (body: { errors: { type: string }[] }) => body.errors.map((each) => each.type);
@@ -81,13 +81,13 @@ describe.each(KINDS)('a person of a %s platform', (kind) => {
       if (!row) throw new Error(`no row for ${suffix}`);
       const as = of(kind);
       const start = lite ? row.lite : 'UNVERIFIED';
-      const { id } = await desk.person(as, `Ada Lovelace${suffix}`);
-      expect(await desk.statuses(as, id)).toEqual([start]);
+      const { id } = await fixture.person(as, `Ada Lovelace${suffix}`);
+      expect(await fixture.statuses(as, id)).toEqual([start]);
       const events = customerEvent('KYC', start);
-      expect(await desk.told(id)).toEqual(events);
+      expect(await fixture.eventTypes(id)).toEqual(events);
       if (isFinal(start)) return expectFinal(as, id);
 
-      const incomplete = ok(await desk.submit(as, id), 200);
+      const incomplete = ok(await fixture.submit(as, id), 200);
       expect(incomplete).toMatchObject({
         customerId: id,
         verificationStatus: 'RESOLVE_ERRORS',
@@ -100,25 +100,25 @@ describe.each(KINDS)('a person of a %s platform', (kind) => {
         ],
       });
       events.push('VERIFICATION.RESOLVE_ERRORS');
-      expect(await desk.statuses(as, id)).toEqual([start]);
-      expect(await desk.told(id)).toEqual(events);
+      expect(await fixture.statuses(as, id)).toEqual([start]);
+      expect(await fixture.eventTypes(id)).toEqual(events);
 
-      const passport = await desk.paper(as, id, 'PASSPORT');
-      const complete = ok(await desk.submit(as, id), 200);
+      const passport = await fixture.addDocument(as, id, 'PASSPORT');
+      const complete = ok(await fixture.submit(as, id), 200);
       const { verification, customer, errors = [] } = row.outcome;
       expect(complete.verificationStatus).toBe(verification);
       expect(typesOf(complete)).toEqual(errors);
       for (const error of complete.errors) expect(error.resourceId).toBe(passport.id);
-      expect(await desk.statuses(as, id)).toEqual([customer]);
+      expect(await fixture.statuses(as, id)).toEqual([customer]);
       events.push(`VERIFICATION.${verification}`);
       if (customer !== start) events.push(...customerEvent('KYC', customer));
-      expect(await desk.told(id)).toEqual(events);
+      expect(await fixture.eventTypes(id)).toEqual(events);
       if (isFinal(customer)) return expectFinal(as, id);
 
-      const again = ok(await desk.submit(as, id), 200);
+      const again = ok(await fixture.submit(as, id), 200);
       expect(again.id).not.toBe(complete.id);
       expect(again.verificationStatus).toBe(verification);
-      expect(await desk.told(id)).toEqual([...events, `VERIFICATION.${verification}`]);
+      expect(await fixture.eventTypes(id)).toEqual([...events, `VERIFICATION.${verification}`]);
     },
   );
 });
@@ -135,18 +135,18 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
     const row = BUSINESSES[suffix];
     if (!row) throw new Error(`no row for ${suffix}`);
     const as = of(kind);
-    const { id } = await desk.firm(as, `REG-1${suffix}`);
-    expect(await desk.statuses(as, id)).toEqual(['UNVERIFIED']);
-    expect(await desk.told(id)).toEqual([]);
+    const { id } = await fixture.firm(as, `REG-1${suffix}`);
+    expect(await fixture.statuses(as, id)).toEqual(['UNVERIFIED']);
+    expect(await fixture.eventTypes(id)).toEqual([]);
 
-    const first = ok(await desk.submit(as, id), 200);
+    const first = ok(await fixture.submit(as, id), 200);
     const events: string[] = [];
     if (lite && isFinal(row.customer)) {
       // Validation is skipped: nothing but the number was asked for.
       expect([first.verificationStatus, first.errors]).toEqual([row.verification, []]);
-      expect(await desk.statuses(as, id)).toEqual([row.customer]);
+      expect(await fixture.statuses(as, id)).toEqual([row.customer]);
       events.push(`VERIFICATION.${row.verification}`, `CUSTOMER.KYB_${row.customer}`);
-      expect(await desk.told(id)).toEqual(events);
+      expect(await fixture.eventTypes(id)).toEqual(events);
       return expectFinal(as, id);
     }
     expect(first.verificationStatus).toBe('RESOLVE_ERRORS');
@@ -159,40 +159,40 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
       'MISSING_PROOF_OF_ADDRESS_DOCUMENT',
     ]);
     events.push('VERIFICATION.RESOLVE_ERRORS');
-    expect(await desk.told(id)).toEqual(events);
+    expect(await fixture.eventTypes(id)).toEqual(events);
 
-    await desk.packet(
+    await fixture.completeBusiness(
       as,
       id,
       LAST_NAMES.map((each) => `Hopper${each}`),
     );
-    expect(await desk.statuses(as, id)).toEqual([
+    expect(await fixture.statuses(as, id)).toEqual([
       'UNVERIFIED',
       ...LAST_NAMES.map(() => 'UNVERIFIED'),
     ]);
-    const complete = ok(await desk.submit(as, id), 200);
+    const complete = ok(await fixture.submit(as, id), 200);
     expect([complete.verificationStatus, complete.errors]).toEqual([row.verification, []]);
-    expect(await desk.statuses(as, id)).toEqual([row.customer, ...ownersAt(row.customer)]);
+    expect(await fixture.statuses(as, id)).toEqual([row.customer, ...ownersAt(row.customer)]);
     events.push(`VERIFICATION.${row.verification}`, `CUSTOMER.KYB_${row.customer}`);
-    expect(await desk.told(id)).toEqual(events);
+    expect(await fixture.eventTypes(id)).toEqual(events);
     // The customer in the event has its owners as they are by then.
-    const last = (await desk.app.events()).findLast(({ data }) => data?.id === id);
+    const last = (await fixture.app.events()).findLast(({ data }) => data?.id === id);
     expect(
       last?.data.beneficialOwners.map((each: { kycStatus: string }) => each.kycStatus),
     ).toEqual(ownersAt(row.customer));
     if (isFinal(row.customer)) return expectFinal(as, id);
-    const again = ok(await desk.submit(as, id), 200);
+    const again = ok(await fixture.submit(as, id), 200);
     expect(again.verificationStatus).toBe(row.verification);
-    expect(await desk.told(id)).toEqual([...events, `VERIFICATION.${row.verification}`]);
+    expect(await fixture.eventTypes(id)).toEqual([...events, `VERIFICATION.${row.verification}`]);
   });
 
   it('without a number is asked for one, or approved where validation is skipped', async () => {
     const as = of(kind);
-    const { id } = await desk.firm(as, undefined);
-    const body = ok(await desk.submit(as, id), 200);
+    const { id } = await fixture.firm(as, undefined);
+    const body = ok(await fixture.submit(as, id), 200);
     if (lite) {
       expect([body.verificationStatus, body.errors]).toEqual(['APPROVED', []]);
-      expect(await desk.statuses(as, id)).toEqual(['APPROVED']);
+      expect(await fixture.statuses(as, id)).toEqual(['APPROVED']);
     } else {
       expect(body.errors[0]).toMatchObject({
         ...{ resourceId: id, type: 'MISSING_FIELD' },
@@ -204,23 +204,23 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
   it('settles the owners it has when nothing else is asked for', async () => {
     if (!lite) return;
     const as = of(kind);
-    const { id } = await desk.firm(as, 'REG-1002');
-    for (const each of LAST_NAMES) await desk.owner(as, id, `Hopper${each}`);
-    ok(await desk.submit(as, id), 200);
-    expect(await desk.statuses(as, id)).toEqual(['REJECTED', ...ownersAt('REJECTED')]);
+    const { id } = await fixture.firm(as, 'REG-1002');
+    for (const each of LAST_NAMES) await fixture.addOwner(as, id, `Hopper${each}`);
+    ok(await fixture.submit(as, id), 200);
+    expect(await fixture.statuses(as, id)).toEqual(['REJECTED', ...ownersAt('REJECTED')]);
   });
 });
 
 describe('a document whose number names a finding', () => {
   it.each(Object.entries(SCRIPTED_FINDINGS))('%s, about the %s', async (type, about) => {
     const as = of('default');
-    const { id } = await desk.person(as, 'Ada Lovelace');
-    const passport = await desk.paper(as, id, 'PASSPORT', { documentNumber: type });
-    const body = ok(await desk.submit(as, id), 200);
+    const { id } = await fixture.person(as, 'Ada Lovelace');
+    const passport = await fixture.addDocument(as, id, 'PASSPORT', { documentNumber: type });
+    const body = ok(await fixture.submit(as, id), 200);
     expect(body.verificationStatus).toBe('RESOLVE_ERRORS');
     expect(body.errors).toMatchObject([
       { type, resourceId: about === 'document' ? passport.id : id, reason: expect.any(String) },
     ]);
-    expect(await desk.statuses(as, id)).toEqual(['UNVERIFIED']);
+    expect(await fixture.statuses(as, id)).toEqual(['UNVERIFIED']);
   });
 });

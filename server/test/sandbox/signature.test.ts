@@ -1,13 +1,18 @@
 // The literal wallet signature of the sandbox, on every operation whose contract is signed: accepted with the
 // right Request-Id although no session is open, rejected with any other, and never accepted in production.
 import { describe, expect, it } from 'vitest';
-import { agentDesk } from '../kit/agents/agents.ts';
+import { agentFixture } from '../kit/agents/agents.ts';
 import { externalAccount, fund, ok, quoteBody } from '../kit/app/fixtures.ts';
 import type { Answer, TestPlatform } from '../kit/app/harness.ts';
 import { testApp } from '../kit/app/test-app.ts';
-import { delegatedDesk } from '../kit/cards/delegated-cards.ts';
+import { delegatedFixture } from '../kit/cards/delegated-cards.ts';
 import { document } from '../kit/http/requests.ts';
-import { drawKeys, encryptOtp, passkeyBody, walletDesk } from '../kit/wallets/embedded-wallets.ts';
+import {
+  drawKeys,
+  encryptOtp,
+  passkeyBody,
+  walletFixture,
+} from '../kit/wallets/embedded-wallets.ts';
 
 const MINUTE = 60_000;
 const STAMP = { 'service-wallet-signature': 'sandbox-valid-signature' };
@@ -34,7 +39,7 @@ const sender =
   (headers) =>
     app.call(method, path, body, { as, ...(headers ? { headers } : {}) });
 
-const wallet = (as: TestPlatform) => walletDesk(app, { as }).customerWithWallet();
+const wallet = (as: TestPlatform) => walletFixture(app, { as }).customerWithWallet();
 
 /** A second credential, added with the literal. */
 async function secondCredential(as: TestPlatform, accountId: string) {
@@ -45,7 +50,7 @@ async function secondCredential(as: TestPlatform, accountId: string) {
 
 async function otpVerification(as: TestPlatform): Promise<Send> {
   const { credential } = await wallet(as);
-  const bundle = await walletDesk(app, { as }).otpBundle(credential.id);
+  const bundle = await walletFixture(app, { as }).otpBundle(credential.id);
   const encryptedOtpBundle = await encryptOtp('000000', bundle, drawKeys().publicKey);
   const path = `/auth/credentials/${credential.id}/verify`;
   return sender(as, 'POST', path, { type: 'EMAIL_OTP', encryptedOtpBundle });
@@ -85,7 +90,7 @@ const CASES: Record<string, Case> = {
   refreshAuthSession: {
     done: 201,
     async prepare(as) {
-      const clientPublicKey = drawKeys().wholeKey;
+      const clientPublicKey = drawKeys().uncompressedKey;
       return sender(as, 'POST', `/auth/sessions/${await session(as)}/refresh`, { clientPublicKey });
     },
   },
@@ -106,7 +111,7 @@ const CASES: Record<string, Case> = {
     done: 200,
     async prepare(as) {
       const path = `/internal-accounts/${(await wallet(as)).accountId}/export`;
-      return sender(as, 'POST', path, { clientPublicKey: drawKeys().wholeKey });
+      return sender(as, 'POST', path, { clientPublicKey: drawKeys().uncompressedKey });
     },
   },
   updateCustomerById: {
@@ -131,10 +136,10 @@ const CASES: Record<string, Case> = {
     done: 201,
     legs: 2,
     async prepare(as) {
-      const desk = delegatedDesk(app, { as });
-      const held = await desk.wallets.customerWithWallet();
-      const card = await desk.cards.card(held);
-      const body = desk.bodyOf({ accountId: held.accountId, card });
+      const fixture = delegatedFixture(app, { as });
+      const held = await fixture.wallets.customerWithWallet();
+      const card = await fixture.cards.card(held);
+      const body = fixture.bodyOf({ accountId: held.accountId, card });
       return sender(as, 'POST', '/auth/delegated-keys', body);
     },
   },
@@ -218,7 +223,7 @@ describe('sandbox-valid-signature', () => {
     async (_, { prepare }) => {
       const send = await prepare(app.platform);
       const { requestId } = ok(await send(), 202);
-      app.world.set(app.world.now() + 5 * MINUTE);
+      app.effects.set(app.effects.now() + 5 * MINUTE);
       const late = await send({ ...STAMP, 'request-id': requestId });
       // A quote expires together with the request for its signature.
       expect(late.status === 401 || late.body.code === 'QUOTE_EXPIRED').toBe(true);
@@ -239,7 +244,7 @@ describe('sandbox-valid-signature', () => {
 
   it('completes agentExecuteQuote without an open session', async () => {
     const { held, body } = await payer(app.platform);
-    const agent = await agentDesk(app).agentOf(held.customer.id);
+    const agent = await agentFixture(app).agentOf(held.customer.id);
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
     const path = `/agents/me/quotes/${quote.id}/execute`;
     const answer = await agent.call('POST', path, undefined, { headers: STAMP });

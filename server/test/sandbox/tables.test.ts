@@ -12,7 +12,7 @@ import {
   ALL,
   expectedOf,
   expectStory,
-  openSandboxDesk,
+  openSandboxFixture,
   payeeOf,
   payerOf,
   type Row,
@@ -24,8 +24,8 @@ import {
   watch,
 } from '../kit/payments/sandbox-outcomes.ts';
 
-const desk = opened(openSandboxDesk);
-beforeEach(() => desk.calm());
+const fixture = opened(openSandboxFixture);
+beforeEach(() => fixture.calm());
 
 /** Stands for all endings that no table names. */
 const OTHER = '000';
@@ -39,18 +39,18 @@ const FEE = 50 + (SENT * 30) / 10_000;
 
 /** Everything that has to be read or made before a payment, so that its story starts with it. */
 async function payer(currency: string, way: WayName, suffix: string) {
-  const { app } = desk;
+  const { app } = fixture;
   const person = await customer(app);
   const account = await internalAccount(app, person.id, currency);
-  const target = ok(await register(desk, person.id, way, suffix), 201);
+  const target = ok(await register(fixture, person.id, way, suffix), 201);
   await fund(app, account.id, ALL);
   return { person, account, target, watched: payerOf(account) };
 }
 
 /** The platform's account that its fees go to, told relative to what earlier rows left on it. */
 async function earner(): Promise<Watched> {
-  const { id } = await internalAccount(desk.app, null, 'USD');
-  const { total } = await balances(desk.app, id);
+  const { id } = await internalAccount(fixture.app, null, 'USD');
+  const { total } = await balances(fixture.app, id);
   return {
     id,
     name: 'platform',
@@ -72,7 +72,7 @@ const fees = {
 const terms = { lockedCurrencySide: 'SENDING', lockedCurrencyAmount: SENT };
 
 const STARTED = ['PENDING', 'payer rest/all', 'PROCESSING'];
-const HANDED = ['payer rest/rest', 'platform fee/fee'];
+const SUBMITTED = ['payer rest/rest', 'platform fee/fee'];
 const FAILED = ['FAILED', 'REFUND_PENDING FAILED/PENDING'];
 const BACK = ['payer all/all', 'platform none/none'];
 const REFUNDED = 'REFUND_COMPLETED FAILED/COMPLETED';
@@ -85,7 +85,7 @@ const failed = (failureReason: string, quote?: string) => ({
 });
 
 const ARRIVED: Row = {
-  now: [...STARTED, ...HANDED, 'COMPLETED'],
+  now: [...STARTED, ...SUBMITTED, 'COMPLETED'],
   end: { status: 'COMPLETED', quote: 'COMPLETED' },
 };
 
@@ -96,22 +96,22 @@ const QUOTES: Readonly<Record<string, Row>> = {
     end: failed('QUOTE_EXECUTION_FAILED', 'FAILED'),
   },
   '003': {
-    now: [...STARTED, ...HANDED],
+    now: [...STARTED, ...SUBMITTED],
     later: { afterMs: 6 * MINUTE, status: 'PROCESSING', comes: ['COMPLETED'] },
     end: { status: 'COMPLETED', quote: 'COMPLETED' },
   },
   '004': {
-    now: [...STARTED, ...HANDED],
+    now: [...STARTED, ...SUBMITTED],
     later: { afterMs: 2 * SECOND, status: 'PROCESSING', comes: [...FAILED, ...BACK, REFUNDED] },
     end: failed('COUNTERPARTY_POST_TX_FAILED', 'FAILED'),
   },
   '005': {
-    now: [...STARTED, ...HANDED, 'COMPLETED'],
+    now: [...STARTED, ...SUBMITTED, 'COMPLETED'],
     later: { afterMs: 10 * SECOND, status: 'COMPLETED', comes: [...FAILED, ...BACK, REFUNDED] },
     end: failed('PAYOUT_RETURNED', 'COMPLETED'),
   },
   '006': {
-    now: [...STARTED, ...HANDED],
+    now: [...STARTED, ...SUBMITTED],
     later: {
       afterMs: 2 * SECOND,
       status: 'PROCESSING',
@@ -129,7 +129,7 @@ const QUOTES: Readonly<Record<string, Row>> = {
     },
   },
   '007': {
-    now: [...STARTED, ...HANDED],
+    now: [...STARTED, ...SUBMITTED],
     later: {
       afterMs: 2 * SECOND,
       status: 'PROCESSING',
@@ -160,7 +160,7 @@ describe('the table of quotes', () => {
     CONTEXTS.map(([from, way]) => [suffix, from, way] as const),
   );
   it.each(rows)('…%s, %s to %s', async (suffix, from, way) => {
-    const { app } = desk;
+    const { app } = fixture;
     const { account, target, watched } = await payer(from, way, suffix);
     const quote = ok(
       await app.call('POST', '/quotes', {
@@ -174,21 +174,21 @@ describe('the table of quotes', () => {
     );
     const accounts = [watched, ...(from === 'USD' ? [await earner()] : [])];
     const id = quote.transactionId as string;
-    const story = await watch(desk, () => id, accounts);
+    const story = await watch(fixture, () => id, accounts);
     ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
     const payment = { id, quoteId: quote.id, accounts, story };
-    await expectStory(desk, payment, expectedOf(QUOTES, suffix));
+    await expectStory(fixture, payment, expectedOf(QUOTES, suffix));
   });
 
   const funded = withOther(QUOTE_OUTCOMES).flatMap((suffix) =>
     (['paid in', 'pulled'] as const).map((how) => [suffix, how] as const),
   );
   it.each(funded)('…%s, with money %s for it', async (suffix, how) => {
-    const { app } = desk;
+    const { app } = fixture;
     const person = await customer(app);
     const own = await internalAccount(app, person.id, 'USD');
-    const target = ok(await register(desk, person.id, 'MXN by CLABE', suffix), 201);
-    const outside = ok(await register(desk, person.id, 'USD', OTHER), 201);
+    const target = ok(await register(fixture, person.id, 'MXN by CLABE', suffix), 201);
+    const outside = ok(await register(fixture, person.id, 'USD', OTHER), 201);
     const source =
       how === 'pulled'
         ? { sourceType: 'ACCOUNT', accountId: outside.id }
@@ -202,14 +202,14 @@ describe('the table of quotes', () => {
     const bystander: Watched = { id: own.id, name: 'customer', words: [[0, 'none']] };
     const accounts = [await earner(), bystander];
     const id = quote.transactionId as string;
-    const story = await watch(desk, () => id, accounts);
+    const story = await watch(fixture, () => id, accounts);
     const begin =
       how === 'pulled'
         ? app.call('POST', `/quotes/${quote.id}/execute`)
         : app.call('POST', '/sandbox/send', { quoteId: quote.id, currencyCode: 'USD' });
     ok(await begin, 200);
     const payment = { id, quoteId: quote.id, accounts, story };
-    await expectStory(desk, payment, expectedOf(QUOTES, suffix));
+    await expectStory(fixture, payment, expectedOf(QUOTES, suffix));
   });
 });
 
@@ -221,7 +221,7 @@ const PAYOUTS: Readonly<Record<string, Row>> = {
   '003': { now: REFUSED, end: failed('ACCOUNT_INVALID') },
   '004': { now: REFUSED, end: failed('ACCOUNT_CANNOT_RECEIVE') },
   '005': {
-    now: [...STARTED, ...HANDED],
+    now: [...STARTED, ...SUBMITTED],
     later: { afterMs: 30 * SECOND, status: 'PROCESSING', comes: [...FAILED, ...BACK, REFUNDED] },
     end: failed('PAYOUT_RETURNED'),
   },
@@ -292,10 +292,10 @@ describe('the table of transfers', () => {
     (Object.keys(WAYS) as WayName[]).map((way) => [suffix, way] as const),
   );
   it.each(payouts)('…%s, paid out: %s', async (suffix, way) => {
-    const { app } = desk;
+    const { app } = fixture;
     const { account, target, watched } = await payer(WAYS[way].currency, way, suffix);
     let id = '';
-    const story = await watch(desk, () => id, [watched]);
+    const story = await watch(fixture, () => id, [watched]);
     const body = {
       source: { accountId: account.id },
       destination: { accountId: target.id },
@@ -303,31 +303,31 @@ describe('the table of transfers', () => {
       purposeOfPayment: 'GIFT',
     };
     ({ id } = ok(await app.call('POST', '/transfer-out', body), 201));
-    await expectStory(desk, { id, accounts: [watched], story }, expectedOf(PAYOUTS, suffix));
+    await expectStory(fixture, { id, accounts: [watched], story }, expectedOf(PAYOUTS, suffix));
   });
 
   it.each(suffixes)('…%s, pulled by a transfer', async (suffix) => {
-    const { app } = desk;
+    const { app } = fixture;
     const person = await customer(app);
     const account = await internalAccount(app, person.id, 'USD');
-    const source = ok(await register(desk, person.id, 'USD', suffix), 201);
+    const source = ok(await register(fixture, person.id, 'USD', suffix), 201);
     const watched = payeeOf(account);
     let id = '';
-    const story = await watch(desk, () => id, [watched]);
+    const story = await watch(fixture, () => id, [watched]);
     const body = {
       source: { accountId: source.id },
       destination: { accountId: account.id },
       amount: SENT,
     };
     ({ id } = ok(await app.call('POST', '/transfer-in', body), 201));
-    await expectStory(desk, { id, accounts: [watched], story }, expectedOf(PULLS, suffix));
+    await expectStory(fixture, { id, accounts: [watched], story }, expectedOf(PULLS, suffix));
   });
 
   it.each(suffixes)('…%s, pulled for a quote', async (suffix) => {
-    const { app } = desk;
+    const { app } = fixture;
     const person = await customer(app);
-    const source = ok(await register(desk, person.id, 'USD', suffix), 201);
-    const target = ok(await register(desk, person.id, 'MXN by CLABE', OTHER), 201);
+    const source = ok(await register(fixture, person.id, 'USD', suffix), 201);
+    const target = ok(await register(fixture, person.id, 'MXN by CLABE', OTHER), 201);
     const quote = ok(
       await app.call('POST', '/quotes', {
         source: { sourceType: 'ACCOUNT', accountId: source.id },
@@ -339,8 +339,12 @@ describe('the table of transfers', () => {
     );
     const accounts = [await earner()];
     const id = quote.transactionId as string;
-    const story = await watch(desk, () => id, accounts);
+    const story = await watch(fixture, () => id, accounts);
     ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
-    await expectStory(desk, { id, quoteId: quote.id, accounts, story }, expectedOf(PULLED, suffix));
+    await expectStory(
+      fixture,
+      { id, quoteId: quote.id, accounts, story },
+      expectedOf(PULLED, suffix),
+    );
   });
 });

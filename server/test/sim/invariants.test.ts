@@ -111,7 +111,7 @@ const BROKEN: readonly (readonly [rule: string, statements: readonly string[]])[
   ],
   [
     'what is posted or released was set aside before',
-    [transfer('pay!', 'post'), transfer('sell!', 'release')],
+    [transfer('pay!', 'post'), transfer('sell!', 'void')],
   ],
   [
     'payments move along their lifecycle',
@@ -160,17 +160,17 @@ const BROKEN: readonly (readonly [rule: string, statements: readonly string[]])[
     ],
   ],
   [
-    'what owners owe is what the house is owed',
+    'what owners owe is what the service is owed',
     [
       `update internal_accounts set owed = owed + 1 where id in
         (select id from internal_accounts where currency = 'USD' limit 1)`,
     ],
   ],
-  ['and waits for nothing', ['delete from rail_waits']],
+  ['and waits for nothing', ['delete from awaited_rail_results']],
   [
     'waits for an operator of the sandbox',
     [
-      `insert into rail_waits (id, platform_id, kind, since)
+      `insert into awaited_rail_results (id, platform_id, kind, since)
         select t.id, p.id, 'payout', t.created_at from transactions t
         join platforms p on p.id = t.platform_id where p.environment = 'sandbox' limit 1`,
     ],
@@ -180,7 +180,7 @@ const BROKEN: readonly (readonly [rule: string, statements: readonly string[]])[
     [
       `insert into ledger_transfers
         (transaction_id, step, phase, debit, credit, currency, amount, created_at)
-        select t.id, 'refund.volume', 'posted', l.debit, l.credit, l.currency, t.sent_amount,
+        select t.id, 'refund.velocity', 'posted', l.debit, l.credit, l.currency, t.sent_amount,
           l.created_at from transactions t, ledger_transfers l
         where t.type = 'OUTGOING' and t.sent_amount > 0 limit 1`,
     ],
@@ -189,12 +189,12 @@ const BROKEN: readonly (readonly [rule: string, statements: readonly string[]])[
     'a payment counts toward its day, unless it goes back',
     [
       `insert into ledger_accounts (id, currency, floor, created_at)
-        values ('volume:Agent:one:USD:2026-01', 'volume.agent', null, now()),
-          ('volume:all', 'volume.agent', null, now())`,
+        values ('velocity:Agent:one:USD:2026-01', 'velocity.agent', null, now()),
+          ('velocity:all', 'velocity.agent', null, now())`,
       `insert into ledger_transfers
         (transaction_id, step, phase, debit, credit, currency, amount, created_at)
-        select id, 'volume.agent.month', 'posted', 'volume:Agent:one:USD:2026-01', 'volume:all',
-          'volume.agent', sent_amount, created_at from transactions
+        select id, 'velocity.agent.month', 'posted', 'velocity:Agent:one:USD:2026-01', 'velocity:all',
+          'velocity.agent', sent_amount, created_at from transactions
         where type = 'OUTGOING' and sent_amount > 0 limit 1`,
     ],
   ],

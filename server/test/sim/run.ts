@@ -10,8 +10,8 @@ import { HOLDERS } from './actions/issuing/holders.ts';
 import { MINTS } from './actions/issuing/mints.ts';
 import { observe, quiesce } from './actions/issuing/quiet.ts';
 import { WALLETS } from './actions/issuing/wallets.ts';
-import { DESK } from './actions/operating/desk.ts';
 import { ERRANDS } from './actions/operating/errands.ts';
+import { OPERATOR } from './actions/operating/operator.ts';
 import { WAYS_IN } from './actions/operating/ways-in.ts';
 import { WORDS } from './actions/operating/words.ts';
 import { AGENTS } from './actions/payments/agents.ts';
@@ -50,7 +50,7 @@ const ACTIONS: readonly Action[] = [
   ...PAYMENTS,
   ...WAYS_IN,
   ...UMA,
-  ...DESK,
+  ...OPERATOR,
   ...SETTINGS,
   ...WALLETS,
   ...HOLDERS,

@@ -1,7 +1,7 @@
 // A thousand steps with the seed of the run, which is another each time, and the promise that a seed repeats.
 import { describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../kit/app/database.ts';
-import { runSeed } from '../kit/app/world.ts';
+import { runSeed } from '../kit/app/effects.ts';
 import { simulate } from './run.ts';
 
 const PATIENCE_MS = 300_000;

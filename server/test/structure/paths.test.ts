@@ -33,6 +33,7 @@ const exists = (named: string) => {
 /** Named and not in the repository: what a server writes, and what a recipe asks its reader to write. */
 const MADE = new Set([
   'credentials.json',
+  '.railhead/credentials.json',
   'server/migrations/NNNN_words.sql',
   'connectors/acme/rail.ts',
   'connectors/acme/index.ts',

@@ -31,7 +31,7 @@ describe('docs/states.md', () => {
   it('names every state and every move', () => {
     const page = statesPage().replace(/ +/g, ' ');
     for (const { states } of CHAPTERS) {
-      for (const [from, moves] of Object.entries(states.moves)) {
+      for (const [from, moves] of Object.entries(states.transitions)) {
         expect(page).toContain(`\`${from}\``);
         for (const [event, to] of Object.entries(moves)) {
           expect(page).toContain(`| \`${from}\` | ${event} | \`${String(to)}\` |`);

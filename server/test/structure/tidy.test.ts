@@ -53,7 +53,7 @@ describe('tidy', () => {
   });
 
   it('reads clock, chance and network only through World', () => {
-    const allowed = new Set(['server/src/runtime/config/system-world.ts']);
+    const allowed = new Set(['server/src/runtime/config/system-effects.ts']);
     const banned =
       /\bDate\.now\(|new Date\(\)|Math\.random\(|\bfetch\(|\brandom(Bytes|UUID|Int)\(|getRandomValues/;
     const bad = (line: string, file: string) =>
@@ -76,7 +76,7 @@ describe('tidy', () => {
   });
 
   it('connects to the outside only through World, whose every door has a deadline', () => {
-    const allowed = new Set(['server/src/runtime/config/system-world.ts']);
+    const allowed = new Set(['server/src/runtime/config/system-effects.ts']);
     const opens = /\b(https?|http2|net|tls)\.(request|get|connect|createConnection)\(/;
     const bad = (line: string, file: string) =>
       !allowed.has(file) && !isComment(line) && opens.test(line);
@@ -84,7 +84,7 @@ describe('tidy', () => {
     expect(offenders(server, bad)).toEqual([]);
     const libraries = server.filter((file) => /\bcreateTransport\(/.test(read(file)));
     expect(libraries).toEqual(['server/src/connectors/smtp/mail.ts']);
-    expect(read(libraries[0] as string)).toContain('world.call(');
+    expect(read(libraries[0] as string)).toContain('effects.call(');
   });
 
   it('has no class but Fault, no default export, no enum, no escape from types', () => {

@@ -149,7 +149,7 @@ describe('ways to pay', () => {
       'PKR',
       SANDBOX,
     ).errors;
-    expect(error?.message).toBe('is required unless iban or phoneNumber is given');
+    expect(error?.message).toBe('is required unless iban or phoneNumber is present');
   });
 });
 
@@ -181,7 +181,7 @@ describe('rules of single types', () => {
     expect(errors).toEqual([
       {
         field: 'accountInfo.bankName',
-        message: 'must be AliPay or WechatPay for a telephone number',
+        message: 'must be AliPay or WechatPay for a phone number',
         constraint: { enum: ['AliPay', 'WechatPay'] },
       },
     ]);

@@ -82,7 +82,7 @@ function pathErrors(info: Account, row: AccountTypeRow): FieldError[] {
   const begun = row.paths.filter((path) => has(info, path.primary));
   const ways = begun.length ? begun : [row.paths[0] as Path];
   const others = row.paths.filter((path) => !ways.includes(path)).map((path) => path.primary);
-  const unless = others.length ? ` unless ${others.join(' or ')} is given` : '';
+  const unless = others.length ? ` unless ${others.join(' or ')} is present` : '';
   return ways.flatMap((path) =>
     path.needs
       .filter((name) => !has(info, name))
@@ -116,7 +116,10 @@ function beneficiaryErrors(info: Account, currency: string, options: ValidateOpt
       ? missingByGuide(owner, currency)
       : [];
   return [
-    ...unknown.map((name) => ({ field: `beneficiary.${name}`, message: 'is not a country' })),
+    ...unknown.map((name) => ({
+      field: `beneficiary.${name}`,
+      message: 'must be an ISO 3166-1 alpha-2 country code',
+    })),
     ...missing.map((name) => ({ field: `beneficiary.${name}`, message: 'is required' })),
   ];
 }

@@ -33,9 +33,8 @@ const textOf = (info: Details, name: string): string | undefined => {
 export const pixRule: Rule = (info, production) => {
   const [key, type] = [textOf(info, 'pixKey'), textOf(info, 'pixKeyType')];
   if (!key || !type) return [];
-  if (!isPixShape(key, type)) return wrong('pixKey', `is not a PIX key of type ${type}`);
-  if (production && !isPixKey(key, type))
-    return wrong('pixKey', 'has check digits that do not fit');
+  if (!isPixShape(key, type)) return wrong('pixKey', `must be a PIX key of type ${type}`);
+  if (production && !isPixKey(key, type)) return wrong('pixKey', 'has invalid check digits');
   return [];
 };
 
@@ -45,7 +44,7 @@ const CHINESE_WALLETS = ['AliPay', 'WechatPay'];
 export const chineseRule: Rule = (info) => {
   const wallet = CHINESE_WALLETS.includes(textOf(info, 'bankName') ?? '');
   if (textOf(info, 'phoneNumber') && !textOf(info, 'accountNumber') && !wallet) {
-    const message = `must be ${CHINESE_WALLETS.join(' or ')} for a telephone number`;
+    const message = `must be ${CHINESE_WALLETS.join(' or ')} for a phone number`;
     return wrong('bankName', message, { enum: CHINESE_WALLETS });
   }
   const owner = info.beneficiary as Details | undefined;
@@ -62,17 +61,17 @@ const LIGHTNING = ['invoice', 'bolt12', 'lightningAddress'] as const;
 export const lightningRule: Rule = (info, production) => {
   const given = LIGHTNING.filter((name) => info[name] !== undefined);
   if (given.length !== 1) {
-    const message = `exactly one of ${LIGHTNING.join(', ')} is needed`;
+    const message = `exactly one of ${LIGHTNING.join(', ')} is required`;
     return (given.length ? given : LIGHTNING).flatMap((name) => wrong(name, message));
   }
   const name = given[0] as (typeof LIGHTNING)[number];
   const value = textOf(info, name) ?? '';
   const good = { invoice: looksLikeBolt11, bolt12: isBolt12, lightningAddress: isLightningAddress };
-  if (!good[name](value)) return wrong(name, 'is not of the form this field takes');
+  if (!good[name](value)) return wrong(name, 'has an invalid format');
   if (!production || name !== 'invoice') return [];
   const invoice = readBolt11(value);
-  if (!invoice) return wrong(name, 'is not a whole invoice; its checksum does not fit');
-  return invoice.network === 'lnbc' ? [] : wrong(name, 'is an invoice of a test network');
+  if (!invoice) return wrong(name, 'must be a complete invoice with a valid checksum');
+  return invoice.network === 'lnbc' ? [] : wrong(name, 'must be an invoice of the main network');
 };
 
 /** An address of the wallet's chain; in production with its checksum. */
@@ -82,9 +81,9 @@ export const addressRule =
     const address = textOf(info, 'address');
     if (!address) return [];
     if (!looksLikeAddress(kind, address))
-      return wrong('address', 'is not an address of this chain');
+      return wrong('address', 'must be an address on this network');
     if (production && !isAddress(kind, address)) {
-      return wrong('address', 'has a checksum that does not fit');
+      return wrong('address', 'has an invalid checksum');
     }
     return [];
   };
@@ -93,7 +92,7 @@ export const addressRule =
 export const custodianRule: Rule = (info, production) => {
   const name = textOf(info, 'vaspName');
   if (!production || !name || isVasp(name)) return [];
-  return wrong('vaspName', 'is not in the directory of exchanges and custodians');
+  return wrong('vaspName', 'must be one of the names that listVasps returns');
 };
 
 // Banks there accept nothing but an IBAN.
@@ -103,9 +102,9 @@ const IBAN_ONLY = new Set([...scaRegion, 'BR', 'CH', 'GB']);
 export const swiftRule: Rule = (info, production) => {
   const country = textOf(info, 'country');
   if (!country) return [];
-  if (!isCountry(country)) return wrong('country', 'is not a country');
+  if (!isCountry(country)) return wrong('country', 'must be an ISO 3166-1 alpha-2 country code');
   if (production && IBAN_ONLY.has(country) && !textOf(info, 'iban')) {
-    return wrong('iban', `is needed for banks in ${country}`);
+    return wrong('iban', `is required for banks in ${country}`);
   }
   return [];
 };
@@ -119,6 +118,6 @@ export const bankNameRule =
     const name = textOf(info, 'bankName');
     const known = institutions({ country, currency }).map((each) => each.bankName);
     if (!production || !name || known.length === 0 || known.includes(name)) return [];
-    const message = 'is not the name of an institution listed for this country';
+    const message = 'must be a bankName that getDiscoveries returns for this country';
     return wrong('bankName', message, { enum: known.slice(0, SHOWN_NAMES) });
   };

@@ -25,7 +25,7 @@ export interface AccountInfo {
 
 const ExternalAccountType = named(
   'ExternalAccountType',
-  oneOf(ACCOUNT_TYPES, { description: 'Kind of external account; it decides which fields apply.' }),
+  oneOf(ACCOUNT_TYPES, { description: 'Type of the external account. It determines the fields.' }),
 );
 
 /** `USD_ACCOUNT` as the stem of component names: `UsdAccount`. */
@@ -60,7 +60,7 @@ export function fieldProperties(row: AccountTypeRow, relaxed = false): Record<st
 
 /** The rails of an account as a required list, drawn from what its type can have. */
 export const railsProperty = (row: AccountTypeRow) =>
-  Type.Array(oneOf(row.rails), { description: 'Rails that can reach this account.' });
+  Type.Array(oneOf(row.rails), { description: 'Rails that can transfer funds to this account.' });
 
 function ownerProperties(type: AccountType, row: AccountTypeRow): Record<string, TSchema> {
   if (row.kind === 'lightning') return {};
@@ -72,7 +72,9 @@ function ownerProperties(type: AccountType, row: AccountTypeRow): Record<string,
       Type.String({
         minLength: 1,
         maxLength: 255,
-        description: 'Exchange or custodian that holds the wallet; leave out for self-custody.',
+        description:
+          'Exchange or custodian that holds the wallet, as returned by `listVasps`. ' +
+          'Absent for self-custody wallets.',
       }),
     ),
   };
@@ -103,11 +105,11 @@ function union(answer: boolean, description: string) {
 /** Account details a client sends; rails are worked out, not sent. */
 export const accountInfoCreateSchema = named(
   'ExternalAccountInput',
-  union(false, 'Details of the account to add. `accountType` decides which fields apply.'),
+  union(false, 'Account details. `accountType` determines the fields.'),
 );
 
 /** Account details as the API shows them; bank accounts and mobile wallets list their rails. */
 export const accountInfoSchema = named(
   'ExternalAccountInfo',
-  union(true, 'Details of the account. `accountType` decides which fields apply.'),
+  union(true, 'Account details. `accountType` determines the fields.'),
 );

@@ -53,9 +53,9 @@ const usd: Fields = {
   routingNumber,
   bankName: opt(name140('Name of the bank.')),
   bankAccountType: opt(bankAccountType),
-  intermediaryBankName: opt(name140('Bank in between, for wires only.')),
+  intermediaryBankName: opt(name140('Name of the intermediary bank. Used only for wires.')),
   intermediaryRoutingNumber: opt(aside(routingNumber)),
-  fiToFiInformation: opt(note210('Message from bank to bank, for wires only.')),
+  fiToFiInformation: opt(note210('FI-to-FI information. Used only for wires.')),
 };
 
 const inr: AccountTypeRow = {
@@ -67,7 +67,12 @@ const inr: AccountTypeRow = {
     vpa: opt(vpa),
     accountNumber: opt(accountNumber(9, 18)),
     ifsc: opt(ifsc),
-    rail: opt(choice('Rail of a bank account.', ['NEFT', 'RTGS'])),
+    rail: opt(
+      choice('Rail for payments to the bank account. Required with `accountNumber`.', [
+        'NEFT',
+        'RTGS',
+      ]),
+    ),
     bankName: opt(bankName),
   },
   paths: [
@@ -82,7 +87,7 @@ const swift: AccountTypeRow = {
   currencies: [],
   rails: ['SWIFT'],
   fields: {
-    country: country('Country of the bank.'),
+    country: country('Country of the bank, ISO 3166-1 alpha-2.'),
     swiftCode: bic,
     bankName,
     accountNumber: optNumber,
@@ -94,9 +99,17 @@ const swift: AccountTypeRow = {
   ],
 };
 
+const IDENTITY_DOCUMENTS =
+  'Identity document type. CC: citizenship card. CE: foreigner card. TI: ' +
+  'identity card of a minor. NIT: tax number. PP: passport.';
+
 const copDocument = {
-  documentType: oneOf(['CC', 'CE', 'TI', 'NIT', 'PP'], { description: 'Kind of document.' }),
-  documentNumber: Type.String({ minLength: 1, maxLength: 50, description: 'Its number.' }),
+  documentType: oneOf(['CC', 'CE', 'TI', 'NIT', 'PP'], { description: IDENTITY_DOCUMENTS }),
+  documentNumber: Type.String({
+    minLength: 1,
+    maxLength: 50,
+    description: 'Number of the identity document.',
+  }),
 };
 
 const LOCAL = ['BANK_TRANSFER'] as const;
@@ -117,7 +130,12 @@ const ROWS = {
   BDT_ACCOUNT: bankOrMobile(
     'BDT',
     'BD',
-    { bankName, accountNumber: optNumber, branchCode: opt(code('Branch.', 5)), swiftCode: optBic },
+    {
+      bankName,
+      accountNumber: optNumber,
+      branchCode: opt(code('Branch code, 5 digits.', 5)),
+      swiftCode: optBic,
+    },
     [byName, byPhone],
   ),
   BRL_ACCOUNT: bank(
@@ -134,14 +152,18 @@ const ROWS = {
     'CA',
     LOCAL,
     {
-      bankCode: code('Institution number.', 3),
-      branchCode: code('Transit number.', 5),
+      bankCode: code('Institution number, 3 digits.', 3),
+      branchCode: code('Transit number, 5 digits.', 5),
       accountNumber: accountNumber(7, 12),
     },
     by('accountNumber', 'bankCode', 'branchCode'),
     {
       individual: {
-        extra: { registrationNumber: Type.String({ description: 'Registration number, if any.' }) },
+        extra: {
+          registrationNumber: Type.String({
+            description: 'Registration number of the person, if any.',
+          }),
+        },
       },
     },
   ),
@@ -169,7 +191,7 @@ const ROWS = {
     'GBP',
     'GB',
     ['FASTER_PAYMENTS'],
-    { sortCode: code('Sort code.', 6), accountNumber: accountNumber(8) },
+    { sortCode: code('Sort code, 6 digits.', 6), accountNumber: accountNumber(8) },
     by('accountNumber', 'sortCode'),
   ),
   GHS_ACCOUNT: bankOrMobile('GHS', 'GH', { bankName, accountNumber: optNumber }, [byName, byPhone]),
@@ -195,7 +217,12 @@ const ROWS = {
     'JMD',
     'JM',
     LOCAL,
-    { accountNumber: number, branchCode: code('Branch.', 5), bankAccountType, bankName },
+    {
+      accountNumber: number,
+      branchCode: code('Branch code, 5 digits.', 5),
+      bankAccountType,
+      bankName,
+    },
     by('accountNumber', 'branchCode', 'bankName'),
     needs('address', 'phoneNumber'),
   ),
@@ -239,11 +266,11 @@ const ROWS = {
   VND_ACCOUNT: bank('VND', 'VN', LOCAL, byBic, byCode),
   XAF_ACCOUNT: mobile('XAF', undefined, phone(), {
     provider,
-    region: country('Country of the wallet.', ['CM', 'CG']),
+    region: country('Country of the mobile wallet.', ['CM', 'CG']),
   }),
   XOF_ACCOUNT: mobile('XOF', undefined, phone(), {
     provider,
-    region: country('Country of the wallet.', ['BJ', 'CI', 'SN', 'TG']),
+    region: country('Country of the mobile wallet.', ['BJ', 'CI', 'SN', 'TG']),
   }),
   ZAR_ACCOUNT: bank('ZAR', 'ZA', LOCAL, { accountNumber: accountNumber(9, 13), bankName }, byName),
   ZMW_ACCOUNT: mobile('ZMW', 'ZM', phone('^\\+260[0-9]{9}$')),

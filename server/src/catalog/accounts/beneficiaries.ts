@@ -16,13 +16,15 @@ import type { AccountTypeRow } from './account-type-row.ts';
 const text = (description: string) => Type.String({ minLength: 1, description });
 const optional = Type.Optional;
 
+const RESIDENCE = { ...CountryCode, description: 'Country of residence, ISO 3166-1 alpha-2.' };
+
 const PERSON = {
-  fullName: text('Full name as the bank has it.'),
-  birthDate: DateOnly,
-  nationality: CountryCode,
+  fullName: text('Full name as registered with the bank.'),
+  birthDate: { ...DateOnly, description: 'Date of birth, YYYY-MM-DD.' },
+  nationality: { ...CountryCode, description: 'Nationality, ISO 3166-1 alpha-2.' },
   email: Email,
   phoneNumber: Phone,
-  countryOfResidence: CountryCode,
+  countryOfResidence: RESIDENCE,
   address: Address,
 };
 
@@ -32,23 +34,23 @@ const BusinessBeneficiary = named(
   'BusinessBeneficiary',
   Type.Object(
     {
-      legalName: text('Registered name of the firm.'),
-      registrationNumber: optional(text('Number in the register of companies.')),
-      taxId: optional(text('Tax number.')),
+      legalName: text('Registered legal name of the business.'),
+      registrationNumber: optional(text('Company registration number.')),
+      taxId: optional(text('Tax identification number.')),
       email: optional(Email),
       phoneNumber: optional(Phone),
-      countryOfResidence: optional(CountryCode),
+      countryOfResidence: optional(RESIDENCE),
       address: optional(Address),
     },
-    { title: 'Firm', description: 'A firm that owns an account.' },
+    { title: 'Firm', description: 'Business that owns the account.' },
   ),
 );
 
 const WalletIndividualBeneficiary = named(
   'WalletIndividualBeneficiary',
   Type.Object(
-    { fullName: text('Full name.'), countryOfResidence: CountryCode },
-    { title: 'Person with a wallet', description: 'A person who owns a wallet.' },
+    { fullName: text('Full name.'), countryOfResidence: RESIDENCE },
+    { title: 'Person with a wallet', description: 'Individual who owns the wallet.' },
   ),
 );
 
@@ -60,7 +62,7 @@ function person(required: readonly string[], extra: Readonly<Record<string, TSch
   ]);
   return Type.Object(
     { fullName, ...(Object.fromEntries(others) as Record<string, TSchema>) },
-    { title: 'Person', description: 'A person who owns an account.' },
+    { title: 'Person', description: 'Individual who owns the account.' },
   );
 }
 
@@ -79,7 +81,7 @@ export function beneficiarySchema(row: AccountTypeRow, name: string) {
   return variant(
     'beneficiaryType',
     { INDIVIDUAL, BUSINESS: BusinessBeneficiary },
-    { description: 'Who owns the account.' },
+    { description: 'Beneficiary: the owner of the account.' },
   );
 }
 

@@ -33,7 +33,10 @@ export type Facts = Partial<Record<CounterpartyFieldName, unknown>>;
 
 export const CounterpartyFieldName = named(
   'CounterpartyFieldName',
-  oneOf(COUNTERPARTY_FIELDS, { description: 'A piece of information about a counterparty.' }),
+  oneOf(COUNTERPARTY_FIELDS, {
+    description:
+      'Name of a counterparty field. FI is the financial institution of the ' + 'counterparty.',
+  }),
 );
 
 export const CounterpartyFieldDefinition = named(
@@ -41,9 +44,9 @@ export const CounterpartyFieldDefinition = named(
   Type.Object(
     {
       name: CounterpartyFieldName,
-      mandatory: Type.Boolean({ description: 'Whether a payment is refused without it.' }),
+      mandatory: Type.Boolean({ description: 'Whether payments are rejected without the field.' }),
     },
-    { description: 'One piece of information asked of a counterparty.' },
+    { description: 'Requirement for a counterparty field.' },
   ),
 );
 export type CounterpartyFieldDefinition = Static<typeof CounterpartyFieldDefinition>;
@@ -51,6 +54,6 @@ export type CounterpartyFieldDefinition = Static<typeof CounterpartyFieldDefinit
 export const CounterpartyInformation = named(
   'CounterpartyInformation',
   Type.Record(Type.String(), Type.Unknown(), {
-    description: 'What is known about a counterparty, keyed by field name.',
+    description: 'Information about the counterparty, keyed by field name.',
   }),
 );

@@ -51,10 +51,10 @@ export const opt = (one: Field): Field => ({ ...one, optional: true });
 /** The same field, not part of what the account is. */
 export const aside = (one: Field): Field => ({ ...one, identifies: false });
 
-const IBAN_CHECK: Check = { holds: isIban, message: 'is not an IBAN: its check digits do not fit' };
+const IBAN_CHECK: Check = { holds: isIban, message: 'must be an IBAN with valid check digits' };
 const ABA_CHECK: Check = {
   holds: isAbaRouting,
-  message: 'is not a routing number: its check digit does not fit',
+  message: 'must be a routing number with a valid check digit',
 };
 
 /** An IBAN of any country, or of one whose IBANs are `digits` digits after the country letters. */
@@ -62,12 +62,15 @@ export function iban(country?: string, digits = 0): Field {
   const shape = country
     ? { ...fixed(digits + 2), pattern: `^${country}[0-9]{${digits}}$` }
     : { minLength: 15, maxLength: 34, pattern: '^[A-Z]{2}[0-9]{2}[A-Za-z0-9]{11,30}$' };
-  const schema = text('International bank account number, without blanks.', shape);
+  const schema = text('IBAN without spaces.', shape);
   return field(schema, { secret: true, check: IBAN_CHECK });
 }
 
 export const pakistaniIban: Field = field(
-  text('Pakistani IBAN.', { ...fixed(24), pattern: '^PK[0-9]{2}[A-Z]{4}[0-9]{16}$' }),
+  text('IBAN without spaces, 24 characters.', {
+    ...fixed(24),
+    pattern: '^PK[0-9]{2}[A-Z]{4}[0-9]{16}$',
+  }),
   { secret: true, check: IBAN_CHECK },
 );
 
@@ -77,7 +80,7 @@ export function accountNumber(min?: number, max = min): Field {
   const shape = min
     ? { minLength: min, maxLength: max, pattern: `^[0-9]{${digits}}$` }
     : { minLength: 1, maxLength: 34 };
-  return field(text('Account number at the bank.', shape), { secret: true });
+  return field(text('Bank account number.', shape), { secret: true });
 }
 
 /** A code of exactly `length` digits. */
@@ -85,12 +88,12 @@ export const code = (description: string, length: number): Field =>
   field(text(description, { ...fixed(length), pattern: `^[0-9]{${length}}$` }));
 
 export const routingNumber: Field = {
-  ...code('US routing number (ABA).', 9),
+  ...code('ABA routing number, 9 digits.', 9),
   check: ABA_CHECK,
 };
 
 export const bic: Field = field(
-  text('BIC of the bank, 8 or 11 characters.', {
+  text('BIC (SWIFT code) of the bank, 8 or 11 characters.', {
     minLength: 8,
     maxLength: 11,
     pattern: '^[A-Z]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?$',
@@ -100,7 +103,7 @@ export const bic: Field = field(
 );
 
 export const bankName: Field = field(
-  text('Name of the bank, as the list of institutions spells it.', {
+  text('Name of the bank, as `getDiscoveries` lists it for the country.', {
     minLength: 1,
     maxLength: 255,
   }),
@@ -108,7 +111,7 @@ export const bankName: Field = field(
 );
 
 export const provider: Field = field(
-  text('Mobile money operator that holds the wallet.', { minLength: 1, maxLength: 255 }),
+  text('Mobile money operator of the wallet.', { minLength: 1, maxLength: 255 }),
   { normalise: words },
 );
 
@@ -124,7 +127,7 @@ export const note210 = (description: string): Field =>
 /** A telephone number with country code; `pattern` narrows it to one country. */
 export const phone = (pattern = '^\\+[0-9]{6,14}$'): Field =>
   field(
-    text('Telephone number of the wallet, with + and country code.', {
+    text('Phone number of the mobile wallet with + and country calling code.', {
       minLength: 7,
       maxLength: 15,
       pattern,
@@ -133,24 +136,27 @@ export const phone = (pattern = '^\\+[0-9]{6,14}$'): Field =>
   );
 
 export const bankAccountType: Field = field(
-  oneOf(['CHECKING', 'SAVINGS'], { description: 'Kind of account at the bank.' }),
+  oneOf(['CHECKING', 'SAVINGS'], { description: 'Type of the bank account.' }),
   { identifies: false },
 );
 
 export const clabe: Field = field(
-  text('CLABE: eighteen digits, the last a check digit.', { ...fixed(18), pattern: '^[0-9]{18}$' }),
+  text('CLABE, 18 digits.', { ...fixed(18), pattern: '^[0-9]{18}$' }),
   {
     secret: true,
-    check: { holds: isClabe, message: 'is not a CLABE: its check digit does not fit' },
+    check: { holds: isClabe, message: 'must be a CLABE with a valid check digit' },
   },
 );
 
 export const ifsc: Field = field(
-  text('IFSC of the branch.', { ...fixed(11), pattern: '^[A-Z]{4}0[A-Z0-9]{6}$' }),
+  text('IFSC of the bank branch, 11 characters.', {
+    ...fixed(11),
+    pattern: '^[A-Z]{4}0[A-Z0-9]{6}$',
+  }),
 );
 
 export const vpa: Field = field(
-  text('UPI address, user@handle.', {
+  text('UPI virtual payment address, `user@handle`.', {
     minLength: 3,
     maxLength: 255,
     pattern: '^[a-zA-Z0-9.\\-_]+@[a-zA-Z0-9]+$',
@@ -159,7 +165,7 @@ export const vpa: Field = field(
 );
 
 export const pixKey: Field = field(
-  text('PIX key, in the form its type has.', { minLength: 1, maxLength: 77 }),
+  text('PIX key in the format of `pixKeyType`.', { minLength: 1, maxLength: 77 }),
   {
     secret: true,
     normalise: (key) => (key.includes('@') ? lower(key) : compact(key).replace(/[./]/g, '')),
@@ -168,13 +174,13 @@ export const pixKey: Field = field(
 
 export const pixKeyType: Field = field(
   oneOf(['CPF', 'CNPJ', 'EMAIL', 'PHONE', 'RANDOM'], {
-    description: 'What kind of PIX key it is.',
+    description: 'Type of the PIX key.',
   }),
   { identifies: false },
 );
 
 export const brazilianTaxId: Field = field(
-  text('CPF or CNPJ of the holder, digits only.', {
+  text('CPF (11 digits) or CNPJ (14 digits) of the account holder.', {
     minLength: 11,
     maxLength: 14,
     pattern: '^[0-9]{11,14}$',
@@ -184,7 +190,7 @@ export const brazilianTaxId: Field = field(
     secret: true,
     check: {
       holds: isBrazilianTaxId,
-      message: 'is neither a CPF nor a CNPJ: its check digits do not fit',
+      message: 'must be a CPF or CNPJ with valid check digits',
     },
   },
 );

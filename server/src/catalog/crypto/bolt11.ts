@@ -3,7 +3,7 @@
 // are the business of the node that pays, which refuses what it cannot do.
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { bech32 } from '@scure/base';
-import type { Time } from '../../kernel/world.ts';
+import type { Time } from '../../kernel/effects.ts';
 
 /** `lnbc` is the main network; the others are test networks. */
 type LightningNetwork = 'lnbc' | 'lnbcrt' | 'lntb' | 'lntbs';

@@ -28,7 +28,7 @@ export const WITHDRAWAL_NETWORKS = [
 export type WithdrawalNetwork = (typeof WITHDRAWAL_NETWORKS)[number];
 
 export const WithdrawalNetwork = oneOf(WITHDRAWAL_NETWORKS, {
-  description: 'The chain or network that would carry it.',
+  description: 'Network for the withdrawal.',
 });
 
 export interface NetworkFact {

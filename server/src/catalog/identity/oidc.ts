@@ -2,7 +2,7 @@
 // which user, and that it is fresh. Every environment holds tokens to these rules; whether the signature is
 // the provider's own is for the one that can ask the provider. Reasons name the claim and repeat nothing of
 // the token.
-import type { Time } from '../../kernel/world.ts';
+import type { Time } from '../../kernel/effects.ts';
 
 /** What a token says, once it was found genuine. */
 export interface OidcIdentity {
@@ -79,7 +79,7 @@ export function readOidcToken(
   const { iss } = claims;
   const issuer = typeof iss === 'string' ? (SPELLINGS[iss] ?? iss) : '';
   if (!OIDC_ISSUERS.includes(issuer) && !further.includes(issuer)) {
-    return malformed('is of an issuer that is not supported');
+    return malformed('is from an unsupported issuer');
   }
   return { token: { issuer, header, claims } };
 }

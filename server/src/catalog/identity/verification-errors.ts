@@ -12,11 +12,11 @@ interface Kind<Document extends string> {
 }
 
 const FINDINGS = {
-  MISSING_FIELD: { about: 'field', reason: 'This field is needed.' },
-  INVALID_FIELD: { about: 'field', reason: 'This field cannot be right.' },
+  MISSING_FIELD: { about: 'field', reason: 'This field is required.' },
+  INVALID_FIELD: { about: 'field', reason: 'This field has an invalid value.' },
   MISSING_LEGAL_PRESENCE_DOCUMENT: {
     about: 'absence',
-    reason: 'A document that shows the business was founded is needed.',
+    reason: 'A document about the formation of the business is required.',
     accepted: [
       'CERTIFICATE_OF_INCORPORATION',
       'ARTICLES_OF_INCORPORATION',
@@ -26,7 +26,7 @@ const FINDINGS = {
   },
   MISSING_CONTROL_STRUCTURE_DOCUMENT: {
     about: 'absence',
-    reason: 'A document that shows who directs the business is needed.',
+    reason: 'A document about the control structure of the business is required.',
     accepted: [
       'DIRECTOR_REGISTRY',
       'TRUST_AGREEMENT',
@@ -36,12 +36,12 @@ const FINDINGS = {
   },
   MISSING_OWNERSHIP_STRUCTURE_DOCUMENT: {
     about: 'absence',
-    reason: 'A document that shows who owns the business is needed.',
+    reason: 'A document about the ownership of the business is required.',
     accepted: ['SHAREHOLDER_REGISTER', 'TRUST_AGREEMENT', 'PARTNERSHIP_AGREEMENT'],
   },
   MISSING_PROOF_OF_ADDRESS_DOCUMENT: {
     about: 'absence',
-    reason: 'A document that shows the address is needed.',
+    reason: 'A proof of address is required.',
     accepted: [
       'UTILITY_BILL',
       'RENT_OR_LEASE_AGREEMENT',
@@ -53,34 +53,46 @@ const FINDINGS = {
   },
   MISSING_IDENTITY_DOCUMENT: {
     about: 'absence',
-    reason: 'An identity document is needed.',
+    reason: 'An identity document is required.',
     accepted: ['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'],
   },
   MISSING_GOOD_STANDING_DOCUMENT: {
     about: 'absence',
-    reason: 'A document that shows the business is in good standing is needed.',
+    reason: 'A certificate of good standing is required.',
     accepted: ['GOOD_STANDING_CERTIFICATE'],
   },
-  MISSING_BENEFICIAL_OWNER: { about: 'absence', reason: 'A beneficial owner is needed.' },
+  MISSING_BENEFICIAL_OWNER: { about: 'absence', reason: 'A beneficial owner is required.' },
   MISSING_CONTROL_PERSON: {
     about: 'absence',
-    reason: 'Somebody who controls the business is needed, with the role CONTROL_PERSON.',
+    reason: 'A person with the role CONTROL_PERSON is required.',
   },
   INVALID_DOCUMENT: { about: 'document', reason: 'The document is not valid.' },
   EXPIRED_DOCUMENT: { about: 'document', reason: 'The document has expired.' },
-  POOR_QUALITY_DOCUMENT: { about: 'document', reason: 'The picture is too poor to be read.' },
-  SUSPECTED_FRAUD_DOCUMENT: { about: 'document', reason: 'The document may not be genuine.' },
-  WRONG_DOCUMENT_TYPE: { about: 'document', reason: 'The document is not of the type named.' },
-  INCOMPLETE_DOCUMENT: { about: 'document', reason: 'A part of the document is missing.' },
+  POOR_QUALITY_DOCUMENT: {
+    about: 'document',
+    reason: 'The image quality of the document is too low.',
+  },
+  SUSPECTED_FRAUD_DOCUMENT: {
+    about: 'document',
+    reason: 'The authenticity of the document could not be confirmed.',
+  },
+  WRONG_DOCUMENT_TYPE: {
+    about: 'document',
+    reason: 'The document does not match its stated type.',
+  },
+  INCOMPLETE_DOCUMENT: { about: 'document', reason: 'The document is incomplete.' },
   UNREADABLE_DOCUMENT: { about: 'document', reason: 'The file cannot be read.' },
   DOCUMENT_VERIFICATION_FAILED: {
     about: 'document',
     reason: 'The document could not be verified.',
   },
-  APPLICANT_SANCTIONED: { about: 'applicant', reason: 'A sanctions list has this name.' },
-  APPLICANT_FRAUD: { about: 'applicant', reason: 'There are signs of fraud.' },
-  APPLICANT_CRIMINAL_RECORD: { about: 'applicant', reason: 'There is a criminal record.' },
-  APPLICANT_REJECTED: { about: 'applicant', reason: 'The applicant cannot be accepted.' },
+  APPLICANT_SANCTIONED: {
+    about: 'applicant',
+    reason: 'The applicant matches a sanctions list entry.',
+  },
+  APPLICANT_FRAUD: { about: 'applicant', reason: 'Fraud was suspected.' },
+  APPLICANT_CRIMINAL_RECORD: { about: 'applicant', reason: 'The applicant has a criminal record.' },
+  APPLICANT_REJECTED: { about: 'applicant', reason: 'The applicant was rejected.' },
 } as const satisfies Record<string, Kind<string>>;
 
 export type FindingType = keyof typeof FINDINGS;

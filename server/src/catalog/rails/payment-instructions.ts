@@ -12,11 +12,11 @@ const text = (description: string, more: Record<string, unknown> = {}) =>
 const optional = Type.Optional;
 type Properties = Record<string, TSchema>;
 
-const reference = text('Payers put this on the payment, exactly as it is.');
-const accountHolderName = text('Name the account is in.', { minLength: 1, maxLength: 255 });
-const bankName = text('Bank that holds the account.', { minLength: 1, maxLength: 255 });
+const reference = text('Payment reference. The payer must include it unchanged.');
+const accountHolderName = text('Name of the account holder.', { minLength: 1, maxLength: 255 });
+const bankName = text('Name of the bank.', { minLength: 1, maxLength: 255 });
 const bankAddress = (maxLength: number) =>
-  optional(text('Address of the bank, on one line.', { minLength: 1, maxLength }));
+  optional(text('Address of the bank in one line.', { minLength: 1, maxLength }));
 
 /** What a currency's form has instead of the usual required reference. */
 const BESIDE: Readonly<Partial<Record<AccountType, Properties>>> = {
@@ -40,22 +40,26 @@ const BESIDE: Readonly<Partial<Record<AccountType, Properties>>> = {
   },
 };
 
-const address = text('Address to send to.');
+const address = text('Address to which the funds are sent.');
 
 /** Forms with fields of their own. */
 const OWN: Readonly<Record<string, { title: string; properties: Properties }>> = {
   BRL_ACCOUNT: {
     title: 'PIX code',
-    properties: { qrCode: text('PIX payload, to show as a code or to paste.', { minLength: 1 }) },
+    properties: {
+      qrCode: text('PIX payload, for a QR code or as copyable text.', { minLength: 1 }),
+    },
   },
   COP_ACCOUNT: {
     title: 'Payment page, Colombia',
-    properties: { paymentUrl: text('Page on which the payer pays.', { format: 'uri' }) },
+    properties: {
+      paymentUrl: text('Page on which the payer completes the payment.', { format: 'uri' }),
+    },
   },
   ARS_ACCOUNT: {
     title: 'CVU, Argentina',
     properties: {
-      accountNumber: text('CVU: twenty-two digits.', {
+      accountNumber: text('CVU, 22 digits.', {
         minLength: 22,
         maxLength: 22,
         pattern: '^\\d{22}$',
@@ -66,21 +70,26 @@ const OWN: Readonly<Record<string, { title: string; properties: Properties }>> =
     title: 'Spark wallet',
     properties: {
       address,
-      assetType: text('BTC, or the code of a token.'),
-      invoice: optional(text('Spark invoice over the exact amount.')),
+      assetType: text('Asset to send: BTC or a token code.'),
+      invoice: optional(text('Spark invoice for the exact amount.')),
     },
   },
   LIGHTNING: {
     title: 'Lightning invoice',
-    properties: { invoice: text('BOLT 11 invoice, good for one payment.') },
+    properties: { invoice: text('BOLT 11 invoice. It can be paid once.') },
   },
   BITCOIN_L1: {
     title: 'Bitcoin address',
-    properties: { address, network: optional(oneOf(['BITCOIN'])) },
+    properties: {
+      address,
+      network: optional(oneOf(['BITCOIN'], { description: 'Network of the address.' })),
+    },
   },
   EMBEDDED_WALLET: {
     title: 'Embedded wallet',
-    properties: { payloadToSign: text('Text to stamp with the wallet session, byte for byte.') },
+    properties: {
+      payloadToSign: text('Payload to sign with the session key of the wallet, byte for byte.'),
+    },
   },
 };
 
@@ -103,14 +112,14 @@ function derived(type: AccountType) {
   const fields = fieldProperties(row);
   const properties =
     row.kind === 'wallet'
-      ? { ...fields, assetType: optional(oneOf(row.currencies)) }
+      ? { ...fields, assetType: optional(oneOf(row.currencies, { description: 'Asset to send.' })) }
       : { ...fields, paymentRails: railsProperty(row), ...(BESIDE[type] ?? { reference }) };
   return Type.Object(properties, { title: typeTitle(type, row) });
 }
 
 const PaymentAccountType = named(
   'PaymentAccountType',
-  oneOf(PAY_IN_TYPES, { description: 'Form of a place money can be sent to.' }),
+  oneOf(PAY_IN_TYPES, { description: 'Type of the account or address. It determines the fields.' }),
 );
 
 /** Where to pay, as the API shows it. */
@@ -135,7 +144,7 @@ export const PaymentInstructions = named(
   'PaymentInstructions',
   Type.Object(
     {
-      instructionsNotes: optional(text('What a payer should know, in a sentence or two.')),
+      instructionsNotes: optional(text('Notes for the payer.')),
       isPlatformAccount: optional(
         Type.Boolean({ description: 'Whether the account belongs to the platform.' }),
       ),
@@ -144,12 +153,15 @@ export const PaymentInstructions = named(
           'PaymentAccountInfo',
           variant('accountType', branches, {
             tagType: PaymentAccountType,
-            description: 'Where to pay. `accountType` decides which fields apply.',
+            description: 'Account or address for the payment. `accountType` determines the fields.',
           }),
         ),
       ),
     },
-    { title: 'Payment instructions', description: 'One way to send money to an account or quote.' },
+    {
+      title: 'Payment instructions',
+      description: 'Coordinates for funding an account or a quote.',
+    },
   ),
 );
 export type PaymentInstructions = Static<typeof PaymentInstructions>;

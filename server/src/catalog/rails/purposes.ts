@@ -23,7 +23,7 @@ export type PurposeOfPayment = (typeof PURPOSES_OF_PAYMENT)[number];
 
 export const PurposeOfPayment = named(
   'PurposeOfPayment',
-  oneOf(PURPOSES_OF_PAYMENT, { description: 'Why the money is sent.' }),
+  oneOf(PURPOSES_OF_PAYMENT, { description: 'Purpose of the payment.' }),
 );
 
 // India's central bank wants a purpose code on every inward remittance.

@@ -33,7 +33,7 @@ export type PaymentRail = (typeof PAYMENT_RAILS)[number];
 
 export const PaymentRail = named(
   'PaymentRail',
-  oneOf(PAYMENT_RAILS, { description: 'The network that carries a payment between banks.' }),
+  oneOf(PAYMENT_RAILS, { description: 'Payment rail.' }),
 );
 
 interface RailFact {

@@ -30,7 +30,10 @@ export function umaAddresses<F extends string>(
   const read = present.map(([field, text]) => [field, readUma(text)] as const);
   const bad = read.filter(([, parts]) => parts === undefined);
   if (bad.length) {
-    const errors = bad.map(([field]) => ({ field, message: 'must look like $name@example.com' }));
+    const errors = bad.map(([field]) => ({
+      field,
+      message: 'must have the form $name@example.com',
+    }));
     throw invalid(errors, 'INVALID_UMA_ADDRESS');
   }
   return Object.fromEntries(read) as Partial<Record<F, UmaAddress>>;

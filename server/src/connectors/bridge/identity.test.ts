@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { testEffects } from '../../../test/kit/app/effects.ts';
 import { opened } from '../../../test/kit/app/test-app.ts';
-import { testWorld } from '../../../test/kit/app/world.ts';
 import { startIdentityService } from '../../../test/kit/http/identity-service.ts';
 import type { IdentityCase } from '../ports/index.ts';
 import { httpIdentity, verdictIn } from './identity.ts';
@@ -54,7 +54,8 @@ describe('httpIdentity', () => {
   const service = opened(startIdentityService);
 
   const notes: string[] = [];
-  const port = () => httpIdentity(testWorld(), service.url, (problem) => void notes.push(problem));
+  const port = () =>
+    httpIdentity(testEffects(), service.url, (problem) => void notes.push(problem));
 
   it('posts the case as it is and reads the verdict', async () => {
     service.answer({ state: 'approved' });

@@ -15,7 +15,7 @@
 // Any other answer than 200 with a verdict, or none, means that nothing is known: it is asked again in a
 // minute. The address is https or this machine, and what its query says is a secret like any credential.
 import { isFindingType } from '../../catalog/identity/verification-errors.ts';
-import type { World } from '../../kernel/world.ts';
+import type { Effects } from '../../kernel/effects.ts';
 import type {
   IdentityCase,
   IdentityFinding,
@@ -88,13 +88,13 @@ function parsed(text: string): unknown {
 
 /** `note` is told in a sentence what is wrong with the service; never its address. */
 export function httpIdentity(
-  world: World,
+  effects: Effects,
   url: string,
   note: (problem: string) => void,
 ): IdentityPort {
   async function ask(submitted: IdentityCase): Promise<IdentityVerdict> {
     try {
-      const reply = await world.http({
+      const reply = await effects.http({
         url,
         method: 'POST',
         headers: { 'content-type': 'application/json', accept: 'application/json' },

@@ -1,7 +1,7 @@
 // Asks wallets that are contracts through the JSON-RPC of a node that the operator named, one for each
 // chain. It reads and nothing else. A node that is down, slow or confused is no answer, never a no: whoever
 // asked can try again.
-import type { World } from '../../kernel/world.ts';
+import type { Effects } from '../../kernel/effects.ts';
 import type { ContractWalletPort } from '../ports/index.ts';
 import { callData, verdictOf } from './eip1271.ts';
 
@@ -12,7 +12,7 @@ const MAX_BYTES = 65_536;
 const chainOf = (accountType: string): string => accountType.replace(/_WALLET$/, '');
 
 export function contractWallets(
-  world: World,
+  effects: Effects,
   urls: Readonly<Record<string, string>>,
 ): ContractWalletPort {
   return {
@@ -22,7 +22,7 @@ export function contractWallets(
       if (url === undefined) throw new Error(`no node for ${accountType}`);
       const call = { to: address.toLowerCase(), data: callData(digest, signature) };
       const request = { jsonrpc: '2.0', id: 1, method: 'eth_call', params: [call, 'latest'] };
-      const reply = await world.http({
+      const reply = await effects.http({
         url,
         method: 'POST',
         headers: { 'content-type': 'application/json' },

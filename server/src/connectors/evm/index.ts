@@ -33,5 +33,5 @@ export const evm = defineConnector({
   capabilities: ['contractWallets'],
   // Without a circuit: clients choose the contract that is called, so a call without an answer says nothing
   // about the node, and one client's contract must not keep the others' from being checked.
-  open: ({ world }, { rpcUrls }) => ({ contractWallets: contractWallets(world, rpcUrls) }),
+  open: ({ effects }, { rpcUrls }) => ({ contractWallets: contractWallets(effects, rpcUrls) }),
 });

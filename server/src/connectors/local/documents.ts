@@ -12,7 +12,7 @@ const refused = (
 ): DocumentVerdict => ({ state: 'refused', code, reason });
 
 /** What a file's structure alone says about it. */
-export function judgeFile({
+export function checkFile({
   readable,
   complete,
   locked,
@@ -36,5 +36,5 @@ export function judgeFile({
 }
 
 export const localDocuments: DocumentCheckPort = {
-  check: async ({ findings }) => judgeFile(findings),
+  check: async ({ findings }) => checkFile(findings),
 };

@@ -10,7 +10,7 @@ import {
 import type { Collection } from './funding.ts';
 
 /** What is wrong with a value that should be payment instructions. */
-type Judge = (value: unknown) => readonly { field: string; message: string }[];
+type Validator = (value: unknown) => readonly { field: string; message: string }[];
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -18,7 +18,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 /** Stands in for the reference that each account gets. */
 const ANY_REFERENCE = 'RA0';
 
-function entryProblems(entry: unknown, where: string, judge: Judge): string[] {
+function entryProblems(entry: unknown, where: string, judge: Validator): string[] {
   if (!isObject(entry) || !isObject(entry.accountOrWalletInfo)) {
     return [`${where} must be an object with accountOrWalletInfo`];
   }
@@ -35,7 +35,7 @@ function entryProblems(entry: unknown, where: string, judge: Judge): string[] {
     : [`${where}: ${type} carries no reference, so nobody could tell whose money it is`];
 }
 
-function problemsOf(read: unknown, judge: Judge): string[] {
+function problemsOf(read: unknown, judge: Validator): string[] {
   if (!isObject(read)) return ['must be an object of currency and list'];
   return Object.entries(read).flatMap(([currency, entries]) => {
     if (!findCurrency(currency)) return [`${currency} is not a currency here`];
@@ -45,7 +45,7 @@ function problemsOf(read: unknown, judge: Judge): string[] {
 }
 
 /** The collection accounts of a JSON text; throws one error that names everything wrong. */
-export function collectionOf(text: string, name: string, judge: Judge): Collection {
+export function collectionOf(text: string, name: string, judge: Validator): Collection {
   let read: unknown;
   try {
     read = JSON.parse(text);
@@ -59,5 +59,5 @@ export function collectionOf(text: string, name: string, judge: Judge): Collecti
   return read as Record<string, PaymentInstructions[]>;
 }
 
-export const readCollection = (file: string, judge: Judge): Collection =>
+export const readCollection = (file: string, judge: Validator): Collection =>
   collectionOf(readFileSync(file, 'utf8'), file, judge);

@@ -4,8 +4,8 @@
 import { currencyOf } from '../../catalog/currencies/currencies.ts';
 import type { PaymentInstructions } from '../../catalog/rails/payment-instructions.ts';
 import { isRail, RAILS } from '../../catalog/rails/rails.ts';
+import { iso } from '../../kernel/effects.ts';
 import { readable } from '../../kernel/money.ts';
-import { iso } from '../../kernel/world.ts';
 import type { FundingPort, PaymentFunding } from '../ports/index.ts';
 import { accountReference } from './reference.ts';
 

@@ -44,10 +44,13 @@ const settings = Type.Object({
 
 type Settings = (typeof settings)['static'];
 
-function ratesOf({ world, provider, note }: ConnectorParts, given: Settings): RatePort | undefined {
+function ratesOf(
+  { effects, provider, note }: ConnectorParts,
+  given: Settings,
+): RatePort | undefined {
   const options = { maxAgeMs: given.ratesMaxAgeMs, note };
   if (given.ratesUrl) return httpRates(provider('rates'), given.ratesUrl, options);
-  return given.ratesFile ? fileRates(world, given.ratesFile, options) : undefined;
+  return given.ratesFile ? fileRates(effects, given.ratesFile, options) : undefined;
 }
 
 function fundingOf({ fundingFile }: Settings): FundingPort | undefined {

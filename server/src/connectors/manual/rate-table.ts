@@ -2,8 +2,8 @@
 // of each other currency one unit of it is worth. Numbers are read as the text they are and kept as
 // fractions of whole numbers, so a rate is exactly what was written and turns around exactly.
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
+import type { Time } from '../../kernel/effects.ts';
 import type { Rate } from '../../kernel/money.ts';
-import type { Time } from '../../kernel/world.ts';
 
 export interface RateTable {
   /** When the rates were right; undefined where the table does not say. */
@@ -53,7 +53,7 @@ function timeOf(text: string): Time | undefined {
   return /^\d{4}-\d\d-\d\d|^\d{9,11}$/.test(text) && !Number.isNaN(time) ? time : undefined;
 }
 
-function complaintAbout({ currency, rate }: Row, taken: ReadonlyMap<string, Rate>) {
+function problemOf({ currency, rate }: Row, taken: ReadonlyMap<string, Rate>) {
   if (!findCurrency(currency)) return `${currency || 'nothing'} is not a currency here`;
   if (!fractionOf(rate)) return `${rate || 'nothing'} is not a decimal above zero`;
   return taken.has(currency) ? `${currency} is listed twice` : undefined;
@@ -74,8 +74,8 @@ function build(
   const skipped: string[] = [];
   for (const row of rows) {
     if (row.currency === base && fractionOf(row.rate)?.num === fractionOf(row.rate)?.den) continue;
-    const complaint = complaintAbout(row, perBase);
-    if (complaint) (strict ? problems : skipped).push(`${row.where}: ${complaint}`);
+    const problem = problemOf(row, perBase);
+    if (problem) (strict ? problems : skipped).push(`${row.where}: ${problem}`);
     else perBase.set(row.currency, fractionOf(row.rate) as Rate);
   }
   return problems.length ? { problems } : { table: { at: time, perBase }, skipped };

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/kit/app/world.ts';
+import { testEffects } from '../../../test/kit/app/effects.ts';
 import { toDecimal } from '../../kernel/money.ts';
 import { fileRates, httpRates } from './rates.ts';
 
@@ -46,17 +46,17 @@ describe('httpRates', () => {
   });
 
   it('asks once for many, and again after a minute', async () => {
-    const world = testWorld(NOW);
-    const port = httpRates(world, url, options);
+    const effects = testEffects(NOW);
+    const port = httpRates(effects, url, options);
     answer = { status: 200, body: table('0.9154') };
     expect(await Promise.all([euro(port), euro(port), euro(port)])).toEqual(
       Array(3).fill('0.9154'),
     );
     answer.body = table('0.92');
-    world.set(NOW + 59_000);
+    effects.set(NOW + 59_000);
     expect(await euro(port)).toBe('0.9154');
     expect(asked).toBe(1);
-    world.set(NOW + 60_000);
+    effects.set(NOW + 60_000);
     expect(await euro(port)).toBe('0.92');
     expect(asked).toBe(2);
     expect((await port.rate('USD', 'EUR'))?.at).toBe(NOW);
@@ -71,16 +71,16 @@ describe('httpRates', () => {
   ])(
     'lives on its last table while the service says %j, until that is too old',
     async (bad, note) => {
-      const world = testWorld(NOW);
-      const port = httpRates(world, url, options);
+      const effects = testEffects(NOW);
+      const port = httpRates(effects, url, options);
       answer = { status: 200, body: table('0.9154') };
       await euro(port);
       answer = bad;
-      world.set(NOW + HOUR);
+      effects.set(NOW + HOUR);
       expect(await euro(port)).toBe('0.9154');
       expect(await euro(port)).toBe('0.9154');
       expect(asked).toBe(2); // not again at once
-      world.set(NOW + HOUR + 5_000);
+      effects.set(NOW + HOUR + 5_000);
       expect(await euro(port)).toBeUndefined();
       expect(asked).toBe(3);
       expect(notes).toEqual([note, note]);
@@ -88,16 +88,16 @@ describe('httpRates', () => {
   );
 
   it('refuses rates that are old when they come, or from the future', async () => {
-    const port = httpRates(testWorld(NOW), url, options);
+    const port = httpRates(testEffects(NOW), url, options);
     answer = { status: 200, body: table('0.9', NOW - HOUR - 1) };
     expect(await euro(port)).toBeUndefined();
-    const other = httpRates(testWorld(NOW), url, options);
+    const other = httpRates(testEffects(NOW), url, options);
     answer = { status: 200, body: table('0.9', NOW + 10 * 60_000) };
     expect(await euro(other)).toBeUndefined();
   });
 
   it('has none where nobody answers, and tells without the address', async () => {
-    const port = httpRates(testWorld(NOW), 'http://127.0.0.1:1/rates?key=secret', options);
+    const port = httpRates(testEffects(NOW), 'http://127.0.0.1:1/rates?key=secret', options);
     expect(await euro(port)).toBeUndefined();
     expect(notes).toEqual(['The rate service does not answer.']);
   });
@@ -108,46 +108,46 @@ describe('fileRates', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it('reads the file again when it changes, and keeps the last good table', async () => {
-    const world = testWorld(NOW);
+    const effects = testEffects(NOW);
     const file = path.join(folder, 'rates.json');
     writeFileSync(file, table('0.9154'));
-    const port = fileRates(world, file, options);
+    const port = fileRates(effects, file, options);
     expect(await euro(port)).toBe('0.9154');
     writeFileSync(file, table('0.92000'));
-    world.set(NOW + 2_000);
+    effects.set(NOW + 2_000);
     expect(await euro(port)).toBe('0.92');
     writeFileSync(file, '{"base":"USD","rates":{"EUR":"0","QQQ":"1"}}');
-    world.set(NOW + 4_000);
+    effects.set(NOW + 4_000);
     expect(await euro(port)).toBe('0.92');
-    world.set(NOW + 6_000);
+    effects.set(NOW + 6_000);
     await euro(port);
     expect(notes).toEqual([
       `The rates in ${file} cannot be used: rates.EUR: 0 is not a decimal above zero; ` +
         'rates.QQQ: QQQ is not a currency here.',
     ]);
-    world.set(NOW + HOUR + 1);
+    effects.set(NOW + HOUR + 1);
     expect(await euro(port)).toBeUndefined();
   });
 
   it('dates a table that says no time by its file', async () => {
-    const world = testWorld(NOW);
+    const effects = testEffects(NOW);
     const file = path.join(folder, 'rates.csv');
     writeFileSync(file, 'base,USD\nEUR,0.9\n');
     utimesSync(file, NOW / 1000, NOW / 1000 - 60);
-    const port = fileRates(world, file, options);
+    const port = fileRates(effects, file, options);
     expect((await port.rate('USD', 'EUR'))?.at).toBe(NOW - 60_000);
-    world.set(NOW + HOUR - 60_000 + 1);
+    effects.set(NOW + HOUR - 60_000 + 1);
     expect(await euro(port)).toBeUndefined();
   });
 
   it('throws at first where the file is bad or absent', () => {
-    const world = testWorld(NOW);
+    const effects = testEffects(NOW);
     const file = path.join(folder, 'bad.csv');
     writeFileSync(file, 'EUR,zero\n');
-    expect(() => fileRates(world, file, options)).toThrow(
+    expect(() => fileRates(effects, file, options)).toThrow(
       `The rates in ${file} cannot be used: base must name the currency that all rates are for; ` +
         'line 1: zero is not a decimal above zero.',
     );
-    expect(() => fileRates(world, path.join(folder, 'none.csv'), options)).toThrow('ENOENT');
+    expect(() => fileRates(effects, path.join(folder, 'none.csv'), options)).toThrow('ENOENT');
   });
 });

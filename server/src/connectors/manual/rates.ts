@@ -2,7 +2,7 @@
 // the network, or from a file that somebody keeps. Old rates are worse than none, so a table that is older
 // than the setting allows gives no rate, and neither does one that comes from the future.
 import { readFileSync, statSync } from 'node:fs';
-import type { Time, World } from '../../kernel/world.ts';
+import type { Effects, Time } from '../../kernel/effects.ts';
 import type { RatePort } from '../ports/index.ts';
 import { midRate, type Parsed, type RateTable, tableOfCsv, tableOfJson } from './rate-table.ts';
 
@@ -39,14 +39,14 @@ function fresh(
  * Rates from a service that answers GET with a table as JSON. It is asked at most once a minute; while it
  * does not answer, its last table serves until that is too old.
  */
-export function httpRates(world: World, url: string, options: RateOptions): RatePort {
+export function httpRates(effects: Effects, url: string, options: RateOptions): RatePort {
   const { maxAgeMs, note } = options;
   let table: RateTable | undefined;
   let askAt = 0;
   let asking: Promise<void> | undefined;
 
   async function ask(): Promise<string | undefined> {
-    const reply = await world.http({
+    const reply = await effects.http({
       url,
       method: 'GET',
       headers: { accept: 'application/json' },
@@ -66,17 +66,17 @@ export function httpRates(world: World, url: string, options: RateOptions): Rate
   async function renew(): Promise<void> {
     const problem = await ask().catch(() => 'does not answer');
     if (problem) note(`The rate service ${problem}.`);
-    askAt = world.now() + (problem ? RETRY_AFTER_MS : ASK_EVERY_MS);
+    askAt = effects.now() + (problem ? RETRY_AFTER_MS : ASK_EVERY_MS);
     asking = undefined;
   }
 
   return {
     async rate(from, to) {
-      if (world.now() >= askAt) {
+      if (effects.now() >= askAt) {
         asking ??= renew();
         await asking;
       }
-      return fresh(table, from, to, world.now(), maxAgeMs);
+      return fresh(table, from, to, effects.now(), maxAgeMs);
     },
   };
 }
@@ -99,17 +99,17 @@ function readTable(file: string): RateTable {
  * Rates from a file, JSON or, by its name, CSV. It is read again when it changes; a change that cannot be
  * used is told and the table before it serves on, until that is too old. Throws when it is bad at first.
  */
-export function fileRates(world: World, file: string, options: RateOptions): RatePort {
+export function fileRates(effects: Effects, file: string, options: RateOptions): RatePort {
   const stampOf = () => {
     const { mtimeMs, size, ino } = statSync(file);
     return `${mtimeMs} ${size} ${ino}`;
   };
   let stamp = stampOf();
   let table = readTable(file);
-  let lookAt = world.now() + LOOK_EVERY_MS;
+  let lookAt = effects.now() + LOOK_EVERY_MS;
 
   function look(): void {
-    lookAt = world.now() + LOOK_EVERY_MS;
+    lookAt = effects.now() + LOOK_EVERY_MS;
     try {
       const now = stampOf();
       if (now === stamp) return;
@@ -122,8 +122,8 @@ export function fileRates(world: World, file: string, options: RateOptions): Rat
 
   return {
     async rate(from, to) {
-      if (world.now() >= lookAt) look();
-      return fresh(table, from, to, world.now(), options.maxAgeMs);
+      if (effects.now() >= lookAt) look();
+      return fresh(table, from, to, effects.now(), options.maxAgeMs);
     },
   };
 }

@@ -3,9 +3,9 @@
 // that nobody makes this server hammer a provider by inventing keys. A provider that did not answer is left
 // alone for a moment.
 import { type CompactVerifyGetKey, createLocalJWKSet, type JSONWebKeySet } from 'jose';
+import type { Effects, Time } from '../../kernel/effects.ts';
 import { isLoopbackHost } from '../../kernel/net/endpoint.ts';
 import { readUrl } from '../../kernel/net/url.ts';
-import type { Time, World } from '../../kernel/world.ts';
 
 /** Every part of an answer has to come within this, and somebody waits for it. */
 const TIMEOUT_MS = 5_000;
@@ -36,8 +36,8 @@ function isSafe(url: unknown, issuer: string): url is string {
   return protocol === 'http:' && issuer.startsWith('http:') && isLoopbackHost(hostname);
 }
 
-async function jsonAt(world: World, url: string): Promise<Record<string, unknown>> {
-  const reply = await world.http({
+async function jsonAt(effects: Effects, url: string): Promise<Record<string, unknown>> {
+  const reply = await effects.http({
     url,
     method: 'GET',
     headers: { accept: 'application/json' },
@@ -52,19 +52,19 @@ async function jsonAt(world: World, url: string): Promise<Record<string, unknown
   return parsed as Record<string, unknown>;
 }
 
-async function fetchKeys(world: World, issuer: string): Promise<CompactVerifyGetKey> {
+async function fetchKeys(effects: Effects, issuer: string): Promise<CompactVerifyGetKey> {
   const base = issuer.replace(/\/$/, '');
-  const found = await jsonAt(world, `${base}/.well-known/openid-configuration`);
+  const found = await jsonAt(effects, `${base}/.well-known/openid-configuration`);
   if (found.issuer !== issuer) throw new Error('the document is of another issuer');
   const url = found.jwks_uri;
   if (!isSafe(url, issuer)) throw new Error('the address of the keys cannot be used');
   // The library checks the set itself.
-  return createLocalJWKSet((await jsonAt(world, url)) as unknown as JSONWebKeySet);
+  return createLocalJWKSet((await jsonAt(effects, url)) as unknown as JSONWebKeySet);
 }
 
 /** The keys of one provider. `note` is told in a sentence when they cannot be had. */
 export function providerKeys(
-  world: World,
+  effects: Effects,
   issuer: string,
   note: (problem: string) => void,
 ): ProviderKeys {
@@ -74,11 +74,11 @@ export function providerKeys(
 
   async function ask(): Promise<Fetched> {
     try {
-      held = { keys: await fetchKeys(world, issuer), at: world.now() };
+      held = { keys: await fetchKeys(effects, issuer), at: effects.now() };
       failedAt = undefined;
       return held;
     } catch (cause) {
-      failedAt = world.now();
+      failedAt = effects.now();
       note(`The identity provider ${issuer} does not give its keys.`);
       throw new Error('an identity provider cannot be asked', { cause });
     } finally {
@@ -87,7 +87,7 @@ export function providerKeys(
   }
 
   function fetched(): Promise<Fetched> {
-    if (!fetching && failedAt !== undefined && world.now() - failedAt < RETRY_MS) {
+    if (!fetching && failedAt !== undefined && effects.now() - failedAt < RETRY_MS) {
       throw new Error('an identity provider could not be asked a moment ago');
     }
     fetching ??= ask();
@@ -96,11 +96,11 @@ export function providerKeys(
 
   return {
     async known() {
-      if (held && world.now() - held.at < KEPT_MS) return held.keys;
+      if (held && effects.now() - held.at < KEPT_MS) return held.keys;
       return (await fetched()).keys;
     },
     async renewed() {
-      if (held && world.now() - held.at < REFETCH_MS) return undefined;
+      if (held && effects.now() - held.at < REFETCH_MS) return undefined;
       return (await fetched()).keys;
     },
   };

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { type CryptoKey, exportSPKI, importJWK } from 'jose';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/kit/app/world.ts';
+import { testEffects } from '../../../test/kit/app/effects.ts';
 import {
   type ProviderKey,
   providerKey,
@@ -27,23 +27,23 @@ const NO_SIGNATURE = { problem: 'refused', reason: 'The signature of the token i
 const NO_KEY = { problem: 'refused', reason: 'The key of the token is not one of its issuer.' };
 
 function setUp(issuers: readonly string[] = [provider.issuer]) {
-  const world = testWorld();
+  const effects = testEffects();
   const notes: string[] = [];
-  const { verify } = httpOidc(world, { issuers, note: (problem) => notes.push(problem) });
+  const { verify } = httpOidc(effects, { issuers, note: (problem) => notes.push(problem) });
   const claims = () => {
-    const seconds = world.now() / 1000;
+    const seconds = effects.now() / 1000;
     const user = { iss: provider.issuer, aud: 'app-1', sub: 'user-1', email: 'ada@example.com' };
     return { ...user, iat: seconds, exp: seconds + 300 };
   };
   return {
-    world,
+    effects,
     notes,
     claims,
-    verify: (text: string) => verify(text, world.now()),
+    verify: (text: string) => verify(text, effects.now()),
     /** What is said of a token by this key. */
     judge: async (key: ProviderKey, more: object = {}, header: object = {}) =>
-      verify(await signToken(key, { ...claims(), ...more }, header), world.now()),
-    pass: (ms: number) => world.set(world.now() + ms),
+      verify(await signToken(key, { ...claims(), ...more }, header), effects.now()),
+    pass: (ms: number) => effects.set(effects.now() + ms),
   };
 }
 
@@ -140,14 +140,14 @@ describe('what is not', () => {
   });
 
   it('a stale token, about which nobody is asked, or one of somebody unknown', async () => {
-    const { judge, world } = setUp();
-    expect(await judge(first, { iat: world.now() / 1000 - 61 })).toEqual({
+    const { judge, effects } = setUp();
+    expect(await judge(first, { iat: effects.now() / 1000 - 61 })).toEqual({
       problem: 'refused',
       reason: 'The token is too old: iat is over 60 s ago.',
     });
     expect(await judge(first, { iss: 'https://id.example.com' })).toEqual({
       problem: 'malformed',
-      reason: 'is of an issuer that is not supported',
+      reason: 'is from an unsupported issuer',
     });
     expect(provider.seen()).toEqual([]);
   });

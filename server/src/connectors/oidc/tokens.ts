@@ -8,7 +8,7 @@ import {
   type OidcToken,
   readOidcToken,
 } from '../../catalog/identity/oidc.ts';
-import type { World } from '../../kernel/world.ts';
+import type { Effects } from '../../kernel/effects.ts';
 import type { OidcPort } from '../ports/wallets.ts';
 import { type ProviderKeys, providerKeys } from './keys.ts';
 
@@ -55,9 +55,9 @@ async function seek(text: string, keys: ProviderKeys): Promise<Signature> {
   return renewed ? signatureOf(text, renewed) : first;
 }
 
-export function httpOidc(world: World, { issuers, note = () => {} }: OidcSettings): OidcPort {
+export function httpOidc(effects: Effects, { issuers, note = () => {} }: OidcSettings): OidcPort {
   const providers = new Map(
-    [...OIDC_ISSUERS, ...issuers].map((issuer) => [issuer, providerKeys(world, issuer, note)]),
+    [...OIDC_ISSUERS, ...issuers].map((issuer) => [issuer, providerKeys(effects, issuer, note)]),
   );
   return {
     async verify(text, now) {

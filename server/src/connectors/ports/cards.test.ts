@@ -2,26 +2,26 @@
 // all of this; what only one of them promises is tested beside it.
 
 import { describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/kit/app/world.ts';
+import { testEffects } from '../../../test/kit/app/effects.ts';
 import type { Mode } from '../../kernel/mode.ts';
 import { createVault } from '../../runtime/security/vault.ts';
 import { connectorRegistry, custodyKeysOf } from '../registry.ts';
 import {
   CARD_REQUESTS,
+  type CardFundingDebit,
   type CardOrder,
-  type CardPull,
   type CardRequest,
   DECLINE_REASONS,
+  type FundingDebitProgress,
   type IssuedCard,
   type IssueProgress,
   type IssuerPort,
-  type PullProgress,
 } from './cards.ts';
 
-const world = testWorld();
-const NOW = world.now();
-const keysOf = (byte: number) => custodyKeysOf(createVault(world, () => Buffer.alloc(32, byte)));
-const registry = connectorRegistry(world, { custodyKeys: keysOf(7) });
+const effects = testEffects();
+const NOW = effects.now();
+const keysOf = (byte: number) => custodyKeysOf(createVault(effects, () => Buffer.alloc(32, byte)));
+const registry = connectorRegistry(effects, { custodyKeys: keysOf(7) });
 const ISSUERS: readonly (readonly [string, Mode])[] = [['sandbox', 'sandbox']];
 
 /** Endings that script the sandbox; to any other issuer they are like the rest. */
@@ -41,9 +41,9 @@ const everyOrder = SUFFIXES.flatMap((suffix) => [order(`card-${suffix}`), order(
 
 const merchant = (suffix: string) => ({ descriptor: `SHOP ${suffix}`, mcc: '5411', country: 'US' });
 
-const pullOf = (suffix: string): CardPull => ({
+const pullOf = (suffix: string): CardFundingDebit => ({
   ...{ id: `CardTransaction:${uuid('000')} pull.1`, cardId: 'Card:1', accountId: 'Account:1' },
-  ...{ amount: 1_000n, currency: 'USD', merchant: merchant(suffix), pulledAt: NOW },
+  ...{ amount: 1_000n, currency: 'USD', merchant: merchant(suffix), requestedAt: NOW },
 });
 
 const everyPull = SUFFIXES.map(pullOf);
@@ -154,7 +154,7 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
     await expect(issuer.details(other)).rejects.toThrow();
     const damaged = { cardId: one.of.id, secret: `${one.card.secret.slice(0, -4)}AAAA` };
     await expect(issuer.details(damaged)).rejects.toThrow();
-    const stranger = connectorRegistry(world, { custodyKeys: keysOf(8) })(environment).issuer;
+    const stranger = connectorRegistry(effects, { custodyKeys: keysOf(8) })(environment).issuer;
     const own = { cardId: one.of.id, secret: one.card.secret };
     await expect(stranger?.details(own)).rejects.toThrow();
   });
@@ -174,13 +174,18 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
 
   it('takes a second pull as the first, and comes to an end with it', async () => {
     for (const each of everyPull) {
-      const first = await issuer.pull(each);
-      expect(await issuer.pull({ ...each })).toEqual(first);
-      expect(await Promise.all([issuer.pull(each), issuer.pull(each)])).toEqual([first, first]);
-      const end = await endOf<PullProgress>(first, (now) => issuer.checkPull(each, now));
+      const first = await issuer.debitFunding(each);
+      expect(await issuer.debitFunding({ ...each })).toEqual(first);
+      expect(await Promise.all([issuer.debitFunding(each), issuer.debitFunding(each)])).toEqual([
+        first,
+        first,
+      ]);
+      const end = await endOf<FundingDebitProgress>(first, (now) =>
+        issuer.checkFundingDebit(each, now),
+      );
       expect(['confirmed', 'failed']).toContain(end?.state);
       // An end is one: later questions are answered the same.
-      expect(await issuer.checkPull(each, NOW + 86_400_000)).toEqual(end);
+      expect(await issuer.checkFundingDebit(each, NOW + 86_400_000)).toEqual(end);
     }
   });
 
@@ -191,9 +196,9 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
           ...{ id: `CardMessage:${uuid('000')}`, token: 'token', cardId: 'Card:1', kind },
           ...{ amount: 1n, currency: 'USD', merchant: merchant(suffix) },
         };
-        const reason = issuer.objection?.(request);
+        const reason = issuer.declineReason?.(request);
         if (reason !== undefined) expect(DECLINE_REASONS).toContain(reason);
-        expect(issuer.objection?.({ ...request })).toBe(reason);
+        expect(issuer.declineReason?.({ ...request })).toBe(reason);
       }
     }
   });
@@ -212,6 +217,6 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
 describe('an issuer', () => {
   it('is there for the sandbox alone, and where something can be sealed', () => {
     expect(registry('production').issuer).toBeUndefined();
-    expect(connectorRegistry(world)('sandbox').issuer).toBeUndefined();
+    expect(connectorRegistry(effects)('sandbox').issuer).toBeUndefined();
   });
 });

@@ -1,8 +1,9 @@
 // The port of a card issuer, in both directions. We ask it to issue cards, to change them, to take what a
 // payment costs from an account, and to show a number; it asks us whether a payment may be made, and tells us
 // what the network says about it afterwards. Amounts are smallest units of the card's currency.
+
+import type { Time } from '../../kernel/effects.ts';
 import type { Money } from '../../kernel/money.ts';
-import type { Time } from '../../kernel/world.ts';
 
 /** A card that is to be issued. */
 export interface CardOrder {
@@ -117,16 +118,16 @@ export type CardDecision =
   | { approved: false; reason: DeclineReason };
 
 /** What is taken from an account for a payment. The same `id` is the same pull. */
-export interface CardPull extends Money {
+export interface CardFundingDebit extends Money {
   id: string;
   cardId: string;
   accountId: string;
   merchant: CardMerchant;
-  pulledAt: Time;
+  requestedAt: Time;
 }
 
 /** `failed`: the money was certainly not taken. */
-export type PullProgress =
+export type FundingDebitProgress =
   | { state: 'confirmed' }
   | { state: 'pending'; checkAfterMs: number }
   | { state: 'failed' };
@@ -137,7 +138,7 @@ export type PullProgress =
  * (it cannot be true), that is final. Everything else, SERVICE_UNAVAILABLE as well as a connection that
  * broke, is no answer yet: the same message is asked or told again.
  */
-export interface IssuerDesk {
+export interface CardNetworkHandler {
   /**
    * Decides, with the money set aside in the same commit. What is decided later than `answerBy` is undone
    * before it is answered: nothing stays set aside, unless a pull of it is under way. That money is free
@@ -146,15 +147,15 @@ export interface IssuerDesk {
    */
   authorize(request: CardRequest, answerBy: Time): Promise<CardDecision>;
   /** Where it rejects nothing was heeded, as far as is known; unless that is final, tell it again. */
-  tell(notice: CardNotice): Promise<void>;
+  applyNotice(notice: CardNotice): Promise<void>;
 }
 
 export interface IssuerPort {
   /**
-   * Called once, when the server starts: the desk that requests of this environment's network are put to.
+   * Called once, when the server starts: the handler that requests of this environment's network are put to.
    * Without it nobody asks.
    */
-  attend?(desk: IssuerDesk): void;
+  connect?(handler: CardNetworkHandler): void;
   issue(order: CardOrder): Promise<IssueProgress>;
   /** Asked at the times that `checkAfterMs` named. */
   check(order: CardOrder, now: Time): Promise<IssueProgress>;
@@ -163,9 +164,9 @@ export interface IssuerPort {
   /** Number and code, for the one page that shows them. */
   details(card: { cardId: string; secret: string }): Promise<CardDetails>;
   /** What the issuer itself has against a request, before anybody looks into the books. */
-  objection?(request: CardRequest): DeclineReason | undefined;
+  declineReason?(request: CardRequest): DeclineReason | undefined;
   /** Whether the card may be paid from an account of its holder. */
   accepts?(accountId: string, card: FundedCard): boolean;
-  pull(pull: CardPull): Promise<PullProgress>;
-  checkPull(pull: CardPull, now: Time): Promise<PullProgress>;
+  debitFunding(pull: CardFundingDebit): Promise<FundingDebitProgress>;
+  checkFundingDebit(pull: CardFundingDebit, now: Time): Promise<FundingDebitProgress>;
 }

@@ -1,13 +1,13 @@
 // What every checker of documents must keep, whoever is behind it, and what each environment's own does.
 import { describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/kit/app/world.ts';
+import { testEffects } from '../../../test/kit/app/effects.ts';
 import { pdfFile } from '../../../test/kit/http/documents.ts';
 import { offersOf } from '../../../test/kit/payments/connectors.ts';
 import { connectorRegistry } from '../registry.ts';
 import { REASON_BY_ENDING } from '../sandbox/identity/documents.ts';
 import type { DocumentCheck, DocumentFindings } from './documents.ts';
 
-const world = testWorld();
+const effects = testEffects();
 const CODES = Object.keys(REASON_BY_ENDING);
 
 const WHOLE: DocumentFindings = {
@@ -36,7 +36,7 @@ const FAULTY: readonly Partial<DocumentFindings>[] = [
   { width: null, height: null },
 ];
 
-describe.each(offersOf('documents', world))(
+describe.each(offersOf('documents', effects))(
   'the documents of the %s connector in %s',
   (...offer) => {
     const [, , documents] = offer;
@@ -64,7 +64,7 @@ describe.each(offersOf('documents', world))(
 );
 
 describe('the names that script the sandbox', () => {
-  const { documents } = connectorRegistry(world)('sandbox');
+  const { documents } = connectorRegistry(effects)('sandbox');
   const said = async (fileName: string) => {
     const verdict = await documents?.check(documentOf(fileName));
     return verdict?.state === 'refused' ? verdict.code : 'accepted';

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/kit/app/world.ts';
+import { testEffects } from '../../../test/kit/app/effects.ts';
 import { startIdentityService } from '../../../test/kit/http/identity-service.ts';
 import { startMailServer } from '../../../test/kit/http/mail-server.ts';
 import { startReceiver } from '../../../test/kit/http/webhook-receiver.ts';
@@ -18,8 +18,8 @@ import { fieldErrors } from '../../kernel/contract/validate.ts';
 import { connectorRegistry } from '../registry.ts';
 import type { IdentityCase, PaymentFunding, Progress, RailInstruction } from './index.ts';
 
-const world = testWorld();
-const NOW = world.now();
+const effects = testEffects();
+const NOW = effects.now();
 const folder = mkdtempSync(path.join(os.tmpdir(), 'connectors-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -52,7 +52,7 @@ writeFileSync(
 );
 
 const settings = { ratesFile, fundingFile };
-const registry = connectorRegistry(world, settings);
+const registry = connectorRegistry(effects, settings);
 
 /** Endings that script the sandbox; to any other connector they are like the rest. */
 const SUFFIXES = ['000', '001', '002', '003', '004', '005', '006', '007'];
@@ -72,7 +72,7 @@ const ending = (suffix: string): RailInstruction =>
     account: { ...exampleOf('USD_ACCOUNT'), accountNumber: `123456${suffix}` },
   });
 
-describe.each(offersOf('rail', world))(
+describe.each(offersOf('rail', effects))(
   'the rail of the %s connector in %s',
   (_name, mode, rail) => {
     const everyWay = [
@@ -144,7 +144,7 @@ describe.each(offersOf('rail', world))(
   },
 );
 
-const RATES = offersOf('rates', world, settings);
+const RATES = offersOf('rates', effects, settings);
 
 describe.each(RATES)('the rates of the %s connector in %s', (_name, _mode, rates) => {
   it('turn around, and are of a moment that has been', async () => {
@@ -167,7 +167,7 @@ describe.each(RATES)('the rates of the %s connector in %s', (_name, _mode, rates
   });
 });
 
-const FUNDING = offersOf('funding', world, settings);
+const FUNDING = offersOf('funding', effects, settings);
 
 describe.each(FUNDING)('the funding of the %s connector in %s', (_name, _mode, funding) => {
   const idAt = (at: number) =>
@@ -203,7 +203,7 @@ describe.each(FUNDING)('the funding of the %s connector in %s', (_name, _mode, f
   });
 });
 
-describe.each(offersOf('names', world))(
+describe.each(offersOf('names', effects))(
   'the names of the %s connector in %s',
   (_name, _mode, names) => {
     it('are answered in the end, by asking at the times that are named', async () => {
@@ -229,7 +229,7 @@ const MESSENGERS = [
     'mail',
     async () => {
       const peer = await startMailServer();
-      const { mail } = connectorRegistry(world, { smtpUrl: peer.url, mailFrom: 'a@example.com' })(
+      const { mail } = connectorRegistry(effects, { smtpUrl: peer.url, mailFrom: 'a@example.com' })(
         'production',
       );
       const told = { taken: 250, refused: 550, later: 451 };
@@ -246,7 +246,7 @@ const MESSENGERS = [
     'sms',
     async () => {
       const peer = await startReceiver();
-      const { sms } = connectorRegistry(world, { smsUrl: peer.url })('production');
+      const { sms } = connectorRegistry(effects, { smsUrl: peer.url })('production');
       const told = { taken: 202, refused: 422, later: 429 };
       return {
         peer,
@@ -280,9 +280,9 @@ describe.each(MESSENGERS)('the %s connector', (_name, start) => {
   });
 
   it('is not there unless a setting says so, and never in the sandbox', () => {
-    const bare = connectorRegistry(world)('production');
+    const bare = connectorRegistry(effects)('production');
     const full = { smtpUrl: 'smtps://a', mailFrom: 'a@example.com', smsUrl: 'https://a' };
-    const sandbox = connectorRegistry(world, full)('sandbox');
+    const sandbox = connectorRegistry(effects, full)('sandbox');
     for (const { mail, sms } of [bare, sandbox])
       expect([mail, sms]).toEqual([undefined, undefined]);
   });
@@ -301,8 +301,8 @@ afterAll(() => silent.close());
 silent.answer((reply) => reply.socket?.destroy());
 const CHECKERS = [
   ['sandbox', registry('sandbox').identity],
-  ['bridge', connectorRegistry(world, { identityUrl: service.url })('production').identity],
-  ['silent', connectorRegistry(world, { identityUrl: silent.url })('production').identity],
+  ['bridge', connectorRegistry(effects, { identityUrl: service.url })('production').identity],
+  ['silent', connectorRegistry(effects, { identityUrl: silent.url })('production').identity],
 ] as const;
 
 describe.each(CHECKERS)('the identity checks of the %s connector', (name, identity) => {
@@ -351,8 +351,8 @@ describe.each(CHECKERS)('the identity checks of the %s connector', (name, identi
 
 describe('production', () => {
   it('is never served by the sandbox, and has no rates and coordinates that nobody set', () => {
-    const bare = connectorRegistry(world)('production');
-    const sandbox = connectorRegistry(world)('sandbox');
+    const bare = connectorRegistry(effects)('production');
+    const sandbox = connectorRegistry(effects)('sandbox');
     expect(bare.rail).toBeDefined();
     expect(bare.rail).not.toBe(sandbox.rail);
     const { rates, funding, names, identity, uma } = bare;

@@ -5,9 +5,9 @@
 import type { FindingType } from '../../catalog/identity/verification-errors.ts';
 import type { PaymentInstructions } from '../../catalog/rails/payment-instructions.ts';
 import type { UmaProvider } from '../../catalog/rails/uma-providers.ts';
+import type { Time } from '../../kernel/effects.ts';
 import type { Code } from '../../kernel/fault.ts';
 import type { Money, Rate } from '../../kernel/money.ts';
-import type { Time } from '../../kernel/world.ts';
 import type { IssuerPort } from './cards.ts';
 import type { DocumentCheckPort } from './documents.ts';
 import type { MintPort } from './stablecoins.ts';
@@ -224,7 +224,7 @@ export interface PaymentFunding extends Money {
 }
 
 /** Why another UMA provider, or the way to it, says no: an error code of ours and a sentence. */
-export interface UmaRefusal {
+export interface UmaRejection {
   state: 'refused';
   code: Code;
   reason: string;
@@ -245,11 +245,11 @@ type UmaLookup =
       /** What the receiver's side wants to know of the payer. */
       requiredPayerData: { name: string; mandatory: boolean }[];
     }
-  | UmaRefusal;
+  | UmaRejection;
 
 type UmaPayReply =
   | { state: 'accepted'; reference: string; receiverInfo?: Record<string, unknown> }
-  | UmaRefusal;
+  | UmaRejection;
 
 /** One payment to a UMA address. Its money is what is received. */
 export interface UmaPayment extends Money {

@@ -3,17 +3,17 @@ import {
   folderSetting,
   listOf,
   listSetting,
-  serviceComplaint,
-  unless,
+  problemUnless,
+  serviceUrlProblem,
 } from '../../kernel/settings.ts';
 
 /** A provider's name is its address without a query, exactly as its tokens contain it. */
-function issuersComplaint(text: string): string | undefined {
+function issuersProblem(text: string): string | undefined {
   const isGood = (each: string) =>
-    serviceComplaint(each) === undefined && !/[?#@\s]/.test(each) && each.length <= 512;
-  const complaint =
+    serviceUrlProblem(each) === undefined && !/[?#@\s]/.test(each) && each.length <= 512;
+  const problem =
     'must be addresses with https, or with http on this machine, without a query, with commas between';
-  return unless(listOf(text).every(isGood), complaint);
+  return problemUnless(listOf(text).every(isGood), problem);
 }
 
 /** Identity providers whose tokens are accepted beside those that always are. */
@@ -24,7 +24,7 @@ export const OidcIssuers = listSetting(
     value: 'URLS',
     help: 'more identity providers that users of wallets may sign in with, commas between',
   },
-  issuersComplaint,
+  issuersProblem,
 );
 
 /** Where files are kept; with a bucket, where they are staged. */

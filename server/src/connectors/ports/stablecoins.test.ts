@@ -1,7 +1,7 @@
 // What every provider of stablecoins must keep, whoever is behind the port, and that production has none
 // until one is connected.
 import { describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/kit/app/world.ts';
+import { testEffects } from '../../../test/kit/app/effects.ts';
 import { exampleOf } from '../../catalog/accounts/account-examples.ts';
 import { connectorRegistry } from '../registry.ts';
 import { sandboxMint } from '../sandbox/stablecoins/mint.ts';
@@ -44,7 +44,7 @@ const PROVIDERS: readonly Provider[] = [
 ];
 
 /** The provider on a clock of the test's own, linked as a platform is. */
-async function desk({ port, credentials, token, wallet, bank }: Provider) {
+async function fixture({ port, credentials, token, wallet, bank }: Provider) {
   const clock = { now: START };
   const mint = port(() => clock.now);
   const [providerAccountId] = await mint.accountsOf(credentials);
@@ -74,13 +74,13 @@ async function desk({ port, credentials, token, wallet, bank }: Provider) {
 
 describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
   it('opens the same accounts for the same credentials', async () => {
-    const { mint, link } = await desk(provider);
+    const { mint, link } = await fixture(provider);
     const again = await mint.accountsOf(provider.credentials);
     expect(again).toEqual([link.providerAccountId]);
   });
 
   it('describes a token, and a token it does not know', async () => {
-    const { mint, link, token } = await desk(provider);
+    const { mint, link, token } = await fixture(provider);
     const answer = await mint.token(link, token, null);
     expect(answer.state).toBe('found');
     const found = answer.state === 'found' ? answer.token : undefined;
@@ -91,7 +91,7 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
   });
 
   it('makes an account known once, and tells two accounts apart', async () => {
-    const { mint, link, ends } = await desk(provider);
+    const { mint, link, ends } = await fixture(provider);
     expect(await mint.linkAccount(link, provider.bank)).toEqual({
       state: 'linked',
       reference: ends.bank.reference,
@@ -100,14 +100,14 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
   });
 
   it('refuses an account that its rail cannot reach', async () => {
-    const { mint, link } = await desk(provider);
+    const { mint, link } = await fixture(provider);
     const wrong = { state: 'refused', problem: 'NOT_SUPPORTED' };
     expect(await mint.linkAccount(link, { ...provider.bank, rail: 'SPARK' })).toEqual(wrong);
     expect(await mint.linkAccount(link, { ...provider.wallet, rail: 'WIRE' })).toEqual(wrong);
   });
 
   it('says where to pay for a mint by wire, and until when', async () => {
-    const { mint, link, order } = await desk(provider);
+    const { mint, link, order } = await fixture(provider);
     const answer = await mint.prepare(link, order());
     expect(answer).toMatchObject({
       state: 'accepted',
@@ -118,7 +118,7 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
   });
 
   it('waits for nobody where it collects the money itself', async () => {
-    const { mint, link, order, ends } = await desk(provider);
+    const { mint, link, order, ends } = await fixture(provider);
     const answer = await mint.prepare(link, order({ source: 'ACH_DEBIT', from: ends.bank }));
     expect(answer.state).toBe('accepted');
     expect(answer).not.toHaveProperty('fundingInstructions');
@@ -126,7 +126,7 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
   });
 
   it('names an address to burn from, another one for each burn', async () => {
-    const { mint, link, order, ends } = await desk(provider);
+    const { mint, link, order, ends } = await fixture(provider);
     const burn = { type: 'BURN', source: 'EXTERNAL_ACCOUNT', rail: 'WIRE', to: ends.bank } as const;
     const answers = await Promise.all(
       ['1', '2'].map((id) => mint.prepare(link, order({ ...burn, id }))),
@@ -139,13 +139,13 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
   });
 
   it('takes a second order of one id as the first', async () => {
-    const { mint, link, order } = await desk(provider);
+    const { mint, link, order } = await fixture(provider);
     const first = await mint.submit(link, order());
     expect(await mint.submit(link, order())).toEqual(first);
   });
 
   it('carries an order through, and names the time to look again until it has ended', async () => {
-    const { mint, link, order, clock } = await desk(provider);
+    const { mint, link, order, clock } = await fixture(provider);
     const seen: string[] = [];
     let progress = await mint.submit(link, order());
     for (let turn = 0; turn < 10; turn++) {
@@ -163,7 +163,7 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
 
 describe('the sandbox’s own rows', () => {
   const at = (suffix: string) =>
-    desk({
+    fixture({
       ...(PROVIDERS[0] as Provider),
       credentials: { clientId: 'client', clientSecret: `secret-${suffix}` },
     });
@@ -311,7 +311,7 @@ describe('the sandbox’s own rows', () => {
 });
 
 it('serves no production platform', () => {
-  const connectors = connectorRegistry(testWorld());
+  const connectors = connectorRegistry(testEffects());
   expect(connectors('production').mint).toBeUndefined();
   expect(connectors('sandbox').mint).toBeDefined();
 });

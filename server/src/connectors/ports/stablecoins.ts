@@ -1,7 +1,7 @@
 // The port of whoever issues a platform's stablecoins: who the platform is to it, which tokens it has there,
 // and the minting and burning of them. Fiat moves between banks and the provider and never through our books.
 // Amounts are smallest units of the token. What throws means that the provider gives no answer now.
-import type { Time } from '../../kernel/world.ts';
+import type { Time } from '../../kernel/effects.ts';
 
 export interface ProviderCredentials {
   clientId: string;
@@ -48,7 +48,7 @@ export interface ProviderToken {
   checkAfterMs?: number | null;
 }
 
-export type TokenAnswer =
+export type TokenLookup =
   | { state: 'found'; token: ProviderToken }
   /** The provider has none of this name, or its token is another one on the network. */
   | { state: 'absent' }
@@ -73,7 +73,7 @@ export type LinkProblem =
   | 'PROVIDER_LINK_REQUIRED'
   | 'PROVIDER_LINK_FAILED';
 
-export type LinkAnswer =
+export type LinkResult =
   | { state: 'linked'; reference: string }
   | { state: 'refused'; problem: LinkProblem }
   | Unlinked;
@@ -82,7 +82,7 @@ export type LinkAnswer =
  * An external account at an end of an order: the provider's own name for it. Its details were told when it
  * was linked, and may be erased by now.
  */
-export interface OrderEnd {
+export interface OrderAccount {
   id: string;
   rail: string;
   reference: string;
@@ -100,8 +100,8 @@ export interface MintOrder {
   source: string;
   /** Where the other side goes: SPARK for tokens, a rail for money. */
   rail: string;
-  from?: OrderEnd;
-  to?: OrderEnd;
+  from?: OrderAccount;
+  to?: OrderAccount;
   description: string | null;
   orderedAt: Time;
 }
@@ -116,7 +116,7 @@ export interface FundingInstructions {
 }
 
 /** What the provider says before anything is ordered: whether it would take it, and what to do then. */
-export type OrderAnswer =
+export type OrderPreview =
   | {
       state: 'accepted';
       /** Only where somebody must pay first. */
@@ -142,11 +142,11 @@ export type OrderProgress = { providerStatus: string; checkAfterMs?: number } & 
 export interface MintPort {
   /** The provider accounts that credentials open; none where they are refused. */
   accountsOf(credentials: ProviderCredentials): Promise<readonly string[]>;
-  token(link: ProviderLink, name: TokenName, registeredAt: Time | null): Promise<TokenAnswer>;
+  token(link: ProviderLink, name: TokenName, registeredAt: Time | null): Promise<TokenLookup>;
   /** Makes an external account known to the provider; asked again it is the same link. */
-  linkAccount(link: ProviderLink, account: LinkedAccount): Promise<LinkAnswer>;
+  linkAccount(link: ProviderLink, account: LinkedAccount): Promise<LinkResult>;
   /** Asks without ordering anything. */
-  prepare(link: ProviderLink, order: MintOrder): Promise<OrderAnswer>;
+  prepare(link: ProviderLink, order: MintOrder): Promise<OrderPreview>;
   submit(link: ProviderLink, order: MintOrder): Promise<OrderProgress | Unlinked>;
   check(link: ProviderLink, order: MintOrder, now: Time): Promise<OrderProgress | Unlinked>;
   /** Whether the operator's decision about a token need not be waited for: where nothing is real. */

@@ -6,7 +6,7 @@ import { mnemonicToEntropy, validateMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { compactVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/kit/app/world.ts';
+import { testEffects } from '../../../test/kit/app/effects.ts';
 import { ApiKeyStamper, walletCrypto } from '../../../test/kit/wallets/client-libraries.ts';
 import { compressedPoint, p256PublicKey } from '../../kernel/crypto/p256.ts';
 import { MODES, type Mode } from '../../kernel/mode.ts';
@@ -27,9 +27,9 @@ const {
   verifyStampSignature,
 } = walletCrypto;
 
-const world = testWorld();
-const vault = createVault(world, () => Buffer.alloc(32, 7));
-const registry = connectorRegistry(world, { custodyKeys: custodyKeysOf(vault) });
+const effects = testEffects();
+const vault = createVault(effects, () => Buffer.alloc(32, 7));
+const registry = connectorRegistry(effects, { custodyKeys: custodyKeysOf(vault) });
 const custodianOf = (environment: Mode) => registry(environment).custody as CustodyPort;
 
 const hex = (text: string) => Buffer.from(text, 'hex');
@@ -344,7 +344,7 @@ describe('the custodians of the two environments', () => {
     const all = keys.flatMap(({ bundles, tokens }) => [bundles, tokens]);
     expect(new Set(all).size).toBe(4);
     for (const key of all) expect(p256PublicKey(key).asymmetricKeyType).toBe('ec');
-    const next = connectorRegistry(world, { custodyKeys: custodyKeysOf(vault) });
+    const next = connectorRegistry(effects, { custodyKeys: custodyKeysOf(vault) });
     expect(MODES.map((each) => next(each).custody?.publicKeys())).toEqual(keys);
   });
 
@@ -390,7 +390,7 @@ describe('the custodians of the two environments', () => {
   });
 
   it('are not there without keys', () => {
-    const bare = connectorRegistry(world);
+    const bare = connectorRegistry(effects);
     expect(MODES.map((each) => bare(each).custody)).toEqual([undefined, undefined]);
   });
 });

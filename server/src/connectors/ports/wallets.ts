@@ -2,7 +2,7 @@
 // a scripted environment takes in place of a real signature. They stand apart because the other ports are
 // about money and people.
 import type { OidcVerdict } from '../../catalog/identity/oidc.ts';
-import type { Time } from '../../kernel/world.ts';
+import type { Time } from '../../kernel/effects.ts';
 
 /** What the installation lends a custodian: sealing, and secrets that follow from a purpose. */
 export interface CustodyKeys {
@@ -78,6 +78,6 @@ export interface WalletScript {
   /** What a signature that fails is answered with. */
   failure: 'UNAUTHORIZED';
   /** Whether one of the credentials that are tied to an e-mail address cannot be moved to this one. */
-  keepsBack(email: string): boolean;
+  rejectsEmail(email: string): boolean;
   challengesPerMinute: number;
 }

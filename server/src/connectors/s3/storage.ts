@@ -6,8 +6,8 @@ import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
+import { type Effects, iso, type StreamReply, type StreamRequest } from '../../kernel/effects.ts';
 import { circuitOpenIn } from '../../kernel/net/circuit.ts';
-import { iso, type StreamReply, type StreamRequest, type World } from '../../kernel/world.ts';
 import type { StoragePort } from '../ports/index.ts';
 
 export interface S3Settings {
@@ -28,7 +28,7 @@ const REMOVAL_DEADLINE_MS = 20_000;
 const PAUSES_MS = [250, 1_000, 4_000];
 const EMPTY_SHA256 = createHash('sha256').digest('hex');
 /** Of an answer that says what is wrong. */
-const MOST_WORDS = 10_000;
+const MAX_WORDS = 10_000;
 
 interface Call {
   method: StreamRequest['method'];
@@ -46,7 +46,7 @@ async function wordsOf({ body }: StreamReply): Promise<string> {
   let words = '';
   for await (const chunk of body) {
     words += Buffer.from(chunk).toString('latin1');
-    if (words.length > MOST_WORDS) break;
+    if (words.length > MAX_WORDS) break;
   }
   return words;
 }
@@ -58,7 +58,7 @@ async function problemOf(reply: StreamReply, { method }: Call): Promise<Error> {
   return new Error(`storage answered ${method} with ${reply.status} ${code}`.trim());
 }
 
-function caller(world: World, settings: S3Settings) {
+function caller(effects: Effects, settings: S3Settings) {
   const { endpoint, bucket, region, accessKeyId, secretAccessKey } = settings;
   const base = `${endpoint.replace(/\/+$/, '')}/${bucket}/`;
 
@@ -71,10 +71,10 @@ function caller(world: World, settings: S3Settings) {
       secretAccessKey,
       region,
       service: 's3',
-      datetime: iso(world.now()).replaceAll(/[:-]|\.\d{3}/g, ''),
+      datetime: iso(effects.now()).replaceAll(/[:-]|\.\d{3}/g, ''),
     });
     const { url, headers } = await signer.sign();
-    return world.stream({
+    return effects.stream({
       url: url.toString(),
       method: call.method,
       headers: Object.fromEntries(headers),
@@ -108,8 +108,8 @@ async function nameless(folder: string, name: string): Promise<FileHandle> {
 }
 
 /** `staging` is a folder on this machine's disk. */
-export function s3Storage(world: World, settings: S3Settings, staging: string): StoragePort {
-  const send = caller(world, settings);
+export function s3Storage(effects: Effects, settings: S3Settings, staging: string): StoragePort {
+  const send = caller(effects, settings);
   const demand = async (call: Call, statuses: readonly number[]) => {
     const reply = await send(call);
     if (!statuses.includes(reply.status)) throw await problemOf(reply, call);

@@ -45,10 +45,10 @@ export const sandbox = defineConnector({
     ...(['liveness', 'documents', 'oidc', 'walletScript', 'mint'] as const),
   ],
   optional: ['issuer'],
-  open: ({ world, keys }, { sandboxUmaDomain, oidcIssuers }) => ({
+  open: ({ effects, keys }, { sandboxUmaDomain, oidcIssuers }) => ({
     rail: sandboxRail,
     names: sandboxNames,
-    rates: sandboxRates(world.now),
+    rates: sandboxRates(effects.now),
     funding: { ...sandboxFunding, forPayment: sandboxPaymentFunding },
     identity: sandboxIdentity,
     networkFees: sandboxNetworkFees,
@@ -57,8 +57,8 @@ export const sandbox = defineConnector({
     documents: sandboxDocuments,
     oidc: sandboxOidc(oidcIssuers),
     walletScript: sandboxWalletScript,
-    mint: sandboxMint(world.now),
+    mint: sandboxMint(effects.now),
     // Card numbers are of a range that networks keep for tests.
-    ...(keys ? { issuer: sandboxIssuer(cardNumbers(world, keys)) } : {}),
+    ...(keys ? { issuer: sandboxIssuer(cardNumbers(effects, keys)) } : {}),
   }),
 });

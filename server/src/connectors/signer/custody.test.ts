@@ -4,11 +4,11 @@
 import { validateMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/kit/app/world.ts';
+import { testEffects } from '../../../test/kit/app/effects.ts';
 import { walletCrypto } from '../../../test/kit/wallets/client-libraries.ts';
 import { SEALED_KEY } from '../../../test/kit/wallets/wallet-vectors.ts';
-import { type P256Pair, p256Pair, wholePoint } from '../../kernel/crypto/p256.ts';
-import type { World } from '../../kernel/world.ts';
+import { type P256Pair, p256Pair, uncompressedPoint } from '../../kernel/crypto/p256.ts';
+import type { Effects } from '../../kernel/effects.ts';
 import type { CustodyKeys } from '../ports/wallets.ts';
 import { localCustody } from './custody.ts';
 import { signerOf } from './keys.ts';
@@ -17,10 +17,10 @@ const { generateP256KeyPair, hpkeDecrypt } = walletCrypto;
 
 const hex = (text: string) => Buffer.from(text, 'hex');
 
-/** A world that draws these, and nothing once they are gone. */
-function worldOf(...drawn: string[]): World {
+/** Effects that return these random bytes, then none. */
+function effectsOf(...drawn: string[]): Effects {
   return {
-    ...testWorld(),
+    ...testEffects(),
     random(bytes) {
       const next = hex(drawn.shift() ?? '');
       if (next.length !== bytes) throw new Error(`${bytes} bytes drawn that nobody foretold`);
@@ -51,29 +51,29 @@ const attests = { attests: true };
 const NAMES = { organizationId: 'organization-1', walletId: 'wallet-1' };
 
 describe('the built-in custodian', () => {
-  it('seals the published session key, from what the world draws alone', async () => {
+  it('seals the published session key, with random bytes of the effects only', async () => {
     const { skR, skE, plaintext, sealedKey } = SEALED_KEY;
-    const custody = localCustody(worldOf(plaintext, skE), glassKeys(), attests);
+    const custody = localCustody(effectsOf(plaintext, skE), glassKeys(), attests);
     const client = p256Pair(hex(skR)) as P256Pair;
     expect(await custody.newSessionKey(client.point.toString('hex'))).toEqual({
       publicKey: '0351a7580833898ea1b183cbd7350a4099078c6ef1c1e18e970cd7683035f25e7d',
       sealedKey,
     });
-    expect(wholePoint(SEALED_KEY.pkR)).toBe(client.point.toString('hex'));
+    expect(uncompressedPoint(SEALED_KEY.pkR)).toBe(client.point.toString('hex'));
   });
 
   it('draws again what is no scalar', async () => {
     const { skR, skE, plaintext, sealedKey } = SEALED_KEY;
     const none = ['00'.repeat(32), 'ff'.repeat(32)];
-    const world = worldOf(...none, plaintext, ...none, skE);
-    const custody = localCustody(world, glassKeys(), attests);
+    const effects = effectsOf(...none, plaintext, ...none, skE);
+    const custody = localCustody(effects, glassKeys(), attests);
     const client = (p256Pair(hex(skR)) as P256Pair).point.toString('hex');
     expect((await custody.newSessionKey(client)).sealedKey).toBe(sealedKey);
   });
 
   it('writes the words of BIP-39’s own vectors', async () => {
     const keys = glassKeys();
-    const custody = localCustody(worldOf('7f'.repeat(16), SEALED_KEY.skE), keys, attests);
+    const custody = localCustody(effectsOf('7f'.repeat(16), SEALED_KEY.skE), keys, attests);
     const { seed } = await custody.newSeed(NAMES);
     const client = generateP256KeyPair();
     const to = client.publicKeyUncompressed;
@@ -95,7 +95,7 @@ describe('the built-in custodian', () => {
   it('seals the key of a code under the name of the code', async () => {
     const keys = glassKeys();
     const scalar = `00${'01'.repeat(31)}`;
-    const custody = localCustody(worldOf(scalar), keys, attests);
+    const custody = localCustody(effectsOf(scalar), keys, attests);
     const of = { id: 'AuthMethod:1', organizationId: 'organization-1', expiresAt: 0 };
     const { target, bundle } = await custody.newOtpTarget(of);
     expect(keys.sealed).toEqual([[scalar, 'one-time code key of AuthMethod:1']]);
@@ -112,11 +112,11 @@ describe('the built-in custodian', () => {
       return bytes;
     };
     const scalar = `00${'01'.repeat(31)}`;
-    const custody = localCustody(worldOf(scalar), { ...keys, open }, attests);
+    const custody = localCustody(effectsOf(scalar), { ...keys, open }, attests);
     const { publicKey, signer } = await custody.newSigner({ id: 'DelegatedKey:1' });
     expect(keys.sealed).toEqual([[scalar, 'signer of DelegatedKey:1']]);
     const { point } = p256Pair(hex(scalar)) as P256Pair;
-    expect(wholePoint(publicKey)).toBe(point.toString('hex'));
+    expect(uncompressedPoint(publicKey)).toBe(point.toString('hex'));
     const stamp = await custody.stampWith({ id: 'DelegatedKey:1', signer, payload: '{}' });
     expect(Buffer.from(stamp, 'base64url').toString()).not.toContain(scalar);
     expect(opened).toHaveLength(1);
@@ -125,7 +125,7 @@ describe('the built-in custodian', () => {
 
   it('wipes what it drew', async () => {
     const drawn: Uint8Array[] = [];
-    const real = testWorld();
+    const real = testEffects();
     const random = (bytes: number) => {
       const next = real.random(bytes);
       drawn.push(next);

@@ -24,12 +24,12 @@ import { CompactSign, calculateJwkThumbprint } from 'jose';
 // not know who made it.
 import {
   compressedPoint,
-  drawP256,
+  generateP256,
   type P256Pair,
   p256PrivateKey,
-  wholePoint,
+  uncompressedPoint,
 } from '../../kernel/crypto/p256.ts';
-import { iso, type World } from '../../kernel/world.ts';
+import { type Effects, iso } from '../../kernel/effects.ts';
 import type { CustodyKeys, CustodyPort } from '../ports/wallets.ts';
 import {
   bundleOf,
@@ -106,11 +106,11 @@ const ENTROPY_BYTES = 16;
 const seedContextOf = (walletId: string) => `seed of wallet ${walletId}`;
 
 function newSeed(
-  world: World,
+  effects: Effects,
   keys: Pick<CustodyKeys, 'seal'>,
   { walletId }: { walletId: string },
 ): string {
-  const entropy = world.random(ENTROPY_BYTES);
+  const entropy = effects.random(ENTROPY_BYTES);
   try {
     return keys.seal(entropy, seedContextOf(walletId));
   } finally {
@@ -146,21 +146,21 @@ function once<T extends object>(make: () => T): () => T {
 }
 
 function pointOf(clientPublicKey: string): Buffer {
-  const point = wholePoint(clientPublicKey);
+  const point = uncompressedPoint(clientPublicKey);
   if (!point) throw new RangeError('not a point of P-256');
   return Buffer.from(point, 'hex');
 }
 
 /** `attests`: whether export bundles say who made them; those of scripted wallets do not. */
 export function localCustody(
-  world: World,
+  effects: Effects,
   keys: CustodyKeys,
   { attests }: { attests: boolean },
 ): CustodyPort {
   const bundleSigner = once(() => signerOf(keys, 'wallet bundles'));
   const tokenKey = once(() => signerOf(keys, 'wallet tokens'));
   const namedTokenKey = once(() => tokenSigner(tokenKey()));
-  const draw = () => drawP256(() => world.random(SCALAR_BYTES));
+  const draw = () => generateP256(() => effects.random(SCALAR_BYTES));
 
   async function sealed(clientPublicKey: string, plaintext: Buffer) {
     const ephemeral = draw();
@@ -173,7 +173,7 @@ export function localCustody(
   }
 
   return {
-    newSeed: async (of) => ({ seed: newSeed(world, keys, of) }),
+    newSeed: async (of) => ({ seed: newSeed(effects, keys, of) }),
 
     async exportSeed({ organizationId, walletId, seed, clientPublicKey }) {
       const words = await sealed(clientPublicKey, wordsOf(keys, { walletId, seed }));

@@ -12,6 +12,6 @@ export const signer = defineConnector({
   optional: ['custody'],
   fallbackFor: ['custody'],
   // Wallets of the sandbox hold nothing, so its export bundles carry no attestation.
-  open: ({ mode, world, keys }) =>
-    keys ? { custody: localCustody(world, keys, { attests: mode === 'production' }) } : {},
+  open: ({ mode, effects, keys }) =>
+    keys ? { custody: localCustody(effects, keys, { attests: mode === 'production' }) } : {},
 });

@@ -1,14 +1,14 @@
 // The secrets that a custodian is lent by the installation, and the signing keys that it makes of
 // them. They are derived and not stored, so that every process and every restart signs with the
 // same ones.
-import { drawP256, type P256Pair, p256Pair, p256PrivateKey } from '../../kernel/crypto/p256.ts';
+import { generateP256, type P256Pair, p256Pair, p256PrivateKey } from '../../kernel/crypto/p256.ts';
 import type { CustodyKeys } from '../ports/wallets.ts';
 import type { Signer } from './bundles.ts';
 
 /** The signer of a purpose. What is no scalar is passed over for what the purpose derives next. */
 export function signerOf(keys: Pick<CustodyKeys, 'derive'>, purpose: string): Signer {
   let round = 0;
-  const pair = drawP256(() => keys.derive(round++ ? `${purpose} ${round}` : purpose));
+  const pair = generateP256(() => keys.derive(round++ ? `${purpose} ${round}` : purpose));
   const signer = { privateKey: p256PrivateKey(pair), publicKey: pair.point.toString('hex') };
   pair.scalar.fill(0);
   return signer;

@@ -1,6 +1,6 @@
 // Text messages by a service of the operator's choice, or a small bridge in front of one: each is posted as
 // JSON, and the status is the answer. It is told the message's id, which is the same when it is asked again.
-import type { World } from '../../kernel/world.ts';
+import type { Effects } from '../../kernel/effects.ts';
 import type { SmsPort } from '../ports/index.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -8,10 +8,10 @@ const MAX_BYTES = 65_536;
 /** Refusals that say: not now. What it has against our credentials may be mended in time. */
 const NOT_NOW = [401, 403, 408, 425, 429];
 
-export function smsBridge(world: World, url: string): SmsPort {
+export function smsBridge(effects: Effects, url: string): SmsPort {
   return {
     async send({ id, to, text }) {
-      const { status } = await world.http({
+      const { status } = await effects.http({
         url,
         method: 'POST',
         headers: { 'content-type': 'application/json' },

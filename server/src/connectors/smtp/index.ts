@@ -1,14 +1,14 @@
 // E-mail through the operator's mail server.
 import { Type } from '@sinclair/typebox';
 import { readUrl } from '../../kernel/net/url.ts';
-import { matches, textSetting, unless } from '../../kernel/settings.ts';
+import { matches, problemUnless, textSetting } from '../../kernel/settings.ts';
 import { defineConnector } from '../connector.ts';
 import { smtpMail } from './mail.ts';
 
-function smtpComplaint(text: string): string | undefined {
+function smtpUrlProblem(text: string): string | undefined {
   const url = readUrl(text);
   const good = url && /^smtps?:$/.test(url.protocol) && url.hostname !== '';
-  return unless(Boolean(good), 'must look like smtps://user:password@host:465');
+  return problemUnless(Boolean(good), 'must look like smtps://user:password@host:465');
 }
 
 const settings = Type.Object({
@@ -19,7 +19,7 @@ const settings = Type.Object({
       help: 'mail server that production e-mail goes through, like smtps://user:password@host:465',
       secret: true,
     },
-    smtpComplaint,
+    smtpUrlProblem,
   ),
   mailFrom: textSetting(
     {

@@ -4,7 +4,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/kit/app/world.ts';
+import { testEffects } from '../../../test/kit/app/effects.ts';
 import { type MailServer, startMailServer } from '../../../test/kit/http/mail-server.ts';
 import { smtpMail } from './mail.ts';
 
@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-const mail = (url = server.url) => smtpMail(testWorld(), { url, from });
+const mail = (url = server.url) => smtpMail(testEffects(), { url, from });
 
 async function complaintOf(work: Promise<unknown>): Promise<string> {
   const error = await work.then(

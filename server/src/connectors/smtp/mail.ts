@@ -2,9 +2,10 @@
 // the deadline of `World.call`: it is the one connector that does. It is loaded with the first e-mail,
 // since most servers never send one. Nothing goes over a network in the open: a server on another machine
 // must speak TLS from the start or by STARTTLS, with a certificate that holds.
+
+import type { Effects } from '../../kernel/effects.ts';
 import { circuitOpenIn } from '../../kernel/net/circuit.ts';
 import { isLoopbackHost } from '../../kernel/net/endpoint.ts';
-import type { World } from '../../kernel/world.ts';
 import type { MailPort } from '../ports/index.ts';
 
 interface SmtpSettings {
@@ -26,7 +27,7 @@ const LIMITS = {
 };
 
 /** Out of turn, and not logged in. */
-const AGAINST_US = [503, 530, 535];
+const SENDER_ERRORS = [503, 530, 535];
 
 interface SmtpError {
   code?: unknown;
@@ -38,11 +39,11 @@ interface SmtpError {
  * Whether the server will never take this message: the address is none, or the text is not wanted. What it
  * has against us, our login or sender, may be mended before the message expires.
  */
-function isRefusal({ code, command, responseCode }: SmtpError): boolean {
+function isRejection({ code, command, responseCode }: SmtpError): boolean {
   if (code === 'EENVELOPE' && command === 'API') return true;
   const status = Number(responseCode);
   if (command !== 'RCPT TO' && command !== 'DATA') return false;
-  return status >= 500 && status < 600 && !AGAINST_US.includes(status);
+  return status >= 500 && status < 600 && !SENDER_ERRORS.includes(status);
 }
 
 /** Without the server's words, which repeat whom the message is for. */
@@ -84,7 +85,7 @@ const oneLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ');
 const messageIdOf = (id: string, from: string): string =>
   `<${id.replace(/^\w+:/, '')}@${from.slice(from.lastIndexOf('@') + 1)}>`;
 
-export function smtpMail(world: World, { url, from }: SmtpSettings): MailPort {
+export function smtpMail(effects: Effects, { url, from }: SmtpSettings): MailPort {
   const connection = connectionOf(url);
   const sender = addressIn(from);
   return {
@@ -103,14 +104,14 @@ export function smtpMail(world: World, { url, from }: SmtpSettings): MailPort {
           subject,
           text,
           messageId: messageIdOf(id, sender),
-          date: new Date(world.now()),
+          date: new Date(effects.now()),
           headers: { 'Auto-Submitted': 'auto-generated' },
         };
-        await world.call(LIMITS, (signal) => transport.sendMail({ ...mail, signal }));
+        await effects.call(LIMITS, (signal) => transport.sendMail({ ...mail, signal }));
         return 'sent';
       } catch (error) {
         if (circuitOpenIn(error)) throw error;
-        if (isRefusal(error as SmtpError)) return 'refused';
+        if (isRejection(error as SmtpError)) return 'refused';
         throw failure(error as SmtpError);
       } finally {
         transport.close();

@@ -2,8 +2,8 @@
 // at one moment, which reads the tables of several wings. Balances are counted back from the current ones by
 // the transfers since, so a month costs its own transfers and those after it, not the whole history.
 
+import type { Time } from '../../kernel/effects.ts';
 import type { Mode } from '../../kernel/mode.ts';
-import type { Time } from '../../kernel/world.ts';
 import type { RowStream } from '../../runtime/db/stream.ts';
 import { postedAmountOf } from '../cards/index.ts';
 import { type CardFactColumns, factsOf } from '../payments/card-payments/index.ts';
@@ -64,11 +64,11 @@ const TRANSACTIONS = `select p.environment, t.platform_id, t.customer_id, t.plat
     t.source_account, t.destination_account, t.quote_id, t.failure_reason,
     t.refund->>'status' as refund_status, t.refund->>'reference' as refund_reference,
     coalesce(n.reference, t.source->>'traceNumber') as rail_reference, t.description,
-    t.card_authorized, t.card_closed, t.card_clearings, t.card_refunds, t.card_pulls,
-    t.card_pull_statuses, t.card_released, t.card_written_off, t.card_recovered,
+    t.card_authorized, t.card_closed, t.card_clearings, t.card_refunds, t.card_funding_debits,
+    t.card_funding_debit_statuses, t.card_released, t.card_written_off, t.card_recovered,
     t.card_undone_clearings, t.card_reversed_refunds
   from platforms p join transactions t on t.platform_id = p.id
-    left join rail_notices n on n.id = t.id || '/payout/settled'
+    left join rail_results n on n.id = t.id || '/payout/settled'
   where t.created_at >= $1 and t.created_at < $2
     and ($3::text is null or p.id = $3) and ($4::text is null or p.environment = $4)
   order by t.created_at, t.id`;

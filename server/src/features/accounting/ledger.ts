@@ -5,8 +5,8 @@
 // counted from their mints and burns too; it is no money of the service, and in no total.
 
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
+import { iso } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
-import { iso } from '../../kernel/world.ts';
 import { TOKEN_UNIT, VELOCITY_UNIT } from '../../ledger/chart.ts';
 import { transfersOf } from '../../runtime/committer/ledger-reads.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
@@ -28,7 +28,7 @@ const VERIFY = `with legs as (
     from ledger_transfers p
     where p.phase = 'pending' and not exists (
       select from ledger_transfers r where r.transaction_id = p.transaction_id
-        and r.step = p.step || '!' and r.phase in ('post', 'release'))
+        and r.step = p.step || '!' and r.phase in ('post', 'void'))
     group by p.debit, p.currency
   ), compared as (
     select coalesce(a.id, m.account, h.account) as id,
@@ -52,14 +52,14 @@ const VERIFY = `with legs as (
       on p.transaction_id = r.transaction_id and p.step || '!' = r.step and p.phase = 'pending'
       and p.debit = r.debit and p.credit = r.credit and p.currency = r.currency
       and p.amount = r.amount
-    where r.phase in ('post', 'release') and p.step is null
+    where r.phase in ('post', 'void') and p.step is null
     order by 1, 2 limit 100
   ), counted as (
     select currency, count(*)::text as transfers from ledger_transfers group by currency
   ), totals as (
     select currency, count(*)::text as accounts, sum(holds)::text as holds,
       sum(case when floor is not null then balance else 0 end)::text as owned,
-      sum(case when floor is null then balance else 0 end)::text as house,
+      sum(case when floor is null then balance else 0 end)::text as system,
       sum(held)::text as held, sum(balance)::text as sum
     from compared group by currency having bool_or(balance <> 0 or held <> 0 or moved <> 0)
       or exists (select from counted where counted.currency = compared.currency)
@@ -88,7 +88,7 @@ interface CountedTotal {
   accounts: string;
   holds: string;
   owned: string;
-  house: string;
+  system: string;
   held: string;
   sum: string;
   transfers: string;
@@ -102,7 +102,7 @@ interface Recount {
 
 /**
  * An amount in the unit of a ledger account. Volume is counted in units of its own, with the decimals of the
- * currency: `volume.USD`, `volume.count`.
+ * currency: `velocity.USD`, `velocity.count`.
  */
 export const readableAmount = (amount: string | bigint, unit: string): string =>
   formatAmount({ currency: unit.replace(VELOCITY_UNIT, ''), amount: BigInt(amount) });
@@ -111,28 +111,28 @@ function problemsOf({ wrong, stray, totals }: Recount): string[] {
   const accounts = wrong.flatMap((each) => {
     const { id, currency } = each;
     const amount = (text: string) => `${readableAmount(text, currency)} ${currency}`;
-    if (each.missing) return [`${id} has transfers in ${currency} and no account in it`];
+    if (each.missing) return [`${id} has transfers in ${currency} but no account in this currency`];
     const lines: string[] = [];
     if (each.balance !== each.moved) {
       lines.push(
-        `${id} says it has ${amount(each.balance)}, its transfers say ${amount(each.moved)}`,
+        `${id} has a balance of ${amount(each.balance)}, but its transfers sum to ${amount(each.moved)}`,
       );
     }
     if (each.held !== each.unresolved) {
       lines.push(
-        `${id} says ${amount(each.held)} are held, its pending transfers say ${amount(each.unresolved)}`,
+        `${id} holds ${amount(each.held)}, but its pending transfers sum to ${amount(each.unresolved)}`,
       );
     }
-    if (each.belowFloor) lines.push(`${id} is below its floor`);
+    if (each.belowFloor) lines.push(`${id} is below its minimum balance`);
     return lines;
   });
   const strays = stray.map(
-    ({ transactionId, step }) => `${transactionId} ${step} resolves nothing that was pending`,
+    ({ transactionId, step }) => `${transactionId} ${step} resolves no pending transfer`,
   );
   const sums = totals
     .filter((each) => each.sum !== '0')
     .map(
-      ({ currency, sum }) => `${currency} sums to ${readableAmount(sum, currency)} and not to zero`,
+      ({ currency, sum }) => `${currency} sums to ${readableAmount(sum, currency)} instead of zero`,
     );
   return [...accounts, ...strays, ...sums];
 }
@@ -145,7 +145,7 @@ export interface CurrencyTotal {
   /** Of accounts that belong to an owner. */
   owned: bigint;
   /** Of system accounts. */
-  house: bigint;
+  system: bigint;
   held: bigint;
   /** Zero where the books balance. */
   sum: bigint;
@@ -157,7 +157,7 @@ const totalOf = (counted: CountedTotal): CurrencyTotal => ({
   accounts: Number(counted.accounts),
   holds: Number(counted.holds),
   owned: BigInt(counted.owned),
-  house: BigInt(counted.house),
+  system: BigInt(counted.system),
   held: BigInt(counted.held),
   sum: BigInt(counted.sum),
   transfers: Number(counted.transfers),
@@ -177,7 +177,7 @@ export async function verifyLedger({ db }: Runtime) {
 export async function listPostings({ db }: Runtime, transactionId: string) {
   const rows = await transfersOf(db, transactionId);
   if (rows.length === 0 && !(await readTransaction(db, transactionId))) {
-    throw new Fault('TRANSACTION_NOT_FOUND', 'No such transaction.');
+    throw new Fault('TRANSACTION_NOT_FOUND', 'Transaction not found.');
   }
   return rows.map(({ amount, created_at, ...row }) => ({
     ...row,

@@ -8,7 +8,7 @@ import {
   coded,
   limits,
 } from '../../../test/kit/agents/agent-payments.ts';
-import { agentDesk } from '../../../test/kit/agents/agents.ts';
+import { agentFixture } from '../../../test/kit/agents/agents.ts';
 import {
   balances,
   externalAccount,
@@ -20,13 +20,17 @@ import { testApp } from '../../../test/kit/app/test-app.ts';
 import { european } from '../../../test/kit/customers/contacts.ts';
 import { scaPayer } from '../../../test/kit/sca/strong-customers.ts';
 import { stampWith } from '../../../test/kit/wallets/embedded-wallets.ts';
-import { payloadOf, stamped, walletPayer } from '../../../test/kit/wallets/wallet-payments.ts';
+import {
+  payloadOf,
+  stampHeaders,
+  walletPaymentFixture,
+} from '../../../test/kit/wallets/wallet-payments.ts';
 import { takeDeposit } from '../payments/quotes/index.ts';
 
 const app = testApp();
-const desk = agentDesk(app);
+const fixture = agentFixture(app);
 
-const payer = (more: object = {}, amount?: number) => agentPayer(app, desk, more, amount);
+const payer = (more: object = {}, amount?: number) => agentPayer(app, fixture, more, amount);
 
 describe('money whose customer authorises it', () => {
   it('does not go by a transfer that has waited since before it was so', async () => {
@@ -48,7 +52,7 @@ describe('money whose customer authorises it', () => {
     const { person } = held;
     const eur = held.eur.id;
     const outside = await externalAccount(app, person.id, 'EUR');
-    const agent = await desk.agentOf(person.id);
+    const agent = await fixture.agentOf(person.id);
     const refused = await agent.call('POST', '/agents/me/transfer-out', {
       source: { accountId: eur },
       destination: { accountId: outside.id },
@@ -84,7 +88,7 @@ describe('in production, where nothing sends codes', () => {
     const sql = (text: string) => app.runtime.db.query(text, [person.id]);
     await sql(`update customers set status = 'APPROVED', version = version + 1,
       contact_verification = '{"email":"VERIFIED","phone":"VERIFIED"}' where id = $1`);
-    await sql(`insert into sca_standings
+    await sql(`insert into sca_lockouts
         (id, platform_id, failed_attempts, suspended, session_expires_at, updated_at)
       select id, platform_id, 0, false, '2100-01-01', updated_at from customers where id = $1`);
     const from = await internalAccount(app, person.id, 'EUR', { as });
@@ -95,7 +99,7 @@ describe('in production, where nothing sends codes', () => {
     const accountInfo = { ...iban, beneficiary: { ...beneficiary, countryOfResidence: 'DE' } };
     const added = { customerId: person.id, currency: 'EUR', accountInfo };
     const to = ok(await app.call('POST', '/customers/external-accounts', added, { as }), 201);
-    const agent = await agentDesk(app, { as }).agentOf(person.id, {
+    const agent = await agentFixture(app, { as }).agentOf(person.id, {
       spendingLimits: { currency: 'EUR', perTransactionLimit: 100_00 },
     });
     const body = quoteBody(from.id, to.id, 10_00);
@@ -107,9 +111,9 @@ describe('in production, where nothing sends codes', () => {
 
 describe('a quote that an embedded wallet pays', () => {
   async function quoted(more: object = {}) {
-    const wallets = walletPayer(app);
-    const held = await wallets.rich();
-    const agent = await desk.agentOf(held.customer.id, more as Record<string, unknown>);
+    const wallets = walletPaymentFixture(app);
+    const held = await wallets.fundedWallet();
+    const agent = await fixture.agentOf(held.customer.id, more as Record<string, unknown>);
     const target = await externalAccount(app, held.customer.id, 'EUR');
     const body = quoteBody(held.accountId, target.id, 10_000_000);
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
@@ -121,18 +125,18 @@ describe('a quote that an embedded wallet pays', () => {
   }
   type Waiting = Awaited<ReturnType<typeof quoted>>;
   const approve = ({ agent }: Waiting, id: string) =>
-    desk.manage('POST', `/agents/${agent.id}/actions/${id}/approve`);
+    fixture.manage('POST', `/agents/${agent.id}/actions/${id}/approve`);
 
   it('wants the stamp of its holder, at once and from nobody else', async () => {
     const one = await quoted();
     const key = { 'idempotency-key': 'k' };
     expect(coded(await one.execute(key))).toEqual([401, 'WALLET_SIGNATURE_MISSING']);
-    const { session } = await walletPayer(app).rich();
+    const { session } = await walletPaymentFixture(app).fundedWallet();
     const other = await stampWith(session.privateKey, payloadOf(one.quote));
-    const wrong = await one.execute(stamped(other, key));
+    const wrong = await one.execute(stampHeaders(other, key));
     expect(wrong.status).toBe(401);
     expect(await one.spendable()).toBe(100_000_000);
-    const done = ok(await one.execute(stamped(one.stamp, key)), 200);
+    const done = ok(await one.execute(stampHeaders(one.stamp, key)), 200);
     expect(done.status).toBe('APPROVED');
     expect(await one.spendable()).toBe(90_000_000);
   });
@@ -140,20 +144,20 @@ describe('a quote that an embedded wallet pays', () => {
   it('is approved after the session has ended', async () => {
     const one = await quoted(ASKS);
     expect(coded(await one.execute())).toEqual([401, 'WALLET_SIGNATURE_MISSING']);
-    const action = ok(await one.execute(stamped(one.stamp)), 200);
+    const action = ok(await one.execute(stampHeaders(one.stamp)), 200);
     expect([action.status, action.transaction]).toEqual(['PENDING_APPROVAL', undefined]);
     await app.runtime.db.query('update wallet_sessions set expires_at = $1', [
-      new Date(app.world.now()),
+      new Date(app.effects.now()),
     ]);
-    app.world.set(app.world.now() + 60_000);
+    app.effects.set(app.effects.now() + 60_000);
     expect(ok(await approve(one, action.id), 200).status).toBe('APPROVED');
     expect(await one.spendable()).toBe(90_000_000);
   });
 
   it('is never approved after the quote has expired', async () => {
     const one = await quoted(ASKS);
-    const action = ok(await one.execute(stamped(one.stamp)), 200);
-    app.world.set(Date.parse(one.quote.expiresAt));
+    const action = ok(await one.execute(stampHeaders(one.stamp)), 200);
+    app.effects.set(Date.parse(one.quote.expiresAt));
     expect(ok(await approve(one, action.id), 200).status).toBe('FAILED');
     expect(await one.spendable()).toBe(100_000_000);
   });

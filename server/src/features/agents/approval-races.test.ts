@@ -10,18 +10,18 @@ import {
   waitsAt,
   whats,
 } from '../../../test/kit/agents/agent-payments.ts';
-import { agentDesk } from '../../../test/kit/agents/agents.ts';
+import { agentFixture } from '../../../test/kit/agents/agents.ts';
 import { balances, fund, ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 
 const app = testApp();
-const desk = agentDesk(app);
+const fixture = agentFixture(app);
 
 const HUNDRED = 100_00;
 const payer = (more: object = {}, amount?: number) =>
-  agentPayer(app, desk, { ...ASKS, ...more }, amount);
+  agentPayer(app, fixture, { ...ASKS, ...more }, amount);
 
-const waiting: ReturnType<typeof waitsAt> = (...asked) => waitsAt(app, desk)(...asked);
+const waiting: ReturnType<typeof waitsAt> = (...asked) => waitsAt(app, fixture)(...asked);
 
 describe('a platform that executes the quote while its agent asks for it', () => {
   it('is one of the two', async () => {
@@ -33,7 +33,7 @@ describe('a platform that executes the quote while its agent asks for it', () =>
         app.call('POST', `/quotes/${quote.id}/execute`),
       ]);
       expect([asked.status, executed.status].sort()).toEqual([200, 409]);
-      const waits = ok(await desk.manage('GET', `/agents/approvals?agentId=${agent.id}`), 200);
+      const waits = ok(await fixture.manage('GET', `/agents/approvals?agentId=${agent.id}`), 200);
       expect(waits.data).toHaveLength(asked.status === 200 ? 1 : 0);
     }
     await app.settle();
@@ -105,7 +105,7 @@ describe('words that come together', () => {
     const agent = await payer();
     const [answer] = await Promise.all([
       agent.transfer('out', 1_00),
-      desk.manage('DELETE', `/agents/${agent.id}`),
+      fixture.manage('DELETE', `/agents/${agent.id}`),
     ]);
     expect([201, 401]).toContain(answer.status);
     const [row] = await app.runtime.db.query<{ waits: number }>(
@@ -133,7 +133,7 @@ describe('what waits for a platform', () => {
     for (const kind of KINDS) expect(coded(await agent.ask(kind))).toEqual([409, 'CONFLICT']);
     ok(await agent.decide('reject', last.id), 200);
     await agent.asked('TRANSFER_IN', 'PENDING_APPROVAL');
-    ok(await desk.manage('DELETE', `/agents/${agent.id}`), 204);
+    ok(await fixture.manage('DELETE', `/agents/${agent.id}`), 204);
     const left = "select 1 from agent_actions where agent_id = $1 and status <> 'REJECTED'";
     expect(await db.query(left, [agent.id])).toEqual([]);
   });
@@ -142,12 +142,12 @@ describe('what waits for a platform', () => {
 describe('listAgentApprovals', () => {
   it('lists what waits, by agent, customer and time, in either order and page by page', async () => {
     const platform = await app.newPlatform('Lists');
-    const own = agentDesk(app, { as: platform });
+    const own = agentFixture(app, { as: platform });
     const [one, two] = [await agentPayer(app, own, ASKS), await agentPayer(app, own, ASKS)];
-    const start = app.world.now();
+    const start = app.effects.now();
     const ids: string[] = [];
     for (const agent of [one, two, one]) {
-      app.world.set(app.world.now() + 1_000);
+      app.effects.set(app.effects.now() + 1_000);
       ids.push((await agent.asked('TRANSFER_OUT', 'PENDING_APPROVAL')).id);
     }
     const [first, second, third] = ids;

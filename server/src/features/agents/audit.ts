@@ -1,8 +1,8 @@
-// Who did what with an agent: every action, every decision and every change, with its actor, for good.
+// Append-only audit of agents: every action, decision and change, with its actor.
 import type { Ctx } from '../../runtime/operation/context.ts';
 import { type ActionRow, type AgentRow, agentAudit } from './store.ts';
 
-export type Happening =
+export type AuditEvent =
   | 'CREATED'
   | 'CHANGED'
   | 'POLICY_CHANGED'
@@ -19,14 +19,14 @@ export type Happening =
   | 'ACTION_REJECTED'
   | 'ACTION_FAILED';
 
-/** Whoever asks, as it is written down: an agent, a token, or the server and its operator. */
+/** Actor of an audit entry: an agent, an API token, or the operator. */
 const actorOf = ({ caller }: Ctx): string => caller.agentId ?? caller.tokenId ?? 'operator';
 
-/** Stages a line of the audit. */
-export function note(
+/** Stages an audit entry. */
+export function recordAudit(
   ctx: Ctx,
   agent: Pick<AgentRow, 'id' | 'platform_id' | 'customer_id'>,
-  what: Happening,
+  what: AuditEvent,
   {
     action,
     actor = actorOf(ctx),

@@ -1,4 +1,4 @@
-// What agents, their policies and their actions look like, in requests and in replies.
+// Schemas of agents, their policies and their actions, in requests and in replies.
 
 import { Type } from '@sinclair/typebox';
 import {
@@ -25,31 +25,34 @@ const ExecutionMode = named(
   'AgentExecutionMode',
   oneOf(EXECUTION_MODES, {
     description:
-      'AUTO carries out at once what the policy allows, APPROVAL_REQUIRED asks you first.',
+      'AUTO executes immediately what the policy allows; APPROVAL_REQUIRED waits for the approval of the platform.',
   }),
 );
 
 const MOST = 9_000_000_000_000_000;
 const limit = (description: string) =>
-  Type.Integer({ minimum: 0, maximum: MOST, description: `${description} Smallest units.` });
+  Type.Integer({ minimum: 0, maximum: MOST, description: `${description} In minor units.` });
 const count = Type.Integer({
   minimum: 0,
   maximum: 1_000_000_000,
-  description: 'Payments of a day (UTC) at the most.',
+  description: 'Maximum number of payments per day (UTC).',
 });
-const currency = Type.String({ minLength: 1, maxLength: 10, description: 'Code of a currency.' });
+const currency = Type.String({ minLength: 1, maxLength: 10, description: 'Currency code.' });
 
 const limits = {
-  dailyLimit: maybe(nullable(limit('Of a day (UTC); null for none.'))),
+  dailyLimit: maybe(nullable(limit('Maximum amount per day (UTC); null for no limit.'))),
   dailyTransactionLimit: maybe(count),
-  monthlyLimit: maybe(nullable(limit('Of a month (UTC); null for none.'))),
+  monthlyLimit: maybe(nullable(limit('Maximum amount per month (UTC); null for no limit.'))),
 };
 
 const AgentSpendingLimits = named(
   'AgentSpendingLimits',
   Type.Object(
-    { currency, perTransactionLimit: limit('Of one payment.'), ...limits },
-    { description: 'Payments in other currencies count at the rate of the moment.' },
+    { currency, perTransactionLimit: limit('Maximum amount of one payment.'), ...limits },
+    {
+      description:
+        'Spending limits of an agent. Payments in other currencies are converted at the current rate.',
+    },
   ),
 );
 
@@ -57,21 +60,30 @@ const AgentSpendingLimitsUpdate = named(
   'AgentSpendingLimitsUpdate',
   Type.Object({
     currency: maybe(
-      described(currency, 'The limits are then in this currency, as numbers unchanged.'),
+      described(
+        currency,
+        'New currency of the limits. The numbers of the limits are not converted.',
+      ),
     ),
-    perTransactionLimit: maybe(limit('Of one payment.')),
+    perTransactionLimit: maybe(limit('Maximum amount of one payment.')),
     ...limits,
   }),
 );
 
-const accountId = Type.String({ description: 'Internal account of its customer.' });
+const accountId = Type.String({ description: 'Internal account of the customer.' });
 
 const AgentAccountRule = named(
   'AgentAccountRule',
   Type.Object({
     accountId,
     executionMode: maybe(ExecutionMode),
-    perTransactionLimit: maybe(nullable(limit('Instead of the usual one; null for the usual.'))),
+    perTransactionLimit: maybe(
+      nullable(
+        limit(
+          'Replaces `spendingLimits.perTransactionLimit` for this account; null to use that limit.',
+        ),
+      ),
+    ),
   }),
 );
 
@@ -81,7 +93,7 @@ const AgentAccountRestrictions = named(
     allowedAccountIds: maybe(
       described(
         nullable(Type.Array(accountId, { maxItems: 1_000 })),
-        'The only accounts it may use; null for all of its customer.',
+        'Accounts that the agent may use; null for all accounts of the customer.',
       ),
     ),
     accountRules: maybe(Type.Array(AgentAccountRule, { maxItems: 1_000 })),
@@ -93,9 +105,11 @@ const AgentApprovalThresholds = named(
   Type.Object(
     {
       currency: maybe(currency),
-      amount: maybe(nullable(limit('Above it you are asked; null: never.'))),
+      amount: maybe(
+        nullable(limit('Payments above this amount need approval; null for no threshold.')),
+      ),
     },
-    { description: 'Asks you about large payments although the mode is AUTO.' },
+    { description: 'Requires approval of large payments although the execution mode is AUTO.' },
   ),
 );
 
@@ -130,11 +144,21 @@ const AgentUsage = named(
     {
       dailyTransactionCount: Type.Integer({ minimum: 0 }),
       dailySpend: Type.Integer({ minimum: 0 }),
-      dailyResetDate: maybe(Type.String({ format: 'date', description: 'When the day is over.' })),
+      dailyResetDate: maybe(
+        Type.String({
+          format: 'date',
+          description: 'Date on which the daily counters are reset (UTC).',
+        }),
+      ),
       monthlySpend: Type.Integer({ minimum: 0 }),
-      monthlyResetMonth: maybe(Type.String({ description: 'When the month is over, YYYY-MM.' })),
+      monthlyResetMonth: maybe(
+        Type.String({ description: 'Month in which the monthly counter is reset, YYYY-MM.' }),
+      ),
     },
-    { description: 'What it has spent, in the currency of its limits.' },
+    {
+      description:
+        'Usage of the limits in the current day and month, in minor units of the currency of the limits.',
+    },
   ),
 );
 
@@ -144,15 +168,15 @@ export const Agent = named(
     {
       id: Type.String({ description: 'Agent:<uuid>' }),
       name: Type.String(),
-      customerId: Type.String({ description: 'For whom it acts.' }),
-      isPaused: Type.Boolean({ description: 'It may look and not act.' }),
-      isConnected: Type.Boolean({ description: 'A program has redeemed its device code.' }),
+      customerId: Type.String({ description: 'Customer on whose behalf the agent acts.' }),
+      isPaused: Type.Boolean({ description: 'Paused: read-only.' }),
+      isConnected: Type.Boolean({ description: 'Whether the device code has been redeemed.' }),
       policy: AgentPolicy,
       usage: AgentUsage,
       createdAt: Timestamp,
       updatedAt: Timestamp,
     },
-    { description: 'A program that acts for one customer, within a policy.' },
+    { description: 'A program that acts on behalf of one customer, within a policy.' },
   ),
 );
 
@@ -185,7 +209,7 @@ export const AgentAction = named(
       createdAt: Timestamp,
       updatedAt: Timestamp,
     },
-    { description: 'Something an agent asked for, and what became of it.' },
+    { description: 'A payment requested by an agent, with its approval status.' },
   ),
 );
 

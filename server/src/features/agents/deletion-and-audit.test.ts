@@ -3,7 +3,7 @@
 // forgotten at last.
 import { describe, expect, it } from 'vitest';
 import { ASKS, agentPayer, coded, whats } from '../../../test/kit/agents/agent-payments.ts';
-import { agentDesk, policy } from '../../../test/kit/agents/agents.ts';
+import { agentFixture, policy } from '../../../test/kit/agents/agents.ts';
 import {
   customer,
   externalAccount,
@@ -13,17 +13,17 @@ import {
   quoteBody,
 } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
-import { loginDesk } from '../../../test/kit/sca/login.ts';
+import { loginFixture } from '../../../test/kit/sca/login.ts';
 import { CODE, execute, logIn, provenCustomer } from '../../../test/kit/sca/strong-customers.ts';
 
 const DAY = 86_400_000;
 
 const app = testApp();
-const desk = agentDesk(app);
+const fixture = agentFixture(app);
 
 describe('what an agent asked for and could not have', () => {
   it('is written down with its code', async () => {
-    const agent = await agentPayer(app, desk, {}, 50_00);
+    const agent = await agentPayer(app, fixture, {}, 50_00);
     expect(coded(await agent.transfer('out', 50_01))).toEqual([400, 'INSUFFICIENT_FUNDS']);
     const quote = await agent.quote(50_01);
     expect(coded(await agent.execute(quote.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
@@ -41,7 +41,7 @@ describe('what an agent asked for and could not have', () => {
   });
 
   it('is told once for each of many who spend the last money together', async () => {
-    const agent = await agentPayer(app, desk, {}, 30_00);
+    const agent = await agentPayer(app, fixture, {}, 30_00);
     const all = await Promise.all(Array.from({ length: 12 }, () => agent.transfer('out', 10_00)));
     expect(all.filter(({ status }) => status === 201)).toHaveLength(3);
     const refused = all.filter(({ status }) => status !== 201).map(coded);
@@ -59,12 +59,13 @@ describe('an approval', () => {
     const euros = await internalAccount(app, person.id, 'EUR');
     await fund(app, euros.id, 100_00);
     const target = await externalAccount(app, person.id, 'EUR');
-    const agent = await desk.agentOf(person.id, ASKS);
+    const agent = await fixture.agentOf(person.id, ASKS);
     const body = quoteBody(euros.id, target.id, 10_00);
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
     const path = `/agents/me/quotes/${quote.id}/execute`;
     const action = ok(await agent.call('POST', path), 200);
-    const approve = () => desk.manage('POST', `/agents/${agent.id}/actions/${action.id}/approve`);
+    const approve = () =>
+      fixture.manage('POST', `/agents/${agent.id}/actions/${action.id}/approve`);
     expect(coded(await approve())).toEqual([409, 'SCA_SESSION_REQUIRED']);
     await logIn(app, person.id);
     const approved = ok(await approve(), 200);
@@ -86,7 +87,7 @@ describe('an approval', () => {
     await fund(app, euros.id, 100_00);
     const target = await externalAccount(app, person.id, 'EUR');
     await logIn(app, person.id);
-    const [asks, acts] = [await desk.agentOf(person.id, ASKS), await desk.agentOf(person.id)];
+    const [asks, acts] = [await fixture.agentOf(person.id, ASKS), await fixture.agentOf(person.id)];
     const execution = async ({ call }: typeof asks) => {
       const body = quoteBody(euros.id, target.id, 10_00);
       const quote = ok(await call('POST', '/agents/me/quotes', body), 201);
@@ -95,24 +96,24 @@ describe('an approval', () => {
     const waits = await execution(asks);
     const action = ok(await waits.execute(), 200);
     const { execute: act } = await execution(acts);
-    await loginDesk(app).failTimes(person.id, 5);
-    const approve = () => desk.manage('POST', `/agents/${asks.id}/actions/${action.id}/approve`);
+    await loginFixture(app).failTimes(person.id, 5);
+    const approve = () => fixture.manage('POST', `/agents/${asks.id}/actions/${action.id}/approve`);
     const byPayment = `/transactions/${waits.quote.transactionId}/approve`;
     const locked = [423, 'ACCOUNT_LOCKED'];
     expect(coded(await approve())).toEqual(locked);
-    expect(coded(await desk.manage('POST', byPayment))).toEqual(locked);
+    expect(coded(await fixture.manage('POST', byPayment))).toEqual(locked);
     expect(coded(await act())).toEqual(locked);
     const paidIn = { sourceType: 'REALTIME_FUNDING', currency: 'EUR' };
     const body = { ...quoteBody(euros.id, target.id, 10_00), source: paidIn };
     expect(coded(await acts.call('POST', '/agents/me/quotes', body))).toEqual(locked);
-    await loginDesk(app).reset(person.id);
+    await loginFixture(app).reset(person.id);
     await logIn(app, person.id);
     expect(ok(await approve(), 200).status).toBe('APPROVED');
     await app.settle();
   });
 
   it('that could not be carried out says why in the audit', async () => {
-    const agent = await agentPayer(app, desk, ASKS);
+    const agent = await agentPayer(app, fixture, ASKS);
     const { id } = await agent.asked('TRANSFER_OUT', 'PENDING_APPROVAL');
     await agent.pause();
     expect(ok(await agent.decide('approve', id), 200).status).toBe('FAILED');
@@ -126,7 +127,7 @@ describe('an approval', () => {
 
 describe('the account that UMA payments come in to', () => {
   it('is not an agent’s to delete', async () => {
-    const agent = await agentPayer(app, desk);
+    const agent = await agentPayer(app, fixture);
     const made = await externalAccount(app, agent.customer.id, 'EUR');
     await app.runtime.db.query('update external_accounts set default_uma = true where id = $1', [
       made.id,
@@ -150,7 +151,7 @@ describe('the end of a customer', () => {
     const person = await customer(app);
     const account = await internalAccount(app, person.id, 'USD');
     const target = await externalAccount(app, person.id, 'USD');
-    const all = [await desk.agentOf(person.id, ASKS), await desk.agentOf(person.id, ASKS)];
+    const all = [await fixture.agentOf(person.id, ASKS), await fixture.agentOf(person.id, ASKS)];
     const body = {
       source: { accountId: account.id },
       destination: { accountId: target.id },
@@ -163,9 +164,9 @@ describe('the end of a customer', () => {
     }
     await app.settle();
     for (const each of all) {
-      expect(coded(await desk.manage('GET', `/agents/${each.id}`))).toEqual([404, 'NOT_FOUND']);
+      expect(coded(await fixture.manage('GET', `/agents/${each.id}`))).toEqual([404, 'NOT_FOUND']);
     }
-    const list = ok(await desk.manage('GET', `/agents/approvals?customerId=${person.id}`), 200);
+    const list = ok(await fixture.manage('GET', `/agents/approvals?customerId=${person.id}`), 200);
     expect(list.data).toEqual([]);
     const rows = await app.runtime.db.query(
       `select a.status, a.rejection_reason as reason, t.status as payment
@@ -195,8 +196,8 @@ describe('a device code', () => {
   it('can be asked about for a month after it ran out', async () => {
     const person = await customer(app);
     const body = { name: 'Late', customerId: person.id, policy: policy() };
-    const { deviceCode } = ok(await desk.manage('POST', '/agents', body), 201);
-    const status = () => desk.manage('GET', `/agents/device-codes/${deviceCode.code}/status`);
+    const { deviceCode } = ok(await fixture.manage('POST', '/agents', body), 201);
+    const status = () => fixture.manage('GET', `/agents/device-codes/${deviceCode.code}/status`);
     await app.advance(30 * DAY);
     expect(ok(await status(), 200)).toEqual({ code: deviceCode.code, redeemed: false });
     await app.advance(DAY + 20 * 60_000);

@@ -1,4 +1,4 @@
-// What whoever puts the server together may use of agents.
+// Public interface of the agents feature.
 import type { Feature } from '../../runtime/operation/feature.ts';
 import { agentActionOperations } from './actions/action-operations.ts';
 import { agentWebhooks } from './actions/actions-contract.ts';
@@ -14,7 +14,7 @@ import { agentPersonalData } from './personal-data.ts';
 import { agentReadOperations } from './reads/reads.ts';
 import { actionStates, codeStates } from './states.ts';
 
-export { pendingActionOf, waitingAction } from './actions/approvals.ts';
+export { pendingActionDecision, pendingActionOf } from './actions/approvals.ts';
 export { agentBearers } from './management/authenticator.ts';
 export {
   type AgentDetails,

@@ -1,4 +1,4 @@
-// What the operations of agents are built with, and which agent asks.
+// Dependencies of the agent operations, the calling agent and its permission checks.
 
 import type { Connectors } from '../../connectors/ports/index.ts';
 import { Fault } from '../../kernel/fault.ts';
@@ -6,47 +6,48 @@ import type { Mode } from '../../kernel/mode.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import {
   type AgentPermission,
-  against,
-  outright,
-  type Refusal,
+  generalRejection,
+  type Rejection,
   type Rule,
+  rejection,
 } from './policy/policy.ts';
 import { type AgentRow, agents } from './store.ts';
 
 export interface AgentParts {
   connectors(environment: Mode): Connectors;
-  /** What links to pages of this server begin with. */
+  /** Base URL of links to pages of this server. */
   origin(): string;
 }
 
-/** What amounts are converted with. */
+/** Source of exchange rates for limits. */
 export type RateParts = Pick<AgentParts, 'connectors'>;
 
-export const noAgent = () => new Fault('UNAUTHORIZED', 'The access token is missing or not valid.');
+export const invalidToken = () =>
+  new Fault('UNAUTHORIZED', 'The access token is missing or not valid.');
 
-/** The agent that asks. */
+/** The calling agent. Throws UNAUTHORIZED if it was deleted. */
 export async function ownAgent(ctx: Ctx): Promise<AgentRow> {
   const row = ctx.caller.agentId ? await ctx.read(agents, ctx.caller.agentId) : undefined;
-  if (!row || row.deleted_at !== null) throw noAgent();
+  if (!row || row.deleted_at !== null) throw invalidToken();
   return row;
 }
 
-/** FORBIDDEN; `details.rule` names what of the policy stands against it. */
-export const forbidden = ({ rule, reason }: Refusal) => new Fault('FORBIDDEN', reason, { rule });
+/** FORBIDDEN; `details.rule` names the rule of the policy that rejected the request. */
+export const forbidden = ({ rule, reason }: Rejection) => new Fault('FORBIDDEN', reason, { rule });
 
-/** The refusal behind a fault that says so; undefined of any other. */
-export function refusalOf(error: unknown): Refusal | undefined {
+/** The policy rejection that a fault carries; undefined for any other fault. */
+export function rejectionOf(error: unknown): Rejection | undefined {
   if (!(error instanceof Fault) || error.code !== 'FORBIDDEN') return undefined;
   const rule = error.details?.rule as Rule | undefined;
-  return rule && against(rule, error.message);
+  return rule && rejection(rule, error.message);
 }
 
-/** Throws FORBIDDEN unless the agent may do this. While it is paused it may only read. */
-export function checkMay(
+/** Throws FORBIDDEN unless the policy grants the permission. A paused agent may only read. */
+export function checkAllowed(
   agent: AgentRow,
   permission: AgentPermission | undefined,
   options: { reads?: boolean } = {},
 ): void {
-  const no = outright(agent, permission, options);
+  const no = generalRejection(agent, permission, options);
   if (no) throw forbidden(no);
 }

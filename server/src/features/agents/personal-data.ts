@@ -1,11 +1,11 @@
-// What an export shows of a customer's agents. An erasure ends and removes them, and takes out of their
-// actions why they were rejected.
+// Personal data of agents. An export lists them; an erasure removes them and the rejection reasons of their
+// actions.
 import {
   changedRows,
   OF_CUSTOMER,
   type PersonalData,
 } from '../../runtime/operation/personal-data.ts';
-import { endOneAgent } from './management/management.ts';
+import { deleteNextAgent } from './management/management.ts';
 
 const REASONS = `update agent_actions set rejection_reason = null, version = version + 1
   where customer_id = $1 and rejection_reason is not null returning id`;
@@ -14,9 +14,9 @@ export const agentPersonalData: PersonalData = {
   tables: {
     agents: { rows: OF_CUSTOMER, without: ['token_hash'], erasure: 'removed' },
     agent_actions: { rows: OF_CUSTOMER, erasure: 'emptied' },
-    agent_audit: { rows: OF_CUSTOMER, erasure: { stays: 'who did what with an agent, by ids' } },
+    agent_audit: { rows: OF_CUSTOMER, erasure: { stays: 'audit of agent actions, by id' } },
   },
   subjects: { agent_actions: 'customer_id = $1' },
-  end: endOneAgent,
+  end: deleteNextAgent,
   empty: async ({ db }, { id }) => ({ agent_actions: await changedRows(db, REASONS, [id]) }),
 };

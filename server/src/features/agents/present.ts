@@ -1,7 +1,7 @@
-// An agent as the API shows it.
+// Presents an agent as the API resource `Agent`.
 import type { Static } from '@sinclair/typebox';
+import { iso } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
-import { iso } from '../../kernel/world.ts';
 import { type Ctx, stamps } from '../../runtime/operation/context.ts';
 import type { Agent } from './contract.ts';
 import type { RateParts } from './parts.ts';
@@ -11,13 +11,13 @@ import type { AgentRow } from './store.ts';
 
 type AgentView = Static<typeof Agent>;
 
-/** What a new agent has spent. */
+/** Usage of a new agent. */
 export function nothingSpent({ policy }: AgentRow): Spent {
   const nothing = { currency: policy.spendingLimits.currency, amount: 0n };
   return { count: 0n, day: nothing, month: nothing };
 }
 
-/** Days and months are those of UTC, and are told by the one that comes next. */
+/** Days and months are UTC; the reset fields name the next one. */
 function usageOf({ count, day, month }: Spent, now: number): AgentView['usage'] {
   const today = new Date(now);
   const [year, nth, date] = [today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate()];
@@ -30,7 +30,7 @@ function usageOf({ count, day, month }: Spent, now: number): AgentView['usage'] 
   };
 }
 
-/** An agent which has spent so much. */
+/** The resource with the given usage. */
 export const agentView = (ctx: Ctx, row: AgentRow, spent: Spent): AgentView => ({
   id: row.id,
   name: row.name,
@@ -43,10 +43,10 @@ export const agentView = (ctx: Ctx, row: AgentRow, spent: Spent): AgentView => (
 });
 
 /**
- * What it has spent, for reading. Without a rate, what was spent before its limits changed their currency is
- * left out: nobody may be kept from looking at an agent, or from pausing it, because a price is missing.
+ * Usage for display. Without an exchange rate, usage in former limit currencies is left out, so that a
+ * missing rate blocks neither reading nor pausing an agent.
  */
-async function spentToShow(ctx: Ctx, parts: RateParts, row: AgentRow): Promise<Spent> {
+async function spentForDisplay(ctx: Ctx, parts: RateParts, row: AgentRow): Promise<Spent> {
   try {
     return await spentBy(ctx, parts, row);
   } catch (error) {
@@ -57,4 +57,4 @@ async function spentToShow(ctx: Ctx, parts: RateParts, row: AgentRow): Promise<S
 
 /** The resource `Agent`. */
 export const presentAgent = async (ctx: Ctx, parts: RateParts, row: AgentRow): Promise<AgentView> =>
-  agentView(ctx, row, await spentToShow(ctx, parts, row));
+  agentView(ctx, row, await spentForDisplay(ctx, parts, row));

@@ -1,4 +1,4 @@
-// The lives of what belongs to agents, as tables.
+// Lifecycles of agent actions and device codes.
 import { stateTable } from '../../kernel/states.ts';
 
 export const ACTION_TYPES = ['EXECUTE_QUOTE', 'TRANSFER_OUT', 'TRANSFER_IN'] as const;
@@ -7,9 +7,9 @@ export type ActionType = (typeof ACTION_TYPES)[number];
 export const ACTION_STATUSES = ['PENDING_APPROVAL', 'APPROVED', 'REJECTED', 'FAILED'] as const;
 export type ActionStatus = (typeof ACTION_STATUSES)[number];
 
-/** What an agent asked for. Where nobody has to be asked it begins APPROVED. */
+/** Lifecycle of an action. An action that needs no approval begins as APPROVED. */
 export const actionStates = stateTable<ActionStatus, 'approve' | 'reject' | 'fail'>(
-  'action of an agent',
+  'agent action',
   {
     PENDING_APPROVAL: { approve: 'APPROVED', reject: 'REJECTED', fail: 'FAILED' },
     APPROVED: {},
@@ -20,7 +20,7 @@ export const actionStates = stateTable<ActionStatus, 'approve' | 'reject' | 'fai
 
 export type CodeStatus = 'PENDING' | 'REDEEMED' | 'REPLACED';
 
-/** A code that connects a program to its agent. That it ran out is told by the clock. */
+/** Lifecycle of a device code. Expiry is not a state: `expires_at` is compared with the clock. */
 export const codeStates = stateTable<CodeStatus, 'redeem' | 'replace'>('device code', {
   PENDING: { redeem: 'REDEEMED', replace: 'REPLACED' },
   REDEEMED: {},

@@ -1,5 +1,5 @@
-// Agents, the codes they are connected with, what they asked for, and who did what. How much an agent has
-// spent lies in the ledger, as a platform's daily volume does.
+// Tables of agents, device codes, actions and the audit. Usage of spending limits is kept in the ledger, as the
+// velocity limits of platforms are.
 import { Fault } from '../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../runtime/db/table.ts';
 import type { Policy } from './policy/policy.ts';
@@ -17,10 +17,10 @@ export const agents = table('agents', {
   customer_id: col.text,
   name: col.text.mut,
   paused: col.bool.mut,
-  /** Null until its code was redeemed, and once it was deleted. */
+  /** Null before the device code is redeemed and after deletion. */
   token_hash: col.text.null.mut,
   policy: col.json<Policy>().mut,
-  /** What its limits were in before, and until when: what was spent then still counts. */
+  /** Former currencies of the limits and when they ended; earlier spending still counts. */
   former_currencies: col.json<{ currency: string; until: string }[]>().mut,
   deleted_at: col.time.null.mut,
   created_at: col.time,
@@ -41,9 +41,9 @@ export const deviceCodes = table(
     version: col.int4,
   },
   {
-    lives: [{ state: (row) => row.status, states: codeStates }],
-    // A code that was drawn before: another is drawn.
-    races: ['agent_device_codes_pkey'],
+    lifecycles: [{ state: (row) => row.status, states: codeStates }],
+    // A collision of generated codes: the operation is retried with another code.
+    contendedKeys: ['agent_device_codes_pkey'],
   },
 );
 
@@ -57,9 +57,9 @@ export const agentActions = table(
     type: col.word<ActionType>(),
     status: col.word<ActionStatus>().mut,
     quote_id: col.text.null,
-    /** It waits as PENDING until somebody has decided. */
+    /** The transaction; PENDING until the action is approved or rejected. */
     transaction_id: col.text,
-    /** Whether the holder of the wallet that pays signed when the agent asked. */
+    /** Whether the request carried the signature of the source wallet. */
     signed: col.bool,
     rejection_reason: col.text.null.mut,
     created_at: col.time,
@@ -67,10 +67,10 @@ export const agentActions = table(
     version: col.int4,
   },
   {
-    lives: [{ state: (row) => row.status, states: actionStates }],
+    lifecycles: [{ state: (row) => row.status, states: actionStates }],
     unique: {
       agent_actions_one_of_transaction: () =>
-        new Fault('CONFLICT', 'An action with this quote waits for approval, or was approved.'),
+        new Fault('CONFLICT', 'An action with this quote is pending approval or was approved.'),
     },
   },
 );

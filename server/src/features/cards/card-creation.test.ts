@@ -4,17 +4,17 @@ import { describe, expect, it } from 'vitest';
 import { internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import type { Answer, TestPlatform } from '../../../test/kit/app/harness.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
-import { cardDesk, cardName } from '../../../test/kit/cards/cards.ts';
-import { walletDesk } from '../../../test/kit/wallets/embedded-wallets.ts';
+import { cardFixture, cardName } from '../../../test/kit/cards/cards.ts';
+import { walletFixture } from '../../../test/kit/wallets/embedded-wallets.ts';
 import { moveInternalAccount } from '../balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../balances/internal-accounts/store.ts';
 import { customerOf } from '../customers/records/index.ts';
-import { moveCheck } from '../customers/registration/views.ts';
+import { transitionCheck } from '../customers/registration/views.ts';
 import type { CardProgram } from '../tenancy/platform/index.ts';
 import { platforms } from '../tenancy/platform/store.ts';
 
 const app = testApp();
-const desk = cardDesk(app);
+const fixture = cardFixture(app);
 
 const businessInfo = {
   legalName: 'Difference Engines',
@@ -41,9 +41,12 @@ async function limitedTo(program: Partial<CardProgram>): Promise<TestPlatform> {
 
 describe('createCard', () => {
   it('answers a card in PROCESSING, and tells nobody yet', async () => {
-    const holder = await desk.holder();
+    const holder = await fixture.holder();
     const platformCardId = cardName();
-    const body = ok(await desk.askCard(holder, { platformCardId, maxSpendPerTransaction: 5 }), 201);
+    const body = ok(
+      await fixture.askCard(holder, { platformCardId, maxSpendPerTransaction: 5 }),
+      201,
+    );
     expect(body).toEqual({
       id: expect.stringMatching(/^Card:[0-9a-f-]{36}$/),
       cardholderId: holder.customer.id,
@@ -57,29 +60,29 @@ describe('createCard', () => {
       createdAt: expect.any(String),
       updatedAt: body.createdAt,
     });
-    expect(await desk.eventsOf('CARD.', body.id)).toEqual([]);
-    expect(await desk.cardNow(body.id)).toEqual(body);
+    expect(await fixture.eventsOf('CARD.', body.id)).toEqual([]);
+    expect(await fixture.cardNow(body.id)).toEqual(body);
   });
 
   it('is ACTIVE once it was issued, and told once', async () => {
-    const asked = await desk.card(await desk.holder());
+    const asked = await fixture.card(await fixture.holder());
     expect(asked).toMatchObject({ state: 'ACTIVE', stateReason: null, brand: expect.any(String) });
     expect(asked.last4).toMatch(/^\d{4}$/);
     expect(asked.expYear).toBeGreaterThan(2026);
-    const told = await desk.eventsOf('CARD.', asked.id);
+    const told = await fixture.eventsOf('CARD.', asked.id);
     expect(told.map(({ type, data }) => [type, data])).toEqual([['CARD.STATE_CHANGE', asked]]);
   });
 
   it('makes up a name where there is none', async () => {
     const { platformCardId } = ok(
-      await desk.askCard(await desk.holder(), { platformCardId: undefined }),
+      await fixture.askCard(await fixture.holder(), { platformCardId: undefined }),
       201,
     );
     expect(platformCardId).toMatch(/^card_[0-9a-f-]{36}$/);
   });
 
   it('tells of all bad fields at once', async () => {
-    const bad = await desk.call('POST', '/cards', {
+    const bad = await fixture.call('POST', '/cards', {
       cardholderId: 'Customer:nobody',
       form: 'PLASTIC',
       fundingSources: [],
@@ -99,24 +102,27 @@ describe('createCard', () => {
   });
 
   it('does the same again under the same key', async () => {
-    const holder = await desk.holder();
-    const body = desk.cardBody(holder);
+    const holder = await fixture.holder();
+    const body = fixture.cardBody(holder);
     const key = { 'idempotency-key': cardName() };
-    const first = ok(await desk.call('POST', '/cards', body, key), 201);
-    expect(ok(await desk.call('POST', '/cards', body, key), 201)).toEqual(first);
-    const more = await desk.call('POST', '/cards', { ...body, maxSpendPerTransaction: 1 }, key);
+    const first = ok(await fixture.call('POST', '/cards', body, key), 201);
+    expect(ok(await fixture.call('POST', '/cards', body, key), 201)).toEqual(first);
+    const more = await fixture.call('POST', '/cards', { ...body, maxSpendPerTransaction: 1 }, key);
     expect(more.status).toBe(409);
-    const { data } = ok(await desk.call('GET', `/cards?cardholderId=${holder.customer.id}`), 200);
+    const { data } = ok(
+      await fixture.call('GET', `/cards?cardholderId=${holder.customer.id}`),
+      200,
+    );
     expect(data).toHaveLength(1);
   });
 });
 
 describe('the cardholder', () => {
   it('must be there, and alive', async () => {
-    const holder = await desk.holder();
-    const theirs = await cardDesk(app, { as: app.other }).holder();
+    const holder = await fixture.holder();
+    const theirs = await cardFixture(app, { as: app.other }).holder();
     for (const id of [theirs.customer.id, 'Customer:nobody', '']) {
-      const answer = await desk.askCard({ ...holder, customer: { id } });
+      const answer = await fixture.askCard({ ...holder, customer: { id } });
       expect([...coded(answer), fieldsOf(answer)]).toEqual([
         400,
         'INVALID_INPUT',
@@ -124,17 +130,17 @@ describe('the cardholder', () => {
       ]);
     }
     ok(await app.call('DELETE', `/customers/${holder.customer.id}`), 200);
-    expect(coded(await desk.askCard(holder))).toEqual([410, 'CUSTOMER_DELETED']);
+    expect(coded(await fixture.askCard(holder))).toEqual([410, 'CUSTOMER_DELETED']);
   });
 
   it.each(['INDIVIDUAL', 'BUSINESS'])('must be approved: %s', async (customerType) => {
     const more = customerType === 'BUSINESS' ? { customerType, businessInfo } : {};
-    const unchecked = cardDesk(app, { as: app.unregulated });
+    const unchecked = cardFixture(app, { as: app.unregulated });
     const holder = await unchecked.holder(more);
     const refusal = [400, 'CARDHOLDER_KYC_NOT_APPROVED'];
     expect(coded(await unchecked.askCard(holder))).toEqual(refusal);
     await app.operate(async (ctx) => {
-      await moveCheck(ctx, await customerOf(ctx, holder.customer.id), 'approve');
+      await transitionCheck(ctx, await customerOf(ctx, holder.customer.id), 'approve');
     }, app.unregulated);
     expect((await unchecked.card(holder)).state).toBe('ACTIVE');
   });
@@ -142,13 +148,13 @@ describe('the cardholder', () => {
 
 describe('what may pay', () => {
   it('is dollars, or USDB in a balance or a wallet', async () => {
-    const usdb = await desk.holder({ currency: 'USDB' });
-    expect(await desk.card(usdb)).toMatchObject({ state: 'ACTIVE', currency: 'USD' });
-    const wallet = await walletDesk(app).customerWithWallet();
-    expect((await desk.card(wallet)).fundingSources).toEqual([wallet.accountId]);
+    const usdb = await fixture.holder({ currency: 'USDB' });
+    expect(await fixture.card(usdb)).toMatchObject({ state: 'ACTIVE', currency: 'USD' });
+    const wallet = await walletFixture(app).customerWithWallet();
+    expect((await fixture.card(wallet)).fundingSources).toEqual([wallet.accountId]);
     const balance = await internalAccount(app, wallet.customer.id, 'USDB');
     const both = [balance.id, wallet.accountId];
-    expect((await desk.card(wallet, { fundingSources: both })).fundingSources).toEqual(both);
+    expect((await fixture.card(wallet, { fundingSources: both })).fundingSources).toEqual(both);
   });
 
   const INELIGIBLE = [400, 'FUNDING_SOURCE_INELIGIBLE'];
@@ -159,8 +165,8 @@ describe('what may pay', () => {
   };
 
   it('is an account of the cardholder, and of this platform', async () => {
-    const [holder, neighbour] = [await desk.holder(), await desk.holder()];
-    const theirs = await cardDesk(app, { as: app.other }).holder();
+    const [holder, neighbour] = [await fixture.holder(), await fixture.holder()];
+    const theirs = await cardFixture(app, { as: app.other }).holder();
     const own = await internalAccount(app, null, 'USD');
     const fundingSources = [
       holder.accountId,
@@ -170,7 +176,7 @@ describe('what may pay', () => {
       '',
       own.id,
     ];
-    expect(why(await desk.askCard(holder, { fundingSources }))).toEqual([
+    expect(why(await fixture.askCard(holder, { fundingSources }))).toEqual([
       'fundingSources.1 does not belong to the cardholder',
       'fundingSources.2 is no account',
       'fundingSources.3 is no account',
@@ -180,43 +186,43 @@ describe('what may pay', () => {
   });
 
   it('is of one currency that cards can be paid in', async () => {
-    const usd = await desk.holder();
+    const usd = await fixture.holder();
     const eur = await internalAccount(app, usd.customer.id, 'EUR');
     const usdb = await internalAccount(app, usd.customer.id, 'USDB');
     const fundingSources = [usd.accountId, eur.id, usdb.id];
-    expect(why(await desk.askCard(usd, { fundingSources }))).toEqual([
+    expect(why(await fixture.askCard(usd, { fundingSources }))).toEqual([
       'fundingSources.1 is in EUR, which cannot pay for cards',
       'fundingSources.2 is in another currency than the first',
     ]);
   });
 
   it('is ACTIVE', async () => {
-    const holder = await desk.holder();
+    const holder = await fixture.holder();
     await app.operate(async (ctx) => {
       const row = await ctx.read(internalAccounts, holder.accountId);
       if (row) moveInternalAccount(ctx, row, 'freeze');
     });
-    expect(why(await desk.askCard(holder))).toEqual(['fundingSources.0 is FROZEN']);
+    expect(why(await fixture.askCard(holder))).toEqual(['fundingSources.0 is FROZEN']);
   });
 
   it('is what the issuer accepts for the card, by the name that its platform chose', async () => {
     const NOT_ACCEPTED = ['fundingSources.0 is not accepted by the issuer'];
-    const holder = await desk.holder();
-    expect(why(await desk.askCard(holder, { platformCardId: cardName('003') }))).toEqual(
+    const holder = await fixture.holder();
+    expect(why(await fixture.askCard(holder, { platformCardId: cardName('003') }))).toEqual(
       NOT_ACCEPTED,
     );
-    const { id } = await desk.card(holder, { platformCardId: cardName('004') });
+    const { id } = await fixture.card(holder, { platformCardId: cardName('004') });
     const fundingSources = [(await internalAccount(app, holder.customer.id, 'USDB')).id];
-    expect(why(await desk.patchCard(id, { fundingSources }))).toEqual(NOT_ACCEPTED);
-    expect((await desk.cardNow(id)).fundingSources).toEqual([holder.accountId]);
+    expect(why(await fixture.patchCard(id, { fundingSources }))).toEqual(NOT_ACCEPTED);
+    expect((await fixture.cardNow(id)).fundingSources).toEqual([holder.accountId]);
   });
 
   it('is named once, and at most ten times', async () => {
-    const holder = await desk.holder();
+    const holder = await fixture.holder();
     const twice = [holder.accountId, holder.accountId];
     const eleven = Array.from({ length: 11 }, (_, at) => `InternalAccount:${at}`);
     for (const fundingSources of [twice, eleven]) {
-      const answer = await desk.askCard(holder, { fundingSources });
+      const answer = await fixture.askCard(holder, { fundingSources });
       expect([...coded(answer), fieldsOf(answer)]).toEqual([
         400,
         'INVALID_INPUT',
@@ -229,7 +235,7 @@ describe('what may pay', () => {
 describe('how many', () => {
   it('is exact for a platform, however many ask at once, and a closed card makes room', async () => {
     const as = await limitedTo({ maxLive: 7 });
-    const tight = cardDesk(app, { as });
+    const tight = cardFixture(app, { as });
     const holders = await Promise.all(Array.from({ length: 5 }, () => tight.holder()));
     const all = await Promise.all(
       Array.from({ length: 30 }, (_, at) => tight.askCard(holders[at % 5] as never)),
@@ -249,7 +255,7 @@ describe('how many', () => {
 
   it('is counted for each cardholder, and a card that was rejected does not count', async () => {
     const as = await limitedTo({ maxLivePerHolder: 2 });
-    const tight = cardDesk(app, { as });
+    const tight = cardFixture(app, { as });
     const [one, two] = [await tight.holder(), await tight.holder()];
     const rejected = await tight.card(one, { platformCardId: cardName('002') });
     expect(rejected.state).toBe('CLOSED');
@@ -261,7 +267,7 @@ describe('how many', () => {
 
   it('follows the operator: more at once, fewer without closing any', async () => {
     const as = await limitedTo({ maxLive: 1 });
-    const tight = cardDesk(app, { as });
+    const tight = cardFixture(app, { as });
     const holder = await tight.holder();
     const change = (maxLive: number) =>
       app.operate(async (ctx) => {
@@ -281,56 +287,58 @@ describe('how many', () => {
 
 describe('platformCardId', () => {
   it('is of one live card, however many ask at once', async () => {
-    const holder = await desk.holder();
+    const holder = await fixture.holder();
     const platformCardId = cardName();
     const all = await Promise.all(
-      Array.from({ length: 8 }, () => desk.askCard(holder, { platformCardId })),
+      Array.from({ length: 8 }, () => fixture.askCard(holder, { platformCardId })),
     );
     const made = all.filter(({ status }) => status === 201);
     expect(made).toHaveLength(1);
     const refused = all.filter(({ status }) => status !== 201);
     expect(refused.map(coded)).toEqual(Array(7).fill([409, 'CONFLICT']));
     await app.settle();
-    ok(await desk.patchCard(made[0]?.body.id, { state: 'CLOSED' }), 200);
-    ok(await desk.askCard(holder, { platformCardId }), 201);
-    const theirs = cardDesk(app, { as: app.other });
+    ok(await fixture.patchCard(made[0]?.body.id, { state: 'CLOSED' }), 200);
+    ok(await fixture.askCard(holder, { platformCardId }), 201);
+    const theirs = cardFixture(app, { as: app.other });
     ok(await theirs.askCard(await theirs.holder(), { platformCardId }), 201);
   });
 });
 
 describe('the issuer', () => {
   const told = async (id: string) =>
-    (await desk.eventsOf('CARD.', id)).map(({ type, data }) => [
+    (await fixture.eventsOf('CARD.', id)).map(({ type, data }) => [
       type,
       data.state,
       data.stateReason,
     ]);
 
   it('001 says nothing', async () => {
-    const { id } = await desk.card(await desk.holder(), { platformCardId: cardName('001') });
+    const { id } = await fixture.card(await fixture.holder(), { platformCardId: cardName('001') });
     await app.advance(3_600_000);
-    expect((await desk.cardNow(id)).state).toBe('PROCESSING');
+    expect((await fixture.cardNow(id)).state).toBe('PROCESSING');
     expect(await told(id)).toEqual([]);
   });
 
   it('002 rejects it, and its name is free', async () => {
     const platformCardId = cardName('002');
-    const holder = await desk.holder();
-    const shown = await desk.card(holder, { platformCardId });
+    const holder = await fixture.holder();
+    const shown = await fixture.card(holder, { platformCardId });
     expect(shown).toMatchObject({ state: 'CLOSED', stateReason: 'ISSUER_REJECTED' });
     expect([shown.last4, shown.brand, shown.issuerRef]).toEqual([undefined, undefined, undefined]);
     expect(shown.fundingSources).toEqual([holder.accountId]);
     expect(await told(shown.id)).toEqual([['CARD.STATE_CHANGE', 'CLOSED', 'ISSUER_REJECTED']]);
-    expect((await desk.card(holder, { platformCardId })).state).toBe('CLOSED');
+    expect((await fixture.card(holder, { platformCardId })).state).toBe('CLOSED');
   });
 
   it('005 takes its time', async () => {
-    const { id, state } = await desk.card(await desk.holder(), { platformCardId: cardName('005') });
+    const { id, state } = await fixture.card(await fixture.holder(), {
+      platformCardId: cardName('005'),
+    });
     expect(state).toBe('PROCESSING');
     await app.advance(29_000);
-    expect((await desk.cardNow(id)).state).toBe('PROCESSING');
+    expect((await fixture.cardNow(id)).state).toBe('PROCESSING');
     await app.advance(2_000);
-    expect((await desk.cardNow(id)).state).toBe('ACTIVE');
+    expect((await fixture.cardNow(id)).state).toBe('ACTIVE');
     expect(await told(id)).toEqual([['CARD.STATE_CHANGE', 'ACTIVE', null]]);
   });
 });
@@ -338,7 +346,7 @@ describe('the issuer', () => {
 describe('where nobody issues cards', () => {
   it('every operation says so', async () => {
     const as = app.production;
-    const { call, cardBody } = cardDesk(app, { as });
+    const { call, cardBody } = cardFixture(app, { as });
     const body = cardBody({ customer: { id: 'Customer:x' }, accountId: 'InternalAccount:x' });
     for (const answer of [
       await call('POST', '/cards', body),

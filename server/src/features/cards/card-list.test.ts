@@ -2,36 +2,36 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
-import { type CardDesk, cardDesk, cardName } from '../../../test/kit/cards/cards.ts';
+import { type CardFixture, cardFixture, cardName } from '../../../test/kit/cards/cards.ts';
 
 const app = testApp();
-let desk: CardDesk;
-let [ada, bob]: Awaited<ReturnType<CardDesk['holder']>>[] = [];
+let fixture: CardFixture;
+let [ada, bob]: Awaited<ReturnType<CardFixture['holder']>>[] = [];
 /** Cards by what they are called here. */
 const ids: Record<string, string> = {};
 const name = cardName();
 
 beforeAll(async () => {
-  desk = cardDesk(app);
-  [ada, bob] = [await desk.holder(), await desk.holder()];
+  fixture = cardFixture(app);
+  [ada, bob] = [await fixture.holder(), await fixture.holder()];
   const keep = async (called: string, holder: typeof ada, platformCardId = cardName()) => {
     if (!holder) throw new Error('no holder');
-    app.world.set(app.world.now() + 1_000);
-    ids[called] = (await desk.card(holder, { platformCardId })).id;
+    app.effects.set(app.effects.now() + 1_000);
+    ids[called] = (await fixture.card(holder, { platformCardId })).id;
   };
   await keep('closed', ada, name);
-  ok(await desk.patchCard(ids.closed as string, { state: 'CLOSED' }), 200);
+  ok(await fixture.patchCard(ids.closed as string, { state: 'CLOSED' }), 200);
   await keep('active', ada, name);
   await keep('frozen', ada);
-  ok(await desk.patchCard(ids.frozen as string, { state: 'FROZEN' }), 200);
+  ok(await fixture.patchCard(ids.frozen as string, { state: 'FROZEN' }), 200);
   await keep('waiting', ada, cardName('001'));
   await keep('bobs', bob);
-  const theirs = cardDesk(app, { as: app.other });
+  const theirs = cardFixture(app, { as: app.other });
   await theirs.card(await theirs.holder(), { platformCardId: name });
 });
 
 async function listed(query: string): Promise<string[]> {
-  const { data } = ok(await desk.call('GET', `/cards?${query}`), 200);
+  const { data } = ok(await fixture.call('GET', `/cards?${query}`), 200);
   const called = Object.fromEntries(Object.entries(ids).map(([each, id]) => [id, each]));
   return data.map((each: { id: string }) => called[each.id]);
 }
@@ -45,9 +45,9 @@ describe('listCards', () => {
 
   describe('getCardById', () => {
     it('shows each card as it shows it alone', async () => {
-      const { data, totalCount } = ok(await desk.call('GET', '/cards'), 200);
+      const { data, totalCount } = ok(await fixture.call('GET', '/cards'), 200);
       expect(totalCount).toBe(5);
-      for (const each of data) expect(await desk.cardNow(each.id)).toEqual(each);
+      for (const each of data) expect(await fixture.cardNow(each.id)).toEqual(each);
     });
   });
 
@@ -63,7 +63,7 @@ describe('listCards', () => {
       [],
     );
     expect(await listed('accountId=nothing')).toEqual([]);
-    const theirs = cardDesk(app, { as: app.other });
+    const theirs = cardFixture(app, { as: app.other });
     const { data } = ok(await theirs.call('GET', `/cards?accountId=${ada?.accountId}`), 200);
     expect(data).toEqual([]);
   });
@@ -88,7 +88,7 @@ describe('listCards', () => {
     let cursor: string | undefined = '';
     while (cursor !== undefined) {
       const more: string = cursor && `&cursor=${cursor}`;
-      const page = ok(await desk.call('GET', `/cards?limit=2&sortOrder=asc${more}`), 200);
+      const page = ok(await fixture.call('GET', `/cards?limit=2&sortOrder=asc${more}`), 200);
       seen.push(...page.data.map((each: { id: string }) => each.id));
       expect(page.hasMore).toBe(page.nextCursor !== undefined);
       cursor = page.nextCursor;
@@ -101,7 +101,7 @@ describe('listCards', () => {
   it.each(['state=GONE', 'limit=0', 'limit=101', 'cursor=x', 'sortOrder=up'])(
     'refuses %s',
     async (query) => {
-      expect((await desk.call('GET', `/cards?${query}`)).body.code).toBe('INVALID_INPUT');
+      expect((await fixture.call('GET', `/cards?${query}`)).body.code).toBe('INVALID_INPUT');
     },
   );
 });

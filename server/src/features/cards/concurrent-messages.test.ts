@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../test/kit/cards/card-network.ts';
 import { cardPayments } from '../../../test/kit/cards/card-payments.ts';
-import { cardDesk } from '../../../test/kit/cards/cards.ts';
+import { cardFixture } from '../../../test/kit/cards/cards.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { operate, type Runtime } from '../../runtime/operation/operate.ts';
 import { coverMissing, returnParked } from '../payments/payouts/resolve.ts';
@@ -23,9 +23,9 @@ beforeAll(() => {
 afterAll(() => app.settle());
 
 async function cardOf(funds = 100_00) {
-  const desk = cardDesk(app);
-  const holder = await desk.holder({ funds });
-  const { id } = await desk.card(holder);
+  const fixture = cardFixture(app);
+  const holder = await fixture.holder({ funds });
+  const { id } = await fixture.card(holder);
   return { ...holder, cardId: id as string };
 }
 
@@ -66,12 +66,12 @@ function crossed(meanwhile: () => Promise<unknown>): Runtime {
   let looks = 0;
   const query: typeof db.query = async (text, values) => {
     const rows = await db.query(text, values);
-    const isLook = values?.includes('house:%:suspense:%');
+    const isLook = values?.includes('system:%:suspense:%');
     if (isLook && ++looks === 1) await meanwhile().finally(done);
     return rows as never;
   };
   const read: typeof db.read = async (table, id) => {
-    if (table.name === 'parked') await over;
+    if (table.name === 'suspense_items') await over;
     return db.read(table, id);
   };
   return { ...app.runtime, db: { ...db, query, read } };
@@ -94,7 +94,7 @@ describe('money in suspense of a payment that goes on', () => {
     await paid.tell({ kind: 'CLEARING', amount: 100n });
     await payments.closeAccount(paid.accountId);
     await paid.tell(giving(60n));
-    const text = 'select 1 from parked where id = $1';
+    const text = 'select 1 from suspense_items where id = $1';
     const waits = async () => (await app.runtime.db.query(text, [paid.id])).length === 1;
     const suspense = async () =>
       Number(((await paid.now()) as { suspense?: number }).suspense ?? 0);

@@ -46,10 +46,10 @@ const Cap = Type.Integer({
   description: 'The most that one payment may be for, smallest units of the currency of the card.',
 });
 
-const MOST_SOURCES = 10;
+const MAX_SOURCES = 10;
 const sources = Type.Array(Type.String(), {
   minItems: 1,
-  maxItems: MOST_SOURCES,
+  maxItems: MAX_SOURCES,
   uniqueItems: true,
   description: 'Internal accounts of the cardholder; the first pays.',
 });

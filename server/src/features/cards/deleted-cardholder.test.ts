@@ -5,7 +5,7 @@ import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../test/kit/cards/card-network.ts';
 import { cardPayments } from '../../../test/kit/cards/card-payments.ts';
-import { cardDesk } from '../../../test/kit/cards/cards.ts';
+import { cardFixture } from '../../../test/kit/cards/cards.ts';
 
 const app = testApp();
 let payments: ReturnType<typeof cardPayments>;
@@ -34,10 +34,10 @@ describe('a card whose holder is gone', () => {
   });
 
   it('takes no credit, announced or told of', async () => {
-    const desk = cardDesk(app);
+    const fixture = cardFixture(app);
     const network = cardNetwork(app);
-    const holder = await desk.holder();
-    const card = await desk.card(holder);
+    const holder = await fixture.holder();
+    const card = await fixture.card(holder);
     await remove(holder.customer.id);
     const declined = { approved: false, reason: 'CARDHOLDER_NOT_READY' };
     expect(await network.ask(card.id, 5_00, 'CREDIT_AUTHORIZATION')).toEqual(declined);
@@ -46,9 +46,9 @@ describe('a card whose holder is gone', () => {
   });
 
   it('is changed by nobody any more', async () => {
-    const desk = cardDesk(app);
-    const holder = await desk.holder();
-    const card = await desk.card(holder);
+    const fixture = cardFixture(app);
+    const holder = await fixture.holder();
+    const card = await fixture.card(holder);
     await remove(holder.customer.id);
     for (const change of [
       { state: 'FROZEN' },
@@ -56,11 +56,11 @@ describe('a card whose holder is gone', () => {
       { maxSpendPerTransaction: 5 },
       { fundingSources: [holder.accountId] },
     ]) {
-      const { status, body } = await desk.patchCard(card.id, change);
+      const { status, body } = await fixture.patchCard(card.id, change);
       expect([status, body.code]).toEqual([410, 'CUSTOMER_DELETED']);
     }
     await app.settle();
-    const { status, body } = await desk.patchCard(card.id, { state: 'FROZEN' });
+    const { status, body } = await fixture.patchCard(card.id, { state: 'FROZEN' });
     expect([status, body.code]).toEqual([409, 'INVALID_STATE_TRANSITION']);
   });
 });

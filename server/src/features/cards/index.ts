@@ -11,8 +11,8 @@ import { revealPage } from './reveal/reveal-page.ts';
 import { cardSweep } from './sweep.ts';
 
 export { decide } from './authorization/decide.ts';
-export { issuerDesk } from './authorization/desk.ts';
 export { listCardMessages, takeNotice } from './authorization/messages.ts';
+export { cardNetworkHandler } from './authorization/network-handler.ts';
 export {
   type CardException,
   listCardExceptions,

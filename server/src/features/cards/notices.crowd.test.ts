@@ -5,9 +5,9 @@ import { testApp } from '../../../test/kit/app/test-app.ts';
 import { type BegunPayment, cardPayments } from '../../../test/kit/cards/card-payments.ts';
 
 const app = testApp();
-let desk: ReturnType<typeof cardPayments>;
+let fixture: ReturnType<typeof cardPayments>;
 beforeAll(() => {
-  desk = cardPayments(app);
+  fixture = cardPayments(app);
 });
 
 const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
@@ -16,7 +16,7 @@ const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
 
 describe('words that meet', () => {
   it('two clearings are both counted', async () => {
-    const paid = await desk.begin();
+    const paid = await fixture.begin();
     await Promise.all([paid.clear(60), paid.clear(60)]);
     await app.settle();
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '880 of 880', settled: 120 });
@@ -24,7 +24,7 @@ describe('words that meet', () => {
 
   it('a clearing and an expiry leave nothing behind, whichever was first', async () => {
     const all: BegunPayment[] = [];
-    while (all.length < 4) all.push(await desk.begin());
+    while (all.length < 4) all.push(await fixture.begin());
     await Promise.all(all.flatMap((paid) => [paid.clear(70), paid.tell(EXPIRY, false)]));
     await app.settle();
     for (const paid of all) {
@@ -37,7 +37,7 @@ describe('words that meet', () => {
   });
 
   it('returns never bring back more than was cleared', async () => {
-    const paid = await desk.begin();
+    const paid = await fixture.begin();
     await paid.tell(clearing(100));
     const both = await Promise.allSettled([1, 2, 3].map(() => paid.tell(giving(60), false)));
     expect(both.filter((each) => each.status === 'fulfilled')).toHaveLength(1);

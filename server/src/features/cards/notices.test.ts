@@ -7,9 +7,9 @@ import { testApp } from '../../../test/kit/app/test-app.ts';
 import { cardPayments } from '../../../test/kit/cards/card-payments.ts';
 
 const app = testApp();
-let desk: ReturnType<typeof cardPayments>;
+let fixture: ReturnType<typeof cardPayments>;
 beforeAll(() => {
-  desk = cardPayments(app);
+  fixture = cardPayments(app);
 });
 
 const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
@@ -23,7 +23,7 @@ const REVERSAL = { kind: 'RETURN_REVERSAL' } as const;
 
 describe('an authorisation', () => {
   it('sets the money aside, takes it, and keeps it for the network', async () => {
-    const paid = await desk.begin();
+    const paid = await fixture.begin();
     expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
     expect(await paid.events()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
     expect(await paid.shown()).toMatchObject({
@@ -33,7 +33,7 @@ describe('an authorisation', () => {
   });
 
   it('that is cleared at once is born settled', async () => {
-    const paid = await desk.begin({ kind: 'financial_authorization' });
+    const paid = await fixture.begin({ kind: 'financial_authorization' });
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '900 of 900', settled: 100 });
     expect(await paid.events()).toEqual(['900 of 1000', 'SETTLED', '900 of 900']);
   });
@@ -41,14 +41,14 @@ describe('an authorisation', () => {
 
 describe('a clearing', () => {
   it('of no amount that could be booked is refused', async () => {
-    const paid = await desk.begin();
+    const paid = await fixture.begin();
     await expect(paid.tell(clearing(-1))).rejects.toThrow('-1 is no amount');
     const most = { kind: 'CLEARING', amount: 2n ** 63n } as const;
     await expect(paid.tell(most)).rejects.toThrow('is no amount of the payment');
   });
 
   it('of more than a payment may be for is refused, however it comes', async () => {
-    const paid = await desk.begin();
+    const paid = await fixture.begin();
     const refused = 'is no amount of the payment';
     await expect(paid.tell(clearing(MOST + 1))).rejects.toThrow(refused);
     await expect(paid.tell(advice(MOST + 1))).rejects.toThrow(refused);
@@ -57,7 +57,7 @@ describe('a clearing', () => {
   });
 
   it('is not added to what is a total already, or comes back', async () => {
-    const paid = await desk.begin({ currency: 'USDB', funds: 2_000_000 });
+    const paid = await fixture.begin({ currency: 'USDB', funds: 2_000_000 });
     await paid.tell(advice(MOST));
     await paid.tell(clearing(MOST / 2 + 1));
     await paid.tell(advice(MOST / 2 + 2));
@@ -67,7 +67,7 @@ describe('a clearing', () => {
   });
 
   it('of everything settles the payment', async () => {
-    const paid = await desk.begin();
+    const paid = await fixture.begin();
     await paid.tell(clearing(100));
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '900 of 900', settled: 100 });
     expect((await paid.events()).slice(3)).toEqual(['SETTLED']);
@@ -78,7 +78,7 @@ describe('a clearing', () => {
   });
 
   it('in pieces settles with the last', async () => {
-    const paid = await desk.begin();
+    const paid = await fixture.begin();
     await paid.tell(clearing(30));
     const half = { status: 'PARTIALLY_SETTLED', account: '900 of 900', cards: 70, settled: 30 };
     expect(await paid.now()).toEqual(half);
@@ -91,7 +91,7 @@ describe('a clearing', () => {
   });
 
   it('of more than was authorised takes the difference', async () => {
-    const paid = await desk.begin();
+    const paid = await fixture.begin();
     await paid.tell(clearing(120));
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '880 of 880', settled: 120 });
     expect((await paid.events()).slice(3)).toEqual(['880 of 900', 'SETTLED', '880 of 880']);
@@ -102,7 +102,7 @@ describe('a clearing', () => {
   });
 
   it('that comes late, after everything, is taken as well', async () => {
-    const paid = await desk.begin();
+    const paid = await fixture.begin();
     await paid.tell(EXPIRY);
     await paid.tell(clearing(40));
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
@@ -112,7 +112,7 @@ describe('a clearing', () => {
   });
 
   it('that the account cannot pay makes an exception', async () => {
-    const paid = await desk.begin({ funds: 110 });
+    const paid = await fixture.begin({ funds: 110 });
     await paid.tell(clearing(120));
     const stuck = { status: 'EXCEPTION', account: '10 of 10', cards: -20, settled: 120 };
     expect(await paid.now()).toEqual(stuck);
@@ -125,15 +125,15 @@ describe('a clearing', () => {
   });
 
   it('on a frozen account makes an exception too, and touches nothing', async () => {
-    const paid = await desk.begin();
-    await desk.freezeAccount(paid.accountId);
+    const paid = await fixture.begin();
+    await fixture.freezeAccount(paid.accountId);
     await paid.tell(clearing(120));
     const stuck = { status: 'EXCEPTION', account: '900 of 900', cards: -20, settled: 120 };
     expect(await paid.now()).toEqual(stuck);
   });
 
   it('on a card that is closed is our loss, beyond what was taken', async () => {
-    const paid = await desk.begin();
+    const paid = await fixture.begin();
     await paid.close();
     await paid.tell(clearing(120));
     const lost = { status: 'SETTLED', account: '900 of 900', settled: 120, losses: -20 };
@@ -149,7 +149,7 @@ describe('a clearing', () => {
 
 describe('an expiry', () => {
   it('gives back what was not cleared', async () => {
-    const paid = await desk.begin();
+    const paid = await fixture.begin();
     await paid.tell(EXPIRY);
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
     expect((await paid.events()).slice(3)).toEqual(['1000 of 1000', 'SETTLED']);
@@ -159,14 +159,14 @@ describe('an expiry', () => {
   });
 
   it('after a part was cleared gives back the rest', async () => {
-    const paid = await desk.begin();
+    const paid = await fixture.begin();
     await paid.tell(clearing(30));
     await paid.tell(clearing(0));
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '970 of 970', settled: 30 });
   });
 
   it('of what came back already leaves it refunded', async () => {
-    const paid = await desk.begin();
+    const paid = await fixture.begin();
     await paid.tell(clearing(30));
     await paid.tell(giving(30));
     expect((await paid.now()).status).toBe('PARTIALLY_SETTLED');
@@ -185,7 +185,7 @@ describe('an expiry', () => {
 
 describe('an advice', () => {
   it('of more takes more', async () => {
-    const paid = await desk.begin();
+    const paid = await fixture.begin();
     await paid.tell(advice(150));
     expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '850 of 850', cards: 150 });
     expect((await paid.events()).slice(3)).toEqual(['850 of 900', 'AUTHORIZED', '850 of 850']);
@@ -196,7 +196,7 @@ describe('an advice', () => {
   });
 
   it('of less gives back', async () => {
-    const paid = await desk.begin();
+    const paid = await fixture.begin();
     await paid.tell(advice(60));
     expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '940 of 940', cards: 60 });
     expect((await paid.events()).slice(3)).toEqual(['940 of 940', 'AUTHORIZED']);
@@ -206,7 +206,7 @@ describe('an advice', () => {
   });
 
   it('of no more than was cleared settles', async () => {
-    const paid = await desk.begin();
+    const paid = await fixture.begin();
     await paid.tell(clearing(40));
     await paid.tell(advice(40));
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
@@ -223,7 +223,7 @@ describe('an advice', () => {
   });
 
   it('that the account cannot pay waits for what is cleared', async () => {
-    const paid = await desk.begin({ funds: 110 });
+    const paid = await fixture.begin({ funds: 110 });
     await paid.tell(advice(150));
     expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '10 of 10', cards: 100 });
     expect((await paid.events()).slice(3)).toEqual(['AUTHORIZED']);
@@ -235,7 +235,7 @@ describe('an advice', () => {
   });
 
   it('on a card that is closed takes nothing before it is cleared', async () => {
-    const paid = await desk.begin();
+    const paid = await fixture.begin();
     await paid.close();
     await paid.tell(advice(150));
     expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
@@ -249,7 +249,7 @@ describe('an advice', () => {
 
 describe('a return', () => {
   it('of a part stays settled and is told again; of the rest it is refunded', async () => {
-    const paid = await desk.begin();
+    const paid = await fixture.begin();
     await paid.tell(clearing(100));
     await paid.tell(giving(30));
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '930 of 930', settled: 70 });
@@ -264,7 +264,7 @@ describe('a return', () => {
   });
 
   it('of more than was cleared is refused', async () => {
-    const paid = await desk.begin();
+    const paid = await fixture.begin();
     await expect(paid.tell(giving(1))).rejects.toThrow('More came back');
     await paid.tell(clearing(40));
     await expect(paid.tell(giving(41))).rejects.toThrow('More came back');
@@ -275,20 +275,20 @@ describe('a return', () => {
   });
 
   it('reaches a frozen account', async () => {
-    const paid = await desk.begin();
+    const paid = await fixture.begin();
     await paid.tell(clearing(100));
-    await desk.freezeAccount(paid.accountId);
+    await fixture.freezeAccount(paid.accountId);
     await paid.tell(giving(100));
     expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
   });
 
   it('for an account that is closed waits for a person', async () => {
-    const paid = await desk.begin({ funds: 100 });
+    const paid = await fixture.begin({ funds: 100 });
     await paid.tell(clearing(100));
-    await desk.closeAccount(paid.accountId);
+    await fixture.closeAccount(paid.accountId);
     await paid.tell(giving(100));
     expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '0 of 0', suspense: 100 });
-    const text = 'select 1 from parked where id = $1';
+    const text = 'select 1 from suspense_items where id = $1';
     expect(await app.runtime.db.query(text, [paid.id])).toHaveLength(1);
     // Taken back before anybody has sent it: nobody is missing anything.
     await paid.tell(REVERSAL);
@@ -297,7 +297,7 @@ describe('a return', () => {
   });
 
   it('that is reversed is taken back, into debt if need be, and what comes next pays that', async () => {
-    const paid = await desk.begin({ funds: 100 });
+    const paid = await fixture.begin({ funds: 100 });
     await paid.tell(clearing(100));
     await paid.tell(giving(100));
     expect((await paid.now()).account).toBe('100 of 100');
@@ -339,7 +339,7 @@ async function otherPayment(cardId: string, amount: number): Promise<string> {
 
 describe('a credit', () => {
   it('brings its money with the clearing', async () => {
-    const paid = await desk.begin({ kind: 'credit_authorization' });
+    const paid = await fixture.begin({ kind: 'credit_authorization' });
     expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '1000 of 1000' });
     await paid.tell(clearing(40));
     const part = { status: 'PARTIALLY_SETTLED', account: '1040 of 1040', settled: -40 };
@@ -353,7 +353,7 @@ describe('a credit', () => {
   });
 
   it('that never comes ends with nothing', async () => {
-    const paid = await desk.begin({ kind: 'credit_authorization' });
+    const paid = await fixture.begin({ kind: 'credit_authorization' });
     await paid.tell(EXPIRY);
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
     expect(await paid.events()).toEqual(['AUTHORIZED', 'SETTLED']);
@@ -362,7 +362,7 @@ describe('a credit', () => {
 
 describe('an account in USDB', () => {
   it('pays ten thousand of its units for a cent', async () => {
-    const paid = await desk.begin({ currency: 'USDB', funds: 2_000_003, amount: 101 });
+    const paid = await fixture.begin({ currency: 'USDB', funds: 2_000_003, amount: 101 });
     const cards = 1_010_000;
     expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '990003 of 990003', cards });
     await paid.tell(clearing(33));
@@ -377,7 +377,7 @@ describe('an account in USDB', () => {
 
 describe('further pulls', () => {
   it('of two payments in one instant take no more than there is', async () => {
-    const paid = await desk.begin({ funds: 230 });
+    const paid = await fixture.begin({ funds: 230 });
     const second = await otherPayment(paid.card.id, 100);
     const path = `/sandbox/cards/${paid.card.id}/simulate/clearing`;
     const body = { cardTransactionId: second, amount: 120 };

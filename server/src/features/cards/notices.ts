@@ -4,10 +4,10 @@
 
 import type { CardNotice } from '../../connectors/ports/cards.ts';
 import { assertNever } from '../../kernel/assert-never.ts';
-import { Fault, mayPass } from '../../kernel/fault.ts';
+import { Fault, isTransient } from '../../kernel/fault.ts';
 import { isLess } from '../../kernel/money.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
-import { shortOfFunds } from '../../runtime/operation/operate.ts';
+import { insufficientFunds } from '../../runtime/operation/operate.ts';
 import {
   readInternalAccount,
   requireInternalAccount,
@@ -40,7 +40,7 @@ import {
   changePayment,
   currencyOfAccount,
   inAccountCurrency,
-  MOST_CENTS,
+  MAX_CENTS,
   moveSteps,
   netOf,
   openPull,
@@ -67,7 +67,7 @@ async function refuseUnlessPays(ctx: Ctx, row: CardPaymentRow, amount: bigint): 
   refuseOwing(account);
   requireInternalAccount(ctx, account);
   const needed = inAccountCurrency(amount, currencyOfAccount(row));
-  if (!holding || isLess(spendableOf(holding), needed)) throw shortOfFunds();
+  if (!holding || isLess(spendableOf(holding), needed)) throw insufficientFunds();
 }
 
 /**
@@ -75,7 +75,7 @@ async function refuseUnlessPays(ctx: Ctx, row: CardPaymentRow, amount: bigint): 
  * the network tells again.
  */
 function refuseForNow(fault: Fault): void {
-  if (mayPass(fault.code)) throw fault;
+  if (isTransient(fault.code)) throw fault;
   if (!isUnanswered(fault)) return;
   // Without its cause, which would be logged and may quote a secret.
   throw new Fault('SERVICE_UNAVAILABLE', fault.message, undefined, { retryAfterS: 1 });
@@ -199,7 +199,7 @@ async function reverse(ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> {
 /** Throws where an amount cannot be, or a payment be for so much in all. */
 function refuseAmount(row: CardPaymentRow, kind: CardNotice['kind'], amount: bigint): void {
   const total = kind === 'CLEARING' ? settledOf(factsOf(row)) + amount : amount;
-  if (amount < 0n || total > MOST_CENTS) throw untrue(`${amount} is no amount of the payment.`);
+  if (amount < 0n || total > MAX_CENTS) throw untrue(`${amount} is no amount of the payment.`);
 }
 
 function heed(

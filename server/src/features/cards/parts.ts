@@ -26,6 +26,6 @@ export function issuerOf(ctx: Ctx, parts: Pick<CardParts, 'connectors'>): Issuer
 /** A card of the calling platform; NOT_FOUND for every other id. */
 export async function cardOf(ctx: Ctx, id: string): Promise<CardRow> {
   const row = isId(id, 'Card') ? await ctx.read(cards, id) : undefined;
-  if (row?.platform_id !== ctx.caller.platformId) throw new Fault('NOT_FOUND', 'No such card.');
+  if (row?.platform_id !== ctx.caller.platformId) throw new Fault('NOT_FOUND', 'Card not found.');
   return row;
 }

@@ -1,18 +1,18 @@
-// Cards on a production platform, with an issuer that the program brings: it is handed the desk when the
+// Cards on a production platform, with an issuer that the program brings: it is handed the fixture when the
 // server is put together, and what it asks and tells there is all that moves its cards.
 import { expect, it } from 'vitest';
 import { balances, customer, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
-import type { IssuerDesk, IssuerPort } from '../../connectors/ports/cards.ts';
+import type { CardNetworkHandler, IssuerPort } from '../../connectors/ports/cards.ts';
 
-/** An issuer of its own: what it was told, and the desk it was given. */
+/** An issuer of its own: what it was told, and the fixture it was given. */
 function acme() {
   const told: string[] = [];
-  const held: { desk?: IssuerDesk } = {};
+  const held: { fixture?: CardNetworkHandler } = {};
   const port: IssuerPort = {
-    attend: (desk) => {
-      held.desk = desk;
+    connect: (fixture) => {
+      held.fixture = fixture;
     },
     issue: async () => ({ state: 'pending', checkAfterMs: 1_000 }),
     check: async ({ id }) => ({
@@ -29,8 +29,8 @@ function acme() {
     }),
     change: async ({ issuerRef, state }) => void told.push(`${issuerRef} ${state}`),
     details: async () => ({ number: '5555', code: '000', expMonth: 12, expYear: 2030 }),
-    pull: async () => ({ state: 'pending', checkAfterMs: 2_000 }),
-    checkPull: async () => ({ state: 'confirmed' }),
+    debitFunding: async () => ({ state: 'pending', checkAfterMs: 2_000 }),
+    checkFundingDebit: async () => ({ state: 'confirmed' }),
   };
   return { port, told, held };
 }
@@ -58,8 +58,8 @@ it('issues, decides, clears and closes by what the issuer says', async () => {
   const issued = ok(await app.call('GET', `/cards/${card.id}`, undefined, as), 200);
   expect(issued).toMatchObject({ state: 'ACTIVE', brand: 'MASTERCARD', last4: '4444' });
 
-  const { desk } = issuer.held;
-  if (!desk) throw new Error('nobody gave it a desk');
+  const { fixture } = issuer.held;
+  if (!fixture) throw new Error('nobody gave it a fixture');
   const asked = {
     id: 'network-1',
     token: 'network-token-1',
@@ -69,12 +69,17 @@ it('issues, decides, clears and closes by what the issuer says', async () => {
     currency: 'USD',
     merchant: { descriptor: 'Corner shop' },
   } as const;
-  const decision = await desk.authorize(asked, app.world.now() + 1_000);
+  const decision = await fixture.authorize(asked, app.effects.now() + 1_000);
   expect(decision).toMatchObject({ approved: true });
   expect(await balances(app, account.id, as)).toEqual({ balance: 60_00, total: 100_00 });
   await app.advance(2_000);
   expect(await balances(app, account.id, as)).toEqual({ balance: 60_00, total: 60_00 });
-  await desk.tell({ id: 'network-2', token: asked.token, kind: 'CLEARING', amount: 40_00n });
+  await fixture.applyNotice({
+    id: 'network-2',
+    token: asked.token,
+    kind: 'CLEARING',
+    amount: 40_00n,
+  });
   const list = ok(await app.call('GET', '/transactions?type=CARD', undefined, as), 200);
   expect(list.data).toMatchObject([{ status: 'SETTLED', settledAmount: { amount: 40_00 } }]);
 
@@ -82,7 +87,7 @@ it('issues, decides, clears and closes by what the issuer says', async () => {
   await app.settle();
   expect(issuer.told).toEqual([`acme-${card.id} CLOSED`]);
   const late = { ...asked, id: 'network-3', token: 'network-token-3' };
-  expect(await desk.authorize(late, app.world.now() + 1_000)).toEqual({
+  expect(await fixture.authorize(late, app.effects.now() + 1_000)).toEqual({
     approved: false,
     reason: 'CARD_NOT_ACTIVE',
   });

@@ -42,7 +42,7 @@ export const cards = table(
     version: col.int4,
   },
   {
-    lives: [{ state: (row) => row.state, states: cardStates }],
+    lifecycles: [{ state: (row) => row.state, states: cardStates }],
     unique: {
       cards_named: () => new Fault('CONFLICT', 'A card with this platformCardId is live already.'),
     },
@@ -64,7 +64,7 @@ export const fundingSources = table(
     created_at: col.time,
     version: col.int4,
   },
-  { races: ['card_funding_sources_live'] },
+  { contendedKeys: ['card_funding_sources_live'] },
 );
 export type FundingSourceRow = RowOf<typeof fundingSources>;
 
@@ -89,7 +89,7 @@ export const delegatedKeys = table(
     version: col.int4,
   },
   {
-    lives: [{ state: (row) => row.status, states: delegatedKeyStates }],
+    lifecycles: [{ state: (row) => row.status, states: delegatedKeyStates }],
     unique: {
       delegated_keys_active: () =>
         new Fault('CONFLICT', 'The funding source of the card has an active key already.'),

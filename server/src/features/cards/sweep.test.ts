@@ -5,15 +5,15 @@ import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../test/kit/cards/card-network.ts';
 import { type BegunPayment, cardPayments } from '../../../test/kit/cards/card-payments.ts';
-import { cardDesk } from '../../../test/kit/cards/cards.ts';
+import { cardFixture } from '../../../test/kit/cards/cards.ts';
 import { resolveException } from './clearing/exceptions.ts';
 import { cardPaymentOf } from './index.ts';
 import { cardSweep } from './sweep.ts';
 
 const app = testApp();
-let desk: ReturnType<typeof cardPayments>;
+let fixture: ReturnType<typeof cardPayments>;
 beforeAll(() => {
-  desk = cardPayments(app);
+  fixture = cardPayments(app);
 });
 
 const DAY_MS = 24 * 3_600_000;
@@ -36,13 +36,13 @@ const waitOut = async (ms: number) => {
 
 describe('payments of which more may be said', () => {
   it('are listed while they are open, whatever ends them', async () => {
-    const whole = await desk.begin();
-    const lapsed = await desk.begin();
-    const advised = await desk.begin();
-    const person = await desk.begin({ descriptor: 'Shop 006' });
-    const credit = await desk.begin({ kind: 'credit_authorization' });
-    const atOnce = await desk.begin({ kind: 'financial_authorization' });
-    const brought = await desk.begin({ kind: 'financial_credit_authorization' });
+    const whole = await fixture.begin();
+    const lapsed = await fixture.begin();
+    const advised = await fixture.begin();
+    const person = await fixture.begin({ descriptor: 'Shop 006' });
+    const credit = await fixture.begin({ kind: 'credit_authorization' });
+    const atOnce = await fixture.begin({ kind: 'financial_authorization' });
+    const brought = await fixture.begin({ kind: 'financial_credit_authorization' });
     const all = [whole, lapsed, advised, person, credit, atOnce, brought];
     expect(await openOnes(...all)).toEqual(sorted(whole, lapsed, advised, person, credit));
     for (const each of [whole, advised, credit]) await each.tell(clearing(40));
@@ -64,10 +64,10 @@ describe('payments of which more may be said', () => {
 
 describe('after thirty days', () => {
   it('a payment ends as if it had been said, and its holder may go', async () => {
-    const paid = await desk.begin({ funds: 100 });
-    const part = await desk.begin();
+    const paid = await fixture.begin({ funds: 100 });
+    const part = await fixture.begin();
     await part.tell(clearing(30));
-    const credit = await desk.begin({ kind: 'credit_authorization' });
+    const credit = await fixture.begin({ kind: 'credit_authorization' });
     await app.advance(30 * DAY_MS - 60_001);
     expect((await paid.now()).status).toBe('AUTHORIZED');
     expect((await part.now()).status).toBe('PARTIALLY_SETTLED');
@@ -87,7 +87,7 @@ describe('after thirty days', () => {
   });
 
   it('an exception stays a person’s', async () => {
-    const stuck = await desk.begin({ descriptor: 'Shop 006' });
+    const stuck = await fixture.begin({ descriptor: 'Shop 006' });
     await waitOut(30 * DAY_MS);
     expect(await stuck.now()).toEqual({ status: 'EXCEPTION', account: '900 of 1000' });
     expect(await openOnes(stuck)).toEqual([]);
@@ -95,8 +95,8 @@ describe('after thirty days', () => {
 
   it('each ends once, though several processes look while the network speaks', async () => {
     const all: BegunPayment[] = [];
-    while (all.length < 5) all.push(await desk.begin());
-    app.world.set(app.world.now() + 30 * DAY_MS);
+    while (all.length < 5) all.push(await fixture.begin());
+    app.effects.set(app.effects.now() + 30 * DAY_MS);
     await Promise.all([
       ...[1, 2, 3].map(() => cardSweep().run(app.runtime)),
       ...all.map((each) => each.clear(40)),
@@ -112,7 +112,7 @@ describe('after thirty days', () => {
   });
 
   it('a card of another platform is looked after too', async () => {
-    const theirs = cardDesk(app, { as: app.other });
+    const theirs = cardFixture(app, { as: app.other });
     const holder = await theirs.holder({ funds: 10_00 });
     const { id } = await theirs.card(holder);
     const network = cardNetwork(app);

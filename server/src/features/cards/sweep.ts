@@ -2,7 +2,7 @@
 // and not cleared, and keeps its customer from being deleted. Networks forget what was not cleared within
 // days or weeks, but not all of them say so: after our own time such a payment ends as if it had been said.
 // What is cleared later all the same is a late clearing.
-import type { Time } from '../../kernel/world.ts';
+import type { Time } from '../../kernel/effects.ts';
 import type { Sweep } from '../../runtime/jobs/jobs.ts';
 import { operate, type Runtime } from '../../runtime/operation/operate.ts';
 import { readPlatform, systemCaller } from '../tenancy/platform/index.ts';
@@ -31,7 +31,7 @@ export function cardSweep(): Sweep {
   return {
     name: 'cards.giveUp',
     async run(runtime) {
-      const now = runtime.world.now();
+      const now = runtime.effects.now();
       if (now < next) return 0;
       next = now + LOOK_EVERY_MS;
       type Due = { id: string; platform_id: string };

@@ -15,7 +15,7 @@ import type { Job } from '../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../runtime/operation/operate.ts';
 import { goesBackByRail } from '../payments/refunds/index.ts';
-import { awaitNotice, isWanted } from '../payments/suspense/index.ts';
+import { awaitRailResult, isWanted } from '../payments/suspense/index.ts';
 import { asOutgoing, readTransaction } from '../payments/transactions/index.ts';
 import { readPlatform, systemCaller } from '../tenancy/platform/index.ts';
 import { TRANSFER_OF, undoneBy } from './kinds.ts';
@@ -49,7 +49,7 @@ const PAGE = 200;
 
 /** Makes all dead jobs of a kind due now; how many there were. Those that die meanwhile stay dead. */
 export async function retryDeadJobs(runtime: Runtime, kind: string): Promise<number> {
-  const before = runtime.world.now();
+  const before = runtime.effects.now();
   const caller = await callerFor(runtime, '');
   let retried = 0;
   for (;;) {
@@ -71,7 +71,7 @@ async function awaitOperator(ctx: Ctx, { kind, input }: Job): Promise<void> {
     throw new Fault('CONFLICT', `${reason} Retry it instead.`);
   }
   // Results of transfers are recorded by hand in production only.
-  if (ctx.caller.environment === 'production') await awaitNotice(ctx, row, transfer);
+  if (ctx.caller.environment === 'production') await awaitRailResult(ctx, row, transfer);
 }
 
 interface CancelInput {

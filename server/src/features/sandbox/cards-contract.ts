@@ -13,18 +13,18 @@ const MOST = 100_000_000_000;
 const amount = (description: string) =>
   Type.Integer({ format: 'int64', exclusiveMinimum: 0, maximum: MOST, description });
 
-const cardTransactionId = Type.String({ description: 'A payment with this card.' });
+const cardTransactionId = Type.String({ description: 'Identifier of a payment with this card.' });
 
 const Payment = named(
   'SandboxCardAuthorizationRequest',
   Type.Object(
     {
-      amount: amount('Smallest units of the currency of the card.'),
+      amount: amount('Amount in minor units of the currency of the card.'),
       currency: Currency,
       merchant: CardMerchant,
     },
     {
-      description: 'What a merchant asks of a card, or brings it.',
+      description: 'Amount, currency and merchant of a simulated card message.',
       examples: [
         {
           amount: 12_50,
@@ -41,17 +41,18 @@ const simulated = {
   tag: 'Sandbox',
   permission: 'TRANSACT',
   sandboxOnly: true,
-  params: Type.Object({ id: Type.String({ description: 'The card.' }) }),
+  params: Type.Object({ id: Type.String({ description: 'Identifier of the card.' }) }),
   replies: {
     202: named(
       'SandboxCardSimulationResponse',
       Type.Object(
         {
           issuerTransactionToken: Type.String({
-            description: "The issuer's name for the payment, declined or not.",
+            description:
+              'Reference of the payment at the issuer. Present for declined payments as well.',
           }),
         },
-        { description: 'What the network heard.' },
+        { description: 'The simulated message was processed.' },
       ),
     ),
   },
@@ -64,47 +65,58 @@ const moving = { money: true } as const;
 /** What asks a card for money or brings it some. */
 const asked = { ...simulated, ...moving, body: Payment, semanticValidation: true } as const;
 
-const BY_DESCRIPTOR = 'The last three characters of the descriptor may say how it goes.';
+const BY_DESCRIPTOR = 'The last three characters of the merchant descriptor select the outcome.';
 
 export const sandboxSimulateCardAuthorization = operation({
   ...asked,
   operationId: 'sandboxSimulateCardAuthorization',
   path: '/sandbox/cards/{id}/simulate/authorization',
-  summary: 'Simulate an authorization',
-  description: `A merchant asks for money and clears it later. ${BY_DESCRIPTOR}`,
+  summary: 'Simulate a card authorization',
+  description:
+    'Simulates an authorization request of a merchant. If it is approved, the amount is ' +
+    'held until it is cleared with `sandboxSimulateCardClearing`. A decline is a normal ' +
+    `result, not an error. ${BY_DESCRIPTOR}`,
 });
 
 export const sandboxSimulateCardFinancialAuthorization = operation({
   ...asked,
   operationId: 'sandboxSimulateCardFinancialAuthorization',
   path: '/sandbox/cards/{id}/simulate/financial_authorization',
-  summary: 'Simulate a payment in a single message',
-  description: `A merchant asks for money that is cleared at once. ${BY_DESCRIPTOR}`,
+  summary: 'Simulate a single-message authorization',
+  description:
+    'Simulates a single-message (financial) authorization: if it is approved, the amount ' +
+    `is authorized and cleared at once. ${BY_DESCRIPTOR}`,
 });
 
 export const sandboxSimulateCardCreditAuthorization = operation({
   ...asked,
   operationId: 'sandboxSimulateCardCreditAuthorization',
   path: '/sandbox/cards/{id}/simulate/credit_authorization',
-  summary: 'Simulate an authorization of a credit',
-  description: `A merchant announces money, which comes when it is cleared. ${BY_DESCRIPTOR}`,
+  summary: 'Simulate a credit authorization',
+  description:
+    'Simulates the authorization of a merchant credit. The funds are credited when it is ' +
+    `cleared with \`sandboxSimulateCardClearing\`. ${BY_DESCRIPTOR}`,
 });
 
 export const sandboxSimulateCardFinancialCreditAuthorization = operation({
   ...asked,
   operationId: 'sandboxSimulateCardFinancialCreditAuthorization',
   path: '/sandbox/cards/{id}/simulate/financial_credit_authorization',
-  summary: 'Simulate a credit in a single message',
-  description: `A merchant pays money that comes at once. ${BY_DESCRIPTOR}`,
+  summary: 'Simulate a single-message credit',
+  description:
+    'Simulates a single-message (financial) merchant credit: the funds are credited at ' +
+    `once. ${BY_DESCRIPTOR}`,
 });
 
 export const sandboxSimulateCardCreditAuthorizationAdvice = operation({
   ...asked,
   operationId: 'sandboxSimulateCardCreditAuthorizationAdvice',
   path: '/sandbox/cards/{id}/simulate/credit_authorization_advice',
-  summary: 'Simulate the advice of a credit',
+  summary: 'Simulate a credit authorization advice',
   description:
-    'The network tells of a credit that it let through by itself, and that is cleared later. ' +
+    'Simulates the advice of a merchant credit that the network approved in stand-in ' +
+    'processing. The funds are credited when it is cleared with ' +
+    `\`sandboxSimulateCardClearing\`. ${BY_DESCRIPTOR}` +
     BY_DESCRIPTOR,
 });
 
@@ -113,10 +125,15 @@ export const sandboxSimulateCardBalanceInquiry = operation({
   operationId: 'sandboxSimulateCardBalanceInquiry',
   path: '/sandbox/cards/{id}/simulate/balance_inquiry',
   summary: 'Simulate a balance inquiry',
-  description: 'A merchant asks whether the card is good. No payment comes of it.',
+  description:
+    'Simulates an account verification by a merchant. No payment is created and no funds ' +
+    'are held.',
   body: named(
     'SandboxCardBalanceInquiryRequest',
-    Type.Object({ merchant: CardMerchant }, { description: 'Who asks whether the card is good.' }),
+    Type.Object(
+      { merchant: CardMerchant },
+      { description: 'Merchant of a simulated balance inquiry.' },
+    ),
   ),
 });
 
@@ -128,13 +145,20 @@ export const sandboxSimulateCardAuthorizationAdvice = operation({
   operationId: 'sandboxSimulateCardAuthorizationAdvice',
   errors: ['TRANSACTION_NOT_FOUND'],
   path: '/sandbox/cards/{id}/simulate/authorization_advice',
-  summary: 'Simulate a change of what is authorized',
-  description: 'Of a payment that is AUTHORIZED or PARTIALLY_SETTLED.',
+  summary: 'Simulate an authorization adjustment',
+  description:
+    'Simulates an adjustment of the authorized amount of a payment that is AUTHORIZED or ' +
+    'PARTIALLY_SETTLED. The hold is changed to the new amount.',
   body: named(
     'SandboxCardAuthorizationAdviceRequest',
     Type.Object(
-      { cardTransactionId, amount: amount('What the payment is for from now on, in all.') },
-      { description: 'Another amount for a payment.' },
+      {
+        cardTransactionId,
+        amount: amount(
+          'New total amount of the authorization, in minor units of the currency of the card.',
+        ),
+      },
+      { description: 'The payment and its new authorized amount.' },
     ),
   ),
 });
@@ -146,8 +170,9 @@ export const sandboxSimulateCardClearing = operation({
   path: '/sandbox/cards/{id}/simulate/clearing',
   summary: 'Simulate a clearing',
   description:
-    'Of a payment that is AUTHORIZED or PARTIALLY_SETTLED. More than was authorized is taken from the ' +
-    'account that pays; with 0 the authorization expires, and what was not cleared goes back.',
+    'Simulates the clearing of a payment that is AUTHORIZED or PARTIALLY_SETTLED. An ' +
+    'amount above the authorization is debited from the funding account. With amount 0 the ' +
+    'remaining authorization expires and its hold is released.',
   body: named(
     'SandboxCardClearingRequest',
     Type.Object(
@@ -157,11 +182,13 @@ export const sandboxSimulateCardClearing = operation({
           format: 'int64',
           minimum: 0,
           maximum: MOST,
-          description: 'Smallest units; 0 for an authorization that expires.',
+          description:
+            'Amount in minor units of the currency of the card; 0 to let the authorization ' +
+            'expire.',
         }),
       },
       {
-        description: 'A clearing of a payment.',
+        description: 'The payment and the amount to clear.',
         examples: [
           {
             cardTransactionId: 'CardTransaction:019b8e2a-0c00-7000-8000-00000000d001',
@@ -178,13 +205,21 @@ export const sandboxSimulateCardReturn = operation({
   operationId: 'sandboxSimulateCardReturn',
   errors: ['TRANSACTION_NOT_FOUND'],
   path: '/sandbox/cards/{id}/simulate/return',
-  summary: 'Simulate a return',
-  description: 'A merchant gives back what was cleared, or a part of it.',
+  summary: 'Simulate a merchant refund',
+  description:
+    'Simulates a refund of a cleared payment by the merchant, in full or in part. The ' +
+    'refunded amount is credited to the funding account.',
   body: named(
     'SandboxCardReturnRequest',
     Type.Object(
-      { cardTransactionId, amount: amount('At most what was settled and has not come back.') },
-      { description: 'What of a payment comes back.' },
+      {
+        cardTransactionId,
+        amount: amount(
+          'Amount of the refund, in minor units of the currency of the card. At most the ' +
+            'settled amount that is not yet refunded.',
+        ),
+      },
+      { description: 'The payment and the amount to refund.' },
     ),
   ),
 });
@@ -194,10 +229,10 @@ export const sandboxSimulateCardReturnReversal = operation({
   operationId: 'sandboxSimulateCardReturnReversal',
   errors: ['TRANSACTION_NOT_FOUND'],
   path: '/sandbox/cards/{id}/simulate/return_reversal',
-  summary: 'Simulate that a return is taken back',
-  description: 'Of a payment that is REFUNDED: the last return is undone.',
+  summary: 'Simulate a refund reversal',
+  description: 'Simulates the reversal of the last refund of a payment that is REFUNDED.',
   body: named(
     'SandboxCardTransactionRefRequest',
-    Type.Object({ cardTransactionId }, { description: 'Which payment it is about.' }),
+    Type.Object({ cardTransactionId }, { description: 'The payment that the message refers to.' }),
   ),
 });

@@ -1,5 +1,5 @@
 // The network of a sandbox card, made up on the spot: each operation is one message, decided or heeded by
-// what the desk of a real issuer uses, in the change set of the request. Only what no network would say of
+// what the handler of a real issuer uses, in the change set of the request. Only what no network would say of
 // the payment is refused here.
 
 import type { CardMerchant, CardNotice, CardRequest } from '../../connectors/ports/cards.ts';
@@ -54,9 +54,9 @@ async function ask(ctx: Ctx, parts: CardParts, id: string, { kind, merchant, mon
   const card = await cardOf(ctx, id);
   const currency = money?.currency?.code ?? card.currency;
   if (currency !== card.currency) {
-    throw invalidField('currency.code', `must be that of the card, ${card.currency}`);
+    throw invalidField('currency.code', `must be the currency of the card, ${card.currency}`);
   }
-  const token = uuid7(ctx.world);
+  const token = uuid7(ctx.effects);
   await decide(ctx, parts, card, {
     id: ctx.id('CardMessage'),
     token,
@@ -83,9 +83,12 @@ function checkCanBe(row: CardPaymentRow, news: News): void {
   if (ofDebits && direction === 'CREDIT') throw invalidField(field, 'is a credit');
   switch (news.kind) {
     case 'RETURN':
-      if (facts.clearings.length === 0) throw invalidField(field, 'has nothing that was cleared');
+      if (facts.clearings.length === 0) throw invalidField(field, 'has no cleared amount');
       if (news.amount > netOf(facts)) {
-        throw invalidField('amount', `must be at most ${netOf(facts)}: what has not come back yet`);
+        throw invalidField(
+          'amount',
+          `must be at most ${netOf(facts)}, the settled amount that is not yet refunded`,
+        );
       }
       return;
     case 'RETURN_REVERSAL':
@@ -113,7 +116,7 @@ async function tell(
   const card = await cardOf(ctx, id);
   const row = await cardPaymentOf(ctx, transactionId);
   if (row.card.cardId !== card.id) {
-    throw new Fault('TRANSACTION_NOT_FOUND', 'No such payment with this card.');
+    throw new Fault('TRANSACTION_NOT_FOUND', 'The payment was not found for this card.');
   }
   checkCanBe(row, news);
   const { token } = row.card;

@@ -15,31 +15,42 @@ export const sandboxFundInternalAccount = operation({
   tag: 'Sandbox',
   summary: 'Fund an internal account',
   description:
-    'The money is there at once, as if it had just arrived. With `pendingReason` it is held: in the ' +
-    'total of the account, not in its balance.',
+    'Simulates an incoming payment to an internal account. The funds are available ' +
+    'immediately, and an INCOMING transaction is created. With `pendingReason` the funds ' +
+    'are held instead: they are part of the total balance of the account, not of its ' +
+    'available balance.',
   permission: 'TRANSACT',
   sandboxOnly: true,
-  params: Type.Object({ accountId: Type.String() }),
+  params: Type.Object({
+    accountId: Type.String({ description: 'Identifier of the internal account.' }),
+  }),
   body: named(
     'SandboxFundRequest',
-    Type.Object({
-      amount: Type.Integer({
-        format: 'int64',
-        exclusiveMinimum: 0,
-        maximum: 100_000_000_000,
-        description: 'Smallest units of the currency of the account.',
-      }),
-      payerAccountIdentifier: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 255,
-          description: 'Account number or wallet address that the money comes from.',
+    Type.Object(
+      {
+        amount: Type.Integer({
+          format: 'int64',
+          exclusiveMinimum: 0,
+          maximum: 100_000_000_000,
+          description: 'Amount in minor units of the currency of the account.',
         }),
-      ),
-      pendingReason: Type.Optional(
-        oneOf(PENDING_REASONS, { description: 'Why it must not be spent yet; it is held then.' }),
-      ),
-    }),
+        payerAccountIdentifier: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 255,
+            description:
+              'Account number or wallet address of the payer. Absent if the payer is ' +
+              'unspecified.',
+          }),
+        ),
+        pendingReason: Type.Optional(
+          oneOf(PENDING_REASONS, {
+            description: 'Reason why the funds are held. Absent if they are available immediately.',
+          }),
+        ),
+      },
+      { description: 'The simulated incoming payment.' },
+    ),
   ),
   replies: { 200: InternalAccount },
   errors: ['USER_NOT_READY', 'CUSTOMER_DELETED'],

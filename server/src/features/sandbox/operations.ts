@@ -18,7 +18,10 @@ export const sandboxOperations = [
   handle(sandboxFundInternalAccount, async (ctx, { params, body }) => {
     const account = await internalAccountOf(ctx, params.accountId);
     if (account.status !== 'ACTIVE') {
-      throw new Fault('INVALID_INPUT', `The account is ${account.status}.`);
+      throw new Fault(
+        'INVALID_INPUT',
+        `The account is ${account.status}. Only an ACTIVE account can be funded.`,
+      );
     }
     const owner = account.customer_id
       ? await customerOf(ctx, account.customer_id, { alive: true })

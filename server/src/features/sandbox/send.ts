@@ -15,26 +15,34 @@ const sandboxSend = operation({
   method: 'POST',
   path: '/sandbox/send',
   tag: 'Sandbox',
-  summary: 'Pay in for a quote',
+  summary: 'Simulate funding a quote',
   description:
-    'The payment that the instructions of a realtime-funded quote ask for arrives. ' +
-    'Another amount than the one asked for fails the payment and goes back.',
+    'Simulates the incoming payment that a real-time funded quote waits for. If amount and ' +
+    'currency match the payment instructions, the quote is executed. Any other amount ' +
+    'fails the payment and is returned to the payer.',
   permission: 'TRANSACT',
   sandboxOnly: true,
   body: named(
     'SandboxSendRequest',
-    Type.Object({
-      quoteId: Type.String({ description: 'The quote that waits for money.' }),
-      currencyCode: Type.String({ description: 'Currency of the money, that of the quote.' }),
-      currencyAmount: Type.Optional(
-        Type.Integer({
-          format: 'int64',
-          exclusiveMinimum: 0,
-          maximum: 9_000_000_000_000_000,
-          description: 'Smallest units; exactly what the quote asks for if absent.',
+    Type.Object(
+      {
+        quoteId: Type.String({ description: 'Identifier of the real-time funded quote.' }),
+        currencyCode: Type.String({
+          description: 'Currency of the payment. Must be the sending currency of the quote.',
         }),
-      ),
-    }),
+        currencyAmount: Type.Optional(
+          Type.Integer({
+            format: 'int64',
+            exclusiveMinimum: 0,
+            maximum: 9_000_000_000_000_000,
+            description:
+              'Amount in minor units of `currencyCode`. Defaults to the amount that the ' +
+              'quote requires.',
+          }),
+        ),
+      },
+      { description: 'The simulated funding of a quote.' },
+    ),
   ),
   replies: { 200: TransactionOneOf },
   errors: ['INVALID_CURRENCY', 'QUOTE_NOT_FOUND'],
@@ -46,10 +54,10 @@ export const sandboxSendOperations = [
     const { quoteId, currencyCode: currency, currencyAmount } = body;
     const quote = isId(quoteId, 'Quote') ? await readQuote(ctx, quoteId) : undefined;
     if (quote?.platform_id !== ctx.caller.platformId) {
-      throw new Fault('QUOTE_NOT_FOUND', 'No such quote.');
+      throw new Fault('QUOTE_NOT_FOUND', 'Quote not found.');
     }
     if (quote.sending_currency !== currency) {
-      throw new Fault('INVALID_CURRENCY', `The quote waits for ${quote.sending_currency}.`);
+      throw new Fault('INVALID_CURRENCY', `The quote must be funded in ${quote.sending_currency}.`);
     }
     const taken = await takeDeposit(ctx, {
       quoteId,

@@ -21,31 +21,50 @@ const sandboxReceive = operation({
   method: 'POST',
   path: '/sandbox/uma/receive',
   tag: 'Sandbox',
-  summary: 'Receive a payment from a UMA address',
+  summary: 'Receive a UMA payment',
   description:
-    'One of the sandbox UMA addresses pays a customer, who is named by UMA address or by id. ' +
-    'Your webhook endpoint is asked to approve the payment.',
+    'Simulates an incoming payment from a UMA address of the sandbox to a customer, who is ' +
+    'identified by UMA address or by id. The platform is asked at its webhook endpoint to ' +
+    'approve the payment, as with a real payment. If it approves, the funds are credited ' +
+    'to the customer; if not, the payment is rejected.',
   permission: 'TRANSACT',
   sandboxOnly: true,
   body: named(
     'SandboxUmaReceiveRequest',
-    Type.Object({
-      senderUmaAddress: Type.String({ description: 'A UMA address of the sandbox; it pays.' }),
-      receiverUmaAddress: Type.Optional(Type.String({ description: 'Of the customer.' })),
-      customerId: Type.Optional(Type.String({ description: 'The customer, instead.' })),
-      receivingCurrencyCode: Type.String({ description: 'What the customer receives.' }),
-      receivingCurrencyAmount: Type.Integer({
-        format: 'int64',
-        exclusiveMinimum: 0,
-        maximum: 9_000_000_000_000_000,
-        description: 'Smallest units of it.',
-      }),
-    }),
+    Type.Object(
+      {
+        senderUmaAddress: Type.String({
+          description: 'UMA address of the payer. Must be one of the UMA addresses of the sandbox.',
+        }),
+        receiverUmaAddress: Type.Optional(
+          Type.String({
+            description:
+              'UMA address of the customer who receives the payment. Required unless ' +
+              '`customerId` is present.',
+          }),
+        ),
+        customerId: Type.Optional(
+          Type.String({
+            description:
+              'Identifier of the customer who receives the payment. If both are present, they ' +
+              'must identify the same customer.',
+          }),
+        ),
+        receivingCurrencyCode: Type.String({ description: 'Currency that the customer receives.' }),
+        receivingCurrencyAmount: Type.Integer({
+          format: 'int64',
+          exclusiveMinimum: 0,
+          maximum: 9_000_000_000_000_000,
+          description: 'Amount that the customer receives, in minor units of that currency.',
+        }),
+      },
+      { description: 'The simulated UMA payment.' },
+    ),
   ),
   bodyRules: (body) => {
     const { receiverUmaAddress, customerId } = (body ?? {}) as Partial<Request>;
     if (receiverUmaAddress !== undefined || customerId !== undefined) return [];
-    return [{ field: 'receiverUmaAddress', message: 'is required unless customerId is given' }];
+    return [{ field: 'receiverUmaAddress', message: 'is required unless customerId is present' }];
   },
   replies: { 200: IncomingTransaction },
   errors: [
@@ -79,8 +98,15 @@ const SHAPE = /^\$[a-z0-9\-_.+]+@[a-z0-9.-]+$/;
 /** The sender's address in small letters. Throws where nobody has it. */
 async function senderOf(ctx: Ctx, uma: UmaPort, given: string, receiver: string): Promise<string> {
   const sender = given.toLowerCase();
-  if (!SHAPE.test(sender)) throw new Fault('INVALID_UMA_ADDRESS', `${given} is no UMA address.`);
-  const unknown = new Fault('UMA_NOT_FOUND', 'The sandbox has no such sender.');
+  if (!SHAPE.test(sender))
+    throw new Fault(
+      'INVALID_UMA_ADDRESS',
+      'The sender is not a valid UMA address. Use the form $name@domain.',
+    );
+  const unknown = new Fault(
+    'UMA_NOT_FOUND',
+    'The sender was not found. Use one of the UMA addresses of the sandbox.',
+  );
   if (!uma.reaches(sender)) throw unknown;
   const found = await uma.lookup({ receiver: sender, sender: receiver, at: ctx.now });
   if (found.state === 'found') return sender;
@@ -96,7 +122,7 @@ async function receiverOf(ctx: Ctx, { receiverUmaAddress, customerId }: Request)
     [row] = await findCustomers(ctx.db, { platform_id: ctx.caller.platformId, ...address });
   }
   if (!row || (named && named.id !== row.id)) {
-    throw new Fault('UMA_NOT_FOUND', 'No customer has this UMA address.');
+    throw new Fault('UMA_NOT_FOUND', 'No customer of the platform was found for this UMA address.');
   }
   return customerOf(ctx, row.id, { alive: true });
 }
@@ -105,7 +131,7 @@ export const sandboxUmaOperations = (connectors: (environment: Mode) => Connecto
   handle(sandboxReceive, async (ctx, { body }) => {
     const serving = connectors(ctx.caller.environment);
     if (!serving.uma?.collect) {
-      throw new Fault('NOT_IMPLEMENTED', 'No connection to UMA providers is set up.');
+      throw new Fault('NOT_IMPLEMENTED', 'No UMA provider is connected.');
     }
     const platform = await ownPlatform(ctx);
     const customer = await receiverOf(ctx, body);

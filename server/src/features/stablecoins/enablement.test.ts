@@ -4,15 +4,15 @@ import { describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { startApp } from '../../../test/kit/app/harness.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
-import { stablecoinDesk } from '../../../test/kit/payments/stablecoins.ts';
+import { stablecoinFixture } from '../../../test/kit/payments/stablecoins.ts';
 import { decideService } from './coins/coin-jobs.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from './states.ts';
 import { stablecoins } from './store.ts';
 
 const app = testApp();
-const desk = stablecoinDesk(app);
+const fixture = stablecoinFixture(app);
 
-const shown = async (id: string) => ok(await desk.read(`/stablecoins/${id}`), 200);
+const shown = async (id: string) => ok(await fixture.read(`/stablecoins/${id}`), 200);
 
 /** Puts a token there as if it had come that way. */
 const put = (id: string, status: ServiceStatus) =>
@@ -38,9 +38,9 @@ describe('requestStablecoinServiceEnablement', () => {
   };
 
   it.each(SERVICE_STATUSES)('of a token that is %s', async (status) => {
-    const { id } = await desk.coin();
+    const { id } = await fixture.coin();
     await put(id, status);
-    const answer = await desk.request(id);
+    const answer = await fixture.request(id);
     const outcome = OUTCOMES[status];
     if (outcome === 409) {
       expect([answer.status, answer.body.code]).toEqual([
@@ -56,17 +56,17 @@ describe('requestStablecoinServiceEnablement', () => {
   });
 
   it('changes nothing when it is asked again', async () => {
-    const { id } = await desk.coin();
-    const first = ok(await desk.request(id), 200);
-    app.world.set(app.world.now() + 1_000);
-    expect(ok(await desk.request(id), 200)).toEqual(first);
-    const answers = await Promise.all(Array.from({ length: 5 }, () => desk.request(id)));
+    const { id } = await fixture.coin();
+    const first = ok(await fixture.request(id), 200);
+    app.effects.set(app.effects.now() + 1_000);
+    expect(ok(await fixture.request(id), 200)).toEqual(first);
+    const answers = await Promise.all(Array.from({ length: 5 }, () => fixture.request(id)));
     expect(new Set(answers.map((each) => each.status))).toEqual(new Set([200]));
   });
 
   it('waits for the operator, whose approval a job carries out', async () => {
-    const { id } = await desk.coin();
-    ok(await desk.request(id), 200);
+    const { id } = await fixture.coin();
+    ok(await fixture.request(id), 200);
     await app.advance(60_000);
     expect(await shown(id)).toMatchObject({ serviceOperationsStatus: 'PENDING_APPROVAL' });
     expect(await shown(id)).not.toHaveProperty('currency');
@@ -78,8 +78,8 @@ describe('requestStablecoinServiceEnablement', () => {
   });
 
   it('is enabled once the token is provisioned, and not before', async () => {
-    const { id } = await desk.coin({ token: '005' });
-    ok(await desk.request(id), 200);
+    const { id } = await fixture.coin({ token: '005' });
+    ok(await fixture.request(id), 200);
     await approved(id);
     await app.advance(29_999);
     expect((await shown(id)).serviceOperationsStatus).toBe('ENABLING');
@@ -91,15 +91,15 @@ describe('requestStablecoinServiceEnablement', () => {
   });
 
   it('needs no operator in the sandbox for a token that ends in 006', async () => {
-    const { id } = await desk.coin({ token: '006' });
+    const { id } = await fixture.coin({ token: '006' });
     expect((await shown(id)).serviceOperationsStatus).toBe('NOT_ENABLED');
-    expect(ok(await desk.request(id), 200).serviceOperationsStatus).toBe('PENDING_APPROVAL');
+    expect(ok(await fixture.request(id), 200).serviceOperationsStatus).toBe('PENDING_APPROVAL');
     await app.settle();
     expect((await shown(id)).serviceOperationsStatus).toBe('ENABLED');
   });
 
   it('wants to manage, and a token of one’s own', async () => {
-    const { id } = await desk.coin();
+    const { id } = await fixture.coin();
     const path = `/stablecoins/${id}/request-service-enablement`;
     const as = await app.tokenWith(['VIEW', 'TRANSACT']);
     const refused = await app.call('POST', path, undefined, { as });
@@ -111,9 +111,9 @@ describe('requestStablecoinServiceEnablement', () => {
 
 describe('a server with another service word', () => {
   it('calls it by that', async () => {
-    const acme = await startApp({ serviceWord: 'Acme' });
+    const acme = await startApp({ serviceNamePrefix: 'Acme' });
     try {
-      const own = stablecoinDesk(acme);
+      const own = stablecoinFixture(acme);
       const made = await own.coin();
       expect(made.acmeOperationsStatus).toBe('NOT_ENABLED');
       expect(made).not.toHaveProperty('serviceOperationsStatus');
@@ -141,8 +141,8 @@ describe('a server with another service word', () => {
 
 describe('a token that comes to nothing', () => {
   it.each(['002', '003'])('is not asked for: …%s', async (token) => {
-    const { id, issuanceStatus } = await desk.coin({ token });
-    const { status, body } = await desk.request(id);
+    const { id, issuanceStatus } = await fixture.coin({ token });
+    const { status, body } = await fixture.request(id);
     expect([status, body.code]).toEqual([409, 'STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE']);
     expect(body.reason).toContain(issuanceStatus);
   });
@@ -153,7 +153,7 @@ describe('a token that comes to nothing', () => {
     ['NOT_ENABLED', 'NOT_ENABLED'],
     ['DISABLED', 'DISABLED'],
   ] as const)('drops out of the service: %s', async (was, becomes) => {
-    const { id } = await desk.coin({ token: '005' });
+    const { id } = await fixture.coin({ token: '005' });
     await put(id, was);
     // The provider does not know it any more.
     await app.runtime.db.query(
@@ -165,11 +165,11 @@ describe('a token that comes to nothing', () => {
       issuanceStatus: 'FAILED',
       serviceOperationsStatus: becomes,
     });
-    const said = 'select actor, move, reason from account_moves where account_id = $1';
+    const said = 'select actor, action, reason from account_actions where account_id = $1';
     expect(await app.runtime.db.query(said, [id])).toEqual(
       was === becomes
         ? []
-        : [{ actor: 'service', move: 'drop', reason: 'The token is FAILED at its provider.' }],
+        : [{ actor: 'service', action: 'drop', reason: 'The token is FAILED at its provider.' }],
     );
   });
 });

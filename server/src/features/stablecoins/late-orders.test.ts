@@ -3,7 +3,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
-import { BURNT, DOLLAR, mintDesk, UNDER_WAY, UNTOUCHED } from '../../../test/kit/payments/mints.ts';
+import {
+  BURNT,
+  DOLLAR,
+  mintFixture,
+  UNDER_WAY,
+  UNTOUCHED,
+} from '../../../test/kit/payments/mints.ts';
 import {
   FINAL,
   failed,
@@ -16,22 +22,22 @@ import { mintsAndBurns } from './store.ts';
 const HOUR = 3_600_000;
 
 const app = testApp();
-let desk: ReturnType<typeof mintDesk>;
+let fixture: ReturnType<typeof mintFixture>;
 let wallet: { id: string };
 let bank: { id: string };
 
 beforeAll(async () => {
-  desk = mintDesk(app);
-  wallet = await desk.wallet();
-  bank = await desk.bank();
+  fixture = mintFixture(app);
+  wallet = await fixture.wallet();
+  bank = await fixture.bank();
 });
 afterAll(async () => {
-  expect(await desk.problems()).toEqual([]);
+  expect(await fixture.problems()).toEqual([]);
 });
 
 const workerSaying = (...answers: readonly (Said | Error)[]) => speaking(app, ...answers);
 
-const burnOrdered = () => desk.burnOrdered(bank.id);
+const burnOrdered = () => fixture.burnOrdered(bank.id);
 
 describe('one that is EXPIRED', () => {
   const expired = says('expired');
@@ -41,8 +47,8 @@ describe('one that is EXPIRED', () => {
     const ordered = await burnOrdered();
     const worker = workerSaying(expired, ...answers);
     await worker.after(0);
-    expect((await desk.look(ordered.id)).status).toBe('EXPIRED');
-    expect(await desk.supply(ordered.coin.id)).toEqual(UNTOUCHED);
+    expect((await fixture.look(ordered.id)).status).toBe('EXPIRED');
+    expect(await fixture.supply(ordered.coin.id)).toEqual(UNTOUCHED);
     return { ...ordered, ...worker };
   }
 
@@ -57,33 +63,36 @@ describe('one that is EXPIRED', () => {
     const { coin, id, after, asked } = await expiredBurn(expired, expired, says('completed'));
     await after(2 * HOUR);
     expect(asked).toHaveLength(3);
-    expect((await desk.look(id)).status).toBe('EXPIRED');
+    expect((await fixture.look(id)).status).toBe('EXPIRED');
     await after(HOUR);
-    expect(await desk.look(id)).toMatchObject({ status: 'COMPLETED', providerStatus: 'completed' });
+    expect(await fixture.look(id)).toMatchObject({
+      status: 'COMPLETED',
+      providerStatus: 'completed',
+    });
     expect(await ledgerOf(id)).toEqual([
       'burn pending 10000000',
-      'burn! release 10000000',
+      'burn! void 10000000',
       'burn.late posted 10000000',
     ]);
-    expect(await desk.supply(coin.id)).toEqual(BURNT);
-    expect(await desk.problems()).toEqual([]);
+    expect(await fixture.supply(coin.id)).toEqual(BURNT);
+    expect(await fixture.problems()).toEqual([]);
     await after(24 * HOUR);
     expect(asked).toHaveLength(4);
   });
 
   it.each([
     ['completed', [says('completed')], 'COMPLETED', 'burn.late! post 10000000', BURNT],
-    ['failed', [failed], 'FAILED', 'burn.late! release 10000000', UNTOUCHED],
+    ['failed', [failed], 'FAILED', 'burn.late! void 10000000', UNTOUCHED],
   ] as const)('is set aside again when it goes on: %s', async (_, last, status, step, supply) => {
     const { coin, id, after } = await expiredBurn(says('submitted'), ...last);
     await after(HOUR);
-    expect((await desk.look(id)).status).toBe('PROCESSING');
-    expect(await desk.supply(coin.id)).toEqual(UNDER_WAY);
-    expect(await desk.problems()).toEqual([]);
+    expect((await fixture.look(id)).status).toBe('PROCESSING');
+    expect(await fixture.supply(coin.id)).toEqual(UNDER_WAY);
+    expect(await fixture.problems()).toEqual([]);
     await after(HOUR);
-    expect((await desk.look(id)).status).toBe(status);
+    expect((await fixture.look(id)).status).toBe(status);
     expect((await ledgerOf(id)).at(-1)).toBe(step);
-    expect(await desk.supply(coin.id)).toEqual(supply);
+    expect(await fixture.supply(coin.id)).toEqual(supply);
   });
 
   it.each([
@@ -91,36 +100,36 @@ describe('one that is EXPIRED', () => {
     ['set aside first', [says('processing'), says('completed')]],
   ] as const)('takes what circulates where that is less by now: %s', async (_, answers) => {
     const { coin, id, after } = await expiredBurn(...answers);
-    const body = desk.burnBody(bank.id, { amount: String(16n * DOLLAR) });
-    const other = ok(await desk.burn(coin.id, body), 201);
+    const body = fixture.burnBody(bank.id, { amount: String(16n * DOLLAR) });
+    const other = ok(await fixture.burn(coin.id, body), 201);
     await after(2 * HOUR);
-    expect((await desk.look(id)).status).toBe('COMPLETED');
+    expect((await fixture.look(id)).status).toBe('COMPLETED');
     const row = await app.runtime.db.read(mintsAndBurns, id);
     expect(row?.uncounted).toBe(6n * DOLLAR);
     expect((await ledgerOf(id)).at(-1)).toMatch(/^burn.late!? post(ed)? 4000000$/);
-    expect(await desk.problems()).toEqual([]);
+    expect(await fixture.problems()).toEqual([]);
     await workerSaying(says('completed')).after(HOUR);
-    expect((await desk.look(other.id)).status).toBe('COMPLETED');
-    expect((await desk.supply(coin.id)).circulating).toBe(0n);
+    expect((await fixture.look(other.id)).status).toBe('COMPLETED');
+    expect((await fixture.supply(coin.id)).circulating).toBe(0n);
   });
 
   it('moves nothing where nothing is left', async () => {
     const { coin, id, after } = await expiredBurn(says('processing'), says('completed'));
-    const body = desk.burnBody(bank.id, { amount: String(20n * DOLLAR) });
-    ok(await desk.burn(coin.id, body), 201);
+    const body = fixture.burnBody(bank.id, { amount: String(20n * DOLLAR) });
+    ok(await fixture.burn(coin.id, body), 201);
     await after(2 * HOUR);
-    expect((await desk.look(id)).status).toBe('COMPLETED');
+    expect((await fixture.look(id)).status).toBe('COMPLETED');
     expect(await ledgerOf(id)).toHaveLength(2);
-    expect(await desk.problems()).toEqual([]);
+    expect(await fixture.problems()).toEqual([]);
     await workerSaying(FINAL).after(HOUR);
   });
 
   it('was a mint, which is posted', async () => {
-    const coin = await desk.coin();
-    const { id } = ok(await desk.mint(coin.id, desk.mintBody(wallet.id)), 201);
+    const coin = await fixture.coin();
+    const { id } = ok(await fixture.mint(coin.id, fixture.mintBody(wallet.id)), 201);
     await workerSaying(expired, says('completed')).after(2 * HOUR);
-    expect((await desk.look(id)).status).toBe('COMPLETED');
-    expect(await desk.supply(coin.id)).toEqual({
+    expect((await fixture.look(id)).status).toBe('COMPLETED');
+    expect(await fixture.supply(coin.id)).toEqual({
       circulating: 100n * DOLLAR,
       burning: 0n,
       minting: 0n,
@@ -131,10 +140,10 @@ describe('one that is EXPIRED', () => {
     const { id, after, asked } = await expiredBurn(expired);
     await after(30 * 24 * HOUR);
     expect(asked).toHaveLength(1 + 7 * 24);
-    expect((await desk.look(id)).status).toBe('EXPIRED');
-    const said = 'select actor, move, reason from account_moves where account_id = $1';
+    expect((await fixture.look(id)).status).toBe('EXPIRED');
+    const said = 'select actor, action, reason from account_actions where account_id = $1';
     expect(await app.runtime.db.query(said, [id])).toEqual([
-      { actor: 'service', move: 'expire', reason: expect.stringContaining('not asked any more') },
+      { actor: 'service', action: 'expire', reason: expect.stringContaining('not asked any more') },
     ]);
   });
 
@@ -145,6 +154,6 @@ describe('one that is EXPIRED', () => {
     const { id, after, asked } = await expiredBurn(answer);
     await after(30 * 24 * HOUR);
     expect(asked).toHaveLength(2);
-    expect((await desk.look(id)).status).toBe('EXPIRED');
+    expect((await fixture.look(id)).status).toBe('EXPIRED');
   });
 });

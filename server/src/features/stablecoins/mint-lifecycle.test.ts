@@ -3,32 +3,32 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
-import { DOLLAR, mintDesk } from '../../../test/kit/payments/mints.ts';
+import { DOLLAR, mintFixture } from '../../../test/kit/payments/mints.ts';
 
 const SECOND = 1_000;
 const DAY = 86_400 * SECOND;
 
 const app = testApp();
-let desk: ReturnType<typeof mintDesk>;
+let fixture: ReturnType<typeof mintFixture>;
 let wallet: { id: string };
 let bank: { id: string };
 
 beforeAll(async () => {
-  desk = mintDesk(app);
-  wallet = await desk.wallet();
-  bank = await desk.bank();
+  fixture = mintFixture(app);
+  wallet = await fixture.wallet();
+  bank = await fixture.bank();
 });
 afterAll(async () => {
-  expect(await desk.problems()).toEqual([]);
+  expect(await fixture.problems()).toEqual([]);
 });
 
 /** The states that an operation is seen in, one look at each of these times since it was ordered. */
 async function statesAt(id: string, times: readonly number[]): Promise<string[]> {
-  const began = app.world.now();
+  const began = app.effects.now();
   const seen: string[] = [];
   for (const time of times) {
-    await app.advance(began + time - app.world.now());
-    seen.push((await desk.look(id)).status);
+    await app.advance(began + time - app.effects.now());
+    seen.push((await fixture.look(id)).status);
   }
   return seen;
 }
@@ -37,18 +37,18 @@ const TIMES = [0, 1_999, 2_000, 4_999, 5_000, 60_000];
 
 describe('createStablecoinMint', () => {
   it('is taken under the same key once the token is provisioned', async () => {
-    const { id } = await desk.coin({ token: '005' });
-    const body = desk.mintBody(wallet.id);
-    const mint = () => desk.mint(id, body, 'patient');
+    const { id } = await fixture.coin({ token: '005' });
+    const body = fixture.mintBody(wallet.id);
+    const mint = () => fixture.mint(id, body, 'patient');
     expect((await mint()).body.code).toBe('STABLECOIN_NOT_PROVISIONED');
     await app.advance(60_000);
     expect((await mint()).status).toBe(201);
   });
 
   it('by wire waits for the money, and then tokens circulate', async () => {
-    const coin = await desk.coin();
-    const body = desk.mintBody(wallet.id, { description: 'Reserve for May' });
-    const made = ok(await desk.mint(coin.id, body), 201);
+    const coin = await fixture.coin();
+    const body = fixture.mintBody(wallet.id, { description: 'Reserve for May' });
+    const made = ok(await fixture.mint(coin.id, body), 201);
     expect(made).toEqual({
       id: expect.stringMatching(/^StablecoinOperation:[0-9a-f-]{36}$/),
       stablecoinId: coin.id,
@@ -66,12 +66,12 @@ describe('createStablecoinMint', () => {
       }),
       destination: { accountId: wallet.id },
       estimatedDelivery: { rail: 'SPARK', amount: '10000', currency: 'USD', timing: 'MINUTES' },
-      expiresAt: new Date(app.world.now() + 7 * DAY).toISOString(),
+      expiresAt: new Date(app.effects.now() + 7 * DAY).toISOString(),
       description: 'Reserve for May',
-      createdAt: new Date(app.world.now()).toISOString(),
-      updatedAt: new Date(app.world.now()).toISOString(),
+      createdAt: new Date(app.effects.now()).toISOString(),
+      updatedAt: new Date(app.effects.now()).toISOString(),
     });
-    expect(await desk.supply(coin.id)).toEqual({
+    expect(await fixture.supply(coin.id)).toEqual({
       circulating: 0n,
       burning: 0n,
       minting: 100n * DOLLAR,
@@ -79,10 +79,10 @@ describe('createStablecoinMint', () => {
     const waiting = 'PENDING_FUNDING';
     const [done, going] = ['COMPLETED', 'PROCESSING'];
     expect(await statesAt(made.id, TIMES)).toEqual([waiting, waiting, going, going, done, done]);
-    const ended = await desk.look(made.id);
+    const ended = await fixture.look(made.id);
     expect(ended).toMatchObject({ status: done, providerStatus: 'complete' });
     expect(ended.failureReason).toBeUndefined();
-    expect(await desk.supply(coin.id)).toEqual({
+    expect(await fixture.supply(coin.id)).toEqual({
       circulating: 100n * DOLLAR,
       burning: 0n,
       minting: 0n,
@@ -90,64 +90,70 @@ describe('createStablecoinMint', () => {
   });
 
   it.each(['ACH_DEBIT', 'SAME_DAY_ACH_DEBIT'])('by %s asks nobody to pay', async (type) => {
-    const coin = await desk.coin();
+    const coin = await fixture.coin();
     const fundingSource = { type, externalAccountId: bank.id };
-    const made = ok(await desk.mint(coin.id, desk.mintBody(wallet.id, { fundingSource })), 201);
+    const made = ok(
+      await fixture.mint(coin.id, fixture.mintBody(wallet.id, { fundingSource })),
+      201,
+    );
     expect(made.source).toEqual(fundingSource);
     expect(made.fundingInstructions).toBeUndefined();
     expect(made.expiresAt).toBeUndefined();
     const [begun, going, done] = ['PENDING_PROVIDER', 'PROCESSING', 'COMPLETED'];
     expect(await statesAt(made.id, TIMES)).toEqual([begun, begun, going, going, done, done]);
-    expect((await desk.supply(coin.id)).circulating).toBe(100n * DOLLAR);
+    expect((await fixture.supply(coin.id)).circulating).toBe(100n * DOLLAR);
   });
 
   it.each([
     ['003', 'PROVIDER_TRANSFER_FAILED', 5 * SECOND],
     ['004', 'PROVIDER_CANCELLED', 5 * SECOND],
   ])('described …%s fails: %s', async (ending, failureReason, afterMs) => {
-    const coin = await desk.coin();
-    const body = desk.mintBody(wallet.id, { description: `mint ${ending}` });
-    const made = ok(await desk.mint(coin.id, body), 201);
+    const coin = await fixture.coin();
+    const body = fixture.mintBody(wallet.id, { description: `mint ${ending}` });
+    const made = ok(await fixture.mint(coin.id, body), 201);
     await app.advance(afterMs);
-    expect(await desk.look(made.id)).toMatchObject({ status: 'FAILED', failureReason });
-    expect(await desk.supply(coin.id)).toEqual({ circulating: 0n, burning: 0n, minting: 0n });
+    expect(await fixture.look(made.id)).toMatchObject({ status: 'FAILED', failureReason });
+    expect(await fixture.supply(coin.id)).toEqual({ circulating: 0n, burning: 0n, minting: 0n });
   });
 
   it('from a bank account whose number ends in 003 fails', async () => {
-    const coin = await desk.coin();
-    const { id: externalAccountId } = await desk.bank('003');
+    const coin = await fixture.coin();
+    const { id: externalAccountId } = await fixture.bank('003');
     const fundingSource = { type: 'ACH_DEBIT', externalAccountId };
-    const made = ok(await desk.mint(coin.id, desk.mintBody(wallet.id, { fundingSource })), 201);
+    const made = ok(
+      await fixture.mint(coin.id, fixture.mintBody(wallet.id, { fundingSource })),
+      201,
+    );
     await app.advance(5 * SECOND);
     const failureReason = 'PROVIDER_TRANSFER_FAILED';
-    expect(await desk.look(made.id)).toMatchObject({ status: 'FAILED', failureReason });
+    expect(await fixture.look(made.id)).toMatchObject({ status: 'FAILED', failureReason });
   });
 
   it('described …005 takes half a minute', async () => {
-    const coin = await desk.coin();
-    const body = desk.mintBody(wallet.id, { description: 'slow 005' });
-    const made = ok(await desk.mint(coin.id, body), 201);
+    const coin = await fixture.coin();
+    const body = fixture.mintBody(wallet.id, { description: 'slow 005' });
+    const made = ok(await fixture.mint(coin.id, body), 201);
     const times = [9_999, 10_000, 29_999, 30_000];
     const going = 'PROCESSING';
     expect(await statesAt(made.id, times)).toEqual(['PENDING_FUNDING', going, going, 'COMPLETED']);
   });
 
   it('that nobody pays for runs out after seven days, and not before', async () => {
-    const coin = await desk.coin();
-    const body = desk.mintBody(wallet.id, { description: 'never 001' });
-    const made = ok(await desk.mint(coin.id, body), 201);
+    const coin = await fixture.coin();
+    const body = fixture.mintBody(wallet.id, { description: 'never 001' });
+    const made = ok(await fixture.mint(coin.id, body), 201);
     const waiting = 'PENDING_FUNDING';
     const states = await statesAt(made.id, [0, 6 * DAY, 7 * DAY - 1, 7 * DAY, 8 * DAY]);
     expect(states).toEqual([waiting, waiting, waiting, 'EXPIRED', 'EXPIRED']);
-    expect(await desk.look(made.id)).toMatchObject({ providerStatus: 'expired' });
-    expect(await desk.supply(coin.id)).toEqual({ circulating: 0n, burning: 0n, minting: 0n });
+    expect(await fixture.look(made.id)).toMatchObject({ providerStatus: 'expired' });
+    expect(await fixture.supply(coin.id)).toEqual({ circulating: 0n, burning: 0n, minting: 0n });
   });
 });
 
 describe('createStablecoinBurn', () => {
   it('sets tokens aside at once and takes them out when it is done', async () => {
-    const coin = await desk.circulating(100);
-    const made = ok(await desk.burn(coin.id, desk.burnBody(bank.id)), 201);
+    const coin = await fixture.circulating(100);
+    const made = ok(await fixture.burn(coin.id, fixture.burnBody(bank.id)), 201);
     expect(made).toMatchObject({
       operationType: 'BURN',
       status: 'CREATED',
@@ -157,14 +163,14 @@ describe('createStablecoinBurn', () => {
       estimatedDelivery: { rail: 'WIRE', amount: '1000', currency: 'USD' },
     });
     const full = 100n * DOLLAR;
-    expect(await desk.supply(coin.id)).toEqual({
+    expect(await fixture.supply(coin.id)).toEqual({
       circulating: full,
       burning: 10n * DOLLAR,
       minting: 0n,
     });
     const [waiting, going, done] = ['PENDING_FUNDING', 'PROCESSING', 'COMPLETED'];
     expect(await statesAt(made.id, TIMES)).toEqual([waiting, waiting, going, going, done, done]);
-    expect(await desk.supply(coin.id)).toEqual({
+    expect(await fixture.supply(coin.id)).toEqual({
       circulating: 90n * DOLLAR,
       burning: 0n,
       minting: 0n,
@@ -175,25 +181,25 @@ describe('createStablecoinBurn', () => {
     ['003', 'FAILED', 5 * SECOND],
     ['001', 'EXPIRED', 7 * DAY],
   ])('described …%s ends %s and gives back what was set aside', async (ending, status, afterMs) => {
-    const coin = await desk.circulating(20);
-    const body = desk.burnBody(bank.id, { description: `burn ${ending}` });
-    const made = ok(await desk.burn(coin.id, body), 201);
+    const coin = await fixture.circulating(20);
+    const body = fixture.burnBody(bank.id, { description: `burn ${ending}` });
+    const made = ok(await fixture.burn(coin.id, body), 201);
     await app.advance(afterMs - 1);
-    expect((await desk.supply(coin.id)).burning).toBe(10n * DOLLAR);
+    expect((await fixture.supply(coin.id)).burning).toBe(10n * DOLLAR);
     await app.advance(1);
-    expect((await desk.look(made.id)).status).toBe(status);
+    expect((await fixture.look(made.id)).status).toBe(status);
     const left = { circulating: 20n * DOLLAR, burning: 0n, minting: 0n };
-    expect(await desk.supply(coin.id)).toEqual(left);
+    expect(await fixture.supply(coin.id)).toEqual(left);
   });
 
   it.each(['ACH_CREDIT', 'SAME_DAY_ACH_CREDIT', 'RTP_CREDIT'])(
     'of a balance at the provider pays by %s without anybody sending tokens',
     async (rail) => {
-      const coin = await desk.circulating(20);
+      const coin = await fixture.circulating(20);
       const made = ok(
-        await desk.burn(
+        await fixture.burn(
           coin.id,
-          desk.burnBody(bank.id, {
+          fixture.burnBody(bank.id, {
             source: { type: 'PROVIDER_INTERNAL_BALANCE' },
             destination: { type: 'EXTERNAL_ACCOUNT', externalAccountId: bank.id, rail },
           }),
@@ -204,33 +210,35 @@ describe('createStablecoinBurn', () => {
       expect(made.destination).toEqual({ accountId: bank.id, rail });
       const [begun, going, done] = ['PENDING_PROVIDER', 'PROCESSING', 'COMPLETED'];
       expect(await statesAt(made.id, TIMES)).toEqual([begun, begun, going, going, done, done]);
-      expect((await desk.supply(coin.id)).circulating).toBe(10n * DOLLAR);
+      expect((await fixture.supply(coin.id)).circulating).toBe(10n * DOLLAR);
     },
   );
 
   it('never takes more than circulates, whoever asks at once', async () => {
-    const coin = await desk.circulating(100);
-    const body = desk.burnBody(bank.id, { amount: String(9n * DOLLAR) });
-    const answers = await Promise.all(Array.from({ length: 20 }, () => desk.burn(coin.id, body)));
+    const coin = await fixture.circulating(100);
+    const body = fixture.burnBody(bank.id, { amount: String(9n * DOLLAR) });
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => fixture.burn(coin.id, body)),
+    );
     const codes = answers.map((each) => (each.status === 201 ? 'made' : each.body.code));
     expect(codes.filter((code) => code === 'made')).toHaveLength(11);
     expect(codes.filter((code) => code === 'STABLECOIN_PROVIDER_ERROR')).toHaveLength(9);
     await app.advance(5 * SECOND);
     const left = { circulating: DOLLAR, burning: 0n, minting: 0n };
-    expect(await desk.supply(coin.id)).toEqual(left);
+    expect(await fixture.supply(coin.id)).toEqual(left);
   });
 });
 
 describe('listStablecoinOperations', () => {
   it('shows the newest first, by pages and by type', async () => {
-    const coin = await desk.circulating(100);
+    const coin = await fixture.circulating(100);
     const made: string[] = [];
     for (const amount of ['10000', '20000', '30000']) {
       await app.advance(SECOND);
-      made.unshift(ok(await desk.burn(coin.id, desk.burnBody(bank.id, { amount })), 201).id);
+      made.unshift(ok(await fixture.burn(coin.id, fixture.burnBody(bank.id, { amount })), 201).id);
     }
     const ask = async (query: string) =>
-      ok(await desk.read(`/stablecoins/${coin.id}/operations${query}`), 200);
+      ok(await fixture.read(`/stablecoins/${coin.id}/operations${query}`), 200);
     const all = await ask('');
     expect(all.data.map((each: { id: string }) => each.id).slice(0, 3)).toEqual(made);
     expect([all.totalCount, all.hasMore, all.data[3].operationType]).toEqual([4, false, 'MINT']);
@@ -239,22 +247,22 @@ describe('listStablecoinOperations', () => {
     const paged = [...first.data, ...second.data].map((each: { id: string }) => each.id);
     expect([paged, first.totalCount, second.hasMore]).toEqual([made, 3, false]);
     expect((await ask('?operationType=MINT')).data).toHaveLength(1);
-    expect((await desk.read(`/stablecoins/${coin.id}/operations?operationType=X`)).status).toBe(
+    expect((await fixture.read(`/stablecoins/${coin.id}/operations?operationType=X`)).status).toBe(
       400,
     );
   });
 
   it('shows an empty page of a coin without any, and none of another coin', async () => {
-    const coin = await desk.coin();
-    const page = ok(await desk.read(`/stablecoins/${coin.id}/operations`), 200);
+    const coin = await fixture.coin();
+    const page = ok(await fixture.read(`/stablecoins/${coin.id}/operations`), 200);
     expect(page).toEqual({ data: [], hasMore: false, totalCount: 0 });
   });
 });
 
 describe('getStablecoinOperation', () => {
   it('is for its own platform alone', async () => {
-    const coin = await desk.coin();
-    const made = ok(await desk.mint(coin.id, desk.mintBody(wallet.id)), 201);
+    const coin = await fixture.coin();
+    const made = ok(await fixture.mint(coin.id, fixture.mintBody(wallet.id)), 201);
     for (const [id, as] of [
       [made.id, app.other],
       ['StablecoinOperation:x', app.platform],

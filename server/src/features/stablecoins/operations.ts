@@ -63,7 +63,7 @@ export const stablecoinOperations = (parts: StablecoinParts) => [
   })),
   handle(registerStablecoin, async (ctx, { body }) => {
     const outcome = await registerCoin(ctx, parts, body);
-    return 'refused' in outcome ? outcome : { status: 201, body: outcome };
+    return 'rejected' in outcome ? outcome : { status: 201, body: outcome };
   }),
   handle(listStablecoins, async (ctx, { query }) => ({
     status: 200,

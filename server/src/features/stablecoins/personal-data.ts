@@ -6,7 +6,7 @@ const ACCOUNTS_OUTSIDE = 'select id from external_accounts where customer_id = $
 
 export const stablecoinPersonalData: PersonalData = {
   tables: {
-    account_moves: {
+    account_actions: {
       rows: `t.account_id in (select id from internal_accounts where customer_id = $1
         union all select id from external_accounts where customer_id = $1
         union all select o.id from stablecoin_operations o

@@ -1,5 +1,5 @@
 // How a mint or burn looks from outside.
-import { iso } from '../../kernel/world.ts';
+import { iso } from '../../kernel/effects.ts';
 import { type Ctx, stamps } from '../../runtime/operation/context.ts';
 import { accountOfCoin } from './coins/coins.ts';
 import type { ProviderAccountRow, StablecoinOperationRow } from './store.ts';

@@ -34,9 +34,9 @@ export const providerAccounts = table(
     version: col.int4,
   },
   {
-    lives: [{ state: (row) => row.status, states: linkStates }],
+    lifecycles: [{ state: (row) => row.status, states: linkStates }],
     // Two may link one account at once, and the other is then told that it is linked.
-    races: ['stablecoin_provider_accounts_linked'],
+    contendedKeys: ['stablecoin_provider_accounts_linked'],
     unique: {
       stablecoin_provider_accounts_linked: () =>
         new Fault('CONFLICT', 'This account of the provider is linked already.'),
@@ -68,12 +68,12 @@ export const stablecoins = table(
     version: col.int4,
   },
   {
-    lives: [
+    lifecycles: [
       { state: (row) => row.issuance_status, states: issuanceStates },
       { state: (row) => row.service_status, states: serviceStates },
     ],
     // Whoever registers the same token at once broke both keys: a second look tells which to name.
-    races: ['stablecoins_symbol', 'stablecoins_token'],
+    contendedKeys: ['stablecoins_symbol', 'stablecoins_token'],
     unique: {
       stablecoins_symbol: () =>
         new Fault(
@@ -131,7 +131,7 @@ export const mintsAndBurns = table(
     updated_at: col.time.mut,
     version: col.int4,
   },
-  { lives: [{ state: (row) => row.status, states: operationStates }] },
+  { lifecycles: [{ state: (row) => row.status, states: operationStates }] },
 );
 export type StablecoinOperationRow = RowOf<typeof mintsAndBurns>;
 
@@ -147,5 +147,5 @@ export const stablecoinLinks = table(
     reference: col.text,
     created_at: col.time,
   },
-  { races: ['stablecoin_links_pkey'] },
+  { contendedKeys: ['stablecoin_links_pkey'] },
 );

@@ -4,7 +4,7 @@ import { walletAccountOperations } from './accounts/account-operations.ts';
 import type { WalletParts } from './accounts/wallet.ts';
 import { credentialOperations } from './credentials/operations.ts';
 import { sessionOperations } from './credentials/sessions.ts';
-import { walletPersonalData } from './personal.ts';
+import { walletPersonalData } from './personal-data.ts';
 import { recoveryJobs } from './recovery/recovery-jobs.ts';
 import { isSigned, settleJobs } from './signing/signed.ts';
 import { credentialStates, recoveryStates, requestStates, sessionStates } from './states.ts';
@@ -16,21 +16,21 @@ export {
   type Wallet,
   walletOf,
 } from './accounts/wallet.ts';
+export { isPhoneUsedForOtp as isPhoneTied } from './credentials/contacts.ts';
 export {
   listWalletAuthorizations,
   walletAuthorizationDetails,
   walletDetails,
-} from './by-hand.ts';
-export { isPhoneTied } from './credentials/contacts.ts';
+} from './operator-views.ts';
 export { walletPorts } from './ports.ts';
 export {
   cancelWalletRecovery,
   requestWalletRecovery,
   searchWalletRecoveries,
-} from './recovery/by-hand.ts';
+} from './recovery/operator-actions.ts';
 export { authorizePayment, paymentText, signWithKey } from './signing/authorize.ts';
 export type { Activity } from './signing/payload.ts';
-export { type Asked, stampOf } from './signing/requests.ts';
+export { type SignableRequest, stampOf } from './signing/requests.ts';
 export { signedOperation } from './signing/signed.ts';
 
 /** What this feature adds to a server. */

@@ -4,8 +4,8 @@
 import type { Ctx } from '../../runtime/operation/context.ts';
 import type { InternalAccountRow } from '../balances/internal-accounts/index.ts';
 import type { CustomerRow } from '../customers/records/index.ts';
-import type { TiedCredentials } from '../customers/registration/index.ts';
-import { openWallets, openWalletsOf } from './accounts/provision.ts';
+import type { AuthorizeContactChange } from '../customers/registration/index.ts';
+import { openWallets, openWalletsForAccounts } from './accounts/provision.ts';
 import type { WalletParts } from './accounts/wallet.ts';
 import { tiedCredentials } from './credentials/contacts.ts';
 
@@ -17,13 +17,13 @@ interface WalletPorts {
     accounts: readonly InternalAccountRow[],
   ): Promise<void>;
   /** Stages the wallets of new accounts of many customers. */
-  opened(ctx: Ctx, accounts: readonly InternalAccountRow[]): Promise<void>;
-  credentialsTiedTo: TiedCredentials;
+  openWalletsForAccounts(ctx: Ctx, accounts: readonly InternalAccountRow[]): Promise<void>;
+  authorizeContactChange: AuthorizeContactChange;
 }
 
 /** The functions that the composition gives to earlier features. */
 export const walletPorts = (parts: WalletParts): WalletPorts => ({
   openWallets: (ctx, customer, accounts) => openWallets(ctx, parts, customer, accounts),
-  opened: (ctx, accounts) => openWalletsOf(ctx, parts, accounts),
-  credentialsTiedTo: tiedCredentials(parts),
+  openWalletsForAccounts: (ctx, accounts) => openWalletsForAccounts(ctx, parts, accounts),
+  authorizeContactChange: tiedCredentials(parts),
 });

@@ -42,7 +42,7 @@ export const credentials = table(
     type: col.word<CredentialType>(),
     status: col.word<CredentialStatus>().mut,
     /** What no other credential of the account may have; null once it was revoked. */
-    slot: col.text.null.mut,
+    uniqueness_key: col.text.null.mut,
     /** Sealed; null for one-time codes, which go by the customer's own contact. */
     nickname: col.text.null.mut,
     /** What its type keeps: JSON, sealed. */
@@ -57,11 +57,12 @@ export const credentials = table(
   {
     // Whoever adds one looks first, so this is met by two who added the same in one instant.
     unique: {
-      credentials_slot: () => new Fault('CONFLICT', 'The wallet has this credential already.'),
+      credentials_uniqueness_key: () =>
+        new Fault('CONFLICT', 'The wallet has this credential already.'),
       credentials_challenge: () => new Fault('CONFLICT', 'The challenge was used before.'),
     },
-    races: ['credentials_slot', 'credentials_challenge'],
-    lives: [{ state: (row) => row.status, states: credentialStates }],
+    contendedKeys: ['credentials_uniqueness_key', 'credentials_challenge'],
+    lifecycles: [{ state: (row) => row.status, states: credentialStates }],
   },
 );
 export type CredentialRow = RowOf<typeof credentials>;
@@ -86,7 +87,7 @@ export const walletSessions = table(
     updated_at: col.time.mut,
     version: col.int4,
   },
-  { lives: [{ state: (row) => row.status, states: sessionStates }] },
+  { lifecycles: [{ state: (row) => row.status, states: sessionStates }] },
 );
 export type SessionRow = RowOf<typeof walletSessions>;
 
@@ -128,7 +129,7 @@ export const walletRequests = table(
     created_at: col.time,
     version: col.int4,
   },
-  { lives: [{ state: (row) => row.status, states: requestStates }] },
+  { lifecycles: [{ state: (row) => row.status, states: requestStates }] },
 );
 export type RequestRow = RowOf<typeof walletRequests>;
 
@@ -146,7 +147,7 @@ export const otpTargets = table(
     expires_at: col.time.mut,
     version: col.int4,
   },
-  { races: ['otp_targets_pkey'] },
+  { contendedKeys: ['otp_targets_pkey'] },
 );
 
 /** What was signed, by whom and for what. Rows are never changed. */
@@ -166,7 +167,7 @@ export const walletAuthorizations = table('wallet_authorizations', {
 });
 
 /** What stopped a recovery. */
-export type RecoveryStop =
+export type RecoveryCancelReason =
   | 'OPERATOR'
   /** Somebody proved a credential after all. */
   | 'SIGNED_IN'
@@ -192,7 +193,7 @@ export const walletRecoveries = table(
     /** Who asked for it, and why. */
     actor: col.text,
     reason: col.text,
-    cancelled_for: col.word<RecoveryStop>().null.mut,
+    cancelled_for: col.word<RecoveryCancelReason>().null.mut,
     cancelled_by: col.text.null.mut,
     due_at: col.time.mut,
     created_at: col.time,
@@ -201,8 +202,8 @@ export const walletRecoveries = table(
   },
   {
     // Whoever asks looks first, so this is met by two who asked in one instant: they decide anew.
-    races: ['wallet_recoveries_waiting'],
-    lives: [{ state: (row) => row.status, states: recoveryStates }],
+    contendedKeys: ['wallet_recoveries_waiting'],
+    lifecycles: [{ state: (row) => row.status, states: recoveryStates }],
   },
 );
 export type RecoveryRow = RowOf<typeof walletRecoveries>;

@@ -2,8 +2,15 @@
 import { beforeAll, expect, it } from 'vitest';
 import type { TestApp } from '../../../test/kit/app/harness.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
-import { prepareMarks, signedThing } from '../../../test/kit/wallets/signed-operation.ts';
-import { takeTry, triesSweep, triesTable } from '../../runtime/operation/tries.ts';
+import {
+  createMarksTable,
+  signedTestOperation,
+} from '../../../test/kit/wallets/signed-operation.ts';
+import {
+  attemptLimits,
+  attemptsSweep,
+  countAttempt,
+} from '../../runtime/operation/attempt-limiter.ts';
 import { otpTargets, walletAuthorizations, walletRequests } from './store.ts';
 import { walletSweep } from './sweep.ts';
 
@@ -12,12 +19,12 @@ const DAY = 24 * 60 * MINUTE;
 
 const app = testApp();
 beforeAll(async () => {
-  await prepareMarks(app);
+  await createMarksTable(app);
 });
 
 /** Both sweeps that look every minute, as one. */
 function bothSweeps() {
-  const sweeps = [walletSweep(), triesSweep()];
+  const sweeps = [walletSweep(), attemptsSweep()];
   return {
     async run(runtime: TestApp['runtime']) {
       const gone = await Promise.all(sweeps.map((each) => each.run(runtime)));
@@ -26,15 +33,15 @@ function bothSweeps() {
   };
 }
 
-const wait = (ms: number) => app.world.set(app.world.now() + ms);
+const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
 
 it('requests and tries go after a day, keys of codes when they run out, signatures never', async () => {
   const sweep = bothSweeps();
-  const thing = await signedThing(app);
+  const thing = await signedTestOperation(app);
   const headers = await thing.signed(await thing.session());
   await thing.call({ headers });
   await app.operate(async (ctx) => {
-    await takeTry(ctx, 'old', [{ most: 1, withinMs: 1_000 }]);
+    await countAttempt(ctx, 'old', [{ max: 1, withinMs: 1_000 }]);
     const target = { target: 'sealed', code_id: 'code', customer_id: 'C', platform_id: 'P' };
     const inMinutes = (minutes: number) => ctx.now + minutes * MINUTE;
     ctx.insert(otpTargets, { ...target, id: 'short', expires_at: inMinutes(5) });
@@ -42,7 +49,7 @@ it('requests and tries go after a day, keys of codes when they run out, signatur
   });
   const left = async () => [
     (await app.runtime.db.find(walletRequests, {})).length,
-    (await app.runtime.db.find(triesTable, {})).length,
+    (await app.runtime.db.find(attemptLimits, {})).length,
     (await app.runtime.db.find(otpTargets, {})).map(({ id }) => id),
     (await app.runtime.db.find(walletAuthorizations, {})).length,
   ];
@@ -58,23 +65,23 @@ it('requests and tries go after a day, keys of codes when they run out, signatur
   wait(DAY - 7 * MINUTE);
   expect(await sweep.run(app.runtime)).toBe(1);
   expect(await left()).toEqual([1, 1, [], 1]);
-  await app.operate((ctx) => takeTry(ctx, 'new', [{ most: 1, withinMs: 1_000 }]));
+  await app.operate((ctx) => countAttempt(ctx, 'new', [{ max: 1, withinMs: 1_000 }]));
   wait(MINUTE);
   expect(await sweep.run(app.runtime)).toBe(2);
   expect(await left()).toEqual([0, 1, [], 1]);
-  expect(await app.runtime.db.read(triesTable, 'new')).toBeDefined();
+  expect(await app.runtime.db.read(attemptLimits, 'new')).toBeDefined();
 });
 
 it('is run by the server itself', async () => {
-  await app.operate((ctx) => takeTry(ctx, 'forgotten', [{ most: 1, withinMs: 1_000 }]));
+  await app.operate((ctx) => countAttempt(ctx, 'forgotten', [{ max: 1, withinMs: 1_000 }]));
   wait(DAY + MINUTE);
   await app.settle();
-  expect(await app.runtime.db.read(triesTable, 'forgotten')).toBeUndefined();
+  expect(await app.runtime.db.read(attemptLimits, 'forgotten')).toBeUndefined();
 });
 
 it('goes on at once after a full bite', async () => {
-  const at = new Date(app.world.now() - 2 * DAY);
-  const sql = `insert into tries (id, platform_id, at, updated_at, version)
+  const at = new Date(app.effects.now() - 2 * DAY);
+  const sql = `insert into attempt_limits (id, platform_id, at, updated_at, version)
     select 'bulk ' || n, 'P', '[]', $1, 1 from generate_series(1, 5001) n`;
   await app.runtime.db.query(sql, [at]);
   const sweep = bothSweeps();
@@ -88,12 +95,12 @@ it('finds what is old by an index', async () => {
     const sql = await app.runtime.db.query(client, []);
     return JSON.stringify(sql);
   };
-  const sql = `insert into tries (id, platform_id, at, updated_at, version)
+  const sql = `insert into attempt_limits (id, platform_id, at, updated_at, version)
     select 'plan ' || n, 'P', '[]', '2026-01-01'::timestamptz + n * interval '1 minute', 1
       from generate_series(1, 20000) n`;
   await app.runtime.db.query(sql, []);
-  await app.runtime.db.query('analyze tries', []);
-  expect(await plan('tries', 'updated_at')).toContain('tries_age');
+  await app.runtime.db.query('analyze attempt_limits', []);
+  expect(await plan('attempt_limits', 'updated_at')).toContain('attempt_limits_age');
 });
 
 it('what was signed can be neither changed nor removed, not even by hand', async () => {

@@ -82,10 +82,10 @@ export const anonymousAt = (ip: string): Caller => ({
 
 function assertPermission(contract: Contract, caller: Caller): void {
   if (contract.sandboxOnly && caller.environment !== 'sandbox') {
-    throw new Fault('FORBIDDEN', 'Only a sandbox credential may do this.');
+    throw new Fault('FORBIDDEN', 'This operation is available with sandbox credentials only.');
   }
   if (contract.permission && !caller.permissions.includes(contract.permission)) {
-    throw new Fault('FORBIDDEN', `This token lacks the ${contract.permission} permission.`);
+    throw new Fault('FORBIDDEN', `The token does not have the ${contract.permission} permission.`);
   }
 }
 
@@ -102,7 +102,7 @@ function admitLength(contract: Contract, caller: Caller, length: number, limiter
   const { upload } = contract;
   if (upload) {
     if (length <= upload.maxBytes + MAX_BESIDE) return;
-    throw invalid([{ field: 'file', message: `is larger than ${upload.maxBytes} bytes` }]);
+    throw invalid([{ field: 'file', message: `must not be larger than ${upload.maxBytes} bytes` }]);
   }
   const maxBytes = maxBodyOf(contract);
   if (length > maxBytes) throw tooLarge(maxBytes);

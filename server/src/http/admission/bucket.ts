@@ -1,6 +1,6 @@
 // Token buckets: an even refill and a burst, counted for each key as it is used. They are held in this
 // process, because a shared count would cost every request a round trip to the database.
-import type { Time } from '../../kernel/world.ts';
+import type { Time } from '../../kernel/effects.ts';
 
 export interface Bucket {
   left: number;

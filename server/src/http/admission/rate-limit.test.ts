@@ -240,10 +240,10 @@ describe('a server with limits', () => {
   });
 
   it('counts all tokens of a platform together', async () => {
-    app.world.set(app.world.now() + 60_000);
+    app.effects.set(app.effects.now() + 60_000);
     const made = [];
     for (let at = 0; at < 3; at++) made.push(await app.tokenWith(['VIEW'], `token ${at}`));
-    app.world.set(app.world.now() + 60_000);
+    app.effects.set(app.effects.now() + 60_000);
     const statuses = [];
     for (let at = 0; at < 42; at++) {
       statuses.push((await app.call('GET', '/config', undefined, { as: made[at % 3] })).status);
@@ -254,18 +254,18 @@ describe('a server with limits', () => {
   });
 
   it('keeps a refusal under no idempotency key, and counts it', async () => {
-    app.world.set(app.world.now() + 60_000);
+    app.effects.set(app.effects.now() + 60_000);
     const { person, account } = await fundedCustomer(app);
     const payee = await externalAccount(app, person.id, 'EUR');
     const headers = { 'Idempotency-Key': 'once' };
     const body = quoteBody(account.id, payee.id, 100_00);
-    app.world.set(app.world.now() + 60_000);
+    app.effects.set(app.effects.now() + 60_000);
     for (let other = 0; other < 2; other++) await app.call('POST', '/quotes', body);
     const refused = await app.call('POST', '/quotes', body, { headers });
     expect(refused.status).toBe(429);
     expect(refused.headers['retry-after']).toBe('1');
     expect(refused.body).toMatchObject({ code: 'RATE_LIMITED', status: 429 });
-    app.world.set(app.world.now() + 1_000);
+    app.effects.set(app.effects.now() + 1_000);
     const later = await app.call('POST', '/quotes', body, { headers });
     expect([later.status, later.headers['idempotency-replayed']]).toEqual([201, undefined]);
     const metrics = await app.server.inject('/metrics');
@@ -276,7 +276,7 @@ describe('a server with limits', () => {
   });
 
   it('slows down clients that guess secrets, and none that know one', async () => {
-    app.world.set(app.world.now() + 60_000);
+    app.effects.set(app.effects.now() + 60_000);
     const ask = async (secret: string, remoteAddress: string) => {
       const login = Buffer.from(`${app.platform.clientId}:${secret}`).toString('base64');
       const headers = { authorization: `Basic ${login}` };
@@ -294,7 +294,7 @@ describe('a server with limits', () => {
     expect(refused.json()).toMatchObject({ code: 'RATE_LIMITED' });
     expect(refused.headers['retry-after']).toBe('1');
     // Known here, though it has to be looked up again.
-    app.world.set(app.world.now() + 3_000);
+    app.effects.set(app.effects.now() + 3_000);
     for (let guess = 0; guess < 4; guess++) await ask('guess', '10.1.1.1');
     expect((await ask('guess', '10.1.1.1')).statusCode).toBe(429);
     expect((await ask(good, '10.1.1.1')).statusCode).toBe(200);

@@ -3,8 +3,8 @@
 // reply to valid credentials states the limit, so that a client can slow down before it is rejected.
 import { isIPv6 } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Time } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
-import type { Time } from '../../kernel/world.ts';
 import { type Bucket, createMeter, type Meter } from './bucket.ts';
 
 /** Amounts per second; absent or 0 sets no limit. */
@@ -105,11 +105,11 @@ export function neighbourhood(address: string): string {
 }
 
 const TOO_MANY = {
-  platform: 'This platform sends too many requests. Slow down.',
-  share: 'This agent or link sends too many requests. Slow down.',
-  refused: 'Too many credentials that are not valid came from this address.',
-  anonymous: 'Too many requests came from this address. Slow down.',
-  bytes: 'This platform sends too many bytes. Slow down.',
+  platform: 'The platform exceeded its request rate limit. Wait before retrying.',
+  share: 'The request rate limit of this agent or link was exceeded. Wait before retrying.',
+  refused: 'Too many invalid credentials were sent from this IP address.',
+  anonymous: 'Too many requests were sent from this IP address. Wait before retrying.',
+  bytes: 'The platform exceeded its limit of request bytes. Wait before retrying.',
 };
 
 /** Requests of platforms, agents and links. */

@@ -47,7 +47,10 @@ export function readBody(
       try {
         if (size > maxBytes) throw tooLarge(maxBytes);
         if (pieces.length > MAX_PIECES) {
-          throw new Fault('INVALID_INPUT', `The body is in more than ${MAX_PIECES} chunks.`);
+          throw new Fault(
+            'INVALID_INPUT',
+            `The body was sent in more than ${MAX_PIECES} chunks. Send larger chunks.`,
+          );
         }
         count(Math.max(piece.length, MIN_PIECE));
       } catch (error) {
@@ -58,7 +61,9 @@ export function readBody(
     const onEnd = () =>
       end(() => resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)));
     const onCut = () =>
-      end(() => reject(new Fault('INVALID_INPUT', 'The body ended before it was complete.')));
+      end(() =>
+        reject(new Fault('INVALID_INPUT', 'The connection ended before the body was complete.')),
+      );
     if (body.readableEnded) return onEnd();
     if (body.destroyed) return onCut();
     body.on('data', onData).on('end', onEnd).on('error', onCut).on('close', onCut);
@@ -78,12 +83,12 @@ const refused = (reason: string) => new Fault('INVALID_INPUT', reason);
 /** Parses a body; throws INVALID_INPUT. `maxBytes` is the limit of the contract. */
 export function parseJson(bytes: Buffer, maxBytes: number): JsonBody {
   // Decoded anyway, two different names would become one.
-  if (!isUtf8(bytes)) throw refused('The body is not UTF-8.');
+  if (!isUtf8(bytes)) throw refused('The body is not encoded in UTF-8.');
   const text = bytes.toString();
   if (text.trim() === '') return { raw: '', json: undefined };
   // No text in the database can hold it, raw or escaped.
-  if (/\0|\\u0000/.test(text)) throw refused('The body has a NUL in it.');
-  if (HALF.test(text)) throw refused('The body has half of a character in it.');
+  if (/\0|\\u0000/.test(text)) throw refused('The body contains a NUL character.');
+  if (HALF.test(text)) throw refused('The body contains an unpaired UTF-16 surrogate.');
   const values = Math.min(MAX_VALUES, Math.floor(maxBytes / BYTES_PER_VALUE));
   const excess = excessOf(text, { depth: MAX_DEPTH, values, items: MAX_ITEMS });
   if (excess === 'depth') {

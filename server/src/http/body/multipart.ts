@@ -41,7 +41,7 @@ interface FormOptions {
 }
 
 const refused = (reason: string) => new Fault('INVALID_INPUT', reason);
-const damaged = () => refused('The multipart body is damaged or cut off.');
+const damaged = () => refused('The multipart body is malformed or incomplete.');
 
 /** The last part of a path of any system, without what no screen shows. */
 function plainName(name: string): string {
@@ -68,10 +68,12 @@ function collectParts(): Parts {
     return false;
   };
   const isNew = (name: string | undefined): name is string => {
-    if (name === undefined || name === '') return complain('', 'A part has no name.');
-    if (name.length > MAX_FIELD_NAME) return complain(name, 'has too long a name');
-    if (name.includes('\0')) return complain(name.replaceAll('\0', ''), 'has a NUL in its name');
-    if (seen.has(name)) return complain(name, 'is given more than once');
+    if (name === undefined || name === '') return complain('', 'A part of the body has no name.');
+    if (name.length > MAX_FIELD_NAME)
+      return complain(name, `must have a name of at most ${MAX_FIELD_NAME} characters`);
+    if (name.includes('\0'))
+      return complain(name.replaceAll('\0', ''), 'must not have a NUL character in its name');
+    if (seen.has(name)) return complain(name, 'must not be repeated');
     seen.add(name);
     return true;
   };
@@ -81,15 +83,15 @@ function collectParts(): Parts {
     field(name, value, truncated) {
       if (!isNew(name)) return;
       if (name === 'file') complain(name, 'must be a file');
-      else if (truncated) complain(name, `is longer than ${MAX_FIELD} bytes`);
-      else if (value.includes('\0')) complain(name, 'has a NUL in it');
+      else if (truncated) complain(name, `must not be longer than ${MAX_FIELD} bytes`);
+      else if (value.includes('\0')) complain(name, 'must not contain a NUL character');
       fields.set(name, value);
     },
     file(name, fileName) {
       if (!isNew(name)) return false;
       if (name !== 'file') return complain(name, 'must not be a file');
       if (fileName.length <= MAX_FILE_NAME) return true;
-      return complain(name, `has a name longer than ${MAX_FILE_NAME} characters`);
+      return complain(name, `must have a file name of at most ${MAX_FILE_NAME} characters`);
     },
   };
 }

@@ -44,7 +44,7 @@ describe('a NUL in the query', () => {
       const { status, text } = await get(`${BASE}/transactions${query}`, own());
       expect([status, JSON.parse(text)]).toMatchObject([
         400,
-        { code: 'INVALID_INPUT', status: 400, reason: 'The query has a NUL in it.' },
+        { code: 'INVALID_INPUT', status: 400, reason: 'The query contains a NUL character.' },
       ]);
     },
   );

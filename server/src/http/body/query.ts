@@ -26,7 +26,7 @@ const hasZero = (value: unknown): boolean =>
 export function refuseUnreadableQuery(query: Query): void {
   for (const [name, value] of Object.entries(query)) {
     if (hasZero(name) || hasZero(value)) {
-      throw new Fault('INVALID_INPUT', 'The query has a NUL in it.');
+      throw new Fault('INVALID_INPUT', 'The query contains a NUL character.');
     }
   }
 }
@@ -42,7 +42,7 @@ export function splitLists(contract: Contract, query: Query): Query {
     if (schema.type !== 'array' || out[name] === undefined) continue;
     const items = [out[name]].flat().flatMap((each) => String(each).split(','));
     if (items.length > MAX_ITEMS) {
-      throw new Fault('INVALID_INPUT', `${name} has more than ${MAX_ITEMS} items.`);
+      throw new Fault('INVALID_INPUT', `${name} has more than ${MAX_ITEMS} values.`);
     }
     out[name] = items;
   }

@@ -16,8 +16,9 @@ import {
   uploadThing,
 } from '../../../test/kit/http/upload.ts';
 import { namingFor } from '../../catalog/naming.ts';
-import { runAtOnce } from '../../kernel/steps.ts';
+import { runToEnd } from '../../kernel/steps.ts';
 import { files } from '../../runtime/files/files.ts';
+import { NO_EXAMPLES } from '../examples.ts';
 import { openApiSteps } from '../openapi.ts';
 
 const at = opened(startUploads);
@@ -229,7 +230,7 @@ it('a link has fewer places than its platform, and keeps no others out', async (
 });
 
 it('the document shows a form with a file', () => {
-  const document = runAtOnce(openApiSteps([uploadThing], [], namingFor('Service'))) as {
+  const document = runToEnd(openApiSteps([uploadThing], [], namingFor('Service'), NO_EXAMPLES)) as {
     paths: Record<string, { post: { requestBody: unknown } }>;
   };
   expect(document.paths['/things']?.post.requestBody).toMatchObject({

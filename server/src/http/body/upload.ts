@@ -57,7 +57,7 @@ export function createUploads(
     if (isLink && tokenId !== null) places.push([tokenId, AT_ONCE_OF_LINK]);
     for (const [key, most] of places) {
       if ((underWay.get(key) ?? 0) < most) continue;
-      const reason = `More than ${most} files are on their way at once.`;
+      const reason = `More than ${most} uploads are in progress. Wait until one is complete.`;
       throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS: 1 });
     }
     for (const [key] of places) underWay.set(key, (underWay.get(key) ?? 0) + 1);

@@ -108,7 +108,10 @@ describe('many small chunks', () => {
 
   it('are rejected in a body that is read', async () => {
     const { status, body } = await sendRaw(port, chunked('/2025-10-13/customers', 5_000));
-    expect([status, body.reason]).toEqual([400, 'The body is in more than 4096 chunks.']);
+    expect([status, body.reason]).toEqual([
+      400,
+      'The body was sent in more than 4096 chunks. Send larger chunks.',
+    ]);
   });
 
   it('count as more than their bytes where they are discarded', async () => {

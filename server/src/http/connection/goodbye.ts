@@ -33,7 +33,11 @@ export function sayGoodbye(server: FastifyInstance): void {
   let stopping = false;
   // Synchronous, as the next hook is: connections.ts stops the parser while it is in the same packet.
   server.addHook('onRequest', (_request, _reply, done) => {
-    done(stopping ? new Fault('SERVICE_UNAVAILABLE', 'The server is stopping.') : undefined);
+    done(
+      stopping
+        ? new Fault('SERVICE_UNAVAILABLE', 'The server is shutting down. Retry the request.')
+        : undefined,
+    );
   });
   server.addHook('preClose', (done) => {
     stopping = true;

@@ -70,9 +70,10 @@ export const listeningOrigin = (server: FastifyInstance): string | undefined => 
 
 const PROBLEMS: Record<string, (port: number, host: string) => string> = {
   EADDRINUSE: (port) =>
-    `Port ${port} is in use. Choose another with --port, or stop the program that has it.`,
+    `Port ${port} is in use. Choose another with --port, or stop the program that uses it.`,
   EACCES: (port) =>
-    `This user may not listen on port ${port}. Choose one from 1024 to 65535 with --port.`,
+    `This user is not permitted to listen on port ${port}. Choose one from 1024 to ` +
+    '65535 with --port.',
   EADDRNOTAVAIL: (_port, host) =>
     `This machine has no address ${host} to listen on. Choose another with --host.`,
 };

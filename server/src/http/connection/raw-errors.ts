@@ -18,12 +18,12 @@ const STATUS_LINES: Record<number, string> = {
 
 function faultOfConnection(code: string | undefined): Fault {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return new Fault('REQUEST_TIMEOUT', 'The request took too long to arrive.');
+    return new Fault('REQUEST_TIMEOUT', 'The request was not received in time.');
   }
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return new Fault('HEADERS_TOO_LARGE', 'The address and headers are too long.');
+    return new Fault('HEADERS_TOO_LARGE', 'The URL and headers of the request are too long.');
   }
-  return new Fault('INVALID_INPUT', 'The request cannot be read.');
+  return new Fault('INVALID_INPUT', 'The request is not a valid HTTP request.');
 }
 
 /** Answers what is no request. `isUpload` says whether a file arrives on a connection. */
@@ -69,11 +69,11 @@ export function headFault(request: IncomingMessage): Fault | undefined {
   const isCurrent = request.httpVersion === '1.1';
   // An older recipient on the way, such as a proxy, sees another end of this request (RFC 9112, 6.1).
   if (!isCurrent && request.headers['transfer-encoding'] !== undefined) {
-    return new Fault('INVALID_INPUT', 'Transfer-Encoding needs HTTP/1.1.');
+    return new Fault('INVALID_INPUT', 'Transfer-Encoding requires HTTP/1.1.');
   }
   const expectation = expectationOf(request);
   if (expectation !== undefined && expectation !== '100-continue') {
-    return new Fault('EXPECTATION_FAILED', 'The only expectation that is met is 100-continue.');
+    return new Fault('EXPECTATION_FAILED', 'The only supported expectation is 100-continue.');
   }
   return undefined;
 }

@@ -1,7 +1,12 @@
 // The HTML of hosted pages. All of them share one frame: the mark of the sandbox, the platform's logo and
 // name, the content, and a footer. Everything that comes from data is escaped as text.
 import { createHash } from 'node:crypto';
-import type { CardFace, Labelled, PageBrand, PageContent } from '../../kernel/contract/page.ts';
+import type {
+  CardFace,
+  LabelledValue,
+  PageBrand,
+  PageContent,
+} from '../../kernel/contract/page.ts';
 import { brandStyle } from './brand.ts';
 
 export const escaped = (text: string): string =>
@@ -71,13 +76,13 @@ const message = ({ lines, tone }: PageContent) =>
     ? `<div class="outcome ${tone}"><div>\n${paragraphs(lines)}</div></div>\n`
     : paragraphs(lines);
 
-const row = ({ label, value }: Labelled, more = '') =>
+const row = ({ label, value }: LabelledValue, more = '') =>
   `<div><dt>${escaped(label)}</dt>\n<dd><span class="code">${escaped(value)}</span>${more}</dd></div>\n`;
 
-const detailsHtml = (details: readonly Labelled[]) =>
+const detailsHtml = (details: readonly LabelledValue[]) =>
   details.length ? `<dl>\n${details.map((each) => row(each)).join('')}</dl>\n` : '';
 
-const copyButton = ({ label }: Labelled) =>
+const copyButton = ({ label }: LabelledValue) =>
   `<button type="button" hidden data-copy="${escaped(label)}" ` +
   `aria-label="Copy ${escaped(label.toLowerCase())}">Copy</button>`;
 

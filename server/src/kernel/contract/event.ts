@@ -49,7 +49,7 @@ export const EVENT_TYPES = [
   'TEST',
 ] as const;
 
-type EventType = (typeof EVENT_TYPES)[number];
+export type EventType = (typeof EVENT_TYPES)[number];
 
 /** Not exported, so that an object of the same shape is no definition. */
 const DEFINED = Symbol('defineEvent');

@@ -202,7 +202,7 @@ export interface Input<C = object> {
 type Body<S> = S extends TSchema ? Static<S> : undefined;
 
 /** What a contract answers when it is good. */
-export type Answered<C extends Contract> = Body<C['replies'][keyof C['replies']]>;
+export type ResponseBody<C extends Contract> = Body<C['replies'][keyof C['replies']]>;
 
 export interface Reply {
   status: number;
@@ -213,14 +213,14 @@ export interface Reply {
  * A refusal that changes something: what was staged is committed, and then the client gets the fault. A
  * fault that is thrown discards everything instead, which is what nearly all refusals want.
  */
-export interface Refused {
-  refused: Fault;
+export interface Rejected {
+  rejected: Fault;
 }
 
 /** A contract with its function, ready to be bound to a route. */
 export interface Bound<Ctx> {
   readonly contract: Contract;
-  readonly run: (ctx: Ctx, input: Input) => Promise<Reply | Refused>;
+  readonly run: (ctx: Ctx, input: Input) => Promise<Reply | Rejected>;
 }
 
 /** States a contract; the literal types of its schemas and statuses are kept. */
@@ -235,6 +235,6 @@ export const handler =
     run: (
       ctx: Ctx,
       input: Input<C>,
-    ) => Promise<{ status: S; body: Body<C['replies'][S]> } | Refused>,
+    ) => Promise<{ status: S; body: Body<C['replies'][S]> } | Rejected>,
     // The route has checked the input against this contract.
   ): Bound<Ctx> => ({ contract, run: run as Bound<Ctx>['run'] });

@@ -12,7 +12,7 @@ export interface PageBrand {
   color?: string;
 }
 
-export interface Labelled {
+export interface LabelledValue {
   label: string;
   value: string;
 }
@@ -21,7 +21,7 @@ export interface Labelled {
 export interface CardFace {
   name: string;
   network: string;
-  details: Labelled[];
+  details: LabelledValue[];
   hideAfterS: number;
 }
 
@@ -34,7 +34,7 @@ export interface PageContent {
   /** Marks `lines` as the result of something, with a colour beside the words. */
   tone?: 'good' | 'caution' | 'failed' | undefined;
   /** Values to check, such as the address of a wallet. */
-  details?: Labelled[] | undefined;
+  details?: LabelledValue[] | undefined;
   card?: CardFace | undefined;
   /** Explanations below: why it is asked, who sees it, what happens next. */
   notes?: { title: string; lines: string[] }[];
@@ -47,7 +47,7 @@ export interface PageContent {
 }
 
 /** A link that was used, has expired or never existed. */
-export const LINK_ENDED: PageContent = {
+export const LINK_EXPIRED: PageContent = {
   status: 404,
   title: 'This link no longer works',
   lines: [

@@ -38,7 +38,7 @@ export interface UploadRules {
 export const FilePart: TUnsafe<UploadedFile> = Type.Unsafe<UploadedFile>({
   type: 'string',
   format: 'binary',
-  description: 'The file.',
+  description: 'Content of the file.',
 });
 
 /**

@@ -5,7 +5,7 @@ import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats';
 import type { FieldConstraint, FieldError } from '../fault.ts';
 import { ajvParts } from '../schema.ts';
-import { runAtOnce } from '../steps.ts';
+import { runToEnd } from '../steps.ts';
 import type { Contract } from './operation.ts';
 
 // Verbose, because the words of a rule stand in the schema that a value does not fit.
@@ -123,7 +123,7 @@ export const MAX_FIELD_ERRORS = 100;
  * values are converted in place.
  */
 export function fieldErrors(schema: TSchema, value: unknown, part: 'body' | 'query'): FieldError[] {
-  const check = runAtOnce(compile(schema, part === 'query' ? queries : bodies));
+  const check = runToEnd(compile(schema, part === 'query' ? queries : bodies));
   if (check(value)) return [];
   const found = new Map<string, FieldError>();
   for (const error of check.errors ?? []) {

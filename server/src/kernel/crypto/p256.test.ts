@@ -2,13 +2,13 @@ import { createECDH, createPublicKey, sign, verify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
   compressedPoint,
-  drawP256,
-  isWhole,
+  generateP256,
+  isUncompressed,
   p256Jwk,
   p256Pair,
   p256PrivateKey,
   p256PublicKey,
-  wholePoint,
+  uncompressedPoint,
 } from './p256.ts';
 
 /** The generator of the curve, SEC 2. */
@@ -22,16 +22,16 @@ describe('points', () => {
   it('have one text, whatever form and letters they came in', () => {
     for (const given of [WHOLE, COMPRESSED, WHOLE.toUpperCase(), COMPRESSED.toUpperCase()]) {
       expect(compressedPoint(given)).toBe(COMPRESSED);
-      expect(wholePoint(given)).toBe(WHOLE);
+      expect(uncompressedPoint(given)).toBe(WHOLE);
     }
-    expect([isWhole(WHOLE), isWhole(COMPRESSED)]).toEqual([true, false]);
+    expect([isUncompressed(WHOLE), isUncompressed(COMPRESSED)]).toEqual([true, false]);
   });
 
   it('have two for one x', () => {
     const other = `02${X}`;
     expect(compressedPoint(other)).toBe(other);
-    expect(wholePoint(other)).not.toBe(WHOLE);
-    expect(wholePoint(other)?.slice(2, 66)).toBe(X);
+    expect(uncompressedPoint(other)).not.toBe(WHOLE);
+    expect(uncompressedPoint(other)?.slice(2, 66)).toBe(X);
   });
 
   it.each([
@@ -47,14 +47,14 @@ describe('points', () => {
     ['an x beyond the field', `02${'f'.repeat(64)}`],
   ])('are not %s', (_, given) => {
     expect(compressedPoint(given)).toBeUndefined();
-    expect(wholePoint(given)).toBeUndefined();
+    expect(uncompressedPoint(given)).toBeUndefined();
     expect(() => p256PublicKey(given)).toThrow(RangeError);
   });
 });
 
 describe('keys', () => {
   it('sign and are checked in either form', () => {
-    const pair = drawP256(() => scalar('1234'));
+    const pair = generateP256(() => scalar('1234'));
     const signature = sign('sha256', Buffer.from('text'), p256PrivateKey(pair));
     for (const form of ['compressed', 'uncompressed'] as const) {
       const curve = createECDH('prime256v1');
@@ -74,7 +74,7 @@ describe('keys', () => {
 
   it('are drawn until one is good, and keep all bytes of a small one', () => {
     const draws = ['0', ORDER, '2'].map(scalar);
-    const pair = drawP256(() => draws.shift() as Buffer);
+    const pair = generateP256(() => draws.shift() as Buffer);
     expect(pair.scalar).toEqual(scalar('2'));
     expect(draws).toEqual([]);
     expect(Buffer.from(p256Jwk(pair).d, 'base64url')).toHaveLength(32);

@@ -19,13 +19,14 @@ const converted = (hex: string, form: 'compressed' | 'uncompressed'): string | u
 export const compressedPoint = (hex: string): string | undefined => converted(hex, 'compressed');
 
 /** The same point whole: 65 bytes. */
-export const wholePoint = (hex: string): string | undefined => converted(hex, 'uncompressed');
+export const uncompressedPoint = (hex: string): string | undefined =>
+  converted(hex, 'uncompressed');
 
-export const isWhole = (hex: string): boolean => hex.startsWith('04');
+export const isUncompressed = (hex: string): boolean => hex.startsWith('04');
 
 /** The key of a point in either form; throws where it is none. */
 export function p256PublicKey(hex: string): KeyObject {
-  const point = wholePoint(hex);
+  const point = uncompressedPoint(hex);
   if (!point) throw new RangeError('not a point of P-256');
   const part = (from: number) =>
     Buffer.from(point.slice(from, from + 64), 'hex').toString('base64url');
@@ -52,7 +53,7 @@ export function p256Pair(scalar: Uint8Array): P256Pair | undefined {
 }
 
 /** The pair of the first 32 bytes drawn that are a scalar: one draw in four billion is none. */
-export function drawP256(draw: () => Uint8Array): P256Pair {
+export function generateP256(draw: () => Uint8Array): P256Pair {
   for (;;) {
     const pair = p256Pair(draw());
     if (pair) return pair;

@@ -73,7 +73,7 @@ describe('the vectors of the specification', () => {
     const flipped = Buffer.from(assertion.signature, 'hex');
     flipped[20] = (flipped[20] as number) ^ 1;
     expect(checkAssertion({ ...said, signature: base64url(flipped) }, asked)).toEqual({
-      failed: 'The signature of the assertion does not hold.',
+      failed: 'The signature of the assertion is invalid.',
     });
   });
 });
@@ -126,7 +126,7 @@ describe('a registration', () => {
     expect(errorsOf(checkAttestation(device.create(CHALLENGE, { rpId }), CHALLENGE))).toEqual([
       {
         field: 'attestationObject',
-        message: 'is of a site that its origin does not belong to',
+        message: 'has a relying party id that does not match its origin',
       },
     ]);
   });
@@ -144,7 +144,7 @@ describe('a registration', () => {
   ])('from the origin %j is refused', (origin) => {
     const device = authenticator();
     expect(errorsOf(checkAttestation(device.create(CHALLENGE, { origin }), CHALLENGE))).toEqual([
-      { field: 'clientDataJson', message: 'has an origin that can have no passkeys' },
+      { field: 'clientDataJson', message: 'has an origin that does not support passkeys' },
     ]);
   });
 
@@ -172,7 +172,7 @@ describe('a registration', () => {
       expect(errorsOf(checkAttestation(given, CHALLENGE))).toEqual([
         {
           field: 'attestationObject',
-          message: 'must hold a key for ES256, RS256 or EdDSA',
+          message: 'must contain a key for ES256, RS256 or EdDSA',
         },
       ]);
     }
@@ -186,7 +186,7 @@ describe('a registration', () => {
       const errors = errorsOf(checkAttestation(device.create(CHALLENGE), CHALLENGE));
       expect(errors).toContainEqual({
         field: 'attestationObject',
-        message: 'must hold a credential',
+        message: 'must contain a credential',
       });
     }
   });
@@ -200,7 +200,7 @@ describe('a registration', () => {
     ]);
     const given = { ...authenticator().create(CHALLENGE), credentialId: base64url('another') };
     expect(errorsOf(checkAttestation(given, CHALLENGE))).toEqual([
-      { field: 'credentialId', message: 'is not that of the attestation object' },
+      { field: 'credentialId', message: 'must equal the credential id in the attestation object' },
     ]);
   });
 
@@ -218,7 +218,7 @@ describe('a registration', () => {
     expect(errorsOf(checkAttestation({ ...given, attestationObject }, CHALLENGE))).toEqual([
       {
         field: 'attestationObject',
-        message: 'must be an attestation object of WebAuthn in base64url',
+        message: 'must be a WebAuthn attestation object in base64url',
       },
     ]);
   });
@@ -243,32 +243,40 @@ describe('a registration', () => {
 
 describe('an assertion', () => {
   it.each<[string, Ceremony, string]>([
-    ['type', { type: 'webauthn.create' }, 'The assertion is not of the type webauthn.get.'],
-    ['challenge', { challengeText: base64url('x') }, 'The assertion is of another challenge.'],
-    ['origin', { origin: 'https://example.com' }, 'The assertion is of another origin.'],
-    ['site', { rpId: 'example.com' }, 'The assertion is of another relying party.'],
-    ['presence', { up: false }, 'The assertion says that nobody was present.'],
+    ['type', { type: 'webauthn.create' }, 'The assertion does not have the type webauthn.get.'],
+    [
+      'challenge',
+      { challengeText: base64url('x') },
+      'The assertion answers another challenge. Request a new one.',
+    ],
+    [
+      'origin',
+      { origin: 'https://example.com' },
+      'The assertion comes from an origin that is not allowed.',
+    ],
+    ['site', { rpId: 'example.com' }, 'The assertion belongs to another relying party.'],
+    ['presence', { up: false }, 'The assertion does not confirm user presence.'],
     [
       'frame',
       { topOrigin: 'https://evil.com' },
       'The assertion was made in a frame of another site.',
     ],
-    ['counter', { counter: 6 }, 'The counter of the assertion has not moved on.'],
-    ['same counter', { counter: 7 }, 'The counter of the assertion has not moved on.'],
-    ['lost counter', { counter: 0 }, 'The counter of the assertion has not moved on.'],
+    ['counter', { counter: 6 }, 'The signature counter of the assertion did not increase.'],
+    ['same counter', { counter: 7 }, 'The signature counter of the assertion did not increase.'],
+    ['lost counter', { counter: 0 }, 'The signature counter of the assertion did not increase.'],
   ])('is refused for its %s', (_what, ceremony, failed) => {
     const made = registered({}, { counter: 7 });
     expect(judged(made, { counter: 8, ...ceremony })).toEqual({ failed });
   });
 
   it('is refused with the signature of another key, and with none', () => {
-    const failed = 'The signature of the assertion does not hold.';
+    const failed = 'The signature of the assertion is invalid.';
     const made = registered();
     const foreign = authenticator().get(CODE);
     expect(judged(made, {}, { signature: foreign.signature })).toEqual({ failed });
     expect(judged(made, {}, { signature: base64url('no DER') })).toEqual({ failed });
     expect(judged(made, {}, { credentialId: foreign.credentialId })).toEqual({
-      failed: 'The assertion is of another passkey.',
+      failed: 'The assertion was made with another passkey.',
     });
   });
 
@@ -276,7 +284,7 @@ describe('an assertion', () => {
     const made = registered();
     const { authenticatorData } = made.device.get(CODE, { counter: 9 });
     expect(judged(made, { counter: 1 }, { authenticatorData })).toEqual({
-      failed: 'The signature of the assertion does not hold.',
+      failed: 'The signature of the assertion is invalid.',
     });
   });
 

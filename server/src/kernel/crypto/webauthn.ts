@@ -132,11 +132,11 @@ const sha256 = (data: Uint8Array | string) => createHash('sha256').update(data).
 const APP_ORIGIN = /^(?!https?:)[a-z][a-z0-9+.-]*:[\x21-\x7e]{1,500}$/;
 
 /** A scheme, the longest name that DNS knows and a port: far longer ones would have too many parents. */
-const MOST_ORIGIN = 'https://'.length + 253 + ':65535'.length;
+const MAX_ORIGIN = 'https://'.length + 253 + ':65535'.length;
 
 /** The domains that a page of this origin may name as its own; undefined where it may use no passkeys. */
 function domainsOf(origin: string): string[] | undefined {
-  const url = origin.length <= MOST_ORIGIN ? readUrl(origin) : undefined;
+  const url = origin.length <= MAX_ORIGIN ? readUrl(origin) : undefined;
   if (!url || url.origin !== origin) return undefined;
   const isLocal = /(^|\.)localhost$/.test(url.hostname);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal)) return undefined;
@@ -149,9 +149,9 @@ function domainsOf(origin: string): string[] | undefined {
 function siteProblem(origin: string, rpIdHash?: Uint8Array): string | undefined {
   if (APP_ORIGIN.test(origin)) return undefined;
   const domains = domainsOf(origin);
-  if (!domains) return 'has an origin that can have no passkeys';
+  if (!domains) return 'has an origin that does not support passkeys';
   if (rpIdHash && !domains.some((domain) => sha256(domain).equals(rpIdHash))) {
-    return 'is of a site that its origin does not belong to';
+    return 'has a relying party id that does not match its origin';
   }
   return undefined;
 }
@@ -163,9 +163,9 @@ export const originProblem = (origin: string, rpId: string): string | undefined 
 type Flags = ReturnType<typeof parseAuthenticatorData>['flags'];
 
 function flagProblem({ up, uv, be, bs }: Flags, demands?: Demands): string | undefined {
-  if (!up) return 'says that nobody was present';
-  if (demands?.userVerified && !uv) return 'says that its user was not verified';
-  return bs && !be ? 'says that it is backed up and cannot be' : undefined;
+  if (!up) return 'does not confirm user presence';
+  if (demands?.userVerified && !uv) return 'does not confirm user verification';
+  return bs && !be ? 'has the backup state flag without backup eligibility' : undefined;
 }
 
 function clientDataProblem(
@@ -173,14 +173,14 @@ function clientDataProblem(
   challenge: string,
   demands: Demands | undefined,
 ): string | undefined {
-  if (!data) return 'must be client data of WebAuthn in base64url';
+  if (!data) return 'must be WebAuthn client data in base64url';
   if (data.type !== 'webauthn.create') return 'must be of the type webauthn.create';
-  if (data.challenge !== challenge) return 'was made for another challenge';
-  if (demands && !demands.origins.includes(data.origin)) return 'was made at another origin';
+  if (data.challenge !== challenge) return 'must answer the challenge that was issued';
+  if (demands && !demands.origins.includes(data.origin)) return 'must come from an allowed origin';
   return siteProblem(data.origin);
 }
 
-const MOST_ID_BYTES = 1023;
+const MAX_ID_BYTES = 1023;
 
 interface Registered {
   rpIdHash: Uint8Array;
@@ -201,15 +201,15 @@ function readRegistered(text: string, demands: Demands | undefined): Registered 
     if (!(authData instanceof Uint8Array)) throw new TypeError('authData is no bytes');
     return parseAuthenticatorData(new Uint8Array(authData));
   });
-  if (!data) return 'must be an attestation object of WebAuthn in base64url';
+  if (!data) return 'must be a WebAuthn attestation object in base64url';
   const { credentialID: credentialId, credentialPublicKey: publicKey, flags } = data;
-  if (!credentialId?.length || !publicKey || credentialId.length > MOST_ID_BYTES) {
-    return 'must hold a credential';
+  if (!credentialId?.length || !publicKey || credentialId.length > MAX_ID_BYTES) {
+    return 'must contain a credential';
   }
   const problem = flagProblem(flags, demands);
   if (problem) return problem;
-  if (isElsewhere(data.rpIdHash, demands)) return 'is of another relying party';
-  if (!attempt(publicKey, readKey)) return 'must hold a key for ES256, RS256 or EdDSA';
+  if (isElsewhere(data.rpIdHash, demands)) return 'belongs to another relying party';
+  if (!attempt(publicKey, readKey)) return 'must contain a key for ES256, RS256 or EdDSA';
   return { rpIdHash: data.rpIdHash, credentialId, publicKey, counter: data.counter };
 }
 
@@ -236,7 +236,7 @@ export function checkAttestation(
     return { errors };
   }
   if (id && !Buffer.from(id).equals(made.credentialId)) {
-    blame('credentialId', 'is not that of the attestation object');
+    blame('credentialId', 'must equal the credential id in the attestation object');
   }
   if (data && !siteProblem(data.origin)) {
     blame('attestationObject', siteProblem(data.origin, made.rpIdHash));
@@ -256,7 +256,7 @@ export function checkAttestation(
 export const isOf = (passkey: Passkey, credentialId: string): boolean =>
   base64url(bytesOf(credentialId) ?? new Uint8Array()) === passkey.credentialId;
 
-export const OTHER_PASSKEY = 'The assertion is of another passkey.';
+export const OTHER_PASSKEY = 'The assertion was made with another passkey.';
 
 function ceremonyProblem(
   data: ClientData,
@@ -264,9 +264,11 @@ function ceremonyProblem(
   challenge: string,
   origins: readonly string[],
 ): string | undefined {
-  if (data.type !== 'webauthn.get') return 'The assertion is not of the type webauthn.get.';
-  if (data.challenge !== challenge) return 'The assertion is of another challenge.';
-  if (!origins.includes(data.origin)) return 'The assertion is of another origin.';
+  if (data.type !== 'webauthn.get') return 'The assertion does not have the type webauthn.get.';
+  if (data.challenge !== challenge)
+    return 'The assertion answers another challenge. Request a new one.';
+  if (!origins.includes(data.origin))
+    return 'The assertion comes from an origin that is not allowed.';
   // On its own page a passkey may always be used; in a frame only where it was registered in the same one.
   if (data.framedBy !== undefined && data.framedBy !== passkey.framedBy) {
     return 'The assertion was made in a frame of another site.';
@@ -298,8 +300,8 @@ export function checkAssertion(
   const errors: FieldError[] = [];
   const wants = (field: keyof Assertion, message: string) => errors.push({ field, message });
   if (!bytesOf(assertion.credentialId)) wants('credentialId', 'must be base64url');
-  if (!client) wants('clientDataJson', 'must be client data of WebAuthn in base64url');
-  if (!data) wants('authenticatorData', 'must be authenticator data of WebAuthn in base64url');
+  if (!client) wants('clientDataJson', 'must be WebAuthn client data in base64url');
+  if (!data) wants('authenticatorData', 'must be WebAuthn authenticator data in base64url');
   if (!signature) wants('signature', 'must be base64url');
   if (!client || !data || !authenticator || !signature || errors.length) return { errors };
 
@@ -309,17 +311,17 @@ export function checkAssertion(
   if (problem) return { failed: problem };
   const isOther = Buffer.from(data.rpIdHash).toString('hex') !== passkey.rpIdHash;
   if (isOther || isElsewhere(data.rpIdHash, demands)) {
-    return { failed: 'The assertion is of another relying party.' };
+    return { failed: 'The assertion belongs to another relying party.' };
   }
   const flags = flagProblem(data.flags, demands);
   if (flags) return { failed: `The assertion ${flags}.` };
   const clientHash = sha256(bytesOf(assertion.clientDataJson) as Uint8Array);
   if (!isSigned(passkey, Buffer.concat([authenticator, clientHash]), signature)) {
-    return { failed: 'The signature of the assertion does not hold.' };
+    return { failed: 'The signature of the assertion is invalid.' };
   }
   const { counter } = data;
   if ((counter > 0 || signCount > 0) && counter <= signCount) {
-    return { failed: 'The counter of the assertion has not moved on.' };
+    return { failed: 'The signature counter of the assertion did not increase.' };
   }
   return { signCount: counter };
 }

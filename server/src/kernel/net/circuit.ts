@@ -1,7 +1,7 @@
 // The error of an outbound call that was not made because the circuit of its provider is open. It is kept
 // apart from every other failure: nothing reached the provider, so a job that meets it is postponed and its
 // payment stays as it is.
-import type { Time } from '../world.ts';
+import type { Time } from '../effects.ts';
 
 const CODE = 'ECIRCUITOPEN';
 /** Causes that are searched: connectors wrap errors once or twice. */

@@ -160,7 +160,7 @@ describe('endpointProblem', () => {
     (url) => {
       expect(endpointProblem(url, SANDBOX)).toBeNull();
       expect(endpointProblem(url, PRODUCTION)).not.toBeNull();
-      expect(endpointProblem(url, CLOSED)).toContain('this machine');
+      expect(endpointProblem(url, CLOSED)).toContain('loopback address');
     },
   );
 

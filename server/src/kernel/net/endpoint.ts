@@ -1,7 +1,7 @@
 // Which addresses a platform may have us call. Whoever names a URL chooses what this server connects to,
 // so a careless rule turns webhooks into a way into the operator's own network. The rule is judged twice:
 // on the URL when it is set and when it is called, and on the addresses its name resolves to at the
-// moment of connecting (runtime/config/system-world.ts). Only what is known to be public passes.
+// moment of connecting (runtime/config/system-effects.ts). Only what is known to be public passes.
 import ipaddr from 'ipaddr.js';
 import { readUrl } from './url.ts';
 
@@ -44,10 +44,10 @@ export function isLoopbackHost(hostname: string): boolean {
 function publicHostProblem(hostname: string): string | null {
   const host = bareHost(hostname).toLowerCase();
   if (ipaddr.isValid(host)) return isPublicAddress(host) ? null : 'must not be a private address';
-  if (isLoopbackHost(host)) return 'must not be this machine';
+  if (isLoopbackHost(host)) return 'must not be a loopback address';
   const last = host.slice(host.lastIndexOf('.') + 1);
   const inner = !host.includes('.') || ['local', 'internal', 'lan', 'home', 'corp'].includes(last);
-  return inner ? 'must be a name of the public internet' : null;
+  return inner ? 'must be a public host name' : null;
 }
 
 /** The URL's host when the server may call it only after finding all its addresses public. */
@@ -65,7 +65,7 @@ function readEndpoint(endpoint: string): URL | string {
   if (endpoint.length > MAX_URL) return `must not be longer than ${MAX_URL} characters`;
   const url = /^https?:\/\//i.test(endpoint) && readUrl(endpoint);
   if (!url) return 'must be an https URL';
-  return url.username || url.password ? 'must not carry a user name or password' : url;
+  return url.username || url.password ? 'must not contain a user name or password' : url;
 }
 
 const publicProblem = ({ protocol, hostname }: URL): string | null =>
@@ -93,7 +93,9 @@ export function endpointProblem(
   const url = readEndpoint(endpoint);
   if (typeof url === 'string') return url;
   if (environment === 'sandbox' && isLoopbackHost(url.hostname)) {
-    return loopback ? null : 'must not be this machine, which the operator does not allow';
+    return loopback
+      ? null
+      : 'must not be a loopback address: the operator does not allow loopback webhooks';
   }
   const problem = publicProblem(url);
   if (problem || environment === 'sandbox' || isProductionPort(url)) return problem;

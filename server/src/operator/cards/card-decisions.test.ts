@@ -4,7 +4,7 @@ import { ok } from '../../../test/kit/app/fixtures.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../test/kit/cards/card-network.ts';
-import { cardDesk } from '../../../test/kit/cards/cards.ts';
+import { cardFixture } from '../../../test/kit/cards/cards.ts';
 
 const app = testApp();
 let mine: string;
@@ -21,13 +21,13 @@ async function json(...argv: string[]) {
 
 beforeAll(async () => {
   const network = cardNetwork(app);
-  const [here, there] = [cardDesk(app), cardDesk(app, { as: app.other })];
+  const [here, there] = [cardFixture(app), cardFixture(app, { as: app.other })];
   mine = (await here.card(await here.holder({ funds: 50_00 }))).id;
   theirs = (await there.card(await there.holder({ funds: 0 }))).id;
   const request = network.message(mine, 12_34);
   const decision = await network.send(request);
   payment = decision.approved ? (decision.transactionId ?? '') : '';
-  const next = () => app.world.set(app.world.now() + 1_000);
+  const next = () => app.effects.set(app.effects.now() + 1_000);
   next();
   await network.tell(request.token, { kind: 'CLEARING', amount: 12_34n });
   next();
@@ -73,14 +73,14 @@ describe('cards decisions', () => {
 describe('other verbs', () => {
   it('do nothing to a payment with a card', async () => {
     for (const [argv, why] of [
-      [['parked', 'return', payment], 'No money of it is parked'],
-      [['parked', 'settle', payment, '--reference', 'x'], 'No money of it is missing'],
-      [['deposits', 'release', payment], 'It is no deposit'],
-      [['deposits', 'refuse', payment], 'It is no deposit'],
-      [['deposits', 'return', payment], 'It is no deposit'],
+      [['suspense', 'return', payment], 'The transaction has no funds in suspense'],
+      [['suspense', 'settle', payment, '--reference', 'x'], 'The transaction has no shortfall'],
+      [['deposits', 'release', payment], 'The transaction is not a deposit'],
+      [['deposits', 'refuse', payment], 'The transaction is not a deposit'],
+      [['deposits', 'return', payment], 'The transaction is not a deposit'],
       [
         ['payouts', 'return', payment, '--reason', 'PAYOUT_RETURNED'],
-        'Its money never went over a rail',
+        'No rail carried this transfer',
       ],
       [['payouts', 'settle', payment], 'the sandbox'],
     ] as const) {

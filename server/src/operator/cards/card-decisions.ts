@@ -1,7 +1,7 @@
 // `cards decisions`: what networks asked of cards and told about their payments, what was decided, and why.
 // It is the only place that knows of declines, which leave no payment behind and tell nobody.
 import { listCardMessages } from '../../features/cards/index.ts';
-import type { Given } from '../cli/flags.ts';
+import type { CommandArgs } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
@@ -9,12 +9,12 @@ import { platformIn } from '../platforms/platform.ts';
 
 const HEADS = ['AT', 'CARD', 'KIND', 'AMOUNT', 'CURRENCY', 'MERCHANT', 'DECISION', 'TRANSACTION'];
 
-async function list(system: System, given: Given): Promise<Output> {
+async function list(system: System, args: CommandArgs): Promise<Output> {
   const json = await listCardMessages(system.runtime, {
-    platformId: await platformIn(system, given),
-    cardId: given.text('card'),
-    declinedOnly: given.on('declined') ?? false,
-    limit: limitIn(given),
+    platformId: await platformIn(system, args),
+    cardId: args.text('card'),
+    declinedOnly: args.on('declined') ?? false,
+    limit: limitIn(args),
   });
   const text = table(
     HEADS.map((head) => ({ head, align: head === 'AMOUNT' ? 'right' : 'left' })),

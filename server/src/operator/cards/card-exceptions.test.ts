@@ -5,9 +5,9 @@ import { testApp } from '../../../test/kit/app/test-app.ts';
 import { cardPayments } from '../../../test/kit/cards/card-payments.ts';
 
 const app = testApp();
-let desk: ReturnType<typeof cardPayments>;
+let fixture: ReturnType<typeof cardPayments>;
 beforeAll(() => {
-  desk = cardPayments(app);
+  fixture = cardPayments(app);
 });
 
 const run = (...argv: string[]) => commandOn(app)(argv);
@@ -29,16 +29,16 @@ const giving = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) 
 
 /** One whose account could not pay 20 of 120. */
 async function short() {
-  const paid = await desk.begin({ funds: 110 });
+  const paid = await fixture.begin({ funds: 110 });
   await paid.tell(clearing(120));
-  app.world.set(app.world.now() + 1_000);
+  app.effects.set(app.effects.now() + 1_000);
   return paid;
 }
 
 describe('cards exceptions', () => {
   it('lists what waits, oldest first, with what is missing and what is held', async () => {
     expect((await run('cards', 'exceptions')).out).toBe('None.\n');
-    const [first, second] = [await short(), await desk.begin({ descriptor: 'Shop 006' })];
+    const [first, second] = [await short(), await fixture.begin({ descriptor: 'Shop 006' })];
     expect(await json('cards', 'exceptions')).toEqual([
       {
         ...{ transactionId: first.id, platformId: app.platform.id, environment: 'sandbox' },
@@ -50,7 +50,7 @@ describe('cards exceptions', () => {
       expect.objectContaining({ transactionId: second.id, missingAmount: 0, heldAmount: 100 }),
     ]);
     const { out } = await run('cards', 'exceptions');
-    expect(out).toMatch(/^SINCE +TRANSACTION +STATUS +MISSING +HELD +PARKED +MERCHANT\n/);
+    expect(out).toMatch(/^SINCE +TRANSACTION +STATUS +MISSING +HELD +SUSPENSE +MERCHANT\n/);
     expect(out).toMatch(/ EXCEPTION +0\.20 +0\.00 +0\.00 +Shop\n/);
     expect(await listed('--limit', '1')).toEqual([first.id]);
     expect(await listed('--platform', app.other.id)).toEqual([]);
@@ -62,9 +62,9 @@ describe('cards exceptions', () => {
   });
 
   it('lists money that came back for a closed account until it was sent, each time', async () => {
-    const paid = await desk.begin({ funds: 100 });
+    const paid = await fixture.begin({ funds: 100 });
     await paid.tell(clearing(100));
-    await desk.closeAccount(paid.accountId);
+    await fixture.closeAccount(paid.accountId);
     for (const [amount, reference] of [
       [40, 'WIRE-1'],
       [60, 'WIRE-2'],
@@ -74,20 +74,20 @@ describe('cards exceptions', () => {
       expect(await json('cards', 'exceptions')).toMatchObject([
         { transactionId: paid.id, missingAmount: 0, suspense },
       ]);
-      const [parked] = await json('parked', 'list');
-      expect(parked).toMatchObject({ transactionId: paid.id, type: 'CARD', amount, to: 'outside' });
-      const bare = await run('parked', 'return', paid.id);
+      const [item] = await json('suspense', 'list');
+      expect(item).toMatchObject({ transactionId: paid.id, type: 'CARD', amount, to: 'outside' });
+      const bare = await run('suspense', 'return', paid.id);
       expect([bare.code, bare.err]).toEqual([1, expect.stringContaining('--reference')]);
-      await json('parked', 'return', paid.id, '--reference', reference);
+      await json('suspense', 'return', paid.id, '--reference', reference);
       expect(await listed()).toEqual([]);
-      const again = await run('parked', 'return', paid.id, '--reference', reference);
-      expect([again.code, again.err]).toEqual([1, 'No money of it is parked.\n']);
+      const again = await run('suspense', 'return', paid.id, '--reference', reference);
+      expect([again.code, again.err]).toEqual([1, 'The transaction has no funds in suspense.\n']);
     }
     expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '0 of 0' });
     // What was sent and is taken back by the network is missing, until somebody has found it.
     await paid.tell({ kind: 'RETURN_REVERSAL' });
-    expect(await json('parked', 'list')).toMatchObject([{ amount: -60, to: null }]);
-    await json('parked', 'settle', paid.id, '--reference', 'WIRE-3');
+    expect(await json('suspense', 'list')).toMatchObject([{ amount: -60, to: null }]);
+    await json('suspense', 'settle', paid.id, '--reference', 'WIRE-3');
     expect(await listed()).toEqual([]);
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '0 of 0', settled: 60 });
   });
@@ -132,7 +132,7 @@ describe('cards resolve', () => {
     expect((await run('cards', 'resolve', 'CardTransaction:x', ...COLLECT)).code).toBe(1);
     const [deposit] = (await app.call('GET', '/transactions?type=INCOMING&limit=1')).body.data;
     const other = await run('cards', 'resolve', deposit.id, ...COLLECT);
-    expect([other.code, other.err]).toEqual([1, 'No such payment with a card.\n']);
+    expect([other.code, other.err]).toEqual([1, 'Card payment not found.\n']);
     expect((await paid.now()).status).toBe('EXCEPTION');
   });
 });

@@ -1,6 +1,6 @@
 // `cards exceptions|resolve`: payments with cards whose network has its money while we have not got ours, and
 // what an operator decides about them, in the sandbox too. Money that came back for an account that is closed
-// is listed with them, because it waits for a person as well; `parked return` says that it was sent.
+// is listed with them, because it waits for a person as well; `suspense return` says that it was sent.
 
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import {
@@ -8,7 +8,7 @@ import {
   listCardExceptions,
   resolveCardException,
 } from '../../features/cards/index.ts';
-import { type Flags, type Given, usageError } from '../cli/flags.ts';
+import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
@@ -17,8 +17,8 @@ import { platformIn } from '../platforms/platform.ts';
 const shown = (amount: number, currency: string | null) =>
   formatAmount({ currency: currency ?? '', amount: BigInt(amount) });
 
-const HEADS = ['SINCE', 'TRANSACTION', 'STATUS', 'MISSING', 'HELD', 'PARKED', 'MERCHANT'];
-const AMOUNTS = ['MISSING', 'HELD', 'PARKED'];
+const HEADS = ['SINCE', 'TRANSACTION', 'STATUS', 'MISSING', 'HELD', 'SUSPENSE', 'MERCHANT'];
+const AMOUNTS = ['MISSING', 'HELD', 'SUSPENSE'];
 
 const cells = (each: CardException): string[] => [
   each.since,
@@ -30,9 +30,9 @@ const cells = (each: CardException): string[] => [
   each.merchant,
 ];
 
-async function list(system: System, given: Given): Promise<Output> {
-  const limit = limitIn(given);
-  const platformId = await platformIn(system, given);
+async function list(system: System, args: CommandArgs): Promise<Output> {
+  const limit = limitIn(args);
+  const platformId = await platformIn(system, args);
   const json = await listCardExceptions(system.runtime, { platformId, limit });
   const text = table(
     HEADS.map((head) => ({ head, align: AMOUNTS.includes(head) ? 'right' : 'left' })),
@@ -43,11 +43,11 @@ async function list(system: System, given: Given): Promise<Output> {
 
 const OUTCOMES = ['collect', 'write-off'] as const;
 
-async function resolve({ runtime }: System, given: Given): Promise<Output> {
-  const transactionId = given.needed('transaction');
-  const outcome = OUTCOMES.find((each) => each === given.text('outcome'));
+async function resolve({ runtime }: System, args: CommandArgs): Promise<Output> {
+  const transactionId = args.required('transaction');
+  const outcome = OUTCOMES.find((each) => each === args.text('outcome'));
   if (!outcome) throw usageError(`--outcome must be one of ${OUTCOMES.join(', ')}`);
-  const reason = given.text('reason');
+  const reason = args.text('reason');
   const json = await resolveCardException(runtime, { transactionId, outcome, reason });
   const lost = `${shown(json.lostAmount, json.currency)} ${json.currency}`;
   return { json, text: `${transactionId} is ${json.status}, ${lost} of it lost.\n` };

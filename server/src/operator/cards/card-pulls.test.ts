@@ -14,9 +14,9 @@ import { createMetrics } from '../../runtime/observability/metrics.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
 
 const app = testApp();
-let desk: ReturnType<typeof cardPayments>;
+let fixture: ReturnType<typeof cardPayments>;
 beforeAll(() => {
-  desk = cardPayments(app);
+  fixture = cardPayments(app);
 });
 afterAll(() => app.settle());
 
@@ -38,15 +38,17 @@ const BECAUSE = ['--reason', 'They wrote so'];
 const endPull = ({ id }: Pick<BegunPayment, 'id'>, as: string, ...more: string[]) =>
   run('cards', 'end-pull', id, '--as', as, ...BECAUSE, ...more);
 
-const pass = (ms: number) => app.world.set(app.world.now() + ms);
+const pass = (ms: number) => app.effects.set(app.effects.now() + ms);
 
 /** A worker whose issuer says this of every pull. */
-const workerSaying = (check: IssuerPort['checkPull'], runtime: Runtime = app.runtime) =>
+const workerSaying = (check: IssuerPort['checkFundingDebit'], runtime: Runtime = app.runtime) =>
   createWorker({
     runtime,
-    handlers: pullJobs({ connectors: () => ({ issuer: { checkPull: check } }) as Connectors }),
+    handlers: pullJobs({
+      connectors: () => ({ issuer: { checkFundingDebit: check } }) as Connectors,
+    }),
     sweeps: [],
-    log: createLog(app.world, 'silent', () => {}),
+    log: createLog(app.effects, 'silent', () => {}),
     metrics: createMetrics(),
   });
 
@@ -66,18 +68,18 @@ function crossed(meanwhile: () => Promise<unknown>): Runtime {
 
 /** What is written down of a person's words. */
 const said = ({ id }: BegunPayment) => {
-  const text = 'select kind, state, reason from rail_notices where transaction_id = $1 order by id';
+  const text = 'select kind, state, reason from rail_results where transaction_id = $1 order by id';
   return app.runtime.db.query(text, [id]);
 };
 
 describe('cards pulls', () => {
   it('lists what is being taken, oldest first, with how often the issuer was asked', async () => {
     expect((await run('cards', 'pulls')).out).toBe('None.\n');
-    await desk.begin();
-    const since = new Date(app.world.now()).toISOString();
-    const first = await desk.begin(SLOW);
+    await fixture.begin();
+    const since = new Date(app.effects.now()).toISOString();
+    const first = await fixture.begin(SLOW);
     pass(1_000);
-    const second = await desk.begin({ ...SLOW, amount: 70, currency: 'USDB', funds: 1_000_000 });
+    const second = await fixture.begin({ ...SLOW, amount: 70, currency: 'USDB', funds: 1_000_000 });
     const tries = async (...more: string[]) =>
       (await json('cards', 'pulls', ...more)).map(
         (each: { transactionId: string; tries: number }) => [each.transactionId, each.tries],
@@ -116,7 +118,7 @@ describe('cards pulls', () => {
 
 describe('cards end-pull', () => {
   it('takes the money as the issuer would, and lets the customer go', async () => {
-    const paid = await desk.begin({ ...SLOW, funds: 100, kind: 'financial_authorization' });
+    const paid = await fixture.begin({ ...SLOW, funds: 100, kind: 'financial_authorization' });
     const leave = () => app.call('DELETE', `/customers/${paid.card.cardholderId}`);
     expect((await leave()).status).toBe(409);
     const { out } = await endPull(paid, 'taken');
@@ -132,9 +134,9 @@ describe('cards end-pull', () => {
   });
 
   it('makes an exception of what was not taken, and the account closes after that', async () => {
-    const paid = await desk.begin({ ...SLOW, funds: 100, kind: 'financial_authorization' });
+    const paid = await fixture.begin({ ...SLOW, funds: 100, kind: 'financial_authorization' });
     const close = () => run('accounts', 'close', paid.accountId);
-    expect((await close()).err).toBe('A payment of this account is still under way.\n');
+    expect((await close()).err).toBe('A payment of the account is in progress.\n');
     const ended = await json('cards', 'end-pull', paid.id, '--as', 'failed', ...BECAUSE);
     expect(ended).toEqual({
       ...{ transactionId: paid.id, status: 'EXCEPTION', pull: 1, pullStatus: 'STUCK' },
@@ -148,7 +150,7 @@ describe('cards end-pull', () => {
   });
 
   it('lets go of what nobody is owed', async () => {
-    const paid = await desk.begin(SLOW);
+    const paid = await fixture.begin(SLOW);
     await paid.tell(EXPIRY);
     const { out } = await endPull(paid, 'failed');
     expect(out).toBe(`Pull 1 of ${paid.id}, 1.00 USD, is FAILED; the payment is SETTLED.\n`);
@@ -156,7 +158,7 @@ describe('cards end-pull', () => {
   });
 
   it('wants to know which of several', async () => {
-    const paid = await desk.begin(SLOW);
+    const paid = await fixture.begin(SLOW);
     await paid.tell(clearing(150));
     expect((await endPull(paid, 'taken')).err).toBe(
       'Several of its pulls are under way. Say which, 1 or 2.\n',
@@ -172,7 +174,7 @@ describe('cards end-pull', () => {
   });
 
   it('says nothing where the issuer has answered in the same moment', async () => {
-    const paid = await desk.begin(SLOW);
+    const paid = await fixture.begin(SLOW);
     pass(WAIT_MS);
     const runtime = crossed(workerSaying(async () => ({ state: 'confirmed' })).runDue);
     const words = ['cards', 'end-pull', paid.id, '--as', 'failed', ...BECAUSE];
@@ -183,7 +185,7 @@ describe('cards end-pull', () => {
   });
 
   it('stands where the issuer answers in the same moment', async () => {
-    const paid = await desk.begin(SLOW);
+    const paid = await fixture.begin(SLOW);
     pass(WAIT_MS);
     const runtime = crossed(() => endPull(paid, 'taken'));
     await workerSaying(async () => ({ state: 'failed' }), runtime).runDue();
@@ -194,13 +196,13 @@ describe('cards end-pull', () => {
   });
 
   it('knows payments with cards alone, and two outcomes with a reason', async () => {
-    const paid = await desk.begin(SLOW);
+    const paid = await fixture.begin(SLOW);
     expect((await endPull(paid, 'lost')).code).toBe(2);
     expect((await endPull(paid, 'taken', '--pull', '0')).code).toBe(2);
     expect((await run('cards', 'end-pull', paid.id, '--as', 'taken')).code).toBe(2);
     expect((await endPull({ id: 'CardTransaction:x' }, 'taken')).code).toBe(1);
     const [deposit] = (await app.call('GET', '/transactions?type=INCOMING&limit=1')).body.data;
-    expect((await endPull(deposit, 'taken')).err).toBe('No such payment with a card.\n');
+    expect((await endPull(deposit, 'taken')).err).toBe('Card payment not found.\n');
     expect((await paid.now()).account).toBe('900 of 1000');
     await endPull(paid, 'taken');
   });

@@ -4,7 +4,7 @@
 // found out says how it ended.
 
 import { endFundingDebit, listFundingDebits } from '../../features/cards/index.ts';
-import { type Given, usageError } from '../cli/flags.ts';
+import { type CommandArgs, usageError } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
@@ -13,9 +13,9 @@ import { platformIn } from '../platforms/platform.ts';
 const HEADS = ['SINCE', 'TRANSACTION', 'STATUS', 'PULL', 'AMOUNT', 'TRIES', 'MERCHANT'];
 const NUMBERS = ['PULL', 'AMOUNT', 'TRIES'];
 
-async function list(system: System, given: Given): Promise<Output> {
-  const limit = limitIn(given);
-  const platformId = await platformIn(system, given);
+async function list(system: System, args: CommandArgs): Promise<Output> {
+  const limit = limitIn(args);
+  const platformId = await platformIn(system, args);
   const json = await listFundingDebits(system.runtime, { platformId, limit });
   const text = table(
     HEADS.map((head) => ({ head, align: NUMBERS.includes(head) ? 'right' : 'left' })),
@@ -34,26 +34,26 @@ async function list(system: System, given: Given): Promise<Output> {
 
 const OUTCOMES = ['taken', 'failed'];
 
-function pullIn(given: Given): number | undefined {
-  const text = given.text('pull');
+function pullIn(args: CommandArgs): number | undefined {
+  const text = args.text('pull');
   if (text === undefined) return undefined;
   if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
   throw usageError('--pull must be the number of a pull, from 1');
 }
 
-async function end({ runtime }: System, given: Given): Promise<Output> {
+async function end({ runtime }: System, args: CommandArgs): Promise<Output> {
   const json = await endFundingDebit(runtime, {
-    transactionId: given.needed('transaction'),
-    pull: pullIn(given),
-    taken: given.needed('as') === 'taken',
-    reason: given.needed('reason'),
+    transactionId: args.required('transaction'),
+    pull: pullIn(args),
+    taken: args.required('as') === 'taken',
+    reason: args.required('reason'),
   });
   const what = `Pull ${json.pull} of ${json.transactionId}, ${json.readable} ${json.currency}`;
   const text = `${what}, is ${json.pullStatus}; the payment is ${json.status}.\n`;
   return { json, text };
 }
 
-export const cardPullVerbs: readonly Verb[] = [
+export const cardFundingDebitVerbs: readonly Verb[] = [
   {
     noun: 'cards',
     verb: 'pulls',

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
-import { cardDesk } from '../../../test/kit/cards/cards.ts';
+import { cardFixture } from '../../../test/kit/cards/cards.ts';
 
 const app = testApp({ start: Date.UTC(2026, 0, 5, 9) });
 let ids: [string, string];
@@ -21,20 +21,20 @@ async function json(...argv: string[]): Promise<any> {
 
 /** Asks for a link a second later than whatever was before. */
 async function reveal(id: string): Promise<void> {
-  app.world.set(app.world.now() + 1_000);
+  app.effects.set(app.effects.now() + 1_000);
   const { panEmbedUrl } = ok(await app.call('POST', `/cards/${id}/reveal`), 200);
   links.push(new URL(panEmbedUrl).pathname);
 }
 
 beforeAll(async () => {
-  const desk = cardDesk(app);
-  const holder = await desk.holder();
+  const fixture = cardFixture(app);
+  const holder = await fixture.holder();
   holderId = holder.customer.id;
-  ids = [(await desk.card(holder)).id, (await desk.card(holder)).id];
+  ids = [(await fixture.card(holder)).id, (await fixture.card(holder)).id];
   await reveal(ids[0]);
   await reveal(ids[1]);
   await reveal(ids[0]);
-  app.world.set(app.world.now() + 1_000);
+  app.effects.set(app.effects.now() + 1_000);
   expect((await app.server.inject(links[1] as string)).statusCode).toBe(200);
 });
 

@@ -1,17 +1,17 @@
 // `cards reveals`: who asked to see the number of which card, and when somebody looked. A look that was
 // asked for and never taken is listed too. Nothing here is a secret: of a link only its hash is kept.
 import { listCardReveals } from '../../features/cards/index.ts';
-import type { Given } from '../cli/flags.ts';
+import type { CommandArgs } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
 
-async function reveals(system: System, given: Given): Promise<Output> {
+async function reveals(system: System, args: CommandArgs): Promise<Output> {
   const json = await listCardReveals(system.runtime, {
-    platformId: await platformIn(system, given),
-    cardId: given.text('card'),
-    limit: limitIn(given),
+    platformId: await platformIn(system, args),
+    cardId: args.text('card'),
+    limit: limitIn(args),
   });
   const heads = ['ASKED', 'CARD', 'TOKEN', 'OPENED'];
   const text = table(

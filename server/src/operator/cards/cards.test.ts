@@ -4,10 +4,10 @@ import { ok } from '../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../test/kit/app/harness.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
-import { type CardDesk, cardDesk, cardName } from '../../../test/kit/cards/cards.ts';
+import { type CardFixture, cardFixture, cardName } from '../../../test/kit/cards/cards.ts';
 
 const app = testApp();
-let desk: CardDesk;
+let fixture: CardFixture;
 /** Two cards of one holder, of which the second is the newer, and one of another. */
 let [one, two, third]: { id: string; cardholderId: string }[] = [];
 
@@ -21,12 +21,12 @@ async function json(...argv: string[]): Promise<any> {
 }
 
 beforeAll(async () => {
-  desk = cardDesk(app);
-  const holder = await desk.holder();
+  fixture = cardFixture(app);
+  const holder = await fixture.holder();
   const made = [];
-  for (const of of [holder, holder, await desk.holder()]) {
-    app.world.set(app.world.now() + 1_000);
-    made.push(await desk.card(of, { platformCardId: cardName(), maxSpendPerTransaction: 500 }));
+  for (const of of [holder, holder, await fixture.holder()]) {
+    app.effects.set(app.effects.now() + 1_000);
+    made.push(await fixture.card(of, { platformCardId: cardName(), maxSpendPerTransaction: 500 }));
   }
   [one, two, third] = made;
 });
@@ -71,7 +71,7 @@ describe('cards show', () => {
     expect(out).toMatch(/Most of one payment +5\.00 USD\n/);
     expect(out).toMatch(/Pays +InternalAccount:/);
     expect(out + JSON.stringify(shown)).not.toContain(row?.secret);
-    expect(await run('cards', 'show', 'x')).toMatchObject({ code: 1, err: 'No such card.\n' });
+    expect(await run('cards', 'show', 'x')).toMatchObject({ code: 1, err: 'Card not found.\n' });
   });
 });
 
@@ -82,8 +82,8 @@ describe('cards close', () => {
     expect(closed.note).toBe('Found in the street');
     const { note: _, platformId: __, bindings, ...view } = closed;
     expect(bindings[0].endedAt).not.toBeNull();
-    expect(await desk.cardNow(idOf(two))).toEqual(view);
-    const [, told] = await desk.eventsOf('CARD.STATE_CHANGE', idOf(two));
+    expect(await fixture.cardNow(idOf(two))).toEqual(view);
+    const [, told] = await fixture.eventsOf('CARD.STATE_CHANGE', idOf(two));
     expect(told?.data).toEqual(view);
     const { out } = await run('cards', 'show', idOf(two));
     expect(out).toContain(`Paid until ${bindings[0].endedAt}`);
@@ -95,7 +95,7 @@ describe('cards close', () => {
   });
 
   it('ends one that its issuer never answered about', async () => {
-    const waits = await desk.card(await desk.holder(), { platformCardId: cardName('001') });
+    const waits = await fixture.card(await fixture.holder(), { platformCardId: cardName('001') });
     expect(await json('cards', 'close', waits.id, '--reason', 'Stuck')).toMatchObject({
       state: 'CLOSED',
       stateReason: 'CLOSED_BY_SERVICE',
@@ -121,7 +121,7 @@ describe('platform cards and set-cards', () => {
     expect((await set(as, '--max-live', '5', '--max-live-per-holder', '1')).code).toBe(0);
     const program = { maxLive: 5, maxLivePerHolder: 1, frameOrigins: origins };
     expect(await shown(as)).toEqual(program);
-    const theirs = cardDesk(app, { as });
+    const theirs = cardFixture(app, { as });
     const holder = await theirs.holder();
     ok(await theirs.askCard(holder), 201);
     expect((await theirs.askCard(holder)).body.code).toBe('CARD_LIMIT_REACHED');

@@ -7,19 +7,19 @@ import {
   closeCardByHand,
   searchCards,
 } from '../../features/cards/index.ts';
-import { type Flags, type Given, usageError } from '../cli/flags.ts';
+import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
 
-async function list(system: System, given: Given): Promise<Output> {
+async function list(system: System, args: CommandArgs): Promise<Output> {
   const json = await searchCards(system.runtime, {
-    platformId: await platformIn(system, given),
-    customerId: given.text('customer'),
-    state: given.text('state'),
-    after: given.text('after'),
-    limit: limitIn(given),
+    platformId: await platformIn(system, args),
+    customerId: args.text('customer'),
+    state: args.text('state'),
+    after: args.text('after'),
+    limit: limitIn(args),
   });
   const heads = ['CREATED', 'CARD', 'CUSTOMER', 'STATE', 'REASON', 'LAST4'];
   const text = table(
@@ -62,14 +62,14 @@ function shown(json: CardDetails): Output {
   return { json, text };
 }
 
-const MOST_OF_A_REASON = 255;
+const MAX_OF_A_REASON = 255;
 
-async function close({ runtime }: System, given: Given): Promise<Output> {
-  const reason = given.needed('reason');
-  if (reason.length > MOST_OF_A_REASON) {
-    throw usageError(`--reason must have at most ${MOST_OF_A_REASON} characters`);
+async function close({ runtime }: System, args: CommandArgs): Promise<Output> {
+  const reason = args.required('reason');
+  if (reason.length > MAX_OF_A_REASON) {
+    throw usageError(`--reason must have at most ${MAX_OF_A_REASON} characters`);
   }
-  return shown(await closeCardByHand(runtime, { cardId: given.needed('card'), reason }));
+  return shown(await closeCardByHand(runtime, { cardId: args.required('card'), reason }));
 }
 
 const CARD: Flags = { card: { value: 'CARD', required: true, help: 'Id of the card' } };
@@ -98,7 +98,7 @@ export const cardVerbs: readonly Verb[] = [
     summary: 'Show a card and what pays for it',
     flags: CARD,
     bare: 'card',
-    run: async ({ runtime }, given) => shown(await cardDetails(runtime, given.needed('card'))),
+    run: async ({ runtime }, args) => shown(await cardDetails(runtime, args.required('card'))),
   },
   {
     noun: 'cards',

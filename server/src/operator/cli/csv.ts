@@ -4,7 +4,7 @@
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
 
 /** A value that we made: an id, a number, a time, a word. Null is an empty cell. */
-export const plain = (value: string | number | bigint | null): string =>
+export const neutralized = (value: string | number | bigint | null): string =>
   value === null ? '' : String(value);
 
 /** A text that somebody else chose. */

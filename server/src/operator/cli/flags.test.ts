@@ -9,7 +9,7 @@ const FLAGS: Flags = {
   regulated: { off: 'unregulated', help: 'Own compliance' },
 };
 
-const read = (...argv: string[]) => parse(FLAGS, 'platform', argv).given;
+const read = (...argv: string[]) => parse(FLAGS, 'platform', argv).args;
 
 function complaint(...argv: string[]): string {
   try {
@@ -23,9 +23,9 @@ function complaint(...argv: string[]): string {
 
 describe('parse', () => {
   it('takes a bare word for its flag', () => {
-    expect(read('p').needed('platform')).toBe('p');
-    expect(read('--platform', 'p').needed('platform')).toBe('p');
-    expect(read('--platform=p').needed('platform')).toBe('p');
+    expect(read('p').required('platform')).toBe('p');
+    expect(read('--platform', 'p').required('platform')).toBe('p');
+    expect(read('--platform=p').required('platform')).toBe('p');
   });
 
   it.each([

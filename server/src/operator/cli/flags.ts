@@ -26,10 +26,10 @@ type Flag = TextFlag | Switch;
 export type Flags = Readonly<Record<string, Flag>>;
 
 /** What a call gave, asked for by the flag's name. */
-export interface Given {
+export interface CommandArgs {
   text(name: string): string | undefined;
   /** Required flags are there, or parsing would have failed. */
-  needed(name: string): string;
+  required(name: string): string;
   list(name: string): string[] | undefined;
   /** On, off, or not mentioned. */
   on(name: string): boolean | undefined;
@@ -52,7 +52,7 @@ const ON = new Set(['on', 'true', 'yes']);
 const OFF = new Set(['off', 'false', 'no']);
 
 /** `--sca off` and `--sca=off` as the one word that says so. */
-function plainSwitches(flags: Flags, argv: readonly string[]): string[] {
+function normalizeSwitches(flags: Flags, argv: readonly string[]): string[] {
   const out: string[] = [];
   for (let at = 0; at < argv.length; at++) {
     const word = argv[at] as string;
@@ -99,7 +99,7 @@ function proposalFor({ code }: NodeJS.ErrnoException, problem: string, flags: Fl
 
 function read(flags: Flags, argv: readonly string[]): { values: Values; words: string[] } {
   try {
-    const args = plainSwitches(flags, argv);
+    const args = normalizeSwitches(flags, argv);
     const parsed = parseArgs({ args, options: optionsOf(flags), allowPositionals: true });
     return { values: { ...parsed.values }, words: parsed.positionals };
   } catch (error) {
@@ -131,7 +131,7 @@ function check(name: string, flag: TextFlag, value: string | undefined, bare: bo
 }
 
 export interface Parsed {
-  given: Given;
+  args: CommandArgs;
   json: boolean;
   help: boolean;
 }
@@ -149,9 +149,9 @@ export function parse(flags: Flags, bare: string | undefined, argv: readonly str
     values[bare] = word;
   }
   const text = (name: string) => values[name] as string | undefined;
-  const given: Given = {
+  const args: CommandArgs = {
     text,
-    needed: (name) => text(name) as string,
+    required: (name) => text(name) as string,
     list: (name) => {
       const value = text(name);
       return value === undefined ? undefined : listOf(value);
@@ -163,7 +163,7 @@ export function parse(flags: Flags, bare: string | undefined, argv: readonly str
     },
   };
   const help = values.help === true;
-  if (help) return { given, json: false, help };
+  if (help) return { args, json: false, help };
   if (stray !== undefined) throw usageError(`${stray} is not understood here`);
   for (const [name, flag] of Object.entries(flags)) {
     if (!isSwitch(flag)) check(name, flag, text(name), name === bare);
@@ -171,7 +171,7 @@ export function parse(flags: Flags, bare: string | undefined, argv: readonly str
       throw usageError(`--${name} and --${flag.off} exclude each other`);
     }
   }
-  return { given, json: values.json === true, help };
+  return { args, json: values.json === true, help };
 }
 
 /** The flags of a verb as the help lists them: what to type, what it does. */

@@ -4,11 +4,11 @@
 import type { Config } from '../../config.ts';
 import { connectorRegistry, custodyKeysOf, storageOf } from '../../connectors/registry.ts';
 import { sealOldCustomers } from '../../features/customers/records/index.ts';
+import type { Effects } from '../../kernel/effects.ts';
 import type { Mode } from '../../kernel/mode.ts';
-import type { World } from '../../kernel/world.ts';
 import { createCommitter } from '../../runtime/committer/committer.ts';
 import { connectLane } from '../../runtime/committer/lane.ts';
-import { systemWorld } from '../../runtime/config/system-world.ts';
+import { systemEffects } from '../../runtime/config/system-effects.ts';
 import { openDatabase } from '../../runtime/db/database.ts';
 import { migrate } from '../../runtime/db/migrate.ts';
 import { streamRows } from '../../runtime/db/stream.ts';
@@ -24,10 +24,10 @@ import type { System } from './verb.ts';
 const statementTimeoutMs = 3_600_000;
 
 /** Only asked for by verbs that seal something. */
-function keyOf(config: Config, world: World): Uint8Array {
+function keyOf(config: Config, effects: Effects): Uint8Array {
   if (config.masterKey) return config.masterKey;
   if (config.production) throw new Error('RAILHEAD_MASTER_KEY must be set for this in production.');
-  return masterKeyIn(config.dataDir, world);
+  return masterKeyIn(config.dataDir, effects);
 }
 
 async function onDatabase<T>(
@@ -35,19 +35,19 @@ async function onDatabase<T>(
   config: Config,
   work: (system: System) => Promise<T>,
 ): Promise<T> {
-  const world = systemWorld();
-  await migrate(url, world.now);
+  const effects = systemEffects();
+  await migrate(url, effects.now);
   const db = openDatabase({ url, poolSize: 2, statementTimeoutMs });
   const committer = createCommitter({ connect: () => connectLane(url), lanes: 1 });
   // A running server finds new jobs and events by itself, at its next look.
   const wake = { events: () => undefined, jobs: () => undefined };
-  const masterKey = () => keyOf(config, world);
-  const vault = createVault(world, masterKey);
-  const runtime: Runtime = { world, db, vault, committer, wake };
+  const masterKey = () => keyOf(config, effects);
+  const vault = createVault(effects, masterKey);
+  const runtime: Runtime = { effects, db, vault, committer, wake };
   // Only when asked for: a file that has a fault must not keep the books from being looked at.
   let connectors: ReturnType<typeof connectorRegistry> | undefined;
   const connectorsOf = (environment: Mode) => {
-    connectors ??= connectorRegistry(world, {
+    connectors ??= connectorRegistry(effects, {
       ...config.connectors,
       custodyKeys: custodyKeysOf(vault),
     });
@@ -58,7 +58,7 @@ async function onDatabase<T>(
     await sealOldCustomers(db, vault, () => loadSigningKeys(runtime, masterKey()));
     return await work({
       runtime,
-      files: createFiles(runtime, storageOf(world, config.files)),
+      files: createFiles(runtime, storageOf(effects, config.files)),
       connectorsOf,
       fundingOf: (environment) => connectorsOf(environment).funding,
       walletRecoveryMs: config.walletRecoveryMs,
@@ -77,6 +77,6 @@ export async function withSystem<T>(
   work: (system: System) => Promise<T>,
 ): Promise<T> {
   if (config.databaseUrl) return onDatabase(config.databaseUrl, config, work);
-  const { random } = systemWorld();
+  const { random } = systemEffects();
   return withEmbedded({ dir: config.dataDir, random }, (url) => onDatabase(url, config, work));
 }

@@ -24,9 +24,9 @@ function pad(text: string, width: number, align: Align): string {
 }
 
 /** Rows under their heads; says so where there are none. */
-export function table(columns: readonly Column[], given: readonly string[][]): string {
-  if (given.length === 0) return 'None.\n';
-  const rows = given.map((row) => row.map(harmless));
+export function table(columns: readonly Column[], args: readonly string[][]): string {
+  if (args.length === 0) return 'None.\n';
+  const rows = args.map((row) => row.map(harmless));
   const widths = columns.map(({ head }, at) =>
     Math.max(widthOf(head), ...rows.map((row) => widthOf(row[at] ?? ''))),
   );

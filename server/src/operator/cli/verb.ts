@@ -6,7 +6,7 @@ import type { Mode } from '../../kernel/mode.ts';
 import type { RowStream } from '../../runtime/db/stream.ts';
 import type { Files } from '../../runtime/files/files.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
-import type { Flags, Given } from './flags.ts';
+import type { CommandArgs, Flags } from './flags.ts';
 
 /** The installation that a command works on. */
 export interface System {
@@ -42,5 +42,5 @@ export interface Verb {
   flags: Flags;
   /** The flag that a word without a dash stands for. */
   bare?: string;
-  run(system: System, given: Given): Promise<Output>;
+  run(system: System, args: CommandArgs): Promise<Output>;
 }

@@ -79,11 +79,11 @@ let masterKey = () => Buffer.alloc(32, 7);
 async function run(verb: string, ...argv: string[]) {
   const found = [...customerVerbs, ...ledgerVerbs].find((each) => each.verb === verb);
   if (!found) throw new Error(`no verb ${verb}`);
-  const { given } = parse(found.flags as Flags, found.bare, argv);
+  const { args } = parse(found.flags as Flags, found.bare, argv);
   const stream: System['stream'] = (text, values) =>
     streamRows({ url: app.databaseUrl, statementTimeoutMs: 60_000 }, text, values);
   const system = { runtime: app.runtime, files: app.files, stream, masterKey } as unknown as System;
-  return found.run(system, given);
+  return found.run(system, args);
 }
 
 async function textOf(verb: string, ...argv: string[]): Promise<string> {
@@ -223,7 +223,7 @@ describe('customers export', () => {
     expect(all.events[0].data).toMatchObject({ fullName: PERSON.fullName });
     expect(text).not.toContain(stranger.id);
     for (const hidden of ['data_key', 'digest', 'secret_hash']) expect(text).not.toContain(hidden);
-    await expect(run('export', 'Customer:nobody')).rejects.toThrow('No such customer.');
+    await expect(run('export', 'Customer:nobody')).rejects.toThrow('Customer not found.');
   });
 
   it('writes a new file that only its owner can read, and the papers beside it', async () => {
@@ -269,7 +269,7 @@ describe('customers erase', () => {
     const { id } = await customer(app, {}, PERSON);
     await expect(run('erase', id)).rejects.toThrow('--yes');
     await expect(run('erase', id, '--yes')).rejects.toThrow('not deleted');
-    await expect(run('erase', 'Customer:nobody', '--yes')).rejects.toThrow('No such customer.');
+    await expect(run('erase', 'Customer:nobody', '--yes')).rejects.toThrow('Customer not found.');
     expect(ok(await app.call('GET', `/customers/${id}`), 200).fullName).toBe(PERSON.fullName);
   });
 
@@ -289,7 +289,7 @@ describe('customers erase', () => {
       customerId: person.id,
       actor: 'Dana',
       counts: { external_accounts: 1, transactions: 2 },
-      finishedAt: new Date(app.world.now()).toISOString(),
+      finishedAt: new Date(app.effects.now()).toISOString(),
     });
     await app.settle();
     expect(await tracesOf(TRACES, ids)).toEqual([]);

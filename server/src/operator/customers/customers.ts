@@ -4,7 +4,7 @@
 
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { SOUGHT, type Sought } from '../../features/customers/digests/index.ts';
+import { SEARCH_FIELDS, type SearchField } from '../../features/customers/digests/index.ts';
 import {
   eraseCustomerData,
   exportCustomerData,
@@ -15,16 +15,16 @@ import {
 } from '../../features/customers/privacy/index.ts';
 import { PERSONAL_DATA } from '../../personal-data.ts';
 import { loadSigningKeys } from '../../runtime/security/keys.ts';
-import { type Flags, type Given, usageError } from '../cli/flags.ts';
+import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 import { writeNew } from '../cli/new-file.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
 
-function soughtIn(given: Given): [Sought, string] {
-  const asked = SOUGHT.flatMap((what): [Sought, string][] => {
-    const value = given.text(what);
+function searchOf(args: CommandArgs): [SearchField, string] {
+  const asked = SEARCH_FIELDS.flatMap((what): [SearchField, string][] => {
+    const value = args.text(what);
     return value === undefined ? [] : [[what, value]];
   });
   const [one, ...more] = asked;
@@ -32,15 +32,15 @@ function soughtIn(given: Given): [Sought, string] {
   return one;
 }
 
-async function find(system: System, given: Given): Promise<Output> {
-  const [by, value] = soughtIn(given);
+async function find(system: System, args: CommandArgs): Promise<Output> {
+  const [by, value] = searchOf(args);
   // Under another master key nothing would ever be found; this says so instead.
   await loadSigningKeys(system.runtime, system.masterKey());
   const json = await findCustomers(system.runtime, {
     by,
     value,
-    platformId: await platformIn(system, given),
-    limit: limitIn(given),
+    platformId: await platformIn(system, args),
+    limit: limitIn(args),
   });
   const heads = ['CUSTOMER', 'PLATFORM', 'TYPE', 'STATUS', 'DELETED', 'OWNER'];
   const text = table(
@@ -57,10 +57,10 @@ async function find(system: System, given: Given): Promise<Output> {
   return { json, text };
 }
 
-async function exportOne(system: System, given: Given): Promise<Output> {
-  const customerId = given.needed('customer');
+async function exportOne(system: System, args: CommandArgs): Promise<Output> {
+  const customerId = args.required('customer');
   const opener = await openCustomerData(system.runtime, customerId);
-  const [to, folder] = [given.text('to'), given.text('files')];
+  const [to, folder] = [args.text('to'), args.text('files')];
   if (folder !== undefined && to === undefined) throw usageError('--files goes with --to');
   const pieces = exportCustomerData({ ...system, personalData: PERSONAL_DATA }, opener);
   if (to === undefined) return { json: null, text: '', pieces, isJson: true };
@@ -77,14 +77,14 @@ async function exportOne(system: System, given: Given): Promise<Output> {
   return { json: { customerId, to, files }, text };
 }
 
-async function eraseOne({ runtime }: System, given: Given): Promise<Output> {
-  if (!given.on('yes')) {
+async function eraseOne({ runtime }: System, args: CommandArgs): Promise<Output> {
+  if (!args.on('yes')) {
     throw usageError('What is erased cannot be had again but from a backup. Say --yes');
   }
   const json = await eraseCustomerData(runtime, PERSONAL_DATA, {
-    customerId: given.needed('customer'),
-    actor: given.text('by') ?? 'operator',
-    reason: given.text('reason') ?? null,
+    customerId: args.required('customer'),
+    actor: args.text('by') ?? 'operator',
+    reason: args.text('reason') ?? null,
   });
   const emptied = Object.entries(json.counts).filter(([, count]) => count > 0);
   const text = record([
@@ -96,9 +96,9 @@ async function eraseOne({ runtime }: System, given: Given): Promise<Output> {
   return { json, text };
 }
 
-async function list(system: System, given: Given): Promise<Output> {
-  const platformId = await platformIn(system, given);
-  const json = await listErasures(system.runtime, { platformId, limit: limitIn(given) });
+async function list(system: System, args: CommandArgs): Promise<Output> {
+  const platformId = await platformIn(system, args);
+  const json = await listErasures(system.runtime, { platformId, limit: limitIn(args) });
   const heads = ['CUSTOMER', 'PLATFORM', 'STARTED', 'FINISHED', 'BY', 'REASON'];
   const text = table(
     heads.map((head) => ({ head })),

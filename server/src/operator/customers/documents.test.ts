@@ -20,9 +20,9 @@ afterAll(async () => {
 async function run(verb: string, ...argv: string[]) {
   const found = documentVerbs.find((each) => each.verb === verb);
   if (!found) throw new Error(`no verb ${verb}`);
-  const { given } = parse(found.flags as Flags, found.bare, argv);
+  const { args } = parse(found.flags as Flags, found.bare, argv);
   const { runtime, files } = app;
-  return found.run({ runtime, files } as unknown as System, given);
+  return found.run({ runtime, files } as unknown as System, args);
 }
 
 async function upload(documentHolder: string, bytes: Buffer): Promise<string> {
@@ -92,7 +92,7 @@ describe('documents save', () => {
   it('knows its documents', async () => {
     const to = path.join(folder, 'none.pdf');
     for (const id of ['nobody', 'Document:0190a000-0000-7000-8000-0123456789ab']) {
-      await expect(run('save', id, '--to', to)).rejects.toThrow('No such document.');
+      await expect(run('save', id, '--to', to)).rejects.toThrow('Document not found.');
     }
     expect(existsSync(to)).toBe(false);
   });

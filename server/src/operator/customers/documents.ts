@@ -1,14 +1,14 @@
 // `documents list|save`: what was handed in about a customer, for the person who reviews it. The API never
 // gives a file back; here one is opened and written to a file of the reviewer's, that nobody else may read.
 
-import { listDocumentsByHand, openDocument } from '../../features/customers/documents/index.ts';
-import { type Given, usageError } from '../cli/flags.ts';
+import { listDocumentsForReview, openDocument } from '../../features/customers/documents/index.ts';
+import { type CommandArgs, usageError } from '../cli/flags.ts';
 import { writeNew } from '../cli/new-file.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 
-function ofWhom(given: Given): { customerId: string } | { holderId: string } {
-  const [customerId, holderId] = [given.text('customer'), given.text('holder')];
+function ofWhom(args: CommandArgs): { customerId: string } | { holderId: string } {
+  const [customerId, holderId] = [args.text('customer'), args.text('holder')];
   if (customerId !== undefined && holderId === undefined) return { customerId };
   if (customerId === undefined && holderId !== undefined) return { holderId };
   throw usageError('One of --customer and --holder is needed.');
@@ -16,8 +16,8 @@ function ofWhom(given: Given): { customerId: string } | { holderId: string } {
 
 const HEADS = ['DOCUMENT', 'HOLDER', 'TYPE', 'SIDE', 'COUNTRY', 'NUMBER', 'FILE', 'SUBMITTED'];
 
-async function list({ runtime }: System, given: Given): Promise<Output> {
-  const json = await listDocumentsByHand(runtime, ofWhom(given));
+async function list({ runtime }: System, args: CommandArgs): Promise<Output> {
+  const json = await listDocumentsForReview(runtime, ofWhom(args));
   const lines = json.map((each) => [
     each.id,
     each.documentHolder,
@@ -32,9 +32,9 @@ async function list({ runtime }: System, given: Given): Promise<Output> {
   return { json, text: table(heads, lines) };
 }
 
-async function save(system: System, given: Given): Promise<Output> {
-  const { document, content } = await openDocument(system, given.needed('document'));
-  const to = given.needed('to');
+async function save(system: System, args: CommandArgs): Promise<Output> {
+  const { document, content } = await openDocument(system, args.required('document'));
+  const to = args.required('to');
   await writeNew(to, content);
   const json = { ...document, savedTo: to };
   const text = record([

@@ -4,7 +4,7 @@ import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../test/kit/cards/card-network.ts';
 import { cardPayments } from '../../../test/kit/cards/card-payments.ts';
-import { cardDesk } from '../../../test/kit/cards/cards.ts';
+import { cardFixture } from '../../../test/kit/cards/cards.ts';
 import { erase } from '../../../test/kit/customers/erasure.ts';
 import { exportOf } from '../../../test/kit/customers/export.ts';
 import type { CardRequestKind } from '../../connectors/ports/cards.ts';
@@ -18,9 +18,9 @@ const SHOP = 'Quorbat Bakery';
 
 /** A customer with a card that was used once. */
 async function cardholder() {
-  const desk = cardDesk(app);
-  const holder = await desk.holder();
-  const card = await desk.card(holder, { platformCardId: NAMED });
+  const fixture = cardFixture(app);
+  const holder = await fixture.holder();
+  const card = await fixture.card(holder, { platformCardId: NAMED });
   const { id: customer_id } = holder.customer;
   const message = await app.operate(async (ctx) =>
     ctx.insert(cardMessages, {
@@ -38,7 +38,7 @@ async function cardholder() {
       created_at: ctx.now,
     }),
   );
-  return { desk, card, message, id: customer_id as string };
+  return { fixture, card, message, id: customer_id as string };
 }
 
 it('an export has cards, what paid for them and what was asked of them, and no number', async () => {
@@ -54,7 +54,7 @@ it('an export has cards, what paid for them and what was asked of them, and no n
 });
 
 it('an erasure closes cards and leaves nothing of them that is about anybody', async () => {
-  const { card, message, id, desk } = await cardholder();
+  const { card, message, id, fixture } = await cardholder();
   ok(await app.call('DELETE', `/customers/${id}`), 200);
   // The job of the deletion has not run.
   const { counts } = await erase(app.runtime, id, { actor: 'operator', reason: null });
@@ -75,10 +75,10 @@ it('an erasure closes cards and leaves nothing of them that is about anybody', a
   const { text } = await exportOf(app, id);
   expect(text).not.toContain(NAMED);
   expect(text).not.toContain(SHOP);
-  const shown = await desk.cardNow(card.id);
+  const shown = await fixture.cardNow(card.id);
   expect(shown.platformCardId).toBe(`erased ${card.id}`);
   await app.settle();
-  expect(await desk.cardNow(card.id)).toEqual(shown);
+  expect(await fixture.cardNow(card.id)).toEqual(shown);
   const network = cardNetwork(app);
   const merchant = { descriptor: SHOP };
   await network.send(network.message(card.id, 5, { merchant }));
@@ -153,9 +153,9 @@ it.each<[string, CardRequestKind, number]>([
   ['a decline', 'AUTHORIZATION', 5],
   ['a look at the balance', 'BALANCE_INQUIRY', 0],
 ])('an erasure names no merchant of %s that was decided before', async (_, kind, amount) => {
-  const desk = cardDesk(app);
-  const holder = await desk.holder();
-  const card = await desk.card(holder);
+  const fixture = cardFixture(app);
+  const holder = await fixture.holder();
+  const card = await fixture.card(holder);
   const network = cardNetwork(app, erasing(holder.customer.id));
   const request = network.message(card.id, amount, { kind, merchant: { descriptor: SHOP } });
   expect(await network.send(request)).toEqual({ approved: false, reason: 'CARD_NOT_ACTIVE' });

@@ -4,8 +4,8 @@ import { externalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { erase } from '../../../test/kit/customers/erasure.ts';
 import { exportOf } from '../../../test/kit/customers/export.ts';
-import { factorDesk } from '../../../test/kit/sca/factors.ts';
-import { loginDesk } from '../../../test/kit/sca/login.ts';
+import { factorFixture } from '../../../test/kit/sca/factors.ts';
+import { loginFixture } from '../../../test/kit/sca/login.ts';
 import { ADDRESS, logIn, provenCustomer } from '../../../test/kit/sca/strong-customers.ts';
 import {
   scaChallenges,
@@ -14,7 +14,7 @@ import {
   scaResets,
 } from '../../features/sca/authentication/store.ts';
 import { scaEvents } from '../../features/sca/events/events.ts';
-import { scaStandings } from '../../features/sca/lockout/lockout.ts';
+import { scaLockouts } from '../../features/sca/lockout/lockout.ts';
 
 const app = testApp();
 
@@ -22,11 +22,11 @@ const app = testApp();
 async function life() {
   const person = await provenCustomer(app);
   const { id } = person;
-  const factors = factorDesk(app);
+  const factors = factorFixture(app);
   const { secret, base32, recoveryCodes } = await factors.withTotp(id);
   await factors.withPasskey(id);
   await logIn(app, id);
-  ok(await loginDesk(app).fail(id), 200);
+  ok(await loginFixture(app).fail(id), 200);
   const body = { factor: 'TOTP' };
   const reset = ok(await app.call('POST', `/sca/factors/reset?customerId=${id}`, body), 201);
   const account = await externalAccount(app, id, 'EUR');
@@ -44,7 +44,7 @@ const codesOf = (id: string) =>
 it('is exported with addresses opened, without what proves anything', async () => {
   const { id, secrets, reset } = await life();
   const { text, all } = await exportOf(app, id);
-  expect(all.sca_standings).toMatchObject([{ id, failed_attempts: 1, suspended: false }]);
+  expect(all.sca_lockouts).toMatchObject([{ id, failed_attempts: 1, suspended: false }]);
   expect(all.sca_factors.map(({ type }: { type: string }) => type).sort()).toEqual([
     ...['PASSKEY', 'TOTP'],
   ]);
@@ -76,10 +76,10 @@ it('is gone when the customer is erased, but for what happened and when', async 
   const kept = await db.find(scaEvents, { customer_id: id });
   const { counts } = await erase(app.runtime, id, { actor: 'test', reason: null });
   expect(counts).toMatchObject({
-    ...{ sca_standings: 1, sca_factors: 2, sca_enrollments: 1, sca_challenges: 2, sca_resets: 1 },
+    ...{ sca_lockouts: 1, sca_factors: 2, sca_enrollments: 1, sca_challenges: 2, sca_resets: 1 },
     codes: 1,
   });
-  expect(await db.read(scaStandings, id)).toBeUndefined();
+  expect(await db.read(scaLockouts, id)).toBeUndefined();
   for (const table of [scaFactors, scaEnrollments, scaChallenges, scaResets]) {
     expect(await db.find(table, { customer_id: id })).toEqual([]);
     expect((await db.find(table, { customer_id: other.id })).length).toBeGreaterThan(0);

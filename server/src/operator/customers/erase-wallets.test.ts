@@ -5,7 +5,7 @@ import { testApp } from '../../../test/kit/app/test-app.ts';
 import { erase } from '../../../test/kit/customers/erasure.ts';
 import { exportOf } from '../../../test/kit/customers/export.ts';
 import { signedHeaders } from '../../../test/kit/wallets/embedded-wallets.ts';
-import { heldSession } from '../../../test/kit/wallets/sessions.ts';
+import { insertSession } from '../../../test/kit/wallets/sessions.ts';
 import { addCredential } from '../../features/wallets/accounts/credentials.ts';
 import { findWallet, type Wallet } from '../../features/wallets/accounts/wallet.ts';
 import {
@@ -30,14 +30,14 @@ async function walletOwner() {
     const facts = { credentialId: 'cGFzc2tleQ' };
     addCredential(ctx, wallet, {
       type: 'PASSKEY',
-      slot: 'PASSKEY cGFzc2tleQ',
+      uniquenessKey: 'PASSKEY cGFzc2tleQ',
       nickname: "Vesna's phone",
       facts,
     });
   });
   const [email] = await app.runtime.db.find(credentials, { account_id: id, type: 'EMAIL_OTP' });
   ok(await app.call('POST', `/auth/credentials/${email?.id}/challenge`, {}), 200);
-  const keys = await heldSession(app, id);
+  const keys = await insertSession(app, id);
   const change = { privateEnabled: true };
   const asked = ok(await app.call('PATCH', `/internal-accounts/${id}`, change), 202);
   const headers = await signedHeaders(asked, keys);
@@ -69,7 +69,14 @@ it('is exported opened, without what could move it', async () => {
   expect(all.wallet_requests).toHaveLength(2);
   expect(all.otp_targets).toHaveLength(1);
   expect(text).not.toContain(row?.seed);
-  for (const hidden of ['"seed"', '"slot"', '"target"', '"input"', '"bound"', '"reply"']) {
+  for (const hidden of [
+    '"seed"',
+    '"uniqueness_key"',
+    '"target"',
+    '"input"',
+    '"bound"',
+    '"reply"',
+  ]) {
     expect(text).not.toContain(hidden);
   }
 });
@@ -94,7 +101,12 @@ it('is gone with its seed when its owner is erased', async () => {
   const held = await db.find(credentials, of);
   expect(held).toHaveLength(2);
   for (const row of held) {
-    expect(row).toMatchObject({ status: 'REVOKED', slot: null, nickname: null, facts: null });
+    expect(row).toMatchObject({
+      status: 'REVOKED',
+      uniqueness_key: null,
+      nickname: null,
+      facts: null,
+    });
   }
   for (const table of [walletSessions, walletRequests, otpTargets]) {
     expect(await db.find(table, of)).toEqual([]);

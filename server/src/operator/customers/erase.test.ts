@@ -14,9 +14,9 @@ import {
   quoteBody,
 } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
-import { confirmCode, sendCode, writtenTo } from '../../../test/kit/customers/contacts.ts';
+import { confirmCode, messagesTo, sendCode } from '../../../test/kit/customers/contacts.ts';
 import { erase } from '../../../test/kit/customers/erasure.ts';
-import { file, importDesk } from '../../../test/kit/customers/imports.ts';
+import { file, importHarness } from '../../../test/kit/customers/imports.ts';
 import { paperForm, pngFile } from '../../../test/kit/http/documents.ts';
 import { exportCustomerData, openCustomerData } from '../../features/customers/privacy/index.ts';
 import { customers } from '../../features/customers/records/store.ts';
@@ -77,8 +77,8 @@ async function tracesOf(words: readonly string[]): Promise<string[]> {
 }
 
 async function everywhere() {
-  const desk = await importDesk(app);
-  const umaAddress = `$zyxwina.quorbat@${desk.domain}`;
+  const fixture = await importHarness(app);
+  const umaAddress = `$zyxwina.quorbat@${fixture.domain}`;
   const body = { customerType: 'INDIVIDUAL', nationality: 'DE', ...PERSON, umaAddress };
   const person = ok(await app.call('POST', '/customers', body, keyed('key-1')), 201);
   // Refused: somebody is there already.
@@ -86,7 +86,7 @@ async function everywhere() {
   for (const name of ['email', 'phone'] as const) {
     await sendCode(app, person.id, name);
     await app.settle();
-    const code = (await writtenTo(app, person.id)).at(-1)?.text?.match(/\d{4,}/)?.[0];
+    const code = (await messagesTo(app, person.id)).at(-1)?.text?.match(/\d{4,}/)?.[0];
     await confirmCode(app, person.id, name, code);
   }
   const redirectUri = 'https://app.example/back?who=quorbat';
@@ -103,11 +103,11 @@ async function everywhere() {
   const made = ok(await app.call('POST', '/quotes', quote, keyed('q')), 201);
   ok(await app.call('POST', `/quotes/${made.id}/execute`, undefined, keyed('x')), 200);
   await app.advance(60_000);
-  return { desk, person, umaAddress };
+  return { fixture, person, umaAddress };
 }
 
 it('leaves no trace in any column of any table', async () => {
-  const { desk, person, umaAddress } = await everywhere();
+  const { fixture, person, umaAddress } = await everywhere();
   ok(
     await app.call(
       'POST',
@@ -127,11 +127,11 @@ it('leaves no trace in any column of any table', async () => {
   );
   ok(claimed, 200);
   await app.call('GET', `/receiver/uma/${umaAddress}`, undefined, { as: app.other });
-  const job = await desk.imported(
+  const job = await fixture.imported(
     file(
-      desk.person('quorbat-1', { umaAddress }),
-      desk.person('quorbat-1', { fullName: 'Zyxwina Quorbat', birthDate: 'Zyxwina' }),
-      desk.person('someone'),
+      fixture.person('quorbat-1', { umaAddress }),
+      fixture.person('quorbat-1', { fullName: 'Zyxwina Quorbat', birthDate: 'Zyxwina' }),
+      fixture.person('someone'),
     ),
   );
   expect(job.errors.map((each: { correlationId: string }) => each.correlationId)).toEqual([
@@ -157,10 +157,10 @@ it('leaves no trace in any column of any table', async () => {
   expect(counts).toMatchObject({ import_errors: 2, quotes: 1 });
   await app.settle();
   expect(await tracesOf(WORDS)).toEqual([]);
-  const { errors } = await desk.shown(job.id);
+  const { errors } = await fixture.shown(job.id);
   const named = errors.map((each: { correlationId: string }) => each.correlationId);
   expect(named).toEqual(['row_1', 'row_2']);
-  const [told] = await desk.told(job.id);
+  const [told] = await fixture.eventsOf(job.id);
   expect(told?.data.errors[0].correlationId).toBe('erased');
   await booksBalance(app);
 });

@@ -52,9 +52,14 @@ describe('external-accounts', () => {
       ...['PENDING', 'UNDER_REVIEW', 'INACTIVE', 'ACTIVE'],
       ...['UNDER_REVIEW', 'ACTIVE', 'INACTIVE'],
     ]);
-    await shop.refused('The account is INACTIVE.', 'external-accounts', 'clear', id);
-    const history: { move: string }[] = await verb('history', id);
-    expect(history.map((each) => each.move)).toEqual([
+    await shop.refused(
+      'This action is not possible: the account is INACTIVE.',
+      'external-accounts',
+      'clear',
+      id,
+    );
+    const history: { action: string }[] = await verb('history', id);
+    expect(history.map((each) => each.action)).toEqual([
       ...['check', 'review', 'refuse', 'reactivate', 'review', 'pass', 'disable'],
     ]);
     expect(history[2]).toMatchObject({ actor: 'operator', reason: 'No such account' });
@@ -97,13 +102,13 @@ describe('external-accounts', () => {
     const accountInfo = { accountType: 'ETHEREUM_WALLET', address };
     const body = { currency: 'USDC', accountInfo, customerId: person.id };
     const { id } = ok(await shop.app.call('POST', '/customers/external-accounts', body), 201);
-    await shop.refused('A wallet has no bank', 'external-accounts', 'check', id);
+    await shop.refused('A wallet cannot be checked by a bank', 'external-accounts', 'check', id);
     expect(await verb('review', id)).toMatchObject({ status: 'UNDER_REVIEW' });
     ok(await shop.app.call('DELETE', `/customers/external-accounts/${id}`), 204);
     const inside = await internalAccount(shop.app, person.id, 'USD');
     for (const other of [id, inside.id, 'nobody']) {
-      await shop.refused('No such account.', 'external-accounts', 'clear', other);
-      await shop.refused('No such account.', 'external-accounts', 'history', other);
+      await shop.refused('Account not found.', 'external-accounts', 'clear', other);
+      await shop.refused('Account not found.', 'external-accounts', 'history', other);
     }
   });
 });

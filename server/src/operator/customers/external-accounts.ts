@@ -5,21 +5,21 @@ import {
   listExternalAccounts,
   moveExternalAccountByHand,
 } from '../../features/payees/external-accounts/index.ts';
-import type { Flags, Given } from '../cli/flags.ts';
+import type { CommandArgs, Flags } from '../cli/flags.ts';
 import { inline, LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
-import { shownMoves } from '../money/accounts.ts';
+import { shownActions } from '../money/accounts.ts';
 import { platformIn } from '../platforms/platform.ts';
 
 const HEADS = ['ACCOUNT', 'OWNER', 'STATUS', 'CURRENCY', 'TYPE', 'DETAILS', 'CHANGED'];
 
-async function list(system: System, given: Given): Promise<Output> {
+async function list(system: System, args: CommandArgs): Promise<Output> {
   const json = await listExternalAccounts(system.runtime, {
-    platformId: await platformIn(system, given),
-    status: given.text('status'),
-    after: given.text('after'),
-    limit: limitIn(given),
+    platformId: await platformIn(system, args),
+    status: args.text('status'),
+    after: args.text('after'),
+    limit: limitIn(args),
   });
   const text = table(
     HEADS.map((head) => ({ head })),
@@ -36,12 +36,12 @@ async function list(system: System, given: Given): Promise<Output> {
   return { json, text };
 }
 
-const STATUSES = Object.keys(externalAccountFeature.states.externalAccount.moves);
+const STATUSES = Object.keys(externalAccountFeature.states.externalAccount.transitions);
 type Event = Parameters<typeof moveExternalAccountByHand>[1]['event'];
 
-async function move({ runtime }: System, given: Given, event: Event): Promise<Output> {
-  const reason = given.text('reason') ?? null;
-  const accountId = given.needed('account');
+async function changeStatus({ runtime }: System, args: CommandArgs, event: Event): Promise<Output> {
+  const reason = args.text('reason') ?? null;
+  const accountId = args.required('account');
   const json = await moveExternalAccountByHand(runtime, { accountId, event, reason });
   const text = record([
     ['Account', json.accountId],
@@ -55,13 +55,13 @@ const ACCOUNT: Flags = {
   account: { value: 'ACCOUNT', required: true, help: 'Id of the external account' },
 };
 
-const mover = (verb: string, event: Event, summary: string): Verb => ({
+const statusVerb = (verb: string, event: Event, summary: string): Verb => ({
   noun: 'external-accounts',
   verb,
   summary,
   flags: { ...ACCOUNT, reason: { value: 'TEXT', help: 'Why, for those who look later' } },
   bare: 'account',
-  run: (system, given) => move(system, given, event),
+  run: (system, args) => changeStatus(system, args, event),
 });
 
 export const externalAccountVerbs: readonly Verb[] = [
@@ -88,13 +88,17 @@ export const externalAccountVerbs: readonly Verb[] = [
     summary: 'Show who moved an account by hand, and why',
     flags: ACCOUNT,
     bare: 'account',
-    run: async ({ runtime }, given) =>
-      shownMoves(await externalAccountHistory(runtime, given.needed('account'))),
+    run: async ({ runtime }, args) =>
+      shownActions(await externalAccountHistory(runtime, args.required('account'))),
   },
-  mover('check', 'check', 'Have a bank account checked: until then nothing goes there (PENDING)'),
-  mover('review', 'review', 'Have somebody look at an account (UNDER_REVIEW)'),
-  mover('clear', 'pass', 'Say that a check or review found nothing against it (ACTIVE)'),
-  mover('refuse', 'refuse', 'Say that it did not pass its check or review (INACTIVE)'),
-  mover('disable', 'disable', 'Say that an account cannot be used any more (INACTIVE)'),
-  mover('reactivate', 'reactivate', 'Let an account be used again (ACTIVE)'),
+  statusVerb(
+    'check',
+    'check',
+    'Have a bank account checked: until then nothing goes there (PENDING)',
+  ),
+  statusVerb('review', 'review', 'Have somebody look at an account (UNDER_REVIEW)'),
+  statusVerb('clear', 'pass', 'Say that a check or review found nothing against it (ACTIVE)'),
+  statusVerb('refuse', 'refuse', 'Say that it did not pass its check or review (INACTIVE)'),
+  statusVerb('disable', 'disable', 'Say that an account cannot be used any more (INACTIVE)'),
+  statusVerb('reactivate', 'reactivate', 'Let an account be used again (ACTIVE)'),
 ];

@@ -23,8 +23,8 @@ async function run(...argv: string[]) {
 }
 
 beforeAll(async () => {
-  const message = 'The first row lacks columns that are required: city';
-  const columns = { columns: [], next_byte: 0n, completed_at: app.world.now() };
+  const message = 'The header row lacks required columns: city';
+  const columns = { columns: [], next_byte: 0n, completed_at: app.effects.now() };
   partly = await app.operate(async (ctx) => {
     const { now: created_at, caller } = ctx;
     const of = { id: ctx.id('BulkCustomerImportJob'), platform_id: caller.platformId, created_at };
@@ -43,7 +43,7 @@ beforeAll(async () => {
     }
     return row.id;
   });
-  app.world.set(app.world.now() + 1_000);
+  app.effects.set(app.effects.now() + 1_000);
   broken = await app.operate(async (ctx) => {
     const { now: created_at, caller } = ctx;
     const of = { id: ctx.id('BulkCustomerImportJob'), platform_id: caller.platformId, created_at };
@@ -74,7 +74,7 @@ describe('imports show', () => {
     const { code, out } = await run('imports', 'show', broken);
     expect(code).toBe(0);
     expect(out).toContain('FAILED');
-    expect(out).toContain('lacks columns that are required: city');
+    expect(out).toContain('lacks required columns: city');
   });
 
   it('prints every row that failed as CSV, however many', async () => {
@@ -88,6 +88,6 @@ describe('imports show', () => {
 
   it('knows no other', async () => {
     const { code, err } = await run('imports', 'show', 'BulkCustomerImportJob:no');
-    expect([code, err]).toEqual([1, 'No such import.\n']);
+    expect([code, err]).toEqual([1, 'Import not found.\n']);
   });
 });

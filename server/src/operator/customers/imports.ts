@@ -6,8 +6,8 @@ import {
   importErrorsOf,
   searchImports,
 } from '../../features/customers/imports/index.ts';
-import { csv, plain, text } from '../cli/csv.ts';
-import type { Flags, Given } from '../cli/flags.ts';
+import { csv, neutralized, text } from '../cli/csv.ts';
+import type { CommandArgs, Flags } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
@@ -23,10 +23,10 @@ const COLUMNS = [
   { head: 'CREATED' },
 ] as const;
 
-async function list(system: System, given: Given): Promise<Output> {
+async function list(system: System, args: CommandArgs): Promise<Output> {
   const json = await searchImports(system.runtime, {
-    platformId: await platformIn(system, given),
-    limit: limitIn(given),
+    platformId: await platformIn(system, args),
+    limit: limitIn(args),
   });
   const lines = json.map((each) => [
     each.importId,
@@ -43,16 +43,16 @@ async function list(system: System, given: Given): Promise<Output> {
 const ERROR_HEAD = ['row', 'correlation_id', 'code', 'message', 'columns'];
 
 const errorCells = ({ row, correlation_id, code, message, details }: ImportErrorLine): string[] => [
-  plain(row),
+  neutralized(row),
   text(correlation_id),
-  plain(code),
+  neutralized(code),
   text(message),
   text((details.errors ?? []).map((each) => `${each.field}: ${each.message}`).join('; ')),
 ];
 
-async function show(system: System, given: Given): Promise<Output> {
-  const json = await importDetails(system.runtime, given.needed('import'));
-  if (given.on('errors')) {
+async function show(system: System, args: CommandArgs): Promise<Output> {
+  const json = await importDetails(system.runtime, args.required('import'));
+  if (args.on('errors')) {
     const rows = importErrorsOf(system.stream, json.importId);
     return { json: null, text: '', pieces: csv(ERROR_HEAD, rows, errorCells) };
   }

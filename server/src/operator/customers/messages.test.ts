@@ -34,10 +34,10 @@ async function json(...argv: string[]): Promise<any> {
 beforeAll(async () => {
   person = await european(app);
   ok(await sendCode(app, person.id, 'email'), 204);
-  app.world.set(app.world.now() + 1_000);
+  app.effects.set(app.effects.now() + 1_000);
   ok(await sendCode(app, person.id, 'phone'), 204);
   await app.settle();
-  app.world.set(app.world.now() + 1_000);
+  app.effects.set(app.effects.now() + 1_000);
   const to = 'guest@example.org';
   await app.operate(
     async (ctx) =>
@@ -100,7 +100,7 @@ describe('messages', () => {
     for (const id of ['x', 'Message:018f0000-0000-7000-8000-000000000000']) {
       expect(await run('messages', 'show', id)).toMatchObject({
         code: 1,
-        err: 'No such message.\n',
+        err: 'Message not found.\n',
       });
     }
   });

@@ -3,7 +3,7 @@
 // no master key.
 import { messageDetails, searchMessages } from '../../features/notifications/messages/index.ts';
 import { customerKey } from '../../features.ts';
-import type { Given } from '../cli/flags.ts';
+import type { CommandArgs } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
@@ -11,12 +11,12 @@ import { platformIn } from '../platforms/platform.ts';
 
 const STATUSES = ['QUEUED', 'SENT', 'KEPT', 'FAILED'];
 
-async function list(system: System, given: Given): Promise<Output> {
+async function list(system: System, args: CommandArgs): Promise<Output> {
   const json = await searchMessages(system.runtime, {
-    platformId: await platformIn(system, given),
-    customerId: given.text('customer'),
-    status: given.text('status'),
-    limit: limitIn(given),
+    platformId: await platformIn(system, args),
+    customerId: args.text('customer'),
+    status: args.text('status'),
+    limit: limitIn(args),
   });
   const heads = ['CREATED', 'MESSAGE', 'CHANNEL', 'KIND', 'STATUS', 'CUSTOMER'];
   const text = table(
@@ -33,8 +33,8 @@ async function list(system: System, given: Given): Promise<Output> {
   return { json, text };
 }
 
-async function show({ runtime }: System, given: Given): Promise<Output> {
-  const json = await messageDetails(runtime, customerKey, given.needed('message'));
+async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
+  const json = await messageDetails(runtime, customerKey, args.required('message'));
   const text = record([
     ['Message', json.messageId],
     ['Platform', json.platformId],

@@ -7,8 +7,8 @@ import { commandOn } from '../../../test/kit/app/production.ts';
 import { opened, testApp } from '../../../test/kit/app/test-app.ts';
 import { confirmCode, european, sendCode } from '../../../test/kit/customers/contacts.ts';
 import { startReceiver } from '../../../test/kit/http/webhook-receiver.ts';
-import { factorDesk } from '../../../test/kit/sca/factors.ts';
-import { loginDesk, scaEventsOf, verdict } from '../../../test/kit/sca/login.ts';
+import { factorFixture } from '../../../test/kit/sca/factors.ts';
+import { loginFixture, scaEventsOf, verdict } from '../../../test/kit/sca/login.ts';
 import { ADDRESS, CODE, logIn, provenCustomer } from '../../../test/kit/sca/strong-customers.ts';
 
 const HOUR = 3_600_000;
@@ -74,7 +74,7 @@ describe('a reset where no service looks at people', () => {
   it('waits a day for a person, who lets it go on', async () => {
     const { id } = await shopper();
     const asked = await start(id);
-    const now = app.world.now();
+    const now = app.effects.now();
     expect(asked).toEqual({
       resetId: expect.stringMatching(/^ScaReset:/),
       expiresAt: new Date(now + 24 * HOUR).toISOString(),
@@ -91,9 +91,9 @@ describe('a reset where no service looks at people', () => {
       ...{ status: 'PENDING_REVIEW', createdAt: new Date(now).toISOString(), completedAt: null },
       expiresAt: asked.expiresAt,
     });
-    app.world.set(now + 23 * HOUR);
+    app.effects.set(now + 23 * HOUR);
     const passed = await json('pass-reset', resetId, ...WHY);
-    const until = new Date(app.world.now() + 24 * HOUR).toISOString();
+    const until = new Date(app.effects.now() + 24 * HOUR).toISOString();
     expect(passed).toEqual({ ...row, status: 'LIVENESS_PASSED', expiresAt: until });
     await app.advance(2 * HOUR);
     expect(await show(id, resetId)).toMatchObject({ status: 'LIVENESS_PASSED', expiresAt: until });
@@ -104,12 +104,12 @@ describe('a reset where no service looks at people', () => {
       ['RESET_PASSED', 'Ada', 'seen by video'],
       ['RESET_COMPLETED', null, null],
     ]);
-    await refused('The reset is COMPLETED.', 'pass-reset', resetId, ...WHY);
+    await refused('The reset cannot be decided: it is COMPLETED.', 'pass-reset', resetId, ...WHY);
   });
 
   it('makes nothing of codes that went to the number before', async () => {
     const { id } = await shopper();
-    const login = loginDesk(app, shop);
+    const login = loginFixture(app, shop);
     const { challengeId } = ok(await login.start(id, 'SMS_OTP'), 200);
     const code = await texted();
     const { resetId } = await start(id);
@@ -134,8 +134,13 @@ describe('a reset where no service looks at people', () => {
       ...{ type: 'RESET_REJECTED', actor: 'operator', reason: 'another face', subject: resetId },
     });
     const late = await start(id);
-    app.world.set(app.world.now() + 24 * HOUR);
-    await refused('The reset is EXPIRED.', 'pass-reset', late.resetId, ...WHY);
+    app.effects.set(app.effects.now() + 24 * HOUR);
+    await refused(
+      'The reset cannot be decided: it is EXPIRED.',
+      'pass-reset',
+      late.resetId,
+      ...WHY,
+    );
     await app.settle();
     expect(await json('resets', app.production.id)).toEqual([]);
     const [row] = await json('resets', app.production.id, '--status', 'EXPIRED');
@@ -146,7 +151,7 @@ describe('a reset where no service looks at people', () => {
     const ids: string[] = [];
     for (let count = 0; count < 3; count++) {
       ids.push((await start((await shopper()).id)).resetId);
-      app.world.set(app.world.now() + 1);
+      app.effects.set(app.effects.now() + 1);
     }
     const listed = async (...argv: string[]) =>
       (await json('resets', ...argv)).map(({ resetId }: { resetId: string }) => resetId);
@@ -166,10 +171,10 @@ describe('a reset where no service looks at people', () => {
     const { resetId } = await start(id);
     for (const verb of ['pass-reset', 'reject-reset']) {
       expect((await run(verb, resetId)).code).toBe(2);
-      await refused('No such reset.', verb, `ScaReset:${UNKNOWN}`, ...WHY);
-      await refused('No such reset.', verb, id, ...WHY);
+      await refused('Reset not found.', verb, `ScaReset:${UNKNOWN}`, ...WHY);
+      await refused('Reset not found.', verb, id, ...WHY);
     }
-    await refused('No such platform.', 'resets', `PlatformConfig:${UNKNOWN}`);
+    await refused('Platform not found.', 'resets', `PlatformConfig:${UNKNOWN}`);
     ok(await app.call('DELETE', `/customers/${id}`, undefined, shop), 200);
     await refused('The customer was deleted.', 'pass-reset', resetId, ...WHY);
   });
@@ -186,9 +191,9 @@ describe('a reset where no service looks at people', () => {
 describe('sca show', () => {
   it('shows where a customer stands, and nothing that proves anything', async () => {
     const { id } = await provenCustomer(app);
-    const { secret, base32, recoveryCodes } = await factorDesk(app).withTotp(id);
+    const { secret, base32, recoveryCodes } = await factorFixture(app).withTotp(id);
     await logIn(app, id);
-    const login = loginDesk(app);
+    const login = loginFixture(app);
     ok(await login.fail(id), 200);
     const { resetId, livenessAccessToken, expiresAt } = await start(id, {}, 'TOTP');
     const account = await externalAccount(app, id, 'EUR');
@@ -197,12 +202,12 @@ describe('sca show', () => {
     ok(await app.call('POST', path), 200);
     ok(await app.call('POST', `${path}/confirm`, { code: CODE }), 200);
     const shown = await json('show', id);
-    const now = new Date(app.world.now()).toISOString();
+    const now = new Date(app.effects.now()).toISOString();
     const DAYS_180 = 180 * 24 * HOUR;
     expect(shown).toMatchObject({
       ...{ customerId: id, platformId: app.platform.id, isUnderSca: true },
       ...{ failedAttempts: 1, lockedUntil: null, suspended: false },
-      sessionExpiresAt: new Date(app.world.now() + DAYS_180).toISOString(),
+      sessionExpiresAt: new Date(app.effects.now() + DAYS_180).toISOString(),
       factors: [
         { factor: 'SMS_OTP', factorId: null, enrolledAt: null, recoveryCodesLeft: null },
         { factor: 'TOTP', enrolledAt: now, recoveryCodesLeft: 10 },
@@ -227,8 +232,8 @@ describe('sca show', () => {
       ...{ isUnderSca: false, failedAttempts: 0, openResets: [], trustedAccounts: [] },
     });
     for (const verb of ['show', 'events']) {
-      await refused('No such customer.', verb, `Customer:${UNKNOWN}`);
-      await refused('No such customer.', verb, 'x');
+      await refused('Customer not found.', verb, `Customer:${UNKNOWN}`);
+      await refused('Customer not found.', verb, 'x');
     }
   });
 });
@@ -237,10 +242,10 @@ describe('sca unlock', () => {
   it('lets in who was suspended, and leaves the login that there is', async () => {
     const { id } = await provenCustomer(app);
     await logIn(app, id);
-    const login = loginDesk(app);
+    const login = loginFixture(app);
     for (let count = 0; count < 9; count++) {
       ok(await login.fail(id), 200);
-      app.world.set(app.world.now() + 24 * HOUR);
+      app.effects.set(app.effects.now() + 24 * HOUR);
     }
     expect((await run('show', id)).out).toMatch(/^Locked until +suspended$/m);
     expect((await login.fail(id)).status).toBe(423);
@@ -259,7 +264,7 @@ describe('sca unlock', () => {
     const { id } = await provenCustomer(app);
     ok(await app.call('DELETE', `/customers/${id}`), 200);
     await refused('The customer was deleted.', 'unlock', id, ...WHY);
-    await refused('No such customer.', 'unlock', `Customer:${UNKNOWN}`, ...WHY);
+    await refused('Customer not found.', 'unlock', `Customer:${UNKNOWN}`, ...WHY);
   });
 });
 
@@ -269,9 +274,9 @@ describe('sca events', () => {
     const other = await provenCustomer(app);
     await logIn(app, other.id);
     await logIn(app, id);
-    app.world.set(app.world.now() + 1);
+    app.effects.set(app.effects.now() + 1);
     await start(id, {});
-    app.world.set(app.world.now() + 1);
+    app.effects.set(app.effects.now() + 1);
     await json('unlock', id, ...WHY);
     const all = await json('events', id);
     expect(all.map(({ type }: { type: string }) => type)).toEqual([
@@ -288,6 +293,6 @@ describe('sca events', () => {
     const { out } = await run('events', id);
     expect(cells(out)[0]).toEqual([...['AT', 'EVENT', 'FACTOR', 'ABOUT', 'FROM', 'WHO', 'REASON']]);
     expect(out).toContain(ADDRESS);
-    await refused('No such event.', 'events', other.id, '--after', all[0].eventId);
+    await refused('Event not found.', 'events', other.id, '--after', all[0].eventId);
   });
 });

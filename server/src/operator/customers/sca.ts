@@ -9,7 +9,7 @@ import {
 } from '../../features/sca/authentication/index.ts';
 import { listScaEvents } from '../../features/sca/events/index.ts';
 import { unlockByHand } from '../../features/sca/lockout/index.ts';
-import type { Flags, Given } from '../cli/flags.ts';
+import type { CommandArgs, Flags } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
@@ -17,17 +17,17 @@ import { platformIn } from '../platforms/platform.ts';
 
 const heads = (...names: string[]) => names.map((head) => ({ head }));
 
-const byIn = (given: Given) => ({
-  actor: given.text('actor') ?? 'operator',
-  reason: given.needed('reason'),
+const byIn = (args: CommandArgs) => ({
+  actor: args.text('actor') ?? 'operator',
+  reason: args.required('reason'),
 });
 
-async function resets(system: System, given: Given): Promise<Output> {
+async function resets(system: System, args: CommandArgs): Promise<Output> {
   const json = await searchFactorResets(system.runtime, {
-    status: given.text('status') ?? 'PENDING_REVIEW',
-    platformId: await platformIn(system, given),
-    after: given.text('after'),
-    limit: limitIn(given),
+    status: args.text('status') ?? 'PENDING_REVIEW',
+    platformId: await platformIn(system, args),
+    after: args.text('after'),
+    limit: limitIn(args),
   });
   const text = table(
     heads('SINCE', 'RESET', 'FACTOR', 'STATUS', 'EXPIRES', 'CUSTOMER', 'PLATFORM'),
@@ -41,10 +41,10 @@ async function resets(system: System, given: Given): Promise<Output> {
 
 async function decide(
   { runtime }: System,
-  given: Given,
+  args: CommandArgs,
   decision: 'pass' | 'reject',
 ): Promise<Output> {
-  const input = { resetId: given.needed('reset'), decision, by: byIn(given) };
+  const input = { resetId: args.required('reset'), decision, by: byIn(args) };
   const json = await decideFactorReset(runtime, input);
   const text = record([
     ['Reset', json.resetId],
@@ -56,8 +56,8 @@ async function decide(
   return { json, text };
 }
 
-async function show({ runtime }: System, given: Given): Promise<Output> {
-  const json = await scaDetails(runtime, given.needed('customer'));
+async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
+  const json = await scaDetails(runtime, args.required('customer'));
   const about = record([
     ['Customer', json.customerId],
     ['Platform', json.platformId],
@@ -84,17 +84,17 @@ async function show({ runtime }: System, given: Given): Promise<Output> {
   return { json, text };
 }
 
-async function unlockOne({ runtime }: System, given: Given): Promise<Output> {
-  const input = { customerId: given.needed('customer'), by: byIn(given) };
+async function unlockOne({ runtime }: System, args: CommandArgs): Promise<Output> {
+  const input = { customerId: args.required('customer'), by: byIn(args) };
   const json = await unlockByHand(runtime, input);
   return { json, text: `${json.customerId} is not locked and has no failures.\n` };
 }
 
-async function events({ runtime }: System, given: Given): Promise<Output> {
+async function events({ runtime }: System, args: CommandArgs): Promise<Output> {
   const json = await listScaEvents(runtime, {
-    customerId: given.needed('customer'),
-    after: given.text('after'),
-    limit: limitIn(given),
+    customerId: args.required('customer'),
+    after: args.text('after'),
+    limit: limitIn(args),
   });
   const text = table(
     heads('AT', 'EVENT', 'FACTOR', 'ABOUT', 'FROM', 'WHO', 'REASON'),
@@ -120,14 +120,14 @@ const decider = (verb: string, decision: 'pass' | 'reject', summary: string): Ve
   summary,
   flags: { reset: { value: 'RESET', required: true, help: 'Id of the reset' }, ...WHY },
   bare: 'reset',
-  run: (system, given) => decide(system, given, decision),
+  run: (system, args) => decide(system, args, decision),
 });
 
 const LIST_FLAGS: Flags = {
   platform: { value: 'PLATFORM', help: 'Only those of this platform' },
   status: {
     value: 'STATUS',
-    choices: Object.keys(scaFeature.states.reset.moves),
+    choices: Object.keys(scaFeature.states.reset.transitions),
     help: 'Those in this state; those that wait for a person unless given',
   },
   ...LIMIT,

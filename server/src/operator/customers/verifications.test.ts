@@ -5,16 +5,16 @@ import { ok } from '../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../test/kit/app/harness.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
 import { opened } from '../../../test/kit/app/test-app.ts';
-import { openDesk } from '../../../test/kit/customers/onboarding.ts';
+import { openOnboarding } from '../../../test/kit/customers/onboarding.ts';
 import { paperForm, pdfFile } from '../../../test/kit/http/documents.ts';
 
-const desk = opened(openDesk);
+const fixture = opened(openOnboarding);
 let as: TestPlatform;
 beforeAll(async () => {
-  as = await desk.platformOf('default', 'production');
+  as = await fixture.platformOf('default', 'production');
 });
 
-const run = (...argv: string[]) => commandOn(desk.app)(argv);
+const run = (...argv: string[]) => commandOn(fixture.app)(argv);
 
 async function json(...argv: string[]) {
   const { code, out, err } = await run(...argv, '--json');
@@ -35,9 +35,9 @@ async function misused(words: string, ...argv: string[]) {
 
 /** A person under review. */
 async function person(by = as, fullName = 'Ada Lovelace 001') {
-  const { id } = await desk.person(by, fullName);
-  const passport = await desk.paper(by, id, 'PASSPORT');
-  const made = ok(await desk.submit(by, id), 200);
+  const { id } = await fixture.person(by, fullName);
+  const passport = await fixture.addDocument(by, id, 'PASSPORT');
+  const made = ok(await fixture.submit(by, id), 200);
   expect(made.verificationStatus).toBe('PENDING_MANUAL_REVIEW');
   return { id: id as string, passport: passport.id, verification: made.id as string };
 }
@@ -46,10 +46,10 @@ const PENDING = ['VERIFICATION.PENDING_MANUAL_REVIEW', 'CUSTOMER.KYC_PENDING'];
 
 describe('verifications list', () => {
   it('has those that wait, of one platform or all, page by page', async () => {
-    const mine = await desk.platformOf('default', 'production');
+    const mine = await fixture.platformOf('default', 'production');
     const made: string[] = [];
     for (let at = 0; at < 3; at++) {
-      desk.app.world.set(desk.app.world.now() + 1_000);
+      fixture.app.effects.set(fixture.app.effects.now() + 1_000);
       made.push((await person(mine)).verification);
     }
     const ids = (rows: { verificationId: string }[]) => rows.map((each) => each.verificationId);
@@ -65,10 +65,10 @@ describe('verifications list', () => {
   });
 
   it('has nobody who was deleted: nothing could be decided', async () => {
-    const mine = await desk.platformOf('default', 'production');
+    const mine = await fixture.platformOf('default', 'production');
     const { id } = await person(mine);
     const { verification } = await person(mine);
-    ok(await desk.app.call('DELETE', `/customers/${id}`, undefined, { as: mine }), 200);
+    ok(await fixture.app.call('DELETE', `/customers/${id}`, undefined, { as: mine }), 200);
     const rows = await json('verifications', 'list', '--platform', mine.id);
     expect(rows).toMatchObject([{ verificationId: verification }]);
   });
@@ -76,9 +76,9 @@ describe('verifications list', () => {
 
 describe('verifications show', () => {
   it('has everything a reviewer needs, by any of its ids', async () => {
-    const { id } = await desk.firm(as, 'REG-9');
-    const [owner] = await desk.packet(as, id);
-    const made = ok(await desk.submit(as, id), 200);
+    const { id } = await fixture.firm(as, 'REG-9');
+    const [owner] = await fixture.completeBusiness(as, id);
+    const made = ok(await fixture.submit(as, id), 200);
     const shown = await json('verifications', 'show', made.id);
     expect(shown).toMatchObject({
       verification: { verificationId: made.id, status: 'PENDING_MANUAL_REVIEW', errors: [] },
@@ -96,13 +96,13 @@ describe('verifications show', () => {
 
   it('says which channels a customer has still to prove', async () => {
     const contact = { region: 'DE', email: 'a@example.de', phoneNumber: '+4915112345678' };
-    const { id } = await desk.person(as, 'Ada Lovelace', contact);
+    const { id } = await fixture.person(as, 'Ada Lovelace', contact);
     const { contactVerification } = await json('verifications', 'show', id);
     expect(contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
   });
 
   it('says what is missing of who was never submitted', async () => {
-    const { id } = await desk.person(as, 'Ada Lovelace');
+    const { id } = await fixture.person(as, 'Ada Lovelace');
     const shown = await json('verifications', 'show', id);
     expect(shown).toMatchObject({
       verification: null,
@@ -111,9 +111,14 @@ describe('verifications show', () => {
   });
 
   it('knows no other ids', async () => {
-    await refused('No such verification', 'verifications', 'show', 'x');
+    await refused(
+      'The verification, customer or owner was not found',
+      'verifications',
+      'show',
+      'x',
+    );
     const nobody = `Customer:${'0'.repeat(8)}-0000-7000-8000-${'0'.repeat(12)}`;
-    await refused('No such customer', 'verifications', 'show', nobody);
+    await refused('The customer was not found', 'verifications', 'show', nobody);
   });
 });
 
@@ -124,16 +129,16 @@ describe('a decision', () => {
       ...{ verificationId: verification, customerId: id, status: 'APPROVED' },
       decidedBy: 'operator',
     });
-    expect(await desk.statuses(as, id)).toEqual(['APPROVED']);
+    expect(await fixture.statuses(as, id)).toEqual(['APPROVED']);
     const told = [...PENDING, 'VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED'];
-    expect(await desk.told(id)).toEqual(told);
+    expect(await fixture.eventTypes(id)).toEqual(told);
     for (const verb of ['approve', 'reject']) {
-      await refused('is APPROVED, which is final', 'verifications', verb, id);
+      await refused('is APPROVED. This status is final', 'verifications', verb, id);
     }
     const error = ['--error', 'APPLICANT_FRAUD'];
-    await refused('is APPROVED, which is final', 'verifications', 'hold', id, ...error);
-    expect(await desk.told(id)).toEqual(told);
-    expect((await desk.submit(as, id)).status).toBe(400);
+    await refused('is APPROVED. This status is final', 'verifications', 'hold', id, ...error);
+    expect(await fixture.eventTypes(id)).toEqual(told);
+    expect((await fixture.submit(as, id)).status).toBe(400);
   });
 
   it('rejects, with what was found', async () => {
@@ -141,11 +146,11 @@ describe('a decision', () => {
     const argv = ['verifications', 'reject', id, '--error', 'APPLICANT_SANCTIONED'];
     expect(await json(...argv)).toMatchObject({ verificationId: verification, status: 'REJECTED' });
     const path = `/verifications/${verification}`;
-    expect(ok(await desk.app.call('GET', path, undefined, { as }), 200)).toMatchObject({
+    expect(ok(await fixture.app.call('GET', path, undefined, { as }), 200)).toMatchObject({
       verificationStatus: 'REJECTED',
       errors: [{ resourceId: id, type: 'APPLICANT_SANCTIONED' }],
     });
-    expect((await desk.told(id)).slice(2)).toEqual([
+    expect((await fixture.eventTypes(id)).slice(2)).toEqual([
       ...['VERIFICATION.REJECTED', 'CUSTOMER.KYC_REJECTED'],
     ]);
   });
@@ -156,7 +161,7 @@ describe('a decision', () => {
     const argv = ['verifications', 'hold', verification, '--error', errors];
     await json(...argv, '--reason', 'The dates differ.');
     const path = `/verifications/${verification}`;
-    const { body } = await desk.app.call('GET', path, undefined, { as });
+    const { body } = await fixture.app.call('GET', path, undefined, { as });
     expect([body.verificationStatus, body.errors]).toEqual([
       'RESOLVE_ERRORS',
       [
@@ -170,45 +175,53 @@ describe('a decision', () => {
         },
       ],
     ]);
-    expect(await desk.statuses(as, id)).toEqual(['HOLD']);
-    expect(await desk.told(id)).toEqual([...PENDING, 'VERIFICATION.RESOLVE_ERRORS']);
-    const same = ok(await desk.submit(as, id), 200);
+    expect(await fixture.statuses(as, id)).toEqual(['HOLD']);
+    expect(await fixture.eventTypes(id)).toEqual([...PENDING, 'VERIFICATION.RESOLVE_ERRORS']);
+    const same = ok(await fixture.submit(as, id), 200);
     expect([same.verificationStatus, same.errors]).toEqual(['RESOLVE_ERRORS', body.errors]);
-    expect(await desk.statuses(as, id)).toEqual(['HOLD']);
-    desk.app.world.set(desk.app.world.now() + 1);
+    expect(await fixture.statuses(as, id)).toEqual(['HOLD']);
+    fixture.app.effects.set(fixture.app.effects.now() + 1);
     const fields = { documentType: 'PASSPORT', country: 'US', documentNumber: 'X-2' };
     const form = paperForm({ ...fields, issuingAuthority: 'State' }, { bytes: pdfFile() });
-    ok(await desk.app.call('PUT', `/documents/${passport}`, form, { as }), 200);
+    ok(await fixture.app.call('PUT', `/documents/${passport}`, form, { as }), 200);
     const change = { customerType: 'INDIVIDUAL', birthDate: '1990-01-16' };
-    ok(await desk.app.call('PATCH', `/customers/${id}`, change, { as }), 200);
-    const again = ok(await desk.submit(as, id), 200);
-    expect(await desk.statuses(as, id)).toEqual(['PENDING']);
-    await refused('A later verification took its place', 'verifications', 'approve', verification);
+    ok(await fixture.app.call('PATCH', `/customers/${id}`, change, { as }), 200);
+    const again = ok(await fixture.submit(as, id), 200);
+    expect(await fixture.statuses(as, id)).toEqual(['PENDING']);
+    await refused(
+      'A later verification has replaced this one',
+      'verifications',
+      'approve',
+      verification,
+    );
     await json('verifications', 'approve', again.id);
-    expect(await desk.statuses(as, id)).toEqual(['APPROVED']);
+    expect(await fixture.statuses(as, id)).toEqual(['APPROVED']);
   });
 
   it('needs no submission, and leaves a verification of its own', async () => {
-    const { id } = await desk.person(as, 'Ada Lovelace');
+    const { id } = await fixture.person(as, 'Ada Lovelace');
     const { verificationId } = await json('verifications', 'approve', id);
-    expect(await desk.told(id)).toEqual(['VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED']);
+    expect(await fixture.eventTypes(id)).toEqual([
+      'VERIFICATION.APPROVED',
+      'CUSTOMER.KYC_APPROVED',
+    ]);
     const path = `/verifications?customerId=${id}`;
-    const { body } = await desk.app.call('GET', path, undefined, { as });
+    const { body } = await fixture.app.call('GET', path, undefined, { as });
     expect(body.data).toMatchObject([{ id: verificationId, verificationStatus: 'APPROVED' }]);
   });
 
   it('takes the owners along, or one of them alone', async () => {
-    const { id } = await desk.firm(as, 'REG-10');
-    const owners = await desk.packet(as, id, ['Hopper', 'Lamarr']);
-    ok(await desk.submit(as, id), 200);
+    const { id } = await fixture.firm(as, 'REG-10');
+    const owners = await fixture.completeBusiness(as, id, ['Hopper', 'Lamarr']);
+    ok(await fixture.submit(as, id), 200);
     const [first, second] = owners.map((each) => each.id) as [string, string];
-    expect(await desk.statuses(as, id)).toEqual(['PENDING', 'PENDING', 'PENDING']);
-    const told = await desk.told(id);
+    expect(await fixture.statuses(as, id)).toEqual(['PENDING', 'PENDING', 'PENDING']);
+    const told = await fixture.eventTypes(id);
     expect(await json('verifications', 'reject', first)).toEqual({
       ...{ ownerId: first, customerId: id, status: 'REJECTED' },
     });
     await json('verifications', 'hold', second);
-    expect(await desk.told(id)).toEqual(told);
+    expect(await fixture.eventTypes(id)).toEqual(told);
     await refused('The owner is REJECTED', 'verifications', 'approve', first);
     await json(
       'verifications',
@@ -217,29 +230,29 @@ describe('a decision', () => {
       '--error',
       `INVALID_FIELD@${second}#personalInfo.birthDate`,
     );
-    expect(await desk.statuses(as, id)).toEqual(['HOLD', 'REJECTED', 'HOLD']);
+    expect(await fixture.statuses(as, id)).toEqual(['HOLD', 'REJECTED', 'HOLD']);
     await json('verifications', 'approve', id);
-    expect(await desk.statuses(as, id)).toEqual(['APPROVED', 'REJECTED', 'APPROVED']);
+    expect(await fixture.statuses(as, id)).toEqual(['APPROVED', 'REJECTED', 'APPROVED']);
   });
 
   it('keeps the papers that it was made by', async () => {
-    const { id } = await desk.firm(as, 'REG-11');
-    const [owner] = await desk.packet(as, id);
+    const { id } = await fixture.firm(as, 'REG-11');
+    const [owner] = await fixture.completeBusiness(as, id);
     await json('verifications', 'reject', owner?.id as string);
     await json('verifications', 'approve', id);
     for (const holder of [owner?.id, id]) {
       const path = `/documents?documentHolder=${holder}`;
-      const { data } = ok(await desk.app.call('GET', path, undefined, { as }), 200);
-      const gone = await desk.app.call('DELETE', `/documents/${data[0].id}`, undefined, { as });
+      const { data } = ok(await fixture.app.call('GET', path, undefined, { as }), 200);
+      const gone = await fixture.app.call('DELETE', `/documents/${data[0].id}`, undefined, { as });
       expect([gone.status, gone.body.code]).toEqual([409, 'CONFLICT']);
     }
   });
 
   it('is possible in the sandbox, for what its table leaves open', async () => {
-    const sandbox = await desk.platformOf('default');
+    const sandbox = await fixture.platformOf('default');
     const { id } = await person(sandbox);
     await json('verifications', 'approve', id);
-    expect(await desk.statuses(sandbox, id)).toEqual(['APPROVED']);
+    expect(await fixture.statuses(sandbox, id)).toEqual(['APPROVED']);
   });
 
   it('refuses what makes no sense', async () => {
@@ -254,9 +267,9 @@ describe('a decision', () => {
     const stray = hold('--error', `EXPIRED_DOCUMENT@${foreign}`);
     await refused('does not belong to this customer', ...stray);
     expect(passport).not.toBe(foreign);
-    const gone = (await desk.person(as, 'Ada Lovelace')).id;
-    ok(await desk.app.call('DELETE', `/customers/${gone}`, undefined, { as }), 200);
+    const gone = (await fixture.person(as, 'Ada Lovelace')).id;
+    ok(await fixture.app.call('DELETE', `/customers/${gone}`, undefined, { as }), 200);
     await refused('was deleted', 'verifications', 'approve', gone);
-    expect(await desk.statuses(as, id)).toEqual(['PENDING']);
+    expect(await fixture.statuses(as, id)).toEqual(['PENDING']);
   });
 });

@@ -15,18 +15,18 @@ import {
   VERIFICATION_STATUSES,
 } from '../../features/customers/verifications/index.ts';
 import { isId } from '../../kernel/id.ts';
-import { type Flags, type Given, usageError } from '../cli/flags.ts';
+import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
 
-async function list(system: System, given: Given): Promise<Output> {
+async function list(system: System, args: CommandArgs): Promise<Output> {
   const json = await listVerifications(system.runtime, {
-    status: given.text('status') ?? 'PENDING_MANUAL_REVIEW',
-    platformId: await platformIn(system, given),
-    after: given.text('after'),
-    limit: limitIn(given),
+    status: args.text('status') ?? 'PENDING_MANUAL_REVIEW',
+    platformId: await platformIn(system, args),
+    after: args.text('after'),
+    limit: limitIn(args),
   });
   const heads = ['SINCE', 'VERIFICATION', 'STATUS', 'CUSTOMER', 'PLATFORM'];
   const text = table(
@@ -73,12 +73,12 @@ function findingIn(word: string, reason: string | undefined): IdentityFinding {
   };
 }
 
-const findingsIn = (given: Given): IdentityFinding[] =>
-  (given.list('error') ?? []).map((word) => findingIn(word, given.text('reason')));
+const findingsIn = (args: CommandArgs): IdentityFinding[] =>
+  (args.list('error') ?? []).map((word) => findingIn(word, args.text('reason')));
 
-async function settle({ runtime }: System, given: Given, state: Decision): Promise<Output> {
-  const id = given.needed('id');
-  const findings = findingsIn(given);
+async function settle({ runtime }: System, args: CommandArgs, state: Decision): Promise<Output> {
+  const id = args.required('id');
+  const findings = findingsIn(args);
   if (state === 'unresolved' && !findings.length && !isId(id, 'BeneficialOwner')) {
     throw usageError('--error is needed');
   }
@@ -116,7 +116,7 @@ const decider = (verb: string, state: Decision, summary: string, more: Flags): V
   summary,
   flags: { ...ID, ...more },
   bare: 'id',
-  run: (system, given) => settle(system, given, state),
+  run: (system, args) => settle(system, args, state),
 });
 
 export const verificationVerbs: readonly Verb[] = [
@@ -143,7 +143,7 @@ export const verificationVerbs: readonly Verb[] = [
     summary: 'Show all there is to decide by, personal data included',
     flags: ID,
     bare: 'id',
-    run: async ({ runtime }, given) => printed(await showVerification(runtime, given.needed('id'))),
+    run: async ({ runtime }, args) => printed(await showVerification(runtime, args.required('id'))),
   },
   decider('approve', 'approved', 'Say that a customer, or one owner, is who they say they are', {}),
   decider('reject', 'rejected', 'Say that a customer, or one owner, cannot be accepted', FINDINGS),

@@ -31,7 +31,7 @@ const workerWith = (...handlers: JobHandler[]) =>
     runtime: app.runtime,
     handlers,
     sweeps: [],
-    log: createLog(app.world, 'error', () => undefined),
+    log: createLog(app.effects, 'error', () => undefined),
     metrics: createMetrics(),
   });
 
@@ -79,7 +79,7 @@ describe('jobs', () => {
   it('show running ones by their lease', async () => {
     await staged('payout.send');
     await app.runtime.db.query("update jobs set state = 'running', due_at = $1", [
-      new Date(app.world.now() + 20_000),
+      new Date(app.effects.now() + 20_000),
     ]);
     expect(kindsOf(await json('jobs', 'list', '--state', 'running'))).toEqual(['payout.send']);
     expect(await json('jobs', 'list', '--state', 'queued')).toEqual([]);
@@ -101,7 +101,7 @@ describe('jobs', () => {
       dueAt: null,
       attempts: 1,
       lastError: 'the bank is closed',
-      failedAt: new Date(app.world.now()).toISOString(),
+      failedAt: new Date(app.effects.now()).toISOString(),
       about: { transactionId: ABOUT },
       undone: UNDONE['incoming.collect'],
     });
@@ -119,12 +119,12 @@ describe('jobs', () => {
     expect(again).toMatchObject({ state: 'queued', attempts: 1 });
     // One that waits after a failure need not wait.
     expect(await json('jobs', 'retry', id)).toMatchObject({
-      dueAt: new Date(app.world.now()).toISOString(),
+      dueAt: new Date(app.effects.now()).toISOString(),
     });
   });
 
   it('retry takes no job that has not failed', async () => {
-    await staged('incoming.held-long');
+    await staged('incoming.review-expiry');
     const [{ jobId }] = await json('jobs', 'list');
     const { code, err } = await run('jobs', 'retry', jobId);
     expect([code, err]).toEqual([1, 'It has not failed: it is queued.\n']);

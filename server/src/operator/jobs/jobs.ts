@@ -10,7 +10,7 @@ import {
   retryDeadJobs,
   retryJob,
 } from '../../features/jobs/index.ts';
-import { type Given, usageError } from '../cli/flags.ts';
+import { type CommandArgs, usageError } from '../cli/flags.ts';
 import { inline, LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
@@ -18,12 +18,12 @@ import { platformIn } from '../platforms/platform.ts';
 
 const MAX_REASON = 255;
 
-async function list(system: System, given: Given): Promise<Output> {
+async function list(system: System, args: CommandArgs): Promise<Output> {
   const json = await listJobs(system.runtime, {
-    state: given.text('state'),
-    kind: given.text('kind'),
-    platformId: await platformIn(system, given),
-    limit: limitIn(given),
+    state: args.text('state'),
+    kind: args.text('kind'),
+    platformId: await platformIn(system, args),
+    limit: limitIn(args),
   });
   const heads = ['JOB', 'KIND', 'STATE', 'TIME', 'ATTEMPTS', 'PLATFORM', 'ABOUT', 'LAST ERROR'];
   const time = (each: (typeof json)[number]) =>
@@ -60,8 +60,8 @@ function shown(each: JobDetails): Output {
   return { json: each, text: record(pairs) };
 }
 
-async function retry({ runtime }: System, given: Given): Promise<Output> {
-  const [id, kind, state] = [given.text('job'), given.text('kind'), given.text('state')];
+async function retry({ runtime }: System, args: CommandArgs): Promise<Output> {
+  const [id, kind, state] = [args.text('job'), args.text('kind'), args.text('state')];
   if ((id === undefined) === (kind === undefined)) {
     throw usageError('Either JOB or --kind KIND --state dead is needed');
   }
@@ -73,8 +73,8 @@ async function retry({ runtime }: System, given: Given): Promise<Output> {
   return { json: { kind, retried }, text: `${retried} jobs of kind ${kind} are due again.\n` };
 }
 
-async function cancel({ runtime }: System, given: Given): Promise<Output> {
-  const [jobId, reason] = [given.needed('job'), given.needed('reason')];
+async function cancel({ runtime }: System, args: CommandArgs): Promise<Output> {
+  const [jobId, reason] = [args.required('job'), args.required('reason')];
   if (reason.length > MAX_REASON) {
     throw usageError(`--reason must have at most ${MAX_REASON} characters`);
   }
@@ -103,7 +103,7 @@ export const jobVerbs: readonly Verb[] = [
     summary: 'Show a job, its last error, and what it leaves undone',
     flags: { job: { ...JOB, required: true } },
     bare: 'job',
-    run: async ({ runtime }, given) => shown(await jobDetails(runtime, given.needed('job'))),
+    run: async ({ runtime }, args) => shown(await jobDetails(runtime, args.required('job'))),
   },
   {
     noun: 'jobs',

@@ -7,7 +7,7 @@ import { testApp } from '../../../test/kit/app/test-app.ts';
 import { provisionAccounts } from '../../features/balances/internal-accounts/index.ts';
 import { internalAccounts } from '../../features/balances/internal-accounts/store.ts';
 import { takeBack } from '../../features/balances/shortfalls/index.ts';
-import { house } from '../../ledger/chart.ts';
+import { systemAccount } from '../../ledger/chart.ts';
 import { type Flags, parse } from '../cli/flags.ts';
 import type { System } from '../cli/verb.ts';
 import { accountVerbs } from './accounts.ts';
@@ -17,9 +17,9 @@ const app = testApp();
 async function run(verb: string, ...argv: string[]) {
   const found = accountVerbs.find((each) => each.verb === verb);
   if (!found) throw new Error(`no verb ${verb}`);
-  const { given } = parse(found.flags as Flags, found.bare, argv);
+  const { args } = parse(found.flags as Flags, found.bare, argv);
   const system = { runtime: app.runtime } as unknown as System;
-  return found.run(system, given);
+  return found.run(system, args);
 }
 
 const statuses = async (id: string) =>
@@ -45,8 +45,8 @@ describe('accounts hold and release', () => {
     expect(await statuses(account.id)).toEqual(['FROZEN', 'ACTIVE']);
     const history = await run('history', account.id);
     expect(history.json).toMatchObject([
-      { actor: 'operator', move: 'freeze', reason: 'Asked by the bank' },
-      { actor: 'operator', move: 'unfreeze', reason: null },
+      { actor: 'operator', action: 'freeze', reason: 'Asked by the bank' },
+      { actor: 'operator', action: 'unfreeze', reason: null },
     ]);
     expect(history.text).toContain('Asked by the bank');
   });
@@ -54,9 +54,13 @@ describe('accounts hold and release', () => {
   it('want a reason for a hold, an account that there is, and a move that there is', async () => {
     const id = await empty();
     await expect(run('hold', id)).rejects.toThrow('--reason');
-    await expect(run('hold', 'nobody', '--reason', 'x')).rejects.toThrow('No such account.');
-    await expect(run('release', id)).rejects.toThrow('The account is ACTIVE.');
-    await expect(run('fail', id)).rejects.toThrow('The account is ACTIVE.');
+    await expect(run('hold', 'nobody', '--reason', 'x')).rejects.toThrow('Account not found.');
+    await expect(run('release', id)).rejects.toThrow(
+      'This action is not possible: the account is ACTIVE.',
+    );
+    await expect(run('fail', id)).rejects.toThrow(
+      'This action is not possible: the account is ACTIVE.',
+    );
     expect(await statuses(id)).toEqual([]);
   });
 
@@ -65,7 +69,7 @@ describe('accounts hold and release', () => {
     const { id } = await internalAccount(app, person.id, 'USD');
     await run('hold', id, '--reason', 'A question');
     expect((await app.call('DELETE', `/customers/${person.id}`)).status).toBe(200);
-    await expect(run('release', id)).rejects.toThrow('was deleted');
+    await expect(run('release', id)).rejects.toThrow('is deleted');
   });
 });
 
@@ -76,16 +80,18 @@ describe('accounts close', () => {
     const owing = await empty();
     await app.operate(async (ctx) => {
       const row = await ctx.read(internalAccounts, owing);
-      const creditTo = house('sandbox', 'clearing', 'USD');
+      const creditTo = systemAccount('sandbox', 'rail_in_transit', 'USD');
       const three = { currency: 'USD', amount: 3n };
       const part = { ...three, transactionId: 'T:owing', step: 'return', creditTo };
       if (row) await takeBack(ctx, row, part);
     });
-    await expect(run('close', owing)).rejects.toThrow('still owes');
+    await expect(run('close', owing)).rejects.toThrow('has an outstanding shortfall');
     const id = await empty();
     await run('close', id, '--reason', 'Asked by its owner');
     expect(await statuses(id)).toEqual(['CLOSED']);
-    await expect(run('hold', id, '--reason', 'x')).rejects.toThrow('The account is CLOSED.');
+    await expect(run('hold', id, '--reason', 'x')).rejects.toThrow(
+      'This action is not possible: the account is CLOSED.',
+    );
   });
 });
 
@@ -102,7 +108,9 @@ describe('accounts fail and retry', () => {
     );
     const id = row?.id as string;
     await run('fail', id, '--reason', 'No bank would');
-    await expect(run('release', id)).rejects.toThrow('The account is FAILED.');
+    await expect(run('release', id)).rejects.toThrow(
+      'This action is not possible: the account is FAILED.',
+    );
     await run('retry', id);
     await app.settle();
     expect(await statuses(id)).toEqual(['FAILED', 'PENDING', 'ACTIVE']);
@@ -122,7 +130,7 @@ describe('accounts list', () => {
     expect((await run('list', platform, '--owing')).json).toEqual([]);
     const owing = (await run('list', '--owing')).json as { owed: number }[];
     expect(owing.map((each) => each.owed)).toEqual([3]);
-    await expect(run('list', 'nobody')).rejects.toThrow('No such platform.');
+    await expect(run('list', 'nobody')).rejects.toThrow('Platform not found.');
   });
 
   it('takes a piece at a time', async () => {
@@ -136,7 +144,7 @@ describe('accounts list', () => {
     const second = all[1] as string;
     expect(await ids('--limit', '2', '--after', second)).toEqual(all.slice(2, 4));
     expect(await ids('--after', all.at(-1) as string)).toEqual([]);
-    await expect(run('list', '--after', 'nobody')).rejects.toThrow('No such account.');
+    await expect(run('list', '--after', 'nobody')).rejects.toThrow('Account not found.');
     for (const limit of ['0', '1001', 'x']) {
       await expect(run('list', '--limit', limit)).rejects.toThrow('--limit must be a number');
     }

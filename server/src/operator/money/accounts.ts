@@ -2,7 +2,7 @@
 // they are paid in.
 
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
-import type { movesOf } from '../../features/balances/account-moves/index.ts';
+import type { accountActionsOf } from '../../features/balances/account-actions/index.ts';
 import {
   accountHistory,
   internalAccountFeature,
@@ -10,7 +10,7 @@ import {
   moveAccount,
 } from '../../features/balances/internal-accounts/index.ts';
 import { accountPorts } from '../../features.ts';
-import type { Flags, Given } from '../cli/flags.ts';
+import type { CommandArgs, Flags } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
@@ -31,13 +31,13 @@ const COLUMNS = [
   { head: 'CHANGED' },
 ] as const;
 
-async function list(system: System, given: Given): Promise<Output> {
+async function list(system: System, args: CommandArgs): Promise<Output> {
   const json = await listAccounts(system.runtime, {
-    platformId: await platformIn(system, given),
-    status: given.text('status'),
-    isOwing: given.on('owing'),
-    after: given.text('after'),
-    limit: limitIn(given),
+    platformId: await platformIn(system, args),
+    status: args.text('status'),
+    isOwing: args.on('owing'),
+    after: args.text('after'),
+    limit: limitIn(args),
   });
   const rows = json.map((each) => [
     each.accountId,
@@ -52,21 +52,21 @@ async function list(system: System, given: Given): Promise<Output> {
   return { json, text: table(COLUMNS, rows) };
 }
 
-const STATUSES = Object.keys(internalAccountFeature.states.internalAccount.moves);
+const STATUSES = Object.keys(internalAccountFeature.states.internalAccount.transitions);
 type Event = Parameters<typeof moveAccount>[1]['event'];
 
 /** Who moved something by hand, inside or outside. */
-export function shownMoves(json: Awaited<ReturnType<typeof movesOf>>): Output {
+export function shownActions(json: Awaited<ReturnType<typeof accountActionsOf>>): Output {
   const heads = ['TIME', 'WHO', 'MOVE', 'REASON'].map((head) => ({ head }));
-  const rows = json.map((each) => [each.createdAt, each.actor, each.move, each.reason ?? '']);
+  const rows = json.map((each) => [each.createdAt, each.actor, each.action, each.reason ?? '']);
   return { json, text: table(heads, rows) };
 }
 
-async function move({ runtime }: System, given: Given, event: Event): Promise<Output> {
-  const reason = given.text('reason') ?? null;
+async function changeStatus({ runtime }: System, args: CommandArgs, event: Event): Promise<Output> {
+  const reason = args.text('reason') ?? null;
   const json = await moveAccount(
     { runtime, ...accountPorts },
-    { accountId: given.needed('account'), event, reason },
+    { accountId: args.required('account'), event, reason },
   );
   const text = record([
     ['Account', json.accountId],
@@ -78,7 +78,7 @@ async function move({ runtime }: System, given: Given, event: Event): Promise<Ou
 
 const ACCOUNT = { account: { value: 'ACCOUNT', required: true, help: 'Id of the account' } };
 
-const mover = (verb: string, event: Event, summary: string, needsReason = false): Verb => {
+const statusVerb = (verb: string, event: Event, summary: string, needsReason = false): Verb => {
   const reason: Flags[string] = {
     value: 'TEXT',
     help: 'Why, for those who look later',
@@ -90,7 +90,7 @@ const mover = (verb: string, event: Event, summary: string, needsReason = false)
     summary,
     flags: { ...ACCOUNT, reason },
     bare: 'account',
-    run: (system, given) => move(system, given, event),
+    run: (system, args) => changeStatus(system, args, event),
   };
 };
 
@@ -119,13 +119,13 @@ export const accountVerbs: readonly Verb[] = [
     summary: 'Show who moved an account by hand, and why',
     flags: ACCOUNT,
     bare: 'account',
-    run: async ({ runtime }, given) =>
-      shownMoves(await accountHistory(runtime, given.needed('account'))),
+    run: async ({ runtime }, args) =>
+      shownActions(await accountHistory(runtime, args.required('account'))),
   },
-  mover('hold', 'freeze', 'Freeze an account: nothing new moves out of it or in', true),
-  mover('release', 'unfreeze', 'Let a frozen account move money again'),
-  mover('close', 'close', 'Close an account for good; it must be empty'),
-  mover('fail', 'fail', 'Say that a pending account could not be provided for'),
-  mover('retry', 'retry', 'Provide for a failed account once more'),
+  statusVerb('hold', 'freeze', 'Freeze an account: nothing new moves out of it or in', true),
+  statusVerb('release', 'unfreeze', 'Let a frozen account move money again'),
+  statusVerb('close', 'close', 'Close an account for good; it must be empty'),
+  statusVerb('fail', 'fail', 'Say that a pending account could not be provided for'),
+  statusVerb('retry', 'retry', 'Provide for a failed account once more'),
   refreshFundingVerb,
 ];

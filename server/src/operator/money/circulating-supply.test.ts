@@ -4,13 +4,13 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { customer, externalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
-import { DOLLAR, mintDesk } from '../../../test/kit/payments/mints.ts';
+import { DOLLAR, mintFixture } from '../../../test/kit/payments/mints.ts';
 import { says, workerSaying } from '../../../test/kit/payments/scripted-issuer.ts';
 import { heed } from '../../features/stablecoins/minting/progress.ts';
 import { mintsAndBurns } from '../../features/stablecoins/store.ts';
 
 const app = testApp();
-let desk: ReturnType<typeof mintDesk>;
+let fixture: ReturnType<typeof mintFixture>;
 let coin: { id: string; symbol: string };
 let bank: { id: string };
 let burnt: string;
@@ -27,13 +27,13 @@ async function json(...argv: string[]): Promise<any> {
 const sql = (text: string, values: unknown[] = []) => app.runtime.db.query(text, values);
 
 beforeAll(async () => {
-  desk = mintDesk(app);
-  coin = await desk.circulating(100);
+  fixture = mintFixture(app);
+  coin = await fixture.circulating(100);
   const { id } = await customer(app);
   bank = await externalAccount(app, id, 'USD');
   await app.advance(1_000);
-  const body = desk.burnBody(bank.id, { amount: '1230000' });
-  burnt = ok(await desk.burn(coin.id, body), 201).id;
+  const body = fixture.burnBody(bank.id, { amount: '1230000' });
+  burnt = ok(await fixture.burn(coin.id, body), 201).id;
 });
 
 describe('stablecoins operations', () => {
@@ -71,7 +71,7 @@ describe('stablecoins operations', () => {
     expect(await run('stablecoins', 'operations', '--status', 'ODD')).toMatchObject({ code: 2 });
     expect(await run('stablecoins', 'operations', '--after', coin.id)).toMatchObject({
       code: 1,
-      err: 'No such mint or burn.\n',
+      err: 'Mint or burn not found.\n',
     });
   });
 });
@@ -107,14 +107,14 @@ describe('customers export', () => {
     const { id } = await customer(app);
     // Its number scripts what becomes of it, and the provider was told of that when it was linked.
     const own = await externalAccount(app, id, 'USD', '003');
-    const made = ok(await desk.burn(coin.id, desk.burnBody(own.id)), 201);
+    const made = ok(await fixture.burn(coin.id, fixture.burnBody(own.id)), 201);
     const all = await json('customers', 'export', id);
     expect(all.stablecoin_operations).toMatchObject([{ id: made.id, type: 'BURN' }]);
     expect(all.stablecoin_links).toMatchObject([{ account_id: own.id }]);
     expect((await app.call('DELETE', `/customers/${id}`)).status).toBe(200);
     expect((await run('customers', 'erase', id, '--yes')).code).toBe(0);
     await app.advance(5_000);
-    expect((await desk.look(made.id)).status).toBe('FAILED');
+    expect((await fixture.look(made.id)).status).toBe('FAILED');
   });
 });
 
@@ -124,8 +124,8 @@ describe('stablecoins end', () => {
 
   /** A burn of a coin of its own, in a state as if it had come that way, and nothing follows it. */
   async function burnIn(status: string) {
-    const own = await desk.circulating(20);
-    const { id } = ok(await desk.burn(own.id, desk.burnBody(bank.id)), 201);
+    const own = await fixture.circulating(20);
+    const { id } = ok(await fixture.burn(own.id, fixture.burnBody(bank.id)), 201);
     await sql("delete from jobs where input ->> 'operationId' = $1", [id]);
     if (status === 'CREATED') return { id, coinId: own.id };
     await app.operate(async (ctx) => {
@@ -148,30 +148,30 @@ describe('stablecoins end', () => {
   ] as const)('of one that is %s: as %s', async (status, as, becomes, dollars) => {
     const { id, coinId } = await burnIn(status);
     expect(await end(id, as)).toEqual({ code: 0, out: `${id} is ${becomes}.\n`, err: '' });
-    const shown = await desk.look(id);
+    const shown = await fixture.look(id);
     expect(shown.status).toBe(becomes);
     expect(shown.failureReason).toBe(as === 'failed' ? 'ENDED_BY_SERVICE' : undefined);
     const left = { circulating: dollars * DOLLAR, burning: 0n, minting: 0n };
-    expect(await desk.supply(coinId)).toEqual(left);
-    expect(await desk.problems()).toEqual([]);
-    const move = as === 'failed' ? 'fail' : 'complete';
+    expect(await fixture.supply(coinId)).toEqual(left);
+    expect(await fixture.problems()).toEqual([]);
+    const action = as === 'failed' ? 'fail' : 'complete';
     expect(await json('stablecoins', 'history', id)).toMatchObject([
-      { actor: 'operator', move, reason: 'The provider wrote so' },
+      { actor: 'operator', action, reason: 'The provider wrote so' },
     ]);
   });
 
   it('lets what was handed over and may still be paid for expire, and asks about it on', async () => {
     const { id, coinId } = await burnIn('handed over');
     expect((await end(id, 'failed')).out).toBe(`${id} is EXPIRED.\n`);
-    expect((await desk.supply(coinId)).burning).toBe(0n);
-    const move = { actor: 'operator', move: 'expire', reason: 'The provider wrote so' };
+    expect((await fixture.supply(coinId)).burning).toBe(0n);
+    const move = { actor: 'operator', action: 'expire', reason: 'The provider wrote so' };
     expect(await json('stablecoins', 'history', id)).toMatchObject([move]);
     const { asked, after } = workerSaying(app, says('expired'), says('completed'));
     await after(2 * 3_600_000);
     expect(asked.map(({ what }) => what)).toEqual(['check', 'check']);
-    expect((await desk.look(id)).status).toBe('COMPLETED');
-    expect(await desk.supply(coinId)).toMatchObject({ circulating: 10n * DOLLAR, burning: 0n });
-    expect(await desk.problems()).toEqual([]);
+    expect((await fixture.look(id)).status).toBe('COMPLETED');
+    expect(await fixture.supply(coinId)).toMatchObject({ circulating: 10n * DOLLAR, burning: 0n });
+    expect(await fixture.problems()).toEqual([]);
   });
 
   it.each([
@@ -180,10 +180,10 @@ describe('stablecoins end', () => {
   ] as const)('refuses what cannot be: %s as %s', async (status, as, reason) => {
     const { id, coinId } = await burnIn(status);
     expect(await end(id, as)).toMatchObject({ code: 1, err: `${reason}\n` });
-    expect((await desk.look(id)).status).toBe(status);
-    expect(await desk.problems()).toEqual([]);
+    expect((await fixture.look(id)).status).toBe(status);
+    expect(await fixture.problems()).toEqual([]);
     expect(await json('stablecoins', 'history', id)).toEqual([]);
-    expect((await desk.supply(coinId)).circulating).toBe(20n * DOLLAR);
+    expect((await fixture.supply(coinId)).circulating).toBe(20n * DOLLAR);
   });
 
   it('ends nothing twice, and nothing without a reason', async () => {
@@ -192,6 +192,9 @@ describe('stablecoins end', () => {
     expect(await end(id, 'odd')).toMatchObject({ code: 2 });
     expect((await end(id, 'completed')).code).toBe(0);
     expect((await end(id, 'failed')).err).toBe('The mint or burn is COMPLETED.\n');
-    expect(await end(coin.id, 'failed')).toMatchObject({ code: 1, err: 'No such mint or burn.\n' });
+    expect(await end(coin.id, 'failed')).toMatchObject({
+      code: 1,
+      err: 'Mint or burn not found.\n',
+    });
   });
 });

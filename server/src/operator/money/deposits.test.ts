@@ -36,7 +36,7 @@ describe('money that comes in', () => {
     expect(await shop.json(...same, ...from)).toEqual({ ...first, recorded: 'before' });
     expect(await balances(shop.app, account, shop.as)).toEqual({ balance: 12_50, total: 12_50 });
     await shop.refused(
-      'recorded before',
+      'already recorded',
       ...[...entry, '--amount', '12.51', '--reference', 'WIRE-1', '--rail', 'WIRE'],
     );
     const { body } = await shop.app.call(
@@ -60,8 +60,12 @@ describe('money that comes in', () => {
     [['--amount', '1.001'], 2, 'decimals'],
     [['--amount', '0'], 2, '--amount'],
     [['--currency', 'XXX'], 2, 'not a currency'],
-    [['--currency', 'EUR'], 1, 'The account holds USD.'],
-    [['--account', 'InternalAccount:018f0000-0000-7000-8000-000000000000'], 1, 'No such account.'],
+    [['--currency', 'EUR'], 1, 'The account is denominated in USD.'],
+    [
+      ['--account', 'InternalAccount:018f0000-0000-7000-8000-000000000000'],
+      1,
+      'Account not found.',
+    ],
     [['--payment-reference', 'RH1'], 2, 'Either --account or --payment-reference'],
     [['--hash', '0x1'], 2, '--hash and --network go together'],
   ])('is refused: %j', async (more, code, words) => {
@@ -143,7 +147,7 @@ describe('money that comes in', () => {
     };
     const all = [await pulled(), await pulled(), await pulled(), await pulled()] as const;
     const [kept, refused, returned, mistaken] = all;
-    await shop.refused('It is no deposit.', 'deposits', 'release', kept);
+    await shop.refused('The transaction is not a deposit.', 'deposits', 'release', kept);
     await shop.json('accounts', 'hold', account, '--reason', 'A test');
     for (const id of all) await shop.json('payouts', 'settle', id);
     expect(await balances(shop.app, account, shop.as)).toEqual({ balance: 0, total: 160_00 });
@@ -153,7 +157,7 @@ describe('money that comes in', () => {
     const cancel = `/transactions/${kept}/cancel`;
     expect((await shop.app.call('POST', cancel, undefined, shop.as)).status).toBe(409);
     await shop.refused(
-      'Nothing is awaited',
+      'No result is expected',
       'payouts',
       'fail',
       kept,
@@ -225,12 +229,12 @@ describe('money that comes in', () => {
     const ends = { source: { accountId: from.id }, destination: { accountId: account.id } };
     const body = { ...ends, amount: 40_00 };
     const { id } = ok(await shop.app.call('POST', '/transfer-in', body), 201);
-    await shop.refused('Only what has settled', 'payouts', 'return', id, ...BACK);
+    await shop.refused('Only a settled transfer can be returned', 'payouts', 'return', id, ...BACK);
     await shop.app.settle();
     expect((await balances(shop.app, account.id)).total).toBe(40_00);
     expect(await shop.json('payouts', 'return', id, ...BACK)).toMatchObject({ status: 'FAILED' });
     expect((await balances(shop.app, account.id)).total).toBe(0);
-    await shop.refused('belongs to the sandbox', 'payouts', 'settle', id);
+    await shop.refused('is in the sandbox', 'payouts', 'settle', id);
   });
 
   it('is taken back from whoever paid it in, not from whoever was paid with it', async () => {
@@ -242,7 +246,7 @@ describe('money that comes in', () => {
     const quote = ok(await shop.app.call('POST', '/quotes', asked, shop.as), 201);
     const { reference } = quote.paymentInstructions[0].accountOrWalletInfo;
     const id = quote.transactionId as string;
-    await shop.refused('It is no deposit.', 'deposits', 'return', id);
+    await shop.refused('The transaction is not a deposit.', 'deposits', 'return', id);
     await shop.json(
       ...['deposits', 'record', '--payment-reference', reference, '--amount', '100.00'],
       ...['--currency', 'USD', '--reference', 'INSIDE-1', '--rail', 'RTP'],
@@ -255,7 +259,7 @@ describe('money that comes in', () => {
     const received = { balance: 91_08, total: 91_08 };
     expect(await balances(shop.app, to.id, shop.as)).toEqual(received);
     expect(await shop.json('deposits', 'return', id)).toMatchObject({ status: 'COMPLETED' });
-    await shop.refused('It was taken back before.', 'deposits', 'return', id);
+    await shop.refused('The return is already recorded.', 'deposits', 'return', id);
     expect(await balances(shop.app, to.id, shop.as)).toEqual(received);
     const [owing] = await shop.app.runtime.db.query<{ owed: bigint }>(
       'select owed from internal_accounts where id = $1',
@@ -287,7 +291,7 @@ describe('money that comes in', () => {
     await shop.json('payouts', 'settle', id, '--reference', 'RTP-BACK');
     expect(await shop.status(id)).toBe('FAILED COMPLETED ACCOUNT_CANNOT_RECEIVE');
     await shop.refused(
-      'No such payment reference.',
+      'Payment reference not found.',
       ...entry.with(3, `RH${'0'.repeat(32)}`),
       '--amount',
       '1',

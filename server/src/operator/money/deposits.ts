@@ -17,7 +17,7 @@ import { PENDING_REASONS } from '../../features/payments/pay-ins/index.ts';
 import type { Notice } from '../../features/payments/quotes/index.ts';
 import type { FailureReason } from '../../features/payments/transactions/index.ts';
 import { Fault } from '../../kernel/fault.ts';
-import { type Flags, type Given, usageError } from '../cli/flags.ts';
+import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
@@ -58,9 +58,9 @@ const REASON: Flags = {
 };
 
 /** What the money is for, as the call names it: an account, or a payment by its reference. */
-function targetOf(given: Given): Pick<Notice, 'accountId' | 'reference'> {
-  const account = given.text('account');
-  const said = given.text('payment-reference');
+function targetOf(args: CommandArgs): Pick<Notice, 'accountId' | 'reference'> {
+  const account = args.text('account');
+  const said = args.text('payment-reference');
   if ((account === undefined) === (said === undefined)) {
     throw usageError('Either --account or --payment-reference is needed');
   }
@@ -69,10 +69,10 @@ function targetOf(given: Given): Pick<Notice, 'accountId' | 'reference'> {
   return accountId ? { accountId } : { reference: said.replace(/[\s-]/g, '').toUpperCase() };
 }
 
-const given = (pairs: Record<string, string | undefined>) =>
+const args = (pairs: Record<string, string | undefined>) =>
   Object.fromEntries(Object.entries(pairs).filter(([, value]) => value !== undefined));
 
-function chainOf(call: Given): Notice['chain'] {
+function chainOf(call: CommandArgs): Notice['chain'] {
   const [transactionHash, network] = [call.text('hash'), call.text('network')];
   if (transactionHash === undefined && network === undefined) return undefined;
   if (transactionHash === undefined || network === undefined) {
@@ -81,7 +81,7 @@ function chainOf(call: Given): Notice['chain'] {
   return { transactionHash, network };
 }
 
-function noticeOf(call: Given): Notice {
+function noticeOf(call: CommandArgs): Notice {
   const currency = currencyIn(call, 'currency') as string;
   const chain = chainOf(call);
   const target = targetOf(call);
@@ -92,13 +92,13 @@ function noticeOf(call: Given): Notice {
     ...target,
     currency,
     amount: BigInt(amountIn(call, 'amount', currency) as number),
-    origin: given({
+    origin: args({
       accountHolderName: call.text('sender-name'),
       accountIdentifier: call.text('sender-account'),
       bankName: call.text('sender-bank'),
       paymentRail: call.text('rail'),
       remittanceInformation: call.text('remittance'),
-      traceNumber: call.needed('reference'),
+      traceNumber: call.required('reference'),
     }),
     ...(chain ? { chain } : {}),
     ...(hold ? { hold } : {}),
@@ -110,8 +110,8 @@ function shown(json: DepositResult): Output {
   return { json, text: `${before}${json.transactionId} is ${json.status}.\n` };
 }
 
-async function record({ runtime }: System, call: Given): Promise<Output> {
-  const input = { bankReference: call.needed('reference'), notice: noticeOf(call) };
+async function record({ runtime }: System, call: CommandArgs): Promise<Output> {
+  const input = { bankReference: call.required('reference'), notice: noticeOf(call) };
   try {
     return shown(await recordDeposit(runtime, input));
   } catch (error) {
@@ -124,14 +124,14 @@ const decide =
   (work: typeof releaseHeldDeposit): Verb['run'] =>
   async ({ runtime }, call) => {
     const reason = call.text('reason') as FailureReason | undefined;
-    return shown(await work(runtime, { transactionId: call.needed('transaction'), reason }));
+    return shown(await work(runtime, { transactionId: call.required('transaction'), reason }));
   };
 
 const HEADS = ['SINCE', 'TRANSACTION', 'REASON', 'AMOUNT', 'CURRENCY', 'ACCOUNT', 'FROM'];
 
-async function list(system: System, given: Given): Promise<Output> {
-  const limit = limitIn(given);
-  const platformId = await platformIn(system, given);
+async function list(system: System, args: CommandArgs): Promise<Output> {
+  const limit = limitIn(args);
+  const platformId = await platformIn(system, args);
   const json = await listHeldFunds(system.runtime, { platformId, limit });
   const text = table(
     HEADS.map((head) => ({ head, align: head === 'AMOUNT' ? 'right' : 'left' })),

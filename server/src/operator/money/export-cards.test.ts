@@ -28,7 +28,7 @@ async function exported(what: string): Promise<Record<string, string>[]> {
 /** What the postings of a payment have moved on its account. */
 async function movedOn(account: string, transaction: string): Promise<bigint> {
   const rows = (await exported('postings')).filter(
-    (each) => each.transaction_id === transaction && each.effect === 'MOVED',
+    (each) => each.transaction_id === transaction && each.effect === 'POSTED',
   );
   return rows.reduce((sum, { minor, credit_account, debit_account }) => {
     if (credit_account === account) return sum + BigInt(minor as string);

@@ -100,7 +100,7 @@ describe('the export', () => {
     const balances = await exported('balances', '2026-01-05', '2026-01-10', '--idle');
     const postings = await exported('postings', '2026-01-05', '2026-01-10');
     const moved = new Map<string, bigint>();
-    for (const row of postings.filter((each) => each.effect === 'MOVED')) {
+    for (const row of postings.filter((each) => each.effect === 'POSTED')) {
       const amount = BigInt(row.minor as string);
       const add = (account: string, by: bigint) =>
         moved.set(key(row, account), (moved.get(key(row, account)) ?? 0n) + by);
@@ -165,7 +165,7 @@ describe('the export', () => {
     const postings = await exported('postings', '2026-01-05', '2026-01-10');
     expect(lines).toHaveLength(13);
     const of = (id: string | undefined) =>
-      postings.filter((each) => each.transaction_id === id && each.effect === 'MOVED');
+      postings.filter((each) => each.transaction_id === id && each.effect === 'POSTED');
     // Between two accounts inside, the receiver's transaction has its postings under the payer's.
     const payersOf = (row: Record<string, string>) =>
       lines.find(
@@ -259,7 +259,7 @@ describe('a long export', () => {
   const ROWS = 200_000;
 
   it('needs no more memory than a short one', { timeout: 120_000 }, async () => {
-    const [debit, credit] = ['house:sandbox:suspense:GBP', 'house:sandbox:clearing:GBP'];
+    const [debit, credit] = ['system:sandbox:suspense:GBP', 'system:sandbox:rail_in_transit:GBP'];
     await execute(
       app.databaseUrl,
       `insert into ledger_transfers (transaction_id, step, phase, debit, credit, currency, amount, created_at)

@@ -10,16 +10,16 @@ import {
   type PostingLine,
   type TransactionLine,
 } from '../../features/accounting/index.ts';
+import { iso, type Time } from '../../kernel/effects.ts';
 import type { Mode } from '../../kernel/mode.ts';
-import { iso, type Time } from '../../kernel/world.ts';
 import type { RowStream } from '../../runtime/db/stream.ts';
-import { amount, csv, plain, text } from '../cli/csv.ts';
-import { type Flags, type Given, usageError } from '../cli/flags.ts';
+import { amount, csv, neutralized, text } from '../cli/csv.ts';
+import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
 
 const DAY_MS = 86_400_000;
-const MOST_DAYS = 366;
+const MAX_DAYS = 366;
 
 const FLAGS: Flags = {
   from: { value: 'YYYY-MM-DD', required: true, help: 'First day, UTC' },
@@ -32,8 +32,8 @@ const FLAGS: Flags = {
   },
 };
 
-function dayOf(given: Given, flag: string): Time {
-  const word = given.needed(flag);
+function dayOf(args: CommandArgs, flag: string): Time {
+  const word = args.required(flag);
   const time = /^\d{4}-\d\d-\d\d$/.test(word) ? Date.parse(`${word}T00:00:00Z`) : Number.NaN;
   if (Number.isNaN(time) || !iso(time).startsWith(word)) {
     throw usageError(`--${flag} must be a day such as 2026-01-31`);
@@ -41,15 +41,15 @@ function dayOf(given: Given, flag: string): Time {
   return time;
 }
 
-async function rangeOf(system: System, given: Given): Promise<ExportRange> {
-  const [from, last] = [dayOf(given, 'from'), dayOf(given, 'to')];
+async function rangeOf(system: System, args: CommandArgs): Promise<ExportRange> {
+  const [from, last] = [dayOf(args, 'from'), dayOf(args, 'to')];
   if (last < from) throw usageError('--to must not be before --from');
-  if (last - from >= MOST_DAYS * DAY_MS) throw usageError(`At most ${MOST_DAYS} days at once`);
+  if (last - from >= MAX_DAYS * DAY_MS) throw usageError(`At most ${MAX_DAYS} days at once`);
   return {
     from,
     until: last + DAY_MS,
-    platformId: await platformIn(system, given),
-    environment: given.text('environment') as Mode | undefined,
+    platformId: await platformIn(system, args),
+    environment: args.text('environment') as Mode | undefined,
   };
 }
 
@@ -66,20 +66,20 @@ const TRANSACTION_HEAD = [
 ];
 
 const transactionCells = (row: TransactionLine): string[] => [
-  ...[row.environment, row.platform_id, row.customer_id].map(plain),
+  ...[row.environment, row.platform_id, row.customer_id].map(neutralized),
   text(row.platform_customer_id),
-  ...[row.id, row.type, row.status, row.funds].map(plain),
+  ...[row.id, row.type, row.status, row.funds].map(neutralized),
   moment(row.created_at),
   moment(row.settled_at),
-  plain(row.sent_currency),
+  neutralized(row.sent_currency),
   ...amount(row.sent_amount, row.sent_currency),
-  plain(row.received_currency),
+  neutralized(row.received_currency),
   ...amount(row.received_amount, row.received_currency),
   ...amount(row.fees, row.sent_currency),
   ...amount(row.platform_fees, row.sent_currency),
-  ...[row.exchange_rate, row.rail, row.source_account].map(plain),
+  ...[row.exchange_rate, row.rail, row.source_account].map(neutralized),
   text(row.destination_account), // may be an address that a payer wrote
-  ...[row.quote_id, row.failure_reason, row.refund_status, row.refund_reference].map(plain),
+  ...[row.quote_id, row.failure_reason, row.refund_status, row.refund_reference].map(neutralized),
   text(row.rail_reference), // the bank's
   text(row.description),
 ];
@@ -89,20 +89,20 @@ const POSTING_HEAD = [
   ...['debit_account', 'credit_account', 'currency', 'amount', 'minor'],
 ];
 
-/** Only what is MOVED changes a balance; the others set aside for later, or give back. */
+/** Only POSTED changes a balance; HELD and VOIDED change what is held. */
 const EFFECT: Readonly<Record<string, string>> = {
-  posted: 'MOVED',
-  post: 'MOVED',
-  pending: 'SET_ASIDE',
-  release: 'GIVEN_BACK',
+  posted: 'POSTED',
+  post: 'POSTED',
+  pending: 'HELD',
+  void: 'VOIDED',
 };
 
 const postingCells = (row: PostingLine): string[] => [
-  ...[row.environment, row.platform_id, row.transaction_id, row.step].map(plain),
+  ...[row.environment, row.platform_id, row.transaction_id, row.step].map(neutralized),
   EFFECT[row.phase] ?? row.phase,
   iso(row.created_at).slice(0, 10),
   iso(row.created_at),
-  ...[row.debit, row.credit, row.currency].map(plain),
+  ...[row.debit, row.credit, row.currency].map(neutralized),
   ...amount(row.amount, row.currency),
 ];
 
@@ -113,8 +113,8 @@ const BALANCE_HEAD = [
 ];
 
 const balanceCells = (row: BalanceLine): string[] => [
-  ...[row.environment, row.platform_id, row.customer_id, row.account].map(plain),
-  ...[row.currency, row.day].map(plain),
+  ...[row.environment, row.platform_id, row.customer_id, row.account].map(neutralized),
+  ...[row.currency, row.day].map(neutralized),
   ...amount(row.opening, row.currency),
   ...amount(row.debits, row.currency),
   ...amount(row.credits, row.currency),
@@ -124,15 +124,15 @@ const balanceCells = (row: BalanceLine): string[] => [
 interface Sheet<R> {
   name: string;
   summary: string;
-  lines: (stream: RowStream, range: ExportRange, given: Given) => AsyncIterable<R[]>;
+  lines: (stream: RowStream, range: ExportRange, args: CommandArgs) => AsyncIterable<R[]>;
   head: readonly string[];
   cellsOf: (row: R) => readonly string[];
   flags?: Flags;
 }
 
 function exporting<R>({ name, summary, lines, head, cellsOf, flags }: Sheet<R>): Verb {
-  const run = async (system: System, given: Given): Promise<Output> => {
-    const rows = lines(system.stream, await rangeOf(system, given), given);
+  const run = async (system: System, args: CommandArgs): Promise<Output> => {
+    const rows = lines(system.stream, await rangeOf(system, args), args);
     return { json: null, text: '', pieces: csv(head, rows, cellsOf) };
   };
   return { noun: 'export', verb: name, summary, flags: { ...FLAGS, ...flags }, run };
@@ -156,8 +156,8 @@ export const exportVerbs: readonly Verb[] = [
   exporting({
     name: 'balances',
     summary: 'Print what accounts held around the days on which they moved, as CSV',
-    lines: (stream, range, given) =>
-      exportBalances(stream, { ...range, idle: given.on('idle') ?? false }),
+    lines: (stream, range, args) =>
+      exportBalances(stream, { ...range, idle: args.on('idle') ?? false }),
     head: BALANCE_HEAD,
     cellsOf: balanceCells,
     flags: {

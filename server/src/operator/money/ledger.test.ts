@@ -7,7 +7,7 @@ import { type Config, readConfig } from '../../config.ts';
 import { systemCaller } from '../../features/tenancy/platform/index.ts';
 import { main } from '../../operator.ts';
 import { ledgerAccounts } from '../../runtime/committer/ledger-accounts.ts';
-import type { Ctx, Movement } from '../../runtime/operation/context.ts';
+import type { Ctx, TransferInput } from '../../runtime/operation/context.ts';
 import { operate } from '../../runtime/operation/operate.ts';
 import { withSystem } from '../cli/system.ts';
 
@@ -49,7 +49,7 @@ const stage = (work: (ctx: Ctx) => void): Promise<void> =>
   );
 
 const move = (transactionId: string, step: string, debit: string, credit: string) =>
-  ({ transactionId, step, debit, credit, currency: 'USD' }) satisfies Omit<Movement, 'amount'>;
+  ({ transactionId, step, debit, credit, currency: 'USD' }) satisfies Omit<TransferInput, 'amount'>;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -57,7 +57,7 @@ beforeAll(async () => {
   if (!('config' in result)) throw new Error('the settings are good');
   config = result.config;
   await stage((ctx) => {
-    const account = { currency: 'USD', balance: 0n, held: 0n, shut: false, created_at: ctx.now };
+    const account = { currency: 'USD', balance: 0n, held: 0n, frozen: false, created_at: ctx.now };
     ctx.insert(ledgerAccounts, { ...account, id: 'alice', floor: 0n });
     ctx.insert(ledgerAccounts, { ...account, id: 'bob', floor: 0n });
     ctx.insert(ledgerAccounts, { ...account, id: 'house', floor: null });
@@ -93,7 +93,7 @@ describe('ledger verify', () => {
           transfers: 8,
           holds: 1,
           owned: 1_234_467,
-          house: -1_234_467,
+          system: -1_234_467,
           held: 700,
           sum: 0,
         },
@@ -111,23 +111,23 @@ describe('ledger verify', () => {
       `update ledger_accounts set balance = balance + 1 where id = 'bob'`,
       `update ledger_accounts set balance = balance - 1 where id = 'bob'`,
       [
-        'bob says it has 50.01 USD, its transfers say 50.00 USD',
-        'USD sums to 0.01 and not to zero',
+        'bob has a balance of 50.01 USD, but its transfers sum to 50.00 USD',
+        'USD sums to 0.01 instead of zero',
       ],
     ],
     [
       'an amount held',
       `update ledger_accounts set held = held - 1 where id = 'alice'`,
       `update ledger_accounts set held = held + 1 where id = 'alice'`,
-      ['alice says 6.99 USD are held, its pending transfers say 7.00 USD'],
+      ['alice holds 6.99 USD, but its pending transfers sum to 7.00 USD'],
     ],
     [
       'an account',
       `update ledger_accounts set id = 'carol' where id = 'bob'`,
       `update ledger_accounts set id = 'bob' where id = 'carol'`,
       [
-        'bob has transfers in USD and no account in it',
-        'carol says it has 50.00 USD, its transfers say 0.00 USD',
+        'bob has transfers in USD but no account in this currency',
+        'carol has a balance of 50.00 USD, but its transfers sum to 0.00 USD',
       ],
     ],
   ])('finds %s that was changed by hand', async (_what, breakIt, mend, problems) => {
@@ -141,9 +141,9 @@ describe('ledger verify', () => {
   it('finds a resolution without a hold', async () => {
     await sql(
       `insert into ledger_transfers values
-       ('T:stray', 'x!', 'release', 'alice', 'bob', 'USD', 5, '2026-01-01')`,
+       ('T:stray', 'x!', 'void', 'alice', 'bob', 'USD', 5, '2026-01-01')`,
     );
-    expect((await verify()).problems).toEqual(['T:stray x! resolves nothing that was pending']);
+    expect((await verify()).problems).toEqual(['T:stray x! resolves no pending transfer']);
     await sql('alter table ledger_transfers disable trigger all');
     await sql(`delete from ledger_transfers where transaction_id = 'T:stray'`);
     await sql('alter table ledger_transfers enable trigger all');
@@ -165,11 +165,11 @@ describe('ledger postings', () => {
     ]);
     const text = (await run('ledger', 'postings', 'T:pay')).out;
     expect(text).toMatch(/^TIME +STEP +FROM +TO +AMOUNT +CURRENCY +MEANING\n/);
-    expect(text).toMatch(/send! +alice +bob +50\.00 +USD +moved, was set aside\n/);
+    expect(text).toMatch(/send! +alice +bob +50\.00 +USD +posted from a hold\n/);
   });
 
   it('finds no transaction that is none', async () => {
     const { code, err } = await run('ledger', 'postings', 'T:none');
-    expect([code, err]).toEqual([1, 'No such transaction.\n']);
+    expect([code, err]).toEqual([1, 'Transaction not found.\n']);
   });
 });

@@ -7,7 +7,7 @@ import {
   readableAmount,
   verifyLedger,
 } from '../../features/accounting/index.ts';
-import type { Given } from '../cli/flags.ts';
+import type { CommandArgs } from '../cli/flags.ts';
 import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 
@@ -18,7 +18,7 @@ const TOTAL_COLUMNS = [
   { head: 'OWNED', align: 'right' },
   { head: 'HELD', align: 'right' },
   { head: 'OPEN HOLDS', align: 'right' },
-  { head: 'HOUSE', align: 'right' },
+  { head: 'SYSTEM', align: 'right' },
   { head: 'SUM', align: 'right' },
 ] as const;
 
@@ -26,7 +26,7 @@ const TOTAL_COLUMNS = [
 const inNumbers = (total: CurrencyTotal) => ({
   ...total,
   owned: Number(total.owned),
-  house: Number(total.house),
+  system: Number(total.system),
   held: Number(total.held),
   sum: Number(total.sum),
 });
@@ -40,7 +40,7 @@ async function verify({ runtime }: System): Promise<Output> {
     readableAmount(each.owned, each.currency),
     readableAmount(each.held, each.currency),
     String(each.holds),
-    readableAmount(each.house, each.currency),
+    readableAmount(each.system, each.currency),
     readableAmount(each.sum, each.currency),
   ]);
   const verdict = balanced ? 'The books balance.' : 'THE BOOKS DO NOT BALANCE:';
@@ -53,14 +53,14 @@ async function verify({ runtime }: System): Promise<Output> {
 }
 
 const MEANING: Record<string, string> = {
-  posted: 'moved',
-  pending: 'set aside',
-  post: 'moved, was set aside',
-  release: 'given back, was set aside',
+  posted: 'posted',
+  pending: 'held',
+  post: 'posted from a hold',
+  void: 'hold voided',
 };
 
-async function postings({ runtime }: System, given: Given): Promise<Output> {
-  const transactionId = given.needed('transaction');
+async function postings({ runtime }: System, args: CommandArgs): Promise<Output> {
+  const transactionId = args.required('transaction');
   const found = await listPostings(runtime, transactionId);
   const heads = ['TIME', 'STEP', 'FROM', 'TO', 'AMOUNT', 'CURRENCY', 'MEANING'];
   const text = table(

@@ -15,10 +15,10 @@ import {
 import { DAY, startProduction } from '../../../test/kit/app/production.ts';
 import { opened } from '../../../test/kit/app/test-app.ts';
 import { heedIncoming } from '../../features/payments/pay-ins/index.ts';
-import { awaitNotice } from '../../features/payments/suspense/waits.ts';
+import { awaitRailResult } from '../../features/payments/suspense/rail-results.ts';
 import { asIncoming } from '../../features/payments/transactions/rows.ts';
 import { type TransactionRow, transactions } from '../../features/payments/transactions/store.ts';
-import type { HttpRequest } from '../../kernel/world.ts';
+import type { HttpRequest } from '../../kernel/effects.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 
 const shop = opened(startProduction);
@@ -44,8 +44,15 @@ describe('a payout', () => {
     const settled = await shop.json('payouts', 'settle', id, '--reference', 'SEPA-0001');
     expect(settled).toMatchObject({ transactionId: id, status: 'COMPLETED' });
     expect(await shop.queue(id)).toEqual([]);
-    await shop.refused('Nothing is awaited', 'payouts', 'settle', id);
-    await shop.refused('Nothing is awaited', 'payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
+    await shop.refused('No result is expected', 'payouts', 'settle', id);
+    await shop.refused(
+      'No result is expected',
+      'payouts',
+      'fail',
+      id,
+      '--reason',
+      'ACCOUNT_INVALID',
+    );
     await shop.app.settle();
     expect(await eventTypes(shop.app, id)).toEqual(
       ['PENDING', 'PROCESSING', 'COMPLETED'].map((each) => `OUTGOING_PAYMENT.${each}`),
@@ -65,7 +72,7 @@ describe('a payout', () => {
       expect(good(shop.app.keys.production.publicKeyPem)).toBe(true);
       expect(good(shop.app.keys.sandbox.publicKeyPem)).toBe(false);
     }
-    const [notice] = await shop.app.runtime.db.query('select * from rail_notices where id = $1', [
+    const [notice] = await shop.app.runtime.db.query('select * from rail_results where id = $1', [
       `${id}/payout/settled`,
     ]);
     expect(notice).toMatchObject({ reference: 'SEPA-0001' });
@@ -94,7 +101,7 @@ describe('a payout', () => {
   it('may come back days after it had settled', async () => {
     const { id, account } = await shop.payment();
     await shop.refused(
-      'Only what has settled can come back; it is PROCESSING.',
+      'Only a settled transfer can be returned: it is PROCESSING.',
       ...['payouts', 'return', id, '--reason', 'PAYOUT_RETURNED'],
     );
     await shop.json('payouts', 'settle', id);
@@ -124,7 +131,7 @@ describe('a payout', () => {
     const over = [await shop.payment(), await shop.payment(), await shop.payment()];
     for (const { id } of over) {
       await shop.json('payouts', 'settle', id);
-      const left = `insert into rail_waits (id, platform_id, kind, since)
+      const left = `insert into awaited_rail_results (id, platform_id, kind, since)
         values ($1, $2, 'payout', '2026-01-01T00:00:00Z')`;
       await shop.app.runtime.db.query(left, [id, shop.shop.id]);
     }
@@ -150,7 +157,7 @@ describe('a callback', () => {
 
   it('is asked for by the platform and decided by the operator', async () => {
     const { id, account } = await overAch();
-    await shop.refused('Nobody asked', 'payouts', 'cancel', id);
+    await shop.refused('No cancellation is requested', 'payouts', 'cancel', id);
     ok(await shop.app.call('POST', `/transactions/${id}/cancel`, undefined, shop.as), 200);
     await shop.app.settle();
     const [waiting] = await shop.queue(id);
@@ -180,7 +187,7 @@ describe('what came inside', () => {
     const query = `/transactions?accountIdentifier=${to.id}&type=INCOMING`;
     const [twin] = ok(await shop.app.call('GET', query, undefined, shop.as), 200).data;
     const why = ['--reason', 'PAYOUT_RETURNED'];
-    await shop.refused('never went over a rail', 'payouts', 'return', twin.id, ...why);
+    await shop.refused('No rail carried this transfer', 'payouts', 'return', twin.id, ...why);
     await shop.json('payouts', 'return', id, '--of', 'pull', ...why);
     const received = { balance: 91_08, total: 91_08 };
     expect(await balances(shop.app, to.id, shop.as)).toEqual(received);
@@ -260,7 +267,7 @@ describe('a payment over UMA', () => {
     );
     const id = made.transactionId as string;
     await shop.app.settle();
-    await onRow(id, (ctx, row) => awaitNotice(ctx, row, 'payout'));
+    await onRow(id, (ctx, row) => awaitRailResult(ctx, row, 'payout'));
     expect(await waitsFor(id)).toMatchObject({
       ...{ kind: 'payout', accountType: 'UMA_ADDRESS', account: { umaAddress }, rail: null },
     });
@@ -302,8 +309,8 @@ describe('the borders', () => {
     const body = quoteBody(account.id, to.id, 100_00, { immediatelyExecute: true });
     const { transactionId: id } = ok(await shop.app.call('POST', '/quotes', body), 201);
     await shop.app.settle();
-    await shop.refused('It belongs to the sandbox', 'payouts', 'settle', id);
-    await shop.refused('No such transaction.', 'payouts', 'settle', 'Transaction:x');
+    await shop.refused('The transaction is in the sandbox', 'payouts', 'settle', id);
+    await shop.refused('Transaction not found.', 'payouts', 'settle', 'Transaction:x');
   });
 
   it('let a payout of the sandbox come back, once, also where its bank says so later', async () => {
@@ -313,10 +320,22 @@ describe('the borders', () => {
       const to = await externalAccount(shop.app, person.id, 'USD', suffix);
       const body = { ...quoteBody(account.id, to.id, 10_00), immediatelyExecute: true };
       const { transactionId: id } = ok(await shop.app.call('POST', '/quotes', body), 201);
-      await shop.refused('Only what has settled', 'payouts', 'return', id, ...back);
+      await shop.refused(
+        'Only a settled transfer can be returned',
+        'payouts',
+        'return',
+        id,
+        ...back,
+      );
       await shop.app.settle();
       await shop.json('payouts', 'return', id, ...back);
-      await shop.refused('Only what has settled', 'payouts', 'return', id, ...back);
+      await shop.refused(
+        'Only a settled transfer can be returned',
+        'payouts',
+        'return',
+        id,
+        ...back,
+      );
       await shop.app.advance(60_000);
       await shop.app.settle();
       expect(await balances(shop.app, account.id)).toEqual({ balance: 20_00, total: 20_00 });

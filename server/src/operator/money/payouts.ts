@@ -11,7 +11,7 @@ import {
   settleTransfer,
   type TransferResult,
 } from '../../features/payments/manual/index.ts';
-import type { Flags, Given } from '../cli/flags.ts';
+import type { CommandArgs, Flags } from '../cli/flags.ts';
 import { inline, LIMIT, limitIn } from '../cli/queue.ts';
 import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
@@ -46,9 +46,9 @@ const HEADS = [
   ...['REFERENCE', 'CALLED BACK'],
 ];
 
-async function list(system: System, given: Given): Promise<Output> {
-  const limit = limitIn(given);
-  const platformId = await platformIn(system, given);
+async function list(system: System, args: CommandArgs): Promise<Output> {
+  const limit = limitIn(args);
+  const platformId = await platformIn(system, args);
   const json = await listAwaitedTransfers(system.runtime, { platformId, limit });
   const text = table(
     HEADS.map((head) => ({ head, align: head === 'AMOUNT' ? 'right' : 'left' })),
@@ -73,32 +73,32 @@ function shown(json: TransferResult): Output {
   return { json, text: `${json.transactionId} is ${json.status}${refund}.\n` };
 }
 
-const idIn = (given: Given) => given.needed('transaction');
-const reasonIn = (given: Given) => given.needed('reason') as FailureReason;
+const idIn = (args: CommandArgs) => args.required('transaction');
+const reasonIn = (args: CommandArgs) => args.required('reason') as FailureReason;
 
-const settle: Verb['run'] = async ({ runtime }, given) => {
-  const [reference, transactionHash] = [given.text('reference'), given.text('hash')];
-  const input = { transactionId: idIn(given), reference, transactionHash };
+const settle: Verb['run'] = async ({ runtime }, args) => {
+  const [reference, transactionHash] = [args.text('reference'), args.text('hash')];
+  const input = { transactionId: idIn(args), reference, transactionHash };
   return shown(await settleTransfer(runtime, input));
 };
 
-const fail: Verb['run'] = async ({ runtime }, given) => {
-  const refundable = given.on('refundable') ?? true;
-  const input = { transactionId: idIn(given), reason: reasonIn(given), refundable };
+const fail: Verb['run'] = async ({ runtime }, args) => {
+  const refundable = args.on('refundable') ?? true;
+  const input = { transactionId: idIn(args), reason: reasonIn(args), refundable };
   return shown(await failTransfer(runtime, input));
 };
 
-const giveBack: Verb['run'] = async ({ runtime }, given) => {
-  const kind = given.text('of') as Carried | undefined;
-  const input = { transactionId: idIn(given), reason: reasonIn(given), kind };
+const returnFunds: Verb['run'] = async ({ runtime }, args) => {
+  const kind = args.text('of') as Carried | undefined;
+  const input = { transactionId: idIn(args), reason: reasonIn(args), kind };
   return shown(await returnTransfer(runtime, input));
 };
 
-const cancel: Verb['run'] = async ({ runtime }, given) =>
-  shown(await cancelTransfer(runtime, idIn(given)));
+const cancel: Verb['run'] = async ({ runtime }, args) =>
+  shown(await cancelTransfer(runtime, idIn(args)));
 
-const keepGoing: Verb['run'] = async ({ runtime }, given) =>
-  shown(await rejectTransferCancel(runtime, idIn(given)));
+const retry: Verb['run'] = async ({ runtime }, args) =>
+  shown(await rejectTransferCancel(runtime, idIn(args)));
 
 const verb = (name: string, summary: string, more: Flags, run: Verb['run']): Verb => ({
   noun: 'payouts',
@@ -141,7 +141,12 @@ export const payoutVerbs: readonly Verb[] = [
     },
     fail,
   ),
-  verb('return', 'Say that a bank has sent back what had settled', { ...REASON, ...OF }, giveBack),
+  verb(
+    'return',
+    'Say that a bank has sent back what had settled',
+    { ...REASON, ...OF },
+    returnFunds,
+  ),
   verb('cancel', 'Say that it was called back, as somebody asked', {}, cancel),
-  verb('refuse-cancel', 'Say that it can no longer be called back', {}, keepGoing),
+  verb('refuse-cancel', 'Say that it can no longer be called back', {}, retry),
 ];

@@ -27,8 +27,8 @@ const NEW: PaymentInstructions[] = [
 async function refresh(argv: string[], usd: PaymentInstructions[] | undefined) {
   const port = usd && manualFunding({ USD: usd });
   const system = { runtime: shop.app.runtime, fundingOf: () => port } as unknown as System;
-  const { given } = parse(refreshFundingVerb.flags, refreshFundingVerb.bare, argv);
-  return (await refreshFundingVerb.run(system, given)) as {
+  const { args } = parse(refreshFundingVerb.flags, refreshFundingVerb.bare, argv);
+  return (await refreshFundingVerb.run(system, args)) as {
     json: { accounts: number; changed: string[] };
     text: string;
   };
@@ -92,9 +92,11 @@ describe('accounts refresh-funding', () => {
 
   it('is refused where nobody says where, of what is not there, and of both at once', async () => {
     const { account } = await shop.payer();
-    await expect(refresh([account], undefined)).rejects.toThrow('Nobody says where');
-    await expect(refresh(['nobody'], NEW)).rejects.toThrow('No such account.');
-    await expect(refresh(['--platform', 'nobody'], NEW)).rejects.toThrow('No such platform.');
+    await expect(refresh([account], undefined)).rejects.toThrow(
+      'No funding accounts are configured',
+    );
+    await expect(refresh(['nobody'], NEW)).rejects.toThrow('Account not found.');
+    await expect(refresh(['--platform', 'nobody'], NEW)).rejects.toThrow('Platform not found.');
     for (const wrong of [[], [account, '--platform', shop.shop.id]]) {
       await expect(refresh(wrong, NEW)).rejects.toThrow('Either ACCOUNT or --platform');
     }

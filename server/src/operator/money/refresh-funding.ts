@@ -1,11 +1,11 @@
 // `accounts refresh-funding`: requests again where money is paid in, after the operator's collection accounts
 // have changed.
 import { refreshAccountFunding } from '../../features/balances/internal-accounts/index.ts';
-import { type Given, usageError } from '../cli/flags.ts';
+import { type CommandArgs, usageError } from '../cli/flags.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 
-async function run(system: System, given: Given): Promise<Output> {
-  const [accountId, platformId] = [given.text('account'), given.text('platform')];
+async function run(system: System, args: CommandArgs): Promise<Output> {
+  const [accountId, platformId] = [args.text('account'), args.text('platform')];
   if ((accountId === undefined) === (platformId === undefined)) {
     throw usageError('Either ACCOUNT or --platform is needed');
   }

@@ -7,7 +7,7 @@ import {
   OPERATION_STATUSES,
   searchStablecoinOperations,
 } from '../../features/stablecoins/index.ts';
-import type { Given } from '../cli/flags.ts';
+import type { CommandArgs } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
@@ -15,13 +15,13 @@ import { platformIn } from '../platforms/platform.ts';
 
 const HEADS = ['CREATED', 'OPERATION', 'TYPE', 'AMOUNT', 'STATUS', 'AT THE PROVIDER', 'WHY'];
 
-async function list(system: System, given: Given): Promise<Output> {
+async function list(system: System, args: CommandArgs): Promise<Output> {
   const json = await searchStablecoinOperations(system.runtime, {
-    stablecoinId: given.text('coin'),
-    platformId: await platformIn(system, given),
-    status: given.text('status'),
-    after: given.text('after'),
-    limit: limitIn(given),
+    stablecoinId: args.text('coin'),
+    platformId: await platformIn(system, args),
+    status: args.text('status'),
+    after: args.text('after'),
+    limit: limitIn(args),
   });
   const text = table(
     HEADS.map((head) => ({ head, align: head === 'AMOUNT' ? 'right' : 'left' })),
@@ -40,11 +40,11 @@ async function list(system: System, given: Given): Promise<Output> {
 
 const OUTCOMES = ['completed', 'failed'] as const;
 
-async function end({ runtime }: System, given: Given): Promise<Output> {
+async function end({ runtime }: System, args: CommandArgs): Promise<Output> {
   const json = await endStablecoinOperation(runtime, {
-    operationId: given.needed('operation'),
-    outcome: given.needed('as') as (typeof OUTCOMES)[number],
-    reason: given.needed('reason'),
+    operationId: args.required('operation'),
+    outcome: args.required('as') as (typeof OUTCOMES)[number],
+    reason: args.required('reason'),
   });
   return { json, text: `${json.operationId} is ${json.status}.\n` };
 }

@@ -3,22 +3,22 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { startProduction } from '../../../test/kit/app/production.ts';
 import { opened } from '../../../test/kit/app/test-app.ts';
-import { mintDesk } from '../../../test/kit/payments/mints.ts';
-import { stablecoinDesk } from '../../../test/kit/payments/stablecoins.ts';
+import { mintFixture } from '../../../test/kit/payments/mints.ts';
+import { stablecoinFixture } from '../../../test/kit/payments/stablecoins.ts';
 import { SERVICE_STATUSES } from '../../features/stablecoins/index.ts';
 
 const shop = opened(startProduction);
-let desk: ReturnType<typeof stablecoinDesk>;
+let fixture: ReturnType<typeof stablecoinFixture>;
 
 beforeAll(async () => {
-  desk = stablecoinDesk(shop.app);
+  fixture = stablecoinFixture(shop.app);
 });
 
 const verb = (name: string, ...more: string[]) => shop.json('stablecoins', name, ...more);
 
 /** A token put into a state as if it had come that way. */
 async function coinIn(status: string): Promise<string> {
-  const { id } = await desk.coin();
+  const { id } = await fixture.coin();
   await shop.app.runtime.db.query(
     'update stablecoins set service_status = $2, version = version + 1 where id = $1',
     [id, status],
@@ -48,51 +48,53 @@ describe.each(Object.keys(OUTCOMES))('stablecoins %s', (name) => {
       reason: 'as agreed',
     });
     expect(await verb('history', id)).toMatchObject([
-      { actor: 'operator', move: name, reason: 'as agreed' },
+      { actor: 'operator', action: name, reason: 'as agreed' },
     ]);
   });
 });
 
 describe('stablecoins', () => {
   it('are asked for, refused, asked for again, approved, disabled and approved', async () => {
-    const { id } = await desk.coin();
-    const status = async () => ok(await desk.read(`/stablecoins/${id}`), 200);
-    ok(await desk.request(id), 200);
+    const { id } = await fixture.coin();
+    const status = async () => ok(await fixture.read(`/stablecoins/${id}`), 200);
+    ok(await fixture.request(id), 200);
     await verb('refuse', id, '--reason', 'Papers are missing');
-    ok(await desk.request(id), 200);
+    ok(await fixture.request(id), 200);
     await verb('approve', id);
     await shop.app.settle();
     expect(await status()).toMatchObject({ serviceOperationsStatus: 'ENABLED' });
     expect(await status()).toHaveProperty('currency');
     await verb('disable', id);
     expect(await status()).not.toHaveProperty('currency');
-    expect((await desk.request(id)).status).toBe(409);
+    expect((await fixture.request(id)).status).toBe(409);
     await verb('approve', id);
     await shop.app.settle();
     expect(await status()).toMatchObject({ serviceOperationsStatus: 'ENABLED' });
-    const history: { move: string }[] = await verb('history', id);
-    expect(history.map((each) => each.move)).toEqual(['refuse', 'approve', 'disable', 'approve']);
+    const history: { action: string }[] = await verb('history', id);
+    expect(history.map((each) => each.action)).toEqual(['refuse', 'approve', 'disable', 'approve']);
   });
 
   it.each([
     ['002', 'REJECTED'],
     ['003', 'FAILED'],
   ])('that were never issued are not approved: …%s, %s', async (token, issuance) => {
-    const { id } = await desk.coin({ token });
-    expect((await desk.request(id)).status).toBe(409);
+    const { id } = await fixture.coin({ token });
+    expect((await fixture.request(id)).status).toBe(409);
     await shop.refused(`The token is ${issuance} at its provider.`, 'stablecoins', 'approve', id);
   });
 
   it('that were disabled before the job came are not enabled by it', async () => {
-    const { id } = await desk.coin();
+    const { id } = await fixture.coin();
     await verb('approve', id);
     await verb('disable', id);
     await shop.app.settle();
-    expect(ok(await desk.read(`/stablecoins/${id}`), 200).serviceOperationsStatus).toBe('DISABLED');
+    expect(ok(await fixture.read(`/stablecoins/${id}`), 200).serviceOperationsStatus).toBe(
+      'DISABLED',
+    );
   });
 
   it('are listed by platform and state, in pieces', async () => {
-    const other = stablecoinDesk(shop.app, { as: shop.app.other });
+    const other = stablecoinFixture(shop.app, { as: shop.app.other });
     const ids: string[] = [];
     for (let n = 0; n < 3; n++) ids.push((await other.coin()).id);
     ok(await other.request(ids[1] as string), 200);
@@ -106,7 +108,7 @@ describe('stablecoins', () => {
   });
 
   it('are listed with what circulates of them', async () => {
-    const mints = mintDesk(shop.app);
+    const mints = mintFixture(shop.app);
     const coin = await mints.circulating(12);
     const all: { id: string; circulating: string }[] = await verb('list');
     const circulating = all.find((each) => each.id === coin.id)?.circulating;
@@ -118,7 +120,7 @@ describe('stablecoins', () => {
 
   it('that are none are said to be none', async () => {
     const none = 'Stablecoin:00000000-0000-7000-8000-000000000000';
-    await shop.refused('No such stablecoin.', 'stablecoins', 'approve', none);
-    await shop.refused('No such stablecoin.', 'stablecoins', 'history', 'x');
+    await shop.refused('Stablecoin not found.', 'stablecoins', 'approve', none);
+    await shop.refused('Stablecoin not found.', 'stablecoins', 'history', 'x');
   });
 });

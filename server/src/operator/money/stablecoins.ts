@@ -10,24 +10,24 @@ import {
   stablecoinHistory,
 } from '../../features/stablecoins/index.ts';
 import { readable } from '../../kernel/money.ts';
-import type { Flags, Given } from '../cli/flags.ts';
+import type { CommandArgs, Flags } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
-import { shownMoves } from './accounts.ts';
+import { shownActions } from './accounts.ts';
 
 const CIRCULATING = 'CIRCULATING';
 const HEADS = [
   ...['CREATED', 'STABLECOIN', 'PLATFORM', 'SYMBOL', CIRCULATING, 'ISSUANCE', 'SERVICE'],
 ];
 
-async function list(system: System, given: Given): Promise<Output> {
+async function list(system: System, args: CommandArgs): Promise<Output> {
   const json = await searchStablecoins(system.runtime, {
-    platformId: await platformIn(system, given),
-    serviceStatus: given.text('status'),
-    after: given.text('after'),
-    limit: limitIn(given),
+    platformId: await platformIn(system, args),
+    serviceStatus: args.text('status'),
+    after: args.text('after'),
+    limit: limitIn(args),
   });
   const text = table(
     HEADS.map((head) => ({ head, align: head === CIRCULATING ? 'right' : 'left' })),
@@ -46,11 +46,11 @@ async function list(system: System, given: Given): Promise<Output> {
 
 async function decide(
   { runtime }: System,
-  given: Given,
+  args: CommandArgs,
   decision: ServiceDecision,
 ): Promise<Output> {
-  const stablecoinId = given.needed('stablecoin');
-  const reason = given.text('reason') ?? null;
+  const stablecoinId = args.required('stablecoin');
+  const reason = args.text('reason') ?? null;
   const json = await decideStablecoin(runtime, { stablecoinId, decision, reason });
   const text = record([
     ['Stablecoin', json.id],
@@ -71,7 +71,7 @@ const decision = (verb: ServiceDecision, summary: string): Verb => ({
   summary,
   flags: { ...COIN, reason: { value: 'TEXT', help: 'Why, for those who look later' } },
   bare: 'stablecoin',
-  run: (system, given) => decide(system, given, verb),
+  run: (system, args) => decide(system, args, verb),
 });
 
 export const stablecoinVerbs: readonly Verb[] = [
@@ -100,8 +100,8 @@ export const stablecoinVerbs: readonly Verb[] = [
       stablecoin: { value: 'ID', required: true, help: 'Id of the stablecoin, mint or burn' },
     },
     bare: 'stablecoin',
-    run: async ({ runtime }, given) =>
-      shownMoves(await stablecoinHistory(runtime, given.needed('stablecoin'))),
+    run: async ({ runtime }, args) =>
+      shownActions(await stablecoinHistory(runtime, args.required('stablecoin'))),
   },
   decision('approve', 'Let the service use a stablecoin, once it is provisioned (ENABLING)'),
   decision('refuse', 'Refuse what a platform asked for; it may ask again (NOT_ENABLED)'),

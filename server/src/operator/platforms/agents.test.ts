@@ -6,14 +6,14 @@ import {
   agentPayer,
   coded,
 } from '../../../test/kit/agents/agent-payments.ts';
-import { type AgentDesk, agentDesk } from '../../../test/kit/agents/agents.ts';
+import { type AgentFixture, agentFixture } from '../../../test/kit/agents/agents.ts';
 import { customer, externalAccount, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { erase } from '../../../test/kit/customers/erasure.ts';
 import { main } from '../../operator.ts';
 
 const app = testApp();
-let desk: AgentDesk;
+let fixture: AgentFixture;
 let one: AgentPayer;
 let two: AgentPayer;
 
@@ -39,10 +39,10 @@ async function json(...argv: string[]): Promise<any> {
 }
 
 beforeAll(async () => {
-  desk = agentDesk(app);
-  one = await agentPayer(app, desk);
-  app.world.set(app.world.now() + 1_000);
-  two = await agentPayer(app, desk);
+  fixture = agentFixture(app);
+  one = await agentPayer(app, fixture);
+  app.effects.set(app.effects.now() + 1_000);
+  two = await agentPayer(app, fixture);
   ok(await one.transfer('out', 30_00), 201);
 });
 
@@ -74,7 +74,7 @@ describe('agents show', () => {
     const { out } = await run('agents', 'show', one.id);
     expect(out).toMatch(/Limits +currency=USD perTransactionLimit=100000000\n/);
     expect(out).not.toContain(one.accessToken);
-    expect(await run('agents', 'show', 'x')).toMatchObject({ code: 1, err: 'No such agent.\n' });
+    expect(await run('agents', 'show', 'x')).toMatchObject({ code: 1, err: 'Agent not found.\n' });
   });
 });
 
@@ -111,8 +111,8 @@ describe('an erasure', () => {
       amount: 1_00,
     };
     for (const agent of [
-      await desk.agentOf(person.id, ASKS),
-      await desk.agentOf(person.id, ASKS),
+      await fixture.agentOf(person.id, ASKS),
+      await fixture.agentOf(person.id, ASKS),
     ]) {
       ok(await agent.call('POST', '/agents/me/transfer-out', body), 201);
     }

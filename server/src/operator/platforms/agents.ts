@@ -7,18 +7,18 @@ import {
   searchAgentAudit,
   searchAgents,
 } from '../../features/agents/index.ts';
-import { type Flags, type Given, usageError } from '../cli/flags.ts';
+import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 import { inline, LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from './platform.ts';
 
-async function list(system: System, given: Given): Promise<Output> {
+async function list(system: System, args: CommandArgs): Promise<Output> {
   const json = await searchAgents(system.runtime, {
-    platformId: await platformIn(system, given),
-    customerId: given.text('customer'),
-    after: given.text('after'),
-    limit: limitIn(given),
+    platformId: await platformIn(system, args),
+    customerId: args.text('customer'),
+    after: args.text('after'),
+    limit: limitIn(args),
   });
   const heads = ['CREATED', 'AGENT', 'CUSTOMER', 'STATE', 'NAME'];
   const text = table(
@@ -49,13 +49,13 @@ function shown(json: AgentDetails): Output {
 
 const partsOf = ({ connectorsOf }: System) => ({ connectors: connectorsOf });
 
-const show = async (system: System, given: Given): Promise<Output> =>
-  shown(await agentDetails(system.runtime, partsOf(system), given.needed('agent')));
+const show = async (system: System, args: CommandArgs): Promise<Output> =>
+  shown(await agentDetails(system.runtime, partsOf(system), args.required('agent')));
 
 const MAX_REASON = 255;
 
-const pause = (paused: boolean) => async (system: System, given: Given) => {
-  const [agentId, reason] = [given.needed('agent'), given.needed('reason')];
+const pause = (paused: boolean) => async (system: System, args: CommandArgs) => {
+  const [agentId, reason] = [args.required('agent'), args.required('reason')];
   if (reason.length > MAX_REASON) {
     throw usageError(`--reason must have at most ${MAX_REASON} characters`);
   }
@@ -63,24 +63,24 @@ const pause = (paused: boolean) => async (system: System, given: Given) => {
   return shown(await pauseAgentByHand(system.runtime, partsOf(system), input));
 };
 
-function sinceIn(given: Given): number | undefined {
-  const text = given.text('since');
+function sinceIn(args: CommandArgs): number | undefined {
+  const text = args.text('since');
   const time = text === undefined ? undefined : Date.parse(text);
   if (Number.isNaN(time)) throw usageError('--since takes a day or a time, such as 2026-01-31');
   return time;
 }
 
-async function audit(system: System, given: Given): Promise<Output> {
+async function audit(system: System, args: CommandArgs): Promise<Output> {
   const of = {
-    platformId: await platformIn(system, given),
-    customerId: given.text('customer'),
-    agentId: given.text('agent'),
+    platformId: await platformIn(system, args),
+    customerId: args.text('customer'),
+    agentId: args.text('agent'),
   };
-  const since = sinceIn(given);
+  const since = sinceIn(args);
   if (Object.values(of).every((id) => id === undefined)) {
     throw usageError('--agent, --customer or --platform is needed');
   }
-  const page = { after: given.text('after'), limit: limitIn(given) };
+  const page = { after: args.text('after'), limit: limitIn(args) };
   const json = await searchAgentAudit(system.runtime, { ...of, since, ...page });
   const heads = ['AT', 'WHAT', 'BY', 'AGENT', 'ACTION', 'DETAILS'];
   const text = table(

@@ -7,15 +7,15 @@ import { cardProgramOf } from '../../features/tenancy/config/index.ts';
 import { type CardProgram, platformById } from '../../features/tenancy/platform/index.ts';
 import type { Mode } from '../../kernel/mode.ts';
 import { readUrl } from '../../kernel/net/url.ts';
-import { type Flags, type Given, usageError } from '../cli/flags.ts';
+import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 import { record } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { isHost } from './passkey-site.ts';
 
-const MOST_LIVE = 10_000_000;
+const MAX_LIVE = 10_000_000;
 /** The cards that an account pays for are read at once. */
-const MOST_LIVE_PER_HOLDER = 1_000;
-const MOST_ORIGINS = 20;
+const MAX_LIVE_PER_HOLDER = 1_000;
+const MAX_ORIGINS = 20;
 
 const PLATFORM: Flags = {
   platform: { value: 'PLATFORM', required: true, help: 'Id of the platform' },
@@ -30,8 +30,8 @@ function shown(json: CardProgram): Output {
   return { json, text };
 }
 
-function countIn(given: Given, flag: string, most: number): number | undefined {
-  const text = given.text(flag);
+function countIn(args: CommandArgs, flag: string, most: number): number | undefined {
+  const text = args.text(flag);
   if (text === undefined) return undefined;
   if (!/^\d{1,9}$/.test(text) || Number(text) > most) {
     throw usageError(`--${flag} takes a number from 0 to ${most}`);
@@ -46,8 +46,8 @@ function isOrigin(text: string, environment: Mode): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && url.hostname === 'localhost');
 }
 
-function originsIn(given: Given, environment: Mode): string[] | undefined {
-  const origins = given.list('frame-origins');
+function originsIn(args: CommandArgs, environment: Mode): string[] | undefined {
+  const origins = args.list('frame-origins');
   if (!origins) return undefined;
   if (origins.join() === 'none') return [];
   const wrong = origins.find((each) => !isOrigin(each, environment));
@@ -55,17 +55,17 @@ function originsIn(given: Given, environment: Mode): string[] | undefined {
     throw usageError(`--frame-origins takes origins like https://app.example.com, not ${wrong}`);
   }
   const distinct = [...new Set(origins)];
-  if (distinct.length > MOST_ORIGINS) {
-    throw usageError(`--frame-origins takes ${MOST_ORIGINS} origins at the most`);
+  if (distinct.length > MAX_ORIGINS) {
+    throw usageError(`--frame-origins takes ${MAX_ORIGINS} origins at the most`);
   }
   return distinct;
 }
 
-async function set({ runtime }: System, given: Given): Promise<Output> {
-  const { id, environment } = await platformById(runtime, given.needed('platform'));
-  const maxLive = countIn(given, 'max-live', MOST_LIVE);
-  const maxLivePerHolder = countIn(given, 'max-live-per-holder', MOST_LIVE_PER_HOLDER);
-  const frameOrigins = originsIn(given, environment);
+async function set({ runtime }: System, args: CommandArgs): Promise<Output> {
+  const { id, environment } = await platformById(runtime, args.required('platform'));
+  const maxLive = countIn(args, 'max-live', MAX_LIVE);
+  const maxLivePerHolder = countIn(args, 'max-live-per-holder', MAX_LIVE_PER_HOLDER);
+  const frameOrigins = originsIn(args, environment);
   const change: Partial<CardProgram> = {
     ...(maxLive === undefined ? {} : { maxLive }),
     ...(maxLivePerHolder === undefined ? {} : { maxLivePerHolder }),
@@ -84,8 +84,8 @@ export const cardProgramVerbs: readonly Verb[] = [
     summary: 'Show how many cards a platform may have and which pages may show their numbers',
     flags: PLATFORM,
     bare: 'platform',
-    run: async ({ runtime }, given) =>
-      shown(cardProgramOf(await platformById(runtime, given.needed('platform')))),
+    run: async ({ runtime }, args) =>
+      shown(cardProgramOf(await platformById(runtime, args.required('platform')))),
   },
   {
     noun: 'platform',

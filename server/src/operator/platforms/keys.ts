@@ -1,5 +1,5 @@
 // `keys show`: the public keys that webhooks are verified with. Needs no secret.
-import { iso } from '../../kernel/world.ts';
+import { iso } from '../../kernel/effects.ts';
 import { publicKeys } from '../../runtime/security/keys.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 

@@ -69,7 +69,10 @@ describe('platform limits', () => {
       { currency: 'BTC' },
       { currency: 'USD', to: 'EUR' },
     ]);
-    expect(await remove('--currency', 'USD')).toMatchObject({ code: 1, err: 'No such limit.\n' });
+    expect(await remove('--currency', 'USD')).toMatchObject({
+      code: 1,
+      err: 'Limit not found.\n',
+    });
   });
 
   it.each([
@@ -90,6 +93,6 @@ describe('platform limits', () => {
 
   it('wants a platform that there is', async () => {
     const { code, err } = await run('platform', 'limits', 'PlatformConfig:none');
-    expect([code, err]).toEqual([1, 'No such platform.\n']);
+    expect([code, err]).toEqual([1, 'Platform not found.\n']);
   });
 });

@@ -10,7 +10,7 @@ import {
 } from '../../features/tenancy/administration/index.ts';
 import { type PaymentLimit, platformById } from '../../features/tenancy/platform/index.ts';
 import { MAX_AMOUNT } from '../../kernel/money.ts';
-import { type Flags, type Given, usageError } from '../cli/flags.ts';
+import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 
@@ -30,8 +30,8 @@ const AMOUNTS: Flags = {
   'per-day': { value: '50000.00', help: 'The most that one UTC day may send; none if left out' },
 };
 
-export function currencyIn(given: Given, flag: string): string | undefined {
-  const code = given.text(flag);
+export function currencyIn(args: CommandArgs, flag: string): string | undefined {
+  const code = args.text(flag);
   if (code !== undefined && !findCurrency(code)) {
     throw usageError(`--${flag}: ${code} is not a currency here`);
   }
@@ -39,8 +39,8 @@ export function currencyIn(given: Given, flag: string): string | undefined {
 }
 
 /** `10000.5` of a currency with two decimals as 1000050. */
-export function amountIn(given: Given, flag: string, currency: string): number | undefined {
-  const text = given.text(flag);
+export function amountIn(args: CommandArgs, flag: string, currency: string): number | undefined {
+  const text = args.text(flag);
   if (text === undefined) return undefined;
   const decimals = findCurrency(currency)?.decimals ?? 0;
   const [, whole, fraction = ''] = /^(\d{1,16})(?:\.(\d+))?$/.exec(text) ?? [];
@@ -75,16 +75,16 @@ function shown(limits: readonly PaymentLimit[]): Output {
   return { json: limits, text };
 }
 
-const wayOf = (given: Given): Pick<PaymentLimit, 'currency' | 'to'> => {
-  const to = currencyIn(given, 'to');
-  const currency = currencyIn(given, 'currency') as string;
+const wayOf = (args: CommandArgs): Pick<PaymentLimit, 'currency' | 'to'> => {
+  const to = currencyIn(args, 'to');
+  const currency = currencyIn(args, 'currency') as string;
   return { currency, ...(to === undefined ? {} : { to }) };
 };
 
-async function set({ runtime }: System, given: Given): Promise<Output> {
-  const way = wayOf(given);
-  const perPayment = amountIn(given, 'per-payment', way.currency);
-  const perDay = amountIn(given, 'per-day', way.currency);
+async function set({ runtime }: System, args: CommandArgs): Promise<Output> {
+  const way = wayOf(args);
+  const perPayment = amountIn(args, 'per-payment', way.currency);
+  const perDay = amountIn(args, 'per-day', way.currency);
   if (perPayment === undefined && perDay === undefined) {
     throw usageError('--per-payment or --per-day is needed');
   }
@@ -93,11 +93,11 @@ async function set({ runtime }: System, given: Given): Promise<Output> {
     ...(perPayment === undefined ? {} : { perPayment }),
     ...(perDay === undefined ? {} : { perDay }),
   };
-  return shown(await setPaymentLimit(runtime, given.needed('platform'), limit));
+  return shown(await setPaymentLimit(runtime, args.required('platform'), limit));
 }
 
-async function remove({ runtime }: System, given: Given): Promise<Output> {
-  return shown(await removePaymentLimit(runtime, given.needed('platform'), wayOf(given)));
+async function remove({ runtime }: System, args: CommandArgs): Promise<Output> {
+  return shown(await removePaymentLimit(runtime, args.required('platform'), wayOf(args)));
 }
 
 export const limitVerbs: readonly Verb[] = [
@@ -107,8 +107,8 @@ export const limitVerbs: readonly Verb[] = [
     summary: 'List what a platform may send at once and in a day',
     flags: PLATFORM,
     bare: 'platform',
-    run: async ({ runtime }, given) =>
-      shown((await platformById(runtime, given.needed('platform'))).limits),
+    run: async ({ runtime }, args) =>
+      shown((await platformById(runtime, args.required('platform'))).limits),
   },
   {
     noun: 'platform',

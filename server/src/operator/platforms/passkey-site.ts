@@ -4,7 +4,7 @@
 import type { PasskeySite } from '../../features/tenancy/platform/index.ts';
 import { originProblem } from '../../kernel/crypto/webauthn.ts';
 import type { Mode } from '../../kernel/mode.ts';
-import { type Flags, type Given, usageError } from '../cli/flags.ts';
+import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 
 export const PASSKEY_FLAGS: Flags = {
   'passkey-rp-id': {
@@ -47,12 +47,12 @@ function problemOf({ rpId, origins }: PasskeySite, environment: Mode): string | 
  * for one that browsers or apps could not use.
  */
 export function passkeySiteIn(
-  given: Given,
+  args: CommandArgs,
   environment: Mode,
   before: PasskeySite | null,
 ): PasskeySite | null {
-  const rpId = given.text('passkey-rp-id') ?? before?.rpId;
-  const origins = given.list('passkey-origins') ?? before?.origins;
+  const rpId = args.text('passkey-rp-id') ?? before?.rpId;
+  const origins = args.list('passkey-origins') ?? before?.origins;
   if (rpId === undefined && origins === undefined) return null;
   if (rpId === undefined || !origins?.length) {
     throw usageError('--passkey-rp-id and --passkey-origins are given together at first');

@@ -16,7 +16,7 @@ import { platformById } from '../../features/tenancy/platform/index.ts';
 import { accentsOf } from '../../http/pages/brand.ts';
 import { MODES, type Mode } from '../../kernel/mode.ts';
 import { ensureSigningKeys, publicKeyPem } from '../../runtime/security/keys.ts';
-import { type Flags, type Given, usageError } from '../cli/flags.ts';
+import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { PASSKEY_FLAGS, passkeySiteIn } from './passkey-site.ts';
@@ -92,8 +92,11 @@ function shown(json: PlatformSettings): Output {
 }
 
 /** The id of the platform that `--platform` names; undefined where it does not. */
-export async function platformIn({ runtime }: System, given: Given): Promise<string | undefined> {
-  const id = given.text('platform');
+export async function platformIn(
+  { runtime }: System,
+  args: CommandArgs,
+): Promise<string | undefined> {
+  const id = args.text('platform');
   return id === undefined ? undefined : (await platformById(runtime, id)).id;
 }
 
@@ -115,37 +118,37 @@ interface TermsSettings {
  * The two settings after a command. Throws a usage error where the command asks for terms that would have
  * no effect: a regulated platform has terms of its own, and its customers are not asked to accept others.
  */
-function termsIn(given: Given, before: TermsSettings): TermsSettings {
-  const regulated = given.on('regulated') ?? before.regulated;
-  const terms = given.on('terms') ?? before.terms;
-  const isNamed = given.on('regulated') || given.on('terms');
+function termsIn(args: CommandArgs, before: TermsSettings): TermsSettings {
+  const regulated = args.on('regulated') ?? before.regulated;
+  const terms = args.on('terms') ?? before.terms;
+  const isNamed = args.on('regulated') || args.on('terms');
   if (regulated && terms && isNamed) {
     const reason = 'has no effect on a regulated platform, which has terms of its own';
-    const remedy = given.on('terms') ? '--unregulated' : '--no-terms';
+    const remedy = args.on('terms') ? '--unregulated' : '--no-terms';
     throw usageError(`--terms ${reason}. Add ${remedy}.`);
   }
   return { regulated, terms };
 }
 
-async function create(system: System, given: Given): Promise<Output> {
-  const environment = (given.text('environment') ?? 'sandbox') as Mode;
-  const currencies = given.list('currencies') ?? FIRST_CURRENCIES;
+async function create(system: System, args: CommandArgs): Promise<Output> {
+  const environment = (args.text('environment') ?? 'sandbox') as Mode;
+  const currencies = args.list('currencies') ?? FIRST_CURRENCIES;
   checkCurrencyCodes(currencies, () => 'currencies');
-  const passkeySite = passkeySiteIn(given, environment, null);
+  const passkeySite = passkeySiteIn(args, environment, null);
   // In production customers are checked unless the operator says otherwise.
   const first = { regulated: environment === 'sandbox', terms: false };
-  const { regulated, terms } = termsIn(given, first);
+  const { regulated, terms } = termsIn(args, first);
   const webhookPublicKey = await webhookKey(system, environment);
   const made = await createPlatformWithToken(system.runtime, {
-    name: given.needed('name'),
+    name: args.required('name'),
     environment,
     regulated,
-    skipPaperwork: given.on('skip-verification-paperwork') ?? false,
-    sca: given.on('sca'),
-    scaTwoSteps: given.on('sca-two-steps'),
+    skipPaperwork: args.on('skip-verification-paperwork') ?? false,
+    sca: args.on('sca'),
+    scaTwoSteps: args.on('sca-two-steps'),
     passkeySite,
     termsGate: terms,
-    invitations: given.on('invitations'),
+    invitations: args.on('invitations'),
     currencies,
     fundingOf: system.fundingOf,
   });
@@ -179,22 +182,22 @@ async function list({ runtime }: System): Promise<Output> {
   return { json, text };
 }
 
-const MOST_POLLS = 100;
+const MAX_POLLS = 100;
 
 /** The most payments of one customer in an hour; 0 says any number. */
-function hourlyIn(given: Given): number | null | undefined {
-  const text = given.text('hourly-payments');
+function hourlyIn(args: CommandArgs): number | null | undefined {
+  const text = args.text('hourly-payments');
   if (text === undefined) return undefined;
   if (!/^\d{1,6}$/.test(text)) throw usageError('--hourly-payments takes 0 to 999999');
   return Number(text) || null;
 }
 
 /** How often wallets answer that they are still at work; only where nothing is real. */
-function pollsIn(given: Given, environment: Mode): number | undefined {
-  const text = given.text('wallet-processing');
+function pollsIn(args: CommandArgs, environment: Mode): number | undefined {
+  const text = args.text('wallet-processing');
   if (text === undefined) return undefined;
   const polls = /^\d{1,3}$/.test(text) ? Number(text) : Infinity;
-  if (polls > MOST_POLLS) throw usageError(`--wallet-processing takes 0 to ${MOST_POLLS}`);
+  if (polls > MAX_POLLS) throw usageError(`--wallet-processing takes 0 to ${MAX_POLLS}`);
   if (environment === 'production' && polls > 0) {
     throw usageError('--wallet-processing is not for production');
   }
@@ -202,8 +205,8 @@ function pollsIn(given: Given, environment: Mode): number | undefined {
 }
 
 /** The colour after a call: null for the default, undefined where the call names none. */
-function brandColorIn(given: Given): string | null | undefined {
-  const text = given.text('brand-color')?.toLowerCase();
+function brandColorIn(args: CommandArgs): string | null | undefined {
+  const text = args.text('brand-color')?.toLowerCase();
   if (text === undefined) return undefined;
   if (text === 'default') return null;
   if (!/^#[0-9a-f]{6}$/.test(text)) {
@@ -212,21 +215,21 @@ function brandColorIn(given: Given): string | null | undefined {
   return text;
 }
 
-async function set({ runtime, fundingOf }: System, given: Given): Promise<Output> {
+async function set({ runtime, fundingOf }: System, args: CommandArgs): Promise<Output> {
   const changed = await changePlatformSettings(runtime, {
-    platformId: given.needed('platform'),
+    platformId: args.required('platform'),
     change: ({ environment, regulated, terms, passkeySite }) => ({
-      walletProcessing: pollsIn(given, environment),
-      hourlyPayments: hourlyIn(given),
-      brandColor: brandColorIn(given),
-      ...termsIn(given, { regulated, terms }),
-      name: given.text('name'),
-      skipVerificationPaperwork: given.on('skip-verification-paperwork'),
-      sca: given.on('sca'),
-      scaTwoSteps: given.on('sca-two-steps'),
-      passkeySite: passkeySiteIn(given, environment, passkeySite),
-      invitations: given.on('invitations'),
-      currencies: given.list('currencies'),
+      walletProcessing: pollsIn(args, environment),
+      hourlyPayments: hourlyIn(args),
+      brandColor: brandColorIn(args),
+      ...termsIn(args, { regulated, terms }),
+      name: args.text('name'),
+      skipVerificationPaperwork: args.on('skip-verification-paperwork'),
+      sca: args.on('sca'),
+      scaTwoSteps: args.on('sca-two-steps'),
+      passkeySite: passkeySiteIn(args, environment, passkeySite),
+      invitations: args.on('invitations'),
+      currencies: args.list('currencies'),
     }),
     provision: (ctx, codes) => openPlatformAccounts(ctx, codes, fundingOf),
   });
@@ -262,8 +265,8 @@ export const platformVerbs: readonly Verb[] = [
     summary: 'Show a platform',
     flags: PLATFORM,
     bare: 'platform',
-    run: async ({ runtime }, given) =>
-      shown(await platformSettings(runtime, given.needed('platform'))),
+    run: async ({ runtime }, args) =>
+      shown(await platformSettings(runtime, args.required('platform'))),
   },
   {
     noun: 'platform',

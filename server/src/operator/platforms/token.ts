@@ -6,15 +6,15 @@ import {
   revokeToken,
 } from '../../features/tenancy/tokens/index.ts';
 import { PERMISSIONS, type Permission } from '../../kernel/contract/operation.ts';
-import type { Given } from '../cli/flags.ts';
+import type { CommandArgs } from '../cli/flags.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 
-async function create({ runtime }: System, given: Given): Promise<Output> {
+async function create({ runtime }: System, args: CommandArgs): Promise<Output> {
   const made = await createPlatformToken(runtime, {
-    platformId: given.needed('platform'),
-    name: given.text('name') ?? 'Made by the operator',
-    permissions: (given.list('permissions') ?? []) as Permission[],
+    platformId: args.required('platform'),
+    name: args.text('name') ?? 'Made by the operator',
+    permissions: (args.list('permissions') ?? []) as Permission[],
   });
   const { tokenId, clientId, clientSecret } = made;
   const text = record([
@@ -26,8 +26,8 @@ async function create({ runtime }: System, given: Given): Promise<Output> {
   return { json: { tokenId, clientId, clientSecret }, text };
 }
 
-async function list({ runtime }: System, given: Given): Promise<Output> {
-  const json = await listPlatformTokens(runtime, given.text('platform'));
+async function list({ runtime }: System, args: CommandArgs): Promise<Output> {
+  const json = await listPlatformTokens(runtime, args.text('platform'));
   const heads = ['TOKEN', 'PLATFORM', 'NAME', 'PERMISSIONS', 'CLIENT ID', 'CREATED'];
   const text = table(
     heads.map((head) => ({ head })),
@@ -43,8 +43,8 @@ async function list({ runtime }: System, given: Given): Promise<Output> {
   return { json, text };
 }
 
-async function revoke({ runtime }: System, given: Given): Promise<Output> {
-  const id = given.needed('token');
+async function revoke({ runtime }: System, args: CommandArgs): Promise<Output> {
+  const id = args.required('token');
   await revokeToken(runtime, id);
   return { json: { tokenId: id, revoked: true }, text: `${id} is revoked.\n` };
 }

@@ -30,7 +30,7 @@ async function json(...argv: string[]) {
 }
 
 beforeAll(async () => {
-  app.world.http = async () => {
+  app.effects.http = async () => {
     asked++;
     return { status, headers: {}, body: 'answer' };
   };
@@ -61,7 +61,7 @@ describe('webhooks', () => {
     status = 200;
     const before = asked;
     expect(await json('webhooks', 'resend', eventId)).toEqual({ eventId, due: true });
-    app.world.set(Date.now());
+    app.effects.set(Date.now());
     await app.settle();
     expect(asked).toBe(before + 1);
     const after = await json('webhooks', 'attempts', eventId);
@@ -71,8 +71,8 @@ describe('webhooks', () => {
   });
 
   it.each([
-    [['webhooks', 'attempts', 'Webhook:x'], 1, 'No such event.'],
-    [['webhooks', 'resend', 'Webhook:x'], 1, 'No such event.'],
+    [['webhooks', 'attempts', 'Webhook:x'], 1, 'Event not found.'],
+    [['webhooks', 'resend', 'Webhook:x'], 1, 'Event not found.'],
     [['webhooks', 'resend'], 2, 'EVENT is needed'],
     [['webhooks', 'dropped', '--limit', '0'], 2, '--limit must be a number'],
   ])('%j', async (argv, code, words) => {

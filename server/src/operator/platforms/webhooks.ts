@@ -5,15 +5,15 @@ import {
   listDroppedEvents,
   resendEventByHand,
 } from '../../features/notifications/webhooks/index.ts';
-import { type Flags, type Given, usageError } from '../cli/flags.ts';
+import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 
 const EVENT: Flags = { event: { value: 'EVENT', required: true, help: 'Id of the event' } };
 const MOST = 1_000;
 
-async function attempts({ runtime }: System, given: Given): Promise<Output> {
-  const json = await listAttempts(runtime, given.needed('event'));
+async function attempts({ runtime }: System, args: CommandArgs): Promise<Output> {
+  const json = await listAttempts(runtime, args.required('event'));
   const text = table(
     [
       { head: 'ATTEMPT', align: 'right' },
@@ -30,8 +30,8 @@ async function attempts({ runtime }: System, given: Given): Promise<Output> {
   return { json, text };
 }
 
-async function dropped({ runtime }: System, given: Given): Promise<Output> {
-  const limit = Number(given.text('limit') ?? 100);
+async function dropped({ runtime }: System, args: CommandArgs): Promise<Output> {
+  const limit = Number(args.text('limit') ?? 100);
   if (!Number.isInteger(limit) || limit < 1 || limit > MOST) {
     throw usageError(`--limit must be a number from 1 to ${MOST}`);
   }
@@ -44,8 +44,8 @@ async function dropped({ runtime }: System, given: Given): Promise<Output> {
   return { json, text };
 }
 
-async function resend({ runtime }: System, given: Given): Promise<Output> {
-  const eventId = given.needed('event');
+async function resend({ runtime }: System, args: CommandArgs): Promise<Output> {
+  const eventId = args.required('event');
   await resendEventByHand(runtime, eventId);
   return { json: { eventId, due: true }, text: `${eventId} will be sent again.\n` };
 }

@@ -5,9 +5,9 @@ import { ok } from '../../../test/kit/app/fixtures.ts';
 import { startApp } from '../../../test/kit/app/harness.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
-import { walletDesk } from '../../../test/kit/wallets/embedded-wallets.ts';
+import { walletFixture } from '../../../test/kit/wallets/embedded-wallets.ts';
 import { phoneNumber } from '../../../test/kit/wallets/one-time-codes.ts';
-import { parseStamp, signs } from '../../features/wallets/signing/stamp.ts';
+import { parseStamp, verifyStamp } from '../../features/wallets/signing/stamp.ts';
 import { main } from '../../operator.ts';
 
 const HOUR = 3_600_000;
@@ -15,7 +15,7 @@ const ON = { RAILHEAD_WALLET_RECOVERY: '48' };
 const UNKNOWN = '01980000-0000-7000-8000-000000000000';
 
 const app = testApp({ walletRecoveryMs: 48 * HOUR });
-const desk = walletDesk(app);
+const fixture = walletFixture(app);
 const command = commandOn(app);
 
 const run = (...argv: string[]) => command(['wallet', ...argv], ON);
@@ -30,7 +30,7 @@ const WHY = ['--actor', 'Ada', '--reason', 'lost the mailbox'];
 const recover = (accountId: string, type = 'SMS_OTP') =>
   json('recover', accountId, '--type', type, ...WHY);
 
-const person = () => desk.customerWithWallet({ phoneNumber: phoneNumber() });
+const person = () => fixture.customerWithWallet({ phoneNumber: phoneNumber() });
 
 /** The columns of a text's lines, by two spaces or more. */
 const cells = (text: string) =>
@@ -55,7 +55,7 @@ describe('wallet recover', () => {
   it('begins what a running server ends', async () => {
     const { accountId, customer } = await person();
     const begun = await recover(accountId);
-    const now = app.world.now();
+    const now = app.effects.now();
     expect(begun).toEqual({
       recoveryId: expect.stringMatching(/^WalletRecovery:/),
       ...{ platformId: app.platform.id, customerId: customer.id, accountId, type: 'SMS_OTP' },
@@ -65,7 +65,7 @@ describe('wallet recover', () => {
       dueAt: new Date(now + 48 * HOUR).toISOString(),
     });
     await app.advance(48 * HOUR);
-    expect(await desk.credentialsOf(accountId)).toHaveLength(2);
+    expect(await fixture.credentialsOf(accountId)).toHaveLength(2);
     const [row] = await json('recoveries', '--status', 'DONE', '--limit', '1');
     expect(row).toEqual({ ...begun, status: 'DONE', endedAt: begun.dueAt });
     const { code, err } = await run('recover', accountId, '--type', 'SMS_OTP', ...WHY);
@@ -75,7 +75,7 @@ describe('wallet recover', () => {
 
   it('reaches a running server from a process of its own', async () => {
     const own = await startApp({ walletRecoveryMs: 48 * HOUR });
-    const owner = walletDesk(own);
+    const owner = walletFixture(own);
     try {
       const { accountId } = await owner.customerWithWallet({ phoneNumber: phoneNumber() });
       let out = '';
@@ -90,7 +90,7 @@ describe('wallet recover', () => {
       expect(code).toBe(0);
       // That process goes by the clock on the wall, which is months ahead.
       const due = Date.parse(JSON.parse(out).dueAt);
-      await own.advance(due - own.world.now() - 1);
+      await own.advance(due - own.effects.now() - 1);
       expect(await owner.credentialsOf(accountId)).toHaveLength(1);
       await own.advance(1);
       expect(await owner.credentialsOf(accountId)).toHaveLength(2);
@@ -110,7 +110,7 @@ describe('wallet recover', () => {
       ['Status', 'WAITING'],
       ['Asked for by', 'Ada'],
       ['Reason', 'lost the mailbox'],
-      ['Due', new Date(app.world.now() + 48 * HOUR).toISOString()],
+      ['Due', new Date(app.effects.now() + 48 * HOUR).toISOString()],
     ]);
     expect(out).not.toContain(customer.email);
     expect(out).not.toContain(customer.phoneNumber);
@@ -122,7 +122,7 @@ describe('wallet recover', () => {
     const [fiat] = ok(await app.call('GET', path), 200).data;
     for (const id of [fiat.id, `InternalAccount:${UNKNOWN}`, 'x', customer.id]) {
       const { code, err } = await run('recover', id, '--type', 'SMS_OTP', ...WHY);
-      expect([code, err]).toEqual([1, 'No such wallet.\n']);
+      expect([code, err]).toEqual([1, 'Wallet not found.\n']);
     }
     const bad = [
       [accountId, '--type', 'PASSKEY', ...WHY],
@@ -164,12 +164,12 @@ describe('wallet cancel-recovery', () => {
     const stopped = await json('cancel-recovery', recoveryId, '--actor', 'Grace');
     expect(stopped).toMatchObject({
       ...{ recoveryId, status: 'CANCELLED', cancelledFor: 'OPERATOR', cancelledBy: 'Grace' },
-      ...{ actor: 'Ada', endedAt: new Date(app.world.now()).toISOString() },
+      ...{ actor: 'Ada', endedAt: new Date(app.effects.now()).toISOString() },
     });
     const { code, err } = await run('cancel-recovery', recoveryId);
     expect([code, err]).toEqual([1, 'The recovery is CANCELLED.\n']);
     await app.advance(48 * HOUR);
-    expect(await desk.credentialsOf(accountId)).toHaveLength(1);
+    expect(await fixture.credentialsOf(accountId)).toHaveLength(1);
   });
 
   it('works while new ones are off, and shows a person what became of it', async () => {
@@ -183,7 +183,7 @@ describe('wallet cancel-recovery', () => {
   it('knows no other ids', async () => {
     for (const id of [`WalletRecovery:${UNKNOWN}`, `Session:${UNKNOWN}`, 'x']) {
       const { code, err } = await run('cancel-recovery', id);
-      expect([code, err]).toEqual([1, 'No such recovery.\n']);
+      expect([code, err]).toEqual([1, 'Recovery not found.\n']);
     }
   });
 });
@@ -191,12 +191,12 @@ describe('wallet cancel-recovery', () => {
 describe('wallet recoveries', () => {
   it('lists the latest first, by platform and state, page by page', async () => {
     const as = app.unregulated;
-    const mine = walletDesk(app, { as });
+    const mine = walletFixture(app, { as });
     const ids: string[] = [];
     for (let count = 0; count < 3; count++) {
       const { accountId } = await mine.customerWithWallet({ phoneNumber: phoneNumber() });
       ids.unshift((await recover(accountId)).recoveryId);
-      app.world.set(app.world.now() + 1);
+      app.effects.set(app.effects.now() + 1);
     }
     const idsOf = async (...argv: string[]) =>
       (await json('recoveries', as.id, ...argv)).map(
@@ -215,14 +215,20 @@ describe('wallet recoveries', () => {
     ]);
     expect(first?.slice(3, 5)).toEqual(['SMS_OTP', 'CANCELLED OPERATOR']);
     expect(second?.slice(6)).toEqual(['Ada', 'lost the mailbox']);
-    expect((await run('recoveries', `PlatformConfig:${UNKNOWN}`)).err).toBe('No such platform.\n');
+    expect((await run('recoveries', `PlatformConfig:${UNKNOWN}`)).err).toBe(
+      'Platform not found.\n',
+    );
   });
 });
 
 describe('wallet show', () => {
   it('shows what can sign, what waits, and nothing personal or secret', async () => {
-    const { accountId, customer, email, sms, byEmail, bySms } = await desk.twoWays();
-    ok(await desk.call('PATCH', `/internal-accounts/${accountId}`, { privateEnabled: true }), 202);
+    const { accountId, customer, email, sms, byEmail, bySms } =
+      await fixture.walletWithEmailAndSms();
+    ok(
+      await fixture.call('PATCH', `/internal-accounts/${accountId}`, { privateEnabled: true }),
+      202,
+    );
     const shown = await json('show', accountId);
     const sessionOf = ({ session, publicKey }: typeof byEmail, credentialId: string) => ({
       ...{ sessionId: session.id, credentialId, publicKey, expiresAt: session.expiresAt },
@@ -251,7 +257,7 @@ describe('wallet show', () => {
     expect(out).toMatch(/^To be signed +1$/m);
     expect(out).toMatch(/^Way back +none$/m);
     expect(cells(out)).toContainEqual([sms.id, 'SMS_OTP', sms.createdAt]);
-    app.world.set(app.world.now() + HOUR);
+    app.effects.set(app.effects.now() + HOUR);
     const later = await json('show', accountId);
     expect([later.sessions, later.requests.toSign]).toEqual([[], 0]);
   });
@@ -277,21 +283,21 @@ describe('wallet show', () => {
     expect(ran.code).toBe(0);
     expect(ran.out).toContain(accountId);
     for (const id of [`InternalAccount:${UNKNOWN}`, 'x']) {
-      expect((await run('show', id)).err).toBe('No such wallet.\n');
+      expect((await run('show', id)).err).toBe('Wallet not found.\n');
     }
   });
 });
 
 describe('wallet authorizations', () => {
   it('lists what was signed, latest first, page by page, of this wallet alone', async () => {
-    const { accountId, sms, byEmail, bySms } = await desk.twoWays();
+    const { accountId, sms, byEmail, bySms } = await fixture.walletWithEmailAndSms();
     const path = `/internal-accounts/${accountId}`;
-    app.world.set(app.world.now() + 1);
-    ok(await desk.signed('PATCH', path, { privateEnabled: true }, bySms), 200);
+    app.effects.set(app.effects.now() + 1);
+    ok(await fixture.signed('PATCH', path, { privateEnabled: true }, bySms), 200);
     const all = await json('authorizations', accountId);
     expect(all[0]).toEqual({
       authorizationId: expect.stringMatching(/^WalletAuthorization:/),
-      createdAt: new Date(app.world.now()).toISOString(),
+      createdAt: new Date(app.effects.now()).toISOString(),
       ...{ operation: 'updateInternalAccount', subject: accountId },
       ...{ sessionId: bySms.session.id, publicKey: bySms.publicKey },
     });
@@ -316,13 +322,13 @@ describe('wallet authorizations', () => {
     const whole = await json('authorization', ids[0]);
     expect(JSON.parse(whole.payload).organizationId).toEqual(expect.any(String));
     const stamp = parseStamp(whole.stamp);
-    expect(stamp && signs(stamp, whole.payload)).toBe(true);
-    expect((await run('authorization', 'x')).err).toBe('No such authorization.\n');
+    expect(stamp && verifyStamp(stamp, whole.payload)).toBe(true);
+    expect((await run('authorization', 'x')).err).toBe('Authorization not found.\n');
     expect((await run('authorizations', other.accountId)).out).toBe('None.\n');
     for (const after of [ids[0], `WalletAuthorization:${UNKNOWN}`, 'x']) {
       const { code, err } = await run('authorizations', other.accountId, '--after', after);
-      expect([code, err]).toEqual([1, 'No such authorization.\n']);
+      expect([code, err]).toEqual([1, 'Authorization not found.\n']);
     }
-    expect((await run('authorizations', 'x')).err).toBe('No such wallet.\n');
+    expect((await run('authorizations', 'x')).err).toBe('Wallet not found.\n');
   });
 });

@@ -13,7 +13,7 @@ import {
 } from '../../features/wallets/index.ts';
 import { MODES } from '../../kernel/mode.ts';
 import { loadSigningKeys } from '../../runtime/security/keys.ts';
-import type { Flags, Given } from '../cli/flags.ts';
+import type { CommandArgs, Flags } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
@@ -44,8 +44,8 @@ async function keys(system: System): Promise<Output> {
 
 const heads = (...names: string[]) => names.map((head) => ({ head }));
 
-async function show({ runtime }: System, given: Given): Promise<Output> {
-  const json = await walletDetails(runtime, given.needed('account'));
+async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
+  const json = await walletDetails(runtime, args.required('account'));
   const { requests, recovery } = json;
   const about = record([
     ['Account', json.accountId],
@@ -74,11 +74,11 @@ async function show({ runtime }: System, given: Given): Promise<Output> {
   return { json, text: `${about}\nCredentials\n${held}\nSessions\n${sessions}` };
 }
 
-async function authorizations({ runtime }: System, given: Given): Promise<Output> {
+async function authorizations({ runtime }: System, args: CommandArgs): Promise<Output> {
   const json = await listWalletAuthorizations(runtime, {
-    accountId: given.needed('account'),
-    after: given.text('after'),
-    limit: limitIn(given),
+    accountId: args.required('account'),
+    after: args.text('after'),
+    limit: limitIn(args),
   });
   const text = table(
     heads('SIGNED', 'AUTHORIZATION', 'OPERATION', 'ABOUT', 'SESSION', 'KEY'),
@@ -96,8 +96,8 @@ async function authorizations({ runtime }: System, given: Given): Promise<Output
 }
 
 /** What one signature says, whole: what a dispute is about. */
-async function authorization({ runtime }: System, given: Given): Promise<Output> {
-  const json = await walletAuthorizationDetails(runtime, given.needed('authorization'));
+async function authorization({ runtime }: System, args: CommandArgs): Promise<Output> {
+  const json = await walletAuthorizationDetails(runtime, args.required('authorization'));
   const text = record([
     ['Authorization', json.authorizationId],
     ['Signed', json.createdAt],
@@ -132,35 +132,35 @@ function shown(json: WalletRecovery): Output {
   return { json, text };
 }
 
-async function recover(system: System, given: Given): Promise<Output> {
+async function recover(system: System, args: CommandArgs): Promise<Output> {
   const { runtime, walletRecoveryMs: delayMs } = system;
   if (delayMs === undefined) throw new Error(OFF);
   await checkKeys(system);
   const recovery = await requestWalletRecovery(runtime, {
-    accountId: given.needed('account'),
-    type: given.needed('type') as WalletRecovery['type'],
-    actor: given.needed('actor'),
-    reason: given.needed('reason'),
+    accountId: args.required('account'),
+    type: args.required('type') as WalletRecovery['type'],
+    actor: args.required('actor'),
+    reason: args.required('reason'),
     delayMs,
   });
   return shown(recovery);
 }
 
-async function cancel(system: System, given: Given): Promise<Output> {
+async function cancel(system: System, args: CommandArgs): Promise<Output> {
   await checkKeys(system);
   const input = {
-    recoveryId: given.needed('recovery'),
-    actor: given.text('actor') ?? 'operator',
+    recoveryId: args.required('recovery'),
+    actor: args.text('actor') ?? 'operator',
   };
   return shown(await cancelWalletRecovery(system.runtime, input));
 }
 
-async function recoveries(system: System, given: Given): Promise<Output> {
+async function recoveries(system: System, args: CommandArgs): Promise<Output> {
   const json = await searchWalletRecoveries(system.runtime, {
-    platformId: await platformIn(system, given),
-    status: given.text('status'),
-    after: given.text('after'),
-    limit: limitIn(given),
+    platformId: await platformIn(system, args),
+    status: args.text('status'),
+    after: args.text('after'),
+    limit: limitIn(args),
   });
   const text = table(
     heads('CREATED', 'RECOVERY', 'ACCOUNT', 'CREDENTIAL', 'STATUS', 'DUE', 'WHO', 'REASON'),
@@ -246,7 +246,7 @@ export const walletVerbs: readonly Verb[] = [
       platform: { value: 'PLATFORM', help: 'Only those of this platform' },
       status: {
         value: 'STATUS',
-        choices: Object.keys(walletFeature.states.recovery.moves),
+        choices: Object.keys(walletFeature.states.recovery.transitions),
         help: 'Only those in this state',
       },
       ...LIMIT,

@@ -3,23 +3,23 @@
 // that batches wait for each other in one direction only: rows by table and id, new rows, transfers,
 // accounts by id (the contended ones, held for the shortest time) and their freezes, events last.
 
-import { type Books, emptyBooks, judgePostings } from '../../ledger/books.ts';
+import { applyPostings, type Books, emptyBooks } from '../../ledger/books.ts';
 import type { Table } from '../db/table.ts';
-import type { ChangeSet, Refusal, Row, Update, Versioned } from './change-set.ts';
-import { column, columns, type Look } from './columns.ts';
+import type { ChangeSet, Rejection, Row, Update, Versioned } from './change-set.ts';
+import { type BatchRead, column, columns } from './columns.ts';
 import type { Answer } from './lane.ts';
-import { openedAccounts, postingLooks, postingWrites } from './ledger-batch.ts';
+import { openedAccounts, postingReads, postingWrites } from './ledger-batch.ts';
 import { EVENT_NAMES, INSERT_EVENTS } from './ledger-statements.ts';
 import {
   type Bound,
   bind,
   changingNames,
+  deleteFrom,
+  existingKeys,
   insertInto,
-  leanOn,
+  lockAndMatch,
   lockOf,
-  lookAt,
-  removeFrom,
-  takenIn,
+  readVersions,
   updateOf,
 } from './statements.ts';
 
@@ -62,7 +62,7 @@ function collect(sets: readonly ChangeSet[], order: TableOrder): ByTable {
   return [...tables].sort(([a], [b]) => order(a, b));
 }
 
-/** The rows to lock as the parameters of `leanOn` and `lookAt`, each row and version once. */
+/** The rows to lock as the parameters of `lockAndMatch` and `readVersions`, each row and version once. */
 function locks({ updates, removes, requires }: Work): unknown[][] {
   const once = new Map<string, Versioned>();
   for (const each of requires) once.set(`${each.id} ${each.version}`, each);
@@ -74,7 +74,7 @@ function locks({ updates, removes, requires }: Work): unknown[][] {
 function rowWrites(table: Table, work: Work): Bound[] {
   const { updates, removes, requires } = work;
   const bounds: Bound[] = [];
-  if (requires.length) bounds.push(bind(leanOn(table), ...locks(work)));
+  if (requires.length) bounds.push(bind(lockAndMatch(table), ...locks(work)));
   else if (updates.length + removes.length) {
     bounds.push(bind(lockOf(table), column([...updates, ...removes], 'id')));
   }
@@ -83,7 +83,7 @@ function rowWrites(table: Table, work: Work): Bound[] {
     const key = columns(updates, ['id', 'version']);
     bounds.push(bind(updateOf(table), ...key, ...columns(rows, changingNames(table))));
   }
-  if (removes.length) bounds.push(bind(removeFrom(table), ...columns(removes, ['id', 'version'])));
+  if (removes.length) bounds.push(bind(deleteFrom(table), ...columns(removes, ['id', 'version'])));
   return bounds;
 }
 
@@ -96,7 +96,7 @@ function insertWrites(table: Table, { inserts }: Work): Bound[] {
 }
 
 /** Everything the change sets say, to be run as one transaction; undefined when it needs judging first. */
-export function writes(sets: readonly ChangeSet[], order: TableOrder): Bound[] | undefined {
+export function batchWrites(sets: readonly ChangeSet[], order: TableOrder): Bound[] | undefined {
   const postings = postingWrites(sets);
   if (!postings) return undefined;
   const tables = collect(sets, order);
@@ -110,7 +110,7 @@ export function writes(sets: readonly ChangeSet[], order: TableOrder): Bound[] |
 }
 
 /** What judging needs to know; kept up to date as change sets are accepted. */
-interface Seen {
+interface BatchState {
   /** Version by table and id; null for a row that is not there. */
   versions: Map<Table, Map<string, number | null>>;
   /** Client chosen keys in use, by table. */
@@ -118,47 +118,47 @@ interface Seen {
   books: Books;
 }
 
-function rowLook(table: Table, work: Work): Look<Seen>[] {
+function rowRead(table: Table, work: Work): BatchRead<BatchState>[] {
   if (work.updates.length + work.removes.length + work.requires.length === 0) return [];
-  const read = (rows: readonly Answer[], seen: Seen) => {
+  const read = (rows: readonly Answer[], seen: BatchState) => {
     const versions = rows.map(
       ([id, version]) => [id as string, version == null ? null : Number(version)] as const,
     );
     seen.versions.set(table, new Map(versions));
   };
-  return [{ bound: bind(lookAt(table), ...locks(work)), read }];
+  return [{ bound: bind(readVersions(table), ...locks(work)), read }];
 }
 
-function keyLook(table: Table, { inserts }: Work): Look<Seen>[] {
+function keyRead(table: Table, { inserts }: Work): BatchRead<BatchState>[] {
   if (!table.clientKeyed || inserts.length === 0) return [];
-  const read = (rows: readonly Answer[], seen: Seen) =>
+  const read = (rows: readonly Answer[], seen: BatchState) =>
     void seen.taken.set(table, new Set(rows.map(([id]) => id as string)));
-  return [{ bound: bind(takenIn(table), column(inserts, 'id')), read }];
+  return [{ bound: bind(existingKeys(table), column(inserts, 'id')), read }];
 }
 
 /** Statements that lock and read what the change sets lean on, and how to judge by their answers. */
-export function looks(sets: readonly ChangeSet[], order: TableOrder) {
+export function batchReads(sets: readonly ChangeSet[], order: TableOrder) {
   const tables = collect(sets, order);
   const all = [
-    ...tables.flatMap(([table, work]) => rowLook(table, work)),
-    ...tables.flatMap(([table, work]) => keyLook(table, work)),
-    ...postingLooks(sets),
+    ...tables.flatMap(([table, work]) => rowRead(table, work)),
+    ...tables.flatMap(([table, work]) => keyRead(table, work)),
+    ...postingReads(sets),
   ];
   return {
     bounds: all.map((look) => look.bound),
     /** One judgement for each change set, in order; undefined for those to be written. */
-    judge(answers: readonly Answer[][]): (Refusal | undefined)[] {
-      const seen: Seen = { versions: new Map(), taken: new Map(), books: emptyBooks() };
+    judge(answers: readonly Answer[][]): (Rejection | undefined)[] {
+      const seen: BatchState = { versions: new Map(), taken: new Map(), books: emptyBooks() };
       all.forEach((look, i) => {
         look.read(answers[i] ?? [], seen);
       });
-      return sets.map((set) => judgeOne(set, seen));
+      return sets.map((set) => validateSet(set, seen));
     },
   };
 }
 
 /** Change sets of one batch never share a row or a client's key, so those need no bookkeeping. */
-function judgeOne(set: ChangeSet, seen: Seen): Refusal | undefined {
+function validateSet(set: ChangeSet, seen: BatchState): Rejection | undefined {
   for (const { table, row } of set.inserts) {
     const id = row.id as string;
     if (seen.taken.get(table)?.has(id)) return { why: 'exists', table: table.name, id };
@@ -168,5 +168,5 @@ function judgeOne(set: ChangeSet, seen: Seen): Refusal | undefined {
       return { why: 'version', table: table.name, id };
     }
   }
-  return judgePostings(set, openedAccounts(set), seen.books);
+  return applyPostings(set, openedAccounts(set), seen.books);
 }

@@ -1,7 +1,7 @@
 // What an operation returns: rows to insert, update, remove or require, ledger transfers, freezes of ledger
 // accounts, and events. Plain data, which the committer judges and writes as one.
-import type { Time } from '../../kernel/world.ts';
-import type { FreezeRow, LedgerRefusal, TransferRow } from '../../ledger/transfer.ts';
+import type { Time } from '../../kernel/effects.ts';
+import type { FreezeRow, LedgerRejection, TransferRow } from '../../ledger/transfer.ts';
 import type { Table } from '../db/table.ts';
 
 export type Row = Record<string, unknown>;
@@ -59,11 +59,11 @@ export const emptyChangeSet = (): ChangeSet => ({
 });
 
 /** Why a change set was rejected, by itself and not for another of its batch. */
-export type Refusal =
+export type Rejection =
   /** A row it changes, removes or leans on has moved on: run the operation again. */
   | { why: 'version'; table: string; id: string }
   /** A primary key chosen by a client (an idempotency key) is taken. */
   | { why: 'exists'; table: string; id: string }
-  | LedgerRefusal;
+  | LedgerRejection;
 
-export type Outcome = { ok: true } | { ok: false; refusal: Refusal };
+export type Outcome = { ok: true } | { ok: false; rejection: Rejection };

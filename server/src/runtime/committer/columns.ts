@@ -10,7 +10,7 @@ export const columns = (rows: readonly object[], names: readonly string[]) =>
   names.map((name) => column(rows, name));
 
 /** A statement that reads, and what its answer adds to what is known. */
-export interface Look<Seen> {
+export interface BatchRead<Seen> {
   bound: Bound;
   read(rows: readonly Answer[], seen: Seen): void;
 }

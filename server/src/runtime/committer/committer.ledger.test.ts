@@ -35,7 +35,7 @@ const ledger = table('ledger_accounts', {
   balance: col.int8,
   held: col.int8,
   floor: col.int8.null,
-  shut: col.bool,
+  frozen: col.bool,
   created_at: col.time,
 });
 
@@ -47,8 +47,8 @@ const together = (...parts: Partial<ChangeSet>[]) => Promise.allSettled(parts.ma
 const gate = (account: string, frozen: boolean, empty = false): { freezes: FreezeRow[] } => ({
   freezes: [{ account, frozen, empty }],
 });
-const isShut = async (id: string) =>
-  (await sample.sql('select shut from ledger_accounts where id = $1', [id]))[0]?.shut;
+const isFrozen = async (id: string) =>
+  (await sample.sql('select frozen from ledger_accounts where id = $1', [id]))[0]?.frozen;
 
 describe('the ledger of a committer', () => {
   it('keeps the floor at every step of a batch, and refuses only who goes below', async () => {
@@ -79,7 +79,7 @@ describe('the ledger of a committer', () => {
       await together(
         { transfers: [{ ...first, phase: 'post' }] },
         { transfers: [{ ...first, phase: 'post' }] },
-        { transfers: [{ ...second, phase: 'release' }] },
+        { transfers: [{ ...second, phase: 'void' }] },
         { transfers: [{ ...second, phase: 'post' }] },
       ),
     ).toEqual([ok, taken, ok, taken]);
@@ -92,7 +92,7 @@ describe('the ledger of a committer', () => {
       { step: 'pay', phase: 'pending' },
       { step: 'pay!', phase: 'post' },
       { step: 'pay', phase: 'pending' },
-      { step: 'pay!', phase: 'release' },
+      { step: 'pay!', phase: 'void' },
     ]);
   });
 
@@ -106,7 +106,7 @@ describe('the ledger of a committer', () => {
       { transfers: [{ ...post, amount: 59n }] },
       { transfers: [{ ...post, credit: c }] },
       { transfers: [{ ...post, step: 'other' }] },
-      { transfers: [{ ...post, phase: 'release', debit: c }] },
+      { transfers: [{ ...post, phase: 'void', debit: c }] },
       { transfers: [transfer(a, b, 1n)] },
     );
     expect(outcomes).toEqual([unknown, unknown, unknown, unknown, ok]);
@@ -145,7 +145,15 @@ describe('the ledger of a committer', () => {
     const [a = ''] = await sample.accounts(100n);
     const open = (id: string) => ({
       table: ledger,
-      row: { id, currency: 'USD', balance: 0n, held: 0n, floor: 0n, shut: false, created_at: NOW },
+      row: {
+        id,
+        currency: 'USD',
+        balance: 0n,
+        held: 0n,
+        floor: 0n,
+        frozen: false,
+        created_at: NOW,
+      },
     });
     const [first, second] = [fresh('account'), fresh('account')];
     const outcomes = await together(
@@ -177,14 +185,14 @@ describe('the ledger of a committer', () => {
 });
 
 describe('the gates of a committer', () => {
-  it('let nothing new through a shut account, and all that was under way', async () => {
+  it('let nothing new through a frozen account, and all that was under way', async () => {
     const [a = '', b = ''] = await sample.accounts(100n, 100n);
     const held = transfer(a, b, 10n, { phase: 'pending' });
     const other = transfer(a, b, 20n, { phase: 'pending' });
     await commit({ transfers: [held, other] });
     expect(await commit(gate(a, true))).toEqual({ ok: true });
-    expect(await isShut(a)).toBe(true);
-    const shut = refused({ why: 'frozen', account: a });
+    expect(await isFrozen(a)).toBe(true);
+    const frozen = refused({ why: 'frozen', account: a });
     expect(
       await together(
         { transfers: [transfer(a, b, 1n)] },
@@ -192,11 +200,11 @@ describe('the gates of a committer', () => {
         { transfers: [transfer(a, b, 1n, { phase: 'pending' })] },
         { transfers: [transfer(b, a, 1n, { phase: 'pending' })] },
         { transfers: [{ ...held, phase: 'post' }] },
-        { transfers: [{ ...other, phase: 'release' }] },
+        { transfers: [{ ...other, phase: 'void' }] },
         { transfers: [transfer(b, a, 5n, { force: true })] },
         { transfers: [transfer(b, a, 5n, { phase: 'pending', force: true })] },
       ),
-    ).toEqual([shut, shut, shut, shut, ok, ok, ok, ok]);
+    ).toEqual([frozen, frozen, frozen, frozen, ok, ok, ok, ok]);
     expect(await sample.holdings(a, b)).toEqual(['95/0', '105/5']);
     await commit(gate(a, false));
     expect(await commit({ transfers: [transfer(a, b, 95n)] })).toEqual({ ok: true });
@@ -205,12 +213,12 @@ describe('the gates of a committer', () => {
   it('judge each change set of a batch as if they came one after the other', async () => {
     const [a = '', b = ''] = await sample.accounts(100n, 0n);
     const pay = () => ({ transfers: [transfer(a, b, 1n)] });
-    const shut = refused({ why: 'frozen', account: a });
+    const frozen = refused({ why: 'frozen', account: a });
     const { careful } = committer.stats();
     const outcomes = [pay(), gate(a, true), pay(), gate(a, false), pay(), gate(a, true)];
-    expect(await together(...outcomes)).toEqual([ok, ok, shut, ok, ok, ok]);
+    expect(await together(...outcomes)).toEqual([ok, ok, frozen, ok, ok, ok]);
     expect(committer.stats().careful).toBe(careful + 1);
-    expect(await isShut(a)).toBe(true);
+    expect(await isFrozen(a)).toBe(true);
     expect(await sample.holdings(a, b)).toEqual(['98/0', '2/0']);
   });
 
@@ -221,7 +229,7 @@ describe('the gates of a committer', () => {
     const late = { transfers: [transfer(b, a, 7n, { force: true })] };
     expect(await together(last, late, gate(c, true))).toEqual([ok, ok, ok]);
     expect(committer.stats().careful).toBe(careful);
-    expect([await isShut(a), await isShut(b), await isShut(c)]).toEqual([true, false, true]);
+    expect([await isFrozen(a), await isFrozen(b), await isFrozen(c)]).toEqual([true, false, true]);
     expect(await sample.holdings(a, b)).toEqual(['7/0', '93/0']);
   });
 
@@ -233,7 +241,7 @@ describe('the gates of a committer', () => {
       refused({ why: 'not-empty', account: a }),
       refused({ why: 'not-empty', account: b }),
     ]);
-    expect([await isShut(a), await isShut(b)]).toEqual([false, false]);
+    expect([await isFrozen(a), await isFrozen(b)]).toEqual([false, false]);
     const nobody = refused({ why: 'constraint', constraint: 'ledger_account' });
     expect(await together(gate('nobody', true), { transfers: [transfer(a, c, 1n)] })).toEqual([
       nobody,
@@ -241,10 +249,10 @@ describe('the gates of a committer', () => {
     ]);
   });
 
-  it('are open or shut as the account is opened, and never shut for the house', async () => {
+  it('are open or frozen as the account is opened, and never frozen for the house', async () => {
     const [a = '', bank = ''] = await sample.accounts(100n, null);
     const id = fresh('account');
-    const row = { id, currency: 'USD', balance: 0n, held: 0n, floor: 0n, shut: true };
+    const row = { id, currency: 'USD', balance: 0n, held: 0n, floor: 0n, frozen: true };
     const inserts = [{ table: ledger, row: { ...row, created_at: NOW } }];
     const pay = (force: boolean) => [transfer(a, id, 1n, { force })];
     expect(await together({ inserts, transfers: pay(false) })).toEqual([
@@ -253,7 +261,7 @@ describe('the gates of a committer', () => {
     expect(await commit({ inserts, transfers: pay(true) })).toEqual({ ok: true });
     expect(await commit(gate(bank, true))).toEqual({
       ok: false,
-      refusal: { why: 'constraint', constraint: 'ledger_house_open' },
+      refusal: { why: 'constraint', constraint: 'ledger_system_account_not_frozen' },
     });
   });
 
@@ -272,11 +280,11 @@ describe('the gates of a committer', () => {
           second.commit(setOf({ transfers: [aside] })),
           commit(gate(a, true, true)),
         ]);
-        const shut = await isShut(a);
-        expect(deletion?.ok).toBe(shut);
-        if (shut) {
+        const frozen = await isFrozen(a);
+        expect(deletion?.ok).toBe(frozen);
+        if (frozen) {
           won.deletion++;
-          expect(deposit).toEqual({ ok: false, refusal: { why: 'frozen', account: a } });
+          expect(deposit).toEqual({ ok: false, rejection: { why: 'frozen', account: a } });
           expect(await sample.holdings(a)).toEqual(['0/0']);
         } else {
           won.deposit++;

@@ -65,7 +65,7 @@ interface Spec {
   key: number | null;
   name: number | null;
   moves: { from: number; by: number; amount: number; pending: boolean }[];
-  resolves: 'post' | 'release' | null;
+  resolves: 'post' | 'void' | null;
   slip: boolean;
   force: boolean;
   gate: { account: number; frozen: boolean; empty: boolean } | null;
@@ -92,7 +92,7 @@ const spec: fc.Arbitrary<Spec> = fc.record({
     }),
     { maxLength: 3 },
   ),
-  resolves: seldom(fc.constantFrom('post', 'release'), 2),
+  resolves: seldom(fc.constantFrom('post', 'void'), 2),
   slip: rarely(40),
   force: rarely(5),
   gate: seldom(
@@ -296,7 +296,7 @@ function modelAtStart(run: Run): Model {
   for (const [i, id] of run.accountIds.entries()) {
     const floor = FLOORS[i] as bigint | null;
     const balance = STARTS[i] as bigint;
-    const gate = { shut: false, wasShut: false, wasFull: balance !== 0n };
+    const gate = { frozen: false, wasFrozen: false, wasFull: balance !== 0n };
     model.accounts.set(id, { floor, balance, held: 0n, least: balance, ...gate });
   }
   return model;
@@ -322,12 +322,12 @@ async function replayed(run: Run): Promise<Model> {
 async function compare(run: Run, model: Model): Promise<void> {
   const like = [`${run.name}:%`];
   const accounts = await sample.sql(
-    'select id, balance, held, shut from ledger_accounts where id like $1',
+    'select id, balance, held, frozen from ledger_accounts where id like $1',
     like,
   );
-  const wanted = [...model.accounts].map(([id, { balance, held, shut }]) => ({
+  const wanted = [...model.accounts].map(([id, { balance, held, frozen }]) => ({
     id,
-    shut,
+    frozen,
     balance: String(balance),
     held: String(held),
   }));
@@ -369,9 +369,11 @@ describe('createCommitter', () => {
         const model = await replayed(run);
         await compare(run, model);
         for (const { set, outcome } of run.done) {
-          seen[outcome.ok ? 'accepted' : outcome.refusal.why]++;
+          seen[outcome.ok ? 'accepted' : outcome.rejection.why]++;
           if (outcome.ok) continue;
-          expect(deserved(model, set, outcome.refusal), JSON.stringify(outcome.refusal)).toBe(true);
+          expect(deserved(model, set, outcome.rejection), JSON.stringify(outcome.rejection)).toBe(
+            true,
+          );
         }
       }),
       { numRuns: 12, endOnFailure: true }, // how it runs depends on timing, so shrinking tells little

@@ -51,7 +51,7 @@ interface CommitterStats {
 
 export interface Committer {
   /**
-   * Writes a change set, all of it or nothing. A refusal is an answer. It rejects with SERVICE_UNAVAILABLE
+   * Writes a change set, all of it or nothing. A rejection is an answer. It rejects with SERVICE_UNAVAILABLE
    * when too many wait or the database cannot write now, with code OUTCOME_UNKNOWN when the connection broke
    * before the answer, with code NOT_COMMITTED when the committer closed first, and with the database's own
    * error otherwise; nothing was written then, save perhaps for OUTCOME_UNKNOWN.
@@ -195,8 +195,8 @@ export function createCommitter(options: CommitterOptions): Committer {
     commit(set) {
       if (whenDrained) return Promise.reject(notCommitted());
       if (queue.waiting >= maxWaiting) return Promise.reject(tooMany());
-      const refusal = validateTransfers(set.transfers);
-      if (refusal) return Promise.resolve({ ok: false, refusal });
+      const rejection = validateTransfers(set.transfers);
+      if (rejection) return Promise.resolve({ ok: false, rejection });
       if (isEmpty(set)) return Promise.resolve(ACCEPTED);
       return new Promise((resolve, reject) => {
         queue.push(createUnit(set, resolve, reject));

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createSample, NOW, type Sample, things } from '../../../test/kit/app/sample-tables.ts';
 import { table } from '../db/table.ts';
 import { connectLane, isLost, type Lane, openLane } from './lane.ts';
-import { BEGIN, type Bound, bind, insertInto, lookAt, takenIn } from './statements.ts';
+import { BEGIN, type Bound, bind, existingKeys, insertInto, readVersions } from './statements.ts';
 
 let sample: Sample;
 let lanes: Lane[] = [];
@@ -58,10 +58,13 @@ const kill = () =>
 describe('openLane', () => {
   it('runs all statements of a flight as one transaction, and answers each', async () => {
     const lane = await open();
-    const answers = await lane.fly([insert('l1', 'l2'), bind(takenIn(things), ['l2', 'l9'])]);
+    const answers = await lane.execute([
+      insert('l1', 'l2'),
+      bind(existingKeys(things), ['l2', 'l9']),
+    ]);
     expect(answers).toEqual([[], [['l2']]]);
-    const look = bind(lookAt(things), ['l9', 'l1'], [1, 1], [true, false]);
-    expect(await lane.fly([look])).toEqual([
+    const look = bind(readVersions(things), ['l9', 'l1'], [1, 1], [true, false]);
+    expect(await lane.execute([look])).toEqual([
       [
         ['l1', '1'],
         ['l9', null],
@@ -72,47 +75,47 @@ describe('openLane', () => {
   it('leaves nothing behind when any statement fails, and works on', async () => {
     const lane = await open();
     const before = await count();
-    await expect(lane.fly([insert('l3'), insert('l3')])).rejects.toMatchObject({
+    await expect(lane.execute([insert('l3'), insert('l3')])).rejects.toMatchObject({
       code: '23505',
       constraint: 'things_pkey',
     });
     expect(await count()).toBe(before);
-    await lane.fly([insert('l3')]);
+    await lane.execute([insert('l3')]);
     expect(await count()).toBe(before + 1);
   });
 
   it('names a statement that the database does not know as the failure it is', async () => {
     const lane = await open();
     const nowhere = table('nowhere', things.columns);
-    await expect(lane.fly([bind(takenIn(nowhere), ['a'])])).rejects.toMatchObject({
+    await expect(lane.execute([bind(existingKeys(nowhere), ['a'])])).rejects.toMatchObject({
       code: '42P01',
     });
-    expect(await lane.fly([bind(takenIn(things), ['l404'])])).toEqual([[]]);
+    expect(await lane.execute([bind(existingKeys(things), ['l404'])])).toEqual([[]]);
   });
 
   it('sends nothing of a flight with a value that does not fit', async () => {
     const lane = await open();
     const before = await count();
-    const bad = bind(takenIn(things), [1]);
-    await expect(lane.fly([insert('l4'), bad])).rejects.toThrow(TypeError);
+    const bad = bind(existingKeys(things), [1]);
+    await expect(lane.execute([insert('l4'), bad])).rejects.toThrow(TypeError);
     expect(await count()).toBe(before);
   });
 
   it('says that the outcome is unknown when the connection breaks, and connects again', async () => {
     const lane = await open();
-    await lane.fly([bind(BEGIN), insert('l5')]); // left open, so that the end is certain
-    const flight = lane.fly([bind({ name: 'sleep', text: 'select pg_sleep(5)', types: [] })]);
+    await lane.execute([bind(BEGIN), insert('l5')]); // left open, so that the end is certain
+    const flight = lane.execute([bind({ name: 'sleep', text: 'select pg_sleep(5)', types: [] })]);
     const lost = flight.catch(async (error: unknown) => {
       expect(isLost(error)).toBe(true);
       expect(lane.up).toBe(false);
-      await expect(lane.fly([insert('l6')])).rejects.toSatisfy(isLost);
+      await expect(lane.execute([insert('l6')])).rejects.toSatisfy(isLost);
       return 'lost';
     });
     await sleep(50);
     await kill();
     expect(await lost).toBe('lost');
     while (!lane.up) await sleep(10);
-    await lane.fly([insert('l5')]);
+    await lane.execute([insert('l5')]);
   });
 
   it('notices a connection that breaks while nothing is going on', async () => {
@@ -121,12 +124,12 @@ describe('openLane', () => {
     await kill();
     while (ups === before) await sleep(5); // it may be down for less than a look at `up` would notice
     expect(lane.up).toBe(true);
-    expect(await lane.fly([bind(takenIn(things), ['l404'])])).toEqual([[]]);
+    expect(await lane.execute([bind(existingKeys(things), ['l404'])])).toEqual([[]]);
   });
 
   it('gives a silent connection up', async () => {
     const lane = await open(100);
-    const flight = lane.fly([bind({ name: 'sleep', text: 'select pg_sleep(5)', types: [] })]);
+    const flight = lane.execute([bind({ name: 'sleep', text: 'select pg_sleep(5)', types: [] })]);
     await expect(flight).rejects.toSatisfy(isLost);
   });
 

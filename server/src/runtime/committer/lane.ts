@@ -17,7 +17,7 @@ export interface Lane {
    * Runs statements in one trip and answers the rows of each. Rejects with the database's error when
    * nothing was done, and with code OUTCOME_UNKNOWN when the connection was lost on the way.
    */
-  fly(statements: readonly Bound[]): Promise<Answer[][]>;
+  execute(statements: readonly Bound[]): Promise<Answer[][]>;
   end(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export const isLost = (error: unknown): boolean =>
   (error as { code?: unknown } | null)?.code === 'OUTCOME_UNKNOWN';
 
 /** Whether PostgreSQL refused and rolled back, as opposed to going away in the middle. */
-const isRefusal = ({ code }: { code?: unknown }) =>
+const isRejection = ({ code }: { code?: unknown }) =>
   typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^(57P|08|25P03)/.test(code);
 
 const LANE_SETTINGS = [
@@ -182,7 +182,7 @@ export function openLane({ connect, onUp, timeoutMs }: LaneOptions): Lane {
   let sink = createSink(65_536);
   let client: pg.Client | undefined;
 
-  function drop(which: pg.Client): void {
+  function disconnect(which: pg.Client): void {
     if (client !== which) return;
     client = undefined;
     which.connection.stream.destroy();
@@ -197,7 +197,7 @@ export function openLane({ connect, onUp, timeoutMs }: LaneOptions): Lane {
         prepared.clear();
         sink = createSink(65_536); // the old one may still be on its way to a dead socket
         client = fresh;
-        fresh.on('error', () => drop(fresh)).on('end', () => drop(fresh));
+        fresh.on('error', () => disconnect(fresh)).on('end', () => disconnect(fresh));
         return onUp();
       } catch {
         await sleep(delayMs, undefined, { signal: ended.signal }).catch(() => undefined);
@@ -206,19 +206,19 @@ export function openLane({ connect, onUp, timeoutMs }: LaneOptions): Lane {
     }
   }
 
-  async function fly(statements: readonly Bound[]): Promise<Answer[][]> {
+  async function execute(statements: readonly Bound[]): Promise<Answer[][]> {
     const current = client;
     if (!current) throw unknownOutcome('the lane is down');
     const fresh = new Set<string>();
     const message = encode(sink, statements, prepared, fresh);
-    const timer = setTimeout(() => drop(current), timeoutMs);
+    const timer = setTimeout(() => disconnect(current), timeoutMs);
     try {
       const answers = await send(current, message);
       for (const name of fresh) prepared.add(name);
       return answers;
     } catch (error) {
-      if (client === current && isRefusal(error as { code?: unknown })) throw error;
-      drop(current);
+      if (client === current && isRejection(error as { code?: unknown })) throw error;
+      disconnect(current);
       throw unknownOutcome(error);
     } finally {
       clearTimeout(timer);
@@ -230,7 +230,7 @@ export function openLane({ connect, onUp, timeoutMs }: LaneOptions): Lane {
     get up() {
       return client !== undefined;
     },
-    fly,
+    execute: execute,
     async end() {
       ended.abort();
       const last = client;

@@ -1,6 +1,6 @@
 // Accounts of the ledger: their table, and the two functions that open accounts or set their floors outside
 // a batch. Everything else about them is written by the committer with the postings.
-import type { Time } from '../../kernel/world.ts';
+import type { Time } from '../../kernel/effects.ts';
 import { pgArray } from '../db/arrays.ts';
 import type { Database } from '../db/database.ts';
 import { col, type RowOf, table } from '../db/table.ts';
@@ -16,7 +16,7 @@ export const ledgerAccounts = table('ledger_accounts', {
   /** Spendable may not fall below it; null for accounts of the house. */
   floor: col.int8.null,
   /** No new transfer from it or to it. Set by `ctx.freeze`, `ctx.unfreeze`; never of a system account. */
-  shut: col.bool,
+  frozen: col.bool,
   created_at: col.time,
 });
 

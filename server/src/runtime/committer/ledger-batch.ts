@@ -1,21 +1,27 @@
 // The postings of a batch as statements: what to write in one trip, and what to read before they are judged.
-import { type Account, type Books, type Stored, sumOf, transferKey } from '../../ledger/books.ts';
+import {
+  type Account,
+  type Books,
+  type KnownTransfer,
+  sumOf,
+  transferKey,
+} from '../../ledger/books.ts';
 import { resolves, storedStep, type TransferRow } from '../../ledger/transfer.ts';
 import type { ChangeSet } from './change-set.ts';
-import { column, columns, type Look } from './columns.ts';
+import { type BatchRead, column, columns } from './columns.ts';
 import type { Answer } from './lane.ts';
 import {
   EFFECT_NAMES,
   FREEZE_NAMES,
   INSERT_TRANSFERS,
   LOCK_ACCOUNTS,
-  LOOK_AT_ACCOUNTS,
-  LOOK_AT_TRANSFERS,
   MATCH_ACCOUNTS,
   MATCH_PENDING,
   NAMED_NAMES,
   PENDING_NAMES,
   POST_BALANCES,
+  READ_ACCOUNTS,
+  READ_TRANSFERS,
   SET_FREEZES,
   TRANSFER_NAMES,
 } from './ledger-statements.ts';
@@ -62,7 +68,7 @@ export function postingWrites(sets: readonly ChangeSet[]): Bound[] | undefined {
 
 /** An answer of LOOK_AT_TRANSFERS, and of LOOK_AT_ACCOUNTS. */
 type TransferAnswer = [
-  phase: Stored['phase'],
+  phase: KnownTransfer['phase'],
   transactionId: string,
   step: string,
   debit: string,
@@ -76,7 +82,7 @@ type AccountAnswer = [
   balance: string,
   held: string,
   floor: string | null,
-  shut: string,
+  frozen: string,
 ];
 
 function readTransfers(rows: readonly Answer[], { books }: Known): void {
@@ -88,19 +94,19 @@ function readTransfers(rows: readonly Answer[], { books }: Known): void {
 }
 
 function readAccounts(rows: readonly Answer[], { books }: Known): void {
-  for (const [id, currency, balance, held, floor, shut] of rows as AccountAnswer[]) {
+  for (const [id, currency, balance, held, floor, frozen] of rows as AccountAnswer[]) {
     books.accounts.set(id, {
       currency,
       balance: BigInt(balance),
       held: BigInt(held),
       floor: floor === null ? null : BigInt(floor),
-      frozen: shut === 't',
+      frozen: frozen === 't',
     });
   }
 }
 
 /** Statements that lock and read what the postings touch. */
-export function postingLooks(sets: readonly ChangeSet[]): Look<Known>[] {
+export function postingReads(sets: readonly ChangeSet[]): BatchRead<Known>[] {
   const transfers = sets.flatMap((set) => set.transfers);
   const freezes = sets.flatMap((set) => set.freezes);
   if (transfers.length + freezes.length === 0) return [];
@@ -113,8 +119,8 @@ export function postingLooks(sets: readonly ChangeSet[]): Look<Known>[] {
     ...freezes.map((each) => each.account),
   ]);
   return [
-    { bound: bind(LOOK_AT_TRANSFERS, ...columns(named, ['id', 'step'])), read: readTransfers },
-    { bound: bind(LOOK_AT_ACCOUNTS, [...accounts]), read: readAccounts },
+    { bound: bind(READ_TRANSFERS, ...columns(named, ['id', 'step'])), read: readTransfers },
+    { bound: bind(READ_ACCOUNTS, [...accounts]), read: readAccounts },
   ];
 }
 
@@ -128,7 +134,7 @@ export function openedAccounts({ inserts }: ChangeSet): Map<string, Account> {
       balance: (row.balance as bigint | undefined) ?? 0n,
       held: (row.held as bigint | undefined) ?? 0n,
       floor: (row.floor as bigint | null | undefined) ?? null,
-      frozen: row.shut === true,
+      frozen: row.frozen === true,
     });
   }
   return opened;

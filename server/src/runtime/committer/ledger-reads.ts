@@ -10,7 +10,7 @@ import {
 } from './ledger-statements.ts';
 
 /** Whether money of the transaction moved in one of these steps. */
-export async function hasMoved(
+export async function hasTransfersIn(
   db: Pick<Database, 'query'>,
   transactionId: string,
   ...steps: readonly string[]

@@ -50,7 +50,7 @@ const NAMED_TYPES: ColumnType[] = ['text', 'text', 'bool'];
 /** Parameters: account id, currency, whether it must not be frozen. Every one must be such an account. */
 export const MATCH_ACCOUNTS = statement(
   `select batch_guard(count(*) = cardinality($1), 'account') from ledger_accounts t
-    join ${unnest(NAMED_TYPES, NAMED_NAMES)} using (id, currency) where not (x.guarded and t.shut)`,
+    join ${unnest(NAMED_TYPES, NAMED_NAMES)} using (id, currency) where not (x.guarded and t.frozen)`,
   NAMED_TYPES,
 );
 
@@ -61,14 +61,14 @@ export const LOCK_ACCOUNTS = statement(
 );
 
 /** Parameter: account ids. Locks, and answers id, currency, balance, held, floor and whether it is frozen. */
-export const LOOK_AT_ACCOUNTS = statement(
-  `select id, currency, balance, held, floor, shut from ledger_accounts
+export const READ_ACCOUNTS = statement(
+  `select id, currency, balance, held, floor, frozen from ledger_accounts
     where id = any($1::text[]) order by id collate "C" for no key update`,
   ['text'],
 );
 
 /** Parameters: transaction_id, step. Answers the transfers there are. */
-export const LOOK_AT_TRANSFERS = statement(
+export const READ_TRANSFERS = statement(
   `select ${['phase', ...PENDING_NAMES].map((name) => `t.${name}`).join(', ')}
     from ${unnest(['text', 'text'], ['transaction_id', 'step'])}
     join ledger_transfers t using (transaction_id, step)`,
@@ -88,7 +88,7 @@ export const POST_BALANCES = statement(
       from ${unnest(EFFECT_TYPES, EFFECT_NAMES)}
       where t.id = x.id and t.currency = x.currency
         and (t.floor is null or t.balance - t.held + x.low >= t.floor)
-        and not (x.guarded and t.shut) returning 1)
+        and not (x.guarded and t.frozen) returning 1)
     select batch_guard(count(*) = cardinality($1), 'balance') from done`,
   EFFECT_TYPES,
 );
@@ -98,7 +98,7 @@ const FREEZE_TYPES: ColumnType[] = ['text', 'bool', 'int8', 'int8'];
 
 /** Parameters: id, frozen, balance and held that there must be, null for any amount. */
 export const SET_FREEZES = statement(
-  `with done as (update ledger_accounts t set shut = x.frozen
+  `with done as (update ledger_accounts t set frozen = x.frozen
       from ${unnest(FREEZE_TYPES, FREEZE_NAMES)}
       where t.id = x.id and t.balance = coalesce(x.balance, t.balance)
         and t.held = coalesce(x.held, t.held) returning 1)

@@ -65,7 +65,7 @@ export interface Queue {
   clear(): Unit[];
 }
 
-const ALONE = -1;
+const EXCLUSIVE = -1;
 const COMPACT_AT = 1_024;
 
 export function createQueue(): Queue {
@@ -75,10 +75,11 @@ export function createQueue(): Queue {
   let head = 0;
 
   const isFree = ({ exclusive, shared }: Unit) =>
-    exclusive.every((key) => !claims.has(key)) && shared.every((key) => claims.get(key) !== ALONE);
+    exclusive.every((key) => !claims.has(key)) &&
+    shared.every((key) => claims.get(key) !== EXCLUSIVE);
 
   function claim({ exclusive, shared }: Unit): void {
-    for (const key of exclusive) claims.set(key, ALONE);
+    for (const key of exclusive) claims.set(key, EXCLUSIVE);
     for (const key of shared) claims.set(key, (claims.get(key) ?? 0) + 1);
   }
 

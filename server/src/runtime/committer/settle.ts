@@ -3,7 +3,7 @@
 // reason, or a group that the caller has to halve.
 import type pg from 'pg';
 import { Fault } from '../../kernel/fault.ts';
-import { looks, type TableOrder, writes } from './batch.ts';
+import { batchReads, batchWrites, type TableOrder } from './batch.ts';
 import type { ChangeSet, Outcome } from './change-set.ts';
 import { isLost, type Lane } from './lane.ts';
 import { BEGIN, bind, COMMIT, ROLLBACK } from './statements.ts';
@@ -20,7 +20,7 @@ export interface Tally {
 type DatabaseError = pg.DatabaseError;
 
 const ACCEPTED: Outcome = { ok: true };
-const MAX_TRIES = 3;
+const MAX_ATTEMPTS = 3;
 
 const GUARD = 'GC001';
 const UNIQUE = '23505';
@@ -29,7 +29,7 @@ const LOCK_TIMEOUT = '55P03';
 const RACES = new Set([GUARD, '40001', '40P01']); // a guard, a serialization failure, a deadlock
 
 /** Whether looking and judging can tell which change sets are to blame. */
-function worthJudging(error: unknown, sets: readonly ChangeSet[]): boolean {
+function needsValidation(error: unknown, sets: readonly ChangeSet[]): boolean {
   const { code, table, constraint } = error as DatabaseError;
   if (RACES.has(code ?? '')) return true;
   if (code === CHECK) return table === 'ledger_accounts';
@@ -41,8 +41,7 @@ function worthJudging(error: unknown, sets: readonly ChangeSet[]): boolean {
 }
 
 /** Out of disk, cancelled, read-only after a failover: nobody's fault, and halving would not help. */
-const isEverybodys = (error: unknown) =>
-  /^(53|57|58|25006)/.test((error as DatabaseError).code ?? '');
+const isShared = (error: unknown) => /^(53|57|58|25006)/.test((error as DatabaseError).code ?? '');
 
 /** Nothing was written, and the same may well work a little later. */
 const unavailable = (cause: unknown) =>
@@ -56,7 +55,7 @@ function blamed(error: unknown): Verdict {
   const { code, constraint } = error as DatabaseError;
   if (code === LOCK_TIMEOUT || RACES.has(code ?? '')) return unavailable(error);
   if (code?.startsWith('23') && constraint) {
-    return { ok: false, refusal: { why: 'constraint', constraint } };
+    return { ok: false, rejection: { why: 'constraint', constraint } };
   }
   return error instanceof Error ? error : new Error('commit failed', { cause: error });
 }
@@ -67,16 +66,16 @@ async function careful(
   order: TableOrder,
 ): Promise<Verdict[]> {
   try {
-    const { bounds, judge } = looks(sets, order);
-    const [, ...answers] = await lane.fly([bind(BEGIN), ...bounds]);
+    const { bounds, judge } = batchReads(sets, order);
+    const [, ...answers] = await lane.execute([bind(BEGIN), ...bounds]);
     const refusals = judge(answers);
     const accepted = sets.filter((_, i) => !refusals[i]);
-    const bodies = writes(accepted, order);
+    const bodies = batchWrites(accepted, order);
     if (!bodies) throw new Error('accepted change sets disagree about the currency of an account');
-    await lane.fly(accepted.length ? [...bodies, bind(COMMIT)] : [bind(ROLLBACK)]);
-    return refusals.map((refusal) => (refusal ? { ok: false, refusal } : ACCEPTED));
+    await lane.execute(accepted.length ? [...bodies, bind(COMMIT)] : [bind(ROLLBACK)]);
+    return refusals.map((refusal) => (refusal ? { ok: false, rejection: refusal } : ACCEPTED));
   } catch (error) {
-    if (!isLost(error)) await lane.fly([bind(ROLLBACK)]);
+    if (!isLost(error)) await lane.execute([bind(ROLLBACK)]);
     throw error;
   }
 }
@@ -87,14 +86,14 @@ async function together(
   order: TableOrder,
   tally: Tally,
 ): Promise<Verdict[]> {
-  const bounds = writes(sets, order);
+  const bounds = batchWrites(sets, order);
   try {
     if (bounds) {
-      await lane.fly(bounds);
+      await lane.execute(bounds);
       return sets.map(() => ACCEPTED);
     }
   } catch (error) {
-    if (!worthJudging(error, sets)) throw error;
+    if (!needsValidation(error, sets)) throw error;
   }
   tally.careful++;
   return careful(lane, sets, order);
@@ -115,10 +114,10 @@ export async function settle(
       return await together(lane, sets, order, tally);
     } catch (error) {
       if (isLost(error)) throw error;
-      if (isEverybodys(error)) return sets.map(() => unavailable(error));
+      if (isShared(error)) return sets.map(() => unavailable(error));
       tally.retries++;
       if (sets.length > 1) return undefined;
-      if (tries === MAX_TRIES || !worthJudging(error, sets)) return [blamed(error)];
+      if (tries === MAX_ATTEMPTS || !needsValidation(error, sets)) return [blamed(error)];
     }
   }
 }

@@ -96,7 +96,7 @@ export const updateOf = derived((table) => {
 });
 
 /** Parameters: id, version as read. All rows must be met. */
-export const removeFrom = derived((table) => {
+export const deleteFrom = derived((table) => {
   const types: ColumnType[] = ['text', 'int4'];
   return statement(
     `with done as (delete from ${quoted(table.name)} t
@@ -125,7 +125,7 @@ const mixed = (table: Table) => {
 };
 
 /** Parameters: id, version as read, whether it is to change. Locks all and checks the versions. */
-export const leanOn = derived((table) =>
+export const lockAndMatch = derived((table) =>
   statement(
     `select batch_guard(count(*) filter (where version = wanted) = cardinality($1), 'version')
       from (${mixed(table)}) locked`,
@@ -133,13 +133,13 @@ export const leanOn = derived((table) =>
   ),
 );
 
-/** As `leanOn`, but answers id and version (null for a missing row) instead of judging. */
-export const lookAt = derived((table) =>
+/** As `lockAndMatch`, but answers id and version (null for a missing row) instead of judging. */
+export const readVersions = derived((table) =>
   statement(`select id, version from (${mixed(table)}) locked`, ['text', 'int4', 'bool']),
 );
 
 /** Parameter: ids. Answers those that are taken. */
-export const takenIn = derived((table) =>
+export const existingKeys = derived((table) =>
   statement(`select id from ${quoted(table.name)} where id = any($1::text[])`, ['text']),
 );
 

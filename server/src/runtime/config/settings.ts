@@ -4,36 +4,36 @@
 import { isIP } from 'node:net';
 import { readUrl } from '../../kernel/net/url.ts';
 import {
-  folderComplaint,
+  folderProblem,
   listOf,
   matches,
+  problemUnless,
   type Setting,
-  serviceComplaint,
-  unless,
+  serviceUrlProblem,
 } from '../../kernel/settings.ts';
 import { LEVELS } from '../observability/log.ts';
 
-function urlComplaint(text: string): string | undefined {
-  const complaint = 'must look like postgresql://user:password@host:5432/database';
+function urlProblem(text: string): string | undefined {
+  const problem = 'must look like postgresql://user:password@host:5432/database';
   // A unix socket as ?host= leaves the place of the host empty, which the URL parser refuses.
   const filled = text.replace(/^(postgres(?:ql)?:\/\/[^/@]*@)(?=[/?])/, '$1localhost');
-  return unless(/^postgres(ql)?:\/\//.test(text) && readUrl(filled) !== undefined, complaint);
+  return problemUnless(/^postgres(ql)?:\/\//.test(text) && readUrl(filled) !== undefined, problem);
 }
 
 /** Long enough for the holder to read of it, and no longer than anybody would wait. */
-function recoveryComplaint(text: string): string | undefined {
+function recoveryProblem(text: string): string | undefined {
   const isGood = /^\d{2,3}$/.test(text) && Number(text) >= 24 && Number(text) <= 720;
-  return unless(isGood, 'must be a number of hours from 24 to 720');
+  return problemUnless(isGood, 'must be a number of hours from 24 to 720');
 }
 
 /** Addresses, and networks like 10.0.0.0/8. */
-function networksComplaint(text: string): string | undefined {
+function networksProblem(text: string): string | undefined {
   const isGood = (each: string) => {
     const [, address = '', bits = '0'] = /^([0-9a-f:.]+)(?:\/(\d{1,3}))?$/i.exec(each) ?? [];
     return Number(bits) <= ({ 4: 32, 6: 128 }[isIP(address)] ?? -1);
   };
-  const complaint = 'must be addresses or networks like 10.0.0.0/8, with commas between';
-  return unless(listOf(text).every(isGood), complaint);
+  const problem = 'must be addresses or networks like 10.0.0.0/8, with commas between';
+  return problemUnless(listOf(text).every(isGood), problem);
 }
 
 /** 32 bytes from hexadecimal or base64 (either alphabet, padding optional). */
@@ -44,7 +44,7 @@ export function keyFrom(text: string): Uint8Array | undefined {
 }
 
 const perSecond = (text: string) =>
-  unless(/^\d{1,6}$/.test(text), 'must be a number from 0, which sets no limit, to 999999');
+  problemUnless(/^\d{1,6}$/.test(text), 'must be a number from 0, which sets no limit, to 999999');
 
 export const SERVER_SETTINGS: readonly Setting[] = [
   {
@@ -52,63 +52,67 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'port',
     fallback: '4000',
     value: 'NUMBER',
-    help: 'port to listen on; 0 takes any free one',
-    complaint: (text) =>
-      unless(/^\d{1,5}$/.test(text) && Number(text) < 65_536, 'must be a number from 0 to 65535'),
+    help: 'port to listen on; 0 selects a free one',
+    validate: (text) =>
+      problemUnless(
+        /^\d{1,5}$/.test(text) && Number(text) < 65_536,
+        'must be a number from 0 to 65535',
+      ),
   },
   {
     env: 'HOST',
     flag: 'host',
     fallback: '127.0.0.1',
     value: 'ADDRESS',
-    help: 'address to listen on; 0.0.0.0 for all',
-    complaint: matches(/^[A-Za-z0-9._:-]{1,253}$/, 'must be an address or a host name'),
+    help: 'address to listen on; 0.0.0.0 for all interfaces',
+    validate: matches(/^[A-Za-z0-9._:-]{1,253}$/, 'must be an address or a host name'),
   },
   {
     env: 'RAILHEAD_DATA_DIR',
     flag: 'data-dir',
     fallback: '.railhead',
     value: 'FOLDER',
-    help: 'database, credentials and keys; a relative path starts at the checkout',
-    complaint: folderComplaint,
+    help: 'folder of database, credentials and keys; relative to the checkout',
+    validate: folderProblem,
   },
   {
     env: 'DATABASE_URL',
     flag: 'database-url',
     value: 'URL',
-    help: 'a PostgreSQL 15 or newer to use instead of the embedded one',
-    complaint: urlComplaint,
+    help: 'PostgreSQL 15 or newer to use instead of the embedded one',
+    validate: urlProblem,
   },
   {
     env: 'RAILHEAD_CLIENT_ID',
     flag: 'client-id',
     value: 'TEXT',
-    help: "fixed client id of the first platform's token",
-    complaint: matches(/^[!-9;-~]{1,128}$/, 'must be 1 to 128 visible characters without ":"'),
+    help: 'fixed client id of the API token of the first platform',
+    validate: matches(/^[!-9;-~]{1,128}$/, 'must be 1 to 128 visible characters without ":"'),
   },
   {
     env: 'RAILHEAD_CLIENT_SECRET',
     flag: 'client-secret',
     value: 'TEXT',
-    help: 'its secret; both or neither',
-    complaint: matches(/^[!-~]{1,256}$/, 'must be 1 to 256 visible characters'),
+    help: 'client secret of that token; set both or neither',
+    validate: matches(/^[!-~]{1,256}$/, 'must be 1 to 256 visible characters'),
   },
   {
     env: 'RAILHEAD_MASTER_KEY',
     flag: 'master-key',
     value: 'KEY',
-    help: 'seals stored secrets: 32 bytes, hexadecimal or base64; made in the data folder when absent',
-    complaint: (text) => unless(keyFrom(text) !== undefined, 'must be 32 bytes in hex or base64'),
+    help: 'key that encrypts stored secrets: 32 bytes in hex or base64; generated if absent',
+    validate: (text) =>
+      problemUnless(keyFrom(text) !== undefined, 'must be 32 bytes in hex or base64'),
   },
   {
     env: 'RAILHEAD_SERVICE_WORD',
     flag: 'service-word',
     fallback: 'Service',
     value: 'WORD',
-    help: 'the word in names such as X-Service-Signature',
-    complaint: matches(
+    help: 'prefix of names such as X-Service-Signature',
+    validate: matches(
       /^[A-Z][A-Za-z0-9]{0,31}$/,
-      'must be a capital and up to 31 letters or digits',
+      'must be a capital letter and up to 31 letters or digits',
     ),
   },
   {
@@ -116,68 +120,75 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'rate-limit',
     fallback: '500',
     value: 'NUMBER',
-    help: 'requests per second of one platform in each process, twice as many at once; 0 for no limit',
-    complaint: perSecond,
+    help: 'requests per second of a platform, per process; burst of twice as many; 0: no limit',
+    validate: perSecond,
   },
   {
     env: 'RAILHEAD_RATE_LIMIT_QUOTES',
     flag: 'rate-limit-quotes',
     fallback: '100',
     value: 'NUMBER',
-    help: 'quotes and imports per second that one platform may create, likewise',
-    complaint: perSecond,
+    help: 'quotes and imports per second of a platform; burst and 0 as above',
+    validate: perSecond,
   },
   {
     env: 'RAILHEAD_RATE_LIMIT_REFUSED',
     flag: 'rate-limit-refused',
     fallback: '20',
     value: 'NUMBER',
-    help: 'rejected credentials per second from one address, likewise',
-    complaint: perSecond,
+    help: 'rejected credentials per second of an IP address; burst and 0 as above',
+    validate: perSecond,
   },
   {
     env: 'RAILHEAD_RATE_LIMIT_ADDRESS',
     flag: 'rate-limit-address',
     fallback: '100',
     value: 'NUMBER',
-    help: 'requests per second from one address that need no credential, likewise',
-    complaint: perSecond,
+    help: 'requests without credential per second of an IP address; burst and 0 as above',
+    validate: perSecond,
   },
   {
     env: 'RAILHEAD_RATE_LIMIT_BYTES',
     flag: 'rate-limit-bytes',
     fallback: '4194304',
     value: 'NUMBER',
-    help: 'bytes of request bodies per second of one platform, likewise; files wait for it',
-    complaint: matches(/^\d{1,12}$/, 'must be a number from 0, which sets no limit'),
+    help: 'bytes of request bodies per second of a platform; uploads are slowed down to it',
+    validate: matches(/^\d{1,12}$/, 'must be a number from 0, which sets no limit'),
   },
   {
     env: 'RAILHEAD_TRUSTED_PROXIES',
     flag: 'trusted-proxies',
     value: 'ADDRESSES',
-    help: 'proxies whose X-Forwarded-For tells where a request is from, commas between',
-    complaint: networksComplaint,
+    help: 'proxies whose X-Forwarded-For header is trusted, separated by commas',
+    validate: networksProblem,
   },
   {
     env: 'RAILHEAD_WALLET_RECOVERY',
     flag: 'wallet-recovery',
     value: 'HOURS',
-    help: "hours until an operator can recover a wallet's sign-in, 24 to 720; off when absent",
-    complaint: recoveryComplaint,
+    help: 'hours until an account recovery takes effect, 24 to 720; disabled if absent',
+    validate: recoveryProblem,
   },
   {
     env: 'RAILHEAD_PUBLIC_URL',
     flag: 'public-url',
     value: 'URL',
-    help: 'address that links to pages of this server begin with; where it listens when absent',
-    complaint: serviceComplaint,
+    help: 'base URL of links to hosted pages; the listening address if absent',
+    validate: serviceUrlProblem,
   },
   {
     env: 'RAILHEAD_LOOPBACK_WEBHOOKS',
     flag: 'loopback-webhooks',
     value: 'CHOICE',
-    help: 'sandbox webhooks to this machine: allowed or refused; refused in production by default',
-    complaint: matches(/^(allowed|refused)$/, 'must be allowed or refused'),
+    help: 'sandbox webhooks to this machine: allowed or refused; default in production: refused',
+    validate: matches(/^(allowed|refused)$/, 'must be allowed or refused'),
+  },
+  {
+    env: 'RAILHEAD_SAMPLE_CUSTOMER',
+    flag: 'sample-customer',
+    value: 'CHOICE',
+    help: 'customer for the first platform: create or none; default in production: none',
+    validate: matches(/^(create|none)$/, 'must be create or none'),
   },
   {
     env: 'LOG_LEVEL',
@@ -185,13 +196,16 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     fallback: 'info',
     value: 'LEVEL',
     help: LEVELS.join(', '),
-    complaint: (text) =>
-      unless((LEVELS as readonly string[]).includes(text), `must be one of ${LEVELS.join(', ')}`),
+    validate: (text) =>
+      problemUnless(
+        (LEVELS as readonly string[]).includes(text),
+        `must be one of ${LEVELS.join(', ')}`,
+      ),
   },
   {
     env: 'NODE_ENV',
     value: 'production',
     help: 'production requires RAILHEAD_MASTER_KEY',
-    complaint: () => undefined,
+    validate: () => undefined,
   },
 ];

@@ -52,7 +52,7 @@ interface DatabaseOptions {
   statementTimeoutMs?: number;
 }
 
-const MOST_FOUND = 1_000;
+const MAX_FOUND = 1_000;
 
 /** For a `find` that must not stop at those: far more than belongs to any one customer. */
 export const ALL_OF_ONE = { limit: 100_000 } as const;
@@ -66,7 +66,7 @@ export async function allRows<T extends Table>(
   const all: RowOf<T>[] = [];
   let cursor: string | undefined;
   do {
-    const found = await page(table, { filters, sort: 'asc', limit: MOST_FOUND, cursor });
+    const found = await page(table, { filters, sort: 'asc', limit: MAX_FOUND, cursor });
     all.push(...found.rows);
     cursor = found.nextCursor;
   } while (cursor);
@@ -137,7 +137,7 @@ function createReader(run: Run) {
 }
 
 function findSql<T extends Table>(table: T, where: object, options: FindOptions<T>): Sql {
-  const { orderBy, descending = false, limit = MOST_FOUND } = options;
+  const { orderBy, descending = false, limit = MAX_FOUND } = options;
   const filters = Object.entries(where).map(
     ([column, value]): Filter => ({ column, op: '=', value }),
   );

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import type { Time } from '../../kernel/world.ts';
+import type { Time } from '../../kernel/effects.ts';
 import { projectRoot } from '../config/root.ts';
 
 interface Migration {
@@ -57,11 +57,14 @@ function pending(files: Migration[], applied: Applied[]): Migration[] {
   for (const { name, checksum } of applied) {
     const file = known.get(name);
     if (!file) {
-      throw refusal(`The database has migration ${name}, unknown here. Use a newer Railhead.`);
+      throw refusal(
+        `The database has migration ${name}, which this version lacks. Use a newer Railhead.`,
+      );
     }
     if (file.checksum !== checksum) {
       throw refusal(
-        `Migration ${name} was changed after it was applied. Restore it, add a new one.`,
+        `Migration ${name} was changed after it was applied. Restore it and add a new ` +
+          'migration.',
       );
     }
   }
@@ -121,7 +124,7 @@ export async function migrate(
   try {
     const { rows } = await client.query<{ server_version_num: string }>('show server_version_num');
     if (Number(rows[0]?.server_version_num) < OLDEST) {
-      throw refusal('The database is older than PostgreSQL 15. Use a newer one.');
+      throw refusal('PostgreSQL 15 or newer is required; the database is older.');
     }
     // Looked at without the lock first: most starts find everything done.
     if (pending(files, await readApplied(client)).length === 0) return [];

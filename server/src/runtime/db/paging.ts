@@ -1,8 +1,9 @@
 // Conditions and pages as SQL text and values. A page goes on from a place in the order (created_at, id)
 // rather than skipping rows, so page one thousand costs what page one costs; the place travels to the
 // client and back as a cursor that says nothing to it.
+
+import type { Time } from '../../kernel/effects.ts';
 import { invalidField } from '../../kernel/fault.ts';
-import type { Time } from '../../kernel/world.ts';
 import { pgArray } from './arrays.ts';
 import type { ColumnType, RowOf, Table } from './table.ts';
 
@@ -61,8 +62,8 @@ export interface Sql {
   values: unknown[];
 }
 
-const MOST_ROWS = 1_000;
-const MOST_COUNTED = 10_000;
+const MAX_ROWS = 1_000;
+const MAX_COUNTED = 10_000;
 
 export const quoted = (name: string) => `"${name}"`;
 
@@ -184,7 +185,7 @@ function begin(query: PageQuery): { filters: readonly Filter[]; place?: Place } 
 /** The rows of a page and one more, which tells whether there is a next. */
 export function pageSql(table: Table, query: PageQuery): Sql {
   const { sort, limit } = query;
-  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_ROWS) {
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_ROWS) {
     throw new RangeError(`a page of ${limit} rows`);
   }
   const values: unknown[] = [];
@@ -208,7 +209,7 @@ export function pageSql(table: Table, query: PageQuery): Sql {
 /** Counts what matches, but never more than it takes to know that it is too many to tell. */
 export function countSql(table: Table, { filters }: PageQuery): Sql {
   const values: unknown[] = [];
-  const most = `limit ${MOST_COUNTED + 1}`;
+  const most = `limit ${MAX_COUNTED + 1}`;
   // In order, or else the table itself may be read from its beginning, past everybody else's rows.
   const walk = `order by created_at, id ${most}`;
   const each = branches(table, filters, values).map(
@@ -231,6 +232,6 @@ export function pageOf<T extends Table>(
     rows,
     hasMore,
     ...(hasMore && last ? { nextCursor: cursorOf(last) } : {}),
-    ...(count <= MOST_COUNTED ? { totalCount: count } : {}),
+    ...(count <= MAX_COUNTED ? { totalCount: count } : {}),
   };
 }

@@ -38,8 +38,8 @@ interface Slot {
   load: number;
 }
 
-const MOST_UNDER_WAY = 20_000;
-const MOST_NAMES = 500;
+const MAX_UNDER_WAY = 20_000;
+const MAX_NAMES = 500;
 
 /** A time as PostgreSQL writes it to a session in UTC, in milliseconds. Finer digits are dropped. */
 function parseTime(text: string): number {
@@ -106,7 +106,7 @@ export function createPool({ url, size, statementTimeoutMs }: PoolOptions): Pool
 
   function nameOf(text: string): string | undefined {
     const known = names.get(text);
-    if (known || names.size >= MOST_NAMES) return known;
+    if (known || names.size >= MAX_NAMES) return known;
     const name = `read_${names.size + 1}`;
     names.set(text, name);
     return name;
@@ -137,8 +137,9 @@ export function createPool({ url, size, statementTimeoutMs }: PoolOptions): Pool
   }
 
   async function run(statement: Statement): Promise<ResultRow[]> {
-    if (closed) throw unavailable('The server is stopping.');
-    if (underWay >= MOST_UNDER_WAY) throw unavailable('Too many requests are waiting.');
+    if (closed) throw unavailable('The server is shutting down. Retry the request.');
+    if (underWay >= MAX_UNDER_WAY)
+      throw unavailable('Too many requests are waiting for the database. Retry the request.');
     underWay++;
     try {
       for (let tries = statement.repeatable ? 2 : 1; ; tries--) {
@@ -147,7 +148,8 @@ export function createPool({ url, size, statementTimeoutMs }: PoolOptions): Pool
           return await runOn(slot, statement);
         } catch (error) {
           if (!isBroken(error)) throw error;
-          if (tries === 1) throw unavailable('The database cannot be reached.', error);
+          if (tries === 1)
+            throw unavailable('The database is unavailable. Retry the request.', error);
         }
       }
     } finally {

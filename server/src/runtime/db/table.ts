@@ -2,9 +2,10 @@
 // a broken unique key means.
 // The committer derives every statement from this and reads derive the row type, so a new table needs a
 // migration and a description, and no SQL of its own.
+
+import type { Time } from '../../kernel/effects.ts';
 import type { Fault } from '../../kernel/fault.ts';
 import type { Lifecycle } from '../../kernel/states.ts';
-import type { Time } from '../../kernel/world.ts';
 
 /** `json` is parsed on reading; `text` may hold JSON that nobody needs parsed. `int8s`, `texts`: arrays. */
 export type ColumnType =
@@ -64,7 +65,7 @@ export const col = {
 type Columns = Record<string, Column>;
 
 /** A lifecycle that the rows of a table go through, and where a row says how far it has come. */
-interface LifeOf<R = Record<string, unknown>> {
+interface TableLifecycle<R = Record<string, unknown>> {
   state(row: R): string;
   states: Lifecycle | ((row: R) => Lifecycle);
 }
@@ -90,9 +91,9 @@ export interface Table<C extends Columns = Columns, R = RowOfColumns<C>> extends
   /** Name of a unique constraint or index → the fault to answer when it is broken. */
   readonly unique: Readonly<Record<string, () => Fault>>;
   /** Unique keys that two may meet at who both found nothing there: reading again shows what to do. */
-  readonly races: readonly string[];
+  readonly contendedKeys: readonly string[];
   /** Lifecycles that every change of a row must keep to. */
-  readonly lives: readonly LifeOf[];
+  readonly lifecycles: readonly TableLifecycle[];
 }
 
 /** Describes a table. Its primary key is the text column `id`; `version` (int4) makes rows changeable. */
@@ -103,8 +104,8 @@ export function table<C extends Columns, R = RowOfColumns<C>>(
     rows?: Rows<R>;
     unique?: Record<string, () => Fault>;
     clientKeyed?: boolean;
-    races?: readonly string[];
-    lives?: readonly LifeOf<NoInfer<R>>[];
+    contendedKeys?: readonly string[];
+    lifecycles?: readonly TableLifecycle<NoInfer<R>>[];
   } = {},
 ): Table<C, R> {
   const columnNames = Object.keys(columns);
@@ -116,18 +117,18 @@ export function table<C extends Columns, R = RowOfColumns<C>>(
     versioned: 'version' in columns,
     clientKeyed: options.clientKeyed ?? false,
     unique: options.unique ?? {},
-    races: options.races ?? [],
-    lives: (options.lives ?? []) as readonly LifeOf[],
+    contendedKeys: options.contendedKeys ?? [],
+    lifecycles: (options.lifecycles ?? []) as readonly TableLifecycle[],
   };
 }
 
 /** How far a row has come in each lifecycle of its table. */
-export const standing = ({ lives }: Table, row: Record<string, unknown>): string[] =>
+export const statesOf = ({ lifecycles: lives }: Table, row: Record<string, unknown>): string[] =>
   lives.map((life) => life.state(row));
 
 /** Throws when a row that stood at `was` is somewhere that no move leads to: our own mistake. */
-export function keepToLives(
-  { name, lives }: Table,
+export function assertTransition(
+  { name, lifecycles: lives }: Table,
   was: readonly string[],
   row: Record<string, unknown>,
 ): void {
@@ -136,7 +137,9 @@ export function keepToLives(
     const from = was[at] as string;
     const to = life.state(row);
     if (states.allows(from, to)) continue;
-    throw new Error(`${name} ${String(row.id)}: ${states.name} does not go from ${from} to ${to}`);
+    throw new Error(
+      `${name} ${String(row.id)}: ${states.name} has no transition from ${from} to ${to}`,
+    );
   }
 }
 

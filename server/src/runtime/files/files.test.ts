@@ -7,7 +7,7 @@ import { testApp } from '../../../test/kit/app/test-app.ts';
 import { folderStorage } from '../../connectors/folder/storage.ts';
 import { systemCaller } from '../../features/tenancy/platform/index.ts';
 import type { UploadedFile } from '../../kernel/contract/upload.ts';
-import { createFiles, dropFile, fileJobs, fileSweep, files, keepFile } from './files.ts';
+import { attachFile, createFiles, deleteFile, fileJobs, fileSweep, files } from './files.ts';
 
 const app = testApp();
 beforeEach(async () => {
@@ -36,7 +36,7 @@ async function gather(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
 }
 const put = (content = 'hello', more = {}): Promise<UploadedFile> =>
   app.files.put(caller(), bytes(content), { maxBytes: 1_000_000, fileName: 'a.pdf', ...more });
-const keep = (file: UploadedFile) => app.operate((ctx) => keepFile(ctx, file));
+const keep = (file: UploadedFile) => app.operate((ctx) => attachFile(ctx, file));
 
 describe('a file', () => {
   it('is measured, hashed, shown to the inspector and sealed', async () => {
@@ -70,7 +70,7 @@ describe('a file', () => {
   it('that storage cut short is noticed', async () => {
     const file = await put('x'.repeat(200_000));
     truncateSync(path.join(app.filesFolder, objectOf(file)), 65_552);
-    await expect(gather(app.files.read(file))).rejects.toThrow(/cannot open/);
+    await expect(gather(app.files.read(file))).rejects.toThrow(/cannot decrypt/);
   });
 
   it('is there long after it was kept, and gone once dropped', async () => {
@@ -78,20 +78,20 @@ describe('a file', () => {
     await keep(file);
     await app.advance(48 * HOUR);
     expect(inStorage()).toContain(objectOf(file));
-    await app.operate((ctx) => dropFile(ctx, file.id));
+    await app.operate((ctx) => deleteFile(ctx, file.id));
     expect(inStorage()).toContain(objectOf(file));
     await app.settle();
     expect(inStorage()).not.toContain(objectOf(file));
     expect(await rowOf(file)).toBeUndefined();
-    await app.operate((ctx) => dropFile(ctx, file.id));
+    await app.operate((ctx) => deleteFile(ctx, file.id));
   });
 
   it('of another platform can be neither kept nor dropped', async () => {
     const file = await put();
-    const stranger = app.operate((ctx) => keepFile(ctx, file), app.other);
+    const stranger = app.operate((ctx) => attachFile(ctx, file), app.other);
     await expect(stranger).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     await keep(file);
-    await app.operate((ctx) => dropFile(ctx, file.id), app.other);
+    await app.operate((ctx) => deleteFile(ctx, file.id), app.other);
     expect(await rowOf(file)).toMatchObject({ state: 'KEPT' });
   });
 
@@ -231,7 +231,7 @@ describe('nothing stays behind', () => {
     for (let at = 0; at < 12; at++) await app.files.put(caller(), bytes('x'), { maxBytes: 9 });
     const sweep = fileSweep();
     expect(await sweep.run(app.runtime)).toBe(0);
-    app.world.set(app.world.now() + HOUR + 60_000);
+    app.effects.set(app.effects.now() + HOUR + 60_000);
     expect(await sweep.run(app.runtime)).toBe(12);
     expect(await sweep.run(app.runtime)).toBe(0);
     await app.settle();

@@ -8,10 +8,10 @@ import { Type } from '@sinclair/typebox';
 import type { Caller } from '../../kernel/caller.ts';
 import { defineJob } from '../../kernel/contract/job.ts';
 import type { Inspector, StoragePort, UploadedFile } from '../../kernel/contract/upload.ts';
+import type { Time } from '../../kernel/effects.ts';
 import { Fault, invalid } from '../../kernel/fault.ts';
 import { newId } from '../../kernel/id.ts';
 import { stateTable } from '../../kernel/states.ts';
-import type { Time } from '../../kernel/world.ts';
 import { col, type RowOf, table } from '../db/table.ts';
 import { type JobHandler, type JobOf, jobHandler, type Result, type Sweep } from '../jobs/jobs.ts';
 import type { Ctx } from '../operation/context.ts';
@@ -40,7 +40,7 @@ export const files = table(
     created_at: col.time,
     version: col.int4,
   },
-  { lives: [{ state: (row) => row.state, states: fileStates }] },
+  { lifecycles: [{ state: (row) => row.state, states: fileStates }] },
 );
 type FileRow = RowOf<typeof files>;
 
@@ -75,13 +75,16 @@ const REMOVE = defineJob(
 );
 
 /** Longer than any upload may take. */
-const UNKEPT_MS = 3_600_000;
+const UNATTACHED_MS = 3_600_000;
 
 /** The file now belongs to what this change set writes. The file's key is the keeper's to seal and store. */
-export async function keepFile(ctx: Ctx, upload: UploadedFile): Promise<void> {
+export async function attachFile(ctx: Ctx, upload: UploadedFile): Promise<void> {
   const row = await ctx.read(files, upload.id);
   if (row?.platform_id !== ctx.caller.platformId || row.state === 'GONE') {
-    throw new Fault('SERVICE_UNAVAILABLE', 'The file was not kept in time. Send it again.');
+    throw new Fault(
+      'SERVICE_UNAVAILABLE',
+      'The file could not be stored in time. Upload it again.',
+    );
   }
   ctx.update(files, row, {
     state: fileStates.next(row.state, 'keep'),
@@ -96,7 +99,7 @@ function stageRemoval(ctx: Ctx, row: FileRow): void {
 }
 
 /** The file goes; storage lets go of it after the commit. Dropping it again changes nothing. */
-export async function dropFile(ctx: Ctx, fileId: string): Promise<void> {
+export async function deleteFile(ctx: Ctx, fileId: string): Promise<void> {
   const row = await ctx.read(files, fileId);
   if (row && row.platform_id === ctx.caller.platformId && row.state !== 'GONE') {
     stageRemoval(ctx, row);
@@ -158,8 +161,8 @@ const drop = (runtime: Runtime, caller: Caller, fileId: string): Promise<FileSta
 /** Files of this installation, in the storage that its settings name. */
 export function createFiles(runtime: Runtime, storage: StoragePort): Files {
   async function put(caller: Caller, source: AsyncIterable<Uint8Array>, options: PutOptions) {
-    const id = newId(runtime.world, 'File');
-    const key = Buffer.from(runtime.world.random(KEY_BYTES));
+    const id = newId(runtime.effects, 'File');
+    const key = Buffer.from(runtime.effects.random(KEY_BYTES));
     const { platformId } = caller;
     await operate(runtime, caller, async (ctx) => {
       const row = { id, platform_id: platformId, state: 'UPLOADING', created_at: ctx.now } as const;
@@ -176,7 +179,7 @@ export function createFiles(runtime: Runtime, storage: StoragePort): Files {
         throw ended.error;
       }
       // Storage may yet finish what it did not answer to, so removing is left to the sweep.
-      const reason = 'The file could not be stored. Try again.';
+      const reason = 'The file could not be stored. Upload it again.';
       throw new Fault('SERVICE_UNAVAILABLE', reason, undefined, { retryAfterS: 5, cause });
     }
     return { id, key, fileName: options.fileName ?? '', ...measured() };
@@ -228,7 +231,7 @@ export function fileJobs({ storage }: { storage: StoragePort }): JobHandler[] {
 const LOOK_EVERY_MS = 60_000;
 const AT_ONCE = 100;
 
-const UNKEPT = `select id, platform_id from files
+const UNATTACHED = `select id, platform_id from files
   where state = 'UPLOADING' and created_at < $1 order by created_at limit ${AT_ONCE}`;
 
 /** Drops what was put and that nobody kept: its client, or the process it came to, is gone. */
@@ -237,10 +240,12 @@ export function fileSweep(): Sweep {
   return {
     name: 'files.unkept',
     async run(runtime) {
-      const now = runtime.world.now();
+      const now = runtime.effects.now();
       if (now < next) return 0;
-      const before = new Date(now - UNKEPT_MS);
-      const rows = await runtime.db.query<{ id: string; platform_id: string }>(UNKEPT, [before]);
+      const before = new Date(now - UNATTACHED_MS);
+      const rows = await runtime.db.query<{ id: string; platform_id: string }>(UNATTACHED, [
+        before,
+      ]);
       const each = rows.map((row) => drop(runtime, onBehalfOf(row.platform_id), row.id));
       const dropped = (await Promise.all(each)).filter((was) => was === 'UPLOADING').length;
       if (rows.length < AT_ONCE) next = now + LOOK_EVERY_MS;

@@ -1,5 +1,5 @@
 // The circuits of a server: each change of a state is a line of the log, and the states are a metric.
-import type { World } from '../../kernel/world.ts';
+import type { Effects } from '../../kernel/effects.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { type Circuits, createCircuits } from './circuits.ts';
@@ -9,9 +9,9 @@ const VALUES = { closed: 0, 'half-open': 1, open: 2 } as const;
 /** Failures in a row that open the circuit of the storage: one file alone may meet four. */
 export const STORAGE_FAILURES = 20;
 
-export function reportedCircuits(world: World, log: Log, metrics: Metrics): Circuits {
+export function reportedCircuits(effects: Effects, log: Log, metrics: Metrics): Circuits {
   const circuits = createCircuits(
-    () => world.now(),
+    () => effects.now(),
     ({ state, ...change }) => {
       const line = `circuit is ${state}`;
       if (state === 'open') log.warn({ ...change }, line);

@@ -2,8 +2,9 @@
 // waiting for their deadline, until one call in a while, the probe, is answered again. An answer that rejects
 // a request, 4xx, is an answer. Circuits stand between a connector and the network, so that no connector
 // leaves them out. They count within one process.
+
+import type { Effects, Time } from '../../kernel/effects.ts';
 import { circuitOpen } from '../../kernel/net/circuit.ts';
-import type { Time, World } from '../../kernel/world.ts';
 
 type CircuitState = 'closed' | 'half-open' | 'open';
 
@@ -16,7 +17,7 @@ export interface CircuitChange {
 
 export interface Circuits {
   /** The network as one provider's connector sees it, with a circuit for each origin that it calls. */
-  world(world: World, provider: string, failures?: number): World;
+  effects(effects: Effects, provider: string, failures?: number): Effects;
   /** The worst state of each provider's circuits. */
   states(): ReadonlyMap<string, CircuitState>;
 }
@@ -85,7 +86,7 @@ async function* watched(body: AsyncIterable<Uint8Array>, failed: () => void) {
   }
 }
 
-function guarded(world: World, circuitOf: (origin: string) => Circuit): World {
+function guarded(effects: Effects, circuitOf: (origin: string) => Circuit): Effects {
   async function answered<R extends { status: number }>(url: string, ask: () => Promise<R>) {
     const circuit = circuitOf(new URL(url).origin);
     circuit.enter();
@@ -99,18 +100,18 @@ function guarded(world: World, circuitOf: (origin: string) => Circuit): World {
   }
 
   return {
-    now: () => world.now(),
-    random: (bytes) => world.random(bytes),
-    http: async (request) => (await answered(request.url, () => world.http(request))).reply,
+    now: () => effects.now(),
+    random: (bytes) => effects.random(bytes),
+    http: async (request) => (await answered(request.url, () => effects.http(request))).reply,
     async stream(request) {
-      const { reply, circuit } = await answered(request.url, () => world.stream(request));
+      const { reply, circuit } = await answered(request.url, () => effects.stream(request));
       return { ...reply, body: watched(reply.body, circuit.failed) };
     },
     async call(limits, work) {
       const circuit = circuitOf('');
       circuit.enter();
       try {
-        const result = await world.call(limits, work);
+        const result = await effects.call(limits, work);
         circuit.succeeded();
         return result;
       } catch (error) {
@@ -129,10 +130,10 @@ export function createCircuits(
 ): Circuits {
   const providers = new Map<string, Map<string, Circuit>>();
   return {
-    world(world, provider, maxFailures = MAX_FAILURES) {
+    effects(effects, provider, maxFailures = MAX_FAILURES) {
       const circuits = providers.get(provider) ?? new Map<string, Circuit>();
       providers.set(provider, circuits);
-      return guarded(world, (origin) => {
+      return guarded(effects, (origin) => {
         const known = circuits.get(origin);
         const circuit = known ?? createCircuit(now, provider, maxFailures, changed);
         circuits.set(origin, circuit);

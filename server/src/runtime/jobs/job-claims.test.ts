@@ -7,7 +7,7 @@ import { externalAccount, fundedCustomer, ok } from '../../../test/kit/app/fixtu
 import { type Planned, planner } from '../../../test/kit/app/query-plans.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { createClaim, HEAD, IN_LANES } from './job-claims.ts';
-import { createPlaces, laneOf, type Shares } from './job-shares.ts';
+import { createJobSlots, type JobLimits, laneOf } from './job-slots.ts';
 
 const app = testApp();
 let client: pg.Client;
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => client?.end());
 afterEach(() => client.query('delete from jobs'));
 
-const shares: Shares = { places: 64, perKind: 24, perPlatform: 32, perLane: 16 };
+const shares: JobLimits = { slots: 64, perKind: 24, perPlatform: 32, perLane: 16 };
 
 const ADD = `insert into jobs (id, kind, platform_id, input, due_at)
   select 'Job:' || gen_random_uuid(), $1, $2, '{}', $3::timestamptz + n * interval '1 microsecond'
@@ -28,13 +28,13 @@ const ADD = `insert into jobs (id, kind, platform_id, input, due_at)
 
 /** Stages due jobs, older ones first. */
 const due = (kind: string, platform: string, count: number, ageMs = 1_000) =>
-  client.query(ADD, [kind, platform, new Date(app.world.now() - ageMs), count]);
+  client.query(ADD, [kind, platform, new Date(app.effects.now() - ageMs), count]);
 
-function claimer(more: { isHandled?: (kind: string) => boolean; shares?: Shares } = {}) {
-  const places = createPlaces(more.shares ?? shares);
+function claimer(more: { isHandled?: (kind: string) => boolean; shares?: JobLimits } = {}) {
+  const places = createJobSlots(more.shares ?? shares);
   const isHandled = more.isHandled ?? (() => true);
   const claim = createClaim({ db: app.runtime.db, places, isHandled, leaseMs: 20_000 });
-  const once = () => claim(app.world.now());
+  const once = () => claim(app.effects.now());
   /** As a look does: until no more is found. */
   const all = async () => {
     const jobs = [];
@@ -82,7 +82,7 @@ describe('a claim', () => {
       `insert into jobs (id, kind, platform_id, input, due_at)
         select 'Job:' || gen_random_uuid(), 'later', 'p' || n, '{}', $1
         from generate_series(1, 600) n`,
-      [new Date(app.world.now() + 3_600_000)],
+      [new Date(app.effects.now() + 3_600_000)],
     );
     await due('zebra', 'c', 1);
     const { claim } = claimer();
@@ -130,7 +130,7 @@ describe('a claim', () => {
   it('takes rows of a release that knows neither platforms nor states', async () => {
     await client.query(
       "insert into jobs (id, kind, input, due_at) values ('Job:old', 'rail', '{}', $1)",
-      [new Date(app.world.now())],
+      [new Date(app.effects.now())],
     );
     const [job] = (await claimer().claim()).jobs;
     expect(job).toMatchObject({ platform_id: '', state: 'running', attempts: 1 });
@@ -140,7 +140,7 @@ describe('a claim', () => {
     await due('sms', 'a', 200_000, 60_000);
     for (const platform of ['b', 'c', 'd']) await due('rail', platform, 1_000);
     await client.query('vacuum analyze jobs');
-    const now = new Date(app.world.now());
+    const now = new Date(app.effects.now());
     await checkFlat({ text: HEAD, values: [now, 64] }, 200);
     const full = [['sms'], [] as string[], [] as string[]];
     await checkFlat({ text: IN_LANES, values: [now, '', '', 256, 4, ...full] }, 100);

@@ -2,10 +2,10 @@
 // are due than were read, the claim steps along an index from lane to lane, a lane being one kind of one
 // platform, and reads the first of each: ten thousand due jobs of one tenant cost as much as one. The cost of
 // a claim is bounded by rows and lanes read, never by the length of the queue.
-import type { Time } from '../../kernel/world.ts';
+import type { Time } from '../../kernel/effects.ts';
 import type { Database } from '../db/database.ts';
 import type { RowOf } from '../db/table.ts';
-import type { Places } from './job-shares.ts';
+import type { JobSlots } from './job-slots.ts';
 import type { jobs } from './jobs-table.ts';
 
 export type Job = RowOf<typeof jobs>;
@@ -62,7 +62,7 @@ interface Claimed {
 
 interface ClaimOptions {
   db: Pick<Database, 'query'>;
-  places: Places;
+  places: JobSlots;
   /** Jobs of a kind without a handler are left to processes that have one. */
   isHandled(kind: string): boolean;
   leaseMs: number;

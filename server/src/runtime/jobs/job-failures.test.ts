@@ -22,7 +22,7 @@ const workerWith = (...handlers: JobHandler[]) =>
     runtime: app.runtime,
     handlers,
     sweeps: [],
-    log: createLog(app.world, 'error', (line) => lines.push(line)),
+    log: createLog(app.effects, 'error', (line) => lines.push(line)),
     metrics,
   });
 
@@ -46,7 +46,7 @@ async function staged(kind = 'bad'): Promise<string> {
 }
 
 const stored = async (id: string) => await app.runtime.db.read(jobs, id);
-const pass = (ms: number) => app.world.set(app.world.now() + ms);
+const pass = (ms: number) => app.effects.set(app.effects.now() + ms);
 
 describe('a job', () => {
   it('names the platform that staged it', async () => {
@@ -62,7 +62,7 @@ describe('a job', () => {
     await workerWith(failing(new Error('no way'))).runDue();
     expect(await stored(id)).toMatchObject({
       ...{ state: 'queued', attempts: 1, last_error: 'no way' },
-      ...{ failed_at: app.world.now(), due_at: app.world.now() + 2_000 },
+      ...{ failed_at: app.effects.now(), due_at: app.effects.now() + 2_000 },
     });
   });
 
@@ -146,13 +146,13 @@ describe('a job', () => {
     await workerWith({ kind: 'bad', run }).runDue();
     expect(runs).toBe(0);
     expect(await stored(id)).toMatchObject({
-      ...{ state: 'dead', last_error: 'the process ended while the job ran' },
+      ...{ state: 'dead', last_error: 'the process ended while the job was running' },
     });
   });
 
   it('uses up no attempt while the circuit of its provider is open', async () => {
     const id = await staged();
-    const retryAt = app.world.now() + 30_000;
+    const retryAt = app.effects.now() + 30_000;
     const open = new Error('not sent', { cause: circuitOpen('sms', retryAt) });
     const worker = workerWith(failing(open, { maxAttempts: 1 }));
     for (let round = 0; round < 3; round++) {
@@ -162,7 +162,7 @@ describe('a job', () => {
       const waits = (row?.due_at ?? 0) - retryAt;
       expect(waits).toBeGreaterThanOrEqual(0);
       expect(waits).toBeLessThan(10_000);
-      await app.runtime.db.query('update jobs set due_at = $1', [new Date(app.world.now())]);
+      await app.runtime.db.query('update jobs set due_at = $1', [new Date(app.effects.now())]);
     }
   });
 });

@@ -1,7 +1,8 @@
 // What happens to a job whose attempt failed: it waits and runs again, or after its last attempt it is dead
 // and keeps the error for the operator. A job whose provider's circuit is open did not have an attempt.
+
+import type { Time } from '../../kernel/effects.ts';
 import { circuitOpenIn } from '../../kernel/net/circuit.ts';
-import type { Time } from '../../kernel/world.ts';
 import { redactText } from '../observability/log.ts';
 import type { Runtime } from '../operation/operate.ts';
 import type { Job } from './job-claims.ts';
@@ -47,15 +48,15 @@ type Failed = 'again' | 'dead' | 'postponed';
 
 /** Writes down that an attempt failed; says what becomes of the job. */
 export async function failJob(
-  { db, world }: Pick<Runtime, 'db' | 'world'>,
+  { db, effects }: Pick<Runtime, 'db' | 'effects'>,
   job: Job,
   error: unknown,
   maxAttempts = MAX_ATTEMPTS,
 ): Promise<Failed> {
-  const now = world.now();
+  const now = effects.now();
   const open = circuitOpenIn(error);
   if (open) {
-    const [byte = 0] = world.random(1);
+    const [byte = 0] = effects.random(1);
     const at = Math.max(open.retryAt, now) + Math.round((byte / 256) * SPREAD_MS);
     await db.query(RELEASE, [job.id, job.version, new Date(at)]);
     return 'postponed';

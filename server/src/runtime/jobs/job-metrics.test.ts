@@ -19,7 +19,7 @@ const ADD = `insert into jobs (id, kind, platform_id, input, due_at, state, fail
   from generate_series(1, $4) n`;
 
 const add = (kind: string, count: number, ageMs: number, state = 'queued') =>
-  client.query(ADD, [kind, new Date(app.world.now() - ageMs), state, count]);
+  client.query(ADD, [kind, new Date(app.effects.now() - ageMs), state, count]);
 
 async function gauges(name: string): Promise<Record<string, number>> {
   const { body } = await app.server.inject({ url: '/metrics' });
@@ -42,7 +42,7 @@ describe('the gauges of jobs', () => {
   it('read what a scrape shows at most once in some seconds, and show what ended as none', async () => {
     await client.query('delete from jobs');
     expect(await gauges('queued')).toEqual({ a: 5, b: 4, c: 0 });
-    app.world.set(app.world.now() + 5_000);
+    app.effects.set(app.effects.now() + 5_000);
     expect(await gauges('queued')).toEqual({ a: 0, b: 0, c: 0 });
   });
 
@@ -50,7 +50,7 @@ describe('the gauges of jobs', () => {
     await add('a', 300_000, 1_000);
     await add('b', 30_000, 1_000, 'dead');
     await client.query('vacuum analyze jobs');
-    app.world.set(app.world.now() + 5_000);
+    app.effects.set(app.effects.now() + 5_000);
     expect(await gauges('queued')).toMatchObject({ a: MAX_COUNTED });
     expect(await gauges('dead')).toMatchObject({ b: MAX_COUNTED });
     const checkFlat = planner(client);

@@ -1,7 +1,7 @@
 // How much work waits, as gauges by kind. What they read is bounded: for each kind a count up to ten thousand
 // rows and the first job of each lane, by steps along an index, at most once in some seconds. A queue of a
 // million rows costs a scrape as much as one of ten thousand.
-import type { Time } from '../../kernel/world.ts';
+import type { Time } from '../../kernel/effects.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Runtime } from '../operation/operate.ts';
 import { createWorker, type Worker, type WorkerOptions } from './jobs.ts';
@@ -54,13 +54,13 @@ interface Reading {
 }
 
 /** Reads at most once in `KEPT_MS`; a kind that was there once stays, with zero. */
-function reader({ db, world }: Pick<Runtime, 'db' | 'world'>): () => Promise<Reading> {
+function reader({ db, effects }: Pick<Runtime, 'db' | 'effects'>): () => Promise<Reading> {
   const kinds = new Set<string>();
   let reading: Promise<Reading> | undefined;
   let readAt: Time = 0;
 
   async function read(): Promise<Reading> {
-    const now = world.now();
+    const now = effects.now();
     const [waiting, dead] = await Promise.all([
       db.query<Waiting>(WAITING, [MAX_COUNTED, MAX_LANES]),
       db.query<{ kind: string; dead: number }>(DEAD, [MAX_COUNTED]),
@@ -77,7 +77,7 @@ function reader({ db, world }: Pick<Runtime, 'db' | 'world'>): () => Promise<Rea
   }
 
   return () => {
-    const now = world.now();
+    const now = effects.now();
     if (reading && now >= readAt && now < readAt + KEPT_MS) return reading;
     readAt = now;
     const next = read();
@@ -92,7 +92,7 @@ function reader({ db, world }: Pick<Runtime, 'db' | 'world'>): () => Promise<Rea
 /** `running` is of this process, the other gauges are of the whole installation. */
 function watchJobs(
   metrics: Pick<Metrics, 'watchEach'>,
-  runtime: Pick<Runtime, 'db' | 'world'>,
+  runtime: Pick<Runtime, 'db' | 'effects'>,
   running: () => ReadonlyMap<string, number>,
 ): void {
   const read = reader(runtime);
@@ -103,10 +103,10 @@ function watchJobs(
       'kind',
       async () => (await read())[name],
     );
-  watch('queued', '', `Jobs that wait, due or not; ${MAX_COUNTED} stands for that many or more.`);
-  watch('oldest', '_seconds', 'How long the job that is due longest has been due.');
-  watch('dead', '', `Jobs that failed too often; ${MAX_COUNTED} stands for that many or more.`);
-  const help = 'Jobs that run in this process.';
+  watch('queued', '', `Queued jobs, due or not; counted up to ${MAX_COUNTED}.`);
+  watch('oldest', '_seconds', 'Age of the oldest due job.');
+  watch('dead', '', `Dead jobs (attempts exhausted); counted up to ${MAX_COUNTED}.`);
+  const help = 'Jobs running in this process.';
   metrics.watchEach('railhead_jobs_running', help, 'kind', running);
 }
 

@@ -1,8 +1,9 @@
 // Jobs as a person reviews them: those that wait, run or are dead, and those that were cancelled, kept with
 // the reason. Inputs may hold personal data, so only the ids in them are shown.
+
+import { iso, type Time } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
-import { iso, type Time } from '../../kernel/world.ts';
 import type { Database } from '../db/database.ts';
 import { col, type RowOf, table } from '../db/table.ts';
 import type { Ctx } from '../operation/context.ts';
@@ -87,7 +88,7 @@ interface ListInput {
 
 /** Jobs in the order in which they are due; dead ones and cancelled ones latest first. */
 export async function listJobs(
-  { db, world }: Runtime,
+  { db, effects }: Runtime,
   { state, kind, platformId, limit }: ListInput,
 ): Promise<JobSummary[]> {
   const values = [kind ?? null, platformId ?? null, limit];
@@ -96,7 +97,7 @@ export async function listJobs(
       where ${WHERE} order by created_at desc, id limit $3`;
     return (await db.query<Cancellation>(sql, values)).map(presentCancelled);
   }
-  const now = world.now();
+  const now = effects.now();
   const condition = CONDITIONS[state ?? ''] ?? '$4::timestamptz is not null';
   const order = state === 'dead' ? 'failed_at desc' : 'due_at';
   const sql = `select ${COLUMNS} from jobs where ${WHERE} and ${condition}
@@ -105,7 +106,7 @@ export async function listJobs(
   return rows.map((row) => presentJob(row, now));
 }
 
-const noJob = () => new Fault('NOT_FOUND', 'No such job.');
+const noJob = () => new Fault('NOT_FOUND', 'Job not found.');
 
 /** A job by its id. Throws NOT_FOUND. */
 export async function jobById({ read }: Pick<Ctx, 'read'>, id: string): Promise<Job> {
@@ -115,10 +116,10 @@ export async function jobById({ read }: Pick<Ctx, 'read'>, id: string): Promise<
 }
 
 /** A job, or what is kept of a cancelled one. Throws NOT_FOUND. */
-export async function readJob({ db, world }: Runtime, id: string): Promise<JobSummary> {
+export async function readJob({ db, effects }: Runtime, id: string): Promise<JobSummary> {
   if (!isId(id, 'Job')) throw noJob();
   const row = await db.read(jobs, id);
-  if (row) return presentJob(row, world.now());
+  if (row) return presentJob(row, effects.now());
   const cancelled = await db.read(cancellations, id);
   if (!cancelled) throw noJob();
   return presentCancelled(cancelled);

@@ -28,7 +28,7 @@ export const jobs = table(
     failed_at: col.time.null.mut,
     version: col.int4,
   },
-  { lives: [{ state: (row) => row.state, states: jobStates }] },
+  { lifecycles: [{ state: (row) => row.state, states: jobStates }] },
 );
 
 /** Whether a job of this kind is left whose input names the transaction. */

@@ -24,7 +24,7 @@ const workerWith = (handlers: JobHandler[]) =>
     runtime: app.runtime,
     handlers,
     sweeps: [],
-    log: createLog(app.world, 'error', (line) => errors.push(line)),
+    log: createLog(app.effects, 'error', (line) => errors.push(line)),
     metrics: createMetrics(),
   });
 
@@ -90,9 +90,9 @@ describe('the worker', () => {
     await later('flaky');
     expect(await worker.runDue()).toBe(1);
     expect(await worker.runDue()).toBe(0);
-    app.world.set(app.world.now() + 2_000);
+    app.effects.set(app.effects.now() + 2_000);
     expect(await worker.runDue()).toBe(1);
-    app.world.set(app.world.now() + 4_000);
+    app.effects.set(app.effects.now() + 4_000);
     expect(await worker.runDue()).toBe(1);
     expect([tries, await done('flaky')]).toEqual([3, 1]);
     // The second failure of the same second is only counted.
@@ -119,7 +119,7 @@ describe('the worker', () => {
     await later('stuck');
     const first = one.runDue();
     await until(async () => held.length === 1);
-    app.world.set(app.world.now() + 60_000);
+    app.effects.set(app.effects.now() + 60_000);
     const second = two.runDue();
     await until(async () => held.length === 2);
     for (const go of held) go();
@@ -136,13 +136,13 @@ describe('the worker', () => {
     const worker = workerWith([slow]);
     const due = async () => {
       const [row] = await app.runtime.db.query("select due_at from jobs where kind = 'long'", []);
-      return Number(row?.due_at) - app.world.now();
+      return Number(row?.due_at) - app.effects.now();
     };
     await later('long');
     worker.start();
     await until(async () => held.length === 1);
     for (let step = 0; step < 3; step++) {
-      app.world.set(app.world.now() + 15_000);
+      app.effects.set(app.effects.now() + 15_000);
       await until(async () => (await due()) === 20_000);
     }
     expect(held).toHaveLength(1);

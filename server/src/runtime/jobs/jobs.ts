@@ -7,14 +7,14 @@
 import type { TObject } from '@sinclair/typebox';
 import type { Caller } from '../../kernel/caller.ts';
 import type { JobDefinition, JobInput } from '../../kernel/contract/job.ts';
-import type { Time } from '../../kernel/world.ts';
+import type { Time } from '../../kernel/effects.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Ctx } from '../operation/context.ts';
 import { operate, type Runtime } from '../operation/operate.ts';
 import { createClaim, type Job } from './job-claims.ts';
 import { failJob, MAX_ATTEMPTS } from './job-failures.ts';
-import { createPlaces, SHARES, type Shares } from './job-shares.ts';
+import { createJobSlots, JOB_LIMITS, type JobLimits } from './job-slots.ts';
 import { jobs } from './jobs-table.ts';
 
 export type { Job } from './job-claims.ts';
@@ -64,7 +64,7 @@ export interface WorkerOptions {
   log: Log;
   metrics: Metrics;
   /** `SHARES` unless given. */
-  shares?: Shares;
+  jobLimits?: JobLimits;
 }
 
 export interface Worker {
@@ -113,7 +113,7 @@ async function finish(runtime: Runtime, job: Job, result: Result): Promise<void>
 export function createWorker(options: WorkerOptions): Worker {
   const { runtime, log, metrics } = options;
   const handlers = new Map(options.handlers.map((each) => [each.kind, each]));
-  const places = createPlaces(options.shares ?? SHARES);
+  const places = createJobSlots(options.jobLimits ?? JOB_LIMITS);
   const claim = createClaim({
     db: runtime.db,
     places,
@@ -131,7 +131,7 @@ export function createWorker(options: WorkerOptions): Worker {
   async function attempt(job: Job, { run, maxAttempts, deadlineMs }: JobHandler): Promise<void> {
     // An attempt that ended with its process, the last one included, was never written down.
     if (job.attempts > (maxAttempts ?? MAX_ATTEMPTS)) {
-      throw new Error('the process ended while the job ran');
+      throw new Error('the process ended while the job was running');
     }
     const result = await within(deadlineMs ?? DEADLINE_MS, run(runtime, job));
     await finish(runtime, job, result);
@@ -155,17 +155,19 @@ export function createWorker(options: WorkerOptions): Worker {
   /** Runs a job that holds a place, and gives the place back. */
   function begin(job: Job): Promise<void> {
     const work = runOne(job)
-      .catch((error: unknown) => log.error({ err: error, job: job.id }, 'job lost its database'))
+      .catch((error: unknown) =>
+        log.error({ err: error, job: job.id }, 'job result could not be saved'),
+      )
       .finally(() => {
         running.delete(job);
         places.release(job);
       });
-    running.set(job, { work, until: runtime.world.now() + LEASE_MS });
+    running.set(job, { work, until: runtime.effects.now() + LEASE_MS });
     return work;
   }
 
   async function runDue(): Promise<number> {
-    const { jobs: claimed } = await claim(runtime.world.now());
+    const { jobs: claimed } = await claim(runtime.effects.now());
     await Promise.all(claimed.map(begin));
     const counts = await Promise.all(options.sweeps.map((each) => each.run(runtime)));
     return counts.reduce((sum, each) => sum + each, claimed.length);
@@ -173,7 +175,7 @@ export function createWorker(options: WorkerOptions): Worker {
 
   /** A job that takes its time is not begun a second time, and waits after a failure as any other. */
   async function renew(): Promise<void> {
-    const now = runtime.world.now();
+    const now = runtime.effects.now();
     const until = now + LEASE_MS;
     const short = [...running].filter(([, each]) => each.until < now + LEASE_MS / 2);
     if (!short.length) return;
@@ -185,7 +187,7 @@ export function createWorker(options: WorkerOptions): Worker {
   async function lookOnce(): Promise<void> {
     do {
       lookAgain = false;
-      const { jobs: claimed, more } = await claim(runtime.world.now());
+      const { jobs: claimed, more } = await claim(runtime.effects.now());
       for (const job of claimed) void begin(job).finally(look);
       if (more) lookAgain = true;
     } while (lookAgain && !stopped);
@@ -199,7 +201,7 @@ export function createWorker(options: WorkerOptions): Worker {
       return;
     }
     looking = lookOnce()
-      .catch((error: unknown) => log.error({ err: error }, 'looking for jobs failed'))
+      .catch((error: unknown) => log.error({ err: error }, 'claiming jobs failed'))
       .finally(() => {
         looking = undefined;
         if (lookAgain) look();
@@ -210,7 +212,7 @@ export function createWorker(options: WorkerOptions): Worker {
     try {
       while (!stopped && (await sweep.run(runtime)) > 0);
     } catch (error) {
-      log.error({ err: error, sweep: sweep.name }, 'a sweep failed');
+      log.error({ err: error, sweep: sweep.name }, 'sweep failed');
     }
   }
 
@@ -230,7 +232,9 @@ export function createWorker(options: WorkerOptions): Worker {
     start() {
       stopped = false;
       const tick = () => {
-        renew().catch((error: unknown) => log.error({ err: error }, 'leases not renewed'));
+        renew().catch((error: unknown) =>
+          log.error({ err: error }, 'job leases could not be renewed'),
+        );
         look();
         sweepDue();
       };

@@ -1,6 +1,6 @@
 // How a log behaves when one thing fails again and again.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { testWorld } from '../../../test/kit/app/world.ts';
+import { testEffects } from '../../../test/kit/app/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { createLog, type Level } from './log.ts';
 
@@ -13,7 +13,7 @@ beforeEach(() => {
 afterEach(() => void vi.useRealTimers());
 
 const logAt = (level: Level) =>
-  createLog(testWorld(), level, (line) => void lines.push(JSON.parse(line)));
+  createLog(testEffects(), level, (line) => void lines.push(JSON.parse(line)));
 
 const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 const unavailable = () =>

@@ -2,8 +2,8 @@
 // requests or rows, so a secret cannot slip in; what may still carry one (an error's message from the
 // outside) passes through the redaction below.
 import { writeSync } from 'node:fs';
-import type { World } from '../../kernel/world.ts';
-import { iso } from '../../kernel/world.ts';
+import type { Effects } from '../../kernel/effects.ts';
+import { iso } from '../../kernel/effects.ts';
 
 export const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type Level = (typeof LEVELS)[number];
@@ -28,7 +28,7 @@ export interface Log {
 /** Warnings and errors of one kind share a line for this long, but at debug. */
 const COLLAPSE_MS = 1_000;
 /** More kinds than this in that time are written one by one. */
-const MOST_KINDS = 1_000;
+const MAX_KINDS = 1_000;
 
 const SECRET_NAME =
   /secret|password|authorization|token$|apikey|masterkey|privatekey|otp|pin$|cvv|pan$/i;
@@ -127,7 +127,7 @@ function collapsed(write: (fields: Fields, message: string) => void) {
         return;
       }
       write(fields, message);
-      if (kinds.size < MOST_KINDS) open(key, message);
+      if (kinds.size < MAX_KINDS) open(key, message);
     },
     flush(): void {
       for (const [key, repeated] of kinds) {
@@ -140,13 +140,13 @@ function collapsed(write: (fields: Fields, message: string) => void) {
 }
 
 /** A log that writes lines at or above `level` with `write`. */
-export function createLog(world: World, level: Level, write: (line: string) => void): Log {
+export function createLog(effects: Effects, level: Level, write: (line: string) => void): Log {
   const least = LEVELS.indexOf(level);
   const flushes: (() => void)[] = [];
   const at = (name: Exclude<Level, 'silent'>) => {
     if (LEVELS.indexOf(name) < least) return () => undefined;
     const line = (fields: Fields, message: string) => {
-      const all = { time: iso(world.now()), level: name, message, ...(plain(fields) as object) };
+      const all = { time: iso(effects.now()), level: name, message, ...(plain(fields) as object) };
       write(`${JSON.stringify(all)}\n`);
     };
     if (level === 'debug' || name === 'debug' || name === 'info') return line;
@@ -162,7 +162,7 @@ export function createLog(world: World, level: Level, write: (line: string) => v
     error: at('error'),
     request(requestId, operationId, platformId, status, ms) {
       if (!requestLines) return;
-      const time = iso(world.now());
+      const time = iso(effects.now());
       write(
         `{"time":"${time}","level":"info","requestId":"${requestId}","operationId":"${operationId}",` +
           `"platformId":"${platformId}","status":${status},"ms":${ms.toFixed(1)}}\n`,

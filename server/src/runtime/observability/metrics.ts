@@ -40,7 +40,7 @@ function watchEventLoop(registers: Registry[]): void {
   const delays = eventLoopDelays();
   const quantiles = new Gauge({
     name: 'railhead_event_loop_delay_seconds',
-    help: 'Delay of the event loop since the last reading; quantile 1 is the longest.',
+    help: 'Event loop delay since the last scrape; quantile 1 is the maximum.',
     labelNames: ['quantile'] as const,
     registers,
     collect() {
@@ -89,38 +89,38 @@ export function createMetrics(): Metrics {
   watchEventLoop(registers);
   const requests = new Histogram({
     name: 'railhead_request_seconds',
-    help: 'Time to answer a request.',
+    help: 'Duration of requests.',
     labelNames: ['operation', 'status'] as const,
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
     registers,
   });
   const batches = new Histogram({
     name: 'railhead_commit_seconds',
-    help: 'Time to commit a batch of change sets.',
+    help: 'Duration of commits of change set batches.',
     labelNames: ['mode'] as const,
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5],
     registers,
   });
   const units = new Counter({
     name: 'railhead_change_sets_total',
-    help: 'Change sets sent.',
+    help: 'Change sets sent to the database.',
     registers,
   });
   const limited = new Counter({
     name: 'railhead_rate_limited_total',
-    help: 'Requests refused by a rate limit.',
+    help: 'Requests rejected by a rate limit.',
     labelNames: ['limit'] as const,
     registers,
   });
   const jobs = new Counter({
     name: 'railhead_jobs_total',
-    help: 'Jobs run.',
+    help: 'Job runs, by result.',
     labelNames: ['kind', 'result'] as const,
     registers,
   });
   const deliveries = new Counter({
     name: 'railhead_deliveries_total',
-    help: 'Webhook attempts.',
+    help: 'Webhook delivery attempts, by result.',
     labelNames: ['result'] as const,
     registers,
   });

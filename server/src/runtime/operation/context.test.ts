@@ -2,7 +2,7 @@
 // it and however many moves one change set holds.
 import { Type } from '@sinclair/typebox';
 import { describe, expect, it } from 'vitest';
-import { testWorld } from '../../../test/kit/app/world.ts';
+import { testEffects } from '../../../test/kit/app/effects.ts';
 import { testEvent } from '../../features/tenancy/config/index.ts';
 import { defineJob } from '../../kernel/contract/job.ts';
 import { Fault } from '../../kernel/fault.ts';
@@ -31,7 +31,7 @@ const lived = table(
     version: col.int4,
   },
   {
-    lives: [
+    lifecycles: [
       { state: (row) => row.status, states: (row) => (row.kind === 'flat' ? flat : round) },
       { state: (row) => row.paid?.status ?? 'NONE', states: track },
     ],
@@ -40,7 +40,7 @@ const lived = table(
 
 const context = (): Ctx =>
   createContext(
-    { world: testWorld(), db: {} as Database, vault: {} as Vault },
+    { effects: testEffects(), db: {} as Database, vault: {} as Vault },
     {
       platformId: 'P',
       environment: 'sandbox',
@@ -69,11 +69,11 @@ describe('a change of a row', () => {
 
   it('may not jump or go back', () => {
     const jump = () => context().update(lived, row({ kind: 'round' }), { status: 'OLD' });
-    expect(jump).toThrow('lived row: round does not go from NEW to OLD');
+    expect(jump).toThrow('lived row: round has no transition from NEW to OLD');
     const back = () => context().update(lived, row({ status: 'OLD' }), { status: 'NEW' });
-    expect(back).toThrow('lived row: flat does not go from OLD to NEW');
+    expect(back).toThrow('lived row: flat has no transition from OLD to NEW');
     const strange = () => context().update(lived, row(), { status: 'MID' });
-    expect(strange).toThrow('flat does not go from NEW to MID');
+    expect(strange).toThrow('flat has no transition from NEW to MID');
   });
 
   it('goes step by step within one change set, each held against the one before', () => {
@@ -87,7 +87,7 @@ describe('a change of a row', () => {
   it('keeps to every lifecycle of the table', () => {
     const paid = row({ paid: { status: 'PAID' } });
     expect(() => context().update(lived, paid, { paid: null })).toThrow(
-      'track does not go from PAID to NONE',
+      'track has no transition from PAID to NONE',
     );
   });
 
@@ -105,11 +105,11 @@ describe('a movement', () => {
       throw new Error('never called here');
     };
     const move = { transactionId: 'T', step: 's', debit: 'a', credit: 'b', currency: 'USD' };
-    ctx.transfer({ ...move, amount: 1n, short });
+    ctx.transfer({ ...move, amount: 1n, insufficientFundsFault: short });
     ctx.freeze('a');
     ctx.freeze('b', { empty: true });
     ctx.unfreeze('c');
-    expect(ctx.shorts.get('a')).toBe(short);
+    expect(ctx.insufficientFundsFaults.get('a')).toBe(short);
     expect(JSON.stringify(ctx.set.transfers, (_, value) => String(value))).not.toContain('short');
     expect(Object.values(ctx.set.transfers[0] ?? {}).some((each) => each === short)).toBe(false);
     expect(ctx.set.freezes).toEqual([
@@ -132,7 +132,12 @@ describe('an attempt', () => {
     const made = ctx.insert(lived, { id: 'new', kind: 'flat', status: 'NEW', note: 'first' });
     ctx.update(lived, was, { status: 'MID' });
     const short = () => new Fault('CONFLICT', 'Short.');
-    ctx.transfer({ ...step, step: 's', short, again: true });
+    ctx.transfer({
+      ...step,
+      step: 's',
+      insufficientFundsFault: short,
+      retryOnInsufficientFunds: true,
+    });
     const before = structuredClone(ctx.set.transfers);
     const outcome = await ctx.attempt(async () => {
       ctx.update(lived, made, { status: 'OLD', note: 'second' });
@@ -140,7 +145,13 @@ describe('an attempt', () => {
       ctx.insert(lived, { id: 'more', kind: 'flat', status: 'NEW' });
       ctx.remove(lived, row({ id: 'third' }));
       ctx.require(lived, row({ id: 'fourth' }));
-      ctx.transfer({ ...step, debit: 'c', step: 't', short: refuse, again: true });
+      ctx.transfer({
+        ...step,
+        debit: 'c',
+        step: 't',
+        insufficientFundsFault: refuse,
+        retryOnInsufficientFunds: true,
+      });
       ctx.freeze('a');
       ctx.emit(testEvent, 'new', {});
       ctx.later(defineJob('work', Type.Object({})), {});
@@ -152,7 +163,10 @@ describe('an attempt', () => {
     expect(ctx.set.transfers).toEqual(before);
     const { removes, requires, freezes, events } = ctx.set;
     expect([removes, requires, freezes, events]).toEqual([[], [], [], []]);
-    expect([[...ctx.shorts], [...ctx.rereads]]).toEqual([[['a', short]], ['a']]);
+    expect([[...ctx.insufficientFundsFaults], [...ctx.retryAccounts]]).toEqual([
+      [['a', short]],
+      ['a'],
+    ]);
     // What was staged goes on from where it stood.
     expect(ctx.update(lived, was, { status: 'OLD' }).status).toBe('OLD');
     expect(ctx.update(lived, row({ id: 'more' }), { note: 'z' }).note).toBe('z');
@@ -164,12 +178,18 @@ describe('an attempt', () => {
     ctx.transfer({ ...step, step: 's', debit: 'before' });
     const done = await ctx.attempt(async () => {
       ctx.hold({ ...step, step: 't' });
-      ctx.transfer({ ...step, step: 'u', debit: 'limit', credit: 'count', short: refuse });
+      ctx.transfer({
+        ...step,
+        step: 'u',
+        debit: 'limit',
+        credit: 'count',
+        insufficientFundsFault: refuse,
+      });
       return 'done';
     });
     expect(done).toBe('done');
     expect(ctx.set.transfers).toHaveLength(3);
-    expect([...ctx.rereads].sort()).toEqual(['a', 'b', 'count']);
+    expect([...ctx.retryAccounts].sort()).toEqual(['a', 'b', 'count']);
   });
 
   it('hands on what is no fault', async () => {

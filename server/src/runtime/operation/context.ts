@@ -5,10 +5,10 @@ import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import type { Caller } from '../../kernel/caller.ts';
 import type { EventDefinition } from '../../kernel/contract/event.ts';
 import type { JobDefinition } from '../../kernel/contract/job.ts';
+import { type Effects, iso, type Time } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { type Id, newId } from '../../kernel/id.ts';
 import type { Money } from '../../kernel/money.ts';
-import { iso, type Time, type World } from '../../kernel/world.ts';
 import { PHASE_OF, type TransferVerb } from '../../ledger/transfer.ts';
 import {
   type ChangeSet,
@@ -18,18 +18,18 @@ import {
 } from '../committer/change-set.ts';
 import type { Database } from '../db/database.ts';
 import {
-  keepToLives,
+  assertTransition,
   type NewRowOf,
   type PatchOf,
   type RowOf,
-  standing,
+  statesOf,
   type Table,
 } from '../db/table.ts';
 import { jobs } from '../jobs/jobs-table.ts';
 import type { DataKey, Vault } from '../security/vault.ts';
 
 /** A transfer to stage: money above zero, in the currency of both accounts. */
-export interface Movement extends Money {
+export interface TransferInput extends Money {
   transactionId: string;
   /** Unique within the transaction; a second posting of it is refused. */
   step: string;
@@ -38,13 +38,13 @@ export interface Movement extends Money {
   /** Applies although one of the accounts is frozen: a refund or a debt. */
   force?: boolean;
   /** What it means when the debit account cannot pay this; INSUFFICIENT_FUNDS unless said. */
-  short?: () => Fault;
+  insufficientFundsFault?: () => Fault;
   /** When the debit account cannot pay this, the operation decides once more with fresh reads. */
-  again?: boolean;
+  retryOnInsufficientFunds?: boolean;
 }
 
 export interface Ctx {
-  readonly world: World;
+  readonly effects: Effects;
   readonly db: Database;
   /** Seals and opens personal data. */
   readonly vault: Vault;
@@ -53,9 +53,9 @@ export interface Ctx {
   readonly now: Time;
   readonly set: ChangeSet;
   /** What it means when an account cannot pay, where a movement said so. */
-  readonly shorts: ReadonlyMap<string, () => Fault>;
+  readonly insufficientFundsFaults: ReadonlyMap<string, () => Fault>;
   /** Accounts that cannot pay, or are frozen: a reason to decide once more. */
-  readonly rereads: ReadonlySet<string>;
+  readonly retryAccounts: ReadonlySet<string>;
   id<R extends string>(resource: R): Id<R>;
   /** One row by id, read together with those of concurrent callers. */
   read<T extends Table>(table: T, id: string): Promise<RowOf<T> | undefined>;
@@ -69,13 +69,13 @@ export interface Ctx {
   /** The decision leans on this row as read: the commit fails if it changed since. */
   require<T extends Table>(table: T, row: RowOf<T>): void;
   /** Posts an amount from the debit to the credit account. */
-  transfer(transfer: Movement): void;
+  transfer(transfer: TransferInput): void;
   /** Holds an amount on the debit account, for the credit account. */
-  hold(transfer: Movement): void;
+  hold(transfer: TransferInput): void;
   /** Posts what `hold` of the same step holds. */
-  post(transfer: Movement): void;
+  post(transfer: TransferInput): void;
   /** Returns what `hold` of the same step holds to the debit account. */
-  void(transfer: Movement): void;
+  void(transfer: TransferInput): void;
   /**
    * Freezes a ledger account once the transfers of the change set are written. `empty` rejects the commit
    * unless its balance and its holds are zero then.
@@ -117,43 +117,49 @@ export type Reader = Pick<Ctx, 'read'>;
 export const eventContext = (id: string) => `events ${id} data`;
 
 /** What a context has gathered. */
-interface Gathered {
+interface StagedWork {
   set: ChangeSet;
   /** Rows that are inserted or changed, by table and id. */
   staged: Map<string, Row>;
-  shorts: Map<string, () => Fault>;
-  rereads: Set<string>;
+  insufficientFundsFaults: Map<string, () => Fault>;
+  retryAccounts: Set<string>;
 }
 
 /** Everything that is staged by now, as a function that goes back to it. */
-function savepoint({ set, staged, shorts, rereads }: Gathered): () => void {
+function savepoint({
+  set,
+  staged,
+  insufficientFundsFaults,
+  retryAccounts,
+}: StagedWork): () => void {
   const lists: unknown[][] = Object.values(set);
   const lengths = lists.map((list) => list.length);
   const rows = [...staged].map(([key, row]) => ({ key, row, was: { ...row } }));
-  const [faults, accounts] = [[...shorts], [...rereads]];
+  const [faults, accounts] = [[...insufficientFundsFaults], [...retryAccounts]];
   return () => {
     for (const [at, list] of lists.entries()) list.length = lengths[at] as number;
     staged.clear();
-    shorts.clear();
-    rereads.clear();
+    insufficientFundsFaults.clear();
+    retryAccounts.clear();
     for (const { key, row, was } of rows) staged.set(key, Object.assign(row, was));
-    for (const [account, fault] of faults) shorts.set(account, fault);
-    for (const account of accounts) rereads.add(account);
+    for (const [account, fault] of faults) insufficientFundsFaults.set(account, fault);
+    for (const account of accounts) retryAccounts.add(account);
   };
 }
 
 /** `ctx.attempt` of a context. */
 const attempting =
-  (gathered: Gathered) =>
+  (gathered: StagedWork) =>
   async <R>(work: () => Promise<R>): Promise<R | Fault> => {
-    const { set, shorts, rereads } = gathered;
+    const { set, insufficientFundsFaults, retryAccounts } = gathered;
     const goBack = savepoint(gathered);
     const before = set.transfers.length;
     try {
       const result = await work();
       const moved = set.transfers.slice(before).flatMap(({ debit, credit }) => [debit, credit]);
       // What says itself what its lack means, a limit, is no reason by itself.
-      for (const account of moved) if (!shorts.has(account)) rereads.add(account);
+      for (const account of moved)
+        if (!insufficientFundsFaults.has(account)) retryAccounts.add(account);
       return result;
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
@@ -164,14 +170,14 @@ const attempting =
 
 /** A fresh context: no reads done, nothing staged. */
 export function createContext(
-  { world, db, vault }: Pick<Ctx, 'world' | 'db' | 'vault'>,
+  { effects, db, vault }: Pick<Ctx, 'effects' | 'db' | 'vault'>,
   caller: Caller,
 ): Ctx {
-  const now = world.now();
+  const now = effects.now();
   const set = emptyChangeSet();
   const staged = new Map<string, Row>();
-  const shorts = new Map<string, () => Fault>();
-  const rereads = new Set<string>();
+  const insufficientFundsFaults = new Map<string, () => Fault>();
+  const retryAccounts = new Set<string>();
   const keyOf = (table: Table, id: unknown) => `${table.name} ${String(id)}`;
   const versioned = (table: Table, row: Row) => ({
     table,
@@ -190,13 +196,13 @@ export function createContext(
 
   function update<T extends Table>(table: T, was: RowOf<T>, patch: PatchOf<T>): RowOf<T> {
     const known = staged.get(keyOf(table, was.id));
-    const stood = standing(table, known ?? was);
+    const stood = statesOf(table, known ?? was);
     if (known) {
-      keepToLives(table, stood, Object.assign(known, patch));
+      assertTransition(table, stood, Object.assign(known, patch));
       return known as RowOf<T>;
     }
     const row: Row = { ...was, ...patch };
-    keepToLives(table, stood, row);
+    assertTransition(table, stood, row);
     set.updates.push({ ...versioned(table, was), row });
     staged.set(keyOf(table, was.id), row);
     return row as RowOf<T>;
@@ -204,13 +210,19 @@ export function createContext(
 
   function stageTransfer(
     verb: TransferVerb,
-    { transactionId, step, short, again, ...rest }: Movement,
+    {
+      transactionId,
+      step,
+      insufficientFundsFault,
+      retryOnInsufficientFunds,
+      ...rest
+    }: TransferInput,
   ): void {
     const transaction_id = transactionId;
     const phase = PHASE_OF[verb];
     set.transfers.push({ transaction_id, step, phase, ...rest, created_at: now });
-    if (short) shorts.set(rest.debit, short);
-    if (again) rereads.add(rest.debit);
+    if (insufficientFundsFault) insufficientFundsFaults.set(rest.debit, insufficientFundsFault);
+    if (retryOnInsufficientFunds) retryAccounts.add(rest.debit);
   }
 
   function emit(
@@ -220,7 +232,7 @@ export function createContext(
     account?: string,
   ): EventRow {
     const row: EventRow = {
-      id: newId(world, 'Webhook'),
+      id: newId(effects, 'Webhook'),
       platform_id: caller.platformId,
       type,
       subject,
@@ -246,15 +258,15 @@ export function createContext(
   }
 
   return {
-    world,
+    effects,
     db,
     vault,
     caller,
     now,
     set,
-    shorts,
-    rereads,
-    id: (resource) => newId(world, resource),
+    insufficientFundsFaults,
+    retryAccounts,
+    id: (resource) => newId(effects, resource),
     read: (table, id) => db.read(table, id),
     insert,
     update,
@@ -270,10 +282,10 @@ export function createContext(
     emit: (...event) => void emit(...event),
     emitSealed,
     record: (...event) => Object.assign(emit(...event), { due_at: null }).id,
-    attempt: attempting({ set, staged, shorts, rereads }),
+    attempt: attempting({ set, staged, insufficientFundsFaults, retryAccounts }),
     later: ({ kind }, input, at = now) =>
       void insert(jobs, {
-        id: newId(world, 'Job'),
+        id: newId(effects, 'Job'),
         kind,
         platform_id: caller.platformId,
         input,

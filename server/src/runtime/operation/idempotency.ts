@@ -1,6 +1,6 @@
 // Stored replies by the client's key. They are kept a week, longer than any client goes on retrying, and
 // then swept in small bites; a BRIN index finds the old ones without costing inserts anything.
-import { forgetting } from '../db/forget.ts';
+import { retentionSweep } from '../db/retention.ts';
 import { col, table } from '../db/table.ts';
 
 export const idempotency = table(
@@ -20,5 +20,7 @@ export const idempotency = table(
 const KEEP_MS = 7 * 24 * 3_600_000;
 
 /** Deletes replies that are older than a week. */
-export const forgetSweep = () =>
-  forgetting('idempotency.forget', [{ table: 'idempotency', time: 'created_at', keepMs: KEEP_MS }]);
+export const idempotencyRetention = () =>
+  retentionSweep('idempotency.forget', [
+    { table: 'idempotency', time: 'created_at', keepMs: KEEP_MS },
+  ]);

@@ -10,7 +10,7 @@ import {
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { customers } from '../../features/customers/records/store.ts';
 import { Fault } from '../../kernel/fault.ts';
-import { house } from '../../ledger/chart.ts';
+import { systemAccount } from '../../ledger/chart.ts';
 import type { Ctx } from './context.ts';
 
 const app = testApp();
@@ -47,7 +47,7 @@ describe('a refusal of the ledger', () => {
     transactionId: ctx.id('Transaction'),
     step: 'pay',
     debit,
-    credit: house('sandbox', 'clearing', 'USD'),
+    credit: systemAccount('sandbox', 'rail_in_transit', 'USD'),
     currency: 'USD',
     amount,
   });
@@ -56,7 +56,10 @@ describe('a refusal of the ledger', () => {
     const { account } = await fundedCustomer(app, 5_00);
     const pay = (short?: () => Fault) =>
       app.operate(async (ctx) =>
-        ctx.transfer({ ...movement(ctx, account.id, 5_01n), ...(short ? { short } : {}) }),
+        ctx.transfer({
+          ...movement(ctx, account.id, 5_01n),
+          ...(short ? { insufficientFundsFault: short } : {}),
+        }),
       );
     await expect(pay()).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
     const limit = () => new Fault('DAILY_VOLUME_LIMIT_EXCEEDED', 'Enough for today.');

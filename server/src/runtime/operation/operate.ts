@@ -4,9 +4,9 @@
 
 import { setTimeout } from 'node:timers/promises';
 import type { Caller } from '../../kernel/caller.ts';
+import type { Effects } from '../../kernel/effects.ts';
 import { contended, Fault } from '../../kernel/fault.ts';
-import type { World } from '../../kernel/world.ts';
-import type { ChangeSet, Outcome, Refusal } from '../committer/change-set.ts';
+import type { ChangeSet, Outcome, Rejection } from '../committer/change-set.ts';
 import type { Database } from '../db/database.ts';
 import type { Table } from '../db/table.ts';
 import type { Vault } from '../security/vault.ts';
@@ -15,11 +15,11 @@ import { type Ctx, createContext } from './context.ts';
 /** Most optimistic-lock attempts. Of n requests for one row the last succeeds with its n-th at the latest. */
 const MAX_ATTEMPTS = 50;
 /** Attempts without a pause; later ones wait so that fewer of those that contend decide at a time. */
-const EAGER_ATTEMPTS = 12;
-const MOST_PAUSE_MS = 32;
+const IMMEDIATE_ATTEMPTS = 12;
+const MAX_PAUSE_MS = 32;
 
 export interface Runtime {
-  world: World;
+  effects: Effects;
   db: Database;
   vault: Vault;
   committer: { commit(set: ChangeSet): Promise<Outcome> };
@@ -43,45 +43,50 @@ const isEmpty = (set: ChangeSet) =>
   0;
 
 /** Where an account does not hold what a payment takes. */
-export const shortOfFunds = (): Fault =>
-  new Fault('INSUFFICIENT_FUNDS', 'The account does not hold enough to pay this.');
+export const insufficientFunds = (): Fault =>
+  new Fault(
+    'INSUFFICIENT_FUNDS',
+    'The available balance of the account is too low for this payment.',
+  );
 
-function faultOf(refusal: Refusal, { set, shorts }: Ctx): Error {
-  if (refusal.why === 'funds') return (shorts.get(refusal.account) ?? shortOfFunds)();
-  if (refusal.why === 'frozen') {
-    return new Fault('INVALID_INPUT', 'The account is not open.', { accountId: refusal.account });
+function faultOf(rejection: Rejection, { set, insufficientFundsFaults }: Ctx): Error {
+  if (rejection.why === 'funds')
+    return (insufficientFundsFaults.get(rejection.account) ?? insufficientFunds)();
+  if (rejection.why === 'frozen') {
+    return new Fault('INVALID_INPUT', 'The account is not open.', { accountId: rejection.account });
   }
-  if (refusal.why === 'not-empty') {
-    const accountIds = [refusal.account];
-    return new Fault('CONFLICT', 'The account must be empty first.', { accountIds });
+  if (rejection.why === 'not-empty') {
+    const accountIds = [rejection.account];
+    return new Fault('CONFLICT', 'The balance of the account must be zero.', { accountIds });
   }
-  if (refusal.why === 'exists') {
-    return Object.assign(new Error(`${refusal.id} is taken`), { name: KEY_TAKEN });
+  if (rejection.why === 'exists') {
+    return Object.assign(new Error(`${rejection.id} is taken`), { name: KEY_TAKEN });
   }
-  if (refusal.why === 'constraint') {
+  if (rejection.why === 'constraint') {
     const tables = new Set<Table>([...set.inserts, ...set.updates].map((each) => each.table));
     for (const table of tables) {
-      const fault = table.unique[refusal.constraint];
+      const fault = table.unique[rejection.constraint];
       if (fault) return fault();
     }
-    return new Error(`constraint ${refusal.constraint} broken`);
+    return new Error(`constraint ${rejection.constraint} broken`);
   }
   // Trying again may well cure it, so it must not be kept as the answer of an idempotency key.
-  return contended('The resource kept changing while this request ran.');
+  return contended('Concurrent requests changed the same resource.');
 }
 
 /** A random pause before one more attempt. */
-async function pauseBefore(attempt: number, world: World): Promise<void> {
-  if (attempt <= EAGER_ATTEMPTS) return;
-  const [byte = 0] = world.random(1);
-  await setTimeout((byte / 256) * MOST_PAUSE_MS);
+async function pauseBefore(attempt: number, effects: Effects): Promise<void> {
+  if (attempt <= IMMEDIATE_ATTEMPTS) return;
+  const [byte = 0] = effects.random(1);
+  await setTimeout((byte / 256) * MAX_PAUSE_MS);
 }
 
 /** Whether fresh reads may lead to another decision. */
-function isRetryable(refusal: Refusal, { rereads, set }: Ctx): boolean {
-  if (refusal.why === 'funds' || refusal.why === 'frozen') return rereads.has(refusal.account);
-  if (refusal.why !== 'constraint') return refusal.why === 'version';
-  return set.inserts.some(({ table }) => table.races.includes(refusal.constraint));
+function isRetryable(rejection: Rejection, { retryAccounts, set }: Ctx): boolean {
+  if (rejection.why === 'funds' || rejection.why === 'frozen')
+    return retryAccounts.has(rejection.account);
+  if (rejection.why !== 'constraint') return rejection.why === 'version';
+  return set.inserts.some(({ table }) => table.contendedKeys.includes(rejection.constraint));
 }
 
 /** Runs `work` as `caller` and commits what it staged. Its result is what the last attempt returned. */
@@ -100,8 +105,8 @@ export async function operate<R>(
       if (ctx.set.inserts.some((each) => each.table.name === 'jobs')) runtime.wake.jobs();
       return result;
     }
-    const again = isRetryable(outcome.refusal, ctx) && attempt < MAX_ATTEMPTS;
-    if (!again) throw faultOf(outcome.refusal, ctx);
-    await pauseBefore(attempt + 1, runtime.world);
+    const again = isRetryable(outcome.rejection, ctx) && attempt < MAX_ATTEMPTS;
+    if (!again) throw faultOf(outcome.rejection, ctx);
+    await pauseBefore(attempt + 1, runtime.effects);
   }
 }

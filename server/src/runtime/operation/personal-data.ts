@@ -1,7 +1,7 @@
 // Where data about a customer lies: each feature describes its own tables, how their rows are opened for an
 // export and what an erasure does about them. The privacy feature works from the assembled descriptions, so
 // it needs no name of a later feature; a test checks the list against the database.
-import type { Time } from '../../kernel/world.ts';
+import type { Time } from '../../kernel/effects.ts';
 import type { Database } from '../db/database.ts';
 import type { DataKey, Vault } from '../security/vault.ts';
 import type { Ctx } from './context.ts';

@@ -24,7 +24,8 @@ export const PLATFORM = `${NPM_PLATFORM[process.platform] ?? process.platform}-$
 
 export const noBuild = (platform: string, cause?: unknown) =>
   unavailable(
-    `There is no embedded PostgreSQL for ${platform} here. Set DATABASE_URL to a PostgreSQL 15 or newer.`,
+    `The embedded PostgreSQL does not support ${platform}. Set DATABASE_URL to a ` +
+      'PostgreSQL 15 or newer.',
     cause,
   );
 

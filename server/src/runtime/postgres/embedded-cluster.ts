@@ -24,7 +24,7 @@ interface ClusterOptions {
 /** The cluster's only database user. */
 export const DATABASE_USER = 'railhead';
 /** The unprivileged user of every Linux; `initdb` insists on one that has a name. */
-const NOBODY: RunAs = { uid: 65534, gid: 65534 };
+const UNPRIVILEGED: RunAs = { uid: 65534, gid: 65534 };
 
 export const clusterOf = (dir: string) => path.join(path.resolve(dir), 'postgres');
 
@@ -38,10 +38,12 @@ export const cleanEnv = (): NodeJS.ProcessEnv =>
 function chooseUser(cluster: string): RunAs | undefined {
   if (process.getuid?.() !== 0) return undefined;
   if (process.platform !== 'linux') {
-    throw unavailable('The embedded PostgreSQL does not run as root here. Use an ordinary user.');
+    throw unavailable(
+      'The embedded PostgreSQL cannot run as root here. Start the server as another user.',
+    );
   }
   const owner = fs.statSync(cluster, { throwIfNoEntry: false });
-  return owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : NOBODY;
+  return owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : UNPRIVILEGED;
 }
 
 /**
@@ -79,8 +81,10 @@ function runInitdb({ binaries, cluster, user }: Place, options: ClusterOptions):
   });
   // The program is there, so what is missing is its loader: another C library (Alpine).
   if ((run.error as NodeJS.ErrnoException)?.code === 'ENOENT') throw noBuild(PLATFORM, run.error);
-  if (run.error) throw unavailable(`PostgreSQL cannot be run: ${run.error.message}.`, run.error);
-  if (run.status !== 0) throw unavailable(`PostgreSQL cannot be set up: ${lastLine(run.stderr)}`);
+  if (run.error)
+    throw unavailable(`PostgreSQL cannot be executed: ${run.error.message}.`, run.error);
+  if (run.status !== 0)
+    throw unavailable(`PostgreSQL cannot be initialized: ${lastLine(run.stderr)}`);
 }
 
 /** Other processes of the unprivileged user could reach the socket, so the kernel tells us apart. */

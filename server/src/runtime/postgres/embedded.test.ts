@@ -183,7 +183,7 @@ describe('startEmbedded', () => {
 
   it('names DATABASE_URL where there is no build', () => {
     expect(() => findBinaries(undefined, 'linux-riscv64')).toThrow(
-      'There is no embedded PostgreSQL for linux-riscv64 here. Set DATABASE_URL to a PostgreSQL 15 or newer.',
+      'The embedded PostgreSQL does not support linux-riscv64. Set DATABASE_URL to a PostgreSQL 15 or newer.',
     );
   });
 });
@@ -213,7 +213,7 @@ describe('a crash', () => {
     const own = await startEmbedded({ dir });
     await ask(own.url, 'insert into kept values (2)');
     process.kill(own.pid, 'SIGKILL');
-    expect(await own.died).toBe('PostgreSQL ended by itself (137).');
+    expect(await own.died).toBe('PostgreSQL exited unexpectedly (137).');
     await own.stop();
     const next = await startEmbedded({ dir });
     expect(await count(next.url)).toEqual([{ count: '2' }]);

@@ -128,7 +128,7 @@ function socketFolder(cluster: string, user: RunAs | undefined): string {
     if (user) fs.chownSync(kept, user.uid, user.gid);
     return kept;
   }
-  throw unavailable('No temporary folder can hold the socket of the embedded PostgreSQL.');
+  throw unavailable('No temporary folder is suitable for the socket of the embedded PostgreSQL.');
 }
 
 const urlOf = ({ port, socketFolder: folder, password }: Running) =>
@@ -173,7 +173,9 @@ function ready(dir: string, guard: ChildProcess, log: (line: string) => void): P
       const reason = fatal.replace(/^FATAL:\s+/, '');
       reject(taken ? inUse(dir) : unavailable(`PostgreSQL does not start: ${reason}`));
     };
-    guard.once('error', (error) => reject(unavailable(`PostgreSQL cannot run: ${error.message}`)));
+    guard.once('error', (error) =>
+      reject(unavailable(`PostgreSQL cannot be executed: ${error.message}`)),
+    );
     guard.once('close', fail);
     createInterface({ input: guard.stderr! }).on('line', (line) => {
       log(line);
@@ -205,7 +207,7 @@ function holdOn(guard: ChildProcess, running: Running, durable: boolean): Embedd
     url: urlOf(running),
     pid: running.pid,
     died: new Promise((resolve) => {
-      ended.then((code) => stopping ?? resolve(`PostgreSQL ended by itself (${code}).`));
+      ended.then((code) => stopping ?? resolve(`PostgreSQL exited unexpectedly (${code}).`));
     }),
     stop() {
       stopping ??= end();
@@ -239,7 +241,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     const guard = await start(place, flagsFor(durable));
     await ready(dir, guard, log);
     const running = runningIn(place.cluster);
-    if (!running) throw unavailable('PostgreSQL ended as soon as it had started.');
+    if (!running) throw unavailable('PostgreSQL exited immediately after its start.');
     return holdOn(guard, running, durable);
   } catch (error) {
     throw plainError(dir, error);

@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, sign, verify } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { World } from '../../kernel/world.ts';
+import type { Effects } from '../../kernel/effects.ts';
 import {
   constantTimeEqual,
   decrypt,
@@ -14,8 +14,8 @@ import {
   sha256Hex,
 } from './crypto.ts';
 
-/** A world whose chance is the hash of a counter. */
-function countingWorld(first?: Uint8Array): World {
+/** Effects whose random bytes are the hash of a counter. */
+function countingEffects(first?: Uint8Array): Effects {
   let at = 0;
   return {
     now: () => 0,
@@ -79,23 +79,23 @@ describe('AES-256-GCM', () => {
 });
 
 describe('seal', () => {
-  const world = countingWorld();
+  const effects = countingEffects();
 
   it('opens what it sealed, whatever it was', () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.string(), (bytes, context) => {
-        const sealed = seal(world, KEY, bytes, context);
+        const sealed = seal(effects, KEY, bytes, context);
         expect([...open(KEY, sealed, context)]).toEqual([...bytes]);
       }),
     );
   });
 
   it('never seals the same text the same way', () => {
-    expect(seal(world, KEY, 'text', 'c')).not.toBe(seal(world, KEY, 'text', 'c'));
+    expect(seal(effects, KEY, 'text', 'c')).not.toBe(seal(effects, KEY, 'text', 'c'));
   });
 
   it('refuses another key, another context, a changed byte and another format', () => {
-    const sealed = seal(world, KEY, 'a private key', 'signing_keys 1');
+    const sealed = seal(effects, KEY, 'a private key', 'signing_keys 1');
     const other = Buffer.from(KEY);
     other[0] = 0;
     const changed = sealed.slice(0, -2) + (sealed.endsWith('AA') ? 'BB' : 'AA');
@@ -109,7 +109,7 @@ describe('seal', () => {
       [KEY, '', 'signing_keys 1'],
     ];
     for (const [key, text, context] of attempts) {
-      expect(() => open(key, text, context)).toThrow(/cannot open the sealed text/);
+      expect(() => open(key, text, context)).toThrow(/cannot decrypt/);
     }
   });
 });
@@ -129,15 +129,15 @@ describe('secrets', () => {
   });
 
   it('draws secrets that scanners know, with 256 random bits', () => {
-    expect(newSecret(countingWorld())).toMatch(/^rhs_[A-Za-z0-9_-]{43}$/);
+    expect(newSecret(countingEffects())).toMatch(/^rhs_[A-Za-z0-9_-]{43}$/);
   });
 });
 
 describe('keys', () => {
   it('makes P-256 keys from chance alone, and draws again where there is no such key', () => {
     const none = new Uint8Array(32).fill(255);
-    const first = newP256Key(countingWorld(none));
-    const second = newP256Key(countingWorld(new Uint8Array(32)));
+    const first = newP256Key(countingEffects(none));
+    const second = newP256Key(countingEffects(new Uint8Array(32)));
     expect(first.asymmetricKeyDetails?.namedCurve).toBe('prime256v1');
     expect(first.equals(second)).toBe(true);
     const signature = sign('sha256', Buffer.from('body'), first);

@@ -10,8 +10,8 @@ import {
   type KeyObject,
   timingSafeEqual,
 } from 'node:crypto';
-import { drawP256, p256PrivateKey } from '../../kernel/crypto/p256.ts';
-import type { World } from '../../kernel/world.ts';
+import { generateP256, p256PrivateKey } from '../../kernel/crypto/p256.ts';
+import type { Effects } from '../../kernel/effects.ts';
 
 export const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
@@ -50,12 +50,12 @@ export function decrypt(
  * and where it lives (a table and an id), so that a sealed text moved elsewhere does not open.
  */
 export function seal(
-  world: World,
+  effects: Effects,
   key: Uint8Array,
   plaintext: Uint8Array | string,
   context: string,
 ): string {
-  const nonce = world.random(NONCE_BYTES);
+  const nonce = effects.random(NONCE_BYTES);
   const sealed = encrypt(key, nonce, Buffer.from(plaintext), Buffer.from(context));
   return [
     SEAL_VERSION,
@@ -72,7 +72,7 @@ export function open(key: Uint8Array, sealed: string, context: string): Buffer {
     const bytes = Buffer.from(body, 'base64url');
     return decrypt(key, Buffer.from(nonce, 'base64url'), bytes, Buffer.from(context));
   } catch {
-    throw new Error(`cannot open the sealed text of ${context}: damaged, or another master key`);
+    throw new Error(`cannot decrypt ${context}: damaged, or sealed with another master key`);
   }
 }
 
@@ -86,15 +86,15 @@ export function constantTimeEqual(a: string, b: string): boolean {
 }
 
 /** `bytes` random bytes as base64url behind a prefix that secret scanners can be taught. */
-export const randomText = (world: World, prefix: string, bytes = KEY_BYTES): string =>
-  prefix + Buffer.from(world.random(bytes)).toString('base64url');
+export const randomText = (effects: Effects, prefix: string, bytes = KEY_BYTES): string =>
+  prefix + Buffer.from(effects.random(bytes)).toString('base64url');
 
 /** A new API secret. */
-export const newSecret = (world: World): string => randomText(world, 'rhs_');
+export const newSecret = (effects: Effects): string => randomText(effects, 'rhs_');
 
 /** A P-256 private key. */
-export const newP256Key = (world: World): KeyObject =>
-  p256PrivateKey(drawP256(() => world.random(KEY_BYTES)));
+export const newP256Key = (effects: Effects): KeyObject =>
+  p256PrivateKey(generateP256(() => effects.random(KEY_BYTES)));
 
 /** An Ed25519 key is 32 bytes behind this fixed PKCS #8 head (RFC 8410). */
 const ED25519_PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');

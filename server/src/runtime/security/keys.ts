@@ -4,9 +4,9 @@
 // beside the active one: after a rotation receivers still find the key that signed what they hold.
 
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import type { Effects, Time } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { MODES, type Mode } from '../../kernel/mode.ts';
-import type { Time, World } from '../../kernel/world.ts';
 import type { Database } from '../db/database.ts';
 import { col, type RowOf, table } from '../db/table.ts';
 import type { Ctx } from '../operation/context.ts';
@@ -64,8 +64,8 @@ const contextOf = (id: string) => `signing_keys ${id}`;
 const pemOf = (key: KeyObject): string =>
   createPublicKey(key).export({ type: 'spki', format: 'pem' }).toString();
 
-function newKey(world: World, algorithm: KeyAlgorithm): KeyObject {
-  return algorithm === 'P-256' ? newP256Key(world) : ed25519KeyOf(world.random(32));
+function newKey(effects: Effects, algorithm: KeyAlgorithm): KeyObject {
+  return algorithm === 'P-256' ? newP256Key(effects) : ed25519KeyOf(effects.random(32));
 }
 
 function insertKey(
@@ -75,7 +75,7 @@ function insertKey(
   algorithm: KeyAlgorithm,
 ): void {
   const id = `${environment} ${algorithm} 1`;
-  const key = newKey(ctx.world, algorithm);
+  const key = newKey(ctx.effects, algorithm);
   const der = key.export({ type: 'pkcs8', format: 'der' });
   ctx.insert(signingKeys, {
     id,
@@ -83,7 +83,7 @@ function insertKey(
     algorithm,
     status: 'active',
     public_key: pemOf(key),
-    private_key: seal(ctx.world, masterKey, der, contextOf(id)),
+    private_key: seal(ctx.effects, masterKey, der, contextOf(id)),
     created_at: ctx.now,
   });
 }
@@ -152,7 +152,11 @@ export async function loadSigningKeys(
   const rows = await allKeys(runtime.db);
   const opened = (environment: Mode, algorithm: KeyAlgorithm) => {
     const row = activeOf(rows, environment, algorithm);
-    if (!row) throw new Fault('INTERNAL_ERROR', `no ${algorithm} key for ${environment}`);
+    if (!row)
+      throw new Fault(
+        'INTERNAL_ERROR',
+        `The ${algorithm} signing key of ${environment} is missing.`,
+      );
     const der = open(masterKey, row.private_key, contextOf(row.id));
     const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
     return { privateKey, publicKeyPem: row.public_key };

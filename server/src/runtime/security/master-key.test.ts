@@ -2,10 +2,10 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemWorld } from '../config/system-world.ts';
+import { systemEffects } from '../config/system-effects.ts';
 import { masterKeyIn } from './master-key.ts';
 
-const world = systemWorld();
+const effects = systemEffects();
 let dataDir: string;
 
 beforeEach(() => {
@@ -17,24 +17,24 @@ const folder = () => path.join(dataDir, 'data');
 
 describe('masterKeyIn', () => {
   it('makes one key, for its owner only, and keeps it', () => {
-    const key = masterKeyIn(folder(), world);
+    const key = masterKeyIn(folder(), effects);
     expect(key).toHaveLength(32);
-    expect(masterKeyIn(folder(), world)).toEqual(key);
+    expect(masterKeyIn(folder(), effects)).toEqual(key);
     expect(fs.readdirSync(folder())).toEqual(['master.key']);
     const { mode } = fs.statSync(path.join(folder(), 'master.key'));
     if (process.platform !== 'win32') expect(mode & 0o777).toBe(0o600);
   });
 
   it('does not replace a file that holds something else', () => {
-    masterKeyIn(folder(), world);
+    masterKeyIn(folder(), effects);
     const file = path.join(folder(), 'master.key');
     fs.writeFileSync(file, 'something else');
-    expect(() => masterKeyIn(folder(), world)).toThrow(/does not hold a master key/);
+    expect(() => masterKeyIn(folder(), effects)).toThrow(/does not contain a master key/);
     expect(fs.readFileSync(file, 'utf8')).toBe('something else');
   });
 
   it('says in one line when the folder cannot be made', () => {
     fs.writeFileSync(folder(), 'a file');
-    expect(() => masterKeyIn(folder(), world)).toThrow(/cannot be (read|written): \w+\.$/);
+    expect(() => masterKeyIn(folder(), effects)).toThrow(/cannot be (read|written): \w+\.$/);
   });
 });

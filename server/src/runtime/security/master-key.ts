@@ -4,7 +4,7 @@
 // at once end up with the same one.
 import fs from 'node:fs';
 import path from 'node:path';
-import type { World } from '../../kernel/world.ts';
+import type { Effects } from '../../kernel/effects.ts';
 import { KEY_BYTES } from './crypto.ts';
 
 const FILE = 'master.key';
@@ -18,7 +18,7 @@ const codeOf = (error: unknown) => (error as { code?: string }).code;
 function readKey(file: string): Uint8Array | undefined {
   try {
     const text = fs.readFileSync(file, 'utf8');
-    if (!WORDS.test(text)) throw refusal(`${file} does not hold a master key.`);
+    if (!WORDS.test(text)) throw refusal(`${file} does not contain a master key.`);
     return Buffer.from(text.trim(), 'hex');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
@@ -26,10 +26,10 @@ function readKey(file: string): Uint8Array | undefined {
   }
 }
 
-function makeKey(file: string, world: World): void {
-  const mine = `${file}.${Buffer.from(world.random(8)).toString('hex')}`;
+function makeKey(file: string, effects: Effects): void {
+  const mine = `${file}.${Buffer.from(effects.random(8)).toString('hex')}`;
   fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-  const text = `${Buffer.from(world.random(KEY_BYTES)).toString('hex')}\n`;
+  const text = `${Buffer.from(effects.random(KEY_BYTES)).toString('hex')}\n`;
   fs.writeFileSync(mine, text, { mode: 0o600, flag: 'wx', flush: true });
   try {
     fs.linkSync(mine, file);
@@ -41,12 +41,12 @@ function makeKey(file: string, world: World): void {
 }
 
 /** The key in the data folder, made when there is none. Throws MasterKeyError with one plain line. */
-export function masterKeyIn(dataDir: string, world: World): Uint8Array {
+export function masterKeyIn(dataDir: string, effects: Effects): Uint8Array {
   const file = path.join(dataDir, FILE);
   const found = readKey(file);
   if (found) return found;
   try {
-    makeKey(file, world);
+    makeKey(file, effects);
   } catch (error) {
     throw refusal(`${file} cannot be written: ${codeOf(error)}.`, error);
   }

@@ -85,6 +85,8 @@ function opened(key: Uint8Array, nonce: Buffer, sealed: Buffer, aad: Buffer, id:
   try {
     return decrypt(key, nonce, sealed, aad);
   } catch (cause) {
-    throw new Error(`cannot open ${id}: damaged, cut off, or another key`, { cause });
+    throw new Error(`cannot decrypt ${id}: damaged, truncated, or sealed with another key`, {
+      cause,
+    });
   }
 }

@@ -4,7 +4,7 @@
 // be found again by its value is stored beside it as a keyed hash, which nobody can guess through without
 // the master key.
 import { createHmac, hkdfSync } from 'node:crypto';
-import type { World } from '../../kernel/world.ts';
+import type { Effects } from '../../kernel/effects.ts';
 import { KEY_BYTES, open, seal } from './crypto.ts';
 
 /** A data key as it is stored, and the id of whom it belongs to. */
@@ -35,7 +35,7 @@ const KEPT_KEYS = 4_096;
 const contextOf = (owner: string) => `data key of ${owner}`;
 
 /** `masterKey` is asked for when first needed: most of the operator's verbs never do. */
-export function createVault(world: World, masterKey: () => Uint8Array): Vault {
+export function createVault(effects: Effects, masterKey: () => Uint8Array): Vault {
   const opened = new Map<string, Buffer>();
   let digestKey: Uint8Array | undefined;
 
@@ -53,10 +53,10 @@ export function createVault(world: World, masterKey: () => Uint8Array): Vault {
     new Uint8Array(hkdfSync('sha256', masterKey(), '', purpose, KEY_BYTES));
 
   return {
-    newKey: (owner) => seal(world, masterKey(), world.random(KEY_BYTES), contextOf(owner)),
-    seal: (key, plaintext, context) => seal(world, keyOf(key), plaintext, context),
+    newKey: (owner) => seal(effects, masterKey(), effects.random(KEY_BYTES), contextOf(owner)),
+    seal: (key, plaintext, context) => seal(effects, keyOf(key), plaintext, context),
     open: (key, sealed, context) => open(keyOf(key), sealed, context),
-    sealOwn: (plaintext, context) => seal(world, masterKey(), plaintext, context),
+    sealOwn: (plaintext, context) => seal(effects, masterKey(), plaintext, context),
     openOwn: (sealed, context) => open(masterKey(), sealed, context),
     derive,
     digest(kind, value) {

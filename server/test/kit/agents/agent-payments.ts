@@ -3,7 +3,7 @@
 import { expect } from 'vitest';
 import { externalAccount, ok, quoteBody } from '../app/fixtures.ts';
 import type { Answer, TestApp } from '../app/harness.ts';
-import type { AgentDesk, HeldAgent } from './agents.ts';
+import type { AgentFixture, HeldAgent } from './agents.ts';
 
 export const KINDS = ['EXECUTE_QUOTE', 'TRANSFER_OUT', 'TRANSFER_IN'] as const;
 export type Kind = (typeof KINDS)[number];
@@ -31,12 +31,12 @@ export type AgentPayer = Awaited<ReturnType<typeof agentPayer>>;
 /** An agent of a new customer, with an account outside; `more` replaces parts of its policy. */
 export async function agentPayer(
   app: TestApp,
-  desk: AgentDesk,
+  fixture: AgentFixture,
   more: object = {},
   amount?: number,
 ) {
-  const held: HeldAgent = await desk.agent(more as Record<string, unknown>, amount);
-  const { as } = desk;
+  const held: HeldAgent = await fixture.agent(more as Record<string, unknown>, amount);
+  const { as } = fixture;
   const outside = await externalAccount(app, held.customer.id, 'USD', '000', { as });
 
   const quote = async (sending: number, to: string = outside.id, from: string = held.usd) =>
@@ -67,7 +67,7 @@ export async function agentPayer(
   }
 
   const decide = (word: 'approve' | 'reject', id: string, body?: object) =>
-    desk.manage('POST', `/agents/${held.id}/actions/${id}/${word}`, body);
+    fixture.manage('POST', `/agents/${held.id}/actions/${id}/${word}`, body);
 
   const rows = <R extends Record<string, unknown>>(sql: string, values: unknown[]) =>
     app.runtime.db.query<R>(sql, values);
@@ -93,10 +93,10 @@ export async function agentPayer(
     transaction: async (id: string) =>
       ok(await app.call('GET', `/transactions/${id}`, undefined, { as }), 200),
     narrow: async (policy: object) =>
-      ok(await desk.manage('PATCH', `/agents/${held.id}/policy`, policy), 200),
+      ok(await fixture.manage('PATCH', `/agents/${held.id}/policy`, policy), 200),
     pause: async () =>
-      ok(await desk.manage('PATCH', `/agents/${held.id}`, { isPaused: true }), 200),
-    usage: async () => ok(await desk.manage('GET', `/agents/${held.id}`), 200).usage,
+      ok(await fixture.manage('PATCH', `/agents/${held.id}`, { isPaused: true }), 200),
+    usage: async () => ok(await fixture.manage('GET', `/agents/${held.id}`), 200).usage,
     failureOf: async (id: string) =>
       (
         await rows<Pick<Line, 'details'>>(
@@ -128,11 +128,11 @@ export const onTransaction = (
   body?: object,
 ): Promise<Answer> => app.call('POST', `/transactions/${id}/${word}`, body);
 
-/** How an agent whose action waits is had of a desk. */
+/** How an agent whose action waits is had of a fixture. */
 export const waitsAt =
-  (app: TestApp, desk: AgentDesk) =>
+  (app: TestApp, fixture: AgentFixture) =>
   async (kind: Kind, more: object = {}, amount?: number) => {
-    const agent = await agentPayer(app, desk, { ...ASKS, ...more }, amount);
+    const agent = await agentPayer(app, fixture, { ...ASKS, ...more }, amount);
     const action = await agent.asked(kind, 'PENDING_APPROVAL');
     return { agent, action, transactionId: await agent.transactionOf(action.id) };
   };

@@ -1,7 +1,7 @@
 // The judgement over an agent by bare amounts: each is in the currency that its policy has for it.
 import {
   evaluate,
-  type Act as MoneyAct,
+  type PaymentRequest as MoneyAct,
   type Policy,
   type Verdict,
 } from '../../../src/features/agents/policy/policy.ts';

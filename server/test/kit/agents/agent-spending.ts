@@ -6,9 +6,9 @@ import { convertedUp, countSpending, spentBy } from '../../../src/features/agent
 import { type AgentRow, agents } from '../../../src/features/agents/store.ts';
 import { reverseUse } from '../../../src/features/balances/velocity-limits/index.ts';
 import { systemCaller } from '../../../src/features/tenancy/platform/index.ts';
+import { iso } from '../../../src/kernel/effects.ts';
 import { newId } from '../../../src/kernel/id.ts';
 import type { Rate } from '../../../src/kernel/money.ts';
-import { iso } from '../../../src/kernel/world.ts';
 import type { Ctx } from '../../../src/runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../src/runtime/operation/operate.ts';
 import type { TestApp } from '../app/harness.ts';
@@ -37,7 +37,7 @@ export function spenders(app: TestApp) {
       rates: {
         rate: async (from, to) => {
           const rate = rates[`${from} ${to}`];
-          return rate && { rate, at: app.world.now() };
+          return rate && { rate, at: app.effects.now() };
         },
       },
     }),
@@ -97,8 +97,8 @@ export function spenders(app: TestApp) {
       const act = { accountId: 'one', amount: taken, forThreshold: null };
       const spent = await spentBy(ctx, parts, agent);
       const verdict = evaluate(agent, spent, { type: 'TRANSFER_OUT', ...act });
-      if (verdict.decision === 'REFUSED') throw new Error(verdict.reason);
-      const id = start ? await start(ctx) : newId(app.world, 'Transaction');
+      if (verdict.decision === 'REJECTED') throw new Error(verdict.reason);
+      const id = start ? await start(ctx) : newId(app.effects, 'Transaction');
       await countSpending(ctx, parts, agent, { transactionId: id, amount: taken });
       return { id, version: agent.version };
     };
@@ -131,7 +131,7 @@ export function spenders(app: TestApp) {
     accountsOf: (id: string) =>
       app.runtime.db.query(
         'select id, currency, balance, floor from ledger_accounts where id like $1 order by id',
-        [`volume:${id}:%`],
+        [`velocity:${id}:%`],
       ),
   };
 }

@@ -1,4 +1,4 @@
-// A desk for tests of agents: a customer with money, an agent with a policy that allows nearly everything,
+// A fixture for tests of agents: a customer with money, an agent with a policy that allows nearly everything,
 // and requests as that agent, with the token that its device code was redeemed for.
 import { customer, fund, internalAccount, ok } from '../app/fixtures.ts';
 import type { Answer, CallOptions, TestApp } from '../app/harness.ts';
@@ -19,13 +19,13 @@ export const policy = (more: Json = {}) => ({
   ...more,
 });
 
-export type AgentDesk = ReturnType<typeof agentDesk>;
-export type HeldAgent = Awaited<ReturnType<AgentDesk['agent']>>;
+export type AgentFixture = ReturnType<typeof agentFixture>;
+export type HeldAgent = Awaited<ReturnType<AgentFixture['agent']>>;
 
 let counter = 0;
 
 /** `as` is the platform that the agents belong to; the main one unless said. */
-export function agentDesk(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
+export function agentFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
   /** As the platform. */
   const manage = (
     method: string,
@@ -72,7 +72,7 @@ export function agentDesk(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
     const { agent, deviceCode } = await unconnected(customerId, more);
     const { accessToken } = ok(await redeem(deviceCode.code), 200);
     // Redemptions of one address are counted, and a test may make many.
-    await app.runtime.db.query("delete from tries where id like 'agent redeem %'");
+    await app.runtime.db.query("delete from attempt_limits where id like 'agent redeem %'");
     return {
       id: agent.id as string,
       accessToken: accessToken as string,

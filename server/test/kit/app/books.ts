@@ -7,7 +7,7 @@ export async function booksBalance(app: { runtime: Runtime }): Promise<void> {
   const wrong = await app.runtime.db.query(
     `with moved as (
        select debit as id, case when phase in ('posted', 'post') then -amount else 0 end as balance,
-         case phase when 'pending' then amount when 'post' then -amount when 'release' then -amount
+         case phase when 'pending' then amount when 'post' then -amount when 'void' then -amount
            else 0 end as held from ledger_transfers
        union all
        select credit, case when phase in ('posted', 'post') then amount else 0 end, 0

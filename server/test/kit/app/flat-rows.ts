@@ -3,12 +3,12 @@
 import type pg from 'pg';
 import { expect } from 'vitest';
 import { ASKS, agentPayer } from '../agents/agent-payments.ts';
-import { agentDesk } from '../agents/agents.ts';
-import { cardDesk } from '../cards/cards.ts';
+import { agentFixture } from '../agents/agents.ts';
+import { cardFixture } from '../cards/cards.ts';
 import { european, sendCode } from '../customers/contacts.ts';
-import { ownerDesk } from '../customers/owners.ts';
+import { ownerHarness } from '../customers/owners.ts';
 import { paperForm, pdfFile } from '../http/documents.ts';
-import { mintDesk } from '../payments/mints.ts';
+import { mintFixture } from '../payments/mints.ts';
 import { ok } from './fixtures.ts';
 import type { TestApp } from './harness.ts';
 import { idSql } from './query-plans.ts';
@@ -31,7 +31,7 @@ export const filler =
   async (table, id, count, given) => {
     const columns: Record<string, string> = {
       platform_id: `case when n % 4 = 0 then '${app.other.id}' else '${app.platform.id}' end`,
-      created_at: `to_timestamp(${app.world.now() / 1000} - n)`,
+      created_at: `to_timestamp(${app.effects.now() / 1000} - n)`,
       ...given,
     };
     const { rows } = await client.query<{ name: string }>(
@@ -49,7 +49,7 @@ const often = (resource: string, most = PEOPLE) =>
 
 /** Owners, documents, verifications and messages; the first customer has most of the last two. */
 async function fillOnboarding(app: TestApp, fill: Fill) {
-  const firm = await ownerDesk(app).made();
+  const firm = await ownerHarness(app).made();
   const person = await european(app);
   const paper = { documentType: 'UTILITY_BILL', country: 'DE', documentHolder: person.id };
   const { id: bill } = ok(
@@ -84,7 +84,7 @@ async function fillOnboarding(app: TestApp, fill: Fill) {
 
 /** Actions of agents, a third of them waiting; the first agent and the first customer have a third. */
 async function fillActions(app: TestApp, fill: Fill) {
-  const { asked } = await agentPayer(app, agentDesk(app), ASKS);
+  const { asked } = await agentPayer(app, agentFixture(app), ASKS);
   const { id } = await asked('TRANSFER_OUT', 'PENDING_APPROVAL');
   await fill('agent_actions', id, TRANSACTIONS, {
     id: idSql('AgentAction', 'n'),
@@ -100,8 +100,8 @@ async function fillActions(app: TestApp, fill: Fill) {
  * pays for few. The first card has a third of what was asked and shown, and little was declined.
  */
 async function fillCards(app: TestApp, fill: Fill) {
-  const desk = cardDesk(app);
-  const { id } = await desk.card(await desk.holder());
+  const fixture = cardFixture(app);
+  const { id } = await fixture.card(await fixture.holder());
   const [source] = await app.runtime.db.query<{ id: string }>(
     'select id from card_funding_sources',
     [],
@@ -137,9 +137,9 @@ async function fillCards(app: TestApp, fill: Fill) {
 
 /** Provider accounts and coins, and mints and burns of three of them, each a third; few are burns. */
 async function fillMints(app: TestApp, fill: Fill) {
-  const desk = mintDesk(app);
-  const coin = await desk.coin();
-  const made = ok(await desk.mint(coin.id, desk.mintBody((await desk.wallet()).id)), 201);
+  const fixture = mintFixture(app);
+  const coin = await fixture.coin();
+  const made = ok(await fixture.mint(coin.id, fixture.mintBody((await fixture.wallet()).id)), 201);
   await fill('stablecoin_provider_accounts', coin.stablecoinProviderAccountId, PEOPLE, {
     id: idSql('StablecoinProviderAccount', 'n'),
     provider_account_id: "'account ' || n",

@@ -2,6 +2,7 @@
 // clock that stands still until moved. Requests go through the real routes, and every reply is checked
 // against its contract and noted, so that a declared status nobody has seen can be named.
 
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -17,6 +18,7 @@ import { systemCaller } from '../../../src/features/tenancy/platform/index.ts';
 import type { RateLimits } from '../../../src/http/admission/rate-limit.ts';
 import { errorSchema } from '../../../src/http/openapi.ts';
 import { isListed } from '../../../src/http/operation-errors.ts';
+import { emits } from '../../../src/http/operation-events.ts';
 import { BASE_PATH } from '../../../src/http/server.ts';
 import type { Contract, Permission } from '../../../src/kernel/contract/operation.ts';
 import { fieldErrors } from '../../../src/kernel/contract/validate.ts';
@@ -27,7 +29,7 @@ import type { Ctx } from '../../../src/runtime/operation/context.ts';
 import { operate } from '../../../src/runtime/operation/operate.ts';
 import { booksBalance } from './books.ts';
 import { createTestDatabase } from './database.ts';
-import { emittedEvents, testWorld, timeOf } from './world.ts';
+import { emittedEvents, testEffects, timeOf } from './effects.ts';
 
 export interface TestPlatform {
   id: string;
@@ -49,13 +51,27 @@ export interface CallOptions {
   headers?: Record<string, string> | undefined;
 }
 
+/** Types of the events that were committed while the request of this context ran. */
+const emitted = new AsyncLocalStorage<Set<string>>();
+
+/** Reports the events of a request that are missing from its operation's list. */
+function checkEvents({ operationId }: Contract, problems: string[], seenFile?: string): void {
+  for (const type of emitted.getStore() ?? []) {
+    if (seenFile) appendFileSync(seenFile, `${operationId} emits ${type}\n`);
+    if (!emits(operationId, type)) {
+      problems.push(`${operationId}: operation-events.ts does not list ${type}`);
+    }
+  }
+}
+
 /** Reports a reply that is not what its contract promises, and notes its status and code otherwise. */
-export function watcher(problems: string[], serviceWord = 'Service') {
-  const naming = namingFor(serviceWord);
+export function watcher(problems: string[], serviceNamePrefix = 'Service') {
+  const naming = namingFor(serviceNamePrefix);
   const neutralCode = (code: string) => naming.neutral(code) as Code;
   const seenFile = process.env.RAILHEAD_SEEN;
   return (contract: Contract, status: number, body: unknown): void => {
     const where = `${contract.operationId} ${status}`;
+    checkEvents(contract, problems, seenFile);
     const code = status < 400 ? undefined : neutralCode((body as { code: string }).code);
     if (seenFile) appendFileSync(seenFile, `${where}${code ? ` ${code}` : ''}\n`);
     if (code ? !isListed(contract, code) : !(status in contract.replies)) {
@@ -98,7 +114,9 @@ export type TestApp = Awaited<ReturnType<typeof startApp>>;
 export interface AppOptions {
   /** Where its clock stands first, in milliseconds since 1970. */
   start?: number;
-  serviceWord?: string;
+  /** Seed of its random bytes; by default the seed of the run, the file and the number of the server. */
+  seed?: string;
+  serviceNamePrefix?: string;
   rateLimits?: Partial<RateLimits>;
   trustedProxies?: readonly string[] | undefined;
   connectors?: ConnectorSettings;
@@ -114,22 +132,32 @@ export interface AppOptions {
  */
 export async function startApp(options: AppOptions = {}) {
   const database = await createTestDatabase();
-  const world = testWorld(options.start);
+  const effects = testEffects(options.start, options.seed);
   const problems: string[] = [];
   const lines: string[] = [];
-  const log = createLog(world, 'debug', (line) => lines.push(line));
-  const { start: _, serviceWord = 'Service', ...others } = options;
+  const log = createLog(effects, 'debug', (line) => lines.push(line));
+  const { start: _, seed: _seed, serviceNamePrefix = 'Service', ...others } = options;
   const settings = {
     ...others,
-    serviceWord,
+    serviceNamePrefix,
     databaseUrl: database.url,
     masterKey: Buffer.alloc(32, 7),
+    // A site that was built on this machine changes no test.
+    siteFolder: path.join(os.tmpdir(), 'no-site'),
     files: { folder: mkdtempSync(path.join(os.tmpdir(), 'files-')) },
   };
-  const app: App = await compose(settings, world, log, watcher(problems, serviceWord));
+  const app: App = await compose(settings, effects, log, watcher(problems, serviceNamePrefix));
   app.readiness.started();
   const { runtime, server } = app;
-  const registry = connectorRegistry(world, {
+  const { commit } = runtime.committer;
+  runtime.committer = {
+    async commit(set) {
+      const outcome = await commit(set);
+      if (outcome.ok) for (const { type } of set.events) emitted.getStore()?.add(type);
+      return outcome;
+    },
+  };
+  const registry = connectorRegistry(effects, {
     ...options.connectors,
     custodyKeys: custodyKeysOf(runtime.vault),
   });
@@ -169,7 +197,7 @@ export async function startApp(options: AppOptions = {}) {
   ): Promise<Answer> {
     const auth = as && Buffer.from(`${as.clientId}:${as.clientSecret}`).toString('base64');
     const wire = body === undefined ? undefined : await wireOf(body);
-    const reply = await server.inject({
+    const request = {
       method: method as 'GET',
       url: path.startsWith('/healthz') ? path : `${BASE_PATH}${path}`,
       headers: {
@@ -178,7 +206,8 @@ export async function startApp(options: AppOptions = {}) {
         ...headers,
       },
       ...(wire ? { payload: wire.payload } : {}),
-    });
+    };
+    const reply = await emitted.run(new Set(), async () => server.inject(request));
     if (problems.length) throw new Error(`contract broken: ${problems.splice(0).join('; ')}`);
     const text = reply.body;
     const json = text && String(reply.headers['content-type']).includes('json');
@@ -189,12 +218,12 @@ export async function startApp(options: AppOptions = {}) {
     };
   }
 
-  const { settle, advance } = timeOf(app, world);
+  const { settle, advance } = timeOf(app, effects);
 
   return {
     ...app,
     app,
-    world,
+    effects,
     connectorsOf: registry,
     fundingOf: (each: Mode) => registry(each).funding,
     log: lines,

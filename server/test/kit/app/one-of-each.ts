@@ -1,14 +1,14 @@
 // One of each kind of thing that has an id, for tests of who may see it.
 import { agentActions } from '../../../src/features/agents/store.ts';
 import { imports } from '../../../src/features/customers/imports/store.ts';
-import { agentDesk } from '../agents/agents.ts';
-import { cardDesk } from '../cards/cards.ts';
-import { delegatedDesk } from '../cards/delegated-cards.ts';
-import { ownerDesk } from '../customers/owners.ts';
+import { agentFixture } from '../agents/agents.ts';
+import { cardFixture } from '../cards/cards.ts';
+import { delegatedFixture } from '../cards/delegated-cards.ts';
+import { ownerHarness } from '../customers/owners.ts';
 import { paperForm, pdfFile } from '../http/documents.ts';
-import { mintDesk } from '../payments/mints.ts';
+import { mintFixture } from '../payments/mints.ts';
 import { provenCustomer } from '../sca/strong-customers.ts';
-import { walletDesk } from '../wallets/embedded-wallets.ts';
+import { walletFixture } from '../wallets/embedded-wallets.ts';
 import { customer, externalAccount, fund, internalAccount, ok, quoteBody } from './fixtures.ts';
 import type { TestApp, TestPlatform } from './harness.ts';
 
@@ -68,9 +68,12 @@ async function resetOf(app: TestApp, as: TestPlatform): Promise<string> {
 
 /** A stablecoin and a mint of it. */
 async function coinOf(app: TestApp, as: TestPlatform) {
-  const desk = mintDesk(app, { as });
-  const coin = await desk.coin();
-  const minted = ok(await desk.mint(coin.id, desk.mintBody((await desk.wallet()).id)), 201);
+  const fixture = mintFixture(app, { as });
+  const coin = await fixture.coin();
+  const minted = ok(
+    await fixture.mint(coin.id, fixture.mintBody((await fixture.wallet()).id)),
+    201,
+  );
   return {
     stablecoinId: coin.id,
     stablecoinProviderAccountId: coin.stablecoinProviderAccountId,
@@ -96,12 +99,12 @@ export async function oneOfEach(app: TestApp, as: TestPlatform): Promise<Record<
     await app.call('POST', '/tokens', { name: 'theirs', permissions: ['VIEW'] }, options),
     201,
   );
-  const wallets = walletDesk(app, { as });
+  const wallets = walletFixture(app, { as });
   const { accountId: walletId, credential } = await wallets.customerWithWallet();
   const { session } = await wallets.emailSession(walletId);
-  const acting = await agentDesk(app, { as }).agentOf(person.id);
-  const cards = cardDesk(app, { as });
-  const delegated = delegatedDesk(app, { as });
+  const acting = await agentFixture(app, { as }).agentOf(person.id);
+  const cards = cardFixture(app, { as });
+  const delegated = delegatedFixture(app, { as });
   return {
     cardId: (await cards.card(await cards.holder())).id,
     delegatedKeyId: (await delegated.key(await delegated.walletCard())).id,
@@ -118,7 +121,7 @@ export async function oneOfEach(app: TestApp, as: TestPlatform): Promise<Record<
     quoteId: quote.id,
     transactionId: quote.transactionId,
     tokenId: token.id,
-    beneficialOwnerId: (await ownerDesk(app).made({}, {}, as)).id,
+    beneficialOwnerId: (await ownerHarness(app).made({}, {}, as)).id,
     jobId: await importOf(app, as),
     verificationId: verification.id,
     documentId: await documentOf(app, person.id, as),

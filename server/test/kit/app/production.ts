@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect } from 'vitest';
-import type { HttpRequest } from '../../../src/kernel/world.ts';
+import type { HttpRequest } from '../../../src/kernel/effects.ts';
 import { main } from '../../../src/operator.ts';
 import { streamRows } from '../../../src/runtime/db/stream.ts';
 import { customer, internalAccount, ok, quoteBody } from './fixtures.ts';
@@ -76,8 +76,8 @@ export const commandOn =
 /** Keeps what is sent to the platform's webhook address. */
 function keepWebhooks(app: TestApp): HttpRequest[] {
   const sent: HttpRequest[] = [];
-  const real = app.world.http;
-  app.world.http = async (request) => {
+  const real = app.effects.http;
+  app.effects.http = async (request) => {
     if (!request.url.startsWith('https://hooks.example.com/')) return real(request);
     sent.push(request);
     return { status: 200, headers: {}, body: '' };

@@ -186,7 +186,7 @@ export const ok = { status: 'fulfilled', value: { ok: true } };
 /** How `Promise.allSettled` shows a refused one. */
 export const refused = (refusal: object) => ({
   status: 'fulfilled',
-  value: { ok: false, refusal },
+  value: { ok: false, rejection: refusal },
 });
 
 export const eventAbout = (account: string | null): EventRow => ({

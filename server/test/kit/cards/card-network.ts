@@ -1,4 +1,4 @@
-// The network of cards as an issuer brings it in, for tests: messages go to the desk that a connector is
+// The network of cards as an issuer brings it in, for tests: messages go to the fixture that a connector is
 // given, and what became of them is read where a platform and an operator read it.
 import type {
   CardDecision,
@@ -6,7 +6,7 @@ import type {
   CardRequest,
   CardRequestKind,
 } from '../../../src/connectors/ports/cards.ts';
-import { issuerDesk } from '../../../src/features/cards/index.ts';
+import { cardNetworkHandler } from '../../../src/features/cards/index.ts';
 import { type CardMessageRow, cardMessages } from '../../../src/features/cards/store.ts';
 import type { Runtime } from '../../../src/runtime/operation/operate.ts';
 import { ok } from '../app/fixtures.ts';
@@ -23,7 +23,7 @@ type Tell = CardNotice extends infer N
 /** `runtime` is another process, or one in which something goes wrong; the app's own unless said. */
 export function cardNetwork(app: TestApp, runtime: Runtime = app.runtime) {
   const origin = () => 'http://localhost';
-  const desk = issuerDesk(runtime, { connectors: app.connectorsOf, origin }, 'sandbox');
+  const fixture = cardNetworkHandler(runtime, { connectors: app.connectorsOf, origin }, 'sandbox');
 
   /** A message that no other one is like; `more` says what it is about. */
   const message = (
@@ -42,14 +42,14 @@ export function cardNetwork(app: TestApp, runtime: Runtime = app.runtime) {
   });
 
   const send = (request: CardRequest, answerBy = Infinity): Promise<CardDecision> =>
-    desk.authorize(request, answerBy);
+    fixture.authorize(request, answerBy);
 
   /** Asks for an amount. */
   const ask = (cardId: string, amount: number, kind: CardRequestKind = 'AUTHORIZATION') =>
     send(message(cardId, amount, { kind }));
 
   const tell = (token: string, news: Tell, id = `notice-${++counter}`): Promise<void> =>
-    desk.tell({ id, token, ...news } as CardNotice);
+    fixture.applyNotice({ id, token, ...news } as CardNotice);
 
   /** The decision log of a card, oldest first. */
   async function logOf(cardId: string): Promise<CardMessageRow[]> {

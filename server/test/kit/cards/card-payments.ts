@@ -1,18 +1,24 @@
-// A desk for tests of card payments that were let through: one is begun with money to spare, and everything
+// A fixture for tests of card payments that were let through: one is begun with money to spare, and everything
 // that happens to it is read back at once, its status, its account and what it has changed in the purses of
-// the house. What a network says comes by the issuer's own desk, which believes also what the sandbox would
+// the house. What a network says comes by the issuer's own fixture, which believes also what the sandbox would
 // refuse.
 import { randomUUID } from 'node:crypto';
 import type { CardNotice } from '../../../src/connectors/ports/cards.ts';
 import { moveInternalAccount } from '../../../src/features/balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../../src/features/balances/internal-accounts/store.ts';
-import { issuerDesk } from '../../../src/features/cards/index.ts';
-import type { House } from '../../../src/ledger/chart.ts';
+import { cardNetworkHandler } from '../../../src/features/cards/index.ts';
+import type { SystemAccount } from '../../../src/ledger/chart.ts';
 import { ok } from '../app/fixtures.ts';
 import type { Answer, TestApp } from '../app/harness.ts';
-import { cardDesk } from './cards.ts';
+import { cardFixture } from './cards.ts';
 
-const PURSES: readonly House[] = ['cards', 'settled', 'losses', 'suspense', 'receivable'];
+const PURSES: readonly SystemAccount[] = [
+  'cards',
+  'external_settlement',
+  'losses',
+  'suspense',
+  'receivable',
+];
 
 /** What one message tells, without the names that every message has. */
 type News<N = CardNotice> = N extends CardNotice ? Omit<N, 'id' | 'token'> : never;
@@ -29,15 +35,15 @@ type CardPayments = ReturnType<typeof cardPayments>;
 export type BegunPayment = Awaited<ReturnType<CardPayments['begin']>>;
 
 export function cardPayments(app: TestApp) {
-  const { holder, card: cardFor, patchCard } = cardDesk(app);
-  const desk = issuerDesk(
+  const { holder, card: cardFor, patchCard } = cardFixture(app);
+  const fixture = cardNetworkHandler(
     app.runtime,
     { connectors: app.connectorsOf, origin: () => 'http://localhost' },
     'sandbox',
   );
 
-  async function pursesOf(currency: string): Promise<Map<House, number>> {
-    const ids = PURSES.map((purse) => `house:sandbox:${purse}:${currency}`);
+  async function pursesOf(currency: string): Promise<Map<SystemAccount, number>> {
+    const ids = PURSES.map((purse) => `system:sandbox:${purse}:${currency}`);
     const text = 'select id, balance from ledger_accounts where id = any($1)';
     const rows = await app.runtime.db.query(text, [ids]);
     const of = new Map(rows.map((row) => [row.id, Number(row.balance)]));
@@ -83,7 +89,11 @@ export function cardPayments(app: TestApp) {
         const { status } = await payment(id);
         const after = await pursesOf(currency);
         const changed = PURSES.map(
-          (purse) => [purse, (after.get(purse) ?? 0) - (before.get(purse) ?? 0)] as const,
+          (purse) =>
+            [
+              purse === 'external_settlement' ? 'settled' : purse,
+              (after.get(purse) ?? 0) - (before.get(purse) ?? 0),
+            ] as const,
         );
         const text = 'select balance, held from ledger_accounts where id = $1';
         const [account] = await app.runtime.db.query(text, [of.accountId]);
@@ -96,11 +106,11 @@ export function cardPayments(app: TestApp) {
       },
       /** The network's word, and everything that follows from it at once. */
       async tell(news: News, settles = true) {
-        await desk.tell({ id: randomUUID(), token, ...news } as CardNotice);
+        await fixture.applyNotice({ id: randomUUID(), token, ...news } as CardNotice);
         if (settles) await app.settle();
       },
       clear: (cleared: number) =>
-        desk.tell({ id: randomUUID(), token, kind: 'CLEARING', amount: BigInt(cleared) }),
+        fixture.applyNotice({ id: randomUUID(), token, kind: 'CLEARING', amount: BigInt(cleared) }),
       close: async () => void ok(await patchCard(card.id, { state: 'CLOSED' }), 200),
     };
   }

@@ -2,11 +2,11 @@
 // pays, requests and news are made up by the sandbox's own operations, and everything that is told about the
 // card, its payments and that account is one story, in lines that an expected one can be held against.
 import { expect } from 'vitest';
-import { house } from '../../../src/ledger/chart.ts';
+import { systemAccount } from '../../../src/ledger/chart.ts';
 import { balances, ok } from '../app/fixtures.ts';
 import type { Answer } from '../app/harness.ts';
-import { type Desk, openSandboxDesk } from '../payments/sandbox-outcomes.ts';
-import { cardDesk, cardName } from './cards.ts';
+import { type Fixture, openSandboxFixture } from '../payments/sandbox-outcomes.ts';
+import { cardFixture, cardName } from './cards.ts';
 
 type CardStories = Awaited<ReturnType<typeof openCardStories>>;
 type CardStory = Awaited<ReturnType<CardStories['begin']>>;
@@ -65,13 +65,13 @@ export interface Begun {
 }
 
 export async function openCardStories() {
-  const desk: Desk = await openSandboxDesk();
-  const { app } = desk;
-  const cards = cardDesk(app);
+  const fixture: Fixture = await openSandboxFixture();
+  const { app } = fixture;
+  const cards = cardFixture(app);
 
   /** What is in our keeping for payments with cards, in dollars. */
   async function kept(currency: string): Promise<number> {
-    const id = house('sandbox', 'cards', currency);
+    const id = systemAccount('sandbox', 'cards', currency);
     const [row] = await app.runtime.db.query('select balance from ledger_accounts where id = $1', [
       id,
     ]);
@@ -105,7 +105,7 @@ export async function openCardStories() {
     const { accountId, customer, currency } = held;
     const units = UNITS[currency] as number;
     const was = await kept(currency);
-    let seen = desk.got.length;
+    let seen = fixture.got.length;
     const last = new Map<string, Shown>();
 
     function line({ type, data }: Shown): string {
@@ -171,8 +171,8 @@ export async function openCardStories() {
        */
       async next(): Promise<string[]> {
         await app.settle();
-        const came: Shown[] = desk.got.slice(seen).map(({ body }) => JSON.parse(body));
-        seen = desk.got.length;
+        const came: Shown[] = fixture.got.slice(seen).map(({ body }) => JSON.parse(body));
+        seen = fixture.got.length;
         for (const subject of new Set(came.map(({ data }) => data.id))) {
           if (subject === accountId) continue;
           const ids = came.filter(({ data }) => data.id === subject).map((each) => each.id);
@@ -194,7 +194,7 @@ export async function openCardStories() {
     };
   }
 
-  return { ...desk, cards, begin, tellOf };
+  return { ...fixture, cards, begin, tellOf };
 }
 
 /** One thing that somebody does in a story. */

@@ -1,18 +1,19 @@
-// A desk for tests of cards: cardholders with money, cards that are issued, and what was told about them.
+// A fixture for tests of cards: cardholders with money, cards that are issued, and what was told about them.
 // The ending of a card's name decides what the sandbox does with it, so cards are named here.
+
+import type { SeenEvent } from '../app/effects.ts';
 import { customer, fund, internalAccount, ok } from '../app/fixtures.ts';
 import type { Answer, CallOptions, TestApp } from '../app/harness.ts';
-import type { SeenEvent } from '../app/world.ts';
 
 type Json = Record<string, unknown>;
 
-/** Who holds a card and what pays for it; a customer of the wallets' desk with a wallet is one too. */
+/** Who holds a card and what pays for it; a customer of the wallets' fixture with a wallet is one too. */
 export interface Cardholder {
   customer: { id: string };
   accountId: string;
 }
 
-export type CardDesk = ReturnType<typeof cardDesk>;
+export type CardFixture = ReturnType<typeof cardFixture>;
 
 let counter = 0;
 
@@ -20,7 +21,7 @@ let counter = 0;
 export const cardName = (suffix = '000') => `card-${++counter}-${suffix}`;
 
 /** `as` is the platform that the cards belong to; the main one unless said. */
-export function cardDesk(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
+export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
   const call = (
     method: string,
     path: string,

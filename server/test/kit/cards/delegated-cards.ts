@@ -3,8 +3,8 @@
 
 import { fund, ok } from '../app/fixtures.ts';
 import type { Answer, CallOptions, TestApp } from '../app/harness.ts';
-import { type Holder, signedHeaders, walletDesk } from '../wallets/embedded-wallets.ts';
-import { cardDesk } from './cards.ts';
+import { type Holder, signedHeaders, walletFixture } from '../wallets/embedded-wallets.ts';
+import { cardFixture } from './cards.ts';
 
 /** Who pays for which card, and whose key signs for the wallet. */
 export interface WalletCard {
@@ -18,9 +18,9 @@ const PATH = '/auth/delegated-keys';
 let counter = 0;
 
 /** `as` is the platform that the cards belong to; the main one unless said. */
-export function delegatedDesk(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
-  const wallets = walletDesk(app, { as });
-  const cards = cardDesk(app, { as });
+export function delegatedFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
+  const wallets = walletFixture(app, { as });
+  const cards = cardFixture(app, { as });
   const { call } = wallets;
 
   /** A customer with a wallet that may pay for cards, with `funds` in it, and a session of the wallet. */
@@ -87,4 +87,4 @@ export function delegatedDesk(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}
     revoke,
   };
 }
-export type DelegatedDesk = ReturnType<typeof delegatedDesk>;
+export type DelegatedFixture = ReturnType<typeof delegatedFixture>;

@@ -16,7 +16,7 @@ interface Account {
 interface Transfer {
   transaction_id: string;
   step: string;
-  phase: 'posted' | 'pending' | 'post' | 'release';
+  phase: 'posted' | 'pending' | 'post' | 'void';
   debit: string;
   credit: string;
   currency: string;
@@ -169,7 +169,7 @@ function bookProblems({ accounts, transfers }: Look): string[] {
   for (const text of textOf(currencies)) problems.push(`${text} is not zero`);
   const steps = new Map(transfers.map((each) => [`${each.transaction_id} ${each.step}`, each]));
   for (const { transaction_id, step, phase } of transfers) {
-    if (phase !== 'post' && phase !== 'release') continue;
+    if (phase !== 'post' && phase !== 'void') continue;
     const held = steps.get(`${transaction_id} ${step.slice(0, -1)}`);
     if (held?.phase !== 'pending') problems.push(`${transaction_id} ${step} resolves no hold`);
   }
@@ -183,29 +183,32 @@ function dueEffect(payment: Payment): Sums {
   const due: Sums = new Map();
   const { funds, source_account: source, sent_currency: from, received_currency: to } = payment;
   const { sent_amount: sent, received_amount: received, fees, platform_fees: earned } = payment;
-  const house = (purpose: string, currency: string | null) =>
-    `house:sandbox:${purpose}:${currency}`;
+  const systemAccount = (purpose: string, currency: string | null) =>
+    `system:sandbox:${purpose}:${currency}`;
   if (funds === 'HELD') add(due, `${source} held`, sent);
-  if (funds === 'PARKED') {
+  if (funds === 'SUSPENSE') {
     add(due, source, -sent!);
-    add(due, house('suspense', from), sent);
+    add(due, systemAccount('suspense', from), sent);
   }
-  if (funds !== 'HANDED' && funds !== 'SETTLED') return due;
+  if (funds !== 'SUBMITTED' && funds !== 'SETTLED') return due;
   add(due, source, -sent!);
   add(due, payment.platform_fee_account, earned);
-  add(due, house('fees', from), fees! - earned!);
+  add(due, systemAccount('fees', from), fees! - earned!);
   if (from !== to) {
-    add(due, house('exchange', from), sent! - fees!);
-    add(due, house('exchange', to), -received);
+    add(due, systemAccount('fx_position', from), sent! - fees!);
+    add(due, systemAccount('fx_position', to), -received);
   }
-  const arrived = funds === 'HANDED' ? house('clearing', to) : house('settled', to);
+  const arrived =
+    funds === 'SUBMITTED'
+      ? systemAccount('rail_in_transit', to)
+      : systemAccount('external_settlement', to);
   add(due, isInside(payment) ? payment.destination_account : arrived, received);
   return due;
 }
 
 /** A refund gives a platform fee back from the platform or, when it was spent, from what it owes. */
 function withoutOwedFee(sums: Sums, payment: Payment): Sums {
-  const owed = `house:sandbox:receivable:${payment.sent_currency}`;
+  const owed = `system:sandbox:receivable:${payment.sent_currency}`;
   const left = new Map(sums);
   const debt = left.get(owed);
   if (debt === undefined || -debt !== payment.platform_fees) return left;
@@ -226,7 +229,9 @@ function dueStory(payment: Payment): string[] | null {
   if (status === 'EXPIRED') return moneyOf('NONE') ? ['EXPIRED'] : null;
   if (status === 'PROCESSING') {
     const story = refund ? [...begun, ...refunded] : begun;
-    return moneyOf('HELD', 'HANDED') && refund !== 'COMPLETED' && !isInside(payment) ? story : null;
+    return moneyOf('HELD', 'SUBMITTED') && refund !== 'COMPLETED' && !isInside(payment)
+      ? story
+      : null;
   }
   if (status === 'COMPLETED' && !refund) return moneyOf('SETTLED') ? [...begun, 'COMPLETED'] : null;
   if (status === 'COMPLETED') {
@@ -234,9 +239,9 @@ function dueStory(payment: Payment): string[] | null {
   }
   if (status !== 'FAILED' || !refund) return null;
   const where = {
-    PENDING: ['HELD', 'HANDED', 'SETTLED'],
+    PENDING: ['HELD', 'SUBMITTED', 'SETTLED'],
     COMPLETED: ['RETURNED'],
-    FAILED: ['PARKED'],
+    FAILED: ['SUSPENSE'],
   };
   if (!moneyOf(...(where[refund as 'PENDING'] ?? []))) return null;
   return [...begun, ...(settled ? ['COMPLETED'] : []), 'FAILED', ...refunded];
@@ -278,7 +283,7 @@ function incomingProblems(payment: Payment, did: Sums, told: readonly string[], 
   }
   const due: Sums = new Map();
   add(due, payment.destination_account, payment.received_amount);
-  add(due, `house:sandbox:clearing:${payment.received_currency}`, -payment.received_amount);
+  add(due, `system:sandbox:rail_in_transit:${payment.received_currency}`, -payment.received_amount);
   if (!same(textOf(did), textOf(due))) problems.push(`${name} moved ${textOf(did).join(', ')}`);
   return problems;
 }
@@ -319,7 +324,7 @@ function paymentProblems(look: Look): string[] {
 /** Which step of a payment's way a transfer belongs to: set aside, passed on, or taken back. */
 function stepOf({ step, phase }: Transfer): string {
   if (phase === 'pending') return 'hold';
-  return phase === 'release' || /^(refund|park)\b/.test(step) ? 'back' : 'pass';
+  return phase === 'void' || /^(refund|park)\b/.test(step) ? 'back' : 'pass';
 }
 
 /** The balance events an account must have told: one for each step of a payment that touched it. */

@@ -2,15 +2,15 @@
 // in memory. The tests replay accepted change sets on it and compare it with the database.
 
 import type { TransferRow } from '../../../src/ledger/transfer.ts';
-import type { ChangeSet, Refusal } from '../../../src/runtime/committer/change-set.ts';
+import type { ChangeSet, Rejection } from '../../../src/runtime/committer/change-set.ts';
 
 interface Holding {
   floor: bigint | null;
   balance: bigint;
   held: bigint;
-  shut: boolean;
-  /** Has ever been shut, or has ever held something. */
-  wasShut: boolean;
+  frozen: boolean;
+  /** Has ever been frozen, or has ever held something. */
+  wasFrozen: boolean;
   wasFull: boolean;
   /** The least that could ever be spent. */
   least: bigint;
@@ -33,7 +33,7 @@ export const emptyModel = (): Model => ({
 });
 
 const stepOf = ({ transaction_id, step, phase }: TransferRow) =>
-  `${transaction_id} ${step}${phase === 'post' || phase === 'release' ? '!' : ''}`;
+  `${transaction_id} ${step}${phase === 'post' || phase === 'void' ? '!' : ''}`;
 
 function check(holds: boolean, what: string): void {
   if (!holds) throw new Error(`should not have been accepted: ${what}`);
@@ -46,10 +46,10 @@ function move(model: Model, transfer: TransferRow): void {
   if (!from || !to) throw new Error(`no account ${debit} or ${credit}`);
   check(!model.transfers.has(stepOf(transfer)), `${stepOf(transfer)} twice`);
   if ((phase === 'posted' || phase === 'pending') && !transfer.force) {
-    check(!from.shut, `${debit} is shut`);
-    check(!to.shut, `${credit} is shut`);
+    check(!from.frozen, `${debit} is frozen`);
+    check(!to.frozen, `${credit} is frozen`);
   }
-  if (phase === 'post' || phase === 'release') {
+  if (phase === 'post' || phase === 'void') {
     const hold = model.transfers.get(`${transaction_id} ${step}`);
     check(hold?.phase === 'pending' && hold.amount === amount, `${stepOf(transfer)} without hold`);
     from.held -= amount;
@@ -87,8 +87,8 @@ export function replay(model: Model, set: ChangeSet): void {
     const holding = model.accounts.get(account);
     if (!holding) throw new Error(`no account ${account}`);
     check(!empty || (holding.balance === 0n && holding.held === 0n), `${account} is not empty`);
-    holding.shut = frozen;
-    if (frozen) holding.wasShut = true;
+    holding.frozen = frozen;
+    if (frozen) holding.wasFrozen = true;
   }
 }
 
@@ -98,7 +98,7 @@ function lowest(set: ChangeSet, account: string): bigint {
   let least = 0n;
   for (const { phase, debit, credit, amount } of set.transfers) {
     if (debit === account && (phase === 'posted' || phase === 'pending')) now -= amount;
-    if (debit === account && phase === 'release') now += amount;
+    if (debit === account && phase === 'void') now += amount;
     if (credit === account && (phase === 'posted' || phase === 'post')) now += amount;
     if (now < least) least = now;
   }
@@ -106,7 +106,7 @@ function lowest(set: ChangeSet, account: string): bigint {
 }
 
 /** Whether a refusal is true of the change set, given the model after all that was accepted. */
-export function deserved(model: Model, set: ChangeSet, refusal: Refusal): boolean {
+export function deserved(model: Model, set: ChangeSet, refusal: Rejection): boolean {
   if (refusal.why === 'version') {
     const used = [...set.updates, ...set.removes, ...set.requires].filter(
       (each) => each.table.name === refusal.table && each.id === refusal.id,
@@ -133,7 +133,7 @@ export function deserved(model: Model, set: ChangeSet, refusal: Refusal): boolea
         !force &&
         [debit, credit].includes(refusal.account),
     );
-    return asks && model.accounts.get(refusal.account)?.wasShut === true;
+    return asks && model.accounts.get(refusal.account)?.wasFrozen === true;
   }
   if (refusal.why === 'not-empty') {
     const asks = set.freezes.some((each) => each.empty && each.account === refusal.account);

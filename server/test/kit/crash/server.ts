@@ -179,7 +179,7 @@ export function createPlace(name: string, folder = scratchFolder()): Place {
     const args = ['--data-dir', dir, ...port, ...flags];
     const child = spawn(process.execPath, [...program, ...args], {
       cwd: base,
-      env: { ...plainEnv(), ...env },
+      env: { ...plainEnv(), RAILHEAD_SAMPLE_CUSTOMER: 'none', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     said.set(child, listen(child));

@@ -1,4 +1,4 @@
-// Customers that have to prove e-mail and telephone, what was written to them, and the four requests.
+// Customers whose contacts must be verified, the requests to verify them, and the messages that were sent.
 
 import { openMessageOf } from '../../../src/features/notifications/messages/send.ts';
 import { messages } from '../../../src/features/notifications/messages/store.ts';
@@ -10,7 +10,7 @@ export type ChannelName = 'email' | 'phone';
 
 let counter = 0;
 
-/** A person in Germany. */
+/** An individual in Germany, where contact verification is mandatory. */
 export function european(app: TestApp, options: CallOptions = {}, more: object = {}) {
   const at = String(++counter).padStart(4, '0');
   const contact = { email: `ada${at}@example.org`, phoneNumber: `+4915112${at}00` };
@@ -33,8 +33,8 @@ export const confirmCode = (
   options: CallOptions = {},
 ) => app.call('POST', `/customers/${id}/verify-${name}/confirm`, { code }, options);
 
-/** What was written to a customer, oldest first, opened. */
-export async function writtenTo(app: TestApp, customerId: string) {
+/** Decrypted messages to a customer, oldest first. */
+export async function messagesTo(app: TestApp, customerId: string) {
   const rows = await app.runtime.db.find(messages, { customer_id: customerId });
   rows.sort((a, b) => (a.id < b.id ? -1 : 1));
   return Promise.all(

@@ -1,4 +1,4 @@
-// A desk for tests of documents: whom they are about, papers of all sorts, and what is kept of them.
+// Test harness for documents: holders, files of all formats, requests, and the stored rows and files.
 import {
   type DocumentRow,
   markSubmitted,
@@ -27,14 +27,14 @@ export const bill = (
 });
 export const png = (name = 'scan.png'): Paper => ({ bytes: pngFile(1, 1), name });
 
-/** The names of the fields that a refusal complains about. */
-export const bad = (answer: Answer) =>
+/** Fields with errors in a rejection, sorted. */
+export const errorFields = (answer: Answer) =>
   (answer.body.details?.errors ?? []).map((each: { field: string }) => each.field).sort();
-export const refusal = ({ status, body }: Answer) => [status, body.code];
+export const statusAndCode = ({ status, body }: Answer) => [status, body.code];
 
-export type DocumentDesk = Awaited<ReturnType<typeof openDocumentDesk>>;
+export type DocumentHarness = Awaited<ReturnType<typeof openDocumentHarness>>;
 
-export async function openDocumentDesk() {
+export async function openDocumentHarness() {
   const app = await startApp();
 
   function send(
@@ -60,7 +60,7 @@ export async function openDocumentDesk() {
   const person = async (as?: TestPlatform) => (await customer(app, as ? { as } : {})).id as string;
   const rowOf = async (id: string) => (await app.runtime.db.read(documents, id)) as DocumentRow;
 
-  /** The state of every file of this installation. */
+  /** State of every file of this installation. */
   const fileStates = async () => {
     await app.settle();
     const rows = await app.runtime.db.query<{ id: string; state: string }>(
@@ -70,7 +70,7 @@ export async function openDocumentDesk() {
     return new Map(rows.map(({ id, state }) => [id, state]));
   };
 
-  /** A business with one owner. */
+  /** A business with one beneficial owner. */
   async function business(as: TestPlatform = app.platform) {
     const post = (url: string, body: object) => app.call('POST', url, body, { as });
     const businessInfo = {

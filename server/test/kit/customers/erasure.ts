@@ -1,4 +1,4 @@
-// Erases a customer as the operator's command does.
+// Erases a customer like the operator command.
 import { eraseCustomerData } from '../../../src/features/customers/privacy/index.ts';
 import { PERSONAL_DATA } from '../../../src/personal-data.ts';
 import type { Runtime } from '../../../src/runtime/operation/operate.ts';

@@ -1,4 +1,4 @@
-// Everything that an export says of a customer, as the operator's command writes it.
+// Exports the data of a customer like the operator command.
 
 import {
   exportCustomerData,
@@ -7,7 +7,7 @@ import {
 import { PERSONAL_DATA } from '../../../src/personal-data.ts';
 import type { TestApp } from '../app/harness.ts';
 
-/** As text, and read. */
+/** Export as text, and parsed. */
 export async function exportOf({ runtime }: TestApp, customerId: string) {
   async function* stream<R extends object>(sql: string, values: readonly unknown[] = []) {
     yield await runtime.db.query<R>(sql, [...values]);

@@ -1,4 +1,5 @@
-// Files of customers for tests: rows that can be registered and ones that cannot, and what becomes of them.
+// Test harness for imports: CSV files with valid and invalid rows, requests, and the resulting customers
+// and events.
 import { expect } from 'vitest';
 import { ok } from '../app/fixtures.ts';
 import type { Answer, TestApp, TestPlatform } from '../app/harness.ts';
@@ -21,10 +22,10 @@ export const HEAD = COLUMNS.join(',');
 
 type Cells = Partial<Record<string, string>>;
 
-/** A file with these rows below its columns. */
+/** CSV file with the header and these rows. */
 export const file = (...rows: string[]) => `${[HEAD, ...rows].join('\n')}\n`;
 
-/** `progress` as it is shown. */
+/** `progress` as in the API resource. */
 export const progress = (total: number, successful: number, failed: number) => ({
   total,
   processed: successful + failed,
@@ -32,12 +33,12 @@ export const progress = (total: number, successful: number, failed: number) => (
   failed,
 });
 
-export type ImportDesk = Awaited<ReturnType<typeof importDesk>>;
+export type ImportHarness = Awaited<ReturnType<typeof importHarness>>;
 
-export async function importDesk(app: TestApp) {
+export async function importHarness(app: TestApp) {
   const domain: string = ok(await app.call('GET', '/config'), 200).umaDomain;
 
-  /** A person who can be registered, and changes to them. */
+  /** Row of a valid individual, with changed cells. */
   function person(id: string, more: Cells = {}): string {
     const cells: Cells = {
       umaAddress: `$${id}@${domain}`,
@@ -83,7 +84,7 @@ export async function importDesk(app: TestApp) {
   const shown = async (id: string, as: TestPlatform = app.platform) =>
     ok(await app.call('GET', `/customers/bulk/jobs/${id}`, undefined, { as }), 200);
 
-  /** An import when it has ended. */
+  /** Uploads a file and returns the finished import. */
   async function imported(content: string | Buffer, as?: TestPlatform) {
     const id = await started(content, as);
     await app.settle();
@@ -93,10 +94,10 @@ export async function importDesk(app: TestApp) {
   const byPlatformId = async (id: string, as: TestPlatform = app.platform) =>
     ok(await app.call('GET', `/customers?platformCustomerId=${id}`, undefined, { as }), 200).data;
 
-  const told = async (id: string) => (await app.events()).filter((each) => each.subject === id);
+  const eventsOf = async (id: string) => (await app.events()).filter((each) => each.subject === id);
 
   const count = async (sql: string, values: unknown[] = []) =>
     Number((await app.runtime.db.query(`select count(*) as n from ${sql}`, values))[0]?.n);
 
-  return { domain, person, firm, upload, started, shown, imported, byPlatformId, told, count };
+  return { domain, person, firm, upload, started, shown, imported, byPlatformId, eventsOf, count };
 }

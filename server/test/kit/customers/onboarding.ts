@@ -1,5 +1,5 @@
-// A desk for tests of onboarding: platforms of each kind, people and businesses with everything an identity
-// check asks for, and the events about one customer in their order.
+// Test harness for onboarding: platforms of each kind, individuals and businesses with complete data for an
+// identity check, and the events about a customer in order.
 
 import { platforms } from '../../../src/features/tenancy/platform/store.ts';
 import type { Mode } from '../../../src/kernel/mode.ts';
@@ -15,7 +15,7 @@ const address = {
   country: 'US',
 };
 
-/** Everything that is asked of a person but a document. */
+/** Complete data of an individual, without a document. */
 export const PERSON = {
   customerType: 'INDIVIDUAL',
   birthDate: '1990-01-15',
@@ -25,8 +25,8 @@ export const PERSON = {
   address,
 };
 
-/** Everything that is asked of a business but owners and documents. */
-const FIRM = {
+/** Complete data of a business, without owners and documents. */
+const BUSINESS_INFO = {
   legalName: 'Acme Inc',
   country: 'US',
   taxId: '12-3456789',
@@ -39,7 +39,7 @@ const FIRM = {
   sourceOfFunds: 'Sales',
 };
 
-const FIRM_DOCUMENTS = [
+const BUSINESS_DOCUMENTS = [
   'CERTIFICATE_OF_INCORPORATION',
   'DIRECTOR_REGISTRY',
   'SHAREHOLDER_REGISTER',
@@ -59,33 +59,33 @@ const personalInfo = (lastName: string) => ({
 export const KINDS = ['default', 'regulated', 'skip-paperwork'] as const;
 export type Kind = (typeof KINDS)[number];
 
-export async function openDesk(options: Parameters<typeof startApp>[0] = {}) {
+export async function openOnboarding(options: Parameters<typeof startApp>[0] = {}) {
   const app = await startApp(options);
 
   async function platformOf(kind: Kind, environment: Mode = 'sandbox') {
-    const made = await app.newPlatform(`${kind} ${environment}`, {
+    const created = await app.newPlatform(`${kind} ${environment}`, {
       environment,
       regulated: kind === 'regulated',
     });
-    if (kind !== 'skip-paperwork') return made;
+    if (kind !== 'skip-paperwork') return created;
     await app.operate(async (ctx) => {
-      const row = await ctx.read(platforms, made.id);
+      const row = await ctx.read(platforms, created.id);
       if (row) ctx.update(platforms, row, { skip_paperwork: true });
-    }, made);
-    return made;
+    }, created);
+    return created;
   }
 
   const create = async (as: TestPlatform, body: object) =>
     ok(await app.call('POST', '/customers', body, { as }), 201);
 
-  async function paper(as: TestPlatform, holder: string, documentType: string, more = {}) {
+  async function addDocument(as: TestPlatform, holder: string, documentType: string, more = {}) {
     const identity = { documentNumber: 'X-100', issuingAuthority: 'Department of State' };
     const fields = { documentHolder: holder, documentType, country: 'US', ...identity, ...more };
     const form = paperForm(fields, { bytes: pdfFile() });
     return ok(await app.call('POST', '/documents', form, { as }), 201) as { id: string };
   }
 
-  async function owner(
+  async function addOwner(
     as: TestPlatform,
     customerId: string,
     lastName: string,
@@ -106,34 +106,41 @@ export async function openDesk(options: Parameters<typeof startApp>[0] = {}) {
     close: app.close,
     platformOf,
     create,
-    paper,
-    owner,
+    addDocument,
+    addOwner,
     person: (as: TestPlatform, fullName: string, more: object = {}) =>
       create(as, { ...PERSON, fullName, ...more }),
     firm: (as: TestPlatform, registrationNumber?: string, more: object = {}) =>
       create(as, {
         customerType: 'BUSINESS',
         address,
-        businessInfo: { ...FIRM, registrationNumber, ...more },
+        businessInfo: { ...BUSINESS_INFO, registrationNumber, ...more },
       }),
-    /** Owners and documents that make a business complete; the owners, in the order of their names. */
-    async packet(as: TestPlatform, customerId: string, lastNames: readonly string[] = ['Hopper']) {
+    /**
+     * Adds the owners and documents that complete a business. Returns the owners in the order of their
+     * names.
+     */
+    async completeBusiness(
+      as: TestPlatform,
+      customerId: string,
+      lastNames: readonly string[] = ['Hopper'],
+    ) {
       const owners: { id: string }[] = [];
-      for (const lastName of lastNames) owners.push(await owner(as, customerId, lastName));
-      for (const { id } of owners) await paper(as, id, 'PASSPORT');
-      for (const type of FIRM_DOCUMENTS) await paper(as, customerId, type);
+      for (const lastName of lastNames) owners.push(await addOwner(as, customerId, lastName));
+      for (const { id } of owners) await addDocument(as, id, 'PASSPORT');
+      for (const type of BUSINESS_DOCUMENTS) await addDocument(as, customerId, type);
       return owners;
     },
     submit: (as: TestPlatform, customerId: string): Promise<Answer> =>
       app.call('POST', '/verifications', { customerId }, { as }),
-    /** `kycStatus` or `kybStatus`, and those of the owners. */
+    /** `kycStatus` or `kybStatus`, followed by those of the owners. */
     async statuses(as: TestPlatform, customerId: string) {
       const body = ok(await app.call('GET', `/customers/${customerId}`, undefined, { as }), 200);
       const owners: { kycStatus: string }[] = body.beneficialOwners ?? [];
       return [body.kycStatus ?? body.kybStatus, ...owners.map((each) => each.kycStatus)];
     },
-    /** Types of all events about a customer and its verifications, in the order they are told. */
-    async told(customerId: string): Promise<string[]> {
+    /** Types of all events about a customer and its verifications, in delivery order. */
+    async eventTypes(customerId: string): Promise<string[]> {
       const all = await app.events();
       return all
         .filter(({ data }) => data?.id === customerId || data?.customerId === customerId)

@@ -1,4 +1,4 @@
-// What tests of the owners of businesses share: a business, somebody who owns a part of it, and the calls.
+// Test harness for beneficial owners: a business, an owner, and the requests.
 import { ok } from '../app/fixtures.ts';
 import type { TestApp, TestPlatform } from '../app/harness.ts';
 
@@ -21,7 +21,7 @@ export const ownerBody = (customerId: string, more: object = {}, info: object = 
   ...more,
 });
 
-const FIRM = {
+const BUSINESS = {
   customerType: 'BUSINESS',
   businessInfo: {
     legalName: 'Acme',
@@ -31,16 +31,16 @@ const FIRM = {
   },
 };
 
-export function ownerDesk(app: TestApp) {
+export function ownerHarness(app: TestApp) {
   const path = (id: string) => `/beneficial-owners/${id}`;
   const add = (body: unknown, as?: TestPlatform) =>
     app.call('POST', '/beneficial-owners', body, { as });
   const firm = async (as?: TestPlatform) =>
-    ok(await app.call('POST', '/customers', FIRM, { as }), 201);
+    ok(await app.call('POST', '/customers', BUSINESS, { as }), 201);
   return {
     firm,
     add,
-    /** An owner of a business of its own. */
+    /** Creates a business with an owner. */
     made: async (more: object = {}, info: object = {}, as?: TestPlatform) =>
       ok(await add(ownerBody((await firm(as)).id, more, info), as), 201),
     change: (id: string, body: unknown, as?: TestPlatform) =>
@@ -48,7 +48,7 @@ export function ownerDesk(app: TestApp) {
     show: (id: string, as?: TestPlatform) => app.call('GET', path(id), undefined, { as }),
     list: (query: string, as?: TestPlatform) =>
       app.call('GET', `/beneficial-owners${query}`, undefined, { as }),
-    /** Puts the check of a business where nothing else has to happen for it. */
+    /** Sets the status of a business without other effects. */
     setStatus: (id: string, status: string) =>
       app.runtime.db.query(
         'update customers set status = $2, version = version + 1 where id = $1',

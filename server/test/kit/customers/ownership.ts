@@ -1,4 +1,5 @@
-// A server with a platform whose wallets have to be proven, and short ways to start a proof and answer it.
+// Test harness for wallet ownership: a server with a platform that requires proof of ownership, and
+// requests to start and complete a proof.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { customer, ok } from '../app/fixtures.ts';
@@ -11,7 +12,7 @@ export const OF = {
 };
 type Owner = keyof typeof OF;
 
-/** What the node answers next; it closes the connection where that is nothing. */
+/** Next response of the node; 'nothing' closes the connection. */
 type NodeAnswer = { status: number; body: string } | 'nothing';
 
 interface EthCall {
@@ -19,15 +20,15 @@ interface EthCall {
   params: [{ to: string; data: string }, string];
 }
 
-/** A node that answers `eth_call` as it is told, and keeps what it was asked. */
+/** Node that responds to `eth_call` with a configured answer and records the calls. */
 async function startNode() {
-  const asked: EthCall[] = [];
+  const calls: EthCall[] = [];
   let answer: NodeAnswer = 'nothing';
   const server = createServer((request, reply) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      asked.push(JSON.parse(Buffer.concat(chunks).toString()) as EthCall);
+      calls.push(JSON.parse(Buffer.concat(chunks).toString()) as EthCall);
       if (answer === 'nothing') request.socket.destroy();
       else reply.writeHead(answer.status).end(answer.body);
     });
@@ -35,8 +36,8 @@ async function startNode() {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
-    says(next: NodeAnswer) {
+    asked: calls,
+    respondWith(next: NodeAnswer) {
       answer = next;
     },
     close: () => server.close(),
@@ -44,11 +45,11 @@ async function startNode() {
 }
 
 let secret = 1_000n;
-/** A key that no other wallet of this run has. */
+/** Key that no other wallet of this run has. */
 export const nextSecret = () => ++secret;
 
-/** The status and code of a reply that refuses. */
-export const refusalOf = ({ status, body }: { status: number; body: { code?: string } }) => [
+/** Status and error code of a rejection. */
+export const statusAndCode = ({ status, body }: { status: number; body: { code?: string } }) => [
   status,
   body.code,
 ];
@@ -98,7 +99,7 @@ export async function startOwnership() {
     verify: (id: string, signature: string, more = {}, owner: Owner = 'customer', headers = {}) =>
       call('POST', `${OF[owner]}/${id}/verify`, { signature, ...more }, headers),
     statusOf: async (id: string) => (await get(id)).body.status as string,
-    /** A wallet that waits for its proof, with the text to sign. */
+    /** Wallet with a pending proof, and the text to sign. */
     async waiting(owner: Owner = 'customer', accountType = 'ETHEREUM_WALLET') {
       const wallet = evmWallet(nextSecret());
       const { id } = await add(accountType, wallet.address, { owner });

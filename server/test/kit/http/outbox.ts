@@ -7,10 +7,10 @@ import {
   createDeliverer,
   type Deliverer,
 } from '../../../src/features/notifications/webhooks/index.ts';
+import type { Effects, Time } from '../../../src/kernel/effects.ts';
 import { newId } from '../../../src/kernel/id.ts';
 import type { Mode } from '../../../src/kernel/mode.ts';
-import type { Time, World } from '../../../src/kernel/world.ts';
-import { systemWorld } from '../../../src/runtime/config/system-world.ts';
+import { systemEffects } from '../../../src/runtime/config/system-effects.ts';
 import { type Database, openDatabase } from '../../../src/runtime/db/database.ts';
 import type { Log } from '../../../src/runtime/observability/log.ts';
 import { createMetrics, type Metrics } from '../../../src/runtime/observability/metrics.ts';
@@ -80,9 +80,9 @@ export async function openOutbox() {
   const deliverers: Deliverer[] = [];
   const counts = { delivered: 0, retry: 0, dropped: 0 };
   const metrics: Metrics = { ...createMetrics(), delivery: (result) => void counts[result]++ };
-  const real = systemWorld();
+  const real = systemEffects();
   const clock = { now: START };
-  const world: World = { ...real, now: () => clock.now };
+  const effects: Effects = { ...real, now: () => clock.now };
 
   /** A database handle of its own, as another process would have. */
   function anotherDatabase(): Database {
@@ -91,7 +91,7 @@ export async function openOutbox() {
     return more;
   }
 
-  const vault = createVault(world, () => Buffer.alloc(32, 7));
+  const vault = createVault(effects, () => Buffer.alloc(32, 7));
   return {
     db,
     vault,
@@ -99,13 +99,13 @@ export async function openOutbox() {
     naming,
     metrics,
     counts,
-    world,
+    effects,
     clock,
     anotherDatabase,
-    /** A deliverer on the standing clock, or on `world`. */
+    /** A deliverer on the standing clock, or on `effects`. */
     deliverer(more: Partial<Parameters<typeof createDeliverer>[0]> = {}): Deliverer {
       const usual = {
-        ...{ world, db, vault, keys, naming, log: silentLog, metrics },
+        ...{ effects, db, vault, keys, naming, log: silentLog, metrics },
         loopbackWebhooks: true,
       };
       const made = createDeliverer({ ...usual, ...more });
@@ -113,15 +113,15 @@ export async function openOutbox() {
       return made;
     },
     async platform(endpoint: string | null, environment: Mode = 'sandbox') {
-      const id = newId(world, 'PlatformConfig');
-      await db.query(INSERT_PLATFORM, [id, environment, endpoint, new Date(world.now())]);
+      const id = newId(effects, 'PlatformConfig');
+      await db.query(INSERT_PLATFORM, [id, environment, endpoint, new Date(effects.now())]);
       return id;
     },
     setEndpoint: (id: string, endpoint: string | null) =>
       db.query('update platforms set webhook_endpoint = $2 where id = $1', [id, endpoint]),
     /** Puts events in; answers their ids in order. */
     async events(platform: string, given: readonly OutboxEvent[], at: Time = clock.now) {
-      const rows = given.map((event) => ({ id: newId(world, 'Webhook') as string, ...event }));
+      const rows = given.map((event) => ({ id: newId(effects, 'Webhook') as string, ...event }));
       const column = (read: (row: (typeof rows)[number]) => unknown) => rows.map(read);
       await db.query(INSERT_EVENTS, [
         column((row) => row.id),

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Progress, RailInstruction, RailPort } from '../../../src/connectors/ports/index.ts';
-import type { World } from '../../../src/kernel/world.ts';
+import type { Effects } from '../../../src/kernel/effects.ts';
 
 /** What it does with a new instruction; `silent` and `error` pay before they do not answer. */
 type Manner = 'pays' | 'silent' | 'error';
@@ -51,7 +51,7 @@ export async function startPaymentProvider(): Promise<PaymentProvider> {
 
 /** The provider's rail. A send without an answer throws, or answers `unknown` where `isCareful`. */
 export function railOver(
-  world: Pick<World, 'http'>,
+  effects: Pick<Effects, 'http'>,
   { url }: PaymentProvider,
   { isCareful = false, timeoutMs = 300 } = {},
 ): RailPort {
@@ -59,7 +59,7 @@ export function railOver(
     const limits = { timeoutMs, maxBytes: 100, publicOnly: false };
     const target = `${url}${encodeURIComponent(id)}`;
     try {
-      const { status, body } = await world.http({ url: target, method, headers: {}, ...limits });
+      const { status, body } = await effects.http({ url: target, method, headers: {}, ...limits });
       if (status !== 200) throw new Error(`the provider answered ${status}`);
       if (body === 'PAID') return { state: 'settled', reference: id };
       return { state: 'failed', reason: 'QUOTE_EXECUTION_FAILED' };

@@ -57,7 +57,7 @@ const BODIES: Record<string, () => Json> = {
   }),
   completeScaLogin: () => ({ factor: 'TOTP', endUserIpAddress: '203.0.113.7', code: '123456' }),
   updateInternalAccount: () => ({ privateEnabled: true }),
-  exportInternalAccount: () => ({ clientPublicKey: drawKeys().wholeKey }),
+  exportInternalAccount: () => ({ clientPublicKey: drawKeys().uncompressedKey }),
   refreshAuthSession: () => ({ clientPublicKey: drawKeys().publicKey }),
   createStablecoinMint: () => ({
     amount: '10000',

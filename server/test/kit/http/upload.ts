@@ -9,7 +9,7 @@ import { handler, operation } from '../../../src/kernel/contract/operation.ts';
 import { FilePart } from '../../../src/kernel/contract/upload.ts';
 import { Fault } from '../../../src/kernel/fault.ts';
 import { oneOf } from '../../../src/kernel/schema.ts';
-import { keepFile } from '../../../src/runtime/files/files.ts';
+import { attachFile } from '../../../src/runtime/files/files.ts';
 import { createLog } from '../../../src/runtime/observability/log.ts';
 import { createMetrics } from '../../../src/runtime/observability/metrics.ts';
 import type { Ctx } from '../../../src/runtime/operation/context.ts';
@@ -64,7 +64,7 @@ const operations = [
   handle(uploadThing, async (ctx, { body }) => {
     const { file, name } = body;
     if (name === 'refuse') throw new Fault('CONFLICT', 'Not this one.');
-    if (name !== 'forget') await keepFile(ctx, file);
+    if (name !== 'forget') await attachFile(ctx, file);
     const { fileName, size, sha256, findings } = file;
     const shown = { id: file.id, fileName, size, sha256, findings, name };
     return { status: 201 as const, body: shown };
@@ -98,7 +98,7 @@ export async function startUploads() {
   const { runtime, files, platform } = app;
   const server = createServer({
     ...{ runtime, files, operations, naming: namingFor('Service'), metrics: createMetrics() },
-    log: createLog(app.world, 'debug', (line) => app.log.push(line)),
+    log: createLog(app.effects, 'debug', (line) => app.log.push(line)),
     async authenticate(authorization) {
       if (!authorization?.startsWith('Basic ')) throw new Fault('UNAUTHORIZED', 'Who are you?');
       const permission = authorization === 'Basic viewer' ? 'VIEW' : 'TRANSACT';

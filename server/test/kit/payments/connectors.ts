@@ -7,15 +7,15 @@ import type {
   ConnectorParts,
 } from '../../../src/connectors/connector.ts';
 import { CONNECTORS, custodyKeysOf, openConnectors } from '../../../src/connectors/registry.ts';
+import type { Effects } from '../../../src/kernel/effects.ts';
 import type { Mode } from '../../../src/kernel/mode.ts';
-import type { World } from '../../../src/kernel/world.ts';
 import { createVault } from '../../../src/runtime/security/vault.ts';
 
 /** The parts that a test lends a connector: no circuit, and keys of a fixed master key. */
-export function partsIn(mode: Mode, world: World, masterKey = 7): ConnectorParts {
-  const vault = createVault(world, () => Buffer.alloc(32, masterKey));
-  const provider = () => world;
-  return { mode, world, provider, keys: custodyKeysOf(vault), note: () => {} };
+export function partsIn(mode: Mode, effects: Effects, masterKey = 7): ConnectorParts {
+  const vault = createVault(effects, () => Buffer.alloc(32, masterKey));
+  const provider = () => effects;
+  return { mode, effects, provider, keys: custodyKeysOf(vault), note: () => {} };
 }
 
 type Offer<Name extends Capability> = readonly [string, Mode, NonNullable<Capabilities[Name]>];
@@ -23,12 +23,12 @@ type Offer<Name extends Capability> = readonly [string, Mode, NonNullable<Capabi
 /** Name of the connector, mode and value of each offer of a capability. */
 export function offersOf<Name extends Capability>(
   capability: Name,
-  world: World,
+  effects: Effects,
   settings: Readonly<Record<string, unknown>> = {},
 ): readonly Offer<Name>[] {
   return CONNECTORS.flatMap((connector) =>
     connector.modes.flatMap((mode) => {
-      const offer = openConnectors([connector], partsIn(mode, world), settings)[capability];
+      const offer = openConnectors([connector], partsIn(mode, effects), settings)[capability];
       return offer
         ? [[connector.name, mode, offer as NonNullable<Capabilities[Name]>] as const]
         : [];

@@ -1,4 +1,4 @@
-// What tests of mints and burns need beside the desk of stablecoins: ordering them, looking at one, and what
+// What tests of mints and burns need beside the fixture of stablecoins: ordering them, looking at one, and what
 // the books say about the coin.
 
 import { externalAccounts } from '../../../src/features/payees/external-accounts/store.ts';
@@ -9,7 +9,7 @@ import { circulatingTokensAccount, issuedTokensAccount } from '../../../src/ledg
 import { ledgerAccounts } from '../../../src/runtime/committer/ledger-accounts.ts';
 import { ok } from '../app/fixtures.ts';
 import type { CallOptions, TestApp } from '../app/harness.ts';
-import { stablecoinDesk } from './stablecoins.ts';
+import { stablecoinFixture } from './stablecoins.ts';
 
 type Json = Record<string, unknown>;
 
@@ -21,13 +21,13 @@ export const UNTOUCHED = { circulating: 20n * DOLLAR, burning: 0n, minting: 0n }
 export const UNDER_WAY = { ...UNTOUCHED, burning: 10n * DOLLAR };
 export const BURNT = { ...UNTOUCHED, circulating: 10n * DOLLAR };
 
-export function mintDesk(app: TestApp, options: Pick<CallOptions, 'as'> = {}) {
-  const desk = stablecoinDesk(app, options);
+export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {}) {
+  const fixture = stablecoinFixture(app, options);
 
   const mint = (coinId: string, body: Json, key?: string) =>
-    desk.write(`/stablecoins/${coinId}/mints`, body, key);
+    fixture.write(`/stablecoins/${coinId}/mints`, body, key);
   const burn = (coinId: string, body: Json, key?: string) =>
-    desk.write(`/stablecoins/${coinId}/burns`, body, key);
+    fixture.write(`/stablecoins/${coinId}/burns`, body, key);
 
   const mintBody = (walletId: string, more: Json = {}) => ({
     amount: String(100n * DOLLAR),
@@ -42,7 +42,7 @@ export function mintDesk(app: TestApp, options: Pick<CallOptions, 'as'> = {}) {
     ...more,
   });
 
-  const look = async (id: string) => ok(await desk.read(`/stablecoin-operations/${id}`), 200);
+  const look = async (id: string) => ok(await fixture.read(`/stablecoin-operations/${id}`), 200);
 
   /** What the ledger has of a coin, in smallest units. */
   async function supply(coinId: string) {
@@ -60,8 +60,8 @@ export function mintDesk(app: TestApp, options: Pick<CallOptions, 'as'> = {}) {
 
   /** A coin of which so many dollars circulate. */
   async function circulating(dollars: number, secret?: string) {
-    const coin = await desk.coin(secret === undefined ? {} : { secret });
-    const wallet = await desk.wallet();
+    const coin = await fixture.coin(secret === undefined ? {} : { secret });
+    const wallet = await fixture.wallet();
     const amount = String(BigInt(dollars) * DOLLAR);
     ok(await mint(coin.id, mintBody(wallet.id, { amount })), 201);
     await app.advance(5_000);
@@ -96,7 +96,7 @@ export function mintDesk(app: TestApp, options: Pick<CallOptions, 'as'> = {}) {
   const problems = () => supplyProblems((text) => app.runtime.db.query(text));
 
   return {
-    ...desk,
+    ...fixture,
     mint,
     burn,
     mintBody,

@@ -6,12 +6,12 @@ import { accountInfos, balances, ok } from '../app/fixtures.ts';
 import { startApp, type TestApp } from '../app/harness.ts';
 import { type Received, startReceiver } from '../http/webhook-receiver.ts';
 
-export type Desk = Awaited<ReturnType<typeof openSandboxDesk>>;
+export type Fixture = Awaited<ReturnType<typeof openSandboxFixture>>;
 
 /** Longer than anything in the sandbox takes. */
 const LONG_MS = 7 * 60_000;
 
-export async function openSandboxDesk() {
+export async function openSandboxFixture() {
   const app: TestApp = await startApp();
   const receiver = await startReceiver((response) => void response.writeHead(200).end());
   ok(await app.call('PATCH', '/config', { webhookEndpoint: receiver.url }), 200);
@@ -64,7 +64,7 @@ export const WAYS = {
 export type WayName = keyof typeof WAYS;
 
 /** Registers an account; its answer as it came. */
-export function register({ app }: Desk, customerId: string, way: WayName, suffix: string) {
+export function register({ app }: Fixture, customerId: string, way: WayName, suffix: string) {
   const { currency, infoOf } = WAYS[way];
   const body = { customerId, currency, accountInfo: infoOf(suffix) };
   return app.call('POST', '/customers/external-accounts', body);
@@ -131,9 +131,13 @@ export function expectedOf<R>(table: Readonly<Record<string, R>>, key: string): 
 }
 
 /** What the endpoint is told from here on about one payment and the accounts it touches. */
-export async function watch(desk: Desk, paymentId: () => string, accounts: readonly Watched[]) {
-  await desk.app.settle();
-  let seen = desk.got.length;
+export async function watch(
+  fixture: Fixture,
+  paymentId: () => string,
+  accounts: readonly Watched[],
+) {
+  await fixture.app.settle();
+  let seen = fixture.got.length;
   let last: unknown;
   function line(delivery: Delivery): string {
     const { type, data } = delivery;
@@ -148,8 +152,8 @@ export async function watch(desk: Desk, paymentId: () => string, accounts: reado
      * balances travel beside them and are put where their id says.
      */
     next(): string[] {
-      const came: Delivery[] = desk.got.slice(seen).map(({ body }) => JSON.parse(body));
-      seen = desk.got.length;
+      const came: Delivery[] = fixture.got.slice(seen).map(({ body }) => JSON.parse(body));
+      seen = fixture.got.length;
       const own = came.filter((each) => each.data.id === paymentId());
       const ids = own.map((each) => each.id);
       expect(ids).toEqual(ids.toSorted());
@@ -189,13 +193,13 @@ const about = ({ accounts }: Payment, lines: readonly string[]) => {
   return lines.filter((line) => !absent.includes(line.split(' ')[0] as string));
 };
 
-async function read({ app }: Desk, path: string) {
+async function read({ app }: Fixture, path: string) {
   return ok(await app.call('GET', path), 200);
 }
 
 /** The payment, its refund and its quote as they can be read, and as the last webhook told them. */
-async function expectEnd(desk: Desk, payment: Payment, end: Row['end']): Promise<void> {
-  const final = await read(desk, `/transactions/${payment.id}`);
+async function expectEnd(fixture: Fixture, payment: Payment, end: Row['end']): Promise<void> {
+  const final = await read(fixture, `/transactions/${payment.id}`);
   const { status, failureReason, refund } = final;
   const { quote, ...expected } = end;
   expect({ status, failureReason, refund: refund && [refund.status, refund.reason] }).toEqual({
@@ -206,12 +210,12 @@ async function expectEnd(desk: Desk, payment: Payment, end: Row['end']): Promise
   if (refund) expect(refund.settledAt !== undefined).toBe(refund.status === 'COMPLETED');
   expect(payment.story.last()).toEqual(final);
   if (!payment.quoteId) return;
-  expect((await read(desk, `/quotes/${payment.quoteId}`)).status).toBe(quote);
+  expect((await read(fixture, `/quotes/${payment.quoteId}`)).status).toBe(quote);
 }
 
 /** Lets the time pass that the row's story takes, and holds what is seen against the row. */
-export async function expectStory(desk: Desk, payment: Payment, row: Row): Promise<void> {
-  const { app } = desk;
+export async function expectStory(fixture: Fixture, payment: Payment, row: Row): Promise<void> {
+  const { app } = fixture;
   const { id, story, accounts } = payment;
   const { now, later, end } = row;
   await app.settle();
@@ -220,19 +224,19 @@ export async function expectStory(desk: Desk, payment: Payment, row: Row): Promi
   if (later) {
     await app.advance(later.afterMs - 1);
     expect(story.next()).toEqual([]);
-    expect((await read(desk, `/transactions/${id}`)).status).toBe(later.status);
+    expect((await read(fixture, `/transactions/${id}`)).status).toBe(later.status);
     await app.advance(1);
     const more = story.next();
     expect(more).toEqual(about(payment, later.comes));
     told.push(...more);
   }
-  await expectEnd(desk, payment, end);
+  await expectEnd(fixture, payment, end);
   for (const account of accounts) {
     const { balance, total } = await balances(app, account.id);
     const [[first]] = account.words;
     const latest = told.findLast((each) => each.startsWith(`${account.name} `));
     expect(balanceLine(account, balance, total)).toBe(latest ?? balanceLine(account, first, first));
   }
-  await desk.calm();
+  await fixture.calm();
   expect(story.next()).toEqual([]);
 }

@@ -36,7 +36,7 @@ export function workerSaying(app: TestApp, ...answers: readonly Voice[]) {
     // The jobs of the order need this port alone.
     handlers: operationJobs({ connectors: () => ({ mint: port }) as never }),
     sweeps: [],
-    log: createLog(app.world, 'silent', () => {}),
+    log: createLog(app.effects, 'silent', () => {}),
     metrics: createMetrics(),
   });
   /** Does what is due by then, and what comes of it. */
@@ -48,11 +48,11 @@ export function workerSaying(app: TestApp, ...answers: readonly Voice[]) {
           where kind like 'stablecoins.%'`,
       );
       if (next?.due == null || Number(next.due) > time) break;
-      app.world.set(Math.max(app.world.now(), Math.ceil(Number(next.due))));
+      app.effects.set(Math.max(app.effects.now(), Math.ceil(Number(next.due))));
     }
-    app.world.set(Math.max(app.world.now(), time));
+    app.effects.set(Math.max(app.effects.now(), time));
   };
-  return { asked, after: (ms: number) => until(app.world.now() + ms), runDue: worker.runDue };
+  return { asked, after: (ms: number) => until(app.effects.now() + ms), runDue: worker.runDue };
 }
 
 export const says = (

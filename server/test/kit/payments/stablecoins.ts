@@ -1,4 +1,4 @@
-// A desk for tests of stablecoins: a platform that is linked to the sandbox's provider, its tokens, and
+// A fixture for tests of stablecoins: a platform that is linked to the sandbox's provider, its tokens, and
 // accounts outside for both ends of a mint or burn. Every symbol and identifier is used once, and none
 // ends by chance in what scripts the sandbox.
 import { customer, externalAccount, ok } from '../app/fixtures.ts';
@@ -13,7 +13,7 @@ let counter = 0;
 const letters = () => [...String(++counter)].map((digit) => 'ABCDEFGHIJ'.charAt(+digit)).join('');
 
 /** `as` is the platform that issues; the main one unless said. */
-export function stablecoinDesk(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
+export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
   const read = (path: string) => app.call('GET', path, undefined, { as });
 
   /** A write under a key of its own, or under the one given. */
@@ -31,7 +31,7 @@ export function stablecoinDesk(app: TestApp, { as }: Pick<CallOptions, 'as'> = {
   /** What a token is registered by; `ending` ends the provider's identifier. */
   const tokenBody = (ending = '000', more: Json = {}) => ({
     providerTokenIdentifier: `coin${letters()}-${ending}`,
-    networkTokenIdentifier: `btkn1desk${++counter}000`,
+    networkTokenIdentifier: `btkn1test${++counter}000`,
     network: 'SPARK',
     ...more,
   });
@@ -87,14 +87,14 @@ export function stablecoinDesk(app: TestApp, { as }: Pick<CallOptions, 'as'> = {
   };
 }
 
-/** The desk of a new platform that has linked nothing yet. */
-export async function freshDesk(app: TestApp) {
+/** The fixture of a new platform that has linked nothing yet. */
+export async function freshFixture(app: TestApp) {
   const as = await app.newPlatform(`Issuer ${++counter}`);
-  return { ...stablecoinDesk(app, { as }), as };
+  return { ...stablecoinFixture(app, { as }), as };
 }
 
 /** The same, with one account linked. */
-export async function linkedDesk(app: TestApp) {
-  const desk = await freshDesk(app);
-  return { ...desk, account: await desk.linked() };
+export async function linkedFixture(app: TestApp) {
+  const fixture = await freshFixture(app);
+  return { ...fixture, account: await fixture.linked() };
 }

@@ -21,7 +21,7 @@ interface Script {
   meanwhile?: (question: Received) => Promise<unknown>;
 }
 
-export async function openUmaDesk() {
+export async function openUmaFixture() {
   const app: TestApp = await startApp();
   let script: Script = { status: 200 };
   let asked: Received[] = [];

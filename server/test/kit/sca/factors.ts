@@ -36,7 +36,7 @@ export function assertionJson(device: Authenticator, challenge: string, ceremony
 }
 
 /** The requests about a customer's factors. */
-export function factorDesk(app: TestApp, options: CallOptions = {}) {
+export function factorFixture(app: TestApp, options: CallOptions = {}) {
   const at = (path: string, id: string) => `/sca/factors${path}?customerId=${id}`;
   const list = (id: string) => app.call('GET', at('', id), undefined, options);
   const start = (id: string, type: string, more: CallOptions = {}) =>
@@ -56,7 +56,7 @@ export function factorDesk(app: TestApp, options: CallOptions = {}) {
     /** Enrols an app: its secret, and the recovery codes. */
     async withTotp(id: string) {
       const { secret, secretBase32Encoded: base32 } = ok(await start(id, 'TOTP'), 200);
-      const code = codeAt(base32, app.world.now());
+      const code = codeAt(base32, app.effects.now());
       const { recoveryCodes } = ok(await confirm(id, { type: 'TOTP', secret, code }), 200);
       return { secret, base32, recoveryCodes } as Record<'secret' | 'base32', string> & {
         recoveryCodes: string[];
@@ -103,12 +103,12 @@ export async function openFactors() {
     close: app.close,
     shop,
     /** Factors of production. */
-    desk: factorDesk(app, { as: shop }),
+    fixture: factorFixture(app, { as: shop }),
     /** Those of the sandbox. */
-    played: factorDesk(app),
+    played: factorFixture(app),
     /** Somebody in the region. */
     person: async (as: TestPlatform = shop) => (await european(app, { as })).id as string,
-    wait: (ms: number) => app.world.set(app.world.now() + ms),
+    wait: (ms: number) => app.effects.set(app.effects.now() + ms),
     async rowOf(id: string) {
       const row = await db.read(customers, id);
       if (!row) throw new Error('no such customer');

@@ -16,7 +16,7 @@ export const verdict = ({ status, body }: Answer): unknown[] => [
   ...(body.details?.errors ?? []).map(({ field }: { field: string }) => field),
 ];
 
-export function loginDesk(app: TestApp, options: CallOptions = {}) {
+export function loginFixture(app: TestApp, options: CallOptions = {}) {
   const post = (path: string, customerId: string, body: object) =>
     app.call('POST', `/sca/${path}?customerId=${customerId}`, body, options);
   const start = (id: string, factor: string) => post('login/start', id, { factor });

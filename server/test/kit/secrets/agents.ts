@@ -3,12 +3,12 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { takeDeposit } from '../../../src/features/payments/quotes/index.ts';
-import { agentDesk, policy } from '../agents/agents.ts';
+import { agentFixture, policy } from '../agents/agents.ts';
 import { customer, externalAccount, internalAccount, ok, quoteBody } from '../app/fixtures.ts';
 import type { Answer } from '../app/harness.ts';
 import { hush, keyed, type StrongLife } from './second-factors.ts';
 
-type Desk = ReturnType<typeof agentDesk>;
+type Fixture = ReturnType<typeof agentFixture>;
 
 /** A customer with dollars, and an account outside. */
 async function holder({ app, as }: StrongLife) {
@@ -28,19 +28,19 @@ function noteCode({ secrets }: StrongLife, name: string, code: string): string {
   return secrets.note(name, code);
 }
 
-const codeStatus = (desk: Desk, code: string) =>
-  desk.manage('GET', `/agents/device-codes/${code}/status`);
+const codeStatus = (fixture: Fixture, code: string) =>
+  fixture.manage('GET', `/agents/device-codes/${code}/status`);
 
 /** A connected agent: its id, and its token. */
-async function connect(life: StrongLife, desk: Desk, customerId: string) {
+async function connect(life: StrongLife, fixture: Fixture, customerId: string) {
   const body = {
     ...{ name: 'Bookkeeper', customerId },
     policy: policy({ defaultExecutionMode: 'APPROVAL_REQUIRED' }),
   };
-  const first = ok(await desk.manage('POST', '/agents', body, keyed()), 201);
+  const first = ok(await fixture.manage('POST', '/agents', body, keyed()), 201);
   const { id } = first.agent;
   const old = noteCode(life, 'a device code that was replaced', first.deviceCode.code);
-  const again = await desk.manage('POST', `/agents/${id}/device-codes`, undefined, keyed());
+  const again = await fixture.manage('POST', `/agents/${id}/device-codes`, undefined, keyed());
   const code = noteCode(life, 'a device code', ok(again, 201).code);
   await life.look();
   const unknown = noteCode(life, 'a device code that is none', 'SERVICE-AGENT-QQQQ-7777-QQQQ');
@@ -49,13 +49,13 @@ async function connect(life: StrongLife, desk: Desk, customerId: string) {
     unknown.toLowerCase(),
     life.secrets.note('no device code', hush()),
   ]) {
-    expect((await desk.redeem(wrong)).status).toBe(404);
-    expect((await codeStatus(desk, wrong)).status).toBe(404);
+    expect((await fixture.redeem(wrong)).status).toBe(404);
+    expect((await codeStatus(fixture, wrong)).status).toBe(404);
   }
-  expect((await desk.redeem(old)).status).toBe(400);
-  ok(await codeStatus(desk, code), 200);
-  const { accessToken } = ok(await desk.redeem(code), 200);
-  expect((await desk.redeem(code.toLowerCase())).status).toBe(400);
+  expect((await fixture.redeem(old)).status).toBe(400);
+  ok(await codeStatus(fixture, code), 200);
+  const { accessToken } = ok(await fixture.redeem(code), 200);
+  expect((await fixture.redeem(code.toLowerCase())).status).toBe(400);
   const token = life.secrets.note('an access token', accessToken as string);
   life.secrets.note('an access token', token.replace(/^gat_/, ''));
   return { id: id as string, token, code };
@@ -84,20 +84,20 @@ async function misuse({ app, as, secrets }: StrongLife, token: string): Promise<
 }
 
 /** Codes and tokens in paths, bodies, queries and headers where none belong. */
-async function misplace(desk: Desk, act: Act, ...secrets: string[]): Promise<void> {
+async function misplace(fixture: Fixture, act: Act, ...secrets: string[]): Promise<void> {
   for (const secret of secrets) {
     const at = `/agents/${secret}`;
     const body = quoteBody(secret, secret, 1, { description: 1, platformFeeOverride: secret });
     const answers: Answer[] = [
-      await desk.manage('GET', at),
-      await desk.manage('GET', `/agents?isPaused=${secret}`),
-      await desk.manage('GET', `/agents?cursor=${secret}&createdAfter=${secret}`),
-      await desk.manage('GET', `/agents/device-codes/${secret}`),
-      await desk.manage('POST', `${at}/device-codes`, undefined, keyed()),
-      await desk.manage('POST', `${at}/actions/${secret}/approve`, undefined, keyed()),
-      await desk.manage('PATCH', `${at}/policy`, { defaultExecutionMode: secret }),
-      await desk.manage('POST', '/agents', { name: 'X', customerId: secret, policy: secret }),
-      await desk.manage(
+      await fixture.manage('GET', at),
+      await fixture.manage('GET', `/agents?isPaused=${secret}`),
+      await fixture.manage('GET', `/agents?cursor=${secret}&createdAfter=${secret}`),
+      await fixture.manage('GET', `/agents/device-codes/${secret}`),
+      await fixture.manage('POST', `${at}/device-codes`, undefined, keyed()),
+      await fixture.manage('POST', `${at}/actions/${secret}/approve`, undefined, keyed()),
+      await fixture.manage('PATCH', `${at}/policy`, { defaultExecutionMode: secret }),
+      await fixture.manage('POST', '/agents', { name: 'X', customerId: secret, policy: secret }),
+      await fixture.manage(
         'POST',
         '/agents',
         { name: 'X', customerId: secret, policy: policy({ permissions: [secret] }) },
@@ -126,10 +126,10 @@ export async function liveAsAgent(life: StrongLife): Promise<void> {
   const { app, as } = life;
   // How often an address redeems codes is limited.
   life.wait();
-  const desk = agentDesk(app, { as });
+  const fixture = agentFixture(app, { as });
   const owner = await holder(life);
-  const { id, token, code } = await connect(life, desk, owner.id);
-  const call = desk.withToken(token);
+  const { id, token, code } = await connect(life, fixture, owner.id);
+  const call = fixture.withToken(token);
   const act: Act = (method, path, body) => call(method, path, body, { headers: keyed() });
 
   ok(await act('GET', '/agents/me'), 200);
@@ -139,12 +139,12 @@ export async function liveAsAgent(life: StrongLife): Promise<void> {
   );
   const asked = ok(await act('POST', `/agents/me/quotes/${quote.id}/execute`), 200);
   const approve = `/agents/${id}/actions/${asked.id}/approve`;
-  ok(await desk.manage('POST', approve, undefined, keyed()), 200);
+  ok(await fixture.manage('POST', approve, undefined, keyed()), 200);
   await app.settle();
 
   await misuse(life, token);
-  await misplace(desk, act, token, code, life.secrets.note('a misplaced secret', hush()));
+  await misplace(fixture, act, token, code, life.secrets.note('a misplaced secret', hush()));
   await life.look();
-  ok(await desk.manage('DELETE', `/agents/${id}`), 204);
+  ok(await fixture.manage('DELETE', `/agents/${id}`), 204);
   expect((await act('GET', '/agents/me')).status).toBe(401);
 }

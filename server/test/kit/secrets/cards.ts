@@ -4,7 +4,11 @@
 // themselves.
 import { expect } from 'vitest';
 import { ok } from '../app/fixtures.ts';
-import { type DelegatedDesk, delegatedDesk, type WalletCard } from '../cards/delegated-cards.ts';
+import {
+  type DelegatedFixture,
+  delegatedFixture,
+  type WalletCard,
+} from '../cards/delegated-cards.ts';
 import { databaseText, type Exchange, type Place } from './search.ts';
 import { hush, type StrongLife } from './second-factors.ts';
 
@@ -39,11 +43,11 @@ async function visit({ app, places }: CardLife, url: string, method: 'GET' | 'HE
 }
 
 /** Looks at the card once, and tries to look once more; answers the number and the secrets of both links. */
-async function look(life: CardLife, desk: DelegatedDesk, cardId: string) {
+async function look(life: CardLife, fixture: DelegatedFixture, cardId: string) {
   const { app, secrets } = life;
   const links: string[] = [];
   for (const _ of [1, 2]) {
-    const { panEmbedUrl } = ok(await desk.call('POST', `/cards/${cardId}/reveal`), 200);
+    const { panEmbedUrl } = ok(await fixture.call('POST', `/cards/${cardId}/reveal`), 200);
     const { pathname } = new URL(panEmbedUrl);
     secrets.note('the link to a card', pathname.split('/').at(-1) as string);
     links.push(pathname);
@@ -61,17 +65,21 @@ async function look(life: CardLife, desk: DelegatedDesk, cardId: string) {
   }
   expect((await visit(life, unused, 'POST')).statusCode).toBe(404);
   await life.look();
-  app.world.set(app.world.now() + 6 * 60_000);
+  app.effects.set(app.effects.now() + 6 * 60_000);
   expect((await visit(life, unused, 'GET')).statusCode).toBe(404);
   return [number, inFours, ...links.map((each) => each.split('/').at(-1) as string)];
 }
 
 /** A payment, for which the key signs. */
-async function pay({ app, secrets }: CardLife, desk: DelegatedDesk, cardId: string): Promise<void> {
+async function pay(
+  { app, secrets }: CardLife,
+  fixture: DelegatedFixture,
+  cardId: string,
+): Promise<void> {
   const merchant = { descriptor: 'Corner shop' };
   const body = { amount: 12_34, currency: { code: 'USD' }, merchant };
   const path = `/sandbox/cards/${cardId}/simulate/authorization`;
-  ok(await desk.call('POST', path, body), 202);
+  ok(await fixture.call('POST', path, body), 202);
   await app.settle();
   const signed = await app.runtime.db.query<{ stamp: string }>(
     "select stamp from wallet_authorizations where operation = 'cardPull'",
@@ -82,10 +90,10 @@ async function pay({ app, secrets }: CardLife, desk: DelegatedDesk, cardId: stri
 }
 
 /** Each where none of them belongs, and refused without being quoted. */
-async function misplace(desk: DelegatedDesk, of: WalletCard, secret: string): Promise<void> {
+async function misplace(fixture: DelegatedFixture, of: WalletCard, secret: string): Promise<void> {
   const at = encodeURIComponent(secret);
-  const card = desk.cards.cardBody({ customer: { id: secret }, accountId: secret });
-  const good = desk.cards.cardBody({ customer: { id: secret }, accountId: of.accountId });
+  const card = fixture.cards.cardBody({ customer: { id: secret }, accountId: secret });
+  const good = fixture.cards.cardBody({ customer: { id: secret }, accountId: of.accountId });
   const simulate = `/sandbox/cards/${of.card.id}/simulate`;
   for (const [method, path, body] of [
     ['GET', `/cards/${at}`],
@@ -99,23 +107,23 @@ async function misplace(desk: DelegatedDesk, of: WalletCard, secret: string): Pr
     ['POST', '/cards', { ...good, form: secret }],
     ['POST', `${simulate}/clearing`, { cardTransactionId: secret, amount: 1 }],
     ['POST', `${simulate}/${at}`, {}],
-    ['POST', '/auth/delegated-keys', desk.bodyOf({ ...of, card: { id: secret } })],
+    ['POST', '/auth/delegated-keys', fixture.bodyOf({ ...of, card: { id: secret } })],
     ['DELETE', `/auth/delegated-keys/${at}`],
   ] as const) {
-    const { status } = await desk.call(method, path, body);
+    const { status } = await fixture.call(method, path, body);
     expect([path, status >= 400 && status < 500]).toEqual([path, true]);
   }
 }
 
 export async function liveWithCard(life: CardLife): Promise<void> {
-  const desk = delegatedDesk(life.app, { as: life.as });
-  const of = await desk.walletCard({ funds: 100_000_000 });
-  const { id: keyId } = await desk.key(of);
+  const fixture = delegatedFixture(life.app, { as: life.as });
+  const of = await fixture.walletCard({ funds: 100_000_000 });
+  const { id: keyId } = await fixture.key(of);
   await noteSealed(life, of, keyId);
-  await pay(life, desk, of.card.id);
-  const shown = await look(life, desk, of.card.id);
+  await pay(life, fixture, of.card.id);
+  const shown = await look(life, fixture, of.card.id);
   const password = life.secrets.note('a password of a card', hush());
-  for (const secret of [...shown, password]) await misplace(desk, of, secret);
+  for (const secret of [...shown, password]) await misplace(fixture, of, secret);
 }
 
 /** Everything in a value that is no list and no object. */

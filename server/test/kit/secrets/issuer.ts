@@ -1,7 +1,7 @@
 // A platform links the provider of its stablecoins: with a secret that is good, with ones that are not, twice
 // under one key, and with the secret in a field where it does not belong.
 import { ok } from '../app/fixtures.ts';
-import { stablecoinDesk } from '../payments/stablecoins.ts';
+import { stablecoinFixture } from '../payments/stablecoins.ts';
 import { hush, type StrongLife } from './second-factors.ts';
 
 type IssuerLife = Pick<StrongLife, 'app' | 'as' | 'secrets'>;
@@ -10,24 +10,24 @@ export const CREDENTIALS = 'stablecoin_provider_accounts.credentials';
 const PATH = '/stablecoin-provider-accounts';
 
 export async function liveAsIssuer({ app, as, secrets }: IssuerLife): Promise<void> {
-  const desk = stablecoinDesk(app, { as });
+  const fixture = stablecoinFixture(app, { as });
   const drawn = (ending: string) => secrets.note('a secret at a provider', `${hush()}-${ending}`);
-  const body = desk.linkBody({ apiClientSecret: drawn('000') });
-  const linked = ok(await desk.write(PATH, body, 'issuer-link'), 201);
-  ok(await desk.write(PATH, body, 'issuer-link'), 201);
-  ok(await desk.write(PATH, body), 409);
+  const body = fixture.linkBody({ apiClientSecret: drawn('000') });
+  const linked = ok(await fixture.write(PATH, body, 'issuer-link'), 201);
+  ok(await fixture.write(PATH, body, 'issuer-link'), 201);
+  ok(await fixture.write(PATH, body), 409);
   for (const [ending, status] of [
     ['002', 400],
     ['005', 400],
     ['008', 503],
   ] as const) {
-    ok(await desk.link({ apiClientSecret: drawn(ending) }), status);
+    ok(await fixture.link({ apiClientSecret: drawn(ending) }), status);
   }
-  ok(await desk.link({ apiClientSecret: '', apiClientId: drawn('000') }), 400);
-  ok(await desk.link({ provider: drawn('000') }), 400);
+  ok(await fixture.link({ apiClientSecret: '', apiClientId: drawn('000') }), 400);
+  ok(await fixture.link({ provider: drawn('000') }), 400);
   const { id: stablecoinProviderAccountId } = linked;
-  const coin = ok(await desk.register('005', { stablecoinProviderAccountId }), 201);
-  ok(await desk.request(coin.id), 200);
+  const coin = ok(await fixture.register('005', { stablecoinProviderAccountId }), 201);
+  ok(await fixture.request(coin.id), 200);
   const [sealed] = await app.runtime.db.query<{ credentials: string }>(
     'select credentials from stablecoin_provider_accounts where id = $1',
     [stablecoinProviderAccountId],

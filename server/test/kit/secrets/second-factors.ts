@@ -7,7 +7,7 @@ import { takeDeposit } from '../../../src/features/payments/quotes/index.ts';
 import { internalAccount, ok, quoteBody } from '../app/fixtures.ts';
 import type { Answer, TestApp, TestPlatform } from '../app/harness.ts';
 import { confirmCode, european, sendCode } from '../customers/contacts.ts';
-import { assertionJson, codeAt, factorDesk, registrationJson } from '../sca/factors.ts';
+import { assertionJson, codeAt, factorFixture, registrationJson } from '../sca/factors.ts';
 import { authenticator } from '../wallets/authenticator.ts';
 import type { Exchange, SecretList } from './search.ts';
 
@@ -45,13 +45,13 @@ async function sentCode({ as, secrets, ...life }: StrongLife): Promise<string> {
 
 type Body = Answer['body'];
 
-function desks(life: StrongLife) {
+function fixtures(life: StrongLife) {
   const { app, as } = life;
   const ask = (method: string, path: string, body?: unknown): Promise<Answer> =>
     app.call(method, path, body, { as, headers: method === 'POST' ? keyed() : {} });
   return {
     ask,
-    factors: factorDesk(app, { as }),
+    factors: factorFixture(app, { as }),
     /** Takes away what wrong proofs have added up to. */
     forgive: async (id: string) => {
       const eventType = 'RESET_PASSWORD_COMPLETED';
@@ -60,7 +60,7 @@ function desks(life: StrongLife) {
   };
 }
 
-type Desks = ReturnType<typeof desks>;
+type Fixtures = ReturnType<typeof fixtures>;
 
 /** Refused, as a proof that is wrong. */
 const expectWrong = (answer: Answer) => expect([answer.status, answer.body.code]).toEqual(BAD);
@@ -79,7 +79,7 @@ async function approved(life: StrongLife): Promise<string> {
   return id;
 }
 
-async function logInBySms(life: StrongLife, { ask }: Desks, id: string): Promise<void> {
+async function logInBySms(life: StrongLife, { ask }: Fixtures, id: string): Promise<void> {
   const start = { factor: 'SMS_OTP' };
   const { challengeId } = ok(await ask('POST', `/sca/login/start?customerId=${id}`, start), 200);
   const code = await sentCode(life);
@@ -93,10 +93,10 @@ async function logInBySms(life: StrongLife, { ask }: Desks, id: string): Promise
 }
 
 /** An app: enrolled, logged in with, and by a recovery code. */
-async function useApp(life: StrongLife, { ask, factors }: Desks, id: string): Promise<void> {
+async function useApp(life: StrongLife, { ask, factors }: Fixtures, id: string): Promise<void> {
   const { app, secrets } = life;
   const { secret, secretBase32Encoded: base32 } = ok(await factors.start(id, 'TOTP'), 200);
-  const code = () => secrets.noteWord('a code of an app', codeAt(base32, app.world.now()));
+  const code = () => secrets.noteWord('a code of an app', codeAt(base32, app.effects.now()));
   const confirm = `/sca/factors/confirm?customerId=${id}`;
   const body = { type: 'TOTP', secret, code: code() };
   const other = secrets.note('a secret of another app', randomBytes(20).toString('hex'));
@@ -119,7 +119,7 @@ async function useApp(life: StrongLife, { ask, factors }: Desks, id: string): Pr
 }
 
 /** A passkey: enrolled after one that was made for something else, and logged in with. */
-async function usePasskey(life: StrongLife, { ask, factors }: Desks, id: string) {
+async function usePasskey(life: StrongLife, { ask, factors }: Fixtures, id: string) {
   const { options, allowedOrigins } = ok(await factors.start(id, 'PASSKEY'), 200);
   const [origin] = allowedOrigins as [string];
   const device = authenticator({ site: options.rp.id, at: origin });
@@ -155,7 +155,7 @@ async function funded({ app, as }: StrongLife, id: string): Promise<string> {
   return accountId;
 }
 
-async function payee({ ask }: Desks, customerId: string): Promise<string> {
+async function payee({ ask }: Fixtures, customerId: string): Promise<string> {
   const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
   const accountInfo = {
     ...{ accountType: 'EUR_ACCOUNT', iban: 'DE89370400440532013000' },
@@ -166,42 +166,45 @@ async function payee({ ask }: Desks, customerId: string): Promise<string> {
 }
 
 /** A payout that waits for its proof. */
-async function waiting({ ask }: Desks, from: string, to: string, factor: string): Promise<Body> {
+async function waiting({ ask }: Fixtures, from: string, to: string, factor: string): Promise<Body> {
   const body = quoteBody(from, to, 100_00, { scaFactor: factor });
   const { id } = ok(await ask('POST', '/quotes', body), 201);
   return ok(await ask('POST', `/quotes/${id}/execute`, { scaFactor: factor }), 200);
 }
 
-async function pay(life: StrongLife, desk: Desks, id: string, { device, origin }: Passkey) {
+async function pay(life: StrongLife, fixture: Fixtures, id: string, { device, origin }: Passkey) {
   const from = await funded(life, id);
-  const to = await payee(desk, id);
+  const to = await payee(fixture, id);
   const answer = (quote: Body, proof: object) =>
-    desk.ask('POST', `/quotes/${quote.id}/authorize`, { endUserIpAddress: place(life), ...proof });
+    fixture.ask('POST', `/quotes/${quote.id}/authorize`, {
+      endUserIpAddress: place(life),
+      ...proof,
+    });
 
-  const signed = await waiting(desk, from, to, 'PASSKEY');
+  const signed = await waiting(fixture, from, to, 'PASSKEY');
   const { challenge } = signed.scaChallenge.passkeyAssertionOptions;
   const proof = (text: string) => ({ passkeyAssertion: assertionJson(device, text), origin });
   expectWrong(await answer(signed, proof(randomBytes(32).toString('base64url'))));
   ok(await answer(signed, proof(challenge)), 200);
 
-  const texted = await waiting(desk, from, to, 'SMS_OTP');
+  const texted = await waiting(fixture, from, to, 'SMS_OTP');
   await life.look();
   await sentCode(life);
   expectWrong(await answer(texted, { code: wrongCode(life) }));
   life.wait();
-  ok(await desk.ask('POST', `/quotes/${texted.id}/authorize/resend`), 204);
+  ok(await fixture.ask('POST', `/quotes/${texted.id}/authorize/resend`), 204);
   ok(await answer(texted, { code: await sentCode(life) }), 200);
   life.wait();
 
   const trust = `/customers/external-accounts/${to}/trust`;
-  const { scaChallenge } = ok(await desk.ask('POST', trust), 200);
+  const { scaChallenge } = ok(await fixture.ask('POST', trust), 200);
   const right = { challengeId: scaChallenge.id, code: await sentCode(life) };
-  expectWrong(await desk.ask('POST', `${trust}/confirm`, { ...right, code: wrongCode(life) }));
-  ok(await desk.ask('POST', `${trust}/confirm`, right), 200);
+  expectWrong(await fixture.ask('POST', `${trust}/confirm`, { ...right, code: wrongCode(life) }));
+  ok(await fixture.ask('POST', `${trust}/confirm`, right), 200);
 }
 
 /** A factor that was lost; where a camera looks, by the page of the link. */
-async function loseApp(life: StrongLife, { ask }: Desks, id: string): Promise<void> {
+async function loseApp(life: StrongLife, { ask }: Fixtures, id: string): Promise<void> {
   const { app, secrets, exchanges } = life;
   const reset = `/sca/factors/reset`;
   const whose = `?customerId=${id}`;
@@ -227,7 +230,7 @@ async function loseApp(life: StrongLife, { ask }: Desks, id: string): Promise<vo
 }
 
 /** Proofs where none belong, each refused without being quoted. */
-async function sayTooMuch(life: StrongLife, { ask }: Desks, id: string): Promise<void> {
+async function sayTooMuch(life: StrongLife, { ask }: Fixtures, id: string): Promise<void> {
   const secret = (bytes?: number) => life.secrets.note('a misplaced proof', hush(bytes));
   const login = `/sca/login/complete?customerId=${id}`;
   const confirm = `/sca/factors/confirm?customerId=${id}`;
@@ -255,19 +258,19 @@ async function sayTooMuch(life: StrongLife, { ask }: Desks, id: string): Promise
 
 /** All that such a customer can do, from the proof of its number to the factor that it lost. */
 export async function liveStrongly(life: StrongLife): Promise<void> {
-  const desk = desks(life);
+  const fixture = fixtures(life);
   const id = await approved(life);
-  await logInBySms(life, desk, id);
-  await useApp(life, desk, id);
-  const passkey = await usePasskey(life, desk, id);
-  await desk.forgive(id);
-  await sayTooMuch(life, desk, id);
-  await desk.forgive(id);
-  await logInBySms(life, desk, id);
-  await pay(life, desk, id, passkey);
-  const started = ok(await desk.factors.start(id, 'TOTP'), 200);
+  await logInBySms(life, fixture, id);
+  await useApp(life, fixture, id);
+  const passkey = await usePasskey(life, fixture, id);
+  await fixture.forgive(id);
+  await sayTooMuch(life, fixture, id);
+  await fixture.forgive(id);
+  await logInBySms(life, fixture, id);
+  await pay(life, fixture, id, passkey);
+  const started = ok(await fixture.factors.start(id, 'TOTP'), 200);
   expect(started.secret).toMatch(/^[0-9a-f]{40}$/);
-  await loseApp(life, desk, id);
+  await loseApp(life, fixture, id);
   const path = `/sca/factors/${passkey.credentialId}?customerId=${id}`;
-  ok(await desk.ask('DELETE', path), 204);
+  ok(await fixture.ask('DELETE', path), 204);
 }

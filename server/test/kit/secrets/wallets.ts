@@ -12,16 +12,16 @@ import { nonceOf } from '../http/identity-provider.ts';
 import { authenticator } from '../wallets/authenticator.ts';
 import { walletCrypto } from '../wallets/client-libraries.ts';
 import {
+  type ClientSession,
   drawKeys,
-  type HeldSession,
   type Keys,
   openSessionKey,
   signedHeaders,
-  type WalletDesk,
-  walletDesk,
+  type WalletFixture,
+  walletFixture,
 } from '../wallets/embedded-wallets.ts';
-import { type OtpType, otpDesk, sealTo } from '../wallets/one-time-codes.ts';
-import { passkeyDesk, registration } from '../wallets/passkeys.ts';
+import { encryptTo, type OtpType, otpFixture } from '../wallets/one-time-codes.ts';
+import { passkeyFixture, passkeyRegistration } from '../wallets/passkeys.ts';
 import type { Exchange, SecretList } from './search.ts';
 
 const WALLETS = ['wallet_authorizations.stamp'];
@@ -81,12 +81,12 @@ export interface Life {
 }
 
 export interface Lived extends Life {
-  desk: WalletDesk;
+  fixture: WalletFixture;
   accountId: string;
   customerId: string;
   email: Answer['body'];
   /** Of the latest session. */
-  session: HeldSession;
+  session: ClientSession;
 }
 
 const words = (bytes = 12) => `Hush${randomBytes(bytes).toString('hex')}`;
@@ -98,7 +98,7 @@ function draw({ secrets }: Life): Keys {
 }
 
 /** A session as it was shown, with whatever key signs for it. */
-function sessionOf({ secrets }: Life, session: Answer['body'], keys: Keys): HeldSession {
+function sessionOf({ secrets }: Life, session: Answer['body'], keys: Keys): ClientSession {
   const sealed = session.encryptedSessionSigningKey;
   if (sealed === undefined) return { session, ...keys };
   const own = openSessionKey(sealed, keys.privateKey);
@@ -120,10 +120,10 @@ const newContact = ({ secrets }: Life) => {
 const repeated = () => ({ 'idempotency-key': randomBytes(12).toString('hex') });
 
 /** Codes that are wrong in several ways, and then the right one, proved with a wrong signature first. */
-async function signIn(life: Life, desk: WalletDesk, credential: Answer['body']) {
+async function signIn(life: Life, fixture: WalletFixture, credential: Answer['body']) {
   const { secrets, app } = life;
-  const { show, send } = otpDesk(app, desk);
-  const bundle = await desk.otpBundle(credential.id);
+  const { submitCode: show, verifyBundle: send } = otpFixture(app, fixture);
+  const bundle = await fixture.otpBundle(credential.id);
   const code = await life.codeOf(credential.type);
   const wrong = secrets.note('a wrong code', words());
   const refused = await show(credential, bundle, { code: wrong });
@@ -132,7 +132,7 @@ async function signIn(life: Life, desk: WalletDesk, credential: Answer['body']) 
     `not JSON, ${secrets.note('a code in a text', words())}`,
     JSON.stringify({ otp_code: 1, public_key: secrets.note('a code in a bundle', words()) }),
   ]) {
-    expect((await send(credential, sealTo(bundle, text))).status).toBe(400);
+    expect((await send(credential, encryptTo(bundle, text))).status).toBe(400);
   }
   const keys = draw(life);
   const { sealed, answer } = await show(credential, bundle, { code, keys });
@@ -146,11 +146,11 @@ async function signIn(life: Life, desk: WalletDesk, credential: Answer['body']) 
 }
 
 /** Follows a session with one whose key is sealed. */
-async function refresh(life: Lived): Promise<HeldSession> {
+async function refresh(life: Lived): Promise<ClientSession> {
   const keys = draw(life);
   const path = `/auth/sessions/${life.session.session.id}/refresh`;
-  const body = { clientPublicKey: keys.wholeKey };
-  const { second } = await life.desk.signedRetry('POST', path, body, life.session, {
+  const body = { clientPublicKey: keys.uncompressedKey };
+  const { second } = await life.fixture.signedRetry('POST', path, body, life.session, {
     headers: repeated(),
   });
   return sessionOf(life, ok(second, 201), keys);
@@ -160,34 +160,34 @@ async function refresh(life: Lived): Promise<HeldSession> {
 export async function refreshLate(life: Lived, meanwhile: () => Promise<void>): Promise<void> {
   const keys = draw(life);
   const path = `/auth/sessions/${life.session.session.id}/refresh`;
-  const body = { clientPublicKey: keys.wholeKey };
-  const asked = ok(await life.desk.call('POST', path, body), 202);
+  const body = { clientPublicKey: keys.uncompressedKey };
+  const asked = ok(await life.fixture.call('POST', path, body), 202);
   const headers = await signedHeaders(asked, life.session);
-  expect(ok(await life.desk.call('POST', path, body, headers), 200).status).toBe('PROCESSING');
+  expect(ok(await life.fixture.call('POST', path, body, headers), 200).status).toBe('PROCESSING');
   await meanwhile();
-  sessionOf(life, ok(await life.desk.call('POST', path, body, headers), 201), keys);
+  sessionOf(life, ok(await life.fixture.call('POST', path, body, headers), 201), keys);
 }
 
 async function proveByText(life: Lived): Promise<void> {
   const body = { type: 'SMS_OTP', accountId: life.accountId };
-  const sms = ok(await life.desk.signed('POST', '/auth/credentials', body, life.session), 201);
+  const sms = ok(await life.fixture.signed('POST', '/auth/credentials', body, life.session), 201);
   await life.codeOf('SMS_OTP');
   life.wait();
-  await signIn(life, life.desk, sms);
+  await signIn(life, life.fixture, sms);
 }
 
 async function proveByPasskey(life: Lived) {
-  const { desk, accountId, session } = life;
-  const { challengeOf, verifyWith } = passkeyDesk(desk);
+  const { fixture, accountId, session } = life;
+  const { challengeOf, verifyWith } = passkeyFixture(fixture);
   const device = authenticator();
-  const body = registration(accountId, device, { challenge: words() });
-  const added = ok(await desk.signed('POST', '/auth/credentials', body, session), 201);
+  const body = passkeyRegistration(accountId, device, { challenge: words() });
+  const added = ok(await fixture.signed('POST', '/auth/credentials', body, session), 201);
   const holder = { accountId, session, device, id: added.id };
   const keys = draw(life);
-  const asked = await challengeOf(holder, keys.wholeKey);
+  const asked = await challengeOf(holder, keys.uncompressedKey);
   const elsewhere = device.get(asked.challenge, { origin: 'https://elsewhere.example.com' });
   expect((await verifyWith(holder, asked.requestId, elsewhere)).status).toBe(401);
-  const next = await challengeOf(holder, keys.wholeKey);
+  const next = await challengeOf(holder, keys.uncompressedKey);
   const proof = device.get(next.challenge);
   const opened = ok(await verifyWith(holder, next.requestId, proof), 200);
   expect((await verifyWith(holder, next.requestId, proof)).status).toBe(401);
@@ -195,30 +195,32 @@ async function proveByPasskey(life: Lived) {
 }
 
 async function proveByIdentity(life: Lived): Promise<void> {
-  const { desk, accountId, session } = life;
+  const { fixture, accountId, session } = life;
   const claims = { aud: 'shop', sub: words(6) };
   const body = { type: 'OAUTH', accountId, oidcToken: await life.tokenOf(claims) };
-  const added = ok(await desk.signed('POST', '/auth/credentials', body, session), 201);
+  const added = ok(await fixture.signed('POST', '/auth/credentials', body, session), 201);
   const keys = draw(life);
   const proof = async (nonce: string) => ({
     type: 'OAUTH',
     oidcToken: await life.tokenOf({ ...claims, nonce }),
-    clientPublicKey: keys.wholeKey,
+    clientPublicKey: keys.uncompressedKey,
   });
   const path = `/auth/credentials/${added.id}/verify`;
-  expect((await desk.call('POST', path, await proof('of another key'))).status).toBe(401);
-  const good = await proof(nonceOf(keys.wholeKey));
-  sessionOf(life, ok(await desk.call('POST', path, good, repeated()), 200), keys);
-  expect((await desk.call('POST', path, good)).status).toBeGreaterThanOrEqual(400);
+  expect((await fixture.call('POST', path, await proof('of another key'))).status).toBe(401);
+  const good = await proof(nonceOf(keys.uncompressedKey));
+  sessionOf(life, ok(await fixture.call('POST', path, good, repeated()), 200), keys);
+  expect((await fixture.call('POST', path, good)).status).toBeGreaterThanOrEqual(400);
 }
 
 /** The words, which nobody here may keep. */
 async function takeOut(life: Lived): Promise<void> {
-  const { desk, accountId, session, secrets } = life;
+  const { fixture, accountId, session, secrets } = life;
   const keys = draw(life);
   const path = `/internal-accounts/${accountId}/export`;
-  const body = { clientPublicKey: keys.wholeKey };
-  const { second } = await desk.signedRetry('POST', path, body, session, { headers: repeated() });
+  const body = { clientPublicKey: keys.uncompressedKey };
+  const { second } = await fixture.signedRetry('POST', path, body, session, {
+    headers: repeated(),
+  });
   const bundle = JSON.parse(ok(second, 200).encryptedWalletCredentials);
   const sealed = JSON.parse(Buffer.from(bundle.data, 'hex').toString());
   const opened = walletCrypto.hpkeDecrypt({
@@ -234,7 +236,7 @@ async function takeOut(life: Lived): Promise<void> {
 }
 
 /** Bodies with secrets where none belong, each refused without being quoted. */
-async function sayTooMuch({ desk, accountId, email, session, secrets, ...life }: Lived) {
+async function sayTooMuch({ fixture, accountId, email, session, secrets, ...life }: Lived) {
   const secret = (bytes?: number) => secrets.note('a misplaced secret', words(bytes));
   const key = secrets.note('a private key for a public one', drawKeys().privateKey);
   const verify = `/auth/credentials/${email.id}/verify`;
@@ -250,13 +252,13 @@ async function sayTooMuch({ desk, accountId, email, session, secrets, ...life }:
     ['/auth/credentials', { type: 'PASSKEY', accountId, challenge: 1, attestation: secret() }],
   ];
   for (const [path, body] of bodies) {
-    const { status } = await desk.call('POST', path, body);
+    const { status } = await fixture.call('POST', path, body);
     expect([path, status >= 400 && status < 500]).toEqual([path, true]);
   }
   for (const stamp of [secret(), secrets.note('a stamp that is none', key.repeat(2))]) {
     const headers = { 'service-wallet-signature': stamp, 'request-id': `Request:${secret()}` };
     const path = `/auth/sessions/${session.session.id}`;
-    expect((await desk.call('DELETE', path, undefined, headers)).status).toBe(401);
+    expect((await fixture.call('DELETE', path, undefined, headers)).status).toBe(401);
   }
   const basic = { clientId: life.as.clientId, clientSecret: secret() };
   expect((await life.app.call('GET', '/config', undefined, { as: basic })).status).toBe(401);
@@ -264,20 +266,20 @@ async function sayTooMuch({ desk, accountId, email, session, secrets, ...life }:
 
 /** Changes of the account and of its owner's contact, signed. */
 async function change(life: Lived): Promise<void> {
-  const { desk, accountId, customerId, session } = life;
+  const { fixture, accountId, customerId, session } = life;
   const hide = { privateEnabled: true };
-  ok(await desk.signed('PATCH', `/internal-accounts/${accountId}`, hide, session), 200);
+  ok(await fixture.signed('PATCH', `/internal-accounts/${accountId}`, hide, session), 200);
   const { email } = newContact(life);
   const body = { customerType: 'INDIVIDUAL', email };
-  ok(await desk.signed('PATCH', `/customers/${customerId}`, body, session), 200);
+  ok(await fixture.signed('PATCH', `/customers/${customerId}`, body, session), 200);
 }
 
 /** A customer who has a wallet, with a session of it; what comes with the wallet is one credential. */
 export async function beginLife(life: Life): Promise<Lived> {
-  const desk = walletDesk(life.app, { as: life.as });
-  const { accountId, customer, credential } = await desk.customerWithWallet(newContact(life));
-  const session = await signIn(life, desk, credential);
-  return { ...life, desk, accountId, customerId: customer.id, email: credential, session };
+  const fixture = walletFixture(life.app, { as: life.as });
+  const { accountId, customer, credential } = await fixture.customerWithWallet(newContact(life));
+  const session = await signIn(life, fixture, credential);
+  return { ...life, fixture, accountId, customerId: customer.id, email: credential, session };
 }
 
 /** All that such a customer can do; the wallet has four credentials in the end. */
@@ -290,6 +292,6 @@ export async function goOn(begun: Lived): Promise<Lived> {
   await change(life);
   await takeOut({ ...life, session });
   const path = `/auth/sessions/${begun.session.session.id}`;
-  ok(await life.desk.signed('DELETE', path, undefined, session), 204);
+  ok(await life.fixture.signed('DELETE', path, undefined, session), 204);
   return { ...life, session };
 }

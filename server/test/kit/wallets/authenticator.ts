@@ -25,14 +25,14 @@ function cbor(value: Cbor): Buffer {
 const sha256 = (data: Uint8Array | string) => createHash('sha256').update(data).digest();
 export const base64url = (data: Uint8Array | string) => Buffer.from(data).toString('base64url');
 
-const DRAWN = {
+const KEY_GENERATORS = {
   ES256: () => generateKeyPairSync('ec', { namedCurve: 'prime256v1' }),
   RS256: () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
   EDDSA: () => generateKeyPairSync('ed25519'),
   /** One that is not taken. */
   ES384: () => generateKeyPairSync('ec', { namedCurve: 'secp384r1' }),
 };
-export type Algorithm = keyof typeof DRAWN;
+export type Algorithm = keyof typeof KEY_GENERATORS;
 
 function coseOf(algorithm: Algorithm, key: KeyObject): Buffer {
   const { x = '', y = '', n = '', e = '' } = key.export({ format: 'jwk' });
@@ -101,7 +101,7 @@ export function authenticator({
   at?: string;
   credentialId?: Uint8Array;
 } = {}) {
-  const { publicKey, privateKey } = DRAWN[algorithm]();
+  const { publicKey, privateKey } = KEY_GENERATORS[algorithm]();
   const cose = coseOf(algorithm, publicKey);
 
   const clientDataOf = (type: string, challenge: string, ceremony: Ceremony) =>

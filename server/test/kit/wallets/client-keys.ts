@@ -11,7 +11,7 @@ export interface Keys {
   /** Compressed: 66 hex digits. */
   publicKey: string;
   /** The same point whole: 130 hex digits. */
-  wholeKey: string;
+  uncompressedKey: string;
 }
 
 /** What clients send to every one-time code of the sandbox. */
@@ -19,26 +19,26 @@ export const CODE = '000000';
 
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
-export function keysOf(privateKey: string): Keys {
+export function keyPairOf(privateKey: string): Keys {
   const whole = walletCrypto.getPublicKey(privateKey, false);
   return {
     privateKey,
     publicKey: hexOf(walletCrypto.compressRawPublicKey(whole)),
-    wholeKey: hexOf(whole),
+    uncompressedKey: hexOf(whole),
   };
 }
 
 /** A fresh pair. */
-export function drawKeys(): Keys {
+export function generateKeys(): Keys {
   const curve = createECDH('prime256v1');
   curve.generateKeys();
   // node leaves out leading zeros.
-  return keysOf(curve.getPrivateKey('hex').padStart(64, '0'));
+  return keyPairOf(curve.getPrivateKey('hex').padStart(64, '0'));
 }
 
 /** The value of the signature header: `text` signed with a scalar. */
 export async function stampWith(privateKey: string, text: string): Promise<string> {
-  const { publicKey } = keysOf(privateKey);
+  const { publicKey } = keyPairOf(privateKey);
   const stamper = new ApiKeyStamper({ apiPublicKey: publicKey, apiPrivateKey: privateKey });
   return (await stamper.stamp(text)).stampHeaderValue;
 }
@@ -51,17 +51,17 @@ export function encryptOtp(code: string, bundle: string, publicKey: string): Pro
 
 /** The key pair in an `encryptedSessionSigningKey`. */
 export const openSessionKey = (sealed: string, privateKey: string): Keys =>
-  keysOf(walletCrypto.decryptCredentialBundle(sealed, privateKey));
+  keyPairOf(walletCrypto.decryptCredentialBundle(sealed, privateKey));
 
 /** Whose key signs: a scalar, or whoever holds one. */
-export type Holder = string | Pick<Keys, 'privateKey'>;
+export type SigningKey = string | Pick<Keys, 'privateKey'>;
 
-const scalarOf = (holder: Holder) => (typeof holder === 'string' ? holder : holder.privateKey);
+const scalarOf = (holder: SigningKey) => (typeof holder === 'string' ? holder : holder.privateKey);
 
 /** The two headers of a signed leg. */
 export async function signedHeaders(
   { payloadToSign, requestId }: { payloadToSign: string; requestId: string },
-  holder: Holder,
+  holder: SigningKey,
 ): Promise<Record<string, string>> {
   const stamp = await stampWith(scalarOf(holder), payloadToSign);
   return { 'service-wallet-signature': stamp, 'request-id': requestId };

@@ -1,4 +1,4 @@
-// A desk for tests of embedded wallets: customers who have one, the keys of their devices, sessions, and
+// A fixture for tests of embedded wallets: customers who have one, the keys of their devices, sessions, and
 // signed retries. What a client does is done by the libraries that clients really use, so that a test which
 // passes here says that they can.
 import { randomUUID } from 'node:crypto';
@@ -8,33 +8,33 @@ import type { Answer, CallOptions, TestApp } from '../app/harness.ts';
 import { authenticator } from './authenticator.ts';
 import {
   CODE,
-  drawKeys,
   encryptOtp,
-  type Holder,
+  generateKeys,
   type Keys,
+  type SigningKey,
   signedHeaders,
 } from './client-keys.ts';
 
 export {
   CODE,
-  drawKeys,
   encryptOtp,
-  type Holder,
+  generateKeys as drawKeys,
   type Keys,
   openSessionKey,
+  type SigningKey as Holder,
   signedHeaders,
   stampWith,
 } from './client-keys.ts';
 
 /** What a session that may not sign is refused with in the sandbox. */
-export const NOT_ALLOWED = [
+export const NO_ACTIVE_SESSION = [
   401,
   'UNAUTHORIZED',
   'The wallet signature is of no active session that may sign this.',
 ];
 
 /** The same of an active session of the wallet, with who must sign instead. */
-export const notYours = (instead: string) => [
+export const otherSessionMustSign = (instead: string) => [
   401,
   'UNAUTHORIZED',
   `The wallet signature is of a session that may not sign this: ${instead} must sign.`,
@@ -53,17 +53,17 @@ export function passkeyBody(accountId: string, nickname = 'Phone', device = auth
 }
 
 /** A session and the private half of its key. */
-export interface HeldSession extends Keys {
+export interface ClientSession extends Keys {
   // biome-ignore lint/suspicious/noExplicitAny: a reply, of which a test reads what it asserts.
   session: any;
 }
 
-export type WalletDesk = ReturnType<typeof walletDesk>;
+export type WalletFixture = ReturnType<typeof walletFixture>;
 
 let counter = 0;
 
 /** `as` is the platform that asks; the main one unless said. */
-export function walletDesk(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
+export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
   const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
     app.call(method, path, body, { as, headers });
 
@@ -95,7 +95,7 @@ export function walletDesk(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
     method: string,
     path: string,
     body: unknown,
-    signer: Holder,
+    signer: SigningKey,
     { change = body, headers = {} }: { change?: unknown; headers?: Record<string, string> } = {},
   ): Promise<{ first: Answer; second: Answer }> {
     const first = await call(method, path, body, headers);
@@ -105,7 +105,7 @@ export function walletDesk(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
   }
 
   /** The same, of which only the last answer matters. */
-  const signed = async (method: string, path: string, body: unknown, signer: Holder) =>
+  const signed = async (method: string, path: string, body: unknown, signer: SigningKey) =>
     (await signedRetry(method, path, body, signer)).second;
 
   /** Has a one-time code sent and answers the key to encrypt it to. */
@@ -117,9 +117,9 @@ export function walletDesk(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
   /** A session of a credential of one-time codes. */
   async function otpSession(
     { id, type }: { id: string; type: string },
-    keys = drawKeys(),
+    keys = generateKeys(),
     code = CODE,
-  ): Promise<HeldSession> {
+  ): Promise<ClientSession> {
     const encryptedOtpBundle = await encryptOtp(code, await otpBundle(id), keys.publicKey);
     const body = { type, encryptedOtpBundle };
     const opened = await signed('POST', `/auth/credentials/${id}/verify`, body, keys);
@@ -127,14 +127,14 @@ export function walletDesk(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
   }
 
   /** A session of the wallet's e-mail credential. */
-  async function emailSession(accountId: string, keys = drawKeys()): Promise<HeldSession> {
+  async function emailSession(accountId: string, keys = generateKeys()): Promise<ClientSession> {
     const found = (await credentialsOf(accountId)).find(({ type }) => type === 'EMAIL_OTP');
     expect(found).toBeDefined();
     return otpSession(found, keys);
   }
 
   /** A wallet with credentials for both kinds of codes, and a session of each. */
-  async function twoWays() {
+  async function walletWithEmailAndSms() {
     const phoneNumber = `+1555${String(1_000_000 + ++counter)}`;
     const { accountId, customer, credential: email } = await customerWithWallet({ phoneNumber });
     const byEmail = await emailSession(accountId);
@@ -158,6 +158,6 @@ export function walletDesk(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
     otpBundle,
     otpSession,
     emailSession,
-    twoWays,
+    walletWithEmailAndSms,
   };
 }

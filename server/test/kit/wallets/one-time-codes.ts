@@ -3,7 +3,7 @@
 import { ok } from '../app/fixtures.ts';
 import type { Answer, TestApp } from '../app/harness.ts';
 import { walletCrypto } from './client-libraries.ts';
-import { CODE, drawKeys, encryptOtp, type WalletDesk } from './embedded-wallets.ts';
+import { CODE, drawKeys, encryptOtp, type WalletFixture } from './embedded-wallets.ts';
 
 export type OtpType = 'EMAIL_OTP' | 'SMS_OTP';
 
@@ -11,10 +11,10 @@ export const NONE_PENDING = [401, 'UNAUTHORIZED', 'No pending OTP for this crede
 export const WRONG_CODE = [401, 'UNAUTHORIZED', 'Invalid OTP code'];
 
 /** Status, code and reason. */
-export const verdict = ({ status, body }: Answer) => [status, body.code, body.reason];
+export const errorOf = ({ status, body }: Answer) => [status, body.code, body.reason];
 
 /** Status and code, and the fields that are bad. */
-export const fault = ({ status, body }: Answer) => [
+export const errorFieldsOf = ({ status, body }: Answer) => [
   status,
   body.code,
   ...(body.details?.errors ?? []).map(({ field }: { field: string }) => field),
@@ -28,7 +28,7 @@ export const readBundle = (bundle: string) =>
   JSON.parse(Buffer.from(JSON.parse(bundle).data, 'hex').toString());
 
 /** Any text, encrypted to the key of a bundle by hand. */
-export function sealTo(bundle: string, text: string): string {
+export function encryptTo(bundle: string, text: string): string {
   const targetKeyBuf = Buffer.from(readBundle(bundle).targetPublic, 'hex');
   const sealed = walletCrypto.hpkeEncrypt({ plainTextBuf: Buffer.from(text), targetKeyBuf });
   return walletCrypto.formatHpkeBuf(sealed);
@@ -36,40 +36,48 @@ export function sealTo(bundle: string, text: string): string {
 
 type Credential = Pick<Answer['body'], 'id' | 'type'>;
 
-export function otpDesk(app: TestApp, desk: WalletDesk) {
-  const challenge = (id: string) => desk.call('POST', `/auth/credentials/${id}/challenge`);
+export function otpFixture(app: TestApp, fixture: WalletFixture) {
+  const challenge = (id: string) => fixture.call('POST', `/auth/credentials/${id}/challenge`);
 
   const add = (accountId: string, type: OtpType, headers?: Record<string, string>) =>
-    desk.call('POST', '/auth/credentials', { type, accountId }, headers);
+    fixture.call('POST', '/auth/credentials', { type, accountId }, headers);
 
-  const send = (
+  const verifyBundle = (
     { id, type }: Credential,
     encryptedOtpBundle: string,
     headers?: Record<string, string>,
-  ) => desk.call('POST', `/auth/credentials/${id}/verify`, { type, encryptedOtpBundle }, headers);
+  ) =>
+    fixture.call('POST', `/auth/credentials/${id}/verify`, { type, encryptedOtpBundle }, headers);
 
   /** The unsigned leg, with a code for a bundle. */
-  async function show(
+  async function submitCode(
     credential: Credential,
     bundle: string,
     { code = CODE, keys = drawKeys() } = {},
   ) {
     const sealed = await encryptOtp(code, bundle, keys.publicKey);
-    return { sealed, keys, answer: await send(credential, sealed) };
+    return { sealed, keys, answer: await verifyBundle(credential, sealed) };
   }
 
   /** A wallet with both credentials, and a session of the first. */
-  async function both() {
-    const held = await desk.customerWithWallet({ phoneNumber: phoneNumber() });
-    const session = await desk.emailSession(held.accountId);
+  async function walletWithBothOtps() {
+    const held = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
+    const session = await fixture.emailSession(held.accountId);
     const body = { type: 'SMS_OTP', accountId: held.accountId };
-    const added = ok(await desk.signed('POST', '/auth/credentials', body, session), 201);
+    const added = ok(await fixture.signed('POST', '/auth/credentials', body, session), 201);
     const { otpEncryptionTargetBundle: bundle, ...sms } = added;
     const of: Record<OtpType, Answer['body']> = { EMAIL_OTP: held.credential, SMS_OTP: sms };
     return { ...held, session, bundle, of };
   }
 
-  const wait = (ms: number) => app.world.set(app.world.now() + ms);
+  const advance = (ms: number) => app.effects.set(app.effects.now() + ms);
 
-  return { challenge, add, send, show, both, wait };
+  return {
+    challenge,
+    add,
+    verifyBundle,
+    submitCode,
+    walletWithBothOtps,
+    advance,
+  };
 }

@@ -1,16 +1,16 @@
-// A desk for tests of passkeys: customers with a wallet and a device in software that is one of its
+// A fixture for tests of passkeys: customers with a wallet and a device in software that is one of its
 // credentials, and what such a device is asked and says.
 import { expect } from 'vitest';
 import { ok } from '../app/fixtures.ts';
 import type { Answer } from '../app/harness.ts';
 import { type Authenticator, authenticator, base64url } from './authenticator.ts';
-import { drawKeys, type HeldSession, type WalletDesk } from './embedded-wallets.ts';
+import { type ClientSession, drawKeys, type WalletFixture } from './embedded-wallets.ts';
 
 let drawn = 0;
 /** A challenge as a platform draws one: never the same. */
 export const newChallenge = () => base64url(`challenge ${++drawn}`);
 
-export const registration = (
+export const passkeyRegistration = (
   accountId: string,
   device: Authenticator,
   { challenge = newChallenge(), ...more }: { challenge?: string; nickname?: string } = {},
@@ -25,7 +25,7 @@ export const registration = (
 
 interface Owner {
   accountId: string;
-  session: HeldSession;
+  session: ClientSession;
 }
 
 interface Holder extends Owner {
@@ -36,36 +36,36 @@ interface Holder extends Owner {
 export const fieldsOf = ({ body }: Answer) =>
   (body.details?.errors as { field: string }[] | undefined)?.map(({ field }) => field);
 
-export function expectRefused(answer: Answer, reason: string, code = 'UNAUTHORIZED') {
+export function expectUnauthorized(answer: Answer, reason: string, code = 'UNAUTHORIZED') {
   expect(answer).toMatchObject({ status: 401, body: { code, reason } });
 }
 
-export type PasskeyDesk = ReturnType<typeof passkeyDesk>;
+export type PasskeyFixture = ReturnType<typeof passkeyFixture>;
 
-export function passkeyDesk(desk: WalletDesk) {
+export function passkeyFixture(fixture: WalletFixture) {
   /** A customer with a wallet and a session of its e-mail credential. */
   async function owner(): Promise<Owner> {
-    const { accountId } = await desk.customerWithWallet();
-    return { accountId, session: await desk.emailSession(accountId) };
+    const { accountId } = await fixture.customerWithWallet();
+    return { accountId, session: await fixture.emailSession(accountId) };
   }
 
   const add = (of: Owner, body: object) =>
-    desk.signed('POST', '/auth/credentials', body, of.session);
+    fixture.signed('POST', '/auth/credentials', body, of.session);
 
   /** The same with a passkey. */
   async function holder(device = authenticator()): Promise<Holder> {
     const of = await owner();
-    const { id } = ok(await add(of, registration(of.accountId, device)), 201);
+    const { id } = ok(await add(of, passkeyRegistration(of.accountId, device)), 201);
     return { ...of, device, id };
   }
 
   const pathOf = ({ id }: Pick<Holder, 'id'>, what: string) => `/auth/credentials/${id}/${what}`;
 
   const challengeOf = async (of: Holder, clientPublicKey = drawKeys().publicKey) =>
-    ok(await desk.call('POST', pathOf(of, 'challenge'), { clientPublicKey }), 200);
+    ok(await fixture.call('POST', pathOf(of, 'challenge'), { clientPublicKey }), 200);
 
   const verifyWith = (of: Holder, requestId: string | undefined, assertion: object, headers = {}) =>
-    desk.call(
+    fixture.call(
       'POST',
       pathOf(of, 'verify'),
       { type: 'PASSKEY', assertion },

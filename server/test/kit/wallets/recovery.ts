@@ -7,18 +7,22 @@ import {
   startRecovery,
 } from '../../../src/features/wallets/recovery/recovery-jobs.ts';
 import {
+  type RecoveryCancelReason,
   type RecoveryRow,
-  type RecoveryStop,
   walletRecoveries,
 } from '../../../src/features/wallets/store.ts';
 import type { TestApp, TestPlatform } from '../app/harness.ts';
-import { walletDesk } from './embedded-wallets.ts';
+import { walletFixture } from './embedded-wallets.ts';
 import { phoneNumber } from './one-time-codes.ts';
 
 export const HOUR = 3_600_000;
 export const DELAY = 48 * HOUR;
 
-export const asking = (accountId: string, type: RecoveryType = 'SMS_OTP', delayMs = DELAY) => ({
+export const recoveryInput = (
+  accountId: string,
+  type: RecoveryType = 'SMS_OTP',
+  delayMs = DELAY,
+) => ({
   accountId,
   type,
   delayMs,
@@ -26,25 +30,25 @@ export const asking = (accountId: string, type: RecoveryType = 'SMS_OTP', delayM
   reason: 'lost the mailbox',
 });
 
-export type RecoveryDesk = ReturnType<typeof recoveryDesk>;
+export type RecoveryFixture = ReturnType<typeof recoveryFixture>;
 
-export function recoveryDesk(app: TestApp, as: TestPlatform = app.platform) {
-  const desk = walletDesk(app, { as });
+export function recoveryFixture(app: TestApp, as: TestPlatform = app.platform) {
+  const fixture = walletFixture(app, { as });
 
   /** Somebody with a telephone number that no codes go to yet. */
-  const person = () => desk.customerWithWallet({ phoneNumber: phoneNumber() });
+  const customerWithPhone = () => fixture.customerWithWallet({ phoneNumber: phoneNumber() });
 
-  const begin = (accountId: string, type?: RecoveryType, delayMs?: number, by = as) =>
-    app.operate((ctx) => startRecovery(ctx, asking(accountId, type, delayMs)), by);
+  const start = (accountId: string, type?: RecoveryType, delayMs?: number, by = as) =>
+    app.operate((ctx) => startRecovery(ctx, recoveryInput(accountId, type, delayMs)), by);
 
-  const again = async ({ id }: RecoveryRow) =>
+  const reload = async ({ id }: RecoveryRow) =>
     (await app.runtime.db.read(walletRecoveries, id)) as RecoveryRow;
 
   const typesOf = async (accountId: string) =>
-    (await desk.credentialsOf(accountId)).map(({ type }) => type);
+    (await fixture.credentialsOf(accountId)).map(({ type }) => type);
 
   /** What announces recoveries, of one customer: channel and kind. */
-  async function announced(customerId: string) {
+  async function messageKinds(customerId: string) {
     const rows = await app.runtime.db.find(messages, { customer_id: customerId });
     return rows
       .filter(({ kind }) => kind.startsWith('WALLET_RECOVERY'))
@@ -52,17 +56,26 @@ export function recoveryDesk(app: TestApp, as: TestPlatform = app.platform) {
       .sort();
   }
 
-  const wait = (ms: number) => app.world.set(app.world.now() + ms);
+  const advance = (ms: number) => app.effects.set(app.effects.now() + ms);
 
-  async function expectStopped(row: RecoveryRow, why: RecoveryStop) {
-    expect(await again(row)).toMatchObject({
+  async function expectCancelled(row: RecoveryRow, why: RecoveryCancelReason) {
+    expect(await reload(row)).toMatchObject({
       status: 'CANCELLED',
       cancelled_for: why,
       cancelled_by: null,
       contact_digest: null,
-      ended_at: app.world.now(),
+      ended_at: app.effects.now(),
     });
   }
 
-  return { desk, person, begin, again, typesOf, announced, wait, expectStopped };
+  return {
+    fixture,
+    customerWithPhone,
+    start,
+    reload,
+    typesOf,
+    messageKinds,
+    advance,
+    expectCancelled,
+  };
 }

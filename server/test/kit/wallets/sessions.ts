@@ -5,7 +5,7 @@ import type { TestApp } from '../app/harness.ts';
 import { drawKeys, type Keys } from './embedded-wallets.ts';
 
 /** A session of the wallet's oldest credential, or of one that never was. */
-export async function heldSession(
+export async function insertSession(
   { runtime, operate }: TestApp,
   accountId: string,
   more: { expires_at?: number } = {},

@@ -23,7 +23,7 @@ import type { Ctx } from '../../../src/runtime/operation/context.ts';
 import type { Runtime } from '../../../src/runtime/operation/operate.ts';
 import { ok } from '../app/fixtures.ts';
 import type { TestApp, TestPlatform } from '../app/harness.ts';
-import { drawKeys, type Keys, signedHeaders, walletDesk } from './embedded-wallets.ts';
+import { drawKeys, type Keys, signedHeaders, walletFixture } from './embedded-wallets.ts';
 
 const contract = operation({
   operationId: 'markThing',
@@ -38,22 +38,22 @@ const contract = operation({
   replies: { 200: null, 201: null, 202: null },
   errors: [],
 });
-type Thing = typeof contract;
+type TestContract = typeof contract;
 
 const marks = table('marks', { id: col.text, thing: col.text, version: col.int4 });
 
 /** A table for the marks. */
-export const prepareMarks = (app: TestApp) =>
+export const createMarksTable = (app: TestApp) =>
   app.runtime.db.query(
     'create table marks (id text primary key, thing text not null, version integer not null)',
     [],
   );
 
 /** Stages what the operation does: its only effect. */
-export const leaveMark = (ctx: Ctx, thing: string): void =>
+export const insertMark = (ctx: Ctx, thing: string): void =>
   void ctx.insert(marks, { id: ctx.id('Mark'), thing });
 
-interface Given {
+interface CallInput {
   body?: unknown | undefined;
   headers?: Record<string, string | undefined>;
   as?: TestPlatform | undefined;
@@ -63,10 +63,10 @@ interface Given {
 }
 
 type RequestRow = RowOf<typeof walletRequests>;
-type Body = Static<Thing['body']>;
+type Body = Static<TestContract['body']>;
 
 /** The operation, for a wallet of its own. */
-export async function signedThing(
+export async function signedTestOperation(
   app: TestApp,
   {
     as = app.platform,
@@ -75,20 +75,20 @@ export async function signedThing(
     other = contract.operationId,
   }: {
     as?: TestPlatform;
-    steps?: Partial<Steps<Thing>>;
+    steps?: Partial<Steps<TestContract>>;
     signer?: Partial<Signer>;
     other?: string;
   } = {},
 ) {
-  const { accountId } = await walletDesk(app, { as }).customerWithWallet();
+  const { accountId } = await walletFixture(app, { as }).customerWithWallet();
   const wallet = (await app.runtime.db.read(wallets, accountId)) as WalletRow;
   const thing = `thing-${accountId}`;
   const parts: WalletParts = { connectors: app.connectorsOf };
-  const bound = signedOperation({ ...contract, operationId: other } as Thing, parts, {
-    of: ({ params }) => params.id,
+  const bound = signedOperation({ ...contract, operationId: other } as TestContract, parts, {
+    resourceId: ({ params }) => params.id,
     async begin(ctx, { params, body }) {
       return {
-        ask: {
+        signatureRequest: {
           wallet: await walletOf(ctx, (body as Body).accountId),
           payload: { type: 'TEST', parameters: { thing: params.id } },
           bound: { seen: params.id },
@@ -97,13 +97,13 @@ export async function signedThing(
       };
     },
     async perform(ctx, { params }) {
-      leaveMark(ctx, params.id);
+      insertMark(ctx, params.id);
       return { status: 201, body: { done: params.id } };
     },
     ...steps,
   });
 
-  async function call(given: Given = {}) {
+  async function call(given: CallInput = {}) {
     const { body = { accountId }, headers = {}, of = thing } = given;
     const caller = {
       platformId: (given.as ?? as).id,
@@ -155,7 +155,9 @@ export async function signedThing(
   }
 
   /** A first leg: what is to be signed. */
-  const ask = async (given: Given = {}): Promise<{ payloadToSign: string; requestId: string }> =>
+  const ask = async (
+    given: CallInput = {},
+  ): Promise<{ payloadToSign: string; requestId: string }> =>
     ok({ headers: {}, ...(await call(given)) } as never, 202);
 
   return {
@@ -168,7 +170,7 @@ export async function signedThing(
     session,
     ask,
     /** A first leg, and the headers of its second. */
-    async signed(keys: Keys, given: Given = {}): Promise<Record<string, string>> {
+    async signed(keys: Keys, given: CallInput = {}): Promise<Record<string, string>> {
       return signedHeaders(await ask(given), keys);
     },
     /** How often the work was done. */
@@ -181,4 +183,4 @@ export async function signedThing(
       (await app.runtime.db.read(walletRequests, headers['request-id'] as string)) as RequestRow,
   };
 }
-export type SignedThing = Awaited<ReturnType<typeof signedThing>>;
+export type SignedTestOperation = Awaited<ReturnType<typeof signedTestOperation>>;

@@ -3,18 +3,18 @@
 import { expect } from 'vitest';
 import { fund, ok } from '../app/fixtures.ts';
 import type { Answer, TestApp, TestPlatform } from '../app/harness.ts';
-import { type HeldSession, stampWith, walletDesk } from './embedded-wallets.ts';
+import { type ClientSession, stampWith, walletFixture } from './embedded-wallets.ts';
 
 export const payloadOf = (quote: Answer['body']): string =>
   quote.paymentInstructions[0].accountOrWalletInfo.payloadToSign;
 
 /** The header of a signature, with others. */
-export const stamped = (stamp: string, more: Record<string, string> = {}) => ({
+export const stampHeaders = (stamp: string, more: Record<string, string> = {}) => ({
   'service-wallet-signature': stamp,
   ...more,
 });
 
-interface Recorded extends Record<string, unknown> {
+interface RecordedStamp extends Record<string, unknown> {
   operation: string;
   subject: string;
   session_id: string | null;
@@ -22,8 +22,8 @@ interface Recorded extends Record<string, unknown> {
   stamp: string;
 }
 
-export function walletPayer(app: TestApp, as?: TestPlatform) {
-  const desk = walletDesk(app, { as });
+export function walletPaymentFixture(app: TestApp, as?: TestPlatform) {
+  const fixture = walletFixture(app, { as });
 
   const create = (body: object) => app.call('POST', '/quotes', body, { as });
 
@@ -31,15 +31,15 @@ export function walletPayer(app: TestApp, as?: TestPlatform) {
     app.call('POST', `/quotes/${id}/execute`, body, { as, headers });
 
   return {
-    desk,
+    fixture,
     create,
     execute,
 
     /** A wallet with 100 USDB and a session of it. */
-    async rich() {
-      const held = await desk.customerWithWallet();
+    async fundedWallet() {
+      const held = await fixture.customerWithWallet();
       await fund(app, held.accountId, 100_000_000);
-      return { ...held, session: await desk.emailSession(held.accountId) };
+      return { ...held, session: await fixture.emailSession(held.accountId) };
     },
 
     /** A Spark wallet that USDB can be paid to. */
@@ -54,16 +54,16 @@ export function walletPayer(app: TestApp, as?: TestPlatform) {
     },
 
     /** Makes a quote, has it signed and executes it. */
-    async pay({ privateKey }: Pick<HeldSession, 'privateKey'>, body: object) {
+    async pay({ privateKey }: Pick<ClientSession, 'privateKey'>, body: object) {
       const quote = ok(await create(body), 201);
       const stamp = await stampWith(privateKey, payloadOf(quote));
-      expect(ok(await execute(quote.id, stamped(stamp)), 200).id).toBe(quote.id);
+      expect(ok(await execute(quote.id, stampHeaders(stamp)), 200).id).toBe(quote.id);
       return quote;
     },
 
     /** What a wallet's quotes were executed with. */
-    recorded: (accountId: string) =>
-      app.runtime.db.query<Recorded>(
+    recordedStamps: (accountId: string) =>
+      app.runtime.db.query<RecordedStamp>(
         `select operation, subject, session_id, public_key, stamp from wallet_authorizations
           where account_id = $1 and operation = 'executeQuote' order by id`,
         [accountId],

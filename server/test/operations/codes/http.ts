@@ -1,23 +1,23 @@
 // Codes about requests that HTTP itself does not allow.
 import { portOf, sendRaw } from '../../kit/http/raw-http.ts';
-import { type CodeDesk, type Way, way } from './kit.ts';
+import { type CodeFixture, type Way, way } from './kit.ts';
 
 const HEAD = 'GET /2025-10-13/config HTTP/1.1\r\nHost: localhost\r\n';
 
-const raw = async ({ app }: CodeDesk, text: string) => sendRaw(await portOf(app.server), text);
+const raw = async ({ app }: CodeFixture, text: string) => sendRaw(await portOf(app.server), text);
 
 export const HTTP: readonly Way[] = [
   way(
     'REQUEST_TIMEOUT',
     'Send the head of a request and not its body, for a minute',
-    async (desk) => {
-      await portOf(desk.app.server);
-      const { server } = desk.app.server;
+    async (fixture) => {
+      await portOf(fixture.app.server);
+      const { server } = fixture.app.server;
       const { requestTimeout, headersTimeout } = server;
       Object.assign(server, { requestTimeout: 100, headersTimeout: 100 });
       try {
         return await raw(
-          desk,
+          fixture,
           'POST /2025-10-13/agents/device-codes/none/redeem HTTP/1.1\r\nHost: localhost\r\n' +
             'Content-Length: 5\r\n\r\n{',
         );
@@ -26,10 +26,10 @@ export const HTTP: readonly Way[] = [
       }
     },
   ),
-  way('EXPECTATION_FAILED', 'Send the header `Expect: 200-ok`', (desk) =>
-    raw(desk, `${HEAD}Expect: 200-ok\r\n\r\n`),
+  way('EXPECTATION_FAILED', 'Send the header `Expect: 200-ok`', (fixture) =>
+    raw(fixture, `${HEAD}Expect: 200-ok\r\n\r\n`),
   ),
-  way('HEADERS_TOO_LARGE', 'Send more than 16 KiB of headers', (desk) =>
-    raw(desk, `${HEAD}X-Long: ${'x'.repeat(20_000)}\r\n\r\n`),
+  way('HEADERS_TOO_LARGE', 'Send more than 16 KiB of headers', (fixture) =>
+    raw(fixture, `${HEAD}X-Long: ${'x'.repeat(20_000)}\r\n\r\n`),
   ),
 ];

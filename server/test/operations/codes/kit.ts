@@ -2,10 +2,10 @@
 // The families beside this file list them; `error-codes.test.ts` runs every one, and the page docs/errors.md
 // is made from the sentences.
 import type { Code } from '../../../src/kernel/fault.ts';
-import { type AgentDesk, agentDesk } from '../../kit/agents/agents.ts';
+import { type AgentFixture, agentFixture } from '../../kit/agents/agents.ts';
 import { type CallOptions, startApp, type TestApp } from '../../kit/app/harness.ts';
 import { commandOn } from '../../kit/app/production.ts';
-import { type WalletDesk, walletDesk } from '../../kit/wallets/embedded-wallets.ts';
+import { type WalletFixture, walletFixture } from '../../kit/wallets/embedded-wallets.ts';
 
 /** What a provocation ends with: the reply that has the code. */
 interface Refusal {
@@ -17,29 +17,29 @@ interface Refusal {
 export interface Way {
   code: Code;
   how: string;
-  run(desk: CodeDesk): Promise<Refusal>;
+  run(fixture: CodeFixture): Promise<Refusal>;
 }
 
 export const way = (code: Code, how: string, run: Way['run']): Way => ({ code, how, run });
 
-export interface CodeDesk {
+export interface CodeFixture {
   close: TestApp['close'];
   app: TestApp;
-  wallets: WalletDesk;
-  agents: AgentDesk;
+  wallets: WalletFixture;
+  agents: AgentFixture;
   call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Refusal>;
   post(path: string, body?: unknown, options?: CallOptions): Promise<Refusal>;
   /** Runs the operator's command. */
   operator: ReturnType<typeof commandOn>;
 }
 
-export async function codeDesk(): Promise<CodeDesk> {
+export async function codeFixture(): Promise<CodeFixture> {
   const app = await startApp();
   return {
     app,
     close: app.close,
-    wallets: walletDesk(app),
-    agents: agentDesk(app),
+    wallets: walletFixture(app),
+    agents: agentFixture(app),
     call: (...asked) => app.call(...asked),
     post: (path, body = {}, options = {}) => app.call('POST', path, body, options),
     operator: commandOn(app),

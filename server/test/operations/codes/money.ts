@@ -8,7 +8,7 @@ import {
   ok,
   quoteBody,
 } from '../../kit/app/fixtures.ts';
-import { type CodeDesk, nobody, type Way, way } from './kit.ts';
+import { type CodeFixture, nobody, type Way, way } from './kit.ts';
 
 const transfer = (from: string, to: string, amount: number) => ({
   source: { accountId: from },
@@ -17,18 +17,18 @@ const transfer = (from: string, to: string, amount: number) => ({
 });
 
 /** A customer with money, and an account to pay to. */
-async function ends({ app }: CodeDesk) {
+async function ends({ app }: CodeFixture) {
   const { person, account } = await fundedCustomer(app);
   const target = await externalAccount(app, person.id, 'USD');
   return { person, account, target };
 }
 
-const setLimit = async ({ operator }: CodeDesk, platform: string, ...flags: string[]) => {
+const setLimit = async ({ operator }: CodeFixture, platform: string, ...flags: string[]) => {
   const ran = await operator(['platform', 'set-limit', platform, '--currency', 'USD', ...flags]);
   if (ran.code !== 0) throw new Error(ran.err);
 };
 
-async function approveQuoted({ post, agents }: CodeDesk) {
+async function approveQuoted({ post, agents }: CodeFixture) {
   const agent = await agents.agent();
   const quote = ok(
     await agents.manage('POST', '/quotes', quoteBody(agent.usd, agent.eur, 1_00)),
@@ -38,7 +38,7 @@ async function approveQuoted({ post, agents }: CodeDesk) {
 }
 
 /** A platform that must know the name of whoever is at the other end. */
-async function curious({ app, call }: CodeDesk) {
+async function curious({ app, call }: CodeFixture) {
   const as = await app.newPlatform('Travel rule');
   const config = await call('GET', '/config', undefined, { as });
   const requiredCounterpartyFields = [{ name: 'FULL_NAME', mandatory: true }];
@@ -58,9 +58,9 @@ const ACCOUNTS: readonly Way[] = [
     'INVALID_BANK_ACCOUNT',
     'Register a bank account whose number ends in 105. Also a payment to, or a pull from, a US bank ' +
       'account whose validation has failed',
-    async (desk) => {
-      const { id } = await customer(desk.app);
-      return desk.post('/customers/external-accounts', {
+    async (fixture) => {
+      const { id } = await customer(fixture.app);
+      return fixture.post('/customers/external-accounts', {
         customerId: id,
         currency: 'USD',
         accountInfo: {
@@ -81,9 +81,9 @@ const ACCOUNTS: readonly Way[] = [
     'BANK_ACCOUNT_VALIDATION_PENDING',
     'Pay to, or pull from, a US bank account that is being validated, as after ' +
       '`railhead-server external-accounts check`; repeat the request after the validation',
-    async (desk) => {
-      const { account, target } = await ends(desk);
-      const ran = await desk.operator([
+    async (fixture) => {
+      const { account, target } = await ends(fixture);
+      const ran = await fixture.operator([
         'external-accounts',
         'check',
         target.id,
@@ -91,16 +91,16 @@ const ACCOUNTS: readonly Way[] = [
         'Name',
       ]);
       if (ran.code !== 0) throw new Error(ran.err);
-      return desk.post('/transfer-out', transfer(account.id, target.id, 1_00));
+      return fixture.post('/transfer-out', transfer(account.id, target.id, 1_00));
     },
   ),
   way(
     'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED',
     'Pay more than a thousand euros to a wallet of `ownershipType: FIRST_PARTY` that nobody has ' +
       'proved to own, where the platform asks for counterparty fields',
-    async (desk) => {
-      const { app, post } = desk;
-      const as = await curious(desk);
+    async (fixture) => {
+      const { app, post } = fixture;
+      const as = await curious(fixture);
       const { id: customerId } = await customer(app, { as });
       const usdc = await internalAccount(app, customerId, 'USDC', { as });
       const address = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
@@ -142,23 +142,23 @@ const QUOTES: readonly Way[] = [
   way('QUOTE_NOT_FOUND', 'Ask for a quote that is none', ({ call }) =>
     call('GET', `/quotes/${nobody('Quote')}`),
   ),
-  way('QUOTE_EXPIRED', 'Execute a quote after five minutes', async (desk) => {
-    const { account, target } = await ends(desk);
+  way('QUOTE_EXPIRED', 'Execute a quote after five minutes', async (fixture) => {
+    const { account, target } = await ends(fixture);
     const quote = ok(
-      await desk.app.call('POST', '/quotes', quoteBody(account.id, target.id, 1_00)),
+      await fixture.app.call('POST', '/quotes', quoteBody(account.id, target.id, 1_00)),
       201,
     );
-    desk.app.world.set(desk.app.world.now() + 301_000);
-    return desk.post(`/quotes/${quote.id}/execute`);
+    fixture.app.effects.set(fixture.app.effects.now() + 301_000);
+    return fixture.post(`/quotes/${quote.id}/execute`);
   }),
-  way('INSUFFICIENT_FUNDS', 'Send more than an account holds', async (desk) => {
-    const { account, target } = await ends(desk);
-    return desk.post('/transfer-out', transfer(account.id, target.id, 9_000_00));
+  way('INSUFFICIENT_FUNDS', 'Send more than an account holds', async (fixture) => {
+    const { account, target } = await ends(fixture);
+    return fixture.post('/transfer-out', transfer(account.id, target.id, 9_000_00));
   }),
-  way('INVALID_CURRENCY', 'Transfer between two currencies', async (desk) => {
-    const { person, account } = await ends(desk);
-    const euros = await externalAccount(desk.app, person.id, 'EUR');
-    return desk.post('/transfer-out', transfer(account.id, euros.id, 1_00));
+  way('INVALID_CURRENCY', 'Transfer between two currencies', async (fixture) => {
+    const { person, account } = await ends(fixture);
+    const euros = await externalAccount(fixture.app, person.id, 'EUR');
+    return fixture.post('/transfer-out', transfer(account.id, euros.id, 1_00));
   }),
   way(
     'QUOTE_RATE_UNAVAILABLE',
@@ -173,89 +173,94 @@ const QUOTES: readonly Way[] = [
   way(
     'TRANSACTION_SIZE_LIMIT_EXCEEDED',
     'Send more than `railhead-server platform set-limit --per-payment` lets the platform',
-    async (desk) => {
-      const { app } = desk;
+    async (fixture) => {
+      const { app } = fixture;
       const as = await app.newPlatform('Small');
       const { person, account } = await fundedCustomer(app, 100_00, { as });
       const target = await externalAccount(app, person.id, 'USD', '000', { as });
-      await setLimit(desk, as.id, '--per-payment', '1.00');
-      return desk.post('/quotes', quoteBody(account.id, target.id, 2_00), { as });
+      await setLimit(fixture, as.id, '--per-payment', '1.00');
+      return fixture.post('/quotes', quoteBody(account.id, target.id, 2_00), { as });
     },
   ),
   way(
     'DAILY_VOLUME_LIMIT_EXCEEDED',
     'Send more in a day than `railhead-server platform set-limit --per-day` lets the platform',
-    async (desk) => {
-      const { app } = desk;
+    async (fixture) => {
+      const { app } = fixture;
       const as = await app.newPlatform('Slow');
       const { person, account } = await fundedCustomer(app, 100_00, { as });
       const target = await externalAccount(app, person.id, 'USD', '000', { as });
-      await setLimit(desk, as.id, '--per-day', '1.00');
-      return desk.post('/transfer-out', transfer(account.id, target.id, 2_00), { as });
+      await setLimit(fixture, as.id, '--per-day', '1.00');
+      return fixture.post('/transfer-out', transfer(account.id, target.id, 2_00), { as });
     },
   ),
   way(
     'VELOCITY_LIMIT_EXCEEDED',
     'Let one customer pay more often in an hour than `railhead-server platform set --hourly-payments` says',
-    async (desk) => {
-      const { app } = desk;
+    async (fixture) => {
+      const { app } = fixture;
       const as = await app.newPlatform('Calm');
       const { person, account } = await fundedCustomer(app, 100_00, { as });
       const target = await externalAccount(app, person.id, 'USD', '000', { as });
-      const ran = await desk.operator(['platform', 'set', as.id, '--hourly-payments', '1']);
+      const ran = await fixture.operator(['platform', 'set', as.id, '--hourly-payments', '1']);
       if (ran.code !== 0) throw new Error(ran.err);
-      const pay = () => desk.post('/transfer-out', transfer(account.id, target.id, 2_00), { as });
+      const pay = () =>
+        fixture.post('/transfer-out', transfer(account.id, target.id, 2_00), { as });
       await pay();
       return pay();
     },
   ),
-  way('INVALID_AMOUNT', 'Pay a Lightning invoice another amount than it asks for', async (desk) => {
-    const { app, post } = desk;
-    const person = await customer(app);
-    const btc = await internalAccount(app, person.id, 'BTC');
-    const invoice = bolt11({
-      prefix: 'lnbcrt',
-      amountMsat: 50_000_000n,
-      expirySeconds: 7_200,
-      timestamp: Math.floor(app.world.now() / 1_000),
-      paymentHash: app.world.random(32),
-      paymentSecret: app.world.random(32),
-      description: 'tea',
-      privateKey: new Uint8Array(32).fill(7),
-    });
-    const target = ok(
-      await app.call('POST', '/customers/external-accounts', {
-        customerId: person.id,
-        currency: 'BTC',
-        accountInfo: { accountType: 'LIGHTNING', invoice },
-      }),
-      201,
-    );
-    return post('/quotes', {
-      ...quoteBody(btc.id, target.id, 49_999),
-      lockedCurrencySide: 'RECEIVING',
-    });
-  }),
-  way('DUPLICATE_PAY_REQUEST', 'Send two payments under one Idempotency-Key', async (desk) => {
-    const { account, target } = await ends(desk);
+  way(
+    'INVALID_AMOUNT',
+    'Pay a Lightning invoice another amount than it asks for',
+    async (fixture) => {
+      const { app, post } = fixture;
+      const person = await customer(app);
+      const btc = await internalAccount(app, person.id, 'BTC');
+      const invoice = bolt11({
+        prefix: 'lnbcrt',
+        amountMsat: 50_000_000n,
+        expirySeconds: 7_200,
+        timestamp: Math.floor(app.effects.now() / 1_000),
+        paymentHash: app.effects.random(32),
+        paymentSecret: app.effects.random(32),
+        description: 'tea',
+        privateKey: new Uint8Array(32).fill(7),
+      });
+      const target = ok(
+        await app.call('POST', '/customers/external-accounts', {
+          customerId: person.id,
+          currency: 'BTC',
+          accountInfo: { accountType: 'LIGHTNING', invoice },
+        }),
+        201,
+      );
+      return post('/quotes', {
+        ...quoteBody(btc.id, target.id, 49_999),
+        lockedCurrencySide: 'RECEIVING',
+      });
+    },
+  ),
+  way('DUPLICATE_PAY_REQUEST', 'Send two payments under one Idempotency-Key', async (fixture) => {
+    const { account, target } = await ends(fixture);
     const options = { headers: { 'idempotency-key': 'codes-twice' } };
-    await desk.post('/transfer-out', transfer(account.id, target.id, 1_00), options);
-    return desk.post('/transfer-out', transfer(account.id, target.id, 2_00), options);
+    await fixture.post('/transfer-out', transfer(account.id, target.id, 1_00), options);
+    return fixture.post('/transfer-out', transfer(account.id, target.id, 2_00), options);
   }),
   way(
     'REFERENCE_NOT_FOUND',
     'Record a deposit with the reference of a payment that nothing is paid in for: ' +
       '`railhead-server deposits record --payment-reference`',
-    async (desk) => {
-      const { account, target } = await ends(desk);
-      const sent = await desk.app.call(
+    async (fixture) => {
+      const { account, target } = await ends(fixture);
+      const sent = await fixture.app.call(
         'POST',
         '/transfer-out',
         transfer(account.id, target.id, 1_00),
       );
       const { reference } = ok(sent, 201).reconciliationInstructions;
       const flags = ['--amount', '1.00', '--currency', 'USD', '--reference', 'codes-1'];
-      const ran = await desk.operator([
+      const ran = await fixture.operator([
         'deposits',
         'record',
         '--payment-reference',
@@ -264,7 +269,7 @@ const QUOTES: readonly Way[] = [
       ]);
       return {
         status: 404,
-        body: { code: /No quote has this reference/.test(ran.err) && 'REFERENCE_NOT_FOUND' },
+        body: { code: /Payment reference not found/.test(ran.err) && 'REFERENCE_NOT_FOUND' },
       };
     },
   ),
@@ -274,12 +279,12 @@ const TRANSACTIONS: readonly Way[] = [
   way('TRANSACTION_NOT_FOUND', 'Ask for a transaction that is none', ({ call }) =>
     call('GET', `/transactions/${nobody('Transaction')}`),
   ),
-  way('TRANSACTION_NOT_CANCELLABLE', 'Cancel a payment that has settled', async (desk) => {
-    const { account, target } = await ends(desk);
+  way('TRANSACTION_NOT_CANCELLABLE', 'Cancel a payment that has settled', async (fixture) => {
+    const { account, target } = await ends(fixture);
     const body = transfer(account.id, target.id, 1_00);
-    const { id } = ok(await desk.app.call('POST', '/transfer-out', body), 201);
-    await desk.app.settle();
-    return desk.post(`/transactions/${id}/cancel`);
+    const { id } = ok(await fixture.app.call('POST', '/transfer-out', body), 201);
+    await fixture.app.settle();
+    return fixture.post(`/transactions/${id}/cancel`);
   }),
   way(
     'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
@@ -302,14 +307,14 @@ const ACCESS: readonly Way[] = [
   way('TOKEN_NOT_FOUND', 'Ask for a token that is none', ({ call }) =>
     call('GET', `/tokens/${nobody('Token')}`),
   ),
-  way('WEBHOOK_ENDPOINT_NOT_SET', 'Test a webhook endpoint that is not set', async (desk) =>
-    desk.post('/webhooks/test', undefined, { as: await desk.app.newPlatform('Deaf') }),
+  way('WEBHOOK_ENDPOINT_NOT_SET', 'Test a webhook endpoint that is not set', async (fixture) =>
+    fixture.post('/webhooks/test', undefined, { as: await fixture.app.newPlatform('Deaf') }),
   ),
-  way('WEBHOOK_DELIVERY_ERROR', 'Test a webhook endpoint that nobody answers', async (desk) => {
-    const as = await desk.app.newPlatform('Mute');
+  way('WEBHOOK_DELIVERY_ERROR', 'Test a webhook endpoint that nobody answers', async (fixture) => {
+    const as = await fixture.app.newPlatform('Mute');
     const webhookEndpoint = 'http://127.0.0.1:9/hook';
-    await desk.call('PATCH', '/config', { webhookEndpoint }, { as });
-    return desk.post('/webhooks/test', undefined, { as });
+    await fixture.call('PATCH', '/config', { webhookEndpoint }, { as });
+    return fixture.post('/webhooks/test', undefined, { as });
   }),
   way(
     'NOT_IMPLEMENTED',

@@ -7,10 +7,10 @@ import {
   quoteBody,
 } from '../../kit/app/fixtures.ts';
 import { paperForm, pngFile } from '../../kit/http/documents.ts';
-import { factorDesk } from '../../kit/sca/factors.ts';
-import { loginDesk } from '../../kit/sca/login.ts';
+import { factorFixture } from '../../kit/sca/factors.ts';
+import { loginFixture } from '../../kit/sca/login.ts';
 import { logIn, provenCustomer } from '../../kit/sca/strong-customers.ts';
-import { type CodeDesk, nobody, type Way, way } from './kit.ts';
+import { type CodeFixture, nobody, type Way, way } from './kit.ts';
 
 const PASSPORT = {
   documentType: 'PASSPORT',
@@ -19,7 +19,7 @@ const PASSPORT = {
   issuingAuthority: 'Berlin',
 };
 
-const upload = ({ app }: CodeDesk, documentHolder: string, name = 'scan.png', size = 600) =>
+const upload = ({ app }: CodeFixture, documentHolder: string, name = 'scan.png', size = 600) =>
   app.call(
     'POST',
     '/documents',
@@ -28,16 +28,16 @@ const upload = ({ app }: CodeDesk, documentHolder: string, name = 'scan.png', si
 
 /** The sandbox reads a verdict from the name of the file. */
 const paper = (code: Way['code']): Way =>
-  way(code, `Upload a document whose file is named \`scan-${code}.png\``, async (desk) =>
-    upload(desk, (await customer(desk.app)).id, `scan-${code}.png`),
+  way(code, `Upload a document whose file is named \`scan-${code}.png\``, async (fixture) =>
+    upload(fixture, (await customer(fixture.app)).id, `scan-${code}.png`),
   );
 
-async function invitation({ app }: CodeDesk) {
+async function invitation({ app }: CodeFixture) {
   const { umaAddress } = await customer(app);
   return ok(await app.call('POST', '/invitations', { inviterUma: umaAddress }), 201);
 }
 
-const claim = ({ post }: CodeDesk, code: string) =>
+const claim = ({ post }: CodeFixture, code: string) =>
   post(`/invitations/${code}/claim`, { inviteeUma: '$friend@elsewhere.example' });
 
 const PAPERS = [
@@ -63,9 +63,9 @@ const CUSTOMERS: readonly Way[] = [
     const { platformCustomerId } = await customer(app);
     return post('/customers', { customerType: 'INDIVIDUAL', platformCustomerId, fullName: 'Eve' });
   }),
-  way('UMA_ADDRESS_EXISTS', 'Register two customers with one `umaAddress`', async (desk) => {
-    const { umaAddress } = await customer(desk.app);
-    return desk.post('/customers', { customerType: 'INDIVIDUAL', umaAddress, fullName: 'Eve' });
+  way('UMA_ADDRESS_EXISTS', 'Register two customers with one `umaAddress`', async (fixture) => {
+    const { umaAddress } = await customer(fixture.app);
+    return fixture.post('/customers', { customerType: 'INDIVIDUAL', umaAddress, fullName: 'Eve' });
   }),
   way(
     'END_USER_TERMS_VERSION_NOT_FOUND',
@@ -101,13 +101,13 @@ const CUSTOMERS: readonly Way[] = [
 
 const DOCUMENTS: readonly Way[] = [
   ...PAPERS.map(paper),
-  way('DOCUMENT_HOLDER_NOT_FOUND', 'Upload a document of nobody', (desk) =>
-    upload(desk, nobody('Customer')),
+  way('DOCUMENT_HOLDER_NOT_FOUND', 'Upload a document of nobody', (fixture) =>
+    upload(fixture, nobody('Customer')),
   ),
-  way('DOCUMENT_ALREADY_EXISTS', 'Upload a second passport of one customer', async (desk) => {
-    const { id } = await customer(desk.app);
-    ok(await upload(desk, id), 201);
-    return upload(desk, id);
+  way('DOCUMENT_ALREADY_EXISTS', 'Upload a second passport of one customer', async (fixture) => {
+    const { id } = await customer(fixture.app);
+    ok(await upload(fixture, id), 201);
+    return upload(fixture, id);
   }),
 ];
 
@@ -115,15 +115,15 @@ const INVITATIONS: readonly Way[] = [
   way('INVITATION_NOT_FOUND', 'Ask for an invitation that is none', ({ call }) =>
     call('GET', '/invitations/00000000'),
   ),
-  way('INVITATION_ALREADY_CLAIMED', 'Claim an invitation twice', async (desk) => {
-    const { code } = await invitation(desk);
-    await claim(desk, code);
-    return claim(desk, code);
+  way('INVITATION_ALREADY_CLAIMED', 'Claim an invitation twice', async (fixture) => {
+    const { code } = await invitation(fixture);
+    await claim(fixture, code);
+    return claim(fixture, code);
   }),
-  way('INVITATION_CANCELLED', 'Claim an invitation that was cancelled', async (desk) => {
-    const { code } = await invitation(desk);
-    await desk.post(`/invitations/${code}/cancel`);
-    return claim(desk, code);
+  way('INVITATION_CANCELLED', 'Claim an invitation that was cancelled', async (fixture) => {
+    const { code } = await invitation(fixture);
+    await fixture.post(`/invitations/${code}/cancel`);
+    return claim(fixture, code);
   }),
   way(
     'INVITATIONS_NOT_CONFIGURED',
@@ -140,8 +140,8 @@ const INVITATIONS: readonly Way[] = [
 ];
 
 const STRONG: readonly Way[] = [
-  way('SCA_SESSION_REQUIRED', 'Pay euros for a European who has not logged in', async (desk) => {
-    const { app, post } = desk;
+  way('SCA_SESSION_REQUIRED', 'Pay euros for a European who has not logged in', async (fixture) => {
+    const { app, post } = fixture;
     const person = await provenCustomer(app);
     const euros = await internalAccount(app, person.id, 'EUR');
     await post(`/sandbox/internal-accounts/${euros.id}/fund`, { amount: 100_00 });
@@ -170,13 +170,13 @@ const STRONG: readonly Way[] = [
   ),
   way('PASSKEY_ALREADY_ENROLLED', 'Enrol a second passkey of one customer', async ({ app }) => {
     const { id } = await provenCustomer(app);
-    const factors = factorDesk(app);
+    const factors = factorFixture(app);
     await factors.withPasskey(id);
     return factors.start(id, 'PASSKEY');
   }),
   way('ACCOUNT_LOCKED', 'Record six failed logins', async ({ app }) => {
     const { id } = await provenCustomer(app);
-    const login = loginDesk(app);
+    const login = loginFixture(app);
     for (let tries = 0; tries < 5; tries++) await login.fail(id);
     return login.fail(id);
   }),

@@ -1,22 +1,22 @@
 // Codes about stablecoins: what a provider's sandbox says hangs on how secrets, tokens and accounts end.
 import { ok } from '../../kit/app/fixtures.ts';
-import { mintDesk } from '../../kit/payments/mints.ts';
-import { type CodeDesk, nobody, type Way, way } from './kit.ts';
+import { mintFixture } from '../../kit/payments/mints.ts';
+import { type CodeFixture, nobody, type Way, way } from './kit.ts';
 
 type Json = Record<string, unknown>;
 
 let counter = 0;
 
 /** A platform of its own, because what one has linked is the other's selection. */
-async function open({ app }: CodeDesk) {
-  return mintDesk(app, { as: await app.newPlatform(`Coins ${++counter}`) });
+async function open({ app }: CodeFixture) {
+  return mintFixture(app, { as: await app.newPlatform(`Coins ${++counter}`) });
 }
 
 /** A coin of a platform that is linked: it can be minted unless an ending says otherwise. */
-async function coined(desk: CodeDesk, endings: { secret?: string; token?: string } = {}) {
-  const at = await open(desk);
+async function coined(fixture: CodeFixture, endings: { secret?: string; token?: string } = {}) {
+  const at = await open(fixture);
   const coin = await at.coin(endings);
-  await desk.app.settle();
+  await fixture.app.settle();
   return { ...at, coin };
 }
 
@@ -43,8 +43,8 @@ const ofLink = (code: Way['code'], ending: string): Way =>
   way(
     code,
     `Link a provider account with an \`apiClientSecret\` that ends in ${ending}, register a coin`,
-    async (desk) => {
-      const issuer = await open(desk);
+    async (fixture) => {
+      const issuer = await open(fixture);
       await issuer.linked(ending);
       return issuer.register();
     },
@@ -56,8 +56,8 @@ const ACCOUNTS: readonly Way[] = [
   way(
     'STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED',
     'Register a coin without `stablecoinProviderAccountId` where two provider accounts are linked',
-    async (desk) => {
-      const issuer = await open(desk);
+    async (fixture) => {
+      const issuer = await open(fixture);
       await issuer.link();
       await issuer.link();
       return issuer.register();
@@ -66,10 +66,13 @@ const ACCOUNTS: readonly Way[] = [
   way(
     'STABLECOIN_VERIFICATION_FAILED',
     'Link a provider account with an `apiClientSecret` that ends in 002',
-    async (desk) => (await open(desk)).link({ apiClientSecret: 'secret-002' }),
+    async (fixture) => (await open(fixture)).link({ apiClientSecret: 'secret-002' }),
   ),
-  way('STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND', 'Ask for a provider account that is none', (desk) =>
-    desk.call('GET', `/stablecoin-provider-accounts/${nobody('StablecoinProviderAccount')}`),
+  way(
+    'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND',
+    'Ask for a provider account that is none',
+    (fixture) =>
+      fixture.call('GET', `/stablecoin-provider-accounts/${nobody('StablecoinProviderAccount')}`),
   ),
 ];
 
@@ -80,8 +83,8 @@ const COINS: readonly Way[] = [
   way(
     'STABLECOIN_SYMBOL_ALREADY_EXISTS',
     'Register two coins whose identifiers have the same letters: `acme-1`, `acme-2`',
-    async (desk) => {
-      const at = await coined(desk);
+    async (fixture) => {
+      const at = await coined(fixture);
       await at.register('000', { providerTokenIdentifier: 'acme-1' });
       return at.register('000', { providerTokenIdentifier: 'acme-2' });
     },
@@ -89,8 +92,8 @@ const COINS: readonly Way[] = [
   way(
     'STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS',
     'Register one `networkTokenIdentifier` twice',
-    async (desk) => {
-      const at = await coined(desk);
+    async (fixture) => {
+      const at = await coined(fixture);
       const { networkTokenIdentifier } = at.coin;
       return at.register('000', { networkTokenIdentifier });
     },
@@ -98,16 +101,16 @@ const COINS: readonly Way[] = [
   way(
     'STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE',
     'Request the service for a coin that has it: its `providerTokenIdentifier` ends in 006',
-    async (desk) => {
-      const at = await open(desk);
+    async (fixture) => {
+      const at = await open(fixture);
       return at.request((await at.enabledCoin()).id);
     },
   ),
 ];
 
 const OPERATIONS: readonly Way[] = [
-  way('CONFLICT', 'Mint another amount under one `Idempotency-Key`', async (desk) => {
-    const at = await coined(desk);
+  way('CONFLICT', 'Mint another amount under one `Idempotency-Key`', async (fixture) => {
+    const at = await coined(fixture);
     const body = at.mintBody((await at.wallet()).id);
     ok(await at.mint(at.coin.id, body, 'codes-mint'), 201);
     return at.mint(at.coin.id, { ...body, amount: '2000000' }, 'codes-mint');
@@ -118,16 +121,16 @@ const OPERATIONS: readonly Way[] = [
   way(
     'STABLECOIN_NOT_PROVISIONED',
     'Mint a coin whose `providerTokenIdentifier` ends in 001, which stays PROVISIONING',
-    async (desk) => mint(await coined(desk, { token: '001' })),
+    async (fixture) => mint(await coined(fixture, { token: '001' })),
   ),
-  way('STABLECOIN_AMOUNT_NOT_REPRESENTABLE', 'Mint a tenth of a cent', async (desk) =>
-    mint(await coined(desk), { amount: '1000' }),
+  way('STABLECOIN_AMOUNT_NOT_REPRESENTABLE', 'Mint a tenth of a cent', async (fixture) =>
+    mint(await coined(fixture), { amount: '1000' }),
   ),
   way(
     'STABLECOIN_SERVICE_OPERATIONS_NOT_ENABLED',
     'Mint out of an internal account before the service is enabled',
-    async (desk) =>
-      mint(await coined(desk), {
+    async (fixture) =>
+      mint(await coined(fixture), {
         fundingSource: {
           type: 'SERVICE_INTERNAL_ACCOUNT',
           accountId: nobody('InternalAccount'),
@@ -137,8 +140,8 @@ const OPERATIONS: readonly Way[] = [
   way(
     'STABLECOIN_OPERATION_NOT_SUPPORTED',
     'Mint out of the balance at the provider, which is reserved',
-    async (desk) =>
-      mint(await coined(desk), {
+    async (fixture) =>
+      mint(await coined(fixture), {
         fundingSource: {
           type: 'PROVIDER_INTERNAL_BALANCE',
           sourceTokenIdentifier: 'usdc',
@@ -149,8 +152,8 @@ const OPERATIONS: readonly Way[] = [
   way(
     'STABLECOIN_PROVIDER_SOURCE_NOT_LINKED',
     'Mint out of the balance at the provider where the `apiClientSecret` ends in 006: there is none',
-    async (desk) =>
-      mint(await coined(desk, { secret: '006' }), {
+    async (fixture) =>
+      mint(await coined(fixture, { secret: '006' }), {
         fundingSource: {
           type: 'PROVIDER_INTERNAL_BALANCE',
           sourceTokenIdentifier: 'usdc',
@@ -161,22 +164,22 @@ const OPERATIONS: readonly Way[] = [
   way(
     'STABLECOIN_BURN_SOURCE_NOT_SUPPORTED',
     'Burn out of an internal account once the service is enabled, which is reserved',
-    async (desk) => {
-      const at = await open(desk);
+    async (fixture) => {
+      const at = await open(fixture);
       return burn(
         { ...at, coin: await at.enabledCoin() },
         { type: 'SERVICE_INTERNAL_ACCOUNT', accountId: nobody('InternalAccount') },
       );
     },
   ),
-  way('STABLECOIN_PROVIDER_ERROR', 'Burn more than circulates of a coin', async (desk) =>
-    burn(await coined(desk), { type: 'EXTERNAL_ACCOUNT' }),
+  way('STABLECOIN_PROVIDER_ERROR', 'Burn more than circulates of a coin', async (fixture) =>
+    burn(await coined(fixture), { type: 'EXTERNAL_ACCOUNT' }),
   ),
   ofBank('STABLECOIN_PROVIDER_ERROR', '206'),
   way(
     'SERVICE_UNAVAILABLE',
     'Mint where the `apiClientSecret` ends in 007: the provider does not answer',
-    async (desk) => mint(await coined(desk, { secret: '007' })),
+    async (fixture) => mint(await coined(fixture, { secret: '007' })),
   ),
 ];
 
@@ -184,13 +187,13 @@ const EXTERNAL: readonly Way[] = [
   way(
     'STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND',
     'Mint to an external account that is none',
-    async (desk) =>
-      mint(await coined(desk), { destination: { accountId: nobody('ExternalAccount') } }),
+    async (fixture) =>
+      mint(await coined(fixture), { destination: { accountId: nobody('ExternalAccount') } }),
   ),
   way(
     'STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED',
     'Burn to a bank account in euros',
-    async (desk) => burn(await coined(desk), { type: 'EXTERNAL_ACCOUNT' }, 'EUR'),
+    async (fixture) => burn(await coined(fixture), { type: 'EXTERNAL_ACCOUNT' }, 'EUR'),
   ),
   ofBank('STABLECOIN_EXTERNAL_ACCOUNT_LINK_FAILED', '201'),
   ofBank('STABLECOIN_EXTERNAL_ACCOUNT_LINK_METHOD_REQUIRED', '202'),

@@ -1,20 +1,20 @@
 // Codes that another UMA provider, or the way to it, answers with: the sandbox has an address for each.
 import { UMA_SCRIPTS } from '../../../src/connectors/sandbox/uma/uma-addresses.ts';
 import { fundedCustomer, internalAccount } from '../../kit/app/fixtures.ts';
-import { type CodeDesk, type Way, way } from './kit.ts';
+import { type CodeFixture, type Way, way } from './kit.ts';
 
 const HOST = 'sandbox.uma.money';
 
 /** A way to look up a receiver that counts as its own sender. */
-async function lookup({ app, call }: CodeDesk, receiver: string) {
+async function lookup({ app, call }: CodeFixture, receiver: string) {
   const { person } = await fundedCustomer(app);
   return call('GET', `/receiver/uma/${receiver}?customerId=${person.id}`);
 }
 
-async function pay(desk: CodeDesk, receiver: string) {
-  const { person, account } = await fundedCustomer(desk.app);
-  const found = await desk.call('GET', `/receiver/uma/${receiver}?customerId=${person.id}`);
-  return desk.post('/quotes', {
+async function pay(fixture: CodeFixture, receiver: string) {
+  const { person, account } = await fundedCustomer(fixture.app);
+  const found = await fixture.call('GET', `/receiver/uma/${receiver}?customerId=${person.id}`);
+  return fixture.post('/quotes', {
     lookupId: found.body.lookupId,
     source: { sourceType: 'ACCOUNT', accountId: account.id },
     destination: { destinationType: 'UMA_ADDRESS', umaAddress: receiver, currency: 'USD' },
@@ -28,14 +28,18 @@ const scripted = UMA_SCRIPTS.flatMap(({ name, refusal }): Way[] => {
   if (!refusal || name.startsWith('$error.payment.')) return [];
   const address = `${name}@${HOST}`;
   return 'lookup' in refusal
-    ? [way(refusal.lookup, `Look up \`${address}\``, (desk) => lookup(desk, address))]
-    : [way(refusal.payRequest, `Quote a payment to \`${address}\``, (desk) => pay(desk, address))];
+    ? [way(refusal.lookup, `Look up \`${address}\``, (fixture) => lookup(fixture, address))]
+    : [
+        way(refusal.payRequest, `Quote a payment to \`${address}\``, (fixture) =>
+          pay(fixture, address),
+        ),
+      ];
 });
 
 export const UMA: readonly Way[] = [
   ...scripted,
-  way('INVALID_UMA_ADDRESS', 'Look up a receiver that is no UMA address: `bob`', (desk) =>
-    lookup(desk, 'bob'),
+  way('INVALID_UMA_ADDRESS', 'Look up a receiver that is no UMA address: `bob`', (fixture) =>
+    lookup(fixture, 'bob'),
   ),
   way('USER_NOT_FOUND', 'Look up a receiver for a `senderUmaAddress` of nobody', ({ call }) =>
     call('GET', `/receiver/uma/$success.usd@${HOST}?senderUmaAddress=$nobody@example.com`),
@@ -49,9 +53,9 @@ export const UMA: readonly Way[] = [
       lockedCurrencyAmount: 1_00,
     });
   }),
-  way('LOOKUP_REQUEST_NOT_FOUND', 'Quote with a `lookupId` that is none', async (desk) => {
-    const { account } = await fundedCustomer(desk.app);
-    return desk.post('/quotes', {
+  way('LOOKUP_REQUEST_NOT_FOUND', 'Quote with a `lookupId` that is none', async (fixture) => {
+    const { account } = await fundedCustomer(fixture.app);
+    return fixture.post('/quotes', {
       lookupId: 'Lookup:x',
       source: { sourceType: 'ACCOUNT', accountId: account.id },
       destination: {

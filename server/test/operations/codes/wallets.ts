@@ -4,12 +4,12 @@ import {
   drawKeys,
   passkeyBody,
   signedHeaders,
-  walletDesk,
+  walletFixture,
 } from '../../kit/wallets/embedded-wallets.ts';
-import { type CodeDesk, nobody, type Way, way } from './kit.ts';
+import { type CodeFixture, nobody, type Way, way } from './kit.ts';
 
 /** A wallet and a session of it. */
-async function signedIn({ wallets }: CodeDesk) {
+async function signedIn({ wallets }: CodeFixture) {
   const { accountId, customer: person, credential } = await wallets.customerWithWallet();
   return { accountId, person, credential, session: await wallets.emailSession(accountId) };
 }
@@ -22,8 +22,8 @@ const freshPhone = () => `+1555900${String(++counter).padStart(4, '0')}`;
 const changing = (fields: object) => ({ customerType: 'INDIVIDUAL', ...fields });
 
 /** Gives a wallet a credential for codes by text message. */
-async function withSms(desk: CodeDesk, phoneNumber: string) {
-  const { wallets } = desk;
+async function withSms(fixture: CodeFixture, phoneNumber: string) {
+  const { wallets } = fixture;
   const { accountId, customer: person } = await wallets.customerWithWallet({ phoneNumber });
   const session = await wallets.emailSession(accountId);
   const body = { type: 'SMS_OTP', accountId };
@@ -32,8 +32,8 @@ async function withSms(desk: CodeDesk, phoneNumber: string) {
 }
 
 /** A contact is to be changed, and the credential that goes by it is gone when the signature comes. */
-async function lostBetween(wallets: CodeDesk['wallets'], kind: 'email' | 'sms') {
-  const { customer: person, byEmail, bySms, ...rest } = await wallets.twoWays();
+async function lostBetween(wallets: CodeFixture['wallets'], kind: 'email' | 'sms') {
+  const { customer: person, byEmail, bySms, ...rest } = await wallets.walletWithEmailAndSms();
   const signer = kind === 'email' ? bySms : byEmail;
   const fields = kind === 'email' ? { email: freshMail() } : { phoneNumber: freshPhone() };
   const path = `/customers/${person.id}`;
@@ -49,7 +49,7 @@ const CREDENTIALS: readonly Way[] = [
     'EMAIL_OTP_CREDENTIAL_SYNC_FAILED',
     'Change an email address that codes go to into one that ends in `+sync-failed` before its @',
     async ({ wallets }) => {
-      const { customer: person, byEmail } = await wallets.twoWays();
+      const { customer: person, byEmail } = await wallets.walletWithEmailAndSms();
       const email = freshMail().replace('@', '+sync-failed@');
       return wallets.signed('PATCH', `/customers/${person.id}`, changing({ email }), byEmail);
     },
@@ -58,15 +58,19 @@ const CREDENTIALS: readonly Way[] = [
     const { accountId } = await d.wallets.customerWithWallet();
     return d.post('/auth/credentials', { type: 'EMAIL_OTP', accountId });
   }),
-  way('SMS_OTP_CREDENTIAL_ALREADY_EXISTS', 'Add SMS_OTP to a wallet that has it', async (desk) => {
-    const { accountId } = await withSms(desk, freshPhone());
-    return desk.post('/auth/credentials', { type: 'SMS_OTP', accountId });
-  }),
-  way('PASSKEY_CREDENTIAL_ALREADY_EXISTS', 'Add one passkey twice to a wallet', async (desk) => {
-    const { accountId, session } = await signedIn(desk);
+  way(
+    'SMS_OTP_CREDENTIAL_ALREADY_EXISTS',
+    'Add SMS_OTP to a wallet that has it',
+    async (fixture) => {
+      const { accountId } = await withSms(fixture, freshPhone());
+      return fixture.post('/auth/credentials', { type: 'SMS_OTP', accountId });
+    },
+  ),
+  way('PASSKEY_CREDENTIAL_ALREADY_EXISTS', 'Add one passkey twice to a wallet', async (fixture) => {
+    const { accountId, session } = await signedIn(fixture);
     const body = passkeyBody(accountId);
-    await desk.wallets.signed('POST', '/auth/credentials', body, session);
-    return desk.post('/auth/credentials', body);
+    await fixture.wallets.signed('POST', '/auth/credentials', body, session);
+    return fixture.post('/auth/credentials', body);
   }),
   way('AUTH_METHOD_NOT_FOUND', 'Challenge a credential that is none', ({ post }) =>
     post(`/auth/credentials/${nobody('AuthMethod')}/challenge`),
@@ -77,11 +81,11 @@ const CREDENTIALS: readonly Way[] = [
   way(
     'RATE_LIMITED',
     'Challenge one credential more than sixty times in a minute',
-    async (desk) => {
-      const { credential } = await desk.wallets.customerWithWallet();
+    async (fixture) => {
+      const { credential } = await fixture.wallets.customerWithWallet();
       const path = `/auth/credentials/${credential.id}/challenge`;
-      for (let at = 0; at < 60; at++) await desk.post(path);
-      return desk.post(path);
+      for (let at = 0; at < 60; at++) await fixture.post(path);
+      return fixture.post(path);
     },
   ),
   way(
@@ -107,29 +111,29 @@ const CREDENTIALS: readonly Way[] = [
 ];
 
 const SIGNATURES: readonly Way[] = [
-  way('WALLET_SIGNATURE_MISSING', 'Send a `Request-Id` without a signature', async (desk) => {
-    const { session } = await signedIn(desk);
-    return desk.call('DELETE', `/auth/sessions/${session.session.id}`, undefined, {
+  way('WALLET_SIGNATURE_MISSING', 'Send a `Request-Id` without a signature', async (fixture) => {
+    const { session } = await signedIn(fixture);
+    return fixture.call('DELETE', `/auth/sessions/${session.session.id}`, undefined, {
       headers: { 'request-id': nobody('Request') },
     });
   }),
-  way('REQUEST_ID_MISSING', 'Send a signature without a `Request-Id`', async (desk) => {
-    const { session } = await signedIn(desk);
-    return desk.call('DELETE', `/auth/sessions/${session.session.id}`, undefined, {
+  way('REQUEST_ID_MISSING', 'Send a signature without a `Request-Id`', async (fixture) => {
+    const { session } = await signedIn(fixture);
+    return fixture.call('DELETE', `/auth/sessions/${session.session.id}`, undefined, {
       headers: { 'service-wallet-signature': 'sandbox-valid-signature' },
     });
   }),
-  way('WALLET_SIGNATURE_MALFORMED', 'Send a signature that is no stamp', async (desk) => {
-    const { session } = await signedIn(desk);
+  way('WALLET_SIGNATURE_MALFORMED', 'Send a signature that is no stamp', async (fixture) => {
+    const { session } = await signedIn(fixture);
     const path = `/auth/sessions/${session.session.id}`;
-    const first = ok(await desk.app.call('DELETE', path), 202);
+    const first = ok(await fixture.app.call('DELETE', path), 202);
     const headers = { 'request-id': first.requestId, 'service-wallet-signature': 'nonsense!' };
-    return desk.call('DELETE', path, undefined, { headers });
+    return fixture.call('DELETE', path, undefined, { headers });
   }),
-  way('WALLET_SIGNATURE_BODY_MISMATCH', 'Sign for one body and send another', async (desk) => {
-    const { accountId, session } = await signedIn(desk);
+  way('WALLET_SIGNATURE_BODY_MISMATCH', 'Sign for one body and send another', async (fixture) => {
+    const { accountId, session } = await signedIn(fixture);
     const path = `/internal-accounts/${accountId}`;
-    const { second } = await desk.wallets.signedRetry(
+    const { second } = await fixture.wallets.signedRetry(
       'PATCH',
       path,
       { privateEnabled: true },
@@ -142,10 +146,10 @@ const SIGNATURES: readonly Way[] = [
     'WALLET_SIGNATURE_INVALID',
     'Sign with a key that is no session of the wallet, in production; in the sandbox it is UNAUTHORIZED',
     async ({ app }) => {
-      const desk = walletDesk(app, { as: app.production });
-      const { accountId } = await desk.customerWithWallet();
+      const fixture = walletFixture(app, { as: app.production });
+      const { accountId } = await fixture.customerWithWallet();
       const path = `/internal-accounts/${accountId}`;
-      return desk.signed('PATCH', path, { privateEnabled: true }, drawKeys());
+      return fixture.signed('PATCH', path, { privateEnabled: true }, drawKeys());
     },
   ),
 ];
@@ -154,9 +158,9 @@ const CONTACTS: readonly Way[] = [
   way(
     'EMAIL_OTP_EMAIL_ALREADY_EXISTS',
     'Change a customer’s e-mail to one that codes of another wallet go to',
-    async (desk) => {
-      const [one, two] = [await signedIn(desk), await signedIn(desk)];
-      return desk.call(
+    async (fixture) => {
+      const [one, two] = [await signedIn(fixture), await signedIn(fixture)];
+      return fixture.call(
         'PATCH',
         `/customers/${one.person.id}`,
         changing({ email: two.person.email }),
@@ -166,10 +170,13 @@ const CONTACTS: readonly Way[] = [
   way(
     'SMS_OTP_PHONE_NUMBER_ALREADY_EXISTS',
     'Change a customer’s number to one that codes of another wallet go to',
-    async (desk) => {
-      const [one, two] = [await withSms(desk, freshPhone()), await withSms(desk, freshPhone())];
+    async (fixture) => {
+      const [one, two] = [
+        await withSms(fixture, freshPhone()),
+        await withSms(fixture, freshPhone()),
+      ];
       const { phoneNumber } = two.person;
-      return desk.call('PATCH', `/customers/${one.person.id}`, changing({ phoneNumber }));
+      return fixture.call('PATCH', `/customers/${one.person.id}`, changing({ phoneNumber }));
     },
   ),
   way(

@@ -26,8 +26,8 @@ export const emptyAgency = (): Agency => ({
   used: new Map(),
 });
 
-/** `volume:Agent:<uuid>:USD:2026-01-05`, by its parts. */
-const COUNTED = /^volume:(Agent:[^:]+):(\w+):([\d-]+)$/;
+/** `velocity:Agent:<uuid>:USD:2026-01-05`, by its parts. */
+const COUNTED = /^velocity:(Agent:[^:]+):(\w+):([\d-]+)$/;
 
 function into<K, V>(map: Map<K, Set<V>>, key: K, value: V): void {
   const known = map.get(key);
@@ -157,17 +157,17 @@ function usedBy(picture: Picture, id: string): Map<string, bigint> {
     const payment = picture.payments.get(paymentId) as Payment;
     const { row, transfers } = payment;
     const action = actionsOf(picture, paymentId).find(({ status }) => status === 'APPROVED');
-    const taken = transfers.find(({ step }) => step === 'volume.agent.day');
+    const taken = transfers.find(({ step }) => step === 'velocity.agent.day');
     if (!action || !taken) continue;
     const day = new Date(action.updated_at as string).toISOString().slice(0, 10);
-    add(`volume:${id}:count:${day}`, 1n);
+    add(`velocity:${id}:count:${day}`, 1n);
     // What was pulled and did not come, or not for good, was spent on nothing.
     if (isGivenBack(row) || (row.type === 'INCOMING' && row.status === 'FAILED')) continue;
     const currency = COUNTED.exec(taken.debit)?.[2] as string;
     const sent = BigInt(row.sent_amount ?? 0);
     const amount = converted(environmentOf(picture, row), sent, row.sent_currency ?? '', currency);
     for (const during of [day, day.slice(0, 7)]) {
-      add(`volume:${id}:${currency}:${during}`, amount ?? taken.amount);
+      add(`velocity:${id}:${currency}:${during}`, amount ?? taken.amount);
     }
   }
   return sums;
@@ -224,7 +224,7 @@ export function usedIn(picture: Picture, agent: Noted, during: string): bigint {
 
 /** How many payments an agent has made on a day. */
 export const countedOn = ({ accounts }: Picture, { id }: Noted, day: string): bigint =>
-  -(accounts.get(`volume:${id}:count:${day}`)?.balance ?? 0n);
+  -(accounts.get(`velocity:${id}:count:${day}`)?.balance ?? 0n);
 
 const isInside = (id: string | null | undefined) => id?.startsWith('InternalAccount:') ?? false;
 
@@ -248,7 +248,7 @@ export function policyProblem(picture: Picture, payment: Payment): string | unde
   const account = touchedBy(row) as string;
   if (allowed && !allowed.includes(account)) return `${agent.id} touched ${account}`;
   const rule = accountRestrictions?.accountRules?.find((each) => each.accountId === account);
-  const amount = transfers.find(({ step }) => step === 'volume.agent.day')?.amount ?? 0n;
+  const amount = transfers.find(({ step }) => step === 'velocity.agent.day')?.amount ?? 0n;
   const day = new Date(picture.now).toISOString().slice(0, 10);
   const broken = {
     perTransactionLimit: over(amount, rule?.perTransactionLimit ?? limits.perTransactionLimit),

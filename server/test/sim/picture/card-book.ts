@@ -210,7 +210,7 @@ const APPLY: Readonly<Record<string, (book: CardBook, note: Note) => void>> = {
     if (now) exceptions.add(now.id as string);
     else exceptions.delete(was?.id as string);
   },
-  parked({ parked }, { was, now }) {
+  suspense_items({ parked }, { was, now }) {
     if (now) parked.add(now.id as string);
     else parked.delete(was?.id as string);
   },

@@ -33,13 +33,13 @@ const sum = (amounts: readonly string[]) => amounts.reduce((all, each) => all + 
 const listOf = (text: string | null | undefined): string[] =>
   (text ?? '{}').slice(1, -1).split(',').filter(Boolean);
 
-export const isPulling = ({ card_pull_statuses: statuses }: Noted): boolean =>
+export const isPulling = ({ card_funding_debit_statuses: statuses }: Noted): boolean =>
   listOf(statuses).includes('PENDING');
 
 export function factsOf(row: Noted): Facts {
   const { cardId, token } = JSON.parse(row.card ?? '{}');
-  const statuses = listOf(row.card_pull_statuses);
-  const pulls = listOf(row.card_pulls).map((amount, at) => ({
+  const statuses = listOf(row.card_funding_debit_statuses);
+  const pulls = listOf(row.card_funding_debits).map((amount, at) => ({
     amount,
     status: statuses[at] ?? '',
   }));
@@ -90,18 +90,19 @@ export function cardEffect(row: Noted, environment: string): Sums {
   const due: Sums = new Map();
   const { direction, pending, stuck, lost, settled, refunded, recouped } = factsOf(row);
   const units = unitsIn(row);
-  const house = (purpose: string) => `house:${environment}:${purpose}:${row.sent_currency}`;
+  const systemAccount = (purpose: string) =>
+    `system:${environment}:${purpose}:${row.sent_currency}`;
   const account = accountOf(row);
   add(due, account, -chargeOf(row));
   add(due, `${account} held`, (pending + stuck) * units);
-  add(due, house('cards'), keptOf(row));
+  add(due, systemAccount('cards'), keptOf(row));
   const cleared = direction === 'CREDIT' ? -settled : settled - refunded;
-  add(due, house('settled'), cleared * units);
-  add(due, house('losses'), (recouped - lost) * units);
+  add(due, systemAccount('external_settlement'), cleared * units);
+  add(due, systemAccount('losses'), (recouped - lost) * units);
   return due;
 }
 
-const STAND_INS = /^house:\w+:(suspense|receivable|clearing):/;
+const STAND_INS = /^system:\w+:(suspense|receivable|rail_in_transit):/;
 
 /** The transfers as if the account itself had paid and had got everything. */
 export function ofAccount(row: Noted, transfers: readonly Transfer[]): Transfer[] {
@@ -120,7 +121,7 @@ export function inSuspense(transfers: readonly Transfer[]): bigint {
 
 /** What stands for the account in suspense, and was sent to its owner by hand. */
 export function besideAccount(transfers: readonly Transfer[]): bigint {
-  const isThere = (id: string) => id.includes(':suspense:') || id.includes(':clearing:');
+  const isThere = (id: string) => id.includes(':suspense:') || id.includes(':rail_in_transit:');
   return transfers.reduce((net, { debit, credit, amount }) => {
     const came = isThere(credit) ? amount : 0n;
     return net + came - (isThere(debit) ? amount : 0n);
@@ -136,7 +137,7 @@ export function statusDue({ closed, settled, refunded }: Facts, excepted: boolea
 
 /** Where its money must be said to be. */
 export function fundsDue({ pending, closed }: Facts, excepted: boolean): string {
-  if (excepted) return 'PARKED';
+  if (excepted) return 'SUSPENSE';
   return !closed || pending > 0n ? 'HELD' : 'SETTLED';
 }
 

@@ -150,13 +150,13 @@ export function coinMoveProblem(table: string, was: Noted | null, now: Noted | n
 /** What an order may have moved by now; one that had expired was given back, and set aside anew. */
 function phasesDue(row: Noted): string[] {
   const none = countedOf(row) === 0n;
-  const late = 'pending,release';
+  const late = 'pending,void';
   const status = row.status as keyof typeof ORDER;
   switch (status) {
     case 'COMPLETED':
       return ['pending,post', ...(none ? [late] : [`${late},posted`, `${late},pending,post`])];
     case 'FAILED':
-      return [late, `${late},pending,release`];
+      return [late, `${late},pending,void`];
     case 'EXPIRED':
       return [late];
     case 'PROCESSING':

@@ -35,7 +35,7 @@ const isInside = (id: string | null | undefined): id is string =>
   id?.startsWith('InternalAccount:') ?? false;
 
 interface Money {
-  house(purpose: string, currency: string | null | undefined): string;
+  systemAccount(purpose: string, currency: string | null | undefined): string;
   source: string;
   sent: bigint;
   /** What leaves the source: all that is sent, save a fee that it would pay to itself. */
@@ -44,50 +44,66 @@ interface Money {
 }
 
 function moneyOf(row: Noted, environment: string): Money {
-  const house = (purpose: string, currency: string | null | undefined) =>
-    `house:${environment}:${purpose}:${currency}`;
+  const systemAccount = (purpose: string, currency: string | null | undefined) =>
+    `system:${environment}:${purpose}:${currency}`;
   const inside = isInside(row.source_account);
-  const source = inside ? (row.source_account as string) : house('inbound', row.sent_currency);
+  const source = inside
+    ? (row.source_account as string)
+    : systemAccount('inbound', row.sent_currency);
   const sent = amountIn(row.sent_amount);
   const own = row.platform_fee_account === source;
-  return { house, source, sent, leaving: own ? sent - amountIn(row.platform_fees) : sent, row };
+  return {
+    systemAccount,
+    source,
+    sent,
+    leaving: own ? sent - amountIn(row.platform_fees) : sent,
+    row,
+  };
 }
 
 /** The payment made: fees earned, both currencies exchanged, the money at its end. */
-function addPayment(due: Sums, { house, source, leaving, sent, row }: Money, end: string): void {
+function addPayment(
+  due: Sums,
+  { systemAccount, source, leaving, sent, row }: Money,
+  end: string,
+): void {
   const [received, fees] = [amountIn(row.received_amount), amountIn(row.fees)];
   const earned = amountIn(row.platform_fees);
   const { sent_currency: from, received_currency: to } = row;
   add(due, source, -leaving);
   if (row.platform_fee_account !== source) add(due, row.platform_fee_account, earned);
-  add(due, house('fees', from), fees - earned);
-  add(due, house('exchange', from), sent - fees);
-  add(due, house('exchange', to), -received);
+  add(due, systemAccount('fees', from), fees - earned);
+  add(due, systemAccount('fx_position', from), sent - fees);
+  add(due, systemAccount('fx_position', to), -received);
   add(due, end, received);
 }
 
 function outgoingEffect(row: Noted, environment: string): Sums {
   const due: Sums = new Map();
   const money = moneyOf(row, environment);
-  const { house, source, leaving } = money;
+  const { systemAccount, source, leaving } = money;
   const funded = amountIn(row.funded_amount);
   const { sent_currency: from, received_currency: to } = row;
-  add(due, house('clearing', from), -funded);
-  add(due, house('inbound', from), funded);
+  add(due, systemAccount('rail_in_transit', from), -funded);
+  add(due, systemAccount('inbound', from), funded);
   if (row.funds === 'HELD') add(due, `${source} held`, leaving);
-  if (row.funds === 'HANDED') addPayment(due, money, house('clearing', to));
+  if (row.funds === 'SUBMITTED') addPayment(due, money, systemAccount('rail_in_transit', to));
   if (row.funds === 'SETTLED') {
     const inside = isInside(row.destination_account);
-    addPayment(due, money, inside ? (row.destination_account as string) : house('settled', to));
+    addPayment(
+      due,
+      money,
+      inside ? (row.destination_account as string) : systemAccount('external_settlement', to),
+    );
   }
   if (row.funds === 'RETURNED' && funded) {
-    add(due, house('inbound', from), -funded);
-    add(due, house('clearing', from), funded);
+    add(due, systemAccount('inbound', from), -funded);
+    add(due, systemAccount('rail_in_transit', from), funded);
   }
-  if (row.funds === 'PARKED') {
+  if (row.funds === 'SUSPENSE') {
     const parked = funded || leaving;
     add(due, source, -parked);
-    add(due, house('suspense', from), parked);
+    add(due, systemAccount('suspense', from), parked);
   }
   return due;
 }
@@ -98,25 +114,26 @@ function incomingEffect(row: Noted, environment: string): Sums {
   const amount = amountIn(row.received_amount);
   const inside = isInside(row.destination_account);
   const to = row.destination_account as string;
-  const house = (purpose: string) => `house:${environment}:${purpose}:${row.received_currency}`;
+  const systemAccount = (purpose: string) =>
+    `system:${environment}:${purpose}:${row.received_currency}`;
   const arrive = (at: string) => {
-    add(due, house('clearing'), -amount);
+    add(due, systemAccount('rail_in_transit'), -amount);
     add(due, at, amount);
   };
   // The receiver's end of a payment inside: the payer's end has moved the money.
   if (row.quote_id && row.sent_amount) return due;
   const open = row.status === 'PENDING' || row.status === 'PROCESSING';
-  if (row.funds === 'SETTLED') arrive(inside ? to : house('settled'));
-  if (row.funds === 'PARKED') arrive(house('suspense'));
-  if (row.funds === 'HELD' || row.funds === 'HANDED') {
-    arrive(inside && open ? to : house('inbound'));
+  if (row.funds === 'SETTLED') arrive(inside ? to : systemAccount('external_settlement'));
+  if (row.funds === 'SUSPENSE') arrive(systemAccount('suspense'));
+  if (row.funds === 'HELD' || row.funds === 'SUBMITTED') {
+    arrive(inside && open ? to : systemAccount('inbound'));
     if (inside && open) add(due, `${to} held`, amount);
   }
   return due;
 }
 
 /**
- * What an owner owes stands on the house's account in their stead: taken from there, it is taken from them,
+ * What an owner owes stands on the receivable account: a debit there is a debit of theirs,
  * and what they repay they have had.
  */
 function withoutDebts(transfers: readonly Transfer[], row: Noted): Transfer[] {
@@ -136,7 +153,7 @@ function withStrays(did: Sums, { row, transfers }: Payment): Sums {
   if (!out || row.type !== 'OUTGOING') return did;
   const left = new Map(did);
   add(left, out.credit, -out.amount);
-  add(left, out.debit.replace(':inbound:', ':clearing:'), out.amount);
+  add(left, out.debit.replace(':inbound:', ':rail_in_transit:'), out.amount);
   return left;
 }
 
@@ -162,7 +179,7 @@ export function effectProblem(picture: Picture, payment: Payment): string | unde
   const due = outgoing ? outgoingEffect(row, environment) : incomingEffect(row, environment);
   // How much a platform or an agent sends in a day is counted in units of its own.
   const money = transfers.filter(
-    (each) => !each.currency.startsWith('volume.') && !isTakenBack(payment, each),
+    (each) => !each.currency.startsWith('velocity.') && !isTakenBack(payment, each),
   );
   const did = withStrays(effectOf(withoutDebts(money, row)), payment);
   return differs(row, due, did);

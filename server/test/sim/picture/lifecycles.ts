@@ -108,9 +108,9 @@ function refundStory(row: Noted): string[] {
 /** Where the money may be, by what the refund says; the last part of a failed payment's life. */
 const FAILED_FUNDS: Moves = {
   NONE: ['NONE'],
-  PENDING: ['FUNDED', 'HELD', 'HANDED', 'SETTLED'],
+  PENDING: ['FUNDED', 'HELD', 'SUBMITTED', 'SETTLED'],
   COMPLETED: ['RETURNED'],
-  FAILED: ['PARKED'],
+  FAILED: ['SUSPENSE'],
 };
 
 const isStatusOf = <M extends Moves>(
@@ -132,11 +132,11 @@ function outgoingStories(row: Noted, asked: Asked): string[][] {
     case 'EXPIRED':
       return funds === 'NONE' && refund === 'NONE' ? [[...waited, 'EXPIRED']] : [];
     case 'PROCESSING':
-      if (!['AWAITED', 'FUNDED', 'HELD', 'HANDED'].includes(funds)) return [];
+      if (!['AWAITED', 'FUNDED', 'HELD', 'SUBMITTED'].includes(funds)) return [];
       return refund === 'NONE' || refund === 'PENDING' ? [[...begun, ...back]] : [];
     case 'COMPLETED':
       if (refund === 'NONE') return funds === 'SETTLED' ? [[...begun, 'COMPLETED']] : [];
-      if (!['RETURNED', 'PARKED'].includes(funds)) return [];
+      if (!['RETURNED', 'SUSPENSE'].includes(funds)) return [];
       return [[...begun, ...back, 'COMPLETED']];
     case 'FAILED': {
       if (!FAILED_FUNDS[refund]?.includes(funds)) return [];

@@ -28,16 +28,16 @@ const WATCHED: Readonly<Record<string, string>> = {
     sent_amount sent_currency received_amount received_currency fees platform_fees
     platform_fee_account funded_amount quote_id settled_at failure_reason refund origin
     cancel_requested_at agent_id direction card card_authorized card_closed card_clearings
-    card_refunds card_pulls card_pull_statuses card_released card_written_off card_recovered
-    card_undone_clearings card_reversed_refunds card_last_event_at created_at`,
+    card_refunds card_funding_debits card_funding_debit_statuses card_released card_written_off
+    card_recovered card_undone_clearings card_reversed_refunds card_last_event_at created_at`,
   quotes: 'id transaction_id expires_at',
   jobs: 'id kind input due_at version',
   events: 'id platform_id type subject account balance held due_at attempts',
   webhook_attempts: 'event_id attempt result status',
   internal_accounts: 'id platform_id customer_id currency type status owed',
   platforms: 'id environment webhook_endpoint limits card_program',
-  rail_waits: 'id kind',
-  parked: 'id',
+  awaited_rail_results: 'id kind',
+  suspense_items: 'id',
   external_accounts: 'id customer_id status default_uma deleted_at trusted_at',
   credentials: 'id account_id type status',
   wallet_sessions: 'id account_id credential_id status public_key expires_at',
@@ -45,7 +45,7 @@ const WATCHED: Readonly<Record<string, string>> = {
   wallet_authorizations:
     'id account_id operation subject session_id public_key stamp payload created_at',
   customers: 'id region deleted_at',
-  sca_standings: 'id failed_attempts locked_until suspended session_expires_at updated_at',
+  sca_lockouts: 'id failed_attempts locked_until suspended session_expires_at updated_at',
   sca_challenges: 'id customer_id kind subject steps status wrong expires_at',
   sca_events: 'id customer_id type subject',
   agents: 'id platform_id customer_id paused token_hash policy former_currencies deleted_at',
@@ -322,7 +322,7 @@ const APPLY: Readonly<Record<string, (picture: Picture, note: Note) => void>> = 
     if (last) last.until = at;
     limits.set(id, [...before, { list: JSON.parse(now.limits ?? '[]'), until: Infinity }]);
   },
-  rail_waits({ waits }, { was, now }) {
+  awaited_rail_results({ waits }, { was, now }) {
     if (now) waits.set(now.id as string, now.kind as string);
     else waits.delete(was?.id as string);
   },

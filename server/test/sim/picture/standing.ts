@@ -8,7 +8,7 @@ function isWanted({ row }: Payment, kind: string): boolean {
   const refund = refundOf(row);
   if (kind === 'refund') return refund === 'PENDING';
   if (refund !== 'NONE') return false;
-  if (kind === 'payout') return row.status === 'PROCESSING' && row.funds === 'HANDED';
+  if (kind === 'payout') return row.status === 'PROCESSING' && row.funds === 'SUBMITTED';
   const open = row.status === 'PENDING' || row.status === 'PROCESSING';
   return open && (row.funds === 'AWAITED' || (row.type === 'INCOMING' && row.funds === 'HELD'));
 }
@@ -86,8 +86,8 @@ function agentProblem({ row, transfers }: Payment, steps: readonly Step[]): stri
 /** What is wrong with what a payment took of its day and gave back. */
 export function volumeProblem(payment: Payment): string | undefined {
   const { row, transfers } = payment;
-  const taken = stepsOf(transfers, 'volume');
-  const back = stepsOf(transfers, 'refund.volume');
+  const taken = stepsOf(transfers, 'velocity');
+  const back = stepsOf(transfers, 'refund.velocity');
   const agents = agentProblem(payment, taken);
   if (agents) return agents;
   const odd = [...taken, ...back].find(
@@ -102,7 +102,7 @@ export function volumeProblem(payment: Payment): string | undefined {
 
 /** What is wrong with the volume of a payment that has just begun. */
 export function begunProblem(picture: Picture, { row, transfers }: Payment): string | undefined {
-  const taken = stepsOf(transfers, 'volume').filter((step) => !isAgents(step));
+  const taken = stepsOf(transfers, 'velocity').filter((step) => !isAgents(step));
   // Money that came for a payment that cannot be made goes back at once.
   if (row.status === 'FAILED' && taken.length === 0) return undefined;
   const should = limitsOn(picture, row, Infinity).map(({ to }) => scopeOf(to));

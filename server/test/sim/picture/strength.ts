@@ -63,7 +63,7 @@ const APPLY: Readonly<Record<string, (strength: Strength, note: Note) => void>> 
   quotes({ payments }, { now }) {
     if (now) payments.set(now.id as string, now.transaction_id as string);
   },
-  sca_standings({ standings }, { now }) {
+  sca_lockouts({ standings }, { now }) {
     if (now) standings.set(now.id as string, now);
   },
   sca_challenges({ challenges, ofQuote, satisfied }, { was, now }) {
@@ -173,7 +173,7 @@ function isProved(challenges: readonly Noted[]): boolean {
   return JSON.parse(challenges.at(-1)?.steps ?? '[]').length === 0;
 }
 
-const isMoney = ({ currency }: { currency: string }) => !currency.startsWith('volume.');
+const isMoney = ({ currency }: { currency: string }) => !currency.startsWith('velocity.');
 
 /** What is wrong between a payment and the challenges that it waited for. */
 export function waitedProblem(picture: Picture, { row, transfers }: Payment): string | undefined {
@@ -187,7 +187,7 @@ export function waitedProblem(picture: Picture, { row, transfers }: Payment): st
     return `waits for ${open[0]?.id}, which nothing ends`;
   }
   const lapsed = row.failure_reason === 'SCA_NOT_COMPLETED';
-  if (lapsed !== (all.at(-1)?.status === 'LAPSED')) {
+  if (lapsed !== (all.at(-1)?.status === 'EXPIRED')) {
     return `failed with ${row.failure_reason}, and its challenges are [${statusesOf(all)}]`;
   }
   if ((lapsed || waits) && transfers.some(isMoney)) return 'was not authorised and moved money';

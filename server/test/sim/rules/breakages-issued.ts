@@ -101,7 +101,7 @@ const OF_CARDS: [rule: string, statements: string[]][] = [
   [
     'in suspense, and',
     [
-      `insert into parked (id, platform_id, since)
+      `insert into suspense_items (id, platform_id, since)
         select id, platform_id, created_at from transactions where id = ${AUTHORIZED}`,
     ],
   ],
@@ -137,7 +137,7 @@ const OF_CARDS: [rule: string, statements: string[]][] = [
     'live cards take their places',
     [
       `update ledger_accounts set balance = balance + 1 where id in
-        (select 'volume:cards:' || customer_id from cards where state <> 'CLOSED')`,
+        (select 'velocity:cards:' || customer_id from cards where state <> 'CLOSED')`,
     ],
   ],
   [

@@ -10,7 +10,7 @@ const COUNTED = `insert into ledger_transfers
   select w.transaction_id, step, phase, debit, credit, currency, amount, l.created_at
   from ledger_transfers l, (select transaction_id from agent_actions
     where status = 'PENDING_APPROVAL' limit 1) w
-  where step in ('count.agent', 'volume.agent.day', 'volume.agent.month') and l.transaction_id =
+  where step in ('count.agent', 'velocity.agent.day', 'velocity.agent.month') and l.transaction_id =
     (select transaction_id from agent_actions where status = 'APPROVED' limit 1)`;
 const policy = (limits: string, more = '') => `update agents set policy =
   '{"spendingLimits":{"currency":"USD","perTransactionLimit":9000000000${limits}}${more}}'`;
@@ -43,7 +43,7 @@ export const BREAKAGES: [rule: string, statements: string[]][] = [
   [
     'began and nobody is logged in',
     [
-      'update sca_standings set session_expires_at = null',
+      'update sca_lockouts set session_expires_at = null',
       `update sca_challenges set status = 'SATISFIED', steps = '[]'
           where kind = 'PAYMENT' and status = 'PENDING'`,
       BEGUN,
@@ -51,7 +51,7 @@ export const BREAKAGES: [rule: string, statements: string[]][] = [
   ],
   [
     'a challenge is over once',
-    ["update sca_challenges set status = 'SATISFIED' where status = 'LAPSED'"],
+    ["update sca_challenges set status = 'SATISFIED' where status = 'EXPIRED'"],
   ],
   [
     'a challenge is satisfied by one proof',
@@ -67,19 +67,19 @@ export const BREAKAGES: [rule: string, statements: string[]][] = [
   ],
   [
     'who fails is locked for as long as it should be',
-    ['update sca_standings set failed_attempts = failed_attempts + 2'],
+    ['update sca_lockouts set failed_attempts = failed_attempts + 2'],
   ],
   [
     'times and is locked until',
     [
-      `update sca_standings set failed_attempts = 6,
+      `update sca_lockouts set failed_attempts = 6,
           locked_until = updated_at + interval '1 minute', suspended = false`,
-      `update sca_standings set failed_attempts = 7, locked_until = updated_at`,
+      `update sca_lockouts set failed_attempts = 7, locked_until = updated_at`,
     ],
   ],
   [
     'every failure counts, once',
-    ['update sca_standings set failed_attempts = 0, locked_until = null where failed_attempts > 0'],
+    ['update sca_lockouts set failed_attempts = 0, locked_until = null where failed_attempts > 0'],
   ],
   [
     'sca_events are kept for good',
@@ -128,7 +128,7 @@ export const BREAKAGES: [rule: string, statements: string[]][] = [
     'an agent has used up what its payments say',
     [
       `update ledger_accounts set balance = balance - 1
-          where id like 'volume:Agent:%' and floor is null`,
+          where id like 'velocity:Agent:%' and floor is null`,
     ],
   ],
   ['is beyond perTransactionLimit of', [policy(',"perTransactionLimit":0'), COUNTED]],

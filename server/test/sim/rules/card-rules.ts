@@ -160,7 +160,7 @@ export function cardProblem(picture: Picture, id: string): string | undefined {
 /** What is wrong with the places that live cards take. */
 export function* placeProblems({ accounts, cardBook }: Picture, of: Iterable<string>) {
   for (const id of of) {
-    const used = -(accounts.get(`volume:cards:${id}`)?.balance ?? 0n);
+    const used = -(accounts.get(`velocity:cards:${id}`)?.balance ?? 0n);
     const live = cardBook.live.get(id) ?? 0;
     if (used !== BigInt(live)) yield `${id} has ${live} live cards in ${used} places`;
   }
@@ -169,7 +169,7 @@ export function* placeProblems({ accounts, cardBook }: Picture, of: Iterable<str
 /** Our keeping has what the rows say. */
 export function* keepingProblems({ accounts, cardBook }: Picture) {
   for (const [currency, kept] of cardBook.kept) {
-    const id = `house:sandbox:cards:${currency}`;
+    const id = `system:sandbox:cards:${currency}`;
     const balance = accounts.get(id)?.balance ?? 0n;
     if (balance !== kept) yield `${id} has ${balance}, and card payments say ${kept}`;
   }

@@ -137,7 +137,7 @@ const NOTE_RULES: readonly NoteRule[] = [
   },
   {
     name: 'who fails is locked for as long as it should be',
-    table: 'sca_standings',
+    table: 'sca_lockouts',
     check: (_picture, was, now) => standingMoveProblem(was, now),
   },
   {
@@ -209,7 +209,7 @@ const STEP_RULES: readonly StepRule[] = [
           transfers.filter((each) => each.phase === 'pending').map((each) => [each.step, each]),
         );
         for (const each of transfers) {
-          if (each.phase !== 'post' && each.phase !== 'release') continue;
+          if (each.phase !== 'post' && each.phase !== 'void') continue;
           const first = held.get(each.step.slice(0, -1));
           const same = first?.amount === each.amount && first.debit === each.debit;
           if (!same) yield `${row.id} ${each.step} resolves no hold`;
@@ -318,19 +318,19 @@ const STEP_RULES: readonly StepRule[] = [
   }),
   rule('what became of an action is written down', 'actions', auditProblem),
   {
-    name: 'what owners owe is what the house is owed',
+    name: 'what owners owe is what the service is owed',
     *check(picture, touched) {
       const moved = [...touched.accounts].some((id) => id.includes(':receivable:'));
       if (touched.internal.size === 0 && !moved) return;
       const owed = new Map<string, bigint>();
       for (const { owed: amount, currency, platform_id } of picture.internal.values()) {
         const environment = picture.platforms.get(platform_id ?? '')?.environment;
-        const house = `house:${environment}:receivable:${currency}`;
-        owed.set(house, (owed.get(house) ?? 0n) + amountIn(amount));
+        const systemAccount = `system:${environment}:receivable:${currency}`;
+        owed.set(systemAccount, (owed.get(systemAccount) ?? 0n) + amountIn(amount));
       }
-      for (const [house, sum] of owed) {
-        const balance = picture.accounts.get(house)?.balance ?? 0n;
-        if (-balance !== sum) yield `${house} has ${balance} and owners owe ${sum}`;
+      for (const [systemAccount, sum] of owed) {
+        const balance = picture.accounts.get(systemAccount)?.balance ?? 0n;
+        if (-balance !== sum) yield `${systemAccount} has ${balance} and owners owe ${sum}`;
       }
     },
   },

@@ -71,7 +71,7 @@ const TABLE_IDS: Readonly<
   ledger_accounts(touched, row) {
     const id = row.id as string;
     touched.accounts.add(id);
-    if (id.startsWith('volume:cards:')) touched.places.add(id.slice('volume:cards:'.length));
+    if (id.startsWith('velocity:cards:')) touched.places.add(id.slice('velocity:cards:'.length));
     const coin = /^stablecoin:(.*):\w+$/.exec(id)?.[1];
     if (coin) touched.coins.add(coin);
   },
@@ -100,7 +100,7 @@ const TABLE_IDS: Readonly<
   },
   webhook_attempts: (touched, row) => touched.events.add(row.event_id as string),
   internal_accounts: (touched, row) => touched.internal.add(row.id as string),
-  rail_waits: (touched, row) => touched.payments.add(row.id as string),
+  awaited_rail_results: (touched, row) => touched.payments.add(row.id as string),
   credentials: (touched, row) => touched.wallets.add(row.account_id as string),
   wallet_sessions: (touched, row) => touched.wallets.add(row.account_id as string),
   wallet_requests: (touched, row) => touched.wallets.add(row.account_id as string),
@@ -110,7 +110,7 @@ const TABLE_IDS: Readonly<
     const payment = strength.payments.get(row.subject as string);
     if (payment) touched.payments.add(payment);
   },
-  sca_standings: (touched, row) => touched.standings.add(row.id as string),
+  sca_lockouts: (touched, row) => touched.standings.add(row.id as string),
   sca_events(touched, row, { strength }) {
     touched.standings.add(row.customer_id as string);
     const subject = row.subject ?? '';
@@ -130,7 +130,7 @@ const TABLE_IDS: Readonly<
   card_messages: (touched, row) => row.transaction_id && touched.payments.add(row.transaction_id),
   card_exceptions: (touched, row) => touched.payments.add(row.id as string),
   card_open_payments: (touched, row) => touched.payments.add(row.id as string),
-  parked: (touched, row) => touched.payments.add(row.id as string),
+  suspense_items: (touched, row) => touched.payments.add(row.id as string),
   stablecoins: (touched, row) => touched.coins.add(row.id as string),
   stablecoin_operations(touched, row) {
     touched.orders.add(row.id as string);

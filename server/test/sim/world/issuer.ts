@@ -1,9 +1,9 @@
-// What speaks to cards in the simulation: the desk of an issuer, on any server and over a line that may
+// What speaks to cards in the simulation: the handler of an issuer, on any server and over a line that may
 // break, and what each message must come to by the state of the card, its holder and the account that
 // pays. Foretold from the specification, so that a decision which leans on too little shows.
 import type { CardNotice } from '../../../src/connectors/ports/cards.ts';
 import { connectorRegistry, custodyKeysOf } from '../../../src/connectors/registry.ts';
-import { issuerDesk } from '../../../src/features/cards/index.ts';
+import { cardNetworkHandler } from '../../../src/features/cards/index.ts';
 import { assertNever } from '../../../src/kernel/assert-never.ts';
 import type { ChangeSet, Outcome } from '../../../src/runtime/committer/change-set.ts';
 import type { Runtime } from '../../../src/runtime/operation/operate.ts';
@@ -33,13 +33,13 @@ function through(sim: Sim, { app }: Node, line: Line): Runtime {
   return line === 'well' ? app.runtime : { ...app.runtime, committer: { commit } };
 }
 
-/** The desk that an issuer of the sandbox is given. */
-export function deskOf(sim: Sim, node: Node, line: Line = 'well') {
+/** The handler that an issuer of the sandbox is given. */
+export function handlerOf(sim: Sim, node: Node, line: Line = 'well') {
   for (const each of sim.nodes) each.trap(undefined);
   const runtime = through(sim, node, line);
   const custodyKeys = custodyKeysOf(runtime.vault);
   const connectors = connectorRegistry(sim.world, { custodyKeys });
-  return issuerDesk(runtime, { connectors, origin: () => 'http://localhost' }, 'sandbox');
+  return cardNetworkHandler(runtime, { connectors, origin: () => 'http://localhost' }, 'sandbox');
 }
 
 export const holderOf = ({ people }: Sim, { customer_id: id }: Noted): Person | undefined =>

@@ -4,7 +4,7 @@
 import { type App, compose, type Settings } from '../../../src/compose.ts';
 import type { Contract } from '../../../src/kernel/contract/operation.ts';
 import { fieldErrors } from '../../../src/kernel/contract/validate.ts';
-import type { World } from '../../../src/kernel/world.ts';
+import type { Effects } from '../../../src/kernel/effects.ts';
 import type { ChangeSet, Outcome } from '../../../src/runtime/committer/change-set.ts';
 import { createLog } from '../../../src/runtime/observability/log.ts';
 
@@ -69,7 +69,7 @@ interface Gate {
   open: Promise<void>;
 }
 
-export async function openNode(settings: Settings, world: World): Promise<Node> {
+export async function openNode(settings: Settings, world: Effects): Promise<Node> {
   const problems: string[] = [];
   const lines: string[] = [];
   let dead = false;

@@ -9,10 +9,10 @@ import type { System } from '../../../src/operator/cli/verb.ts';
 import { verificationVerbs } from '../../../src/operator/customers/verifications.ts';
 import { accountVerbs } from '../../../src/operator/money/accounts.ts';
 import { depositVerbs } from '../../../src/operator/money/deposits.ts';
-import { parkedVerbs } from '../../../src/operator/money/parked.ts';
 import { payoutVerbs } from '../../../src/operator/money/payouts.ts';
 import { stablecoinOperationVerbs } from '../../../src/operator/money/stablecoin-operations.ts';
 import { stablecoinVerbs } from '../../../src/operator/money/stablecoins.ts';
+import { suspenseVerbs } from '../../../src/operator/money/suspense.ts';
 import { cardProgramVerbs } from '../../../src/operator/platforms/card-program.ts';
 import { limitVerbs } from '../../../src/operator/platforms/limits.ts';
 import { platformVerbs } from '../../../src/operator/platforms/platform.ts';
@@ -27,7 +27,7 @@ const VERBS = [
   ...cardVerbs,
   ...depositVerbs,
   ...limitVerbs,
-  ...parkedVerbs,
+  ...suspenseVerbs,
   ...payoutVerbs,
   ...platformVerbs,
   ...stablecoinOperationVerbs,
@@ -53,7 +53,7 @@ export async function operator(sim: Sim, ...words: string[]): Promise<Ran> {
   const [noun, name, ...rest] = words;
   const verb = VERBS.find((each) => each.noun === noun && each.verb === name);
   if (!verb) throw broken(`there is no verb ${noun} ${name}`);
-  const { given } = parse(verb.flags, verb.bare, rest);
+  const { args } = parse(verb.flags, verb.bare, rest);
   const registry = connectorRegistry(sim.world);
   const { runtime, files } = sim.node().app;
   const system: System = {
@@ -68,7 +68,7 @@ export async function operator(sim: Sim, ...words: string[]): Promise<Ran> {
     masterKey: () => Buffer.alloc(32, 7),
   };
   try {
-    return { json: (await verb.run(system, given)).json };
+    return { json: (await verb.run(system, args)).json };
   } catch (error) {
     const plain = error instanceof Error && ['Error', 'NotFound', 'Fault'].includes(error.name);
     if (!plain || isUsageError(error)) throw error;

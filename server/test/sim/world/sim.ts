@@ -199,7 +199,7 @@ export interface Sim {
   readonly keys: Map<string, string>;
   /** Signed requests that were answered for good, and must not be again. */
   readonly used: Request[];
-  /** What was said at the desk of an issuer, to be said again. */
+  /** What was said at the handler of an issuer, to be said again. */
   readonly said: Said[];
   /** What the actors have taken down as the cost of each payment with a card. */
   readonly charged: Map<string, bigint>;
@@ -273,7 +273,7 @@ function settingsIn(folder: string, databaseUrl: string): Settings {
   fs.writeFileSync(fundingFile, JSON.stringify(COLLECTION));
   const connectors = { ratesUrl: RATES_URL, fundingFile };
   const files = { folder: path.join(folder, 'files') };
-  return { databaseUrl, masterKey: MASTER_KEY, serviceWord: 'Service', connectors, files };
+  return { databaseUrl, masterKey: MASTER_KEY, serviceNamePrefix: 'Service', connectors, files };
 }
 
 async function send(node: Node, request: Request): Promise<Answer | undefined> {

@@ -1,7 +1,7 @@
 // The simulator's World: a clock that moves only when told, chance from the seed, and a network that ends
 // in receivers inside this process. Nothing the server meets here depends on the machine, so a run can be
 // repeated by its seed.
-import type { HttpReply, HttpRequest, World } from '../../../src/kernel/world.ts';
+import type { Effects, HttpReply, HttpRequest } from '../../../src/kernel/effects.ts';
 import { chanceOf } from './chance.ts';
 
 /** What a platform's receiver does with whatever it is sent. */
@@ -19,7 +19,7 @@ export interface Receiver {
   requests: number;
 }
 
-export interface SimWorld extends World {
+export interface SimWorld extends Effects {
   /** Moves the clock on. Milliseconds. */
   pass(ms: number): void;
   receiver(): Receiver;

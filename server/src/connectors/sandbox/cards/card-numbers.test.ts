@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { systemWorld } from '../../../runtime/config/system-world.ts';
+import { systemEffects } from '../../../runtime/config/system-effects.ts';
 import { createVault } from '../../../runtime/security/vault.ts';
 import { custodyKeysOf } from '../../registry.ts';
 import { cardNumbers, luhnSum } from './card-numbers.ts';
 
 const NOW = Date.parse('2026-11-30T23:30:00Z');
 
-const world = { ...systemWorld(), now: () => NOW };
+const effects = { ...systemEffects(), now: () => NOW };
 const numbersOf = (key: number) =>
-  cardNumbers(world, custodyKeysOf(createVault(world, () => new Uint8Array(32).fill(key))));
+  cardNumbers(effects, custodyKeysOf(createVault(effects, () => new Uint8Array(32).fill(key))));
 const numbers = numbersOf(7);
 
 const order = (

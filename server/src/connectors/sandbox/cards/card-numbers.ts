@@ -4,7 +4,7 @@
 // installation's key. An issuer of real cards keeps its numbers itself, and what stands here for them is
 // then its own name for one.
 import { createHash, createHmac } from 'node:crypto';
-import type { World } from '../../../kernel/world.ts';
+import type { Effects } from '../../../kernel/effects.ts';
 import type { CardDetails, CardOrder, IssuedCard } from '../../ports/cards.ts';
 
 /**
@@ -52,7 +52,7 @@ export function luhnSum(number: string): number {
 const completed = (before: string, after: string): string =>
   `${before}${(10 - (luhnSum(`${before}0${after}`) % 10)) % 10}${after}`;
 
-export function cardNumbers(world: World, keys: NumberKeys): CardNumbers {
+export function cardNumbers(effects: Effects, keys: NumberKeys): CardNumbers {
   function numberOf({ id, platformCardId, cardholderId }: CardOrder): string {
     // Whoever tests may know what a card will end with.
     const name = platformCardId ?? cardholderId;
@@ -64,7 +64,7 @@ export function cardNumbers(world: World, keys: NumberKeys): CardNumbers {
   return {
     draw(order) {
       const number = numberOf(order);
-      const code = digitsOf(Buffer.from(world.random(6)), 3);
+      const code = digitsOf(Buffer.from(effects.random(6)), 3);
       const ordered = new Date(order.orderedAt);
       const expMonth = ordered.getUTCMonth() + 1;
       const expYear = ordered.getUTCFullYear() + YEARS;

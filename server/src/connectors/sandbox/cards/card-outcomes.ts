@@ -2,7 +2,7 @@
 // pick a row: of `platformCardId` when a card is issued or gets other accounts, of the merchant's descriptor
 // when the card is used. Generated ids pick nothing. Everything not listed goes well at once. A row of a
 // timeline is what the pretended issuer says, and how long after it was asked.
-import type { DeclineReason, IssueProgress, PullProgress } from '../../ports/cards.ts';
+import type { DeclineReason, FundingDebitProgress, IssueProgress } from '../../ports/cards.ts';
 
 interface Step<State> {
   afterMs: number;
@@ -40,10 +40,14 @@ export const DESCRIPTOR_DECLINES: Readonly<Record<string, DeclineReason>> = {
   '003': 'CARD_PAUSED',
 };
 
-export const CONFIRMED: CardTimeline<PullProgress['state']> = [{ afterMs: 0, state: 'confirmed' }];
+export const CONFIRMED: CardTimeline<FundingDebitProgress['state']> = [
+  { afterMs: 0, state: 'confirmed' },
+];
 
 /** Money taken for a payment, now and whenever more is taken for it, by the descriptor. */
-export const PULL_OUTCOMES: Readonly<Record<string, CardTimeline<PullProgress['state']>>> = {
+export const FUNDING_DEBIT_OUTCOMES: Readonly<
+  Record<string, CardTimeline<FundingDebitProgress['state']>>
+> = {
   '005': [
     { afterMs: 0, state: 'pending' },
     { afterMs: 30 * SECOND, state: 'confirmed' },

@@ -1,28 +1,33 @@
 // The scripted issuer, ending by ending: what it answers, and when. The rows are taken from its data, so
 // that one that is added without saying here what it means fails.
 import { describe, expect, it } from 'vitest';
-import { testWorld } from '../../../../test/kit/app/world.ts';
+import { testEffects } from '../../../../test/kit/app/effects.ts';
 import { createVault } from '../../../runtime/security/vault.ts';
-import type { CardOrder, CardPull, IssueProgress, PullProgress } from '../../ports/cards.ts';
+import type {
+  CardFundingDebit,
+  CardOrder,
+  FundingDebitProgress,
+  IssueProgress,
+} from '../../ports/cards.ts';
 import { connectorRegistry, custodyKeysOf } from '../../registry.ts';
 import {
   DESCRIPTOR_DECLINES,
+  FUNDING_DEBIT_OUTCOMES,
   FUNDING_REJECTIONS,
   ISSUE_OUTCOMES,
-  PULL_OUTCOMES,
 } from './card-outcomes.ts';
 
-const world = testWorld();
-const vault = createVault(world, () => Buffer.alloc(32, 7));
-const { issuer } = connectorRegistry(world, { custodyKeys: custodyKeysOf(vault) })('sandbox');
+const effects = testEffects();
+const vault = createVault(effects, () => Buffer.alloc(32, 7));
+const { issuer } = connectorRegistry(effects, { custodyKeys: custodyKeysOf(vault) })('sandbox');
 if (!issuer) throw new Error('no issuer');
 
-const AT = world.now();
+const AT = effects.now();
 
 /** Every answer a patient asker gets, with the time of each in seconds; `…` where word comes by itself. */
 async function story(
-  first: IssueProgress | PullProgress,
-  check: (now: number) => Promise<IssueProgress | PullProgress>,
+  first: IssueProgress | FundingDebitProgress,
+  check: (now: number) => Promise<IssueProgress | FundingDebitProgress>,
 ): Promise<string[]> {
   const lines: string[] = [];
   let [at, progress] = [0, first];
@@ -75,26 +80,28 @@ const PULLING: Readonly<Record<string, string[]>> = {
 
 describe('a pull', () => {
   it('is of the table that is expected here', () => {
-    expect(Object.keys(PULLING).sort()).toEqual(withOther(PULL_OUTCOMES));
+    expect(Object.keys(PULLING).sort()).toEqual(withOther(FUNDING_DEBIT_OUTCOMES));
   });
 
   it.each(Object.keys(PULLING))('…%s goes by the descriptor', async (suffix) => {
-    const pull: CardPull = {
+    const pull: CardFundingDebit = {
       ...{ id: 'pull', cardId: 'Card:1', accountId: 'InternalAccount:1-006', amount: 1n },
-      ...{ currency: 'USD', merchant: { descriptor: `SHOP ${suffix}` }, pulledAt: AT },
+      ...{ currency: 'USD', merchant: { descriptor: `SHOP ${suffix}` }, requestedAt: AT },
     };
-    const told = await story(await issuer.pull(pull), (now) => issuer.checkPull(pull, now));
+    const told = await story(await issuer.debitFunding(pull), (now) =>
+      issuer.checkFundingDebit(pull, now),
+    );
     expect(told).toEqual(PULLING[suffix]);
   });
 });
 
 describe('a request', () => {
-  const ends = [...withOther(DESCRIPTOR_DECLINES), ...Object.keys(PULL_OUTCOMES)];
+  const ends = [...withOther(DESCRIPTOR_DECLINES), ...Object.keys(FUNDING_DEBIT_OUTCOMES)];
   it('is declined by the descriptor, or not at all', () => {
     const against = ends.map((suffix) => {
       const merchant = { descriptor: `SHOP ${suffix}` };
       const request = { id: '1', token: '1', cardId: 'Card:1-003', amount: 1n, currency: 'USD' };
-      const reason = issuer.objection?.({ ...request, kind: 'AUTHORIZATION', merchant });
+      const reason = issuer.declineReason?.({ ...request, kind: 'AUTHORIZATION', merchant });
       return [suffix, reason];
     });
     expect(Object.fromEntries(against)).toEqual({

@@ -1,24 +1,24 @@
 // A card issuer that does what the names say that it is given. It keeps no state: where a card or a pull
 // stands follows from its timeline and the time since it was asked for, so a restart or a second question
 // changes nothing. It never asks for anything itself; the operations of the sandbox speak for its network.
-import type { Time } from '../../../kernel/world.ts';
+import type { Time } from '../../../kernel/effects.ts';
 import type {
+  CardFundingDebit,
   CardMerchant,
   CardOrder,
-  CardPull,
+  FundingDebitProgress,
   IssueProgress,
   IssuerPort,
-  PullProgress,
 } from '../../ports/cards.ts';
 import type { CardNumbers } from './card-numbers.ts';
 import {
   type CardTimeline,
   CONFIRMED,
   DESCRIPTOR_DECLINES,
+  FUNDING_DEBIT_OUTCOMES,
   FUNDING_REJECTIONS,
   ISSUE_OUTCOMES,
   ISSUED,
-  PULL_OUTCOMES,
 } from './card-outcomes.ts';
 
 const endOf = (text: string): string => text.slice(-3);
@@ -32,8 +32,8 @@ function standing<State>(timeline: CardTimeline<State>, elapsedMs: number) {
   return { state, waitMs: next && next.afterMs - elapsedMs };
 }
 
-function pullAt({ merchant }: CardPull, elapsedMs: number): PullProgress {
-  const timeline = PULL_OUTCOMES[endOfDescriptor(merchant)] ?? CONFIRMED;
+function pullAt({ merchant }: CardFundingDebit, elapsedMs: number): FundingDebitProgress {
+  const timeline = FUNDING_DEBIT_OUTCOMES[endOfDescriptor(merchant)] ?? CONFIRMED;
   const { state, waitMs = 0 } = standing(timeline, elapsedMs);
   return state === 'pending' ? { state, checkAfterMs: waitMs } : { state };
 }
@@ -60,10 +60,10 @@ export function sandboxIssuer(numbers: CardNumbers): IssuerPort {
     issue: (order) => issueAt(order, 0),
     check: (order, now: Time) => issueAt(order, now - order.orderedAt),
     details: async (card) => numbers.open(card),
-    objection: ({ merchant }) => DESCRIPTOR_DECLINES[endOfDescriptor(merchant)],
+    declineReason: ({ merchant }) => DESCRIPTOR_DECLINES[endOfDescriptor(merchant)],
     accepts: (_, { platformCardId, isNew }) =>
       FUNDING_REJECTIONS[endOf(platformCardId ?? '')] !== (isNew ? 'create' : 'update'),
-    pull: async (pull) => pullAt(pull, 0),
-    checkPull: async (pull, now: Time) => pullAt(pull, now - pull.pulledAt),
+    debitFunding: async (pull) => pullAt(pull, 0),
+    checkFundingDebit: async (pull, now: Time) => pullAt(pull, now - pull.requestedAt),
   };
 }

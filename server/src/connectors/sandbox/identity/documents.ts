@@ -9,7 +9,7 @@ export const REASON_BY_ENDING: Readonly<Record<DocumentProblem, string>> = {
   EXPIRED: 'The document is no longer valid.',
   SUSPECTED_FRAUD: 'The document seems to have been altered.',
   UNSUITABLE_DOCUMENT: 'The file is no document of this type.',
-  INCOMPLETE: 'A part of the document is missing.',
+  INCOMPLETE: 'The document is incomplete.',
 };
 
 const CODES = Object.keys(REASON_BY_ENDING) as DocumentProblem[];

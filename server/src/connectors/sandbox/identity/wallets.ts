@@ -9,7 +9,7 @@ export const sandboxWalletScript: WalletScript = {
   stamp: 'sandbox-valid-signature',
   assertionSignature: 'sandbox-valid-passkey-signature',
   failure: 'UNAUTHORIZED',
-  keepsBack: (email) => /[+]sync-failed@/i.test(email),
+  rejectsEmail: (email) => /[+]sync-failed@/i.test(email),
   challengesPerMinute: 60,
 };
 

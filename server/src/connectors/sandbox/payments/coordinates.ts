@@ -32,7 +32,7 @@ export const SCRIPTED_ENDING = /[0-2]0\d$/;
  * What `make` answers for the seed, with an ending that no table reads: whoever pays to coordinates that the
  * sandbox has generated must not meet an outcome that nobody asked for.
  */
-export function unscripted(seed: string, make: (seed: string) => string): string {
+export function withoutScriptedEnding(seed: string, make: (seed: string) => string): string {
   for (let attempt = 0; ; attempt++) {
     const text = make(attempt === 0 ? seed : `${seed}\n${attempt}`);
     if (!SCRIPTED_ENDING.test(text)) return text;
@@ -131,7 +131,9 @@ export function pixKeyOf(seed: string): string {
 
 /** An EVM address that starts with 7e57 ("test"), in the capitals of EIP-55. */
 export const evmAddressOf = (of: string): string =>
-  unscripted(of, (seed) => evmChecksummed(`0x7e57${bytesOf(seed, 'evm').toString('hex', 0, 18)}`));
+  withoutScriptedEnding(of, (seed) =>
+    evmChecksummed(`0x7e57${bytesOf(seed, 'evm').toString('hex', 0, 18)}`),
+  );
 
 /** Base58 has no 0, so no ending is scripted; the same holds for Solana. */
 export const tronAddressOf = (seed: string): string =>
@@ -145,12 +147,12 @@ export const sparkText = (bytes: Uint8Array): string =>
 
 /** A Spark address on regtest: a compressed key behind the tag of protobuf field 1. */
 export const sparkAddressOf = (of: string): string =>
-  unscripted(of, (seed) =>
+  withoutScriptedEnding(of, (seed) =>
     sparkText(Uint8Array.from([0x0a, 0x21, 0x02, ...bytesOf(seed, 'spark')])),
   );
 
 /** A taproot address of Bitcoin's regtest. */
 export const bitcoinAddressOf = (of: string): string =>
-  unscripted(of, (seed) =>
+  withoutScriptedEnding(of, (seed) =>
     bech32m.encode('bcrt', [1, ...bech32m.toWords(bytesOf(seed, 'bitcoin'))]),
   );

@@ -8,8 +8,8 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { currencyOf } from '../../../catalog/currencies/currencies.ts';
 import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
 import { REALTIME_FIAT, realtimeWays } from '../../../catalog/rails/realtime.ts';
+import { iso, type Time } from '../../../kernel/effects.ts';
 import { readable } from '../../../kernel/money.ts';
-import { iso, type Time } from '../../../kernel/world.ts';
 import type { PaymentFunding } from '../../ports/index.ts';
 import { bolt11 } from './bolt11.ts';
 import {
@@ -19,7 +19,7 @@ import {
   lettersOf,
   pixCharge,
   sparkText,
-  unscripted,
+  withoutScriptedEnding,
 } from './coordinates.ts';
 import { coordinatesOf } from './funding.ts';
 
@@ -94,7 +94,7 @@ function spark(payment: PaymentFunding): object {
   const { transactionId: seed, currency, amount, expiresAt } = payment;
   const keyOf = (of: string) => bytesOf(of, 'spark key');
   let privateKey = keyOf(seed);
-  const address = unscripted(seed, (of) => {
+  const address = withoutScriptedEnding(seed, (of) => {
     privateKey = keyOf(of);
     return sparkAddress(privateKey);
   });
@@ -107,7 +107,7 @@ function spark(payment: PaymentFunding): object {
       memo: memo(payment),
       expiresAt: seconds(expiresAt),
     });
-  return { address, assetType: currency, invoice: unscripted(seed, invoiceOf) };
+  return { address, assetType: currency, invoice: withoutScriptedEnding(seed, invoiceOf) };
 }
 
 function lightning(payment: PaymentFunding): object {
@@ -123,7 +123,7 @@ function lightning(payment: PaymentFunding): object {
       description: memo(payment),
       privateKey: bytesOf(seed, 'node key'),
     });
-  return { invoice: unscripted(seed, invoiceOf) };
+  return { invoice: withoutScriptedEnding(seed, invoiceOf) };
 }
 
 /** Forms that say more than the coordinates of an account do, or that no account has. */
@@ -141,12 +141,14 @@ const FORMS: Readonly<Record<string, (payment: PaymentFunding) => object>> = {
     paymentUrl: `https://pay.railhead.example/cop/${encodeURIComponent(reference)}`,
   }),
   ARS_ACCOUNT: ({ transactionId }) => ({
-    accountNumber: unscripted(transactionId, (of) => cvuOf('9999', digitsOf(of, 'ars', 12))),
+    accountNumber: withoutScriptedEnding(transactionId, (of) =>
+      cvuOf('9999', digitsOf(of, 'ars', 12)),
+    ),
   }),
   INR_ACCOUNT: ({ reference }) => ({ vpa: `${reference.toLowerCase()}.pay@railhead` }),
   SGD_ACCOUNT: ({ transactionId, reference }) => ({
     bankName: 'Railhead Sandbox Bank',
-    accountNumber: unscripted(transactionId, (of) => digitsOf(of, 'sgd', 12)),
+    accountNumber: withoutScriptedEnding(transactionId, (of) => digitsOf(of, 'sgd', 12)),
     swiftCode: 'RLHDSGSG',
     reference,
   }),

@@ -15,7 +15,7 @@ import {
   solanaAddressOf,
   sparkAddressOf,
   tronAddressOf,
-  unscripted,
+  withoutScriptedEnding,
 } from './coordinates.ts';
 
 const BANK = 'Railhead Sandbox Bank';
@@ -27,7 +27,7 @@ const reference = (seed: string) => `RH${lettersOf(seed, 'reference', 10)}`;
 
 /** Digits of an account number, without an ending that scripts a payment to it. */
 const numberOf = (of: string, purpose: string, count: number): string =>
-  unscripted(of, (seed) => digitsOf(seed, purpose, count));
+  withoutScriptedEnding(of, (seed) => digitsOf(seed, purpose, count));
 
 const bank = (
   seed: string,
@@ -73,7 +73,9 @@ const COORDINATES: Readonly<Record<string, (seed: string) => PaymentAccountInfo[
   ],
   MXN: (seed) => [
     bank(seed, 'MXN_ACCOUNT', ['SPEI'], {
-      clabeNumber: unscripted(seed, (each) => clabeOf(`999${digitsOf(each, 'mxn', 14)}`)),
+      clabeNumber: withoutScriptedEnding(seed, (each) =>
+        clabeOf(`999${digitsOf(each, 'mxn', 14)}`),
+      ),
     }),
   ],
   BRL: (seed) => [

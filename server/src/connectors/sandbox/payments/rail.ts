@@ -4,7 +4,7 @@
 import { base58 } from '@scure/base';
 import { networkOf, sandboxSuffixOf } from '../../../catalog/accounts/account-info.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
-import type { Time } from '../../../kernel/world.ts';
+import type { Time } from '../../../kernel/effects.ts';
 import type { OnChain, Progress, RailInstruction, RailPort } from '../../ports/index.ts';
 import { bytesOf } from './coordinates.ts';
 import {

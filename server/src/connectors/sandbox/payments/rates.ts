@@ -1,7 +1,7 @@
 // Exchange rates of the sandbox: the fixed reference rates, as of now. They never move, so that a script
 // which worked yesterday gives the same amounts today.
 import { referenceRate } from '../../../catalog/currencies/reference-rates.ts';
-import type { Time } from '../../../kernel/world.ts';
+import type { Time } from '../../../kernel/effects.ts';
 import type { RatePort } from '../../ports/index.ts';
 
 export const sandboxRates = (now: () => Time): RatePort => ({

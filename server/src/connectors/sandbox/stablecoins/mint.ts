@@ -2,19 +2,19 @@
 // issuance and an order stand follows from their rows in mint-outcomes.ts and the time since they began, so a
 // restart or a second order of one id changes nothing. The client id alone decides which accounts it opens.
 import { sandboxSuffixOf } from '../../../catalog/accounts/account-info.ts';
-import type { Time } from '../../../kernel/world.ts';
+import type { Time } from '../../../kernel/effects.ts';
 import type {
   FundingInstructions,
-  LinkAnswer,
   LinkedAccount,
+  LinkResult,
   MintOrder,
   MintPort,
-  OrderAnswer,
+  OrderPreview,
   OrderProgress,
   ProviderCredentials,
   ProviderLink,
   ProviderToken,
-  TokenAnswer,
+  TokenLookup,
   TokenName,
   Unlinked,
 } from '../../ports/stablecoins.ts';
@@ -23,7 +23,7 @@ import {
   digitsOf,
   lettersOf,
   sparkAddressOf,
-  unscripted,
+  withoutScriptedEnding,
 } from '../payments/coordinates.ts';
 import {
   BANK_FAILS,
@@ -47,12 +47,12 @@ const suffixOf = (text: string | null) => (text ?? '').slice(-3);
 const secretOf = ({ clientSecret }: ProviderCredentials) => SECRETS[suffixOf(clientSecret)] ?? {};
 
 /** As when a host cannot be reached. */
-const nobodyAnswers = (): Error => new Error('The provider of the sandbox does not answer.');
+const unavailable = (): Error => new Error('The provider of the sandbox does not answer.');
 
 /** Throws where nobody answers this client, and says whether it is one no more. */
 function unlinked({ credentials }: ProviderLink): Unlinked | undefined {
   const { down, unlinked: as } = secretOf(credentials);
-  if (down) throw nobodyAnswers();
+  if (down) throw unavailable();
   return as && { state: 'unlinked', as };
 }
 
@@ -71,9 +71,9 @@ function namesOf(identifier: string): { name: string; symbol: string } {
   };
 }
 
-function tokenAt({ providerTokenIdentifier }: TokenName, elapsedMs: number): TokenAnswer {
+function tokenAt({ providerTokenIdentifier }: TokenName, elapsedMs: number): TokenLookup {
   const outcome = TOKENS[suffixOf(providerTokenIdentifier)] ?? ISSUED;
-  if (outcome === 'down') throw nobodyAnswers();
+  if (outcome === 'down') throw unavailable();
   if (outcome === 'absent') return { state: 'absent' };
   const done = outcome.filter(({ afterMs }) => afterMs <= elapsedMs);
   const next = outcome[done.length];
@@ -94,7 +94,7 @@ const numberEnd = ({ info }: LinkedAccount) => sandboxSuffixOf(info);
 /** Ends of numbers that orders depend on; they know an account by its reference alone. */
 const BANK_SCRIPTS = [BANK_FAILS, BANK_REFUSED];
 
-function linkOf(account: LinkedAccount): LinkAnswer {
+function linkOf(account: LinkedAccount): LinkResult {
   const wanted =
     account.rail === 'SPARK' ? account.info.accountType === 'SPARK_WALLET' : isBank(account);
   if (!wanted) return { state: 'refused', problem: 'NOT_SUPPORTED' };
@@ -118,7 +118,7 @@ const instructionsOf = ({ id, type, token }: MintOrder): FundingInstructions =>
     ? {
         rail: 'WIRE',
         network: 'FEDWIRE',
-        address: unscripted(id, (seed) => digitsOf(seed, 'mint wire', 14)),
+        address: withoutScriptedEnding(id, (seed) => digitsOf(seed, 'mint wire', 14)),
         valueType: 'USD',
         // Passes the ABA sum; no bank has it.
         routingNumber: '110000000',
@@ -133,9 +133,9 @@ const instructionsOf = ({ id, type, token }: MintOrder): FundingInstructions =>
         valueType: token.networkTokenIdentifier,
       };
 
-function answerTo({ credentials }: ProviderLink, order: MintOrder): OrderAnswer {
+function answerTo({ credentials }: ProviderLink, order: MintOrder): OrderPreview {
   const { ordersDown, ordersUnlinked: as, noBalance } = secretOf(credentials);
-  if (ordersDown) throw nobodyAnswers();
+  if (ordersDown) throw unavailable();
   if (as) return { state: 'unlinked', as };
   if (order.source === 'PROVIDER_INTERNAL_BALANCE' && noBalance) return { state: 'no-source' };
   if (bankOf(order) === BANK_REFUSED) {
@@ -194,7 +194,7 @@ function progressAt(order: MintOrder, now: Time): OrderProgress {
 export const sandboxMint = (now: () => Time): MintPort => ({
   async accountsOf(credentials) {
     const { down, refused, accounts = 1 } = secretOf(credentials);
-    if (down) throw nobodyAnswers();
+    if (down) throw unavailable();
     if (refused) return [];
     const first = `account_${shortHash(credentials.clientId, 'mint account')}`;
     return Array.from({ length: accounts }, (_, at) => (at ? `${first}_${at + 1}` : first));

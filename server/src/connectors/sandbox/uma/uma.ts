@@ -3,7 +3,7 @@
 // so `at` must be the moment it was sent.
 import { UMA_PROVIDERS, type UmaProvider } from '../../../catalog/rails/uma-providers.ts';
 import type { Code } from '../../../kernel/fault.ts';
-import type { Progress, UmaPayment, UmaPort, UmaRefusal } from '../../ports/index.ts';
+import type { Progress, UmaPayment, UmaPort, UmaRejection } from '../../ports/index.ts';
 import { progressOn } from '../payments/rail.ts';
 import {
   DOCUMENTED_HOST,
@@ -23,9 +23,9 @@ function parts(address: string): { name: string; host: string } {
   return { name: text.slice(0, at), host: text.slice(at + 1) };
 }
 
-const refused = (code: Code, reason: string): UmaRefusal => ({ state: 'refused', code, reason });
+const refused = (code: Code, reason: string): UmaRejection => ({ state: 'refused', code, reason });
 
-const scripted = (code: Code): UmaRefusal =>
+const scripted = (code: Code): UmaRejection =>
   refused(code, `The sandbox answers ${code} for this address.`);
 
 const offers = (provider: UmaProvider | undefined, currency: string) =>
@@ -38,9 +38,9 @@ function scriptOf(address: string): UmaScript | undefined {
   return script && offers(PROVIDERS.get(host), script.currency) ? script : undefined;
 }
 
-const NOBODY = refused('UMA_NOT_FOUND', 'The provider knows nobody by this UMA address.');
+const NO_RECEIVER = refused('UMA_NOT_FOUND', 'The provider knows nobody by this UMA address.');
 
-function refusalOf(script: UmaScript, payment: UmaPayment): UmaRefusal | undefined {
+function refusalOf(script: UmaScript, payment: UmaPayment): UmaRejection | undefined {
   const { refusal } = script;
   if (refusal) return scripted('payRequest' in refusal ? refusal.payRequest : refusal.lookup);
   const { code, min, max } = umaCurrency(script.currency);
@@ -85,10 +85,10 @@ export function sandboxUma(domain: string): UmaPort {
     providers: () => UMA_PROVIDERS,
     async lookup({ receiver }) {
       const script = scriptOf(receiver);
-      if (!script) return NOBODY;
+      if (!script) return NO_RECEIVER;
       const { refusal, currency } = script;
       if (refusal && 'lookup' in refusal) {
-        return refusal.lookup === 'UMA_NOT_FOUND' ? NOBODY : scripted(refusal.lookup);
+        return refusal.lookup === 'UMA_NOT_FOUND' ? NO_RECEIVER : scripted(refusal.lookup);
       }
       return {
         state: 'found',
@@ -98,7 +98,7 @@ export function sandboxUma(domain: string): UmaPort {
     },
     async payRequest(payment) {
       const script = scriptOf(payment.receiver);
-      if (!script) return NOBODY;
+      if (!script) return NO_RECEIVER;
       return (
         refusalOf(script, payment) ?? {
           state: 'accepted',

@@ -1,9 +1,9 @@
-// How an agent asks for a payment, and how it learns what became of it.
+// Payment operations of agents: submitting actions and reading their status.
 
-import type { Input, Refused } from '../../../kernel/contract/operation.ts';
+import type { Input, Rejected } from '../../../kernel/contract/operation.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
-import { isId, isSomeId } from '../../../kernel/id.ts';
-import { inOrder } from '../../../kernel/in-order.ts';
+import { isAnyId, isId } from '../../../kernel/id.ts';
+import { allInOrder } from '../../../kernel/in-order.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
@@ -15,13 +15,19 @@ import {
 } from '../../payments/quotes/index.ts';
 import type { OutgoingRow, PaymentRow } from '../../payments/transactions/index.ts';
 import { stageTransferIn, stageTransferOut } from '../../payments/transfers/index.ts';
-import { type Asked, stampOf } from '../../wallets/index.ts';
+import { type SignableRequest, stampOf } from '../../wallets/index.ts';
 import { type AgentParts, ownAgent } from '../parts.ts';
-import { outright, PERMISSION_FOR } from '../policy/policy.ts';
+import { generalRejection, PERMISSION_FOR } from '../policy/policy.ts';
 import { ownAccount, ownQuote } from '../reads/own.ts';
 import type { ActionType } from '../states.ts';
 import { type ActionRow, type AgentRow, agentActions } from '../store.ts';
-import { askedBy, asking, judge, refuse, submit } from './actions.ts';
+import {
+  auditRejections,
+  evaluateSpending,
+  rejectByPolicy,
+  spendingOf,
+  submitAction,
+} from './actions.ts';
 import {
   agentCreateTransferIn,
   agentCreateTransferOut,
@@ -31,38 +37,39 @@ import {
 } from './actions-contract.ts';
 import { presentAction, wholeAction } from './present-action.ts';
 
-/** Throws CONFLICT while another action with the quote waits. */
-async function refuseSecond(ctx: Ctx, payment: OutgoingRow): Promise<void> {
+/** Throws CONFLICT while another action with the quote is pending approval. */
+async function rejectDuplicateAction(ctx: Ctx, payment: OutgoingRow): Promise<void> {
   const waiting = { transaction_id: payment.id, status: 'PENDING_APPROVAL' } as const;
   const [action] = await ctx.db.find(agentActions, waiting);
   if (action) {
-    throw new Fault('CONFLICT', 'An action with this quote waits for approval.', {
+    throw new Fault('CONFLICT', 'An action with this quote is pending approval.', {
       actionId: action.id,
     });
   }
 }
 
-/** Whether the wallet that pays has signed; a refusal where it signed something else. */
-async function signed(
+/** Whether the source wallet has signed; a rejection if the signature does not match. */
+async function checkWalletSignature(
   ctx: Ctx,
   parts: AgentParts,
   quote: QuoteRow,
   payment: OutgoingRow,
   { params, headers }: Input<typeof agentExecuteQuote>,
-): Promise<Refused | boolean> {
+): Promise<Rejected | boolean> {
   const { operationId } = agentExecuteQuote;
-  // The stamp alone: what is to be signed was shown with the quote, so there is no first leg to name.
-  const stamp = stampOf(headers as Asked['headers']);
-  const asked: Asked = {
+  // Only the stamp is needed: the quote already contains the payload to sign.
+  const stamp = stampOf(headers as SignableRequest['headers']);
+  const asked: SignableRequest = {
     operationId,
-    of: quote.id,
+    resourceId: quote.id,
     input: { params, body: undefined },
     headers: stamp === undefined ? {} : { 'service-wallet-signature': stamp },
   };
   const outcome = await signQuote(ctx, parts, quote, payment, asked);
-  if ('refused' in outcome) return outcome;
+  if ('rejected' in outcome) return outcome;
   if ('signed' in outcome) return outcome.signed;
-  const reason = 'The quote is paid from an embedded wallet: send the stamp of its payloadToSign.';
+  const reason =
+    'The source of the quote is an embedded wallet: send the signature of its payloadToSign.';
   throw new Fault('WALLET_SIGNATURE_MISSING', reason);
 }
 
@@ -73,23 +80,23 @@ async function executeQuote(
   input: Input<typeof agentExecuteQuote>,
 ) {
   const type = 'EXECUTE_QUOTE';
-  const no = outright(agent, PERMISSION_FOR[type]);
-  if (no) return refuse(ctx, agent, no, { type });
+  const no = generalRejection(agent, PERMISSION_FOR[type]);
+  if (no) return rejectByPolicy(ctx, agent, no, { type });
   const quote = await ownQuote(ctx, agent, input.params.quoteId);
   const payment = await paymentOf(ctx, quote);
   checkExecutable(ctx, quote, payment);
-  await refuseSecond(ctx, payment);
-  const asked = await askedBy(ctx, type, payment);
-  const judged = await judge(ctx, parts, agent, asked);
-  if (judged.decision === 'REFUSED') return refuse(ctx, agent, judged, asked);
-  const sign = await signed(ctx, parts, quote, payment, input);
+  await rejectDuplicateAction(ctx, payment);
+  const asked = await spendingOf(ctx, type, payment);
+  const judged = await evaluateSpending(ctx, parts, agent, asked);
+  if (judged.decision === 'REJECTED') return rejectByPolicy(ctx, agent, judged, asked);
+  const sign = await checkWalletSignature(ctx, parts, quote, payment, input);
   if (typeof sign === 'object') return sign;
   const submission = { type, payment, quote, signed: sign, judged } as const;
-  return { status: 200 as const, body: await submit(ctx, parts, agent, submission) };
+  return { status: 200 as const, body: await submitAction(ctx, parts, agent, submission) };
 }
 
-/** What is kept of an id: what is none may be anything, a secret too, and the audit is for good. */
-const idOf = (text: string): string | null => (isSomeId(text) ? text : null);
+/** Ids for the audit. Other client input may contain secrets, and the audit is permanent. */
+const auditableId = (text: string): string | null => (isAnyId(text) ? text : null);
 
 interface TransferRequest {
   type: Exclude<ActionType, 'EXECUTE_QUOTE'>;
@@ -98,25 +105,25 @@ interface TransferRequest {
   amount?: number;
 }
 
-/** A transfer as it is written down: ids and the amount. */
-const named = ({ type, source, destination, amount }: TransferRequest) => ({
+/** Audit details of a transfer: ids and the amount. */
+const auditDetails = ({ type, source, destination, amount }: TransferRequest) => ({
   type,
-  from: idOf(source.accountId),
-  to: idOf(destination.accountId),
+  from: auditableId(source.accountId),
+  to: auditableId(destination.accountId),
   amount: String(amount),
 });
 
-/** Judges a transfer by what is asked for, and only then has its transaction staged. */
-async function transfer(
+/** Evaluates the policy before the transaction is staged. */
+async function submitTransfer(
   ctx: Ctx,
   parts: AgentParts,
   agent: AgentRow,
   { type, source, destination, amount }: TransferRequest,
   stage: () => Promise<PaymentRow>,
 ) {
-  const no = outright(agent, PERMISSION_FOR[type]);
-  if (no) return refuse(ctx, agent, no, { type });
-  const [from, to] = await inOrder([
+  const no = generalRejection(agent, PERMISSION_FOR[type]);
+  if (no) return rejectByPolicy(ctx, agent, no, { type });
+  const [from, to] = await allInOrder([
     ownAccount(ctx, agent, source.accountId),
     ownAccount(ctx, agent, destination.accountId),
   ]);
@@ -127,26 +134,26 @@ async function transfer(
   }
   const { id: accountId, currency } = inside;
   const asked = { type, accountId, amount: BigInt(amount as number), currency };
-  const judged = await judge(ctx, parts, agent, asked);
-  if (judged.decision === 'REFUSED') return refuse(ctx, agent, judged, asked);
+  const judged = await evaluateSpending(ctx, parts, agent, asked);
+  if (judged.decision === 'REJECTED') return rejectByPolicy(ctx, agent, judged, asked);
   const payment = await stage();
   const submission = { type, payment, quote: undefined, signed: false, judged };
-  return { status: 201 as const, body: await submit(ctx, parts, agent, submission) };
+  return { status: 201 as const, body: await submitAction(ctx, parts, agent, submission) };
 }
 
 async function ownAction(ctx: Ctx, id: string): Promise<ActionRow> {
   const { agentId } = ctx.caller;
   const row = isId(id, 'AgentAction') ? await ctx.read(agentActions, id) : undefined;
-  if (row?.agent_id !== agentId) throw new Fault('NOT_FOUND', 'No such action.');
+  if (row?.agent_id !== agentId) throw new Fault('NOT_FOUND', 'Action not found.');
   return row as ActionRow;
 }
 
-/** What an agent asks for, and what became of it. */
+/** Operations that submit and list the actions of the calling agent. */
 export const agentActionOperations = (parts: AgentParts) => [
   handle(agentExecuteQuote, async (ctx, input) => {
     const agent = await ownAgent(ctx);
-    const asked = { type: 'EXECUTE_QUOTE', quoteId: idOf(input.params.quoteId) };
-    return asking(ctx, agent, asked, () => executeQuote(ctx, parts, agent, input));
+    const asked = { type: 'EXECUTE_QUOTE', quoteId: auditableId(input.params.quoteId) };
+    return auditRejections(ctx, agent, asked, () => executeQuote(ctx, parts, agent, input));
   }),
   handle(agentListActions, async (ctx, { query }) => {
     const { limit = 20, cursor, status } = query;
@@ -168,12 +175,16 @@ export const agentActionOperations = (parts: AgentParts) => [
     const agent = await ownAgent(ctx);
     const asked = { type: 'TRANSFER_OUT', ...body } as const;
     const stage = () => stageTransferOut(ctx, parts, body);
-    return asking(ctx, agent, named(asked), () => transfer(ctx, parts, agent, asked, stage));
+    return auditRejections(ctx, agent, auditDetails(asked), () =>
+      submitTransfer(ctx, parts, agent, asked, stage),
+    );
   }),
   handle(agentCreateTransferIn, async (ctx, { body }) => {
     const agent = await ownAgent(ctx);
     const asked = { type: 'TRANSFER_IN', ...body } as const;
     const stage = () => stageTransferIn(ctx, parts, body);
-    return asking(ctx, agent, named(asked), () => transfer(ctx, parts, agent, asked, stage));
+    return auditRejections(ctx, agent, auditDetails(asked), () =>
+      submitTransfer(ctx, parts, agent, asked, stage),
+    );
   }),
 ];

@@ -1,4 +1,4 @@
-// What an agent asks for that moves money, and its platform's word on it.
+// Actions of agents that post funds, and their approval by the platform.
 import { Type } from '@sinclair/typebox';
 import { defineEvent, type WebhookContract } from '../../../kernel/contract/event.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
@@ -15,22 +15,21 @@ import {
 
 const asAgent = { tag: OPERATIONS_TAG, auth: 'agent' } as const;
 
-/** How the policy decides, as every one of them tells it. */
-const DECIDES =
-  'What the policy lets through is carried out at once (APPROVED); what it wants to be asked about waits ' +
-  'for the platform (PENDING_APPROVAL); what is against it, a limit too, is refused with 403.';
+/** Outcomes of the policy, stated in the description of each operation. */
+const POLICY_OUTCOMES =
+  'If the policy allows it, the action is executed immediately (APPROVED). If the policy requires approval, ' +
+  'it waits for the platform (PENDING_APPROVAL). If it violates the policy or a limit, the reply is 403.';
 
 export const agentExecuteQuote = operation({
   ...asAgent,
   operationId: 'agentExecuteQuote',
   method: 'POST',
   path: '/agents/me/quotes/{quoteId}/execute',
-  summary: 'Execute a quote that you made',
+  summary: 'Execute a quote',
   description:
-    `${DECIDES} A quote whose source is an embedded wallet is sent with the stamp of its ` +
-    '`payloadToSign`; it may be approved after the session has ended, and never after the quote ' +
-    'has expired. ' +
-    'Needs EXECUTE_QUOTES in the policy.',
+    `${POLICY_OUTCOMES} For a quote with an embedded wallet as its source, send the signature of its ` +
+    '`payloadToSign`; approval is possible after the session has ended, but not after the quote has ' +
+    'expired. Requires EXECUTE_QUOTES in the policy.',
   permission: 'TRANSACT',
   signedRetry: true,
   params: Type.Object({ quoteId: Type.String() }),
@@ -45,8 +44,8 @@ export const agentCreateTransferOut = operation({
   operationId: 'agentCreateTransferOut',
   method: 'POST',
   path: '/agents/me/transfer-out',
-  summary: 'Pay out in the same currency',
-  description: `From an account of your customer. ${DECIDES} Needs CREATE_TRANSFERS in the policy.`,
+  summary: 'Create a transfer out',
+  description: `Transfers funds from an internal account of the customer to an external account in the same currency. ${POLICY_OUTCOMES} Requires CREATE_TRANSFERS in the policy.`,
   permission: 'TRANSACT',
   body: createTransferOut.body,
   bodyRules: createTransferOut.bodyRules,
@@ -60,10 +59,10 @@ export const agentCreateTransferIn = operation({
   operationId: 'agentCreateTransferIn',
   method: 'POST',
   path: '/agents/me/transfer-in',
-  summary: 'Take in money in the same currency',
+  summary: 'Create a transfer in',
   description:
-    'From an external account of your customer that can be pulled from. ' +
-    `${DECIDES} Needs CREATE_TRANSFERS in the policy.`,
+    'Debits an external account of the customer that supports debits, in the same currency. ' +
+    `${POLICY_OUTCOMES} Requires CREATE_TRANSFERS in the policy.`,
   permission: 'TRANSACT',
   body: createTransferIn.body,
   bodyRules: createTransferIn.bodyRules,
@@ -77,8 +76,8 @@ export const agentListActions = operation({
   operationId: 'agentListActions',
   method: 'GET',
   path: '/agents/me/actions',
-  summary: 'List what you asked for',
-  description: 'Newest first.',
+  summary: 'List own actions',
+  description: 'Lists the actions of the calling agent, newest first.',
   permission: 'VIEW',
   query: Type.Object({
     limit: PageQuery.limit,
@@ -94,8 +93,8 @@ export const agentGetAction = operation({
   operationId: 'agentGetAction',
   method: 'GET',
   path: '/agents/me/actions/{actionId}',
-  summary: 'Get something you asked for',
-  description: 'Tells what became of it.',
+  summary: 'Get an own action',
+  description: 'Returns an action of the calling agent with its status.',
   permission: 'VIEW',
   params: Type.Object({ actionId: Type.String() }),
   replies: { 200: AgentAction },
@@ -108,16 +107,16 @@ export const listAgentApprovals = operation({
   method: 'GET',
   path: '/agents/approvals',
   tag: MANAGEMENT_TAG,
-  summary: 'List what waits for you',
-  description: 'Actions of agents in PENDING_APPROVAL, newest first unless asked otherwise.',
+  summary: 'List pending approvals',
+  description: 'Lists the actions of agents in PENDING_APPROVAL, newest first by default.',
   permission: 'VIEW',
   query: Type.Object({
     limit: PageQuery.limit,
     cursor: PageQuery.cursor,
     agentId: Type.Optional(Type.String()),
     customerId: Type.Optional(Type.String()),
-    startDate: Type.Optional(described(Timestamp, 'Asked for at this moment or later.')),
-    endDate: Type.Optional(described(Timestamp, 'Asked for at this moment or earlier.')),
+    startDate: Type.Optional(described(Timestamp, 'Created at or after this time.')),
+    endDate: Type.Optional(described(Timestamp, 'Created at or before this time.')),
     sortOrder: Type.Optional(oneOf(['asc', 'desc'], { default: 'desc' })),
   }),
   replies: { 200: AgentActionListResponse },
@@ -137,10 +136,10 @@ export const approveAgentAction = operation({
   ...decision,
   operationId: 'approveAgentAction',
   path: '/agents/{agentId}/actions/{actionId}/approve',
-  summary: 'Approve an action of an agent',
+  summary: 'Approve an agent action',
   description:
-    'It is judged once more, by the policy and by what was spent meanwhile, and carried out. What is no ' +
-    'longer possible, because the quote has expired or money is short, ends FAILED.',
+    'The action is evaluated again against the policy and the current usage, then executed. An action that ' +
+    'is no longer possible, because its quote has expired or funds are insufficient, becomes FAILED.',
   errors: [
     'VELOCITY_LIMIT_EXCEEDED',
     'SCA_SESSION_REQUIRED',
@@ -155,11 +154,14 @@ export const rejectAgentAction = operation({
   operationId: 'rejectAgentAction',
   errors: [],
   path: '/agents/{agentId}/actions/{actionId}/reject',
-  summary: 'Reject an action of an agent',
+  summary: 'Reject an agent action',
+  description: 'The action becomes REJECTED and its payment FAILED. No funds are posted.',
   body: named(
     'AgentActionRejectRequest',
     Type.Object({
-      reason: Type.Optional(Type.String({ maxLength: 255, description: 'Shown to the agent.' })),
+      reason: Type.Optional(
+        Type.String({ maxLength: 255, description: 'Reason, shown to the agent.' }),
+      ),
     }),
   ),
   bodyOptional: true,
@@ -170,9 +172,9 @@ export const agentActionPending = defineEvent('AGENT_ACTION.PENDING_APPROVAL', A
 export const agentWebhooks: readonly WebhookContract[] = [
   {
     name: 'agent-action',
-    summary: 'An agent waits for your word',
+    summary: 'An agent action needs approval',
     description:
-      'Sent when an action needs approval. What becomes of it is told by the events of its payment.',
+      'Sent when an action needs approval. The outcome is reported by the events of its payment.',
     events: [agentActionPending],
   },
 ];

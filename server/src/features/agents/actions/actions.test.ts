@@ -8,7 +8,7 @@ import {
   KINDS,
   limits,
 } from '../../../../test/kit/agents/agent-payments.ts';
-import { agentDesk } from '../../../../test/kit/agents/agents.ts';
+import { agentFixture } from '../../../../test/kit/agents/agents.ts';
 import {
   balances,
   customer,
@@ -21,9 +21,9 @@ import {
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 
 const app = testApp();
-const desk = agentDesk(app);
+const fixture = agentFixture(app);
 
-const payer = (more: object = {}, amount?: number) => agentPayer(app, desk, more, amount);
+const payer = (more: object = {}, amount?: number) => agentPayer(app, fixture, more, amount);
 const UNKNOWN = '00000000-0000-7000-8000-000000000000';
 
 describe('an action that the policy lets through', () => {
@@ -291,7 +291,7 @@ describe('what is not there for an agent', () => {
     const accountInfo = { accountType: 'LIGHTNING', lightningAddress: 'ada@example.com' };
     const body = { customerId: person.id, currency: 'BTC', accountInfo };
     const outside = ok(await app.call('POST', '/customers/external-accounts', body, { as }), 201);
-    const agent = await agentDesk(app, { as }).agentOf(person.id, {
+    const agent = await agentFixture(app, { as }).agentOf(person.id, {
       spendingLimits: { currency: 'BTC', perTransactionLimit: 1_000_000 },
     });
     const refused = await agent.call('POST', '/agents/me/transfer-out', {
@@ -323,7 +323,7 @@ describe('what is not there for an agent', () => {
     it('lists its own actions by status, newest first and page by page', async () => {
       const agent = await payer();
       const first = await agent.asked('TRANSFER_OUT', 'APPROVED', 1_00);
-      app.world.set(app.world.now() + 1_000);
+      app.effects.set(app.effects.now() + 1_000);
       await agent.narrow(ASKS);
       const second = await agent.asked('TRANSFER_IN', 'PENDING_APPROVAL', 1_00);
       const list = async (query: string) =>

@@ -1,9 +1,8 @@
-// What an agent asks for that moves money, judged and carried out. All three kinds go one way: what it comes
-// to in the currency of its limits, what the policy says to that, and then a payment that starts at once,
-// waits for the platform, or is not made.
+// Evaluates and executes actions of agents. All three types take the same path: conversion to the currency of
+// the limits, evaluation of the policy, then a payment that starts, waits for approval or is rejected.
 
-import type { Refused } from '../../../kernel/contract/operation.ts';
-import { type Code, Fault, mayPass } from '../../../kernel/fault.ts';
+import type { Rejected } from '../../../kernel/contract/operation.ts';
+import { type Code, Fault, isTransient } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { CurrencyCode, Money } from '../../../kernel/money.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -18,30 +17,39 @@ import {
   type PaymentRow,
 } from '../../payments/transactions/index.ts';
 import { startTransferIn, startTransferOut } from '../../payments/transfers/index.ts';
-import { note } from '../audit.ts';
+import { recordAudit } from '../audit.ts';
 import { type AgentParts, forbidden } from '../parts.ts';
-import { type Act, evaluate, type Refusal, thresholdOf, type Verdict } from '../policy/policy.ts';
+import {
+  evaluate,
+  type PaymentRequest,
+  type Rejection,
+  thresholdOf,
+  type Verdict,
+} from '../policy/policy.ts';
 import { convertedUp, countSpending, spentBy } from '../policy/usage.ts';
 import { type ActionType, actionStates } from '../states.ts';
 import { type ActionRow, type AgentRow, agentActions, agents } from '../store.ts';
 import { agentActionPending } from './actions-contract.ts';
 import { presentAction, type WholeAction } from './present-action.ts';
 
-/** What is asked for, in its own currency. */
-interface Spending extends Pick<Act, 'type' | 'accountId' | 'intoId'>, Money {}
+/** The requested payment in its own currency. */
+interface Spending extends Pick<PaymentRequest, 'type' | 'accountId' | 'intoId'>, Money {}
 
-/** What it is let through or put to the platform as; the amount in the currency of the limits, rounded up. */
-type Judged = Exclude<Verdict, Refusal> & { amount: Money };
+/** A verdict without rejection; the amount is in the currency of the limits, rounded up. */
+type Evaluation = Exclude<Verdict, Rejection> & { amount: Money };
 
 const isInternal = (id: string) => isId(id, 'InternalAccount');
 
 /**
- * What a payment asks of a policy. The rules of an account are those of the internal one that pays, or else
- * of the one that money is taken into. Money that goes from outside to outside touches none, so an agent that
- * is kept to some accounts cannot have it moved. Where it goes from one account of the customer to another
- * it must be allowed both, also when an address led there.
+ * The policy input of a payment. Account rules apply to the internal source account, or to the internal
+ * destination if the source is external. A payment between external accounts uses no internal account, so a
+ * restricted agent cannot make it. A payment between two accounts of the customer needs both to be allowed.
  */
-export async function askedBy(ctx: Ctx, type: ActionType, payment: PaymentRow): Promise<Spending> {
+export async function spendingOf(
+  ctx: Ctx,
+  type: ActionType,
+  payment: PaymentRow,
+): Promise<Spending> {
   const { source_account: source, destination_account: destination } = payment;
   const touched =
     source !== null && (isInternal(source) || !isInternal(destination)) ? source : destination;
@@ -55,13 +63,13 @@ export async function askedBy(ctx: Ctx, type: ActionType, payment: PaymentRow): 
   };
 }
 
-/** What the policy says now, and what it counts. */
-export async function judge(
+/** Evaluates the policy with the current usage. */
+export async function evaluateSpending(
   ctx: Ctx,
   parts: AgentParts,
   agent: AgentRow,
   { amount: given, currency, ...act }: Spending,
-): Promise<Refusal | Judged> {
+): Promise<Rejection | Evaluation> {
   const { policy } = agent;
   const threshold = thresholdOf(policy);
   const within = (to: CurrencyCode) => convertedUp(ctx, parts, { currency, amount: given }, to);
@@ -71,10 +79,10 @@ export async function judge(
     threshold ? within(threshold.currency) : null,
   ]);
   const verdict = evaluate(agent, spent, { ...act, amount, forThreshold });
-  return verdict.decision === 'REFUSED' ? verdict : { ...verdict, amount };
+  return verdict.decision === 'REJECTED' ? verdict : { ...verdict, amount };
 }
 
-/** What is asked for as it is written down: ids and amounts. */
+/** Audit details of a payment: ids and amounts. */
 const detailsOf = ({ type, accountId, amount, currency }: Spending) => ({
   type,
   accountId,
@@ -82,42 +90,42 @@ const detailsOf = ({ type, accountId, amount, currency }: Spending) => ({
   currency,
 });
 
-/** Stages that the policy was against it, and tells so. */
-export function refuse(
+/** Records the rejection by the policy and returns it. */
+export function rejectByPolicy(
   ctx: Ctx,
   agent: AgentRow,
-  refusal: Refusal,
+  refusal: Rejection,
   asked: Pick<Spending, 'type'> & Partial<Spending>,
-): Refused {
+): Rejected {
   const { amount } = asked;
   const details = amount === undefined ? asked : { ...asked, amount: String(amount) };
-  note(ctx, agent, 'ACTION_REFUSED', { rule: refusal.rule, ...details });
-  return { refused: forbidden(refusal) };
+  recordAudit(ctx, agent, 'ACTION_REFUSED', { rule: refusal.rule, ...details });
+  return { rejected: forbidden(refusal) };
 }
 
 /**
- * Does what an agent asks for, and writes down what could not be done: an account that is empty as much as a
- * quote that ran out. What may pass by itself is only told.
+ * Runs `work` and records a rejection in the audit, for example insufficient funds or an expired quote.
+ * Transient errors are thrown and not recorded.
  */
-export async function asking<R>(
+export async function auditRejections<R>(
   ctx: Ctx,
   agent: AgentRow,
   asked: Record<string, unknown>,
   work: () => Promise<R>,
-): Promise<R | Refused> {
+): Promise<R | Rejected> {
   const outcome = await ctx.attempt(work);
   if (!(outcome instanceof Fault)) return outcome;
-  if (mayPass(outcome.code)) throw outcome;
-  note(ctx, agent, 'ACTION_REFUSED', { code: outcome.code, ...asked });
-  return { refused: outcome };
+  if (isTransient(outcome.code)) throw outcome;
+  recordAudit(ctx, agent, 'ACTION_REFUSED', { code: outcome.code, ...asked });
+  return { rejected: outcome };
 }
 
-/** Counts the payment and starts it. Throws why it cannot be made. */
-async function pay(
+/** Counts the payment against the limits and starts it. */
+async function startPayment(
   ctx: Ctx,
   parts: AgentParts,
   agent: AgentRow,
-  { action, payment, quote, amount }: WholeAction & Pick<Judged, 'amount'>,
+  { action, payment, quote, amount }: WholeAction & Pick<Evaluation, 'amount'>,
 ): Promise<PaymentRow> {
   if (payment.type === 'OUTGOING') await checkFunds(ctx, payment);
   await countSpending(ctx, parts, agent, { transactionId: payment.id, amount });
@@ -126,36 +134,36 @@ async function pay(
   return startTransferOut(ctx, payment);
 }
 
-/** What is about to be done, by whose policy, and what was said to it. */
+/** An evaluated action before it is stored. */
 interface Submission extends Omit<WholeAction, 'action'> {
   type: ActionType;
-  /** Whether the holder of the wallet that pays has signed. */
+  /** Whether the source wallet has signed. */
   signed: boolean;
-  judged: Judged;
+  judged: Evaluation;
 }
 
-/** Of one agent at the most: a platform decides on them one by one, and a deletion on all at once. */
-const MOST_WAITING = 500;
-const WAITING = `select count(*)::int as count from (select 1 from agent_actions
-  where agent_id = $1 and status = 'PENDING_APPROVAL' limit ${MOST_WAITING}) as waiting`;
+/** Maximum of pending actions per agent, because a deletion rejects all of them in one change set. */
+const MAX_PENDING = 500;
+const PENDING_COUNT = `select count(*)::int as count from (select 1 from agent_actions
+  where agent_id = $1 and status = 'PENDING_APPROVAL' limit ${MAX_PENDING}) as waiting`;
 
-/** Throws CONFLICT where as much waits for the platform as may. */
-async function checkRoom(ctx: Ctx, agent: AgentRow): Promise<void> {
-  const [row] = await ctx.db.query<{ count: number }>(WAITING, [agent.id]);
-  if ((row?.count ?? 0) < MOST_WAITING) return;
-  const reason = `${MOST_WAITING} actions of the agent wait for the platform, which is the most.`;
+/** Throws CONFLICT if the agent has reached the maximum of pending actions. */
+async function checkPendingLimit(ctx: Ctx, agent: AgentRow): Promise<void> {
+  const [row] = await ctx.db.query<{ count: number }>(PENDING_COUNT, [agent.id]);
+  if ((row?.count ?? 0) < MAX_PENDING) return;
+  const reason = `The agent has ${MAX_PENDING} actions pending approval, which is the maximum.`;
   throw new Fault('CONFLICT', reason, undefined, { isRetryable: true });
 }
 
-/** Stages the action: carried out at once, or waiting with its platform told. */
-export async function submit(
+/** Stages the action: executed immediately, or pending approval with an event to the platform. */
+export async function submitAction(
   ctx: Ctx,
   parts: AgentParts,
   agent: AgentRow,
   { type, payment, quote, signed, judged }: Submission,
 ): Promise<Awaited<ReturnType<typeof presentAction>>> {
   const waits = judged.decision === 'APPROVAL_REQUIRED';
-  if (waits) await checkRoom(ctx, agent);
+  if (waits) await checkPendingLimit(ctx, agent);
   const action = ctx.insert(agentActions, {
     id: ctx.id('AgentAction'),
     platform_id: agent.platform_id,
@@ -169,25 +177,25 @@ export async function submit(
     created_at: ctx.now,
     updated_at: ctx.now,
   });
-  const named = { ...detailsOf(await askedBy(ctx, type, payment)), transactionId: payment.id };
+  const named = { ...detailsOf(await spendingOf(ctx, type, payment)), transactionId: payment.id };
   if (!waits) {
     const { amount } = judged;
-    const started = await pay(ctx, parts, agent, { action, payment, quote, amount });
-    note(ctx, agent, 'ACTION_EXECUTED', { action, ...named });
+    const started = await startPayment(ctx, parts, agent, { action, payment, quote, amount });
+    recordAudit(ctx, agent, 'ACTION_EXECUTED', { action, ...named });
     return presentAction(ctx, { action, payment: started, quote });
   }
-  // Whoever deletes the agent meanwhile comes first. The quote's payment is touched and not only required,
-  // so that a platform that is executing it at this moment looks again, and finds the action.
+  // A concurrent deletion of the agent wins. The payment of the quote is updated, not only required, so that a
+  // concurrent execution by the platform retries and finds the action.
   ctx.require(agents, agent);
   if (quote) changeTransaction(ctx, payment, {});
-  note(ctx, agent, 'ACTION_SUBMITTED', { action, rule: judged.rule, ...named });
+  recordAudit(ctx, agent, 'ACTION_SUBMITTED', { action, rule: judged.rule, ...named });
   const view = await presentAction(ctx, { action, payment, quote });
   ctx.emit(agentActionPending, action.id, view);
   return view;
 }
 
 /** Carries out what was approved, as the policy and everything else is now; throws why it cannot be. */
-async function carryOut(
+async function executeAction(
   ctx: Ctx,
   parts: AgentParts,
   agent: AgentRow | undefined,
@@ -198,9 +206,14 @@ async function carryOut(
     throw new Fault('FORBIDDEN', 'The agent was deleted.');
   }
   if (quote) checkExecutable(ctx, quote, asOutgoing(payment));
-  const judged = await judge(ctx, parts, agent, await askedBy(ctx, action.type, payment));
-  if (judged.decision === 'REFUSED') throw forbidden(judged);
-  return pay(ctx, parts, agent, { ...whole, amount: judged.amount });
+  const judged = await evaluateSpending(
+    ctx,
+    parts,
+    agent,
+    await spendingOf(ctx, action.type, payment),
+  );
+  if (judged.decision === 'REJECTED') throw forbidden(judged);
+  return startPayment(ctx, parts, agent, { ...whole, amount: judged.amount });
 }
 
 /** Whose an action was, also once the agent is gone. */
@@ -211,28 +224,35 @@ const ownerOf = ({ agent_id: id, platform_id, customer_id }: ActionRow) => ({
 });
 
 /** A transfer that was not let through; of a quote there may be another action. */
-function endPayment(ctx: Ctx, { payment, quote }: WholeAction): PaymentRow {
+function failPayment(ctx: Ctx, { payment, quote }: WholeAction): PaymentRow {
   if (quote || payment.status !== 'PENDING') return payment;
   const failed = changeTransaction(ctx, payment, { status: 'FAILED' });
   emitPayment(ctx, eventsOf(failed).FAILED, failed);
   return failed;
 }
 
-const mustWait = ({ status }: ActionRow) => {
+const assertPending = ({ status }: ActionRow) => {
   if (status === 'PENDING_APPROVAL') return;
-  throw new Fault('CONFLICT', `The action is ${status}: it was decided already.`);
+  throw new Fault(
+    'CONFLICT',
+    `The action is ${status}. Only PENDING_APPROVAL actions can be approved or rejected.`,
+  );
 };
 
-/** What the customer or somebody else has to do first; the action is as good as before. */
-const FIRST: readonly Code[] = ['QUOTE_RATE_UNAVAILABLE', 'SCA_SESSION_REQUIRED', 'ACCOUNT_LOCKED'];
+/** Conditions that can be met later; the action stays pending. */
+const PREREQUISITES: readonly Code[] = [
+  'QUOTE_RATE_UNAVAILABLE',
+  'SCA_SESSION_REQUIRED',
+  'ACCOUNT_LOCKED',
+];
 
-/** What says nothing about the action: it cannot be judged, or nobody can take it, at the moment. */
-const isForNow = (code: Code) =>
-  FIRST.includes(code) || (mayPass(code) && code !== 'NOT_IMPLEMENTED');
+/** Errors that do not end the action. */
+const isTemporary = (code: Code) =>
+  PREREQUISITES.includes(code) || (isTransient(code) && code !== 'NOT_IMPLEMENTED');
 
 /**
- * The platform's yes: judged once more and carried out, all in one. What cannot be done any more ends FAILED;
- * what only cannot be judged at the moment is thrown, and the action waits on. `failure` is why it FAILED.
+ * Approves an action: evaluates the policy again and executes it in one change set. If execution is no longer
+ * possible the action becomes FAILED with `failure`; temporary errors are thrown and the action stays pending.
  */
 export async function approve(
   ctx: Ctx,
@@ -240,34 +260,34 @@ export async function approve(
   whole: WholeAction,
 ): Promise<WholeAction & { failure?: Fault }> {
   const { action } = whole;
-  mustWait(action);
+  assertPending(action);
   const agent = await ctx.read(agents, action.agent_id);
-  const outcome = await ctx.attempt(() => carryOut(ctx, parts, agent, whole));
+  const outcome = await ctx.attempt(() => executeAction(ctx, parts, agent, whole));
   if (!(outcome instanceof Fault)) {
     const status = actionStates.next(action.status, 'approve');
-    note(ctx, ownerOf(action), 'ACTION_APPROVED', { action });
+    recordAudit(ctx, ownerOf(action), 'ACTION_APPROVED', { action });
     const approved = ctx.update(agentActions, action, { status, updated_at: ctx.now });
     return { ...whole, action: approved, payment: outcome };
   }
   const { code, message: reason } = outcome;
-  if (isForNow(code)) throw outcome;
-  note(ctx, ownerOf(action), 'ACTION_FAILED', { action, code, reason });
+  if (isTemporary(code)) throw outcome;
+  recordAudit(ctx, ownerOf(action), 'ACTION_FAILED', { action, code, reason });
   const failed = ctx.update(agentActions, action, {
     status: actionStates.next(action.status, 'fail'),
     updated_at: ctx.now,
   });
-  return { ...whole, action: failed, payment: endPayment(ctx, whole), failure: outcome };
+  return { ...whole, action: failed, payment: failPayment(ctx, whole), failure: outcome };
 }
 
-/** The platform's no. */
+/** Rejects an action and fails its payment. */
 export function reject(ctx: Ctx, whole: WholeAction, reason: string | undefined): WholeAction {
   const { action } = whole;
-  mustWait(action);
-  note(ctx, ownerOf(action), 'ACTION_REJECTED', { action });
+  assertPending(action);
+  recordAudit(ctx, ownerOf(action), 'ACTION_REJECTED', { action });
   const rejected = ctx.update(agentActions, action, {
     status: actionStates.next(action.status, 'reject'),
     rejection_reason: reason ?? null,
     updated_at: ctx.now,
   });
-  return { ...whole, action: rejected, payment: endPayment(ctx, whole) };
+  return { ...whole, action: rejected, payment: failPayment(ctx, whole) };
 }

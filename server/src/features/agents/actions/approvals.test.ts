@@ -13,7 +13,7 @@ import {
   waitsAt,
   whats,
 } from '../../../../test/kit/agents/agent-payments.ts';
-import { agentDesk } from '../../../../test/kit/agents/agents.ts';
+import { agentFixture } from '../../../../test/kit/agents/agents.ts';
 import { balances, eventTypes, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
@@ -26,14 +26,14 @@ import { approve } from './actions.ts';
 import { wholeAction } from './present-action.ts';
 
 const app = testApp();
-const desk = agentDesk(app);
+const fixture = agentFixture(app);
 
 const HUNDRED = 100_00;
 const payer = (more: object = {}, amount?: number) =>
-  agentPayer(app, desk, { ...ASKS, ...more }, amount);
+  agentPayer(app, fixture, { ...ASKS, ...more }, amount);
 const side = (kind: Kind) => (kind === 'TRANSFER_IN' ? 'INCOMING' : 'OUTGOING');
 
-const waiting: ReturnType<typeof waitsAt> = (...asked) => waitsAt(app, desk)(...asked);
+const waiting: ReturnType<typeof waitsAt> = (...asked) => waitsAt(app, fixture)(...asked);
 
 describe('an action that waits', () => {
   it.each(KINDS)('%s has moved nothing and is told in full', async (kind) => {
@@ -75,7 +75,7 @@ describe('an action that waits', () => {
 describe('approveAgentAction', () => {
   it.each(KINDS)('carries out %s', async (kind) => {
     const { agent, action, transactionId } = await waiting(kind);
-    app.world.set(app.world.now() + 60_000);
+    app.effects.set(app.effects.now() + 60_000);
     const done = ok(await agent.decide('approve', action.id), 200);
     expect(done).toMatchObject({ id: action.id, status: 'APPROVED' });
     expect(done.transaction).toMatchObject({ id: transactionId, agentId: agent.id });
@@ -296,14 +296,14 @@ describe('an approval that comes too late', () => {
 
   it('can still be refused by its transaction once the quote has expired', async () => {
     const { agent, action, transactionId } = await waiting('EXECUTE_QUOTE');
-    await app.advance(Date.parse(action.quote.expiresAt) - app.world.now() + 1_000);
+    await app.advance(Date.parse(action.quote.expiresAt) - app.effects.now() + 1_000);
     expect(ok(await onTransaction(app, 'reject', transactionId), 200).status).toBe('EXPIRED');
     expect((await agent.show(action.id)).status).toBe('REJECTED');
   });
 
   it('ends FAILED where the quote has expired', async () => {
     const late = await waiting('EXECUTE_QUOTE');
-    app.world.set(Date.parse(late.action.quote.expiresAt));
+    app.effects.set(Date.parse(late.action.quote.expiresAt));
     const done = ok(await late.agent.decide('approve', late.action.id), 200);
     expect([done.status, done.quote.status]).toEqual(['FAILED', 'EXPIRED']);
     expect(await late.agent.failureOf(late.action.id)).toMatchObject({ code: 'QUOTE_EXPIRED' });
@@ -324,20 +324,20 @@ describe('an approval that comes too late', () => {
       await agent.asked('TRANSFER_IN', 'PENDING_APPROVAL'),
     ];
     const transactionId = await agent.transactionOf(transfer.id);
-    ok(await desk.manage('DELETE', `/agents/${agent.id}`), 204);
+    ok(await fixture.manage('DELETE', `/agents/${agent.id}`), 204);
     for (const { id } of [quote, transfer]) {
       expect(coded(await agent.decide('approve', id))).toEqual([409, 'CONFLICT']);
     }
     expect((await agent.transaction(transactionId)).status).toBe('FAILED');
     const lines = await whats(agent);
     expect(lines.filter((what) => what === 'ACTION_REJECTED')).toHaveLength(2);
-    const { data } = ok(await desk.manage('GET', `/agents/approvals?agentId=${agent.id}`), 200);
+    const { data } = ok(await fixture.manage('GET', `/agents/approvals?agentId=${agent.id}`), 200);
     expect(data).toEqual([]);
   });
 
   it('waits on where only the platform has no room today', async () => {
     const platform = await app.newPlatform('Narrow');
-    const own = agentDesk(app, { as: platform });
+    const own = agentFixture(app, { as: platform });
     const agent = await agentPayer(app, own, ASKS);
     const action = await agent.asked('TRANSFER_OUT', 'PENDING_APPROVAL');
     const limit = (limits: PlatformRow['limits']) =>

@@ -1,4 +1,4 @@
-// A platform's word on what its agents ask for: by the action, or by the transaction that waits with it.
+// Approval of agent actions by the platform, through the action or through its transaction.
 
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
@@ -19,7 +19,7 @@ async function actionOf(
 ): Promise<WholeAction> {
   const row = isId(actionId, 'AgentAction') ? await ctx.read(agentActions, actionId) : undefined;
   if (!row || row.platform_id !== ctx.caller.platformId || row.agent_id !== agentId) {
-    throw new Fault('NOT_FOUND', 'No such action.');
+    throw new Fault('NOT_FOUND', 'Action not found.');
   }
   return wholeAction(ctx, row);
 }
@@ -55,17 +55,17 @@ export const agentApprovalOperations = (parts: AgentParts) => [
   }),
 ];
 
-const LONGEST_REASON = 255;
+const MAX_REASON_LENGTH = 255;
 
-const UNBEGUN: readonly string[] = ['PENDING', 'EXPIRED'];
+const NOT_STARTED: readonly string[] = ['PENDING', 'EXPIRED'];
 
-const notDone = ({ message }: Fault) =>
+const noLongerPossible = ({ message }: Fault) =>
   new Fault(
     'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
-    `What the agent asked for cannot be done any more: ${message}`,
+    `The action of the agent is no longer possible: ${message}`,
   );
 
-/** The id of the action that waits for approval of this payment. */
+/** The id of the pending action of this payment. */
 export async function pendingActionOf(
   ctx: Ctx,
   transactionId: string,
@@ -75,32 +75,37 @@ export async function pendingActionOf(
   return action?.id;
 }
 
-/** The platform's word on a transaction that waits with an action; undefined where none does. */
-export const waitingAction = (parts: AgentParts) => async (ctx: Ctx, payment: PaymentRow) => {
-  // What has begun is not waited for any more, however that came; what ran out still is.
-  if (payment.agent_id === null || !UNBEGUN.includes(payment.status)) return undefined;
-  const waiting = { transaction_id: payment.id, status: 'PENDING_APPROVAL' } as const;
-  const [action] = await ctx.db.find(agentActions, waiting);
-  if (!action) return undefined;
-  const whole = await wholeAction(ctx, action);
-  return {
-    async approve() {
-      const { failure, payment: now } = await approve(ctx, parts, whole);
-      // The transaction would look as if nobody had said anything: of a quote there may be another action.
-      if (failure && now.status === 'PENDING') return { refused: notDone(failure) };
-      return now;
-    },
-    reject: (reason: string | undefined) => {
-      if (reason !== undefined && [...reason].length > LONGEST_REASON) {
-        throw invalidField('reason', `must have at most ${LONGEST_REASON} characters`);
-      }
-      return reject(ctx, whole, reason).payment;
-    },
+/** Approves or rejects the pending action of a transaction; undefined if there is none. */
+export const pendingActionDecision =
+  (parts: AgentParts) => async (ctx: Ctx, payment: PaymentRow) => {
+    // A payment that has started has no pending action. An expired one can still have one.
+    if (payment.agent_id === null || !NOT_STARTED.includes(payment.status)) return undefined;
+    const waiting = { transaction_id: payment.id, status: 'PENDING_APPROVAL' } as const;
+    const [action] = await ctx.db.find(agentActions, waiting);
+    if (!action) return undefined;
+    const whole = await wholeAction(ctx, action);
+    return {
+      async approve() {
+        const { failure, payment: now } = await approve(ctx, parts, whole);
+        // The payment of a quote stays PENDING for another action, so the rejection must be returned.
+        if (failure && now.status === 'PENDING') return { rejected: noLongerPossible(failure) };
+        return now;
+      },
+      reject: (reason: string | undefined) => {
+        if (reason !== undefined && [...reason].length > MAX_REASON_LENGTH) {
+          throw invalidField('reason', `must have at most ${MAX_REASON_LENGTH} characters`);
+        }
+        return reject(ctx, whole, reason).payment;
+      },
+    };
   };
-};
 
-/** Stages that what the agent has waiting is rejected: for one that is deleted. */
-export async function rejectWaiting(ctx: Ctx, agent: AgentRow, reason: string): Promise<void> {
+/** Rejects all pending actions of a deleted agent. */
+export async function rejectPendingActions(
+  ctx: Ctx,
+  agent: AgentRow,
+  reason: string,
+): Promise<void> {
   const waiting = { agent_id: agent.id, status: 'PENDING_APPROVAL' } as const;
   const rows = await ctx.db.find(agentActions, waiting, ALL_OF_ONE);
   const all = await Promise.all(rows.map((row) => wholeAction(ctx, row)));

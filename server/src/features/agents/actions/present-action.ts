@@ -1,4 +1,4 @@
-// An action of an agent as the API shows it, with the quote or the transfer that it is about.
+// Presents an agent action with its quote or its transfer.
 
 import type { Static } from '@sinclair/typebox';
 import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
@@ -17,7 +17,7 @@ import type { ActionRow } from '../store.ts';
 
 type View = Static<typeof AgentAction>;
 
-/** An action with its payment, and with its quote where it has one. */
+/** An action with its payment and, if any, its quote. */
 export interface WholeAction {
   action: ActionRow;
   payment: PaymentRow;
@@ -43,7 +43,7 @@ const transferDetails = (payment: PaymentRow): NonNullable<View['transferDetails
   };
 };
 
-/** The resource `AgentAction`. A transaction that only waits for a decision is not shown yet. */
+/** The resource `AgentAction`. The transaction is shown once the action is APPROVED. */
 export async function presentAction(
   ctx: Ctx,
   { action, payment, quote }: WholeAction,

@@ -1,22 +1,21 @@
-// The prices that an agent asks for, for its customer. Paying is an action of its own, because the policy
-// has its say first.
+// Quotes of an agent for its customer. Execution is a separate action, because the policy is evaluated first.
 import { operation } from '../../../kernel/contract/operation.ts';
 import { createQuote, getQuoteById } from '../../payments/quotes/index.ts';
 import { OPERATIONS_TAG as tag } from '../contract.ts';
 
 type Sent = Record<string, unknown> | null;
 
-/** What of a request for a quote is the platform's to ask, and why. */
-const NOT_FOR_AGENTS = [
+/** Fields of a quote request that only the platform may send. */
+const PLATFORM_ONLY = [
   {
     field: 'immediatelyExecute',
     isSent: (body: Sent) => body?.immediatelyExecute === true,
-    message: 'is not for agents, which execute a quote as an action of its own',
+    message: 'is not available to agents; execute the quote with agentExecuteQuote',
   },
   {
     field: 'platformFeeOverride',
     isSent: (body: Sent) => body?.platformFeeOverride !== undefined,
-    message: 'is for the platform to set',
+    message: 'can only be set by the platform',
   },
 ];
 
@@ -27,16 +26,16 @@ export const agentCreateQuote = operation({
   tag,
   summary: 'Create a quote for the customer',
   description:
-    'Both accounts are of your customer, and an internal one is among those that the policy allows. ' +
-    '`immediatelyExecute` and `platformFeeOverride` are not for agents. Needs CREATE_QUOTES in the policy. ' +
-    'A quote that is paid in starts by itself: it needs EXECUTE_QUOTES as well, and a policy that would ' +
-    'let it through without asking.',
+    'Source and destination must belong to the customer of the agent, and internal accounts must be allowed ' +
+    'by the policy. `immediatelyExecute` and `platformFeeOverride` are not available. Requires CREATE_QUOTES in the ' +
+    'policy. A quote that is funded by a pay-in starts when the funds arrive; it also requires EXECUTE_QUOTES and ' +
+    'a policy that does not require approval.',
   permission: 'TRANSACT',
   auth: 'agent',
   body: createQuote.body,
   bodyRules: (body) => [
     ...(createQuote.bodyRules?.(body) ?? []),
-    ...NOT_FOR_AGENTS.flatMap(({ field, isSent, message }) =>
+    ...PLATFORM_ONLY.flatMap(({ field, isSent, message }) =>
       isSent(body as Sent) ? [{ field, message }] : [],
     ),
   ],
@@ -52,7 +51,7 @@ export const agentGetQuote = operation({
   method: 'GET',
   path: '/agents/me/quotes/{quoteId}',
   tag,
-  summary: 'Get a quote that you made',
+  summary: 'Get an own quote',
   permission: 'VIEW',
   auth: 'agent',
   params: getQuoteById.params,

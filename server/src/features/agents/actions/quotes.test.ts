@@ -1,7 +1,7 @@
 // Quotes that agents ask for: the platform's own, for the customer of the agent and nobody else, between
 // accounts that the policy allows.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { agentDesk, type HeldAgent } from '../../../../test/kit/agents/agents.ts';
+import { agentFixture, type HeldAgent } from '../../../../test/kit/agents/agents.ts';
 import {
   customer,
   externalAccount,
@@ -14,21 +14,21 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { authorize, scaPayer } from '../../../../test/kit/sca/strong-customers.ts';
 
 const app = testApp();
-let desk: ReturnType<typeof agentDesk>;
+let fixture: ReturnType<typeof agentFixture>;
 let held: HeldAgent;
 /** Another customer of the same platform, and one of another platform. */
-let neighbour: Awaited<ReturnType<typeof desk.holder>>;
-let stranger: Awaited<ReturnType<typeof desk.holder>>;
+let neighbour: Awaited<ReturnType<typeof fixture.holder>>;
+let stranger: Awaited<ReturnType<typeof fixture.holder>>;
 /** An account of the agent's customer to pay to. */
 let bank: string;
 
 beforeAll(async () => {
-  desk = agentDesk(app);
-  neighbour = await desk.holder();
-  stranger = await agentDesk(app, { as: app.other }).holder();
+  fixture = agentFixture(app);
+  neighbour = await fixture.holder();
+  stranger = await agentFixture(app, { as: app.other }).holder();
 });
 beforeEach(async () => {
-  held = await desk.agent();
+  held = await fixture.agent();
   bank = (await externalAccount(app, held.customer.id, 'EUR')).id;
 });
 
@@ -47,7 +47,7 @@ const account = (accountId: string, more: object = {}) => ({
 const paidIn = (more: object = {}) => ({
   source: { sourceType: 'REALTIME_FUNDING', currency: 'USD', ...more },
 });
-const narrowTo = (policy: object) => desk.manage('PATCH', `/agents/${held.id}/policy`, policy);
+const narrowTo = (policy: object) => fixture.manage('PATCH', `/agents/${held.id}/policy`, policy);
 const allow = (...allowedAccountIds: string[]) =>
   narrowTo({ accountRestrictions: { allowedAccountIds } });
 const audit = () =>
@@ -114,7 +114,7 @@ describe('agentCreateQuote', () => {
     describe('agentGetQuote', () => {
       it('is shown to nobody else', async () => {
         const quote = await made();
-        const twin = await desk.agentOf(held.customer.id);
+        const twin = await fixture.agentOf(held.customer.id);
         const platforms = ok(
           await app.call('POST', '/quotes', quoteBody(held.usd, bank, 1_00)),
           201,
@@ -132,7 +132,7 @@ describe('agentCreateQuote', () => {
     });
 
     it('is made once under a key, which is of one agent alone', async () => {
-      const twin = await desk.agentOf(held.customer.id);
+      const twin = await fixture.agentOf(held.customer.id);
       const headers = { 'idempotency-key': 'one' };
       const body = quoteBody(held.usd, bank, 100_00);
       const first = ok(await ask(body, headers), 201);
@@ -223,7 +223,7 @@ describe('agentCreateQuote', () => {
       expect(coded(lacking)).toEqual([403, 'FORBIDDEN']);
       expect(lacking.body.reason).toContain('CREATE_QUOTES');
       ok(await narrowTo({ permissions: ['CREATE_QUOTES'] }), 200);
-      ok(await desk.manage('PATCH', `/agents/${held.id}`, { isPaused: true }), 200);
+      ok(await fixture.manage('PATCH', `/agents/${held.id}`, { isPaused: true }), 200);
       const paused = await ask(quoteBody(held.usd, bank, 1_00));
       expect([...coded(paused), paused.body.reason]).toEqual([
         403,
@@ -294,7 +294,7 @@ describe('a quote of an agent to a UMA address', () => {
 describe('a quote of an agent whose customer has to authorise payments', () => {
   it('says where to pay in once the customer has', async () => {
     const { person } = await scaPayer(app);
-    const { call, id } = await desk.agentOf(person.id);
+    const { call, id } = await fixture.agentOf(person.id);
     const to = await externalAccount(app, person.id, 'EUR');
     const body = { ...quoteBody('', to.id, 100_00), ...paidIn({ currency: 'EUR' }) };
     const quote = ok(await call('POST', QUOTES, body), 202);

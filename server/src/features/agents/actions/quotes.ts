@@ -1,4 +1,4 @@
-// Quotes of agents: the platform's own, for the customer of the agent alone.
+// Quotes of agents, created by the platform's operations and scoped to the customer of the agent.
 import type { Static } from '@sinclair/typebox';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
@@ -11,97 +11,102 @@ import {
   type QuoteRequest,
   quoteFeature,
 } from '../../payments/quotes/index.ts';
-import { type AgentParts, checkMay, forbidden, ownAgent, refusalOf } from '../parts.ts';
-import { narrowed, type Served, servedBy } from '../policy/narrow.ts';
-import { against, PERMISSION_FOR } from '../policy/policy.ts';
+import { type AgentParts, checkAllowed, forbidden, ownAgent, rejectionOf } from '../parts.ts';
+import { agentScoped, type Served, servedBy } from '../policy/agent-scoped.ts';
+import { PERMISSION_FOR, rejection } from '../policy/policy.ts';
 import { checkUsable, ownQuote } from '../reads/own.ts';
 import type { AgentRow } from '../store.ts';
-import { judge, refuse } from './actions.ts';
+import { evaluateSpending, rejectByPolicy } from './actions.ts';
 import { pendingActionOf } from './approvals.ts';
 import { agentCreateQuote, agentGetQuote } from './quotes-contract.ts';
 
 type Request = Static<typeof QuoteRequest>;
 
-/** Throws for an end that is an account, of whatever kind, and not the agent's to use. */
-async function checkEnd(ctx: Ctx, agent: AgentRow, end: object): Promise<void> {
+/** Throws for an account that the agent may not use. */
+async function checkAccount(ctx: Ctx, agent: AgentRow, end: object): Promise<void> {
   if ('accountId' in end) await checkUsable(ctx, agent, end.accountId as string);
 }
 
-/** A lookup made for another customer is unknown here; one that the platform made for itself will do. */
-async function checkLookup(ctx: Ctx, agent: AgentRow, id: string | undefined): Promise<void> {
+/** Throws for a payee discovery of another customer. Those of the platform itself are accepted. */
+async function checkPayeeDiscovery(
+  ctx: Ctx,
+  agent: AgentRow,
+  id: string | undefined,
+): Promise<void> {
   if (id === undefined) return;
   const { customer_id: madeFor } = await lookupOf(ctx, id);
   if (madeFor === null || madeFor === agent.customer_id) return;
-  throw new Fault('LOOKUP_REQUEST_NOT_FOUND', 'No such lookup, or it has expired.');
+  throw new Fault('LOOKUP_REQUEST_NOT_FOUND', 'Lookup not found or expired. Create a new lookup.');
 }
 
-/** The request with its customer named. What is paid in for it is paid in for that customer. */
-async function ofItsCustomer(ctx: Ctx, agent: AgentRow, request: Request): Promise<Request> {
+/** The request with the customer of the agent as the customer of the source. */
+async function forOwnCustomer(ctx: Ctx, agent: AgentRow, request: Request): Promise<Request> {
   const { source, destination, lookupId } = request;
   const { customer_id: customerId } = agent;
   if (source.customerId !== undefined && source.customerId !== customerId) {
-    throw new Fault('CUSTOMER_NOT_FOUND', 'No such customer.');
+    throw new Fault('CUSTOMER_NOT_FOUND', 'Customer not found.');
   }
-  await checkLookup(ctx, agent, lookupId);
-  await checkEnd(ctx, agent, source);
-  await checkEnd(ctx, agent, destination);
+  await checkPayeeDiscovery(ctx, agent, lookupId);
+  await checkAccount(ctx, agent, source);
+  await checkAccount(ctx, agent, destination);
   return 'accountId' in source ? request : { ...request, source: { ...source, customerId } };
 }
 
-const NOBODY_TO_ASK =
-  'The policy of the agent has the platform asked, and a payment that is paid in starts by itself.';
+const APPROVAL_NOT_POSSIBLE =
+  'The policy of the agent requires approval, but a payment funded by a pay-in starts without approval.';
 
-/** Throws FORBIDDEN for a payment to be paid in that the policy would not let through by itself. */
-async function checkPaidIn(
+/** Throws FORBIDDEN for a payment funded by a pay-in unless the policy allows it without approval. */
+async function checkSelfStarting(
   ctx: Ctx,
   parts: AgentParts,
   agent: AgentRow,
   { destination, totalSendingAmount, sendingCurrency }: Static<typeof Quote>,
 ): Promise<void> {
   const id = 'accountId' in destination ? destination.accountId : '';
-  const judged = await judge(ctx, parts, agent, {
+  const judged = await evaluateSpending(ctx, parts, agent, {
     type: 'EXECUTE_QUOTE',
     accountId: isId(id, 'InternalAccount') ? id : '',
     amount: BigInt(totalSendingAmount),
     currency: sendingCurrency.code as string,
   });
-  if (judged.decision === 'REFUSED') throw forbidden(judged);
-  if (judged.decision === 'APPROVAL_REQUIRED') throw forbidden(against(judged.rule, NOBODY_TO_ASK));
+  if (judged.decision === 'REJECTED') throw forbidden(judged);
+  if (judged.decision === 'APPROVAL_REQUIRED')
+    throw forbidden(rejection(judged.rule, APPROVAL_NOT_POSSIBLE));
 }
 
 /**
- * A quote that is paid in starts by itself, so making one is judged as executing it. It is not counted, as
- * it takes nothing that the customer has here.
+ * A quote funded by a pay-in starts when the funds arrive, so its creation is evaluated as its execution. It is
+ * not counted against the limits, because it debits no internal account.
  */
-const judgedWhereItStarts =
+const evaluatedWhereItStarts =
   (parts: AgentParts, create: Served<typeof createQuote>): Served<typeof createQuote> =>
   async (ctx, input) => {
     if (!input.body || 'accountId' in input.body.source) return create(ctx, input);
     const type = 'EXECUTE_QUOTE';
     const agent = await ownAgent(ctx);
-    // What it comes to is known once it is priced; a quote that is refused is not made after all.
+    // The amount is known after pricing; a rejection discards the staged quote.
     const outcome = await ctx.attempt(async () => {
-      checkMay(agent, PERMISSION_FOR[type]);
+      checkAllowed(agent, PERMISSION_FOR[type]);
       const made = await create(ctx, input);
-      if (!('refused' in made)) await checkPaidIn(ctx, parts, agent, made.body);
+      if (!('rejected' in made)) await checkSelfStarting(ctx, parts, agent, made.body);
       return made;
     });
     if (!(outcome instanceof Fault)) return outcome;
-    const no = refusalOf(outcome);
+    const no = rejectionOf(outcome);
     if (!no) throw outcome;
-    return refuse(ctx, agent, no, { type });
+    return rejectByPolicy(ctx, agent, no, { type });
   };
 
 export function agentQuoteOperations(parts: AgentParts) {
   const platform = quoteFeature.operations({ ...parts, pendingActionOf });
-  const create = judgedWhereItStarts(parts, servedBy(platform, createQuote));
+  const create = evaluatedWhereItStarts(parts, servedBy(platform, createQuote));
   return [
-    narrowed(agentCreateQuote, create, {
+    agentScoped(agentCreateQuote, create, {
       permission: 'CREATE_QUOTES',
-      input: async (ctx, agent, { body }) => ({ body: await ofItsCustomer(ctx, agent, body) }),
-      noted: (_, { id: quoteId }) => ({ what: 'QUOTE_CREATED', quoteId }),
+      input: async (ctx, agent, { body }) => ({ body: await forOwnCustomer(ctx, agent, body) }),
+      audited: (_, { id: quoteId }) => ({ what: 'QUOTE_CREATED', quoteId }),
     }),
-    narrowed(agentGetQuote, servedBy(platform, getQuoteById), {
+    agentScoped(agentGetQuote, servedBy(platform, getQuoteById), {
       input: async (ctx, agent, { params }) => {
         await ownQuote(ctx, agent, params.quoteId);
         return { params };

@@ -1,22 +1,22 @@
 // Who an agent is, by its token: at once and no longer, within limits of its own, and never somebody else.
 import { describe, expect, it } from 'vitest';
-import { agentDesk } from '../../../../test/kit/agents/agents.ts';
+import { agentFixture } from '../../../../test/kit/agents/agents.ts';
 import { accountInfos, customer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { startApp } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { agentBearers } from './authenticator.ts';
 
-type Agent = Awaited<ReturnType<ReturnType<typeof agentDesk>['agentOf']>>;
+type Agent = Awaited<ReturnType<ReturnType<typeof agentFixture>['agentOf']>>;
 
 const app = testApp();
-const desk = agentDesk(app);
+const fixture = agentFixture(app);
 
 const me = (authorization: string, of = app) =>
   of.call('GET', '/agents/me', undefined, { as: null, headers: { authorization } });
 
 describe('an access token', () => {
   it('is taken as a bearer token and in no other way', async () => {
-    const { accessToken, id } = await desk.agentOf((await customer(app)).id);
+    const { accessToken, id } = await fixture.agentOf((await customer(app)).id);
     for (const good of [`Bearer ${accessToken}`, `bearer  ${accessToken} `]) {
       expect(ok(await me(good), 200).id).toBe(id);
     }
@@ -38,7 +38,7 @@ describe('an access token', () => {
   });
 
   it('ends with the agent, with requests under way', async () => {
-    const agent = await desk.agentOf((await customer(app)).id);
+    const agent = await fixture.agentOf((await customer(app)).id);
     let ended = false;
     const asking = Array.from({ length: 6 }, async () => {
       const after: number[] = [];
@@ -49,14 +49,14 @@ describe('an access token', () => {
       }
       return after;
     });
-    ok(await desk.manage('DELETE', `/agents/${agent.id}`), 204);
+    ok(await fixture.manage('DELETE', `/agents/${agent.id}`), 204);
     ended = true;
     expect(new Set((await Promise.all(asking)).flat())).toEqual(new Set([401]));
   });
 
   it('ends with its customer', async () => {
     const person = await customer(app);
-    const agent = await desk.agentOf(person.id);
+    const agent = await fixture.agentOf(person.id);
     ok(await agent.call('GET', '/agents/me'), 200);
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
     expect((await agent.call('GET', '/agents/me')).status).toBe(401);
@@ -68,7 +68,7 @@ describe('an access token', () => {
       await app.call('POST', '/customers', { customerType: 'INDIVIDUAL' }, { as }),
       201,
     );
-    const agent = await agentDesk(app, { as }).agentOf(person.id);
+    const agent = await agentFixture(app, { as }).agentOf(person.id);
     expect(ok(await agent.call('GET', '/agents/me'), 200).customerId).toBe(person.id);
   });
 });
@@ -77,7 +77,7 @@ it('remembers a good token until too many others were seen, however often it is 
   const bearers = agentBearers(app.runtime, 2);
   const person = await customer(app);
   const [first, second, third] = await Promise.all(
-    [1, 2, 3].map(async () => `Bearer ${(await desk.agentOf(person.id)).accessToken}`),
+    [1, 2, 3].map(async () => `Bearer ${(await fixture.agentOf(person.id)).accessToken}`),
   );
   for (const each of [first, second, second]) await bearers.callerOf(each);
   expect([first, second].map(bearers.isProven)).toEqual([true, true]);
@@ -86,7 +86,7 @@ it('remembers a good token until too many others were seen, however often it is 
 });
 
 it('lets each agent use its own idempotency keys', async () => {
-  const [one, two] = [await desk.agent(), await desk.agent()];
+  const [one, two] = [await fixture.agent(), await fixture.agent()];
   const body = { currency: 'USD', accountInfo: accountInfos.USD?.('000') };
   const headers = { 'idempotency-key': 'same' };
   const path = '/agents/me/external-accounts';
@@ -99,7 +99,7 @@ it('lets each agent use its own idempotency keys', async () => {
   expect(again.body).toEqual(first);
   // The platform adds an account of another number under the same key.
   const own = { customerId: one.customer.id, ...body, accountInfo: accountInfos.USD?.('000') };
-  const platforms = await desk.manage('POST', '/customers/external-accounts', own, headers);
+  const platforms = await fixture.manage('POST', '/customers/external-accounts', own, headers);
   expect(platforms.headers['idempotency-replayed']).toBeUndefined();
   expect(ok(platforms, 201).id).not.toBe(first.id);
 });
@@ -108,9 +108,9 @@ describe('limits', () => {
   it('count for each agent, and together for its platform', async () => {
     const tight = await startApp({ rateLimits: { requests: 2 } });
     try {
-      const own = agentDesk(tight);
+      const own = agentFixture(tight);
       const person = await customer(tight);
-      const pass = () => tight.world.set(tight.world.now() + 10_000);
+      const pass = () => tight.effects.set(tight.effects.now() + 10_000);
       const agents = [];
       for (let at = 0; at < 3; at++) {
         agents.push(await own.agentOf(person.id));
@@ -138,7 +138,7 @@ describe('limits', () => {
   it('blame an address for bad tokens, and let good ones through', async () => {
     const wary = await startApp({ rateLimits: { requests: 0, costly: 0, refused: 1 } });
     try {
-      const own = agentDesk(wary);
+      const own = agentFixture(wary);
       const person = await customer(wary);
       const [good, fresh] = [await own.agentOf(person.id), await own.agentOf(person.id)];
       ok(await good.call('GET', '/agents/me'), 200);

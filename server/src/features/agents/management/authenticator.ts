@@ -1,31 +1,30 @@
-// Which agent asks, by its bearer token. Nothing is remembered that would let one in: whoever deletes an
-// agent or its customer ends its access at once. A token is found by its hash, so how long that takes says
-// nothing about it.
+// Authenticates agents by bearer token. Nothing is cached that grants access, so deletion of an agent or its
+// customer revokes access immediately. Lookup by hash makes the timing independent of the token.
 import type { Caller } from '../../../kernel/caller.ts';
 import { PERMISSIONS } from '../../../kernel/contract/operation.ts';
-import type { World } from '../../../kernel/world.ts';
+import type { Effects } from '../../../kernel/effects.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
 import { readCustomer } from '../../customers/records/index.ts';
 import { readPlatform } from '../../tenancy/platform/index.ts';
-import { noAgent } from '../parts.ts';
+import { invalidToken } from '../parts.ts';
 import { agents } from '../store.ts';
 
-/** Bits of a token are eight times as many. */
+/** 160 bits. */
 const TOKEN_BYTES = 20;
 const BEARER = /^bearer +(gat_[0-9a-f]{40}) *$/i;
-/** Beyond it the one that was shown to be good first is forgotten. */
-const MOST_PROVEN = 10_000;
+/** Size of the cache of verified token hashes; the oldest entry is evicted. */
+const MAX_VERIFIED = 10_000;
 
-/** A new access token: show it and keep its hash. */
-export const drawToken = (world: Pick<World, 'random'>): string =>
-  `gat_${Buffer.from(world.random(TOKEN_BYTES)).toString('hex')}`;
+/** Generates an access token. Return it once and store its hash. */
+export const generateToken = (effects: Pick<Effects, 'random'>): string =>
+  `gat_${Buffer.from(effects.random(TOKEN_BYTES)).toString('hex')}`;
 
 export const tokenHash = (token: string): string => sha256Hex(token);
 
-/** An agent acts within its platform, as itself. */
-export function agentBearers({ db }: Pick<Runtime, 'db'>, mostProven = MOST_PROVEN) {
-  // Hashes of tokens that were good when they were last seen. They open nothing.
+/** Authenticator of agents; the caller has the platform of the agent and the id of the agent. */
+export function agentBearers({ db }: Pick<Runtime, 'db'>, mostProven = MAX_VERIFIED) {
+  // Hashes of recently valid tokens, for rate limits only. They grant no access.
   const proven = new Set<string>();
 
   const hashOf = (authorization: string | undefined): string | undefined => {
@@ -51,7 +50,7 @@ export function agentBearers({ db }: Pick<Runtime, 'db'>, mostProven = MOST_PROV
       const caller = hash && (await find(hash));
       if (!caller) {
         if (hash) proven.delete(hash);
-        throw noAgent();
+        throw invalidToken();
       }
       if (proven.has(hash)) return caller;
       if (proven.size >= mostProven) proven.delete(proven.values().next().value as string);

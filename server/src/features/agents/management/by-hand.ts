@@ -1,22 +1,23 @@
-// Agents of every platform, as an operator sees, pauses and resumes them, and who did what with them. Nothing
-// here is personal but the names that platforms give their agents.
+// Operator functions for agents of all platforms: search, details, pause, resume and audit. The only personal data
+// shown are the names of agents.
+
+import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import { iso } from '../../../kernel/world.ts';
 import { equals, type Filter } from '../../../runtime/db/database.ts';
 import { cursorOf } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
-import { note } from '../audit.ts';
+import { recordAudit } from '../audit.ts';
 import type { RateParts } from '../parts.ts';
 import { presentAgent } from '../present.ts';
 import { type AgentRow, type AuditRow, agentAudit, agents } from '../store.ts';
 
-/** An agent, also a deleted one: its history stays. Throws NOT_FOUND. */
+/** Finds an agent, including deleted ones, whose audit remains. Throws NOT_FOUND. */
 async function agentById({ read }: Pick<Ctx, 'read'>, id: string): Promise<AgentRow> {
   const row = isId(id, 'Agent') ? await read(agents, id) : undefined;
-  if (!row) throw new Fault('NOT_FOUND', 'No such agent.');
+  if (!row) throw new Fault('NOT_FOUND', 'Agent not found.');
   return row;
 }
 
@@ -38,12 +39,12 @@ const summaryOf = (row: AgentRow) => ({
 interface SearchInput {
   platformId?: string | undefined;
   customerId?: string | undefined;
-  /** The last agent of the previous page. */
+  /** Last id of the previous page. */
   after?: string | undefined;
   limit: number;
 }
 
-/** Agents of one platform, of one customer, or all; latest first, without deleted ones. Throws NOT_FOUND. */
+/** Agents by platform or customer, newest first, without deleted ones. Throws NOT_FOUND. */
 export async function searchAgents(
   { db }: Runtime,
   { platformId, customerId, after, limit }: SearchInput,
@@ -65,7 +66,7 @@ const detailsOf = async (ctx: Ctx, parts: RateParts, row: AgentRow) => ({
 
 export type AgentDetails = Awaited<ReturnType<typeof detailsOf>>;
 
-/** Runs `work` as the server itself on the platform of an agent, with the agent as it is then. */
+/** Runs `work` as system caller of the platform of an agent, with the current agent row. */
 async function onAgent<R>(
   runtime: Runtime,
   agentId: string,
@@ -76,7 +77,7 @@ async function onAgent<R>(
   return operate(runtime, caller, async (ctx) => work(ctx, await agentById(ctx, id)));
 }
 
-/** An agent with its policy and what it has spent. Throws NOT_FOUND. */
+/** An agent with its policy and usage. Throws NOT_FOUND. */
 export const agentDetails = (
   runtime: Runtime,
   parts: RateParts,
@@ -86,25 +87,25 @@ export const agentDetails = (
 interface PauseInput {
   agentId: string;
   paused: boolean;
-  /** Kept in the audit; nothing personal. */
+  /** Stored in the audit; must not contain personal data. */
   reason: string;
 }
 
-/** Pauses an agent, so that it can only read, or resumes it. Throws NOT_FOUND. */
+/** Pauses or resumes an agent. Throws NOT_FOUND. */
 export const pauseAgentByHand = (
   runtime: Runtime,
   parts: RateParts,
   { agentId, paused, reason }: PauseInput,
 ): Promise<AgentDetails> =>
   onAgent(runtime, agentId, async (ctx, row) => {
-    if (row.deleted_at !== null) throw new Fault('NOT_FOUND', 'No such agent.');
-    note(ctx, row, 'CHANGED', { paused, reason });
+    if (row.deleted_at !== null) throw new Fault('NOT_FOUND', 'Agent not found.');
+    recordAudit(ctx, row, 'CHANGED', { paused, reason });
     return detailsOf(ctx, parts, ctx.update(agents, row, { paused, updated_at: ctx.now }));
   });
 
 async function auditLine({ read }: Pick<Ctx, 'read'>, id: string): Promise<AuditRow> {
   const row = isId(id, 'AgentAudit') ? await read(agentAudit, id) : undefined;
-  if (!row) throw new Fault('NOT_FOUND', 'No such line of the audit.');
+  if (!row) throw new Fault('NOT_FOUND', 'Audit entry not found.');
   return row;
 }
 
@@ -122,11 +123,11 @@ const presentLine = (row: AuditRow) => ({
 
 interface AuditInput extends SearchInput {
   agentId?: string | undefined;
-  /** The earliest time. */
+  /** Earliest time. */
   since?: number | undefined;
 }
 
-/** Who did what with agents, latest first. Throws NOT_FOUND. */
+/** Audit entries, newest first. Throws NOT_FOUND. */
 export async function searchAgentAudit(
   { db }: Runtime,
   { platformId, customerId, agentId, since, after, limit }: AuditInput,

@@ -1,32 +1,32 @@
 // How a program becomes an agent: once, with a code that is good, and not by guessing.
 import { describe, expect, it } from 'vitest';
-import { agentDesk, policy } from '../../../../test/kit/agents/agents.ts';
+import { agentFixture, policy } from '../../../../test/kit/agents/agents.ts';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { startApp } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { outputsOf } from '../../../../test/kit/secrets/search.ts';
-import { triesTable } from '../../../runtime/operation/tries.ts';
+import { attemptLimits } from '../../../runtime/operation/attempt-limiter.ts';
 import { agentAudit } from '../store.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const MINUTE_MS = 60_000;
 
 const app = testApp();
-const desk = agentDesk(app);
+const fixture = agentFixture(app);
 
 /** An agent that nobody has connected yet, and no tries before. */
 async function fresh() {
-  app.world.set(app.world.now() + MINUTE_MS);
-  return desk.unconnected((await customer(app)).id);
+  app.effects.set(app.effects.now() + MINUTE_MS);
+  return fixture.unconnected((await customer(app)).id);
 }
 
 const statusOf = (code: string, as = app.platform) =>
   app.call('GET', `/agents/device-codes/${code}/status`, undefined, { as });
 
 const anotherCode = (agentId: string, headers?: Record<string, string>) =>
-  desk.manage('POST', `/agents/${agentId}/device-codes`, undefined, headers);
+  fixture.manage('POST', `/agents/${agentId}/device-codes`, undefined, headers);
 
-const refusal = ({ status, body }: Awaited<ReturnType<typeof desk.redeem>>) => [
+const refusal = ({ status, body }: Awaited<ReturnType<typeof fixture.redeem>>) => [
   status,
   body.code,
   body.reason,
@@ -39,8 +39,8 @@ describe('redeemAgentDeviceCode', () => {
       code: deviceCode.code,
       redeemed: false,
     });
-    app.world.set(app.world.now() + 1_000);
-    const connected = ok(await desk.redeem(deviceCode.code), 200);
+    app.effects.set(app.effects.now() + 1_000);
+    const connected = ok(await fixture.redeem(deviceCode.code), 200);
     expect(connected).toEqual({
       agentId: agent.id,
       agentName: agent.name,
@@ -48,12 +48,12 @@ describe('redeemAgentDeviceCode', () => {
       policy: policy(),
     });
     expect(ok(await statusOf(deviceCode.code), 200).redeemed).toBe(true);
-    const shown = ok(await desk.manage('GET', `/agents/${agent.id}`), 200);
+    const shown = ok(await fixture.manage('GET', `/agents/${agent.id}`), 200);
     expect(shown.isConnected).toBe(true);
     expect(shown.updatedAt > agent.updatedAt).toBe(true);
-    const again = await desk.redeem(deviceCode.code);
+    const again = await fixture.redeem(deviceCode.code);
     expect(refusal(again)).toEqual([400, 'INVALID_INPUT', 'code: was redeemed before']);
-    const me = await desk.withToken(connected.accessToken)('GET', '/agents/me');
+    const me = await fixture.withToken(connected.accessToken)('GET', '/agents/me');
     expect(ok(me, 200).id).toBe(agent.id);
     const audit = await app.runtime.db.find(agentAudit, { agent_id: agent.id });
     const line = audit.find(({ what }) => what === 'CONNECTED');
@@ -64,44 +64,44 @@ describe('redeemAgentDeviceCode', () => {
     const { deviceCode } = await fresh();
     const small = deviceCode.code.toLowerCase();
     expect(ok(await statusOf(small), 200).code).toBe(deviceCode.code);
-    ok(await desk.redeem(small), 200);
+    ok(await fixture.redeem(small), 200);
   });
 
   it('lets exactly one of two win that come at once', async () => {
     for (let round = 0; round < 4; round++) {
       const { agent, deviceCode } = await fresh();
       const answers = await Promise.all([
-        desk.redeem(deviceCode.code),
-        desk.redeem(deviceCode.code),
+        fixture.redeem(deviceCode.code),
+        fixture.redeem(deviceCode.code),
       ]);
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
       const won = answers.find(({ status }) => status === 200);
-      const me = await desk.withToken(won?.body.accessToken)('GET', '/agents/me');
+      const me = await fixture.withToken(won?.body.accessToken)('GET', '/agents/me');
       expect(ok(me, 200).id).toBe(agent.id);
     }
   });
 
   it('takes a code for 24 hours', async () => {
     const [late, just] = [await fresh(), await fresh()];
-    app.world.set(Date.parse(just.deviceCode.expiresAt) - 1);
-    ok(await desk.redeem(just.deviceCode.code), 200);
+    app.effects.set(Date.parse(just.deviceCode.expiresAt) - 1);
+    ok(await fixture.redeem(just.deviceCode.code), 200);
     expect(Date.parse(just.deviceCode.expiresAt)).toBe(Date.parse(just.agent.createdAt) + DAY_MS);
-    app.world.set(Date.parse(just.deviceCode.expiresAt));
+    app.effects.set(Date.parse(just.deviceCode.expiresAt));
     const expired = [400, 'INVALID_INPUT', 'code: has expired: ask for another'];
-    expect(refusal(await desk.redeem(late.deviceCode.code))).toEqual(expired);
+    expect(refusal(await fixture.redeem(late.deviceCode.code))).toEqual(expired);
     expect(ok(await statusOf(late.deviceCode.code), 200).redeemed).toBe(false);
     const { code } = ok(await anotherCode(late.agent.id), 201);
-    ok(await desk.redeem(code), 200);
+    ok(await fixture.redeem(code), 200);
   });
 
   it('knows no code that was not drawn, and none of a customer who is gone', async () => {
     const { agent, deviceCode } = await fresh();
-    const unknown = [404, 'NOT_FOUND', 'No such device code.'];
+    const unknown = [404, 'NOT_FOUND', 'Device code not found.'];
     for (const code of ['x', '%00', 'SERVICE-AGENT-2222-2222-2222']) {
-      expect(refusal(await desk.redeem(code))).toEqual(unknown);
+      expect(refusal(await fixture.redeem(code))).toEqual(unknown);
     }
     ok(await app.call('DELETE', `/customers/${agent.customerId}`), 200);
-    expect(refusal(await desk.redeem(deviceCode.code))).toEqual(unknown);
+    expect(refusal(await fixture.redeem(deviceCode.code))).toEqual(unknown);
   });
 
   it('needs no credential, and looks at none', async () => {
@@ -121,7 +121,7 @@ describe('redeemAgentDeviceCode', () => {
 
   it('keeps neither the code nor the token', async () => {
     const { agent, deviceCode } = await fresh();
-    const { accessToken } = ok(await desk.redeem(deviceCode.code), 200);
+    const { accessToken } = ok(await fixture.redeem(deviceCode.code), 200);
     const text = JSON.stringify(await outputsOf(app));
     expect(text).toContain(agent.id);
     expect(text).not.toContain(deviceCode.code.slice('SERVICE-AGENT-'.length));
@@ -139,19 +139,21 @@ describe('tries at redeeming', () => {
 
   it('are ten a minute for an address, good ones too', async () => {
     const { deviceCode } = await fresh();
-    const { deviceCode: next } = await desk.unconnected((await customer(app)).id);
+    const { deviceCode: next } = await fixture.unconnected((await customer(app)).id);
     const guest = '198.51.100.7';
     const statuses = [(await from(guest, deviceCode.code)).statusCode];
-    app.world.set(app.world.now() + 20_000);
+    app.effects.set(app.effects.now() + 20_000);
     for (let nth = 0; nth < 9; nth++) statuses.push((await from(guest)).statusCode);
     expect(statuses).toEqual([200, ...Array(9).fill(404)]);
     const refused = await from(guest, next.code);
     expect([refused.statusCode, refused.json().code]).toEqual([429, 'RATE_LIMITED']);
     expect(refused.headers['retry-after']).toBe('40');
-    const row = await app.runtime.db.query("select id from tries where id like 'agent redeem %'");
+    const row = await app.runtime.db.query(
+      "select id from attempt_limits where id like 'agent redeem %'",
+    );
     expect(JSON.stringify(row)).not.toContain(guest);
     expect((await from('198.51.100.8')).statusCode).toBe(404);
-    app.world.set(app.world.now() + 40_000);
+    app.effects.set(app.effects.now() + 40_000);
     expect((await from(guest, next.code)).statusCode).toBe(200);
     expect((await from(guest)).statusCode).toBe(429);
   });
@@ -162,7 +164,7 @@ describe('tries at redeeming', () => {
     const answers = await Promise.all(addresses.map((address) => from(address)));
     const refused = answers.filter(({ statusCode }) => statusCode !== 404);
     expect(refused.length).toBeGreaterThanOrEqual(4);
-    const rows = await app.runtime.db.find(triesTable, {});
+    const rows = await app.runtime.db.find(attemptLimits, {});
     expect(Math.max(...rows.map(({ at }) => at.length))).toBeLessThanOrEqual(10);
   });
 });
@@ -174,9 +176,9 @@ describe('regenerateAgentDeviceCode', () => {
     expect(second).toMatchObject({ agentId: agent.id, redeemed: false });
     expect(second.code).not.toBe(deviceCode.code);
     const replaced = [400, 'INVALID_INPUT', 'code: was replaced by another code'];
-    expect(refusal(await desk.redeem(deviceCode.code))).toEqual(replaced);
+    expect(refusal(await fixture.redeem(deviceCode.code))).toEqual(replaced);
     expect(ok(await statusOf(deviceCode.code), 200).redeemed).toBe(false);
-    ok(await desk.redeem(second.code), 200);
+    ok(await fixture.redeem(second.code), 200);
     const connected = await anotherCode(agent.id);
     expect([connected.status, connected.body.code]).toEqual([409, 'CONFLICT']);
   });
@@ -185,14 +187,14 @@ describe('regenerateAgentDeviceCode', () => {
     for (let round = 0; round < 4; round++) {
       const { agent, deviceCode } = await fresh();
       const [redeemed, ...issued] = await Promise.all([
-        desk.redeem(deviceCode.code),
+        fixture.redeem(deviceCode.code),
         anotherCode(agent.id),
         anotherCode(agent.id),
       ]);
       const codes = issued.filter(({ status }) => status === 201).map(({ body }) => body.code);
       let connections = redeemed.status === 200 ? 1 : 0;
       for (const code of codes) {
-        if ((await desk.redeem(code)).status === 200) connections++;
+        if ((await fixture.redeem(code)).status === 200) connections++;
       }
       expect(connections).toBe(1);
     }
@@ -203,7 +205,7 @@ describe('regenerateAgentDeviceCode', () => {
     const headers = { 'idempotency-key': 'another code' };
     const first = ok(await anotherCode(agent.id, headers), 201);
     expect(ok(await anotherCode(agent.id, headers), 201)).toEqual(first);
-    ok(await desk.redeem(first.code), 200);
+    ok(await fixture.redeem(first.code), 200);
   });
 
   it('wants a key that is no longer than it may be', async () => {
@@ -223,11 +225,11 @@ describe('getAgentDeviceCodeStatus', () => {
 });
 
 it('begins codes with the service word', async () => {
-  const acme = await startApp({ serviceWord: 'AcmePay' });
+  const acme = await startApp({ serviceNamePrefix: 'AcmePay' });
   try {
-    const { deviceCode } = await agentDesk(acme).unconnected((await customer(acme)).id);
+    const { deviceCode } = await agentFixture(acme).unconnected((await customer(acme)).id);
     expect(deviceCode.code).toMatch(/^ACMEPAY-AGENT(-[2-9A-HJKMNP-Z]{4}){3}$/);
-    ok(await agentDesk(acme).redeem(deviceCode.code), 200);
+    ok(await agentFixture(acme).redeem(deviceCode.code), 200);
   } finally {
     await acme.close();
   }

@@ -1,4 +1,4 @@
-// How a platform manages its agents, and how a program becomes one.
+// Management of agents by the platform, and the connection of a program to its agent.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import type { FieldError } from '../../../kernel/fault.ts';
@@ -6,17 +6,17 @@ import { described, named, PageQuery, page, Timestamp } from '../../../kernel/sc
 import { Agent, AgentPolicy, AgentPolicyUpdateRequest, MANAGEMENT_TAG } from '../contract.ts';
 import { policyErrors, wholePolicyErrors } from '../policy/policy-rules.ts';
 
-const name = Type.String({ minLength: 1, maxLength: 255, description: 'What you call it.' });
+const name = Type.String({ minLength: 1, maxLength: 255, description: 'Display name.' });
 
 const AgentCreateRequest = named(
   'AgentCreateRequest',
   Type.Object(
     {
       name,
-      customerId: Type.String({ description: 'For whom it is to act.' }),
+      customerId: Type.String({ description: 'Customer on whose behalf the agent acts.' }),
       policy: AgentPolicy,
     },
-    { description: 'An agent to create.' },
+    { description: 'Name, customer and policy of a new agent.' },
   ),
 );
 
@@ -24,12 +24,14 @@ const AgentDeviceCode = named(
   'AgentDeviceCode',
   Type.Object(
     {
-      code: Type.String({ description: 'Shown here only. Give it to the program.' }),
+      code: Type.String({
+        description: 'Device code, returned only once. Enter it in the program.',
+      }),
       agentId: Type.String(),
       expiresAt: Timestamp,
       redeemed: Type.Boolean(),
     },
-    { description: 'Connects a program to its agent, once.' },
+    { description: 'Single-use code that connects a program to its agent.' },
   ),
 );
 
@@ -44,10 +46,10 @@ const AgentUpdateRequest = named(
     {
       name: Type.Optional(name),
       isPaused: Type.Optional(
-        Type.Boolean({ description: 'A paused agent may look and not act.' }),
+        Type.Boolean({ description: 'true pauses the agent (read-only), false resumes it.' }),
       ),
     },
-    { description: 'At least one of the two.' },
+    { description: 'At least one field is required.' },
   ),
 );
 
@@ -62,17 +64,17 @@ const AgentDeviceCodeRedeemResponse = named(
     {
       agentId: Type.String(),
       agentName: Type.String(),
-      accessToken: Type.String({ description: 'Shown here only. Bearer token of the agent.' }),
+      accessToken: Type.String({ description: 'Bearer token of the agent, returned only once.' }),
       policy: AgentPolicy,
     },
-    { description: 'What the program needs to act.' },
+    { description: 'Access token and policy of the connected agent.' },
   ),
 );
 
 const time = (description: string) => Type.Optional(described(Timestamp, description));
-const params = Type.Object({ agentId: Type.String({ description: 'Id of the agent.' }) });
+const params = Type.Object({ agentId: Type.String({ description: 'Agent id.' }) });
 const codeParams = Type.Object({
-  code: Type.String({ description: 'Device code. Small letters do as well.' }),
+  code: Type.String({ description: 'Device code, not case-sensitive.' }),
 });
 
 const partOf = (body: unknown, field: string): unknown =>
@@ -89,7 +91,8 @@ export const createAgent = operation({
   path: '/agents',
   tag: MANAGEMENT_TAG,
   summary: 'Create an agent',
-  description: 'Its device code is good for 24 hours and for one redemption.',
+  description:
+    'Creates an agent and its device code. The code is valid for 24 hours and can be redeemed once with `redeemAgentDeviceCode`.',
   permission: 'MANAGE',
   body: AgentCreateRequest,
   maxBody: POLICY_BODY,
@@ -106,16 +109,16 @@ export const listAgents = operation({
   path: '/agents',
   tag: MANAGEMENT_TAG,
   summary: 'List agents',
-  description: 'Newest first.',
+  description: 'Lists the agents of the platform, newest first.',
   permission: 'VIEW',
   query: Type.Object({
-    customerId: Type.Optional(Type.String({ description: 'Only those of this customer.' })),
-    isPaused: Type.Optional(Type.Boolean({ description: 'Only those that are, or are not.' })),
-    isConnected: Type.Optional(Type.Boolean({ description: 'Only those that are, or are not.' })),
-    createdAfter: time('Created at this moment or later.'),
-    createdBefore: time('Created at this moment or earlier.'),
-    updatedAfter: time('Changed at this moment or later.'),
-    updatedBefore: time('Changed at this moment or earlier.'),
+    customerId: Type.Optional(Type.String({ description: 'Filter by customer.' })),
+    isPaused: Type.Optional(Type.Boolean({ description: 'Filter by paused state.' })),
+    isConnected: Type.Optional(Type.Boolean({ description: 'Filter by connected state.' })),
+    createdAfter: time('Created at or after this time.'),
+    createdBefore: time('Created at or before this time.'),
+    updatedAfter: time('Updated at or after this time.'),
+    updatedBefore: time('Updated at or before this time.'),
     ...PageQuery,
   }),
   replies: { 200: named('AgentListResponse', page(Agent)) },
@@ -127,7 +130,8 @@ export const getAgentById = operation({
   method: 'GET',
   path: '/agents/{agentId}',
   tag: MANAGEMENT_TAG,
-  summary: 'Show an agent',
+  summary: 'Get an agent',
+  description: 'Returns an agent with its policy and its usage.',
   permission: 'VIEW',
   params,
   replies: { 200: Agent },
@@ -143,6 +147,7 @@ export const updateAgent = operation({
   path: '/agents/{agentId}',
   tag: MANAGEMENT_TAG,
   summary: 'Rename, pause or resume an agent',
+  description: 'A paused agent can read but cannot create quotes, transfers or accounts.',
   permission: 'MANAGE',
   params,
   body: AgentUpdateRequest,
@@ -160,7 +165,7 @@ export const deleteAgent = operation({
   tag: MANAGEMENT_TAG,
   summary: 'Delete an agent',
   description:
-    'For good: its access ends at once, and what it still waits to be allowed is rejected.',
+    'Revokes the access of the agent immediately and rejects its pending actions. A deleted agent cannot be restored.',
   permission: 'MANAGE',
   params,
   replies: { 204: null },
@@ -173,10 +178,10 @@ export const updateAgentPolicy = operation({
   method: 'PATCH',
   path: '/agents/{agentId}/policy',
   tag: MANAGEMENT_TAG,
-  summary: 'Change what an agent may do',
+  summary: 'Update the policy of an agent',
   description:
-    'Fields that are left out stay as they are, lists are replaced whole, and null takes a limit away. ' +
-    'It counts from now on, for what waits to be approved too.',
+    'Absent fields stay unchanged, lists are replaced, and null removes a limit. The new policy also ' +
+    'applies to pending actions when they are approved.',
   permission: 'MANAGE',
   params,
   body: AgentPolicyUpdateRequest,
@@ -193,8 +198,9 @@ export const regenerateAgentDeviceCode = operation({
   method: 'POST',
   path: '/agents/{agentId}/device-codes',
   tag: MANAGEMENT_TAG,
-  summary: 'Issue another device code',
-  description: 'The one before is of no use any more. Not for an agent that is connected.',
+  summary: 'Reissue a device code',
+  description:
+    'Replaces the previous device code. A connected agent gets no new code; delete it and create another.',
   permission: 'MANAGE',
   params,
   replies: { 201: AgentDeviceCode },
@@ -208,7 +214,8 @@ export const getAgentDeviceCodeStatus = operation({
   method: 'GET',
   path: '/agents/device-codes/{code}/status',
   tag: MANAGEMENT_TAG,
-  summary: 'Whether a device code was redeemed',
+  summary: 'Get the status of a device code',
+  description: 'Returns whether the code was redeemed.',
   permission: 'VIEW',
   params: codeParams,
   replies: { 200: AgentDeviceCodeStatusResponse },
@@ -221,8 +228,9 @@ export const redeemAgentDeviceCode = operation({
   method: 'POST',
   path: '/agents/device-codes/{code}/redeem',
   tag: MANAGEMENT_TAG,
-  summary: 'Connect a program to its agent',
-  description: 'Asked by the program itself, which has no credential yet. Once for each code.',
+  summary: 'Redeem a device code',
+  description:
+    'Called by the program, without credentials. Returns the access token of the agent. Each code can be redeemed once.',
   auth: 'none',
   params: codeParams,
   replies: { 200: AgentDeviceCodeRedeemResponse },

@@ -1,6 +1,6 @@
 // How a platform manages its agents: everything a policy may say, what of it is refused, and what is shown.
 import { describe, expect, it } from 'vitest';
-import { agentDesk, policy } from '../../../../test/kit/agents/agents.ts';
+import { agentFixture, policy } from '../../../../test/kit/agents/agents.ts';
 import { customer, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { agentActions, agentAudit } from '../store.ts';
@@ -8,10 +8,10 @@ import { agentActions, agentAudit } from '../store.ts';
 type Json = Record<string, unknown>;
 
 const app = testApp();
-const desk = agentDesk(app);
+const fixture = agentFixture(app);
 
 const create = (customerId: string, more: Json = {}, policyMore: Json = {}) =>
-  desk.manage('POST', '/agents', {
+  fixture.manage('POST', '/agents', {
     name: 'Buyer',
     customerId,
     policy: policy(policyMore),
@@ -28,7 +28,7 @@ const audited = async (agentId: string) => {
 
 describe('createAgent', () => {
   it('answers the agent and its device code', async () => {
-    const { customer: person, usd } = await desk.holder();
+    const { customer: person, usd } = await fixture.holder();
     const whole = {
       permissions: ['CREATE_QUOTES', 'CREATE_QUOTES'],
       defaultExecutionMode: 'APPROVAL_REQUIRED',
@@ -45,7 +45,7 @@ describe('createAgent', () => {
       },
       approvalThresholds: { currency: 'USD', amount: 5 },
     };
-    app.world.set(Date.UTC(2026, 11, 31, 23, 59));
+    app.effects.set(Date.UTC(2026, 11, 31, 23, 59));
     const { agent, deviceCode } = ok(await create(person.id, {}, whole), 201);
     expect(agent).toEqual({
       id: expect.stringMatching(/^Agent:[0-9a-f-]{36}$/),
@@ -70,7 +70,7 @@ describe('createAgent', () => {
       expiresAt: '2027-01-01T23:59:00.000Z',
       redeemed: false,
     });
-    expect(ok(await desk.manage('GET', `/agents/${agent.id}`), 200)).toEqual(agent);
+    expect(ok(await fixture.manage('GET', `/agents/${agent.id}`), 200)).toEqual(agent);
     expect(await audited(agent.id)).toEqual([
       ['CREATED', 'Token'],
       ['CODE_ISSUED', 'Token'],
@@ -90,8 +90,8 @@ describe('createAgent', () => {
   });
 
   it('names every bad field of a policy at once', async () => {
-    const { customer: person, usd } = await desk.holder();
-    const other = await desk.holder();
+    const { customer: person, usd } = await fixture.holder();
+    const other = await fixture.holder();
     const bad = {
       permissions: ['CREATE_QUOTES', 'EVERYTHING'],
       spendingLimits: { currency: 'XXX', perTransactionLimit: -1, dailyLimit: 0.5 },
@@ -121,7 +121,7 @@ describe('createAgent', () => {
   it('shows the same code to a replay, which is stored sealed', async () => {
     const person = await customer(app);
     const request = { name: 'Keyed', customerId: person.id, policy: policy() };
-    const ask = () => desk.manage('POST', '/agents', request, { 'idempotency-key': 'an agent' });
+    const ask = () => fixture.manage('POST', '/agents', request, { 'idempotency-key': 'an agent' });
     const first = ok(await ask(), 201);
     const again = await ask();
     expect(again.headers['idempotency-replayed']).toBe('true');
@@ -140,10 +140,10 @@ describe('listAgents', () => {
 
   it('filters by everything it offers, bounds included', async () => {
     const as = await app.newPlatform('Lists agents');
-    const own = agentDesk(app, { as });
+    const own = agentFixture(app, { as });
     const [ada, bob] = [await customer(app, { as }), await customer(app, { as })];
     const times = ['2027-02-01T00:00:00Z', '2027-02-02T00:00:00Z', '2027-02-03T00:00:00Z'];
-    const at = (nth: number) => app.world.set(Date.parse(times[nth] as string));
+    const at = (nth: number) => app.effects.set(Date.parse(times[nth] as string));
     at(0);
     const one = (await own.unconnected(ada.id)).agent.id;
     at(1);
@@ -173,7 +173,7 @@ describe('listAgents', () => {
   it.each(['limit=0', 'isPaused=maybe', 'createdAfter=yesterday', 'cursor=x'])(
     'refuses %s',
     async (query) => {
-      const { status, body } = await desk.manage('GET', `/agents?${query}`);
+      const { status, body } = await fixture.manage('GET', `/agents?${query}`);
       expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
     },
   );
@@ -181,10 +181,10 @@ describe('listAgents', () => {
 
 describe('updateAgent', () => {
   it('renames, pauses and resumes, each by itself', async () => {
-    const { agent } = await desk.unconnected((await customer(app)).id);
+    const { agent } = await fixture.unconnected((await customer(app)).id);
     const change = async (body: Json) =>
-      ok(await desk.manage('PATCH', `/agents/${agent.id}`, body), 200);
-    app.world.set(app.world.now() + 1_000);
+      ok(await fixture.manage('PATCH', `/agents/${agent.id}`, body), 200);
+    app.effects.set(app.effects.now() + 1_000);
     const renamed = await change({ name: 'Other' });
     expect(renamed).toMatchObject({ name: 'Other', isPaused: false });
     expect(renamed.updatedAt > renamed.createdAt).toBe(true);
@@ -199,8 +199,8 @@ describe('updateAgent', () => {
     [{ name: '' }, ['name']],
     [{ name: 'x'.repeat(256), isPaused: 'yes' }, ['isPaused', 'name']],
   ])('refuses %j', async (body, fields) => {
-    const { agent } = await desk.unconnected((await customer(app)).id);
-    const answer = await desk.manage('PATCH', `/agents/${agent.id}`, body);
+    const { agent } = await fixture.unconnected((await customer(app)).id);
+    const answer = await fixture.manage('PATCH', `/agents/${agent.id}`, body);
     expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(answer.body)).toEqual(fields);
   });
@@ -212,7 +212,7 @@ describe('deleteAgent', () => {
       usd,
       customer: person,
       ...agent
-    } = await desk.agent({
+    } = await fixture.agent({
       defaultExecutionMode: 'APPROVAL_REQUIRED',
     });
     const payee = await externalAccount(app, person.id, 'USD');
@@ -224,7 +224,7 @@ describe('deleteAgent', () => {
     const asked = ok(await agent.call('POST', '/agents/me/transfer-out', transfer), 201);
     expect(asked.status).toBe('PENDING_APPROVAL');
     ok(await agent.call('GET', '/agents/me'), 200);
-    ok(await desk.manage('DELETE', `/agents/${agent.id}`), 204);
+    ok(await fixture.manage('DELETE', `/agents/${agent.id}`), 204);
     const { status, body } = await agent.call('GET', '/agents/me');
     expect([status, body.code]).toEqual([401, 'UNAUTHORIZED']);
     for (const [method, path, more] of [
@@ -234,11 +234,11 @@ describe('deleteAgent', () => {
       ['PATCH', '/policy', {}],
       ['POST', '/device-codes'],
     ] as const) {
-      const answer = await desk.manage(method, `/agents/${agent.id}${path}`, more);
+      const answer = await fixture.manage(method, `/agents/${agent.id}${path}`, more);
       expect([answer.status, answer.body.code]).toEqual([404, 'NOT_FOUND']);
     }
-    expect((await desk.redeem(agent.code)).status).toBe(404);
-    expect((await desk.manage('GET', `/agents/device-codes/${agent.code}/status`)).status).toBe(
+    expect((await fixture.redeem(agent.code)).status).toBe(404);
+    expect((await fixture.manage('GET', `/agents/device-codes/${agent.code}/status`)).status).toBe(
       404,
     );
     const [action] = await app.runtime.db.find(agentActions, { agent_id: agent.id });
@@ -247,29 +247,29 @@ describe('deleteAgent', () => {
       status: 'REJECTED',
       rejection_reason: 'The agent was deleted.',
     });
-    const payment = await desk.manage('GET', `/transactions/${action?.transaction_id}`);
+    const payment = await fixture.manage('GET', `/transactions/${action?.transaction_id}`);
     expect(ok(payment, 200)).toMatchObject({ status: 'FAILED', agentId: agent.id });
-    expect(ok(await desk.manage('GET', '/agents/approvals'), 200).data).toEqual([]);
+    expect(ok(await fixture.manage('GET', '/agents/approvals'), 200).data).toEqual([]);
     expect(await audited(agent.id)).toContainEqual(['DELETED', 'Token']);
   });
 
   it('ends a code that nobody redeemed', async () => {
-    const { agent, deviceCode } = await desk.unconnected((await customer(app)).id);
-    ok(await desk.manage('DELETE', `/agents/${agent.id}`), 204);
-    const { status, body } = await desk.redeem(deviceCode.code);
+    const { agent, deviceCode } = await fixture.unconnected((await customer(app)).id);
+    ok(await fixture.manage('DELETE', `/agents/${agent.id}`), 204);
+    const { status, body } = await fixture.redeem(deviceCode.code);
     expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
   });
 });
 
 describe('getAgentById', () => {
   it('reads what stands in a path before it takes it for an id', async () => {
-    const agent = await desk.agentOf((await customer(app)).id);
+    const agent = await fixture.agentOf((await customer(app)).id);
     const me = ok(await agent.call('GET', '/agents/me'), 200);
-    expect(me).toEqual(ok(await desk.manage('GET', `/agents/${agent.id}`), 200));
-    expect(ok(await desk.manage('GET', '/agents/approvals'), 200).data).toEqual([]);
-    const status = await desk.manage('GET', `/agents/device-codes/${agent.code}/status`);
+    expect(me).toEqual(ok(await fixture.manage('GET', `/agents/${agent.id}`), 200));
+    expect(ok(await fixture.manage('GET', '/agents/approvals'), 200).data).toEqual([]);
+    const status = await fixture.manage('GET', `/agents/device-codes/${agent.code}/status`);
     expect(ok(status, 200).redeemed).toBe(true);
-    const wrong = await desk.manage('PATCH', '/agents/approvals', { isPaused: true });
+    const wrong = await fixture.manage('PATCH', '/agents/approvals', { isPaused: true });
     expect([wrong.status, wrong.headers.allow]).toEqual([405, 'GET']);
   });
 });

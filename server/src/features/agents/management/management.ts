@@ -1,5 +1,5 @@
-// How a platform manages its agents. Every change is a version of the agent's row, which what the agent does
-// leans on, so that it counts from the moment it was committed.
+// Management of agents. Every change increments the version of the agent row, which agent operations require, so
+// a change takes effect when it is committed.
 
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalid } from '../../../kernel/fault.ts';
@@ -12,8 +12,8 @@ import { handle } from '../../../runtime/operation/handle.ts';
 import { customerOf, requireCustomer } from '../../customers/records/index.ts';
 import { END_AGENTS } from '../../customers/registration/index.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
-import { rejectWaiting } from '../actions/approvals.ts';
-import { note } from '../audit.ts';
+import { rejectPendingActions } from '../actions/approvals.ts';
+import { recordAudit } from '../audit.ts';
 import type { AgentParts } from '../parts.ts';
 import {
   accountErrors,
@@ -43,15 +43,15 @@ import {
 } from './management-contract.ts';
 
 export interface ManagementParts extends AgentParts {
-  /** The service word, which device codes begin with. */
+  /** Service name prefix of device codes. */
   word(): string;
 }
 
-/** An agent of the calling platform that was not deleted; NOT_FOUND for every other id. */
+/** An agent of the calling platform that was not deleted. Throws NOT_FOUND. */
 async function agentOf(ctx: Ctx, id: string): Promise<AgentRow> {
   const row = isId(id, 'Agent') ? await ctx.read(agents, id) : undefined;
   if (row?.platform_id !== ctx.caller.platformId || row.deleted_at !== null) {
-    throw new Fault('NOT_FOUND', 'No such agent.');
+    throw new Fault('NOT_FOUND', 'Agent not found.');
   }
   return row;
 }
@@ -72,13 +72,13 @@ async function create(ctx: Ctx, body: Static<(typeof createAgent)['body']>): Pro
     created_at: ctx.now,
     updated_at: ctx.now,
   });
-  note(ctx, row, 'CREATED', { policy: row.policy });
+  recordAudit(ctx, row, 'CREATED', { policy: row.policy });
   return row;
 }
 
 function update(ctx: Ctx, row: AgentRow, body: Static<(typeof updateAgent)['body']>): AgentRow {
   const { name = row.name, isPaused: paused = row.paused } = body;
-  note(ctx, row, 'CHANGED', { paused, renamed: name !== row.name });
+  recordAudit(ctx, row, 'CHANGED', { paused, renamed: name !== row.name });
   return ctx.update(agents, row, { name, paused, updated_at: ctx.now });
 }
 
@@ -95,7 +95,7 @@ async function changePolicy(
   if (errors.length) throw invalid(errors);
   const from = row.policy.spendingLimits.currency;
   const to = policy.spendingLimits.currency;
-  note(ctx, row, 'POLICY_CHANGED', { policy });
+  recordAudit(ctx, row, 'POLICY_CHANGED', { policy });
   return ctx.update(agents, row, {
     policy,
     former_currencies: formerAfter(row.former_currencies, { from, to, now: ctx.now }),
@@ -105,22 +105,22 @@ async function changePolicy(
 
 async function remove(ctx: Ctx, row: AgentRow, reason = 'The agent was deleted.'): Promise<void> {
   await replaceDeviceCodes(ctx, row);
-  await rejectWaiting(ctx, row, reason);
+  await rejectPendingActions(ctx, row, reason);
   ctx.update(agents, row, { deleted_at: ctx.now, token_hash: null, updated_at: ctx.now });
-  note(ctx, row, 'DELETED', { reason });
+  recordAudit(ctx, row, 'DELETED', { reason });
 }
 
-async function anotherCode(ctx: Ctx, row: AgentRow, word: string) {
+async function reissueDeviceCode(ctx: Ctx, row: AgentRow, prefix: string) {
   if (row.token_hash !== null) {
     const reason = 'The agent is connected. Delete it and create another to connect a new program.';
     throw new Fault('CONFLICT', reason);
   }
   ctx.require(agents, row);
   await replaceDeviceCodes(ctx, row);
-  return issueDeviceCode(ctx, row, word);
+  return issueDeviceCode(ctx, row, prefix);
 }
 
-/** What a list's query asks for. */
+/** Filters of a list request. */
 function filtersOf(
   query: Static<(typeof listAgents)['query']>,
   platformId: string,
@@ -133,7 +133,7 @@ function filtersOf(
   if (customerId !== undefined) filters.push({ column: 'customer_id', op: '=', value: customerId });
   if (isPaused !== undefined) filters.push({ column: 'paused', op: '=', value: isPaused });
   if (isConnected === false) filters.push({ column: 'token_hash', op: 'isNull' });
-  // Every hash comes after the empty text, and null does not.
+  // `>= ''` matches every hash and excludes null.
   if (isConnected) filters.push({ column: 'token_hash', op: '>=', value: '' });
   return [...filters, ...timeFilters(query)];
 }
@@ -141,7 +141,7 @@ function filtersOf(
 const codeOperations = ({ word }: ManagementParts) => [
   handle(regenerateAgentDeviceCode, async (ctx, { params }) => ({
     status: 201,
-    body: await anotherCode(ctx, await agentOf(ctx, params.agentId), word()),
+    body: await reissueDeviceCode(ctx, await agentOf(ctx, params.agentId), word()),
   })),
   handle(getAgentDeviceCodeStatus, async (ctx, { params }) => ({
     status: 200,
@@ -149,14 +149,14 @@ const codeOperations = ({ word }: ManagementParts) => [
   })),
   handle(redeemAgentDeviceCode, async (ctx, { params }) => {
     const outcome = await redeemDeviceCode(ctx, params.code);
-    if ('refused' in outcome) return outcome;
+    if ('rejected' in outcome) return outcome;
     const { agent, accessToken } = outcome;
     const { id: agentId, name: agentName, policy } = agent;
     return { status: 200, body: { agentId, agentName, accessToken, policy } };
   }),
 ];
 
-/** What a platform does with its agents, and how a program becomes one. */
+/** Operations of the platform on its agents, and the redemption of device codes. */
 export const agentManagementOperations = (parts: ManagementParts) => [
   handle(createAgent, async (ctx, { body }) => {
     const row = await create(ctx, body);
@@ -189,20 +189,20 @@ export const agentManagementOperations = (parts: ManagementParts) => [
   ...codeOperations(parts),
 ];
 
-const LIVING: Filter<typeof agents> = { column: 'deleted_at', op: 'isNull' };
+const NOT_DELETED: Filter<typeof agents> = { column: 'deleted_at', op: 'isNull' };
 
 /**
- * Stages that one agent of a deleted customer is deleted and what it has waiting is rejected; answers whether
- * there may be more. One at a time, because each may have hundreds waiting.
+ * Deletes one agent of a deleted customer and rejects its pending actions. Returns whether there may be more.
+ * One agent per change set, because each may have hundreds of pending actions.
  */
-export async function endOneAgent(ctx: Ctx, customerId: string): Promise<boolean> {
-  const filters = [{ column: 'customer_id', op: '=', value: customerId } as const, LIVING];
+export async function deleteNextAgent(ctx: Ctx, customerId: string): Promise<boolean> {
+  const filters = [{ column: 'customer_id', op: '=', value: customerId } as const, NOT_DELETED];
   const { rows, hasMore } = await ctx.db.page(agents, { filters, sort: 'asc', limit: 1 });
   for (const row of rows) await remove(ctx, row, 'The customer was deleted.');
   return hasMore;
 }
 
-/** The job that ends the agents of a customer who was deleted. Their tokens have opened nothing since. */
+/** Job that deletes the agents of a deleted customer. Their tokens were revoked with the customer. */
 export const agentJobs = (): JobHandler[] => [
   jobHandler(END_AGENTS, {
     run: async (_runtime, { input }) => {
@@ -210,7 +210,7 @@ export const agentJobs = (): JobHandler[] => [
       return {
         caller: { ...systemCaller(platformId, environment), tokenId },
         async stage(ctx) {
-          if (await endOneAgent(ctx, customerId)) ctx.later(END_AGENTS, input);
+          if (await deleteNextAgent(ctx, customerId)) ctx.later(END_AGENTS, input);
         },
       };
     },

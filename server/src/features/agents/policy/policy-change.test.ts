@@ -1,6 +1,6 @@
 // What becomes of a policy when a part of it changes, and what it may not become.
 import { describe, expect, it } from 'vitest';
-import { agentDesk, policy } from '../../../../test/kit/agents/agents.ts';
+import { agentFixture, policy } from '../../../../test/kit/agents/agents.ts';
 import { customer, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { presentAgent } from '../present.ts';
@@ -9,7 +9,7 @@ import { type AgentRow, agents } from '../store.ts';
 type Json = Record<string, unknown>;
 
 const app = testApp();
-const desk = agentDesk(app);
+const fixture = agentFixture(app);
 
 const fieldsOf = (body: { details: { errors: { field: string }[] } }) =>
   body.details.errors.map((each) => each.field).sort();
@@ -18,8 +18,8 @@ describe('updateAgentPolicy', () => {
   const LIMITS = { currency: 'USD', perTransactionLimit: 10, dailyLimit: 20, monthlyLimit: 30 };
 
   async function changed(before: Json, body: Json) {
-    const { agent } = await desk.unconnected((await desk.holder()).customer.id, before);
-    return ok(await desk.manage('PATCH', `/agents/${agent.id}/policy`, body), 200).policy;
+    const { agent } = await fixture.unconnected((await fixture.holder()).customer.id, before);
+    return ok(await fixture.manage('PATCH', `/agents/${agent.id}/policy`, body), 200).policy;
   }
 
   it.each<[string, Json, Json]>([
@@ -83,11 +83,11 @@ describe('updateAgentPolicy', () => {
   });
 
   it('merges restrictions field by field, and replaces their lists', async () => {
-    const { customer: person, usd, eur } = await desk.holder();
-    const { agent } = await desk.unconnected(person.id);
+    const { customer: person, usd, eur } = await fixture.holder();
+    const { agent } = await fixture.unconnected(person.id);
     const change = async (accountRestrictions: Json) => {
       const path = `/agents/${agent.id}/policy`;
-      const { body } = await desk.manage('PATCH', path, { accountRestrictions });
+      const { body } = await fixture.manage('PATCH', path, { accountRestrictions });
       return body.policy.accountRestrictions;
     };
     const rules = [{ accountId: usd, perTransactionLimit: 5 }];
@@ -107,13 +107,13 @@ describe('updateAgentPolicy', () => {
   });
 
   it('names every bad field at once', async () => {
-    const { agent } = await desk.unconnected((await customer(app)).id);
+    const { agent } = await fixture.unconnected((await customer(app)).id);
     const bad = {
       spendingLimits: { currency: 'XXX', dailyTransactionLimit: -1 },
       accountRestrictions: { allowedAccountIds: ['x'] },
       approvalThresholds: { amount: 5 },
     };
-    const { status, body } = await desk.manage('PATCH', `/agents/${agent.id}/policy`, bad);
+    const { status, body } = await fixture.manage('PATCH', `/agents/${agent.id}/policy`, bad);
     expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(body)).toEqual([
       'accountRestrictions.allowedAccountIds.0',
@@ -121,15 +121,15 @@ describe('updateAgentPolicy', () => {
       'spendingLimits.currency',
       'spendingLimits.dailyTransactionLimit',
     ]);
-    expect((await desk.manage('GET', `/agents/${agent.id}`)).body.policy).toEqual(agent.policy);
+    expect((await fixture.manage('GET', `/agents/${agent.id}`)).body.policy).toEqual(agent.policy);
   });
 
   it('remembers currencies of before while they count', async () => {
-    const { agent } = await desk.unconnected((await customer(app)).id);
+    const { agent } = await fixture.unconnected((await customer(app)).id);
     const inCurrency = async (currency: string, time: string) => {
-      app.world.set(Date.parse(time));
+      app.effects.set(Date.parse(time));
       const path = `/agents/${agent.id}/policy`;
-      ok(await desk.manage('PATCH', path, { spendingLimits: { currency } }), 200);
+      ok(await fixture.manage('PATCH', path, { spendingLimits: { currency } }), 200);
       const [row] = await app.runtime.db.find(agents, { id: agent.id });
       return row?.former_currencies.map((each) => `${each.currency} ${each.until.slice(0, 10)}`);
     };
@@ -141,14 +141,14 @@ describe('updateAgentPolicy', () => {
   });
 
   it('shows what was spent in the currency of before at a rate, and without one nothing of it', async () => {
-    const { customer: person, usd, ...agent } = await desk.agent();
+    const { customer: person, usd, ...agent } = await fixture.agent();
     const payee = await externalAccount(app, person.id, 'USD');
     const source = { accountId: usd };
     const transfer = { source, destination: { accountId: payee.id }, amount: 100_00 };
     ok(await agent.call('POST', '/agents/me/transfer-out', transfer), 201);
     const path = `/agents/${agent.id}/policy`;
     const change = { spendingLimits: { currency: 'EUR' } };
-    const { usage } = ok(await desk.manage('PATCH', path, change), 200);
+    const { usage } = ok(await fixture.manage('PATCH', path, change), 200);
     expect(usage.dailyTransactionCount).toBe(1);
     expect(usage.dailySpend).toBe(usage.monthlySpend);
     expect(usage.dailySpend).toBeGreaterThan(50_00);

@@ -1,4 +1,4 @@
-// What may stand in a policy beyond the shapes of its fields, and how a change is merged into one.
+// Semantic validation of policies beyond their schema, and merging of changes.
 import type { Static } from '@sinclair/typebox';
 import { findCurrency } from '../../../catalog/currencies/currencies.ts';
 import type { FieldError } from '../../../kernel/fault.ts';
@@ -12,8 +12,8 @@ type PolicyChange = Static<typeof AgentPolicyUpdateRequest>;
 type Limits = Policy['spendingLimits'];
 type Restrictions = NonNullable<Policy['accountRestrictions']>;
 
-/** As much of a policy as the client has sent soundly. */
-type Given = Partial<Record<keyof Policy, unknown>>;
+/** A policy of unchecked client input. */
+type PartialPolicy = Partial<Record<keyof Policy, unknown>>;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -21,17 +21,17 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 function currencyErrors(field: string, holder: unknown): FieldError[] {
   const code = isObject(holder) ? holder.currency : undefined;
   if (typeof code !== 'string' || code === '' || findCurrency(code)) return [];
-  return [{ field, message: `${code} is not a currency here` }];
+  return [{ field, message: `${code} is not a supported currency` }];
 }
 
 function thresholdErrors(field: string, threshold: unknown): FieldError[] {
   if (!isObject(threshold) || typeof threshold.amount !== 'number') return [];
   if (threshold.currency !== undefined) return [];
-  return [{ field, message: 'is required with an amount' }];
+  return [{ field, message: 'is required if amount is set' }];
 }
 
-/** Places of the accounts that a policy names, with their ids. */
-function accountsNamed({ accountRestrictions: given }: Given, prefix: string) {
+/** Field paths and ids of the accounts that a policy names. */
+function accountsNamed({ accountRestrictions: given }: PartialPolicy, prefix: string) {
   if (!isObject(given)) return { allowed: [], ruled: [] };
   const listed = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
   const at = `${prefix}accountRestrictions`;
@@ -46,7 +46,7 @@ function accountsNamed({ accountRestrictions: given }: Given, prefix: string) {
   return { allowed, ruled };
 }
 
-/** What is wrong with a policy, or with part of one, whoever it is for. `prefix` stands before its fields. */
+/** Errors of a complete or partial policy, independent of the customer. `prefix` precedes field paths. */
 export function policyErrors(given: unknown, prefix = ''): FieldError[] {
   if (!isObject(given)) return [];
   return [
@@ -55,7 +55,7 @@ export function policyErrors(given: unknown, prefix = ''): FieldError[] {
   ];
 }
 
-/** What is wrong with a whole policy: the same, and what only a part may leave out. */
+/** Errors of a complete policy, including fields that a partial one may omit. */
 export const wholePolicyErrors = (given: unknown, prefix = ''): FieldError[] => [
   ...policyErrors(given, prefix),
   ...(isObject(given)
@@ -63,11 +63,11 @@ export const wholePolicyErrors = (given: unknown, prefix = ''): FieldError[] => 
     : []),
 ];
 
-/** Accounts that a policy names and that are no internal accounts of the customer, or have two rules. */
+/** Errors for accounts that are not internal accounts of the customer or have two rules. */
 export async function accountErrors(
   ctx: Ctx,
   customerId: string,
-  given: Given,
+  given: PartialPolicy,
   prefix = '',
 ): Promise<FieldError[]> {
   const { allowed, ruled } = accountsNamed(given, prefix);
@@ -81,23 +81,23 @@ export async function accountErrors(
     .map(({ field }) => ({ field, message: 'is not an internal account of the customer' }));
   const twice = ruled
     .filter(({ id }, nth) => own.has(id) && ids.indexOf(id) < nth)
-    .map(({ field }) => ({ field, message: 'has a rule already' }));
+    .map(({ field }) => ({ field, message: 'has another rule in this list' }));
   return [...strange, ...twice];
 }
 
-/** The fields that were given, in place of those from before. */
+/** The previous fields overwritten by the changed ones. */
 const merged = <T extends object>(before: T | undefined, change: Partial<T> | undefined) =>
   before || change ? ({ ...before, ...change } as T) : undefined;
 
-/** A policy as it is kept: each permission once. */
+/** A policy in stored form: each permission once. */
 export const keptPolicy = (policy: Policy): Policy => ({
   ...policy,
   permissions: [...new Set(policy.permissions)],
 });
 
 /**
- * A policy after a change. Lists are replaced whole, everything else field by field; null takes a limit
- * away. Numbers stay when the currency of the limits changes.
+ * Merges a change. Lists are replaced, other fields are merged, null removes a limit. Limits are not converted
+ * when their currency changes.
  */
 export function mergePolicy(before: Policy, change: PolicyChange): Policy {
   const { accountRestrictions, approvalThresholds } = change;
@@ -115,8 +115,8 @@ export function mergePolicy(before: Policy, change: PolicyChange): Policy {
 type Former = { currency: string; until: string }[];
 
 /**
- * The currencies that limits were in before, after a change. Only those in which something of the current
- * month may have been spent are kept, each once.
+ * Former currencies of the limits after a change. Keeps each currency with possible spending in the current
+ * month once.
  */
 export function formerAfter(
   former: Former,

@@ -152,7 +152,7 @@ const STRICTER: ((policy: Policy, to: number) => Partial<Policy>)[] = [
     approvalThresholds: { currency: 'EUR', amount: lower(approvalThresholds?.amount, to) },
   }),
 ];
-const RANK = { REFUSED: 0, APPROVAL_REQUIRED: 1, AUTO: 2 };
+const RANK = { REJECTED: 0, APPROVAL_REQUIRED: 1, AUTO: 2 };
 
 describe('whatever the policy', () => {
   it('is the first rule against an act that decides', () => {
@@ -184,7 +184,7 @@ describe('whatever the policy', () => {
           if ('agent' in each) agent = each.agent;
           else if ('next' in each) {
             spent = { ...NOTHING, month: each.next === 'day' ? spent.month : 0n };
-          } else if (evaluate(agent, spent, each.asked).decision !== 'REFUSED') {
+          } else if (evaluate(agent, spent, each.asked).decision !== 'REJECTED') {
             const { amount: much } = each.asked;
             spent = { count: spent.count + 1n, day: spent.day + much, month: spent.month + much };
             const most = agent.policy.spendingLimits;

@@ -242,13 +242,13 @@ describe('evaluate', () => {
       { policy: { spendingLimits: limits({ monthlyLimit: 300_00 }) }, spent: { month: 200_01n } },
     ],
   ])('refuses by %s: %s', (rule, reason, given) => {
-    expect(judge(given)).toEqual({ decision: 'REFUSED', rule, reason });
+    expect(judge(given)).toEqual({ decision: 'REJECTED', rule, reason });
   });
 
   it('never asks about what a limit forbids', () => {
     const asking = { defaultExecutionMode: 'APPROVAL_REQUIRED' } as const;
     expect(judge({ policy: asking, act: { amount: 100_01n } })).toMatchObject({
-      decision: 'REFUSED',
+      decision: 'REJECTED',
       rule: 'PER_TRANSACTION_LIMIT',
     });
   });

@@ -1,5 +1,5 @@
-// What an agent may do, as one pure function: its policy, what it has spent and what it asks for go in, yes,
-// "ask the platform" or no comes out. It knows no clock and no database; amounts come converted.
+// Evaluation of agent policies as a pure function of policy, usage and requested payment. The result is AUTO,
+// APPROVAL_REQUIRED or REJECTED. Amounts are converted by the caller.
 import { formatMoney } from '../../../catalog/currencies/money-format.ts';
 import { add, isLess, type Money } from '../../../kernel/money.ts';
 import type { ActionType } from '../states.ts';
@@ -16,7 +16,7 @@ export type AgentPermission = (typeof AGENT_PERMISSIONS)[number];
 export const EXECUTION_MODES = ['AUTO', 'APPROVAL_REQUIRED'] as const;
 type ExecutionMode = (typeof EXECUTION_MODES)[number];
 
-/** As the API has it; null and absent are the same: no such limit. Amounts in smallest units. */
+/** Same form as in the API. Null and absent both mean no limit. Amounts in minor units. */
 export interface Policy {
   permissions: AgentPermission[];
   defaultExecutionMode: ExecutionMode;
@@ -28,7 +28,7 @@ export interface Policy {
     monthlyLimit?: number | null;
   };
   accountRestrictions?: {
-    /** Internal accounts it may touch; null or absent for all of its customer. */
+    /** Allowed internal accounts; null or absent for all accounts of the customer. */
     allowedAccountIds?: string[] | null;
     accountRules?: {
       accountId: string;
@@ -39,27 +39,27 @@ export interface Policy {
   approvalThresholds?: { currency?: string; amount?: number | null };
 }
 
-/** What an agent has spent, in the currency of its limits: since midnight, and since the first (UTC). */
+/** Usage in the current day and month (UTC), in the currency of the limits. */
 export interface Spent {
   count: bigint;
   day: Money;
   month: Money;
 }
 
-/** What an agent asks for. */
-export interface Act {
+/** The payment that an agent requests. */
+export interface PaymentRequest {
   type: ActionType;
-  /** The internal account that it touches: the source, or where money that is taken in goes. */
+  /** The internal account: the source of a payment, or the destination of a transfer in. */
   accountId: string;
-  /** Another internal account of the customer that the money comes to. */
+  /** Second internal account of the customer, the destination. */
   intoId?: string | undefined;
   /** In the currency of the limits, rounded up. */
   amount: Money;
-  /** In the currency of the threshold, rounded up; null where there is none. */
+  /** In the currency of the threshold, rounded up; null without a threshold. */
   forThreshold: Money | null;
 }
 
-/** The rule that decided; the first that stands against it, in this order. */
+/** Rules in order of evaluation; the first violated rule decides. */
 export type Rule =
   | 'PAUSED'
   | 'PERMISSION'
@@ -75,7 +75,7 @@ export type Rule =
 export type Verdict =
   | { decision: 'AUTO' }
   | { decision: 'APPROVAL_REQUIRED'; rule: Rule }
-  | { decision: 'REFUSED'; rule: Rule; reason: string };
+  | { decision: 'REJECTED'; rule: Rule; reason: string };
 
 export const PERMISSION_FOR: Record<ActionType, AgentPermission> = {
   EXECUTE_QUOTE: 'EXECUTE_QUOTES',
@@ -92,70 +92,71 @@ const limitOf = ({ currency }: Limits, units: number): Money => ({
 });
 
 const most = (limits: Limits, units: number, field: string) =>
-  `move ${formatMoney(limitOf(limits, units))} at the most (${field}).`;
+  `${formatMoney(limitOf(limits, units))} (${field}).`;
 
 const overLimit = (limits: Limits, units: number) =>
-  `One payment of the agent may ${most(limits, units, 'perTransactionLimit')}`;
+  `The limit of the agent per payment is ${most(limits, units, 'perTransactionLimit')}`;
 
-/** What it means that an agent has no room left in a day or month. */
-export const overUsage = {
+/** Reasons for a used-up daily or monthly limit. */
+export const usageLimitReasons = {
   DAILY_TRANSACTION_LIMIT: ({ dailyTransactionLimit = 0 }: Limits) =>
-    `The agent may make ${dailyTransactionLimit} payments a day (UTC) at the most ` +
+    `The limit of the agent per day (UTC) is ${dailyTransactionLimit} payments ` +
     '(dailyTransactionLimit).',
   DAILY_LIMIT: (limits: Limits) =>
-    `In one day (UTC) the agent may ${most(limits, limits.dailyLimit ?? 0, 'dailyLimit')}`,
+    `The limit of the agent per day (UTC) is ${most(limits, limits.dailyLimit ?? 0, 'dailyLimit')}`,
   MONTHLY_LIMIT: (limits: Limits) =>
-    `In one month (UTC) the agent may ${most(limits, limits.monthlyLimit ?? 0, 'monthlyLimit')}`,
+    `The limit of the agent per month (UTC) is ${most(limits, limits.monthlyLimit ?? 0, 'monthlyLimit')}`,
 } satisfies Partial<Record<Rule, (limits: Limits) => string>>;
 
 const isOver = (limits: Limits, money: Money, units: number | null | undefined) =>
   typeof units === 'number' && isLess(limitOf(limits, units), money);
 
-export type Refusal = Extract<Verdict, { decision: 'REFUSED' }>;
+export type Rejection = Extract<Verdict, { decision: 'REJECTED' }>;
 
-export const against = (rule: Rule, reason: string): Refusal => ({
-  decision: 'REFUSED',
+export const rejection = (rule: Rule, reason: string): Rejection => ({
+  decision: 'REJECTED',
   rule,
   reason,
 });
 
-export const notItsAccount = (): Refusal =>
-  against('ACCOUNT', 'The policy of the agent does not allow this account.');
+export const accountNotAllowed = (): Rejection =>
+  rejection('ACCOUNT', 'The policy of the agent does not allow this account.');
 
 /**
- * What stands against its doing anything of the kind, whatever it is about; undefined where nothing does.
- * Asked before anything is looked up. A paused agent may still read.
+ * The rejection by pause or missing permission, independent of the payment. Evaluated before any lookup. A
+ * paused agent may read.
  */
-export function outright(
+export function generalRejection(
   { paused, policy }: { paused: boolean; policy: Policy },
   permission: AgentPermission | undefined,
   { reads = false }: { reads?: boolean } = {},
-): Refusal | undefined {
-  if (paused && !reads) return against('PAUSED', 'The agent is paused.');
+): Rejection | undefined {
+  if (paused && !reads) return rejection('PAUSED', 'The agent is paused.');
   if (!permission || policy.permissions.includes(permission)) return undefined;
-  return against('PERMISSION', `The policy of the agent lacks the permission ${permission}.`);
+  return rejection('PERMISSION', `The policy of the agent lacks the permission ${permission}.`);
 }
 
-/** Whether it may be done at all; the first rule against it. */
-function forbidding(
+/** The first violated rule; undefined if none is. */
+function firstRejection(
   agent: { paused: boolean; policy: Policy },
   spent: Spent,
-  act: Act,
-): Refusal | undefined {
-  const no = outright(agent, PERMISSION_FOR[act.type]);
+  act: PaymentRequest,
+): Rejection | undefined {
+  const no = generalRejection(agent, PERMISSION_FOR[act.type]);
   if (no) return no;
   const { policy } = agent;
   const { spendingLimits: limits, accountRestrictions } = policy;
   const allowed = accountRestrictions?.allowedAccountIds;
   const touched = [act.accountId, act.intoId ?? act.accountId];
   if (allowed && !touched.every((id) => allowed.includes(id))) {
-    return notItsAccount();
+    return accountNotAllowed();
   }
   const ofOne = ruleFor(policy, act)?.perTransactionLimit ?? limits.perTransactionLimit;
   if (isOver(limits, act.amount, ofOne)) {
-    return against('PER_TRANSACTION_LIMIT', overLimit(limits, ofOne));
+    return rejection('PER_TRANSACTION_LIMIT', overLimit(limits, ofOne));
   }
-  const usage = (rule: keyof typeof overUsage) => against(rule, overUsage[rule](limits));
+  const usage = (rule: keyof typeof usageLimitReasons) =>
+    rejection(rule, usageLimitReasons[rule](limits));
   const { dailyTransactionLimit: count, dailyLimit, monthlyLimit } = limits;
   if (typeof count === 'number' && spent.count >= BigInt(count)) {
     return usage('DAILY_TRANSACTION_LIMIT');
@@ -165,29 +166,29 @@ function forbidding(
   return undefined;
 }
 
-/** The amount above which the platform is asked, in the currency of the limits unless it has its own. */
+/** The approval threshold, by default in the currency of the limits. */
 export function thresholdOf({ approvalThresholds, spendingLimits }: Policy): Money | undefined {
   if (typeof approvalThresholds?.amount !== 'number') return undefined;
   const { amount, currency } = approvalThresholds;
   return { currency: currency ?? spendingLimits.currency, amount: BigInt(amount) };
 }
 
-const ruleFor = ({ accountRestrictions }: Policy, { accountId }: Act) =>
+const ruleFor = ({ accountRestrictions }: Policy, { accountId }: PaymentRequest) =>
   accountRestrictions?.accountRules?.find((rule) => rule.accountId === accountId);
 
-/** An amount that could not be told in the currency of the threshold counts as above it. */
-function aboveThreshold(policy: Policy, { forThreshold }: Act): boolean {
+/** An amount that could not be converted to the currency of the threshold counts as above it. */
+function aboveThreshold(policy: Policy, { forThreshold }: PaymentRequest): boolean {
   const threshold = thresholdOf(policy);
   return threshold !== undefined && (forThreshold === null || isLess(threshold, forThreshold));
 }
 
-/** Judges one act. A breach of a limit is refused and never put to the platform. */
+/** Evaluates one payment. A violated limit is a rejection and never becomes an approval request. */
 export function evaluate(
   agent: { paused: boolean; policy: Policy },
   spent: Spent,
-  act: Act,
+  act: PaymentRequest,
 ): Verdict {
-  const refusal = forbidding(agent, spent, act);
+  const refusal = firstRejection(agent, spent, act);
   if (refusal) return refusal;
   const { policy } = agent;
   const mode = ruleFor(policy, act)?.executionMode ?? policy.defaultExecutionMode;

@@ -11,9 +11,9 @@ let second: ReturnType<typeof secondProcess>;
 beforeAll(() => {
   second = secondProcess(app);
 });
-let desk: ReturnType<typeof spenders>;
+let fixture: ReturnType<typeof spenders>;
 beforeAll(() => {
-  desk = spenders(app);
+  fixture = spenders(app);
 });
 afterAll(() => second.close());
 
@@ -29,18 +29,18 @@ describe.each([
     ['monthlyLimit', { monthlyLimit: 100_50 }],
     ['dailyTransactionLimit', { dailyTransactionLimit: 100 }],
   ])('exactly what %s has room for passes', async (rule, limits) => {
-    const id = await desk.agentWith(limits);
-    const all = await desk.crowd(id, times(200, 1_00n), runtimes());
+    const id = await fixture.agentWith(limits);
+    const all = await fixture.crowd(id, times(200, 1_00n), runtimes());
     expect(all.filter(isPaid)).toHaveLength(100);
     expect(refusals(all)).toEqual(new Set([rule]));
-    expect(await desk.spent(id)).toEqual({ count: 100n, day: 100_00n, month: 100_00n });
+    expect(await fixture.spent(id)).toEqual({ count: 100n, day: 100_00n, month: 100_00n });
   });
 
   it('what is refused of different amounts had no room', async () => {
-    const id = await desk.agentWith({ dailyLimit: 500_00 });
+    const id = await fixture.agentWith({ dailyLimit: 500_00 });
     const amounts = times(200, 0n).map((_, at) => BigInt(1 + ((at * 37) % 90)) * 10n);
-    const all = await desk.crowd(id, amounts, runtimes());
-    const { day } = await desk.spent(id);
+    const all = await fixture.crowd(id, amounts, runtimes());
+    const { day } = await fixture.spent(id);
     expect(day).toBe(
       amounts.reduce((sum, much, at) => (isPaid(all[at] as Paid) ? sum + much : sum), 0n),
     );
@@ -50,9 +50,9 @@ describe.each([
   });
 
   it('a limit that is lowered meanwhile holds from its commit on', async () => {
-    const id = await desk.agentWith({ dailyLimit: 150_00 });
-    const paying = desk.crowd(id, times(200, 1_00n), runtimes());
-    const lowered = desk.change(id, { dailyLimit: 40_00 });
+    const id = await fixture.agentWith({ dailyLimit: 150_00 });
+    const paying = fixture.crowd(id, times(200, 1_00n), runtimes());
+    const lowered = fixture.change(id, { dailyLimit: 40_00 });
     const [all] = await Promise.all([paying, lowered]);
     const before = all.filter(
       (paid) => isPaid(paid) && (paid as { version: number }).version === 1,
@@ -60,41 +60,41 @@ describe.each([
     const most = Math.max(before.length, 40);
     expect(all.filter(isPaid)).toHaveLength(most);
     expect(refusals(all)).toEqual(new Set(['dailyLimit']));
-    expect((await desk.spent(id)).count).toBe(BigInt(most));
+    expect((await fixture.spent(id)).count).toBe(BigInt(most));
   });
 
   it('an agent that is paused meanwhile pays no more', async () => {
-    const id = await desk.agentWith({ dailyLimit: 1_000_00 });
-    const paying = desk.crowd(id, times(200, 1_00n), runtimes());
-    await desk.change(id, {}, { paused: true });
-    const { count } = await desk.spent(id);
+    const id = await fixture.agentWith({ dailyLimit: 1_000_00 });
+    const paying = fixture.crowd(id, times(200, 1_00n), runtimes());
+    await fixture.change(id, {}, { paused: true });
+    const { count } = await fixture.spent(id);
     const all = await paying;
     expect(all.filter(isPaid)).toHaveLength(Number(count));
-    expect(await desk.pay(id, 1n)).toBe('The agent is paused.');
-    expect((await desk.spent(id)).count).toBe(count);
+    expect(await fixture.pay(id, 1n)).toBe('The agent is paused.');
+    expect((await fixture.spent(id)).count).toBe(count);
   });
 
   it('what comes back meanwhile is there again, and no more', async () => {
-    const id = await desk.agentWith({ dailyLimit: 100_00 });
-    const first = await desk.crowd(id, times(20, 5_00n), runtimes());
+    const id = await fixture.agentWith({ dailyLimit: 100_00 });
+    const first = await fixture.crowd(id, times(20, 5_00n), runtimes());
     expect(first.filter(isPaid)).toHaveLength(20);
     const [next] = await Promise.all([
-      desk.crowd(id, times(200, 1_00n), runtimes()),
-      ...first.slice(0, 10).map((paid) => desk.giveBack(paid)),
+      fixture.crowd(id, times(200, 1_00n), runtimes()),
+      ...first.slice(0, 10).map((paid) => fixture.giveBack(paid)),
     ]);
-    const { day } = await desk.spent(id);
+    const { day } = await fixture.spent(id);
     expect(day).toBe(50_00n + BigInt(next.filter(isPaid).length) * 1_00n);
     expect(day).toBeLessThanOrEqual(100_00n);
-    await desk.crowd(id, times(200, 1_00n), runtimes());
-    expect((await desk.spent(id)).day).toBe(100_00n);
+    await fixture.crowd(id, times(200, 1_00n), runtimes());
+    expect((await fixture.spent(id)).day).toBe(100_00n);
   });
 
   it('the limit is what is left of it after the currency changed', async () => {
-    const id = await desk.agentWith({ dailyLimit: 100_00 });
-    desk.rates['USD EUR'] = { num: 1n, den: 2n };
-    await desk.pay(id, 60_00n);
-    await desk.change(id, { currency: 'EUR' });
-    const all = await desk.crowd(id, times(200, 1_00n), runtimes());
+    const id = await fixture.agentWith({ dailyLimit: 100_00 });
+    fixture.rates['USD EUR'] = { num: 1n, den: 2n };
+    await fixture.pay(id, 60_00n);
+    await fixture.change(id, { currency: 'EUR' });
+    const all = await fixture.crowd(id, times(200, 1_00n), runtimes());
     expect(all.filter(isPaid)).toHaveLength(70);
     expect(refusals(all)).toEqual(new Set(['dailyLimit']));
   });

@@ -17,16 +17,16 @@ import { convertedUp, countSpending } from './usage.ts';
 const DAY_MS = 86_400_000;
 
 const app = testApp();
-let desk: ReturnType<typeof spenders>;
+let fixture: ReturnType<typeof spenders>;
 beforeAll(() => {
-  desk = spenders(app);
+  fixture = spenders(app);
 });
 
-const midnight = () => app.world.set(app.world.now() - (app.world.now() % DAY_MS) + DAY_MS);
+const midnight = () => app.effects.set(app.effects.now() - (app.effects.now() % DAY_MS) + DAY_MS);
 
 describe('what an agent spends', () => {
   it('comes back by itself from a payment that fails', async () => {
-    const id = await desk.agentWith({
+    const id = await fixture.agentWith({
       dailyLimit: 250_00,
       dailyTransactionLimit: 3,
       monthlyLimit: 250_00,
@@ -41,7 +41,7 @@ describe('what an agent spends', () => {
         await app.call('POST', '/quotes', quoteBody(account.id, target, 100_00)),
         201,
       );
-      const paid = await desk.pay(id, 100_00n, {
+      const paid = await fixture.pay(id, 100_00n, {
         start: async (ctx) => {
           const row = await currentOf(ctx, quote.transactionId, asOutgoing);
           await startPayment(ctx, row);
@@ -53,152 +53,162 @@ describe('what an agent spends', () => {
       return isPaid(paid) ? status : paid;
     };
     expect(await run(bad.id)).toBe('FAILED');
-    expect(await desk.spent(id)).toEqual({ count: 1n, day: 0n, month: 0n });
+    expect(await fixture.spent(id)).toEqual({ count: 1n, day: 0n, month: 0n });
     expect(await run(good.id)).toBe('COMPLETED');
     expect(await run(bad.id)).toBe('FAILED');
-    expect(await desk.spent(id)).toEqual({ count: 3n, day: 100_00n, month: 100_00n });
+    expect(await fixture.spent(id)).toEqual({ count: 3n, day: 100_00n, month: 100_00n });
     expect(await run(good.id)).toBe('dailyTransactionLimit');
   });
 
   it('is counted for its day and month, and as a payment', async () => {
-    const id = await desk.agentWith({
+    const id = await fixture.agentWith({
       dailyLimit: 100_00,
       dailyTransactionLimit: 9,
       monthlyLimit: 500_00,
     });
-    expect(await desk.spent(id)).toEqual({ count: 0n, day: 0n, month: 0n });
-    await desk.pay(id, 60_00n);
-    await desk.pay(id, 15_00n);
-    expect(await desk.spent(id)).toEqual({ count: 2n, day: 75_00n, month: 75_00n });
-    expect(await desk.accountsOf(id)).toEqual([
-      { id: `volume:${id}:USD:2026-01`, currency: 'volume.USD', balance: -75_00n, floor: -500_00n },
+    expect(await fixture.spent(id)).toEqual({ count: 0n, day: 0n, month: 0n });
+    await fixture.pay(id, 60_00n);
+    await fixture.pay(id, 15_00n);
+    expect(await fixture.spent(id)).toEqual({ count: 2n, day: 75_00n, month: 75_00n });
+    expect(await fixture.accountsOf(id)).toEqual([
       {
-        id: `volume:${id}:USD:2026-01-05`,
-        currency: 'volume.USD',
+        id: `velocity:${id}:USD:2026-01`,
+        currency: 'velocity.USD',
+        balance: -75_00n,
+        floor: -500_00n,
+      },
+      {
+        id: `velocity:${id}:USD:2026-01-05`,
+        currency: 'velocity.USD',
         balance: -75_00n,
         floor: -100_00n,
       },
-      { id: `volume:${id}:count:2026-01-05`, currency: 'volume.count', balance: -2n, floor: -9n },
+      {
+        id: `velocity:${id}:count:2026-01-05`,
+        currency: 'velocity.count',
+        balance: -2n,
+        floor: -9n,
+      },
     ]);
-    expect(await desk.pay(id, 25_01n)).toBe('dailyLimit');
-    expect(isPaid(await desk.pay(id, 25_00n))).toBe(true);
+    expect(await fixture.pay(id, 25_01n)).toBe('dailyLimit');
+    expect(isPaid(await fixture.pay(id, 25_00n))).toBe(true);
   });
 
   it('is counted without limits too, and held to one that is set later', async () => {
-    const id = await desk.agentWith({ dailyLimit: null });
-    await desk.pay(id, 80_00n);
-    expect((await desk.accountsOf(id)).map((each) => each.floor)).toEqual([null, null, null]);
-    await desk.change(id, { dailyLimit: 100_00 });
-    expect(await desk.pay(id, 20_01n)).toBe('dailyLimit');
-    expect(isPaid(await desk.pay(id, 20_00n))).toBe(true);
-    await desk.change(id, { dailyLimit: null, monthlyLimit: 100_00 });
-    expect(await desk.pay(id, 1n)).toBe('monthlyLimit');
-    await desk.change(id, { monthlyLimit: null });
-    expect(isPaid(await desk.pay(id, 10_000_00n))).toBe(true);
-    expect((await desk.accountsOf(id)).map((each) => each.floor)).toEqual([null, null, null]);
+    const id = await fixture.agentWith({ dailyLimit: null });
+    await fixture.pay(id, 80_00n);
+    expect((await fixture.accountsOf(id)).map((each) => each.floor)).toEqual([null, null, null]);
+    await fixture.change(id, { dailyLimit: 100_00 });
+    expect(await fixture.pay(id, 20_01n)).toBe('dailyLimit');
+    expect(isPaid(await fixture.pay(id, 20_00n))).toBe(true);
+    await fixture.change(id, { dailyLimit: null, monthlyLimit: 100_00 });
+    expect(await fixture.pay(id, 1n)).toBe('monthlyLimit');
+    await fixture.change(id, { monthlyLimit: null });
+    expect(isPaid(await fixture.pay(id, 10_000_00n))).toBe(true);
+    expect((await fixture.accountsOf(id)).map((each) => each.floor)).toEqual([null, null, null]);
   });
 
   it('is each agent’s own', async () => {
     const [one, two] = [
-      await desk.agentWith({ dailyLimit: 10_00 }),
-      await desk.agentWith({ dailyLimit: 10_00 }),
+      await fixture.agentWith({ dailyLimit: 10_00 }),
+      await fixture.agentWith({ dailyLimit: 10_00 }),
     ];
-    await desk.pay(one, 10_00n);
-    expect(await desk.pay(one, 1n)).toBe('dailyLimit');
-    expect(isPaid(await desk.pay(two, 10_00n))).toBe(true);
+    await fixture.pay(one, 10_00n);
+    expect(await fixture.pay(one, 1n)).toBe('dailyLimit');
+    expect(isPaid(await fixture.pay(two, 10_00n))).toBe(true);
   });
 
   it('begins again at midnight and on the first, in Greenwich', async () => {
     const limits = { dailyLimit: 100_00, dailyTransactionLimit: 2, monthlyLimit: 150_00 };
-    app.world.set(Date.UTC(2026, 0, 30, 23, 59, 59, 999));
-    const id = await desk.agentWith(limits);
-    await desk.pay(id, 50_00n);
-    await desk.pay(id, 50_00n);
-    expect(await desk.pay(id, 1n)).toBe('dailyTransactionLimit');
+    app.effects.set(Date.UTC(2026, 0, 30, 23, 59, 59, 999));
+    const id = await fixture.agentWith(limits);
+    await fixture.pay(id, 50_00n);
+    await fixture.pay(id, 50_00n);
+    expect(await fixture.pay(id, 1n)).toBe('dailyTransactionLimit');
     midnight();
-    expect(await desk.spent(id)).toEqual({ count: 0n, day: 0n, month: 100_00n });
-    await desk.pay(id, 50_00n);
-    expect(await desk.pay(id, 1n)).toBe('monthlyLimit');
-    app.world.set(Date.UTC(2026, 1, 1) - 1);
-    expect(await desk.pay(id, 1n)).toBe('monthlyLimit');
-    app.world.set(Date.UTC(2026, 1, 1));
-    expect(await desk.spent(id)).toEqual({ count: 0n, day: 0n, month: 0n });
-    expect(isPaid(await desk.pay(id, 100_00n))).toBe(true);
-    expect(await desk.pay(id, 1n)).toBe('dailyLimit');
+    expect(await fixture.spent(id)).toEqual({ count: 0n, day: 0n, month: 100_00n });
+    await fixture.pay(id, 50_00n);
+    expect(await fixture.pay(id, 1n)).toBe('monthlyLimit');
+    app.effects.set(Date.UTC(2026, 1, 1) - 1);
+    expect(await fixture.pay(id, 1n)).toBe('monthlyLimit');
+    app.effects.set(Date.UTC(2026, 1, 1));
+    expect(await fixture.spent(id)).toEqual({ count: 0n, day: 0n, month: 0n });
+    expect(isPaid(await fixture.pay(id, 100_00n))).toBe(true);
+    expect(await fixture.pay(id, 1n)).toBe('dailyLimit');
   });
 
   it('comes back with a refund, once, to the day and month that it was of; the count stays', async () => {
-    app.world.set(Date.UTC(2026, 2, 31, 12));
-    const id = await desk.agentWith({
+    app.effects.set(Date.UTC(2026, 2, 31, 12));
+    const id = await fixture.agentWith({
       dailyLimit: 100_00,
       dailyTransactionLimit: 2,
       monthlyLimit: 100_00,
     });
-    const first = await desk.pay(id, 100_00n);
-    await desk.giveBack(first);
-    await expect(desk.giveBack(first)).rejects.toThrow('ledger_transfers_pkey');
-    expect(await desk.spent(id)).toEqual({ count: 1n, day: 0n, month: 0n });
-    const other = await desk.pay(id, 100_00n);
+    const first = await fixture.pay(id, 100_00n);
+    await fixture.giveBack(first);
+    await expect(fixture.giveBack(first)).rejects.toThrow('ledger_transfers_pkey');
+    expect(await fixture.spent(id)).toEqual({ count: 1n, day: 0n, month: 0n });
+    const other = await fixture.pay(id, 100_00n);
     expect(isPaid(other)).toBe(true);
     midnight();
-    await desk.pay(id, 100_00n);
-    await desk.giveBack(other);
-    expect(await desk.spent(id)).toEqual({ count: 1n, day: 100_00n, month: 100_00n });
-    expect(await desk.pay(id, 1n)).toBe('dailyLimit');
+    await fixture.pay(id, 100_00n);
+    await fixture.giveBack(other);
+    expect(await fixture.spent(id)).toEqual({ count: 1n, day: 100_00n, month: 100_00n });
+    expect(await fixture.pay(id, 1n)).toBe('dailyLimit');
     const steps = await app.runtime.db.query(
       'select step, amount from ledger_transfers where transaction_id = $1 order by step',
       [idOf(other)],
     );
     expect(steps).toEqual([
       { step: 'count.agent', amount: 1n },
-      { step: 'refund.volume.agent.day', amount: 100_00n },
-      { step: 'refund.volume.agent.month', amount: 100_00n },
-      { step: 'volume.agent.day', amount: 100_00n },
-      { step: 'volume.agent.month', amount: 100_00n },
+      { step: 'refund.velocity.agent.day', amount: 100_00n },
+      { step: 'refund.velocity.agent.month', amount: 100_00n },
+      { step: 'velocity.agent.day', amount: 100_00n },
+      { step: 'velocity.agent.month', amount: 100_00n },
     ]);
   });
 
   it('is decided once more where the commit finds no room', async () => {
-    const id = await desk.agentWith({ dailyLimit: 100_00 });
-    const agent = await desk.rowOf(id);
+    const id = await fixture.agentWith({ dailyLimit: 100_00 });
+    const agent = await fixture.rowOf(id);
     const before: Paid[] = [];
     await app.operate(async (ctx) => {
-      if (before.length) await desk.giveBack(before[0] as Paid);
-      else before.push(await desk.pay(id, 60_00n));
+      if (before.length) await fixture.giveBack(before[0] as Paid);
+      else before.push(await fixture.pay(id, 60_00n));
       const amount = { currency: 'USD', amount: 50_00n };
       const payment = { transactionId: 'Transaction:decided-twice', amount };
-      await countSpending(ctx, desk.parts, agent, payment);
+      await countSpending(ctx, fixture.parts, agent, payment);
     });
     expect(before.map(isPaid)).toEqual([true]);
-    expect(await desk.spent(id)).toEqual({ count: 2n, day: 50_00n, month: 50_00n });
+    expect(await fixture.spent(id)).toEqual({ count: 2n, day: 50_00n, month: 50_00n });
   });
 
   it('follows its limits when they change', async () => {
-    const id = await desk.agentWith({ dailyLimit: 100_00 });
-    const first = await desk.pay(id, 60_00n);
-    await desk.change(id, { dailyLimit: 200_00 });
-    expect(isPaid(await desk.pay(id, 140_00n))).toBe(true);
-    await desk.change(id, { dailyLimit: 150_00 });
-    expect(await desk.pay(id, 1n)).toBe('dailyLimit');
-    await desk.giveBack(first);
+    const id = await fixture.agentWith({ dailyLimit: 100_00 });
+    const first = await fixture.pay(id, 60_00n);
+    await fixture.change(id, { dailyLimit: 200_00 });
+    expect(isPaid(await fixture.pay(id, 140_00n))).toBe(true);
+    await fixture.change(id, { dailyLimit: 150_00 });
+    expect(await fixture.pay(id, 1n)).toBe('dailyLimit');
+    await fixture.giveBack(first);
     // 200.00 were spent, 60.00 came back: 10.00 are left of 150.00.
-    const crowded = await desk.crowd(id, Array(20).fill(1_00n), [app.runtime]);
+    const crowded = await fixture.crowd(id, Array(20).fill(1_00n), [app.runtime]);
     expect(crowded.filter(isPaid)).toHaveLength(10);
   });
 
   it('goes by no limit of a policy that was changed meanwhile', async () => {
-    const id = await desk.agentWith({ dailyLimit: 100_00 });
-    const stale = await desk.rowOf(id);
-    await desk.change(id, { dailyLimit: 20_00 });
-    expect(isPaid(await desk.pay(id, 5_00n))).toBe(true);
+    const id = await fixture.agentWith({ dailyLimit: 100_00 });
+    const stale = await fixture.rowOf(id);
+    await fixture.change(id, { dailyLimit: 20_00 });
+    expect(isPaid(await fixture.pay(id, 5_00n))).toBe(true);
     const late = app.operate((ctx) =>
-      countSpending(ctx, desk.parts, stale, {
+      countSpending(ctx, fixture.parts, stale, {
         transactionId: 'Transaction:late',
         amount: { currency: 'USD', amount: 50_00n },
       }),
     );
     await expect(late).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    const day = (await desk.accountsOf(id)).find((each) =>
+    const day = (await fixture.accountsOf(id)).find((each) =>
       String(each.id).includes(':USD:2026-04-01'),
     );
     expect(day).toMatchObject({ balance: -5_00n, floor: -20_00n });
@@ -208,17 +218,17 @@ describe('what an agent spends', () => {
 describe('limits in another currency', () => {
   const convert = (amount: bigint, from: string, to: string) =>
     app.operate(async (ctx) => {
-      const converted = await convertedUp(ctx, desk.parts, { currency: from, amount }, to);
+      const converted = await convertedUp(ctx, fixture.parts, { currency: from, amount }, to);
       expect(converted.currency).toBe(to);
       return converted.amount;
     });
 
   it('take an amount at the rate of the moment, rounded up', async () => {
     expect(await convert(101n, 'USD', 'USD')).toBe(101n);
-    desk.rates['USD EUR'] = { num: 9n, den: 10n };
+    fixture.rates['USD EUR'] = { num: 9n, den: 10n };
     expect(await convert(100n, 'USD', 'EUR')).toBe(90n);
     expect(await convert(101n, 'USD', 'EUR')).toBe(91n);
-    desk.rates['USD BTC'] = { num: 1n, den: 1_000_000n };
+    fixture.rates['USD BTC'] = { num: 1n, den: 1_000_000n };
     expect(await convert(1n, 'USD', 'BTC')).toBe(1n);
     await expect(convert(1n, 'EUR', 'USD')).rejects.toMatchObject({
       code: 'QUOTE_RATE_UNAVAILABLE',
@@ -227,88 +237,88 @@ describe('limits in another currency', () => {
   });
 
   it('count every payment in their own', async () => {
-    const id = await desk.agentWith({ dailyLimit: 100_00 });
-    desk.rates['EUR USD'] = { num: 11n, den: 10n };
-    await desk.pay(id, 50_00n, { currency: 'EUR' });
-    expect(await desk.spent(id)).toEqual({ count: 1n, day: 55_00n, month: 55_00n });
-    expect(await desk.pay(id, 40_91n, { currency: 'EUR' })).toBe('dailyLimit');
-    expect(isPaid(await desk.pay(id, 40_90n, { currency: 'EUR' }))).toBe(true);
-    expect(isPaid(await desk.pay(id, 1n, { currency: 'USD' }))).toBe(true);
-    expect(await desk.spent(id)).toEqual({ count: 3n, day: 100_00n, month: 100_00n });
+    const id = await fixture.agentWith({ dailyLimit: 100_00 });
+    fixture.rates['EUR USD'] = { num: 11n, den: 10n };
+    await fixture.pay(id, 50_00n, { currency: 'EUR' });
+    expect(await fixture.spent(id)).toEqual({ count: 1n, day: 55_00n, month: 55_00n });
+    expect(await fixture.pay(id, 40_91n, { currency: 'EUR' })).toBe('dailyLimit');
+    expect(isPaid(await fixture.pay(id, 40_90n, { currency: 'EUR' }))).toBe(true);
+    expect(isPaid(await fixture.pay(id, 1n, { currency: 'USD' }))).toBe(true);
+    expect(await fixture.spent(id)).toEqual({ count: 3n, day: 100_00n, month: 100_00n });
   });
 
   it('count on what was spent before the currency changed', async () => {
-    app.world.set(Date.UTC(2026, 5, 10, 9));
-    const id = await desk.agentWith({ dailyLimit: 100_00, monthlyLimit: 1_000_00 });
-    desk.rates['USD EUR'] = { num: 9n, den: 10n };
-    const first = await desk.pay(id, 60_00n);
-    await desk.pay(id, 1n);
-    await desk.change(id, { currency: 'EUR' });
-    expect(await desk.spent(id)).toEqual({ count: 2n, day: 54_01n, month: 54_01n });
-    expect(await desk.pay(id, 46_00n)).toBe('dailyLimit');
-    expect(isPaid(await desk.pay(id, 20_00n))).toBe(true);
-    const floors = (await desk.accountsOf(id)).map(({ id: name, floor }) => [
+    app.effects.set(Date.UTC(2026, 5, 10, 9));
+    const id = await fixture.agentWith({ dailyLimit: 100_00, monthlyLimit: 1_000_00 });
+    fixture.rates['USD EUR'] = { num: 9n, den: 10n };
+    const first = await fixture.pay(id, 60_00n);
+    await fixture.pay(id, 1n);
+    await fixture.change(id, { currency: 'EUR' });
+    expect(await fixture.spent(id)).toEqual({ count: 2n, day: 54_01n, month: 54_01n });
+    expect(await fixture.pay(id, 46_00n)).toBe('dailyLimit');
+    expect(isPaid(await fixture.pay(id, 20_00n))).toBe(true);
+    const floors = (await fixture.accountsOf(id)).map(({ id: name, floor }) => [
       String(name).replace(`${id}:`, ''),
       floor,
     ]);
     expect(floors).toEqual([
-      ['volume:EUR:2026-06', -945_99n],
-      ['volume:EUR:2026-06-10', -45_99n],
-      ['volume:USD:2026-06', -1_000_00n],
-      ['volume:USD:2026-06-10', -100_00n],
-      ['volume:count:2026-06-10', null],
+      ['velocity:EUR:2026-06', -945_99n],
+      ['velocity:EUR:2026-06-10', -45_99n],
+      ['velocity:USD:2026-06', -1_000_00n],
+      ['velocity:USD:2026-06-10', -100_00n],
+      ['velocity:count:2026-06-10', null],
     ]);
     // The rate moves, and what was spent with it.
-    desk.rates['USD EUR'] = { num: 5n, den: 10n };
-    expect(await desk.spent(id)).toEqual({ count: 3n, day: 50_01n, month: 50_01n });
-    expect(isPaid(await desk.pay(id, 45_00n))).toBe(true);
-    expect(await desk.pay(id, 5_00n)).toBe('dailyLimit');
+    fixture.rates['USD EUR'] = { num: 5n, den: 10n };
+    expect(await fixture.spent(id)).toEqual({ count: 3n, day: 50_01n, month: 50_01n });
+    expect(isPaid(await fixture.pay(id, 45_00n))).toBe(true);
+    expect(await fixture.pay(id, 5_00n)).toBe('dailyLimit');
     // What came back of it does no longer count.
-    await desk.giveBack(first);
-    expect(await desk.spent(id)).toEqual({ count: 4n, day: 65_01n, month: 65_01n });
-    expect(await desk.pay(id, 35_00n)).toBe('dailyLimit');
-    expect(isPaid(await desk.pay(id, 34_99n))).toBe(true);
+    await fixture.giveBack(first);
+    expect(await fixture.spent(id)).toEqual({ count: 4n, day: 65_01n, month: 65_01n });
+    expect(await fixture.pay(id, 35_00n)).toBe('dailyLimit');
+    expect(isPaid(await fixture.pay(id, 34_99n))).toBe(true);
   });
 
   it('count it for its day, and for its month', async () => {
-    app.world.set(Date.UTC(2026, 6, 30, 9));
-    const id = await desk.agentWith({ dailyLimit: 100_00, monthlyLimit: 150_00 });
-    desk.rates['USD EUR'] = { num: 1n, den: 1n };
-    await desk.pay(id, 70_00n);
-    await desk.change(id, { currency: 'EUR' });
+    app.effects.set(Date.UTC(2026, 6, 30, 9));
+    const id = await fixture.agentWith({ dailyLimit: 100_00, monthlyLimit: 150_00 });
+    fixture.rates['USD EUR'] = { num: 1n, den: 1n };
+    await fixture.pay(id, 70_00n);
+    await fixture.change(id, { currency: 'EUR' });
     midnight();
-    expect(await desk.spent(id)).toEqual({ count: 0n, day: 0n, month: 70_00n });
-    expect(await desk.pay(id, 80_01n)).toBe('monthlyLimit');
-    expect(isPaid(await desk.pay(id, 50_00n))).toBe(true);
+    expect(await fixture.spent(id)).toEqual({ count: 0n, day: 0n, month: 70_00n });
+    expect(await fixture.pay(id, 80_01n)).toBe('monthlyLimit');
+    expect(isPaid(await fixture.pay(id, 50_00n))).toBe(true);
     midnight();
-    expect(await desk.spent(id)).toEqual({ count: 0n, day: 0n, month: 0n });
-    expect(isPaid(await desk.pay(id, 100_00n))).toBe(true);
+    expect(await fixture.spent(id)).toEqual({ count: 0n, day: 0n, month: 0n });
+    expect(isPaid(await fixture.pay(id, 100_00n))).toBe(true);
   });
 
   it('count nothing twice when the currency changes back', async () => {
-    const id = await desk.agentWith({ dailyLimit: 100_00 });
-    desk.rates['USD EUR'] = { num: 1n, den: 2n };
-    desk.rates['EUR USD'] = { num: 2n, den: 1n };
-    await desk.pay(id, 40_00n);
-    await desk.change(id, { currency: 'EUR' });
-    await desk.pay(id, 10_00n);
-    await desk.change(id, { currency: 'USD' });
-    expect(await desk.spent(id)).toEqual({ count: 2n, day: 60_00n, month: 60_00n });
-    await desk.change(id, { currency: 'EUR' });
-    expect(await desk.spent(id)).toEqual({ count: 2n, day: 30_00n, month: 30_00n });
-    expect(await desk.pay(id, 70_01n)).toBe('dailyLimit');
-    expect(isPaid(await desk.pay(id, 70_00n))).toBe(true);
+    const id = await fixture.agentWith({ dailyLimit: 100_00 });
+    fixture.rates['USD EUR'] = { num: 1n, den: 2n };
+    fixture.rates['EUR USD'] = { num: 2n, den: 1n };
+    await fixture.pay(id, 40_00n);
+    await fixture.change(id, { currency: 'EUR' });
+    await fixture.pay(id, 10_00n);
+    await fixture.change(id, { currency: 'USD' });
+    expect(await fixture.spent(id)).toEqual({ count: 2n, day: 60_00n, month: 60_00n });
+    await fixture.change(id, { currency: 'EUR' });
+    expect(await fixture.spent(id)).toEqual({ count: 2n, day: 30_00n, month: 30_00n });
+    expect(await fixture.pay(id, 70_01n)).toBe('dailyLimit');
+    expect(isPaid(await fixture.pay(id, 70_00n))).toBe(true);
   });
 
   it('let nothing through where more was spent than they say, or no rate is known', async () => {
-    const id = await desk.agentWith({ dailyLimit: 100_00 });
-    await desk.pay(id, 90_00n);
-    desk.rates['USD EUR'] = { num: 2n, den: 1n };
-    await desk.change(id, { currency: 'EUR' });
-    expect(await desk.pay(id, 1n)).toBe('dailyLimit');
-    const agent = await desk.rowOf(id);
+    const id = await fixture.agentWith({ dailyLimit: 100_00 });
+    await fixture.pay(id, 90_00n);
+    fixture.rates['USD EUR'] = { num: 2n, den: 1n };
+    await fixture.change(id, { currency: 'EUR' });
+    expect(await fixture.pay(id, 1n)).toBe('dailyLimit');
+    const agent = await fixture.rowOf(id);
     const forced = app.operate((ctx) =>
-      countSpending(ctx, desk.parts, agent, {
+      countSpending(ctx, fixture.parts, agent, {
         transactionId: 'Transaction:forced',
         amount: { currency: 'EUR', amount: 1n },
       }),
@@ -317,7 +327,7 @@ describe('limits in another currency', () => {
       code: 'FORBIDDEN',
       message: 'In one day (UTC) the agent may move 100.00 EUR at the most (dailyLimit).',
     });
-    delete desk.rates['USD EUR'];
-    expect(await desk.pay(id, 1n)).toBe('There is no rate from USD to EUR.');
+    delete fixture.rates['USD EUR'];
+    expect(await fixture.pay(id, 1n)).toBe('There is no rate from USD to EUR.');
   });
 });

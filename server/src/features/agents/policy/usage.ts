@@ -1,6 +1,8 @@
-// What an agent spends, as velocity limits (balances/velocity-limits): one for each agent, currency and day
-// or month, and one for the number of a day's payments. They hold exactly for concurrent payments in all
-// processes, and a failed payment no longer counts.
+// Spending of agents as velocity limits (balances/velocity-limits): one per agent, currency and day or month, and
+// one for the number of payments per day. They are exact for concurrent payments in all processes, and a failed
+// payment no longer counts.
+
+import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import {
   add,
@@ -10,7 +12,6 @@ import {
   subtract,
   sum,
 } from '../../../kernel/money.ts';
-import { iso, type Time } from '../../../kernel/world.ts';
 import { velocityLimitOf } from '../../../ledger/chart.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
@@ -22,7 +23,7 @@ import {
 import { midRate } from '../../payees/discovery/index.ts';
 import { forbidden, type RateParts } from '../parts.ts';
 import { type AgentRow, agents } from '../store.ts';
-import { against, overUsage, type Spent } from './policy.ts';
+import { rejection, type Spent, usageLimitReasons } from './policy.ts';
 
 /** The day or month (UTC) of a moment. */
 const PERIOD = {
@@ -31,7 +32,7 @@ const PERIOD = {
 };
 type Period = keyof typeof PERIOD;
 
-/** Money at the rate of the moment, rounded up; QUOTE_RATE_UNAVAILABLE where there is none. */
+/** Converts at the current rate, rounded up. Throws QUOTE_RATE_UNAVAILABLE without a rate. */
 export async function convertedUp(
   ctx: Ctx,
   parts: RateParts,
@@ -50,7 +51,7 @@ const amountsOf = ({ id }: AgentRow, currency: string, during: string) => ({
   unit: currency,
 });
 
-/** Currencies that the limits were in earlier in a period. */
+/** Former currencies of the limits in a period. */
 function formerIn({ policy, former_currencies }: AgentRow, during: string): string[] {
   const inIt = former_currencies.filter(({ until }) => until.slice(0, during.length) >= during);
   const currencies = new Set(inIt.map((each) => each.currency));
@@ -58,7 +59,7 @@ function formerIn({ policy, former_currencies }: AgentRow, during: string): stri
   return [...currencies];
 }
 
-/** What was spent in a period while the limits were in other currencies, in their currency of today. */
+/** Spending of a period in former currencies, converted to the current currency. */
 async function spentFormerly(
   ctx: Ctx,
   parts: RateParts,
@@ -100,7 +101,7 @@ const countOf = ({ id, policy }: AgentRow, now: Time): VelocityLimit => ({
   limit: limited(policy.spendingLimits.dailyTransactionLimit),
 });
 
-/** What the agent has spent by now, in the currency of its limits. */
+/** Usage of the agent in the currency of its limits. */
 export async function spentBy(ctx: Ctx, parts: RateParts, agent: AgentRow): Promise<Spent> {
   const [count, day, month] = await Promise.all([
     usedOf(ctx, countOf(agent, ctx.now)),
@@ -110,7 +111,7 @@ export async function spentBy(ctx: Ctx, parts: RateParts, agent: AgentRow): Prom
   return { count, day, month };
 }
 
-/** What may be spent of the limits' currency in a period: the limit, less what was spent in others. */
+/** The velocity limit of a period, reduced by spending in former currencies. */
 async function amountIn(
   ctx: Ctx,
   parts: RateParts,
@@ -128,11 +129,10 @@ async function amountIn(
 }
 
 /**
- * Stages that a payment which starts is counted: its amount, in the limits' currency, toward day and month,
- * and itself. Call it with the agent that `evaluate` was asked about and after that, and before the money is
- * moved. The change set leans on the agent's row, so that no change of its policy comes between; where the
- * commit finds no room left the operation decides once more. The amount comes back with a refund, the count
- * does not.
+ * Stages the usage of a payment: its amount for day and month, in the currency of the limits, and its count.
+ * Call it after `evaluate` with the same agent row and before funds are posted. The change set requires the
+ * agent row, so a concurrent policy change retries the operation, as does a limit that is used up at commit. A
+ * refund restores the amount but not the count.
  */
 export async function countSpending(
   ctx: Ctx,
@@ -149,9 +149,9 @@ export async function countSpending(
   const count = countOf(agent, ctx.now);
   ctx.require(agents, agent);
   await openVelocityLimits(ctx, [count, day, month], { ...agent, table: agents });
-  const common = (rule: keyof typeof overUsage) => ({
+  const common = (rule: keyof typeof usageLimitReasons) => ({
     transactionId,
-    short: () => forbidden(against(rule, overUsage[rule](limits))),
+    short: () => forbidden(rejection(rule, usageLimitReasons[rule](limits))),
     again: true,
   });
   const [one, ofDay, ofMonth] = [

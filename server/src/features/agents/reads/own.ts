@@ -1,5 +1,5 @@
-// What is an agent's to use: accounts of its customer, and of the internal ones those that its policy allows;
-// quotes that it made itself.
+// Resources that an agent may use: external accounts of its customer, internal accounts that its policy allows, and
+// its own quotes.
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -10,34 +10,34 @@ import {
 import { externalAccountOf } from '../../payees/external-accounts/index.ts';
 import { type QuoteRow, quoteOf } from '../../payments/quotes/index.ts';
 import { forbidden } from '../parts.ts';
-import { notItsAccount, type Policy } from '../policy/policy.ts';
+import { accountNotAllowed, type Policy } from '../policy/policy.ts';
 import type { AgentRow } from '../store.ts';
 
-/** The internal accounts that a policy names; null where it may use all of its customer. */
+/** Internal accounts that the policy allows; null for all accounts of the customer. */
 export const allowedAccounts = ({ policy }: { policy: Policy }): readonly string[] | null =>
   policy.accountRestrictions?.allowedAccountIds ?? null;
 
-/** An account of the agent's customer, inside or outside; ACCOUNT_NOT_FOUND for any other id. */
+/** An internal or external account of the customer. Throws ACCOUNT_NOT_FOUND. */
 export async function ownAccount(
   ctx: Ctx,
   { customer_id: owner }: AgentRow,
   id: string,
 ): Promise<{ inside?: InternalAccountRow }> {
   const row = await (isId(id, 'ExternalAccount') ? externalAccountOf : internalAccountOf)(ctx, id);
-  if (row.customer_id !== owner) throw new Fault('ACCOUNT_NOT_FOUND', 'No such account.');
+  if (row.customer_id !== owner) throw new Fault('ACCOUNT_NOT_FOUND', 'Account not found.');
   return isId(id, 'ExternalAccount') ? {} : { inside: row as InternalAccountRow };
 }
 
-/** Throws as well for an internal account that the policy leaves out. */
+/** Throws ACCOUNT_NOT_FOUND, or FORBIDDEN for an internal account that the policy excludes. */
 export async function checkUsable(ctx: Ctx, agent: AgentRow, id: string): Promise<void> {
   const { inside } = await ownAccount(ctx, agent, id);
   const allowed = allowedAccounts(agent);
-  if (inside && allowed && !allowed.includes(id)) throw forbidden(notItsAccount());
+  if (inside && allowed && !allowed.includes(id)) throw forbidden(accountNotAllowed());
 }
 
-/** A quote that this agent made; QUOTE_NOT_FOUND for any other id. */
+/** A quote of this agent. Throws QUOTE_NOT_FOUND. */
 export async function ownQuote(ctx: Ctx, agent: AgentRow, id: string): Promise<QuoteRow> {
   const quote = await quoteOf(ctx, id);
-  if (quote.agent_id !== agent.id) throw new Fault('QUOTE_NOT_FOUND', 'No such quote.');
+  if (quote.agent_id !== agent.id) throw new Fault('QUOTE_NOT_FOUND', 'Quote not found.');
   return quote;
 }

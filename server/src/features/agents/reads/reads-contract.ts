@@ -1,5 +1,5 @@
-// What an agent looks at and the accounts it adds. Resources are as the platform sees them; there is no way
-// to name a customer, since an agent has one.
+// Reads of an agent and the external accounts that it adds. Resources have the same form as for the platform.
+// Requests name no customer, because an agent has exactly one.
 
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
@@ -18,23 +18,23 @@ export const getAgentMe = operation({
   method: 'GET',
   path: '/agents/me',
   tag,
-  summary: 'Get yourself',
-  description: 'The agent that asks, with its policy and what it has spent.',
+  summary: 'Get the calling agent',
+  description: 'Returns the calling agent with its policy and its usage.',
   permission: 'VIEW',
   auth: 'agent',
   replies: { 200: Agent },
   errors: [],
 });
 
-const NEEDS_VIEW = 'Needs VIEW_TRANSACTIONS in the policy.';
+const NEEDS_VIEW = 'Requires VIEW_TRANSACTIONS in the policy.';
 
 export const agentListInternalAccounts = operation({
   operationId: 'agentListInternalAccounts',
   method: 'GET',
   path: '/agents/me/internal-accounts',
   tag,
-  summary: 'List the accounts you may use',
-  description: `Internal accounts of the customer that the policy allows, oldest first. ${NEEDS_VIEW}`,
+  summary: 'List usable internal accounts',
+  description: `Lists the internal accounts of the customer that the policy allows, oldest first. ${NEEDS_VIEW}`,
   permission: 'VIEW',
   auth: 'agent',
   query: Type.Omit(listCustomerInternalAccounts.query, ['customerId']),
@@ -47,8 +47,8 @@ export const agentListTransactions = operation({
   method: 'GET',
   path: '/agents/me/transactions',
   tag,
-  summary: 'List transactions of the customer, whoever made them',
-  description: `Newest first unless asked otherwise. Filters must all match. ${NEEDS_VIEW}`,
+  summary: 'List transactions of the customer',
+  description: `Lists all transactions of the customer, including those that the agent did not create, newest first by default. Filters are combined with AND. ${NEEDS_VIEW}`,
   permission: 'VIEW',
   auth: 'agent',
   query: Type.Omit(listTransactions.query, ['customerId', 'platformCustomerId']),
@@ -71,7 +71,7 @@ export const agentGetTransaction = operation({
   notFound: 'TRANSACTION_NOT_FOUND',
 });
 
-const NEEDS_MANAGE = 'Needs MANAGE_EXTERNAL_ACCOUNTS in the policy.';
+const NEEDS_MANAGE = 'Requires MANAGE_EXTERNAL_ACCOUNTS in the policy.';
 
 export const agentListExternalAccounts = operation({
   operationId: 'agentListExternalAccounts',
@@ -79,7 +79,7 @@ export const agentListExternalAccounts = operation({
   path: '/agents/me/external-accounts',
   tag,
   summary: 'List external accounts of the customer',
-  description: `Oldest first. ${NEEDS_MANAGE}`,
+  description: `Lists the external accounts of the customer, oldest first. ${NEEDS_MANAGE}`,
   permission: 'VIEW',
   auth: 'agent',
   query: Type.Omit(listCustomerExternalAccounts.query, ['customerId']),
@@ -94,16 +94,16 @@ export const agentCreateExternalAccount = operation({
   method: 'POST',
   path: '/agents/me/external-accounts',
   tag,
-  summary: 'Add an external account of the customer',
+  summary: 'Create an external account',
   description:
-    'It is the account of your customer; a `customerId` in the request means nothing. What comes in for ' +
-    `the customer is not yours to redirect, so \`${DEFAULT}\` cannot be true. ${NEEDS_MANAGE}`,
+    'Creates an external account of the customer. A `customerId` in the request is ignored. ' +
+    `\`${DEFAULT}\` cannot be true, because only the platform may redirect pay-ins. ${NEEDS_MANAGE}`,
   permission: 'MANAGE',
   auth: 'agent',
   body: createCustomerExternalAccount.body,
   bodyRules: (body) =>
     (body as Record<string, unknown> | null)?.[DEFAULT] === true
-      ? [{ field: DEFAULT, message: 'is for the platform to choose' }]
+      ? [{ field: DEFAULT, message: 'can only be set by the platform' }]
       : [],
   replies: createCustomerExternalAccount.replies,
   errors: ['INVALID_CURRENCY', 'INVALID_BANK_ACCOUNT', 'FORBIDDEN', 'DUPLICATE_EXTERNAL_ACCOUNT'],
@@ -116,7 +116,7 @@ export const agentGetExternalAccount = operation({
   method: 'GET',
   path: '/agents/me/external-accounts/{externalAccountId}',
   tag,
-  summary: 'Get an external account of the customer',
+  summary: 'Get an external account',
   description: NEEDS_MANAGE,
   permission: 'VIEW',
   auth: 'agent',
@@ -131,7 +131,7 @@ export const agentDeleteExternalAccount = operation({
   method: 'DELETE',
   path: '/agents/me/external-accounts/{externalAccountId}',
   tag,
-  summary: 'Delete an external account of the customer',
+  summary: 'Delete an external account',
   description: `${deleteCustomerExternalAccountById.description} ${NEEDS_MANAGE}`,
   permission: 'MANAGE',
   auth: 'agent',

@@ -1,26 +1,26 @@
 // What an agent may look at, and the external accounts of its customer: all of it as its platform sees it,
 // and nothing of anybody else.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { agentDesk, type HeldAgent } from '../../../../test/kit/agents/agents.ts';
+import { agentFixture, type HeldAgent } from '../../../../test/kit/agents/agents.ts';
 import { accountInfos, externalAccount, ok, quoteBody } from '../../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { externalAccounts } from '../../payees/external-accounts/store.ts';
 
 const app = testApp();
-let desk: ReturnType<typeof agentDesk>;
+let fixture: ReturnType<typeof agentFixture>;
 let held: HeldAgent;
 /** Another customer of the same platform, and one of another platform. */
-let neighbour: Awaited<ReturnType<typeof desk.holder>>;
-let stranger: Awaited<ReturnType<typeof desk.holder>>;
+let neighbour: Awaited<ReturnType<typeof fixture.holder>>;
+let stranger: Awaited<ReturnType<typeof fixture.holder>>;
 
 beforeAll(async () => {
-  desk = agentDesk(app);
-  neighbour = await desk.holder();
-  stranger = await agentDesk(app, { as: app.other }).holder();
+  fixture = agentFixture(app);
+  neighbour = await fixture.holder();
+  stranger = await agentFixture(app, { as: app.other }).holder();
 });
 beforeEach(async () => {
-  held = await desk.agent();
+  held = await fixture.agent();
 });
 
 const ME = '/agents/me';
@@ -33,8 +33,8 @@ const usd = (more: object = {}) => ({
   ...more,
 });
 const narrowTo = (policy: object, of = held) =>
-  desk.manage('PATCH', `/agents/${of.id}/policy`, policy);
-const pause = () => desk.manage('PATCH', `/agents/${held.id}`, { isPaused: true });
+  fixture.manage('PATCH', `/agents/${of.id}/policy`, policy);
+const pause = () => fixture.manage('PATCH', `/agents/${held.id}`, { isPaused: true });
 const audit = (id: string) =>
   app.runtime.db.query<{ what: string; actor: string; details: unknown }>(
     'select what, actor, details from agent_audit where agent_id = $1 order by created_at, id',
@@ -64,7 +64,7 @@ async function walk(path: string): Promise<{ ids: string[]; totals: number[] }> 
 describe('getAgentMe', () => {
   it('sees itself as its platform sees it', async () => {
     const mine = ok(await held.call('GET', ME), 200);
-    expect(mine).toEqual(ok(await desk.manage('GET', `/agents/${held.id}`), 200));
+    expect(mine).toEqual(ok(await fixture.manage('GET', `/agents/${held.id}`), 200));
     expect(mine).toMatchObject({ id: held.id, customerId: held.customer.id, isConnected: true });
   });
 
@@ -160,7 +160,7 @@ describe('transactions', () => {
 
   it('are those of no other customer, whatever is asked for', async () => {
     const id = await pay();
-    const theirs = ok(await desk.manage('GET', `/customers/${neighbour.customer.id}`), 200);
+    const theirs = ok(await fixture.manage('GET', `/customers/${neighbour.customer.id}`), 200);
     for (const query of [
       `customerId=${neighbour.customer.id}`,
       `customerId=${app.platform.id}`,
@@ -278,8 +278,8 @@ describe('external accounts', () => {
   });
 
   it('are made once under a key, which is of one agent alone', async () => {
-    const other = await desk.agentOf(neighbour.customer.id);
-    const twin = await desk.agentOf(held.customer.id);
+    const other = await fixture.agentOf(neighbour.customer.id);
+    const twin = await fixture.agentOf(held.customer.id);
     const headers = { 'idempotency-key': 'one' };
     const body = usd();
     const first = ok(await held.call('POST', OURS, body, { headers }), 201);
@@ -363,7 +363,7 @@ describe('what the policy forbids', () => {
       { operationId, rule: 'PERMISSION' },
       { operationId, rule: 'PAUSED' },
     ]);
-    ok(await desk.manage('PATCH', `/agents/${held.id}`, { isPaused: false }), 200);
+    ok(await fixture.manage('PATCH', `/agents/${held.id}`, { isPaused: false }), 200);
     ok(await act(), method === 'POST' ? 201 : 204);
   });
 
@@ -371,7 +371,7 @@ describe('what the policy forbids', () => {
     ok(await held.call('GET', `${ME}/transactions`), 200);
     ok(await narrowTo({ permissions: [] }), 200);
     expect((await held.call('GET', `${ME}/transactions`)).status).toBe(403);
-    ok(await desk.manage('DELETE', `/agents/${held.id}`), 204);
+    ok(await fixture.manage('DELETE', `/agents/${held.id}`), 204);
     expect(coded(await held.call('GET', ME))).toEqual([401, 'UNAUTHORIZED']);
   });
 });

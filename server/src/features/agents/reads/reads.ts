@@ -1,4 +1,4 @@
-// What an agent looks at, and the external accounts of its customer: served by what serves the platform.
+// Reads of agents and external accounts of their customers, served by the operations of the platform.
 
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -18,9 +18,9 @@ import {
   listTransactions,
   presentationFeature,
 } from '../../payments/presentation/index.ts';
-import { type AgentParts, checkMay, forbidden, ownAgent } from '../parts.ts';
-import { narrowed, servedBy } from '../policy/narrow.ts';
-import { against } from '../policy/policy.ts';
+import { type AgentParts, checkAllowed, forbidden, ownAgent } from '../parts.ts';
+import { agentScoped, servedBy } from '../policy/agent-scoped.ts';
+import { rejection } from '../policy/policy.ts';
 import { presentAgent } from '../present.ts';
 import type { AgentRow } from '../store.ts';
 import { allowedAccounts, ownAccount } from './own.ts';
@@ -38,27 +38,27 @@ import {
 const VIEW = { permission: 'VIEW_TRANSACTIONS' } as const;
 
 const transactionReads = () => [
-  // Parameters that the contract does not have are let through, so one that names a customer is overruled.
-  narrowed(agentListTransactions, servedBy(presentationFeature.operations(), listTransactions), {
+  // Undeclared parameters are passed on, so one that names another customer is overwritten.
+  agentScoped(agentListTransactions, servedBy(presentationFeature.operations(), listTransactions), {
     ...VIEW,
     input: (_, { customer_id: customerId }, { query }) => {
       const { platformCustomerId: _overruled, ...rest } = query as { platformCustomerId?: string };
       return { query: { ...rest, customerId } };
     },
   }),
-  narrowed(agentGetTransaction, servedBy(presentationFeature.operations(), getTransactionById), {
+  agentScoped(agentGetTransaction, servedBy(presentationFeature.operations(), getTransactionById), {
     ...VIEW,
     input: async (ctx, agent, { params }) => {
       const row = await anyTransactionOf(ctx, params.transactionId);
       if (row.customer_id !== agent.customer_id) {
-        throw new Fault('TRANSACTION_NOT_FOUND', 'No such transaction.');
+        throw new Fault('TRANSACTION_NOT_FOUND', 'Transaction not found.');
       }
       return { params };
     },
   }),
 ];
 
-async function ownOutside(
+async function ownExternalAccount(
   ctx: Ctx,
   agent: AgentRow,
   { params }: { params: { externalAccountId: string } },
@@ -67,13 +67,13 @@ async function ownOutside(
   return { params };
 }
 
-/** The account that payments come in to is chosen by the platform, and taken away by it. */
-async function ownAndPlain(...given: Parameters<typeof ownOutside>) {
-  const passed = await ownOutside(...given);
+/** Only the platform may delete the default account for UMA deposits. */
+async function deletableExternalAccount(...given: Parameters<typeof ownExternalAccount>) {
+  const passed = await ownExternalAccount(...given);
   const account = await externalAccountOf(given[0], passed.params.externalAccountId);
   if (account.default_uma) {
-    const reason = 'The account is where UMA payments come in.';
-    throw forbidden(against('DEFAULT_DEPOSIT_ACCOUNT', reason));
+    const reason = 'The account is the default for UMA deposits. Only the platform can delete it.';
+    throw forbidden(rejection('DEFAULT_DEPOSIT_ACCOUNT', reason));
   }
   return passed;
 }
@@ -83,7 +83,7 @@ const MANAGE = { permission: 'MANAGE_EXTERNAL_ACCOUNTS' } as const;
 function externalAccounts(parts: AgentParts) {
   const platform = externalAccountFeature.operations(parts);
   return [
-    narrowed(agentListExternalAccounts, servedBy(platform, listCustomerExternalAccounts), {
+    agentScoped(agentListExternalAccounts, servedBy(platform, listCustomerExternalAccounts), {
       ...MANAGE,
       input: (_, { customer_id: customerId }, { query }) => {
         const { platformCustomerId: _overruled, ...rest } = query as {
@@ -92,19 +92,19 @@ function externalAccounts(parts: AgentParts) {
         return { query: { ...rest, customerId } };
       },
     }),
-    narrowed(agentCreateExternalAccount, servedBy(platform, createCustomerExternalAccount), {
+    agentScoped(agentCreateExternalAccount, servedBy(platform, createCustomerExternalAccount), {
       ...MANAGE,
       input: (_, { customer_id: customerId }, { body }) => ({ body: { ...body, customerId } }),
-      noted: (_, { id: accountId }) => ({ what: 'ACCOUNT_ADDED', accountId }),
+      audited: (_, { id: accountId }) => ({ what: 'ACCOUNT_ADDED', accountId }),
     }),
-    narrowed(agentGetExternalAccount, servedBy(platform, getCustomerExternalAccountById), {
+    agentScoped(agentGetExternalAccount, servedBy(platform, getCustomerExternalAccountById), {
       ...MANAGE,
-      input: ownOutside,
+      input: ownExternalAccount,
     }),
-    narrowed(agentDeleteExternalAccount, servedBy(platform, deleteCustomerExternalAccountById), {
+    agentScoped(agentDeleteExternalAccount, servedBy(platform, deleteCustomerExternalAccountById), {
       ...MANAGE,
-      input: ownAndPlain,
-      noted: ({ params }) => ({ what: 'ACCOUNT_DELETED', accountId: params.externalAccountId }),
+      input: deletableExternalAccount,
+      audited: ({ params }) => ({ what: 'ACCOUNT_DELETED', accountId: params.externalAccountId }),
     }),
   ];
 }
@@ -116,7 +116,7 @@ export const agentReadOperations = (parts: AgentParts) => [
   })),
   handle(agentListInternalAccounts, async (ctx, { query }) => {
     const agent = await ownAgent(ctx);
-    checkMay(agent, VIEW.permission, { reads: true });
+    checkAllowed(agent, VIEW.permission, { reads: true });
     const { customer_id: customerId } = agent;
     return listInternalAccountsOf(ctx, { ...query, customerId }, allowedAccounts(agent));
   }),

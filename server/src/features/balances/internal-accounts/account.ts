@@ -2,7 +2,7 @@
 // row and its ledger amounts become the resource.
 import { isFiat } from '../../../catalog/currencies/currencies.ts';
 import { moneyView } from '../../../catalog/currencies/money-format.ts';
-import { iso } from '../../../kernel/world.ts';
+import { iso } from '../../../kernel/effects.ts';
 import type { InternalAccountRow, InternalAccountType } from './store.ts';
 
 export type AccountOwner = 'customer' | 'platform';

@@ -1,22 +1,23 @@
 // The lifecycle of internal accounts as only an operator may move it. A freeze takes effect in the commit
 // that writes it: what was set aside for payments continues, refunds come back, and no new funds leave or
 // arrive. Every move is kept with its reason.
+
+import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import { iso } from '../../../kernel/world.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
 import { cursorOf } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { platformById, systemCaller } from '../../tenancy/platform/index.ts';
-import { movesOf } from '../account-moves/index.ts';
+import { accountActionsOf } from '../account-actions/index.ts';
 import { readLedgerAccount } from '../ledger-accounts/index.ts';
 import { ACTIVATE_ACCOUNTS, type CustomersOfAccounts } from './jobs.ts';
 import { moveInternalAccount, type PaymentsOfAccount, refuseWhileUsed } from './lifecycle.ts';
 import { type InternalAccountEvent, internalAccountStates } from './states.ts';
 import { type InternalAccountRow, internalAccounts } from './store.ts';
 
-const noAccount = () => new Fault('ACCOUNT_NOT_FOUND', 'No such account.');
+const noAccount = () => new Fault('ACCOUNT_NOT_FOUND', 'Account not found.');
 
 interface Holding {
   balance: bigint;
@@ -75,7 +76,7 @@ export async function listAccounts(
 
 /** Who moved an internal account, and why. Throws ACCOUNT_NOT_FOUND. */
 export const accountHistory = async (runtime: Runtime, id: string) =>
-  movesOf(runtime, (await accountById(runtime, id)).id);
+  accountActionsOf(runtime, (await accountById(runtime, id)).id);
 
 interface MoveParts extends PaymentsOfAccount, Pick<CustomersOfAccounts, 'isCustomerDeleted'> {
   runtime: Runtime;
@@ -97,7 +98,7 @@ async function checkMove(
   if (event === 'close') await refuseWhileUsed(ctx, parts, row);
   if (event !== 'unfreeze' && event !== 'retry') return;
   if (row.customer_id === null || !(await parts.isCustomerDeleted(ctx, row.customer_id))) return;
-  throw new Fault('CUSTOMER_DELETED', 'The customer of this account was deleted.');
+  throw new Fault('CUSTOMER_DELETED', 'The customer of the account is deleted.');
 }
 
 /** Moves an account to another state. Throws ACCOUNT_NOT_FOUND, CUSTOMER_DELETED and CONFLICT. */
@@ -113,7 +114,7 @@ export async function moveAccount(
     const row = await ctx.read(internalAccounts, id);
     if (!row) throw noAccount();
     if (internalAccountStates.peek(row.status, event) === undefined) {
-      throw new Fault('CONFLICT', `The account is ${row.status}.`);
+      throw new Fault('CONFLICT', `This action is not possible: the account is ${row.status}.`);
     }
     await checkMove(ctx, parts, row, event);
     const after = moveInternalAccount(ctx, row, event, { actor: 'operator', reason });

@@ -20,14 +20,20 @@ const InternalAccountType = named(
   'InternalAccountType',
   oneOf(INTERNAL_ACCOUNT_TYPES, {
     description:
-      'INTERNAL_FIAT and INTERNAL_CRYPTO are balances that the service keeps; EMBEDDED_WALLET is a ' +
-      'wallet of the customer, whose debits the customer signs.',
+      'INTERNAL_FIAT: a fiat balance held by the service. INTERNAL_CRYPTO: a ' +
+      'digital asset balance held by the service. EMBEDDED_WALLET: a self-custodial ' +
+      'wallet of the customer; each debit requires a signature.',
   }),
 );
 
 const InternalAccountStatus = named(
   'InternalAccountStatus',
-  oneOf(INTERNAL_ACCOUNT_STATUSES, { description: 'Only an ACTIVE account can move money.' }),
+  oneOf(INTERNAL_ACCOUNT_STATUSES, {
+    description:
+      'PENDING: being provisioned. ACTIVE: can send and receive funds. CLOSED: ' +
+      'permanently closed. FROZEN: debits are blocked and deposits are held. ' +
+      'FAILED: provisioning failed; the operator retries it.',
+  }),
 );
 
 export const InternalAccount = named(
@@ -36,42 +42,52 @@ export const InternalAccount = named(
     {
       id: Type.String({ description: 'InternalAccount:<uuid>' }),
       customerId: Type.Optional(
-        Type.String({ description: 'Whose account it is; absent on accounts of the platform.' }),
+        Type.String({
+          description: 'Customer that owns the account. Absent for accounts of the platform.',
+        }),
       ),
       type: InternalAccountType,
       status: InternalAccountStatus,
-      balance: described(CurrencyAmount, 'What can be spent now.'),
+      balance: described(CurrencyAmount, 'Available balance, without funds that are held.'),
       totalBalance: described(
         CurrencyAmount,
-        'Everything in the account, with what is set aside for payments under way.',
+        'Ledger balance: available balance plus funds held for payments and for ' + 'reviews.',
       ),
       fundingPaymentInstructions: Type.Array(PaymentInstructions, {
-        description: 'Where to pay money in; empty where this currency cannot be paid in.',
+        description:
+          'Bank coordinates or addresses for funding the account. Empty if the currency ' +
+          'does not support deposits.',
       }),
       privateEnabled: Type.Optional(
-        Type.Boolean({ description: 'Whether an embedded wallet hides its transactions.' }),
+        Type.Boolean({
+          description:
+            'Whether the embedded wallet hides its transactions. Absent for other types.',
+        }),
       ),
-      createdAt: Timestamp,
-      updatedAt: Timestamp,
+      createdAt: described(Timestamp, 'Time of creation.'),
+      updatedAt: described(Timestamp, 'Time of the last change of the account.'),
     },
-    { description: 'A balance in one currency, of a customer or of the platform.' },
+    { description: 'An account in one currency, owned by a customer or by the platform.' },
   ),
 );
 
 const TAG = 'Internal Accounts';
 const List = named('InternalAccountListResponse', page(InternalAccount));
 
-const currency = Type.Optional(Type.String({ description: 'Only accounts in this currency.' }));
-const type = Type.Optional(described(InternalAccountType, 'Only accounts of this type.'));
-const customerId = Type.Optional(Type.String({ description: 'Only accounts of this customer.' }));
+const currency = Type.Optional(Type.String({ description: 'Filter by currency code.' }));
+const type = Type.Optional(described(InternalAccountType, 'Filter by type.'));
+const customerId = Type.Optional(Type.String({ description: 'Filter by customer.' }));
 
 export const listCustomerInternalAccounts = operation({
   operationId: 'listCustomerInternalAccounts',
   method: 'GET',
   path: '/customers/internal-accounts',
   tag: TAG,
-  summary: 'List accounts of customers',
-  description: 'Accounts of every customer of the platform, or of one, oldest first.',
+  summary: 'List customer internal accounts',
+  description:
+    'Returns a page of the internal accounts of all customers or of one customer ' +
+    'with their balances, oldest first. The service creates the accounts with the ' +
+    'customer.',
   permission: 'VIEW',
   query: Type.Object({ currency, customerId, type, ...PageQuery }),
   replies: { 200: List },
@@ -83,8 +99,10 @@ export const listInternalAccounts = operation({
   method: 'GET',
   path: '/internal-accounts',
   tag: TAG,
-  summary: 'List accounts of customers, by an older path',
-  description: 'Answers like `/customers/internal-accounts`; kept for clients that still call it.',
+  summary: 'List customer internal accounts (legacy)',
+  description:
+    'Returns the same list as `listCustomerInternalAccounts`. Deprecated: use ' +
+    '`listCustomerInternalAccounts`.',
   permission: 'VIEW',
   deprecated: true,
   query: Type.Object({ currency, customerId, type, ...PageQuery }),
@@ -97,14 +115,18 @@ export const listPlatformInternalAccounts = operation({
   method: 'GET',
   path: '/platform/internal-accounts',
   tag: TAG,
-  summary: 'List accounts of the platform',
-  description: 'The accounts of the platform itself, all in one list.',
+  summary: 'List platform internal accounts',
+  description:
+    'Returns all internal accounts of the platform with their balances. The ' +
+    'service creates an account for each currency of the platform.',
   permission: 'VIEW',
   query: Type.Object({ currency, type }),
   replies: {
     200: named(
       'PlatformInternalAccountListResponse',
-      Type.Object({ data: Type.Array(InternalAccount, { description: 'The accounts.' }) }),
+      Type.Object({
+        data: Type.Array(InternalAccount, { description: 'Internal accounts of the platform.' }),
+      }),
     ),
   },
   errors: [],
@@ -116,7 +138,9 @@ export const getInternalAccountById = operation({
   path: '/internal-accounts/{id}',
   tag: TAG,
   summary: 'Get an internal account',
-  description: 'An account of a customer or of the platform itself.',
+  description:
+    'Returns an internal account of a customer or of the platform with its ' +
+    'current balance and funding instructions.',
   permission: 'VIEW',
   params: Type.Object({ id: Type.String({ description: 'Id of the internal account.' }) }),
   replies: { 200: InternalAccount },
@@ -134,9 +158,8 @@ export const fundingInstructionsUpdated = defineEvent(
 export const internalAccountWebhooks: readonly WebhookContract[] = [
   {
     name: 'internal-account-status',
-    summary: 'An internal account changed',
-    description:
-      'Sent for every change of the balance, of the status, or of where to pay money in.',
+    summary: 'Internal account changed',
+    description: 'Sent for each change of the balance, the status or the funding instructions.',
     events: [balanceUpdated, statusUpdated, fundingInstructionsUpdated],
   },
 ];

@@ -7,8 +7,8 @@ import { Type } from '@sinclair/typebox';
 import { isOfferedIn } from '../../../catalog/currencies/offers.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { defineJob, type JobInput } from '../../../kernel/contract/job.ts';
+import type { Time } from '../../../kernel/effects.ts';
 import type { Mode } from '../../../kernel/mode.ts';
-import type { Time } from '../../../kernel/world.ts';
 import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
@@ -131,7 +131,7 @@ async function activate(
 
 async function callerFor(runtime: Runtime, platformId: string) {
   const platform = await readPlatform(runtime.db, platformId);
-  if (!platform) throw new Error(`no platform ${platformId}`);
+  if (!platform) throw new Error(`${platformId} not found`);
   return systemCaller(platform.id, platform.environment);
 }
 

@@ -14,9 +14,9 @@ import {
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { house } from '../../../ledger/chart.ts';
+import { systemAccount } from '../../../ledger/chart.ts';
 import { ledgerAccounts } from '../../../runtime/committer/ledger-accounts.ts';
-import { movesOf } from '../account-moves/store.ts';
+import { accountActionsOf } from '../account-actions/store.ts';
 import { ACTIVATE_ACCOUNTS } from './jobs.ts';
 import { moveInternalAccount } from './lifecycle.ts';
 import { provisionAccounts } from './provision.ts';
@@ -34,7 +34,7 @@ const move = (id: string, event: InternalAccountEvent) =>
     return moveInternalAccount(ctx, row, event);
   });
 
-const isShut = async (id: string) => (await app.runtime.db.read(ledgerAccounts, id))?.shut;
+const isFrozen = async (id: string) => (await app.runtime.db.read(ledgerAccounts, id))?.frozen;
 
 const statusOf = async (id: string) =>
   ok(await app.call('GET', `/internal-accounts/${id}`), 200).status as string;
@@ -53,7 +53,7 @@ const deposit = (id: string, amount: bigint, force = false) =>
     ctx.transfer({
       transactionId: ctx.id('Transaction'),
       step: 'deposit',
-      debit: house('sandbox', 'clearing', 'USD'),
+      debit: systemAccount('sandbox', 'rail_in_transit', 'USD'),
       credit: id,
       currency: 'USD',
       amount,
@@ -79,7 +79,7 @@ async function openedPending() {
 describe('an account that is opened later', () => {
   it('takes nothing before it is provided for, and says when it is', async () => {
     const id = await openedPending();
-    expect(await isShut(id)).toBe(true);
+    expect(await isFrozen(id)).toBe(true);
     await expect(deposit(id, 1n)).rejects.toMatchObject(refusal);
     await move(id, 'provision');
     expect(await told(id)).toEqual({ times: 1, last: 'ACTIVE', balance: 0n });
@@ -87,7 +87,7 @@ describe('an account that is opened later', () => {
     expect(await balances(app, id)).toEqual({ balance: 1, total: 1 });
   });
 
-  it('stays shut when that fails, until it has been tried again', async () => {
+  it('stays frozen when that fails, until it has been tried again', async () => {
     const id = await openedPending();
     await move(id, 'fail');
     expect(await told(id)).toMatchObject({ times: 1, last: 'FAILED' });
@@ -196,7 +196,9 @@ describe('closing an account', () => {
     await move(account.id, 'close');
     expect(await told(account.id)).toMatchObject({ last: 'CLOSED', balance: 0n });
     await expect(deposit(account.id, 1n)).rejects.toMatchObject(refusal);
-    await expect(move(account.id, 'unfreeze')).rejects.toThrow('no move unfreeze from CLOSED');
+    await expect(move(account.id, 'unfreeze')).rejects.toThrow(
+      'no transition unfreeze from CLOSED',
+    );
   });
 });
 
@@ -204,12 +206,12 @@ describe('a move that the table lacks', () => {
   it('throws and changes nothing, by its event or by the row alone', async () => {
     const person = await customer(app);
     const { id } = await internalAccount(app, person.id, 'USD');
-    await expect(move(id, 'provision')).rejects.toThrow('no move provision from ACTIVE');
+    await expect(move(id, 'provision')).rejects.toThrow('no transition provision from ACTIVE');
     const by = app.operate(async (ctx) => {
       const row = await ctx.read(internalAccounts, id);
       if (row) ctx.update(internalAccounts, row, { status: 'FAILED' });
     });
-    await expect(by).rejects.toThrow('does not go from ACTIVE to FAILED');
+    await expect(by).rejects.toThrow('has no transition from ACTIVE to FAILED');
     expect(await statusOf(id)).toBe('ACTIVE');
     expect(await eventTypes(app, id)).not.toContain(STATUS_UPDATED);
   });
@@ -225,8 +227,8 @@ describe('a reason', () => {
       if (row) moveInternalAccount(ctx, row, 'freeze', cause);
     });
     await move(id, 'unfreeze');
-    expect(await movesOf(app.runtime, id)).toMatchObject([
-      { actor: 'operator', move: 'freeze', reason: 'Asked by the bank' },
+    expect(await accountActionsOf(app.runtime, id)).toMatchObject([
+      { actor: 'operator', action: 'freeze', reason: 'Asked by the bank' },
     ]);
   });
 });

@@ -3,7 +3,7 @@
 // closed only when nothing is in it and nothing of it is under way.
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { recordMove } from '../account-moves/index.ts';
+import { recordAccountAction } from '../account-actions/index.ts';
 import { type Holding, presentInternalAccount } from './account.ts';
 import { statusUpdated } from './contract.ts';
 import { type InternalAccountEvent, internalAccountStates, isOpen } from './states.ts';
@@ -24,9 +24,9 @@ export async function refuseWhileUsed(
   { isPaymentUnderWay }: PaymentsOfAccount,
   row: InternalAccountRow,
 ): Promise<void> {
-  if (row.owed > 0n) throw new Fault('CONFLICT', 'The account still owes money.');
+  if (row.owed > 0n) throw new Fault('CONFLICT', 'The account has an outstanding shortfall.');
   if (await isPaymentUnderWay(ctx, row)) {
-    throw new Fault('CONFLICT', 'A payment of this account is still under way.');
+    throw new Fault('CONFLICT', 'A payment of the account is in progress.');
   }
 }
 
@@ -55,7 +55,7 @@ export function moveInternalAccount(
   if (event === 'close') ctx.freeze(row.id, { empty: true });
   else if (isOpen(was) && !isOpen(status)) ctx.freeze(row.id);
   else if (!isOpen(was) && isOpen(status)) ctx.unfreeze(row.id);
-  if (cause) recordMove(ctx, row, { ...cause, move: event });
+  if (cause) recordAccountAction(ctx, row, { ...cause, action: event });
   const data = presentInternalAccount(moved, NOTHING);
   ctx.emit(statusUpdated, row.id, data, row.id);
   return moved;

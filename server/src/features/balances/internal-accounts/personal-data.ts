@@ -5,7 +5,7 @@ export const internalAccountPersonalData: PersonalData = {
   tables: {
     internal_accounts: {
       rows: OF_CUSTOMER,
-      erasure: { stays: 'our own account: a number, a currency and where it is paid in' },
+      erasure: { stays: 'account id, currency and funding instructions' },
     },
   },
 };

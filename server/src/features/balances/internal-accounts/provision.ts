@@ -39,7 +39,7 @@ function open(ctx: Ctx, of: Provision, currency: string, type: InternalAccountRo
   const id = ctx.id('InternalAccount');
   const owner = ownerOf(of.customerId);
   const status = of.status ?? 'ACTIVE';
-  openLedgerAccount(ctx, { id, currency, floor: 0n, shut: !isOpen(status) });
+  openLedgerAccount(ctx, { id, currency, floor: 0n, frozen: !isOpen(status) });
   return ctx.insert(internalAccounts, {
     id,
     platform_id: ctx.caller.platformId,
@@ -89,7 +89,7 @@ export function refreshFunding(ctx: Ctx, row: InternalAccountRow, port: FundingP
 export async function internalAccountOf(ctx: Ctx, id: string): Promise<InternalAccountRow> {
   const row = isId(id, 'InternalAccount') ? await ctx.read(internalAccounts, id) : undefined;
   if (row?.platform_id !== ctx.caller.platformId) {
-    throw new Fault('ACCOUNT_NOT_FOUND', 'No such account.');
+    throw new Fault('ACCOUNT_NOT_FOUND', 'Account not found.');
   }
   return row;
 }

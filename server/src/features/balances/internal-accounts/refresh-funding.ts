@@ -27,7 +27,7 @@ async function refresh(
   const port = fundingOf(environment);
   // Without an answer accounts keep what they have.
   if (!port) {
-    const problem = `Nobody says where money is paid in: ${environment} has no accounts set.`;
+    const problem = `No funding accounts are configured for ${environment}.`;
     throw new Fault('CONFLICT', problem);
   }
   return operate(runtime, systemCaller(id, environment), async (ctx) => {
@@ -60,7 +60,7 @@ export async function refreshAccountFunding(
     accountId !== undefined && isId(accountId, 'InternalAccount')
       ? await runtime.db.read(internalAccounts, accountId)
       : undefined;
-  if (accountId !== undefined && !row) throw new Fault('ACCOUNT_NOT_FOUND', 'No such account.');
+  if (accountId !== undefined && !row) throw new Fault('ACCOUNT_NOT_FOUND', 'Account not found.');
   const platformId = row?.platform_id ?? (input as { platformId: string }).platformId;
   const platform = await platformById(runtime, platformId);
   const changed: string[] = [];

@@ -34,7 +34,7 @@ describe('an internal account', () => {
     const to = ALLOWED[`${from} ${event}`];
     expect(internalAccountStates.peek(from, event)).toBe(to);
     if (to) expect(internalAccountStates.next(from, event)).toBe(to);
-    else expect(() => internalAccountStates.next(from, event)).toThrow(`no move ${event}`);
+    else expect(() => internalAccountStates.next(from, event)).toThrow(`no transition ${event}`);
   });
 
   it('lets money through in one state only', () => {

@@ -33,8 +33,8 @@ const columns = {
 
 export const internalAccounts = table('internal_accounts', columns, {
   // Whoever opens accounts looks first, so this is met by two who open the same in one instant.
-  races: ['internal_accounts_one_each'],
-  lives: [{ state: (row) => row.status, states: internalAccountStates }],
+  contendedKeys: ['internal_accounts_one_each'],
+  lifecycles: [{ state: (row) => row.status, states: internalAccountStates }],
 });
 
 export type InternalAccountRow = RowOf<typeof internalAccounts>;

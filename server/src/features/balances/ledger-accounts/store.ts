@@ -1,8 +1,8 @@
 // The ledger's table as operations see it. Balances are written by the committer alone; operations only
 // open accounts and read what they hold.
 
-import type { Time } from '../../../kernel/world.ts';
-import { houseAccounts } from '../../../ledger/chart.ts';
+import type { Time } from '../../../kernel/effects.ts';
+import { systemAccounts } from '../../../ledger/chart.ts';
 import {
   type LedgerAccountRow,
   ledgerAccounts,
@@ -20,10 +20,13 @@ export const readLedgerAccount = (
 /** Stages a new account that holds nothing. A null floor is of the house. */
 export const openLedgerAccount = (
   ctx: Ctx,
-  { shut = false, ...of }: Pick<LedgerAccountRow, 'id' | 'currency' | 'floor'> & { shut?: boolean },
+  {
+    frozen = false,
+    ...of
+  }: Pick<LedgerAccountRow, 'id' | 'currency' | 'floor'> & { frozen?: boolean },
 ): LedgerAccountRow =>
   ctx.insert(ledgerAccounts, {
-    ...{ ...of, shut },
+    ...{ ...of, frozen },
     ...{ balance: 0n, held: 0n, created_at: ctx.now },
   });
 
@@ -32,4 +35,4 @@ export const openSystemAccounts = (
   db: Pick<Database, 'query'>,
   currencies: readonly { code: string }[],
   now: Time,
-): Promise<void> => openAccounts(db, houseAccounts(currencies.map(({ code }) => code)), now);
+): Promise<void> => openAccounts(db, systemAccounts(currencies.map(({ code }) => code)), now);

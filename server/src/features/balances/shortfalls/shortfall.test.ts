@@ -10,17 +10,17 @@ import {
   internalAccount,
 } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { house } from '../../../ledger/chart.ts';
+import { systemAccount } from '../../../ledger/chart.ts';
 import { ledgerAccounts } from '../../../runtime/committer/ledger-accounts.ts';
-import type { Ctx, Movement } from '../../../runtime/operation/context.ts';
+import type { Ctx, TransferInput } from '../../../runtime/operation/context.ts';
 import { moveInternalAccount } from '../internal-accounts/lifecycle.ts';
 import { type InternalAccountRow, internalAccounts } from '../internal-accounts/store.ts';
 import { refuseOwing, repayOwed, takeBack } from './shortfall.ts';
 
 const app = testApp();
 
-const CLEARING = house('sandbox', 'clearing', 'USD');
-const RECEIVABLE = house('sandbox', 'receivable', 'USD');
+const CLEARING = systemAccount('sandbox', 'rail_in_transit', 'USD');
+const RECEIVABLE = systemAccount('sandbox', 'receivable', 'USD');
 
 async function rowOf(id: string): Promise<InternalAccountRow> {
   const row = await app.runtime.db.read(internalAccounts, id);
@@ -42,7 +42,10 @@ const take = (id: string, amount: bigint, transactionId = 'T:take') =>
     takeBack(ctx, row, { ...dollars(amount), transactionId, step: 'return', creditTo: CLEARING }),
   );
 
-const usd = (movement: Omit<Movement, 'currency'>): Movement => ({ ...movement, currency: 'USD' });
+const usd = (movement: Omit<TransferInput, 'currency'>): TransferInput => ({
+  ...movement,
+  currency: 'USD',
+});
 
 const credit = (id: string, amount: bigint, transactionId: string) =>
   on(id, async (ctx, row) => {

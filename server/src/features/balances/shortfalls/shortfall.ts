@@ -4,7 +4,7 @@
 // pays it off first, and until then the account cannot pay. Whoever stages this tells about the balances.
 import { Fault } from '../../../kernel/fault.ts';
 import { lesser, type Money, subtract } from '../../../kernel/money.ts';
-import { house } from '../../../ledger/chart.ts';
+import { systemAccount } from '../../../ledger/chart.ts';
 import type { TransferRow } from '../../../ledger/transfer.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { type InternalAccountRow, setOwed, stagedAccount } from '../internal-accounts/index.ts';
@@ -21,7 +21,7 @@ const OWED = '.owed';
 /** What a transfer does to what can be spent of an account. */
 function change(id: string, { phase, debit, credit, amount }: TransferRow): bigint {
   if (debit === id && (phase === 'posted' || phase === 'pending')) return -amount;
-  if (debit === id && phase === 'release') return amount;
+  if (debit === id && phase === 'void') return amount;
   return credit === id && (phase === 'posted' || phase === 'post') ? amount : 0n;
 }
 
@@ -33,7 +33,7 @@ async function spendable(ctx: Ctx, id: string): Promise<bigint> {
 }
 
 const receivable = (ctx: Ctx, { currency }: InternalAccountRow) =>
-  house(ctx.caller.environment, 'receivable', currency);
+  systemAccount(ctx.caller.environment, 'receivable', currency);
 
 function owe(ctx: Ctx, account: InternalAccountRow, more: bigint): InternalAccountRow {
   const { owed } = stagedAccount(ctx, account);
@@ -90,6 +90,6 @@ export function repayOwed(
 /** An account that owes cannot pay, whatever has come free in it since. */
 export function refuseOwing({ id, owed }: InternalAccountRow): void {
   if (owed === 0n) return;
-  const reason = 'The account owes money that came back. It can pay once that is repaid.';
+  const reason = 'The account has a shortfall from a returned payment. Fund the account first.';
   throw new Fault('INSUFFICIENT_FUNDS', reason, { accountId: id });
 }

@@ -32,7 +32,7 @@ interface Options {
 /** Starts a payment as far as its volume goes; answers its id, or the code of the fault. */
 async function pay(amount: bigint, options: Options = {}): Promise<string> {
   const { to = 'EUR', payerId = null, as = app.platform, runtime = app.runtime } = options;
-  const transactionId = newId(app.world, 'Transaction');
+  const transactionId = newId(app.effects, 'Transaction');
   const caller = systemCaller(as.id, as.environment);
   return operate(runtime, caller, async (ctx) => {
     const platform = (await ctx.read(platforms, as.id)) as PlatformRow;
@@ -47,7 +47,7 @@ const giveBack = (id: string) => app.operate((ctx) => reverseUse(ctx, { id }));
 
 const accounts = () =>
   app.runtime.db.query(
-    "select id, currency, balance, floor from ledger_accounts where id like 'volume:%' order by id",
+    "select id, currency, balance, floor from ledger_accounts where id like 'velocity:%' order by id",
   );
 
 const EXCEEDED = 'DAILY_VOLUME_LIMIT_EXCEEDED';
@@ -74,7 +74,7 @@ describe('checkPaymentSize', () => {
       expect.objectContaining({
         code: 'TRANSACTION_SIZE_LIMIT_EXCEEDED',
         status: 400,
-        message: 'One payment may send 500.00 USD at the most.',
+        message: 'The maximum for one payment is 500.00 USD.',
         details: { max: 500_00 },
       }),
     );
@@ -105,19 +105,19 @@ describe('a daily limit', () => {
     await expect(app.operate((ctx) => countPayment(ctx, platform, volume))).rejects.toMatchObject({
       code: EXCEEDED,
       status: 429,
-      message: 'The payments of one day (UTC) may send 100.00 USD at the most.',
+      message: 'The daily limit (UTC) for payments is 100.00 USD.',
       details: { max: 100_00 },
       retryAfterS: 15 * 3_600,
     });
     const { id } = app.platform;
     expect(await accounts()).toEqual([
       {
-        id: `volume:${id}:USD:2026-01-05`,
-        currency: 'volume.USD',
+        id: `velocity:${id}:USD:2026-01-05`,
+        currency: 'velocity.USD',
         balance: -100_00n,
         floor: -100_00n,
       },
-      { id: 'volume:sandbox:USD', currency: 'volume.USD', balance: 100_00n, floor: null },
+      { id: 'velocity:sandbox:USD', currency: 'velocity.USD', balance: 100_00n, floor: null },
     ]);
     await booksBalance(app);
   });
@@ -145,9 +145,9 @@ describe('a daily limit', () => {
   it('begins again at midnight in Greenwich', async () => {
     await limitTo([{ currency: 'USD', perDay: 100_00 }]);
     await pay(100_00n);
-    app.world.set(app.world.now() - (app.world.now() % DAY_MS) + DAY_MS - 1);
+    app.effects.set(app.effects.now() - (app.effects.now() % DAY_MS) + DAY_MS - 1);
     expect(await pay(1n)).toBe(EXCEEDED);
-    app.world.set(app.world.now() + 1);
+    app.effects.set(app.effects.now() + 1);
     expect(await pay(100_00n)).toMatch(/^Transaction:/);
     expect(await pay(1n)).toBe(EXCEEDED);
   });
@@ -162,7 +162,7 @@ describe('a daily limit', () => {
     await expect(giveBack(first)).rejects.toThrow('ledger_transfers_pkey');
     const second = await pay(100_00n);
     expect(second).toMatch(/^Transaction:/);
-    app.world.set(app.world.now() + DAY_MS);
+    app.effects.set(app.effects.now() + DAY_MS);
     await pay(100_00n);
     await giveBack(second);
     expect(await pay(1n)).toBe(EXCEEDED);
@@ -217,20 +217,20 @@ describe('an hourly limit', () => {
     expect(await payAs('c', 10_000_00n)).toMatch(/^Transaction:/);
     expect(await payAs('c')).toBe(TOO_OFTEN);
     expect(await payAs('d')).toMatch(/^Transaction:/);
-    app.world.set(app.world.now() + 60_000);
+    app.effects.set(app.effects.now() + 60_000);
     const platform = (await app.runtime.db.read(platforms, app.platform.id)) as PlatformRow;
     const volume = { ...SOME, sending: usd(1n) };
     await expect(app.operate((ctx) => countPayment(ctx, platform, volume))).rejects.toMatchObject({
       code: TOO_OFTEN,
       status: 403,
-      message: 'One customer may start 2 payments in an hour at the most.',
+      message: 'A customer can start at most 2 payments per hour.',
       details: { max: 2 },
       retryAfterS: 59 * 60,
     });
     expect(await accounts()).toEqual([
-      { id: 'volume:c:hour:2026-01-05T09', currency: 'volume.count', balance: -2n, floor: -2n },
-      { id: 'volume:d:hour:2026-01-05T09', currency: 'volume.count', balance: -1n, floor: -2n },
-      { id: 'volume:sandbox:count', currency: 'volume.count', balance: 3n, floor: null },
+      { id: 'velocity:c:hour:2026-01-05T09', currency: 'velocity.count', balance: -2n, floor: -2n },
+      { id: 'velocity:d:hour:2026-01-05T09', currency: 'velocity.count', balance: -1n, floor: -2n },
+      { id: 'velocity:sandbox:count', currency: 'velocity.count', balance: 3n, floor: null },
     ]);
     await booksBalance(app);
   });
@@ -245,9 +245,9 @@ describe('an hourly limit', () => {
   it('begins again with the hour, and a refund gives nothing back', async () => {
     await limitPayments(1);
     await giveBack(await payAs('c'));
-    app.world.set(app.world.now() + HOUR_MS - 1);
+    app.effects.set(app.effects.now() + HOUR_MS - 1);
     expect(await payAs('c')).toBe(TOO_OFTEN);
-    app.world.set(app.world.now() + 1);
+    app.effects.set(app.effects.now() + 1);
     expect(await payAs('c')).toMatch(/^Transaction:/);
     expect(await payAs('c')).toBe(TOO_OFTEN);
     await limitPayments(null);

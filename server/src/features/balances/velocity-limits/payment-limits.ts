@@ -2,9 +2,9 @@
 // its operator has set it. Both are counted in the ledger (velocity-limit.ts); a platform without such
 // limits pays nothing for it.
 import { formatMoney } from '../../../catalog/currencies/money-format.ts';
+import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { type CurrencyCode, isLess, lesser, type Money } from '../../../kernel/money.ts';
-import { iso, type Time } from '../../../kernel/world.ts';
 import { velocityLimitOf } from '../../../ledger/chart.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { PaymentLimit, PlatformRow } from '../../tenancy/platform/index.ts';
@@ -53,7 +53,7 @@ export function checkPaymentSize(platform: PlatformRow, volume: Volume): void {
   if (!isLess(max, volume.sending)) return;
   throw new Fault(
     'TRANSACTION_SIZE_LIMIT_EXCEEDED',
-    `One payment may send ${formatMoney(max)} at the most.`,
+    `The maximum for one payment is ${formatMoney(max)}.`,
     { max: Number(max.amount) },
   );
 }
@@ -72,7 +72,7 @@ function dayFull(limit: PaymentLimit, now: Time): Fault {
   const way = to === undefined ? '' : ` to ${to}`;
   return new Fault(
     'DAILY_VOLUME_LIMIT_EXCEEDED',
-    `The payments of one day (UTC) may send ${max}${way} at the most.`,
+    `The daily limit (UTC) for payments is ${max}${way}.`,
     { max: perDay },
     { retryAfterS: restOf(DAY_MS, now) },
   );
@@ -100,7 +100,7 @@ function ofDay(platform: PlatformRow, volume: Volume, now: Time): Counted[] {
 function hourFull(max: number, now: Time): Fault {
   return new Fault(
     'VELOCITY_LIMIT_EXCEEDED',
-    `One customer may start ${max} payments in an hour at the most.`,
+    `A customer can start at most ${max} payments per hour.`,
     { max },
     { retryAfterS: restOf(HOUR_MS, now) },
   );

@@ -3,8 +3,8 @@
 // floor is the limit below zero. So a limit is as exact as a balance, whoever pays at the same moment and
 // through whichever process.
 
+import type { Time } from '../../../kernel/effects.ts';
 import type { Fault } from '../../../kernel/fault.ts';
-import type { Time } from '../../../kernel/world.ts';
 import {
   VELOCITY_UNIT,
   velocityCounterAccount,
@@ -112,7 +112,7 @@ export interface Taking {
 }
 
 /** What steps begin with, which tells from all others those that come back. */
-const GIVEN_BACK = 'volume';
+const GIVEN_BACK = 'velocity';
 const KEPT = 'count';
 
 /** Stages that so much of an allowance is used up, which must be open. */

@@ -5,7 +5,7 @@ import { balances, ok } from '../../../../test/kit/app/fixtures.ts';
 import { secondProcess } from '../../../../test/kit/app/second-process.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
-import { type CardDesk, cardDesk } from '../../../../test/kit/cards/cards.ts';
+import { type CardFixture, cardFixture } from '../../../../test/kit/cards/cards.ts';
 import type { CardDecision } from '../../../connectors/ports/cards.ts';
 import { operate } from '../../../runtime/operation/operate.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
@@ -14,11 +14,11 @@ import { cards } from '../store.ts';
 type Network = ReturnType<typeof cardNetwork>;
 
 const app = testApp();
-let desk: CardDesk;
+let fixture: CardFixture;
 let second: ReturnType<typeof secondProcess>;
 let networks: Network[];
 beforeAll(async () => {
-  desk = cardDesk(app);
+  fixture = cardFixture(app);
   second = secondProcess(app);
   networks = [cardNetwork(app), cardNetwork(app, second)];
 });
@@ -28,8 +28,8 @@ afterAll(async () => {
 });
 
 async function cardOf(funds: number) {
-  const holder = await desk.holder({ funds });
-  const { id } = await desk.card(holder);
+  const holder = await fixture.holder({ funds });
+  const { id } = await fixture.card(holder);
   return { ...holder, cardId: id as string };
 }
 
@@ -58,7 +58,7 @@ describe.each([
 
   it('cards of one account share what it has', async () => {
     const { accountId, cardId, ...holder } = await cardOf(30_00);
-    const { id: other } = await desk.card({ accountId, ...holder });
+    const { id: other } = await fixture.card({ accountId, ...holder });
     const kinds = ['AUTHORIZATION', 'FINANCIAL_AUTHORIZATION'] as const;
     const all = await Promise.all(
       Array.from({ length: 40 }, (_, at) =>
@@ -76,7 +76,7 @@ describe.each([
     let frozenAfter = -1;
     const asks = Array.from({ length: 32 }, (_, at) => of(processes, at).ask(cardId, 1_00));
     const freeze = async () => {
-      ok(await desk.patchCard(cardId, { state: 'FROZEN' }), 200);
+      ok(await fixture.patchCard(cardId, { state: 'FROZEN' }), 200);
       // Everything that is approved by now is in the books, and nothing else ever will be.
       frozenAfter = (await of(1, 0).paymentsOf(customer.id)).length;
     };

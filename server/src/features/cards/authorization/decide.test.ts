@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { balances, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
-import { cardDesk } from '../../../../test/kit/cards/cards.ts';
+import { cardFixture } from '../../../../test/kit/cards/cards.ts';
 import {
   moveInternalAccount,
   refuseWhileUsed,
@@ -13,7 +13,7 @@ import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 import { isPaymentUnderWay } from '../../payments/lifecycle/under-way.ts';
 
 const app = testApp();
-const desk = cardDesk(app);
+const fixture = cardFixture(app);
 let network: ReturnType<typeof cardNetwork>;
 beforeAll(() => {
   network = cardNetwork(app);
@@ -22,8 +22,8 @@ afterAll(() => app.settle());
 
 /** A holder with 100 dollars and an active card. */
 async function cardOf(funds = 100_00, more: object = {}, currency = 'USD') {
-  const holder = await desk.holder({ currency, funds });
-  const card = await desk.card(holder, { ...more });
+  const holder = await fixture.holder({ currency, funds });
+  const card = await fixture.card(holder, { ...more });
   expect(card.state).toBe('ACTIVE');
   return { ...holder, cardId: card.id as string };
 }
@@ -102,16 +102,18 @@ describe('an authorisation', () => {
   });
 
   it('declines on a card that is not issued, frozen or closed', async () => {
-    const holder = await desk.holder({ funds: 100_00 });
-    const waiting = await desk.card(holder, { platformCardId: `waits-${app.world.now()}-001` });
+    const holder = await fixture.holder({ funds: 100_00 });
+    const waiting = await fixture.card(holder, {
+      platformCardId: `waits-${app.effects.now()}-001`,
+    });
     expect(waiting.state).toBe('PROCESSING');
     expect(await network.ask(waiting.id, 10_00)).toEqual(declined('CARD_NOT_ACTIVE'));
-    const { id } = await desk.card(holder);
-    ok(await desk.patchCard(id, { state: 'FROZEN' }), 200);
+    const { id } = await fixture.card(holder);
+    ok(await fixture.patchCard(id, { state: 'FROZEN' }), 200);
     expect(await network.ask(id, 10_00)).toEqual(declined('CARD_PAUSED'));
-    ok(await desk.patchCard(id, { state: 'ACTIVE' }), 200);
+    ok(await fixture.patchCard(id, { state: 'ACTIVE' }), 200);
     expect(await network.ask(id, 10_00)).toEqual(approved);
-    ok(await desk.patchCard(id, { state: 'CLOSED' }), 200);
+    ok(await fixture.patchCard(id, { state: 'CLOSED' }), 200);
     expect(await network.ask(id, 10_00)).toEqual(declined('CARD_NOT_ACTIVE'));
   });
 
@@ -174,7 +176,7 @@ describe('other messages', () => {
   it('only asks how a card is, without a payment', async () => {
     const of = await cardOf(0);
     expect(await network.ask(of.cardId, 0, 'BALANCE_INQUIRY')).toEqual({ approved: true });
-    ok(await desk.patchCard(of.cardId, { state: 'FROZEN' }), 200);
+    ok(await fixture.patchCard(of.cardId, { state: 'FROZEN' }), 200);
     expect(await network.ask(of.cardId, 0, 'BALANCE_INQUIRY')).toEqual(declined('CARD_PAUSED'));
     expect(await network.paymentsOf(of.customer.id)).toEqual([]);
     expect(await network.logOf(of.cardId)).toMatchObject([
@@ -193,9 +195,9 @@ describe('other messages', () => {
       settlementSummary: { count: 1, totalAmount: 30_00 },
       pullSummary: { count: 1, totalAmount: 30_00, pendingCount: 1 },
     });
-    expect((await desk.eventsOf('CARD_TRANSACTION.', payment.id)).map((each) => each.type)).toEqual(
-      ['CARD_TRANSACTION.SETTLED'],
-    );
+    expect(
+      (await fixture.eventsOf('CARD_TRANSACTION.', payment.id)).map((each) => each.type),
+    ).toEqual(['CARD_TRANSACTION.SETTLED']);
     await app.settle();
     expect(await balances(app, of.accountId)).toEqual({ balance: 70_00, total: 70_00 });
   });
@@ -216,7 +218,7 @@ describe('other messages', () => {
 
   it('hears of a credit on a card that is frozen', async () => {
     const of = await cardOf(0);
-    ok(await desk.patchCard(of.cardId, { state: 'FROZEN' }), 200);
+    ok(await fixture.patchCard(of.cardId, { state: 'FROZEN' }), 200);
     expect(await network.ask(of.cardId, 5_00, 'CREDIT_AUTHORIZATION')).toEqual(
       declined('CARD_PAUSED'),
     );
@@ -230,7 +232,10 @@ describe('a payment with a card', () => {
     expect(await network.ask(of.cardId, 100_00)).toEqual(approved);
     await app.settle();
     expect(await balances(app, of.accountId)).toEqual({ balance: 0, total: 0 });
-    const under = { code: 'CONFLICT', message: expect.stringContaining('still under way') };
+    const under = {
+      code: 'CONFLICT',
+      message: expect.stringMatching(/^A payment of the (customer|account) is in progress/),
+    };
     const deleting = await app.call('DELETE', `/customers/${of.customer.id}`);
     expect(deleting.body).toMatchObject(under);
     const closing = app.operate(async (ctx) => {
@@ -253,7 +258,7 @@ describe('a payment with a card', () => {
 
 describe('a card of another platform', () => {
   it('is asked on behalf of its own', async () => {
-    const theirs = cardDesk(app, { as: app.other });
+    const theirs = cardFixture(app, { as: app.other });
     const holder = await theirs.holder({ funds: 10_00 });
     const card = await theirs.card(holder);
     expect(await network.ask(card.id, 4_00)).toEqual(approved);

@@ -85,7 +85,7 @@ export async function decide(
     readCustomer(ctx, card.customer_id),
     firstSource(ctx, card),
   ]);
-  const objection = issuerOf(ctx, parts).objection?.(request);
+  const objection = issuerOf(ctx, parts).declineReason?.(request);
   const source = first?.source;
   const reason = declineReason({ card, request, objection, holder, source });
   if (reason) return decline(ctx, card, request, { holder, reason });

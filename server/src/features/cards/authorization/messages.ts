@@ -10,9 +10,9 @@ import type {
   CardRequest,
   DeclineReason,
 } from '../../../connectors/ports/cards.ts';
+import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Mode } from '../../../kernel/mode.ts';
-import { iso } from '../../../kernel/world.ts';
 import { equals } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';

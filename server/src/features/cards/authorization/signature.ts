@@ -29,7 +29,7 @@ function textOf(row: CardPaymentRow, key: DelegatedKeyRow, ofCard: bigint): stri
   return canonical({
     cardId: row.card.cardId,
     transactionId: row.id,
-    pull: row.card_pulls.length + 1,
+    pull: row.card_funding_debits.length + 1,
     delegatedKeyId: key.id,
     source: cardAccountOf(row),
     currency,

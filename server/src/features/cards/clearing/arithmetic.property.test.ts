@@ -21,7 +21,7 @@ import {
   expired,
   type Lack,
   lackingFor,
-  MOST_PIECES,
+  MAX_PIECES,
   NO_LACK,
   pullEnded,
   refuseMorePulls,
@@ -31,7 +31,7 @@ import {
   unreturned,
 } from './arithmetic.ts';
 
-type Purse = 'account' | 'cards' | 'settled' | 'losses';
+type Purse = 'account' | 'cards' | 'external_settlement' | 'losses';
 
 interface Life {
   card: CardFacts;
@@ -55,7 +55,7 @@ const begun = (): Life => ({
   status: 'AUTHORIZED',
   isCardClosed: false,
   isOutOfReach: false,
-  purses: { account: 0n, cards: 0n, settled: 0n, losses: 0n },
+  purses: { account: 0n, cards: 0n, external_settlement: 0n, losses: 0n },
   held: AUTHORIZED,
   steps: new Set(['pull.1']),
 });
@@ -217,7 +217,7 @@ function checkBooks({ card, purses, held, status, isOutOfReach }: Life) {
   expect(purses).toEqual({
     account: givenOf(card) + released - taken,
     cards: taken - released + writtenOff - settledOf(card),
-    settled: settledOf(card) - refundedOf(card),
+    external_settlement: settledOf(card) - refundedOf(card),
     losses: recovered - writtenOff,
   });
   expect(refundedOf(card) <= settledOf(card)).toBe(true);
@@ -232,9 +232,9 @@ function checkBooks({ card, purses, held, status, isOutOfReach }: Life) {
   expect([released, writtenOff, recovered].every((each) => each >= 0n)).toBe(true);
   if (!isOutOfReach) expect(released + givenOf(card) <= taken + aside).toBe(true);
   expect(excessOf(card)).toBe(0n);
-  const owed = purses.settled + remainderOf(card);
+  const owed = purses.external_settlement + remainderOf(card);
   if (!isPulling(card)) expect(borneByBoth(purses) <= owed).toBe(true);
-  if (status === 'REFUNDED') expect(purses.settled).toBe(0n);
+  if (status === 'REFUNDED') expect(purses.external_settlement).toBe(0n);
   if (status === 'EXCEPTION') return;
   expect(purses.cards + held >= 0n).toBe(true);
   expect(purses.losses <= 0n).toBe(true);
@@ -268,7 +268,7 @@ describe('the arithmetic of card payments', () => {
         expect(['SETTLED', 'REFUNDED']).toContain(life.status);
         // What the account paid in the end is never more than the network has, and never less than nothing.
         const paid = -life.purses.account;
-        expect(paid <= life.purses.settled).toBe(true);
+        expect(paid <= life.purses.external_settlement).toBe(true);
         if (!life.isOutOfReach) expect(paid >= 0n).toBe(true);
       }),
       { numRuns: 1_500 },
@@ -277,7 +277,7 @@ describe('the arithmetic of card payments', () => {
 
   it('has room for a hundred pieces of each kind', () => {
     const { card } = begun();
-    const many = Array<bigint>(MOST_PIECES).fill(1n);
+    const many = Array<bigint>(MAX_PIECES).fill(1n);
     const more = { direction: 'DEBIT' } as const;
     expect(() => cleared({ ...card, clearings: many.slice(1) }, 1n, more)).not.toThrow();
     expect(() => cleared({ ...card, clearings: many }, 1n, more)).toThrow('at most 100 clear');
@@ -297,7 +297,7 @@ describe('the arithmetic of card payments', () => {
     expect(life.status).toBe('EXCEPTION');
     finish(life, 'collect');
     checkBooks(life);
-    expect(life.purses).toEqual({ account: 0n, cards: 0n, settled: 0n, losses: 0n });
+    expect(life.purses).toEqual({ account: 0n, cards: 0n, external_settlement: 0n, losses: 0n });
     expect(life.status).toBe('REFUNDED');
   });
 
@@ -309,7 +309,7 @@ describe('the arithmetic of card payments', () => {
         for (const act of acts) act(life);
         finish(life, 'collect');
         expect(life.purses.losses).toBe(0n);
-        expect(-life.purses.account).toBe(life.purses.settled);
+        expect(-life.purses.account).toBe(life.purses.external_settlement);
       }),
       { numRuns: 1_000 },
     );

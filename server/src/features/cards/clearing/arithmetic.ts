@@ -13,7 +13,7 @@
 //   that had got more of returns than it ever paid.
 
 import { Fault } from '../../../kernel/fault.ts';
-import type { House } from '../../../ledger/chart.ts';
+import type { SystemAccount } from '../../../ledger/chart.ts';
 import type { TransferVerb } from '../../../ledger/transfer.ts';
 import {
   type CardEvent,
@@ -31,8 +31,8 @@ export interface Step {
   step: string;
   amount: bigint;
   /** Of the account that pays, or of the house. */
-  from: 'account' | House;
-  to: 'account' | House;
+  from: 'account' | SystemAccount;
+  to: 'account' | SystemAccount;
   force?: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface Change {
 }
 
 /** The most pieces of one kind that a payment has. */
-export const MOST_PIECES = 100;
+export const MAX_PIECES = 100;
 
 const smaller = (a: bigint, b: bigint) => (a < b ? a : b);
 const larger = (a: bigint, b: bigint) => (a > b ? a : b);
@@ -140,8 +140,8 @@ function withLack(card: CardFacts, { amount, fate }: Lack): Change {
 }
 
 function refuseMore(pieces: readonly unknown[], what: string): void {
-  if (pieces.length < MOST_PIECES) return;
-  throw new Fault('INVALID_INPUT', `A payment has at most ${MOST_PIECES} ${what}.`);
+  if (pieces.length < MAX_PIECES) return;
+  throw new Fault('INVALID_INPUT', `A payment has at most ${MAX_PIECES} ${what}.`);
 }
 
 /** Throws where it can have no further pull. */
@@ -160,10 +160,13 @@ export function cleared(
   const whole = settledOf({ clearings }) >= given.authorized;
   const facts = { ...given, clearings, closed: given.closed || whole };
   if (direction === 'CREDIT') {
-    return { card: facts, steps: [{ ...step, from: 'settled', to: 'account' }] };
+    return { card: facts, steps: [{ ...step, from: 'external_settlement', to: 'account' }] };
   }
   const { card, steps } = withLack(facts, lack);
-  return withoutExcess({ card, steps: [...steps, { ...step, from: 'cards', to: 'settled' }] });
+  return withoutExcess({
+    card,
+    steps: [...steps, { ...step, from: 'cards', to: 'external_settlement' }],
+  });
 }
 
 /** What is not cleared by now never will be. */
@@ -193,8 +196,20 @@ export function returned(given: CardFacts, amount: bigint): Change {
     recovered: given.recovered + ours,
   };
   const all = [
-    { step: `return.${n}`, verb: 'transfer', amount: theirs, from: 'settled', to: 'account' },
-    { step: `recoup.${n}`, verb: 'transfer', amount: ours, from: 'settled', to: 'losses' },
+    {
+      step: `return.${n}`,
+      verb: 'transfer',
+      amount: theirs,
+      from: 'external_settlement',
+      to: 'account',
+    },
+    {
+      step: `recoup.${n}`,
+      verb: 'transfer',
+      amount: ours,
+      from: 'external_settlement',
+      to: 'losses',
+    },
   ] as const;
   return { card, steps: all.filter((each) => each.amount > 0n) };
 }
@@ -213,8 +228,20 @@ export function unreturned(given: CardFacts): Change {
     recovered: given.recovered - ours,
   };
   const all = [
-    { step: `reverse.${n}`, verb: 'transfer', amount: theirs, from: 'account', to: 'settled' },
-    { step: `reverse.${n}.recoup`, verb: 'transfer', amount: ours, from: 'losses', to: 'settled' },
+    {
+      step: `reverse.${n}`,
+      verb: 'transfer',
+      amount: theirs,
+      from: 'account',
+      to: 'external_settlement',
+    },
+    {
+      step: `reverse.${n}.recoup`,
+      verb: 'transfer',
+      amount: ours,
+      from: 'losses',
+      to: 'external_settlement',
+    },
   ] as const;
   return { card, steps: all.filter((each) => each.amount > 0n) };
 }
@@ -275,8 +302,8 @@ export function undone(given: CardFacts, direction: 'CREDIT' | 'DEBIT'): Change 
   const undo = { step: 'undo', verb: 'transfer', amount: settledOf(given) } as const;
   const taking: readonly (Step & { verb: TransferVerb })[] =
     direction === 'CREDIT'
-      ? [{ ...undo, from: 'account', to: 'settled' }]
-      : [{ ...undo, from: 'settled', to: 'cards' }];
+      ? [{ ...undo, from: 'account', to: 'external_settlement' }]
+      : [{ ...undo, from: 'external_settlement', to: 'cards' }];
   const { card, steps } = endStuck(facts, 0n);
   return withoutExcess({ card, steps: [...taking.filter((each) => each.amount > 0n), ...steps] });
 }

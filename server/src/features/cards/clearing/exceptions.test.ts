@@ -9,9 +9,9 @@ import { listCardExceptions, resolveException } from './exceptions.ts';
 import { cardPaymentOf } from './payment.ts';
 
 const app = testApp();
-let desk: ReturnType<typeof cardPayments>;
+let fixture: ReturnType<typeof cardPayments>;
 beforeAll(() => {
-  desk = cardPayments(app);
+  fixture = cardPayments(app);
 });
 
 const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
@@ -29,7 +29,7 @@ const waiting = async ({ id }: BegunPayment): Promise<number> =>
 
 /** One whose further pull nobody could pay: 100 are taken, 120 were cleared. */
 async function short() {
-  const paid = await desk.begin({ funds: 110 });
+  const paid = await fixture.begin({ funds: 110 });
   await paid.tell(clearing(120));
   expect(await paid.now()).toMatchObject({ status: 'EXCEPTION', cards: -20 });
   expect(await waiting(paid)).toBe(1);
@@ -38,7 +38,7 @@ async function short() {
 
 /** One whose pull has failed, and of which so much was cleared. */
 async function stuck(cleared: number) {
-  const paid = await desk.begin(BROKEN);
+  const paid = await fixture.begin(BROKEN);
   if (cleared) await paid.tell(clearing(cleared));
   expect(await paid.now()).toMatchObject({ status: 'EXCEPTION', account: '900 of 1000' });
   return paid;
@@ -47,11 +47,10 @@ async function stuck(cleared: number) {
 describe('listCardExceptions', () => {
   it('merges exceptions with suspense: each payment once, by its older date', async () => {
     const [first, second] = [await short(), await short()];
-    await app.runtime.db.query('insert into parked (id, platform_id, since) values ($1, $2, $3)', [
-      second.id,
-      app.platform.id,
-      new Date(0),
-    ]);
+    await app.runtime.db.query(
+      'insert into suspense_items (id, platform_id, since) values ($1, $2, $3)',
+      [second.id, app.platform.id, new Date(0)],
+    );
     const listed = async (limit: number) =>
       (await listCardExceptions(app.runtime, { limit })).map(({ transactionId, since }) => [
         transactionId,
@@ -63,7 +62,7 @@ describe('listCardExceptions', () => {
       [first.id, expect.any(String)],
     ]);
     expect(await listed(1)).toEqual([[second.id, epoch]]);
-    await app.runtime.db.query('delete from parked where id = $1', [second.id]);
+    await app.runtime.db.query('delete from suspense_items where id = $1', [second.id]);
     for (const each of [first, second]) await resolve(each, 'collect');
   });
 });
@@ -76,7 +75,7 @@ describe('to collect', () => {
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '930 of 930', settled: 70 });
     expect((await paid.events()).slice(from)).toEqual(['930 of 930', 'SETTLED']);
     expect(await waiting(paid)).toBe(0);
-    const text = 'select kind, state, reason from rail_notices where transaction_id = $1';
+    const text = 'select kind, state, reason from rail_results where transaction_id = $1';
     expect(await app.runtime.db.query(text, [paid.id])).toEqual([
       { kind: 'card', state: 'settled', reason: 'Agreed' },
     ]);
@@ -145,7 +144,7 @@ describe('a decision', () => {
   });
 
   it('takes nothing for an adjustment that what came back already covers', async () => {
-    const paid = await desk.begin({ funds: 100 });
+    const paid = await fixture.begin({ funds: 100 });
     await paid.tell({ kind: 'AUTHORIZATION_ADVICE', amount: 102n });
     await paid.tell(clearing(101));
     await paid.tell(giving(101));
@@ -179,7 +178,7 @@ describe('a decision', () => {
   });
 
   it('waits for what is still being taken', async () => {
-    const paid = await desk.begin({ funds: 110, descriptor: 'Shop 005' });
+    const paid = await fixture.begin({ funds: 110, descriptor: 'Shop 005' });
     await paid.tell(clearing(120));
     expect((await paid.now()).status).toBe('EXCEPTION');
     await expect(resolve(paid, 'collect')).rejects.toThrow('still being taken');
@@ -190,9 +189,9 @@ describe('a decision', () => {
   });
 
   it('has no one to collect from where the account was closed', async () => {
-    const paid = await desk.begin({ funds: 100 });
+    const paid = await fixture.begin({ funds: 100 });
     await paid.tell(clearing(100));
-    await desk.closeAccount(paid.accountId);
+    await fixture.closeAccount(paid.accountId);
     await paid.tell(clearing(30));
     const late = { status: 'EXCEPTION', account: '0 of 0', cards: -30, settled: 130 };
     expect(await paid.now()).toEqual(late);
@@ -204,7 +203,7 @@ describe('a decision', () => {
 
 describe('a return', () => {
   it('of a part can be taken back, whatever stands otherwise', async () => {
-    const paid = await desk.begin({ funds: 110 });
+    const paid = await fixture.begin({ funds: 110 });
     await expect(paid.tell(REVERSAL)).rejects.toThrow('Only what came back');
     await paid.tell(clearing(40));
     await paid.tell(giving(10));

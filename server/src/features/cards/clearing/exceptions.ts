@@ -3,8 +3,8 @@
 // is known of the payment, and nothing more is expected of it afterwards. Payments with money in suspense,
 // which came back for a closed account, are listed with them: they wait for a person too.
 
+import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import { iso, type Time } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import {
@@ -14,7 +14,11 @@ import {
   pulledOf,
   settledOf,
 } from '../../payments/card-payments/index.ts';
-import { cardPaymentsInSuspense, inSuspense, keepNotice } from '../../payments/suspense/index.ts';
+import {
+  cardPaymentsInSuspense,
+  inSuspense,
+  recordRailResult,
+} from '../../payments/suspense/index.ts';
 import { type CardPaymentRow, transactionAt } from '../../payments/transactions/index.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
 import { eventAfter, lossOf, type Resolution, resolved, unpaidOf } from './arithmetic.ts';
@@ -48,7 +52,7 @@ export async function resolveException(
   }
   const { card, steps } = resolved(facts, { outcome, reachable });
   await moveSteps(ctx, row, steps);
-  keepNotice(ctx, row, {
+  recordRailResult(ctx, row, {
     kind: 'card',
     // It may come to that again, and the row has changed by then.
     name: `${outcome}.${row.version}`,

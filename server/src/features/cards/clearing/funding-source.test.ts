@@ -1,18 +1,18 @@
 // What an operator is shown of a card's bindings after very many changes.
 import { expect, it } from 'vitest';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { cardDesk } from '../../../../test/kit/cards/cards.ts';
+import { cardFixture } from '../../../../test/kit/cards/cards.ts';
 import { fundingSources } from '../store.ts';
 import { cardFundingOf } from './funding.ts';
 
 const app = testApp();
 
 it('has what pays now, the first as the last, however many others have ended', async () => {
-  const desk = cardDesk(app);
-  const holder = await desk.holder();
-  const card = await desk.card(holder);
+  const fixture = cardFixture(app);
+  const holder = await fixture.holder();
+  const card = await fixture.card(holder);
   const first = holder.accountId;
-  const { accountId: other } = await desk.holder();
+  const { accountId: other } = await fixture.holder();
   await app.operate(async (ctx) => {
     for (let after = 1; after <= 1_001; after++) {
       ctx.insert(fundingSources, {

@@ -2,9 +2,9 @@
 // that sign for a wallet are given for it: one that ends takes its keys along, and an account that is bound
 // again later begins without any.
 import type { FundedCard, IssuerPort } from '../../../connectors/ports/cards.ts';
+import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import { iso } from '../../../kernel/world.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {

@@ -9,7 +9,7 @@ import { defineJob } from '../../../kernel/contract/job.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { MAX_AMOUNT, type Money } from '../../../kernel/money.ts';
-import { type House, house } from '../../../ledger/chart.ts';
+import { type SystemAccount, systemAccount } from '../../../ledger/chart.ts';
 import type { TransferVerb } from '../../../ledger/transfer.ts';
 import type { LedgerAccountRow } from '../../../runtime/committer/ledger-accounts.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -72,13 +72,13 @@ export const inAccountCurrency = (amount: bigint, currency: string): Money => ({
 });
 
 /** The most that a payment is for: in the finest unit of an account, and far from where the books end. */
-export const MOST_CENTS = MAX_AMOUNT / inAccountCurrency(1n, 'USDB').amount;
+export const MAX_CENTS = MAX_AMOUNT / inAccountCurrency(1n, 'USDB').amount;
 
 /** A payment with a card of the calling platform; TRANSACTION_NOT_FOUND for every other id. */
 export async function cardPaymentOf(ctx: Ctx, id: string): Promise<CardPaymentRow> {
   const row = isId(id, 'CardTransaction') ? await readTransaction(ctx, id) : undefined;
   if (row?.platform_id !== ctx.caller.platformId || row.type !== 'CARD') {
-    throw new Fault('TRANSACTION_NOT_FOUND', 'No such transaction.');
+    throw new Fault('TRANSACTION_NOT_FOUND', 'Transaction not found.');
   }
   return row;
 }
@@ -91,7 +91,7 @@ export const onCardPayment = <R>(
 ): Promise<R> =>
   onAnyTransaction(runtime, id, (ctx, row) => {
     if (row.type === 'CARD') return work(ctx, row);
-    throw new Fault('TRANSACTION_NOT_FOUND', 'No such payment with a card.');
+    throw new Fault('TRANSACTION_NOT_FOUND', 'Card payment not found.');
   });
 
 /** Throws for a transaction of another type. */
@@ -113,7 +113,7 @@ export const tellCard = (ctx: Ctx, row: CardPaymentRow): void =>
 function fundsOf(status: CardStatus, facts: CardFacts): CardPaymentRow['funds'] {
   switch (status) {
     case 'EXCEPTION':
-      return 'PARKED';
+      return 'SUSPENSE';
     case 'AUTHORIZED':
     case 'PARTIALLY_SETTLED':
       return 'HELD';
@@ -175,7 +175,7 @@ function moveCard(ctx: Ctx, row: CardPaymentRow, verb: TransferVerb, given: Step
   if (amount === 0n) return;
   const currency = currencyOfAccount(row);
   const end = (at: Step['from']) =>
-    at === 'account' ? cardAccountOf(row) : house(ctx.caller.environment, at, currency);
+    at === 'account' ? cardAccountOf(row) : systemAccount(ctx.caller.environment, at, currency);
   const ends = { debit: end(from), credit: end(to) };
   const money = inAccountCurrency(amount, currency);
   ctx[verb]({ transactionId: row.id, step, ...ends, ...money, force });
@@ -232,7 +232,7 @@ async function take(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
     return askPerson(ctx, row, -step.amount);
   }
   const currency = currencyOfAccount(row);
-  const creditTo = house(ctx.caller.environment, step.to as House, currency);
+  const creditTo = systemAccount(ctx.caller.environment, step.to as SystemAccount, currency);
   const money = inAccountCurrency(step.amount, currency);
   const by = { transactionId: row.id, step: step.step, ...money, creditTo };
   // An attempt, so that an account which pays in the same moment owes more, and nothing is refused.

@@ -4,17 +4,21 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { type BegunPayment, cardPayments } from '../../../../test/kit/cards/card-payments.ts';
-import { delegatedDesk } from '../../../../test/kit/cards/delegated-cards.ts';
-import type { CardPull, IssuerPort, PullProgress } from '../../../connectors/ports/cards.ts';
+import { delegatedFixture } from '../../../../test/kit/cards/delegated-cards.ts';
+import type {
+  CardFundingDebit,
+  FundingDebitProgress,
+  IssuerPort,
+} from '../../../connectors/ports/cards.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import type { Job } from '../../../runtime/jobs/jobs.ts';
 import { operate } from '../../../runtime/operation/operate.ts';
 import { pullJobs } from './pulls.ts';
 
 const app = testApp();
-let desk: ReturnType<typeof cardPayments>;
+let fixture: ReturnType<typeof cardPayments>;
 beforeAll(() => {
-  desk = cardPayments(app);
+  fixture = cardPayments(app);
 });
 
 const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
@@ -25,7 +29,7 @@ const BROKEN = { descriptor: 'Shop 006' };
 
 describe('money that is taken after a while', () => {
   it('is set aside until then', async () => {
-    const paid = await desk.begin(SLOW);
+    const paid = await fixture.begin(SLOW);
     expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '900 of 1000' });
     expect((await paid.shown()).pullSummary).toMatchObject({ count: 1, pendingCount: 1 });
     await app.advance(29_999);
@@ -37,7 +41,7 @@ describe('money that is taken after a while', () => {
   });
 
   it('may be cleared before, and there is nothing else to tell', async () => {
-    const paid = await desk.begin(SLOW);
+    const paid = await fixture.begin(SLOW);
     await paid.tell(clearing(100));
     const early = { status: 'SETTLED', account: '900 of 1000', cards: -100, settled: 100 };
     expect(await paid.now()).toEqual(early);
@@ -47,7 +51,7 @@ describe('money that is taken after a while', () => {
   });
 
   it('goes back only once it is there', async () => {
-    const paid = await desk.begin(SLOW);
+    const paid = await fixture.begin(SLOW);
     await paid.tell(clearing(30));
     await paid.tell(EXPIRY);
     const early = { status: 'SETTLED', account: '900 of 1000', cards: -30, settled: 30 };
@@ -58,7 +62,7 @@ describe('money that is taken after a while', () => {
   });
 
   it('is waited for by the first pull and by the second', async () => {
-    const paid = await desk.begin(SLOW);
+    const paid = await fixture.begin(SLOW);
     await app.advance(10_000);
     await paid.tell(clearing(150));
     expect((await paid.shown()).pullSummary).toMatchObject({ count: 2, pendingCount: 2 });
@@ -71,7 +75,7 @@ describe('money that is taken after a while', () => {
 
 describe('money that cannot be taken', () => {
   it('stays set aside, and a person decides', async () => {
-    const paid = await desk.begin(BROKEN);
+    const paid = await fixture.begin(BROKEN);
     expect(await paid.now()).toEqual({ status: 'EXCEPTION', account: '900 of 1000' });
     expect(await paid.events()).toEqual(['900 of 1000', 'AUTHORIZED', 'EXCEPTION']);
     await app.advance(86_400_000);
@@ -80,7 +84,7 @@ describe('money that cannot be taken', () => {
   });
 
   it('makes an exception of what was cleared and came back already', async () => {
-    const paid = await desk.begin({ ...BROKEN, kind: 'financial_authorization' });
+    const paid = await fixture.begin({ ...BROKEN, kind: 'financial_authorization' });
     const stuck = { status: 'EXCEPTION', account: '900 of 1000', cards: -100, settled: 100 };
     expect(await paid.now()).toEqual(stuck);
     expect(await paid.events()).toEqual(['900 of 1000', 'SETTLED', 'EXCEPTION']);
@@ -90,10 +94,10 @@ describe('money that cannot be taken', () => {
 });
 
 describe('money that cannot be taken and that nobody is owed', () => {
-  const failed: Partial<IssuerPort> = { pull: async () => ({ state: 'failed' }) };
+  const failed: Partial<IssuerPort> = { debitFunding: async () => ({ state: 'failed' }) };
 
   it('is let go of where the payment has ended with nothing cleared', async () => {
-    const paid = await desk.begin(SLOW);
+    const paid = await fixture.begin(SLOW);
     await paid.tell(EXPIRY);
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '900 of 1000' });
     await runWith(jobOf(paid.id), failed);
@@ -108,7 +112,7 @@ describe('money that cannot be taken and that nobody is owed', () => {
   });
 
   it('is let go of where other pulls cover what was cleared', async () => {
-    const paid = await desk.begin(SLOW);
+    const paid = await fixture.begin(SLOW);
     await paid.tell({ kind: 'AUTHORIZATION_ADVICE', amount: 150n });
     await paid.tell(clearing(90));
     await paid.tell(EXPIRY);
@@ -120,7 +124,7 @@ describe('money that cannot be taken and that nobody is owed', () => {
   });
 
   it('stays set aside where they do not, also if all came back', async () => {
-    const paid = await desk.begin(SLOW);
+    const paid = await fixture.begin(SLOW);
     await paid.tell(clearing(100));
     await paid.tell(giving(100));
     expect((await paid.now()).status).toBe('REFUNDED');
@@ -140,10 +144,10 @@ describe('money of a wallet', () => {
 
   /** A payment of 1.00 from a wallet with 5.00, whose key may sign. */
   async function paidByWallet() {
-    const wallets = delegatedDesk(app);
+    const wallets = delegatedFixture(app);
     const of = await wallets.walletCard({ funds: 5_000_000 });
     const key = await wallets.key(of);
-    const paid = await desk.beginOn(of.card, { accountId: of.accountId, currency: 'USDB' });
+    const paid = await fixture.beginOn(of.card, { accountId: of.accountId, currency: 'USDB' });
     return { paid, revoke: async () => void ok(await wallets.revoke(key.id), 204) };
   }
 
@@ -178,17 +182,17 @@ const jobOf = (transactionId: string, asked = false, at = 0) =>
   ({
     id: 'Job:1',
     attempts: 1,
-    input: { transactionId, at, since: app.world.now(), asked },
+    input: { transactionId, at, since: app.effects.now(), asked },
   }) as unknown as Job;
 
 describe('the job', () => {
-  const asked: { how: string; pull: CardPull }[] = [];
-  const issuer = (progress: PullProgress): Partial<IssuerPort> => ({
-    pull: async (pull) => {
+  const asked: { how: string; pull: CardFundingDebit }[] = [];
+  const issuer = (progress: FundingDebitProgress): Partial<IssuerPort> => ({
+    debitFunding: async (pull) => {
       asked.push({ how: 'pull', pull });
       return progress;
     },
-    checkPull: async (pull) => {
+    checkFundingDebit: async (pull) => {
       asked.push({ how: 'check', pull });
       return progress;
     },
@@ -196,12 +200,12 @@ describe('the job', () => {
   beforeEach(() => void asked.splice(0));
 
   it('names the same pull each time, in money of the card', async () => {
-    const paid = await desk.begin({ ...SLOW, currency: 'USDB', funds: 5_000_000, amount: 77 });
+    const paid = await fixture.begin({ ...SLOW, currency: 'USDB', funds: 5_000_000, amount: 77 });
     await runWith(jobOf(paid.id), issuer({ state: 'pending', checkAfterMs: 60_000 }));
     await runWith(jobOf(paid.id, true), issuer({ state: 'pending', checkAfterMs: 60_000 }));
     const pull = {
       ...{ id: `${paid.id}/pull.1`, cardId: paid.card.id, accountId: paid.accountId },
-      ...{ amount: 77n, currency: 'USD', merchant: SLOW, pulledAt: app.world.now() },
+      ...{ amount: 77n, currency: 'USD', merchant: SLOW, pulledAt: app.effects.now() },
     };
     expect(asked).toEqual([
       { how: 'pull', pull },
@@ -210,7 +214,7 @@ describe('the job', () => {
   });
 
   it('has one effect though it runs twice, at once or again', async () => {
-    const paid = await desk.begin(SLOW);
+    const paid = await fixture.begin(SLOW);
     const confirmed = issuer({ state: 'confirmed' });
     await Promise.all([1, 2, 3].map(() => runWith(jobOf(paid.id), confirmed)));
     await runWith(jobOf(paid.id, true), issuer({ state: 'failed' }));
@@ -220,16 +224,16 @@ describe('the job', () => {
   });
 
   it('asks nobody about a pull that has ended', async () => {
-    const paid = await desk.begin();
+    const paid = await fixture.begin();
     await runWith(jobOf(paid.id), issuer({ state: 'failed' }));
     expect(asked).toEqual([]);
     expect((await paid.now()).status).toBe('AUTHORIZED');
   });
 
   it('throws where the issuer gives no answer, so that it is run again', async () => {
-    const paid = await desk.begin(SLOW);
+    const paid = await fixture.begin(SLOW);
     const silent: Partial<IssuerPort> = {
-      pull: async () => {
+      debitFunding: async () => {
         throw new Error('no answer');
       },
     };
@@ -242,7 +246,7 @@ describe('the job', () => {
 
   it('meets clearings and expiries without losing a cent', async () => {
     const all: BegunPayment[] = [];
-    while (all.length < 6) all.push(await desk.begin(SLOW));
+    while (all.length < 6) all.push(await fixture.begin(SLOW));
     const confirmed = issuer({ state: 'confirmed' });
     await Promise.all(
       all.flatMap((paid) => [

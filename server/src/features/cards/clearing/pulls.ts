@@ -4,10 +4,10 @@
 // comes, a person who has found out gives it.
 
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';
-import type { CardPull, PullProgress } from '../../../connectors/ports/cards.ts';
+import type { CardFundingDebit, FundingDebitProgress } from '../../../connectors/ports/cards.ts';
 import type { JobInput } from '../../../kernel/contract/job.ts';
+import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import { iso } from '../../../kernel/world.ts';
 import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
 import {
   type JobHandler,
@@ -19,7 +19,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { cardAccountOf, factsOf } from '../../payments/card-payments/index.ts';
 import { currentOf, loadOf } from '../../payments/payouts/index.ts';
-import { keepNotice } from '../../payments/suspense/index.ts';
+import { recordRailResult } from '../../payments/suspense/index.ts';
 import { type CardPaymentRow, transactionAt } from '../../payments/transactions/index.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
 import type { CardParts } from '../parts.ts';
@@ -29,16 +29,16 @@ import { asCardPayment, changePayment, moveSteps, onCardPayment, PULL } from './
 type Input = JobInput<typeof PULL>;
 
 const isOpen = (row: CardPaymentRow, at: number): boolean =>
-  row.card_pull_statuses[at] === 'PENDING';
+  row.card_funding_debit_statuses[at] === 'PENDING';
 
-const pullOf = (row: CardPaymentRow, { at, since }: Input): CardPull => ({
+const pullOf = (row: CardPaymentRow, { at, since }: Input): CardFundingDebit => ({
   id: `${row.id}/${pullStep(at)}`,
   cardId: row.card.cardId,
   accountId: cardAccountOf(row),
-  amount: row.card_pulls[at] ?? 0n,
+  amount: row.card_funding_debits[at] ?? 0n,
   currency: row.card.currency,
   merchant: row.card.merchant,
-  pulledAt: since,
+  requestedAt: since,
 });
 
 /** Stages how a pull that is open has ended, whoever says so. */
@@ -59,7 +59,7 @@ async function heedPull(
   ctx: Ctx,
   row: CardPaymentRow,
   { at, since, tries }: Input,
-  progress: PullProgress,
+  progress: FundingDebitProgress,
 ): Promise<void> {
   if (!isOpen(row, at)) return;
   if (progress.state === 'pending') {
@@ -72,7 +72,7 @@ async function heedPull(
 
 /** The place of the pull that a person means, by its number from one; throws CONFLICT where there is none. */
 function placeOf(row: CardPaymentRow, pull: number | undefined): number {
-  const open = row.card_pulls.flatMap((_, at) => (isOpen(row, at) ? [at] : []));
+  const open = row.card_funding_debits.flatMap((_, at) => (isOpen(row, at) ? [at] : []));
   const [at, ...others] = pull === undefined ? open : open.filter((each) => each + 1 === pull);
   if (at === undefined) {
     throw new Fault('CONFLICT', `No pull${pull ? ` ${pull}` : ''} of it is under way.`);
@@ -89,7 +89,7 @@ async function endPullByHand(
   { pull, taken, reason }: { pull?: number | undefined; taken: boolean; reason: string },
 ): Promise<{ row: CardPaymentRow; at: number }> {
   const at = placeOf(row, pull);
-  keepNotice(ctx, row, {
+  recordRailResult(ctx, row, {
     kind: 'card',
     name: pullStep(at),
     state: taken ? 'settled' : 'failed',
@@ -99,7 +99,7 @@ async function endPullByHand(
 }
 
 const amountOf = (row: CardPaymentRow, at: number) => {
-  const money = { currency: row.card.currency, amount: row.card_pulls[at] ?? 0n };
+  const money = { currency: row.card.currency, amount: row.card_funding_debits[at] ?? 0n };
   return { ...money, amount: Number(money.amount), readable: formatAmount(money) };
 };
 
@@ -120,7 +120,7 @@ export async function endFundingDebit(runtime: Runtime, { transactionId, ...foun
     transactionId,
     status: row.status,
     pull: at + 1,
-    pullStatus: row.card_pull_statuses[at],
+    pullStatus: row.card_funding_debit_statuses[at],
     ...amountOf(row, at),
     reason: found.reason,
   };
@@ -135,7 +135,7 @@ const PENDING = `with asking as materialized (
     from jobs where kind = $1)
   select a.id, a.at, a.since, a.tries
   from asking a join transactions t on t.id = a.id
-  where t.card_pull_statuses[a.at + 1] = 'PENDING'
+  where t.card_funding_debit_statuses[a.at + 1] = 'PENDING'
     and ($2::text is null or t.platform_id = $2)
   order by a.since, a.id, a.at limit $3`;
 
@@ -186,8 +186,8 @@ const follow =
     if (!issuer) throw new Error(`nobody issues cards in ${caller.environment}`);
     const pull = pullOf(row, input);
     const progress = input.asked
-      ? await issuer.checkPull(pull, runtime.world.now())
-      : await issuer.pull(pull);
+      ? await issuer.checkFundingDebit(pull, runtime.effects.now())
+      : await issuer.debitFunding(pull);
     const stage = async (ctx: Ctx) => {
       const current = await currentOf(ctx, row.id, asCardPayment);
       await heedPull(ctx, current, { ...input, tries }, progress);

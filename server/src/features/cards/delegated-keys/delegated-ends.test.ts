@@ -5,19 +5,19 @@ import { describe, expect, it } from 'vitest';
 import { internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { Answer, TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { delegatedDesk, type WalletCard } from '../../../../test/kit/cards/delegated-cards.ts';
+import { delegatedFixture, type WalletCard } from '../../../../test/kit/cards/delegated-cards.ts';
 import { erase } from '../../../../test/kit/customers/erasure.ts';
 import { exportOf } from '../../../../test/kit/customers/export.ts';
-import { signedHeaders, walletDesk } from '../../../../test/kit/wallets/embedded-wallets.ts';
-import { heldSession } from '../../../../test/kit/wallets/sessions.ts';
+import { signedHeaders, walletFixture } from '../../../../test/kit/wallets/embedded-wallets.ts';
+import { insertSession } from '../../../../test/kit/wallets/sessions.ts';
 import { findWallet, type Wallet } from '../../wallets/accounts/wallet.ts';
-import { parseStamp, signs } from '../../wallets/signing/stamp.ts';
+import { parseStamp, verifyStamp } from '../../wallets/signing/stamp.ts';
 import { bind } from '../clearing/funding.ts';
 import { cards, delegatedKeys, fundingSources } from '../store.ts';
 import { activeKeyOf, addKey } from './delegated-keys.ts';
 
 const app = testApp();
-const desk = delegatedDesk(app);
+const fixture = delegatedFixture(app);
 
 const codeOf = ({ status, body }: Answer) => [status, body.code];
 const reasonOf = ({ status, body }: Answer) => [status, body.code, body.reason];
@@ -27,7 +27,7 @@ const CLOSED = [409, 'CARD_NOT_MUTABLE', 'The card is closed.'];
 const UNBOUND = [404, 'NOT_FOUND', 'The wallet is no funding source of the card.'];
 
 const statusesOf = async ({ accountId }: Pick<WalletCard, 'accountId'>): Promise<string[]> =>
-  (await desk.listed(`accountId=${accountId}`)).map(({ status }) => status);
+  (await fixture.listed(`accountId=${accountId}`)).map(({ status }) => status);
 
 /** No key of the wallet can sign: what could is forgotten. */
 async function expectAllRevoked({ accountId }: Pick<WalletCard, 'accountId'>, count: number) {
@@ -38,54 +38,54 @@ async function expectAllRevoked({ accountId }: Pick<WalletCard, 'accountId'>, co
 
 /** A card with an active key, and a second key that waits to be activated. */
 async function keyAndWaiting() {
-  const of = await desk.walletCard();
-  const body = desk.bodyOf(of);
-  const waiting = await desk.made(body, of.session);
-  return { of, body, waiting, active: await desk.key(of) };
+  const of = await fixture.walletCard();
+  const body = fixture.bodyOf(of);
+  const waiting = await fixture.made(body, of.session);
+  return { of, body, waiting, active: await fixture.key(of) };
 }
 
 describe('several keys of one funding source', () => {
   it('are active one at a time, and nobody waits for one that was abandoned', async () => {
-    const of = await desk.walletCard();
-    const left = desk.bodyOf(of);
-    const abandoned = await desk.made(left, of.session);
-    const active = await desk.key(of);
-    expect(reasonOf(await desk.ask(desk.bodyOf(of)))).toEqual(HAS_ONE);
-    expect(reasonOf(await desk.follow(left, abandoned, of.session))).toEqual(HAS_ONE);
-    const listed = await desk.listed(`accountId=${of.accountId}`);
+    const of = await fixture.walletCard();
+    const left = fixture.bodyOf(of);
+    const abandoned = await fixture.made(left, of.session);
+    const active = await fixture.key(of);
+    expect(reasonOf(await fixture.ask(fixture.bodyOf(of)))).toEqual(HAS_ONE);
+    expect(reasonOf(await fixture.follow(left, abandoned, of.session))).toEqual(HAS_ONE);
+    const listed = await fixture.listed(`accountId=${of.accountId}`);
     expect(listed.map((key) => key.status)).toEqual(['PENDING', 'ACTIVE']);
-    ok(await desk.revoke(active.id), 204);
+    ok(await fixture.revoke(active.id), 204);
     // What was asked in the first place can now be had.
-    ok(await desk.follow(left, abandoned, of.session), 201);
+    ok(await fixture.follow(left, abandoned, of.session), 201);
   });
 
   it('race to be the active one, and one wins', async () => {
-    const of = await desk.walletCard();
-    const bodies = Array.from({ length: 4 }, () => desk.bodyOf(of));
+    const of = await fixture.walletCard();
+    const bodies = Array.from({ length: 4 }, () => fixture.bodyOf(of));
     const asked: [object, Answer][] = [];
-    for (const body of bodies) asked.push([body, await desk.made(body, of.session)]);
+    for (const body of bodies) asked.push([body, await fixture.made(body, of.session)]);
     const answers = await Promise.all(
-      asked.map(([body, leg]) => desk.follow(body, leg, of.session)),
+      asked.map(([body, leg]) => fixture.follow(body, leg, of.session)),
     );
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses).toEqual([201, 409, 409, 409]);
     for (const answer of answers)
       if (answer.status === 409) expect(reasonOf(answer)).toEqual(HAS_ONE);
-    const keys = await desk.listed(`accountId=${of.accountId}`);
+    const keys = await fixture.listed(`accountId=${of.accountId}`);
     expect(keys.filter((key) => key.status === 'ACTIVE')).toHaveLength(1);
     expect(keys).toHaveLength(4);
   });
 
   it('are not two where one request comes twice at once', async () => {
-    const of = await desk.walletCard();
-    const body = desk.bodyOf(of);
-    let leg = await desk.ask(body);
+    const of = await fixture.walletCard();
+    const body = fixture.bodyOf(of);
+    let leg = await fixture.ask(body);
     for (const [status, key] of [
       [202, 'PENDING'],
       [201, 'ACTIVE'],
     ] as const) {
       const headers = await signedHeaders(ok(leg, 202), of.session);
-      const answers = await Promise.all([1, 2, 3].map(() => desk.ask(body, headers)));
+      const answers = await Promise.all([1, 2, 3].map(() => fixture.ask(body, headers)));
       expect(answers.map((each) => each.status).sort()).toEqual([status, 401, 401]);
       expect(await statusesOf(of)).toEqual([key]);
       leg = answers.find((each) => each.status === status) as Answer;
@@ -93,9 +93,9 @@ describe('several keys of one funding source', () => {
   });
 
   it('are a hundred at most', async () => {
-    const of = await desk.walletCard();
-    const [first, second] = [desk.bodyOf(of), desk.bodyOf(of)];
-    const [one, two] = [await desk.ask(first), await desk.ask(second)];
+    const of = await fixture.walletCard();
+    const [first, second] = [fixture.bodyOf(of), fixture.bodyOf(of)];
+    const [one, two] = [await fixture.ask(first), await fixture.ask(second)];
     await app.operate(async (ctx) => {
       const { key } = (await findWallet(ctx, of.accountId)) as Wallet;
       const [source] = await ctx.db.find(fundingSources, { card_id: of.card.id });
@@ -105,56 +105,56 @@ describe('several keys of one funding source', () => {
       }
     });
     // The hundredth can be made, and activated; there is no other.
-    const hundredth = await desk.follow(first, one, of.session);
-    const { id } = ok(await desk.follow(first, hundredth, of.session), 201);
+    const hundredth = await fixture.follow(first, one, of.session);
+    const { id } = ok(await fixture.follow(first, hundredth, of.session), 201);
     expect(await statusesOf(of)).toHaveLength(100);
-    ok(await desk.revoke(id), 204);
+    ok(await fixture.revoke(id), 204);
     const full = [409, 'CONFLICT', expect.stringContaining('has had 100 keys')];
-    expect(reasonOf(await desk.follow(second, two, of.session))).toEqual(full);
-    expect(reasonOf(await desk.ask(desk.bodyOf(of)))).toEqual(full);
+    expect(reasonOf(await fixture.follow(second, two, of.session))).toEqual(full);
+    expect(reasonOf(await fixture.ask(fixture.bodyOf(of)))).toEqual(full);
   });
 });
 
 describe('revokeDelegatedKey', () => {
   it('ends an active key at once, and another one can follow', async () => {
-    const of = await desk.walletCard();
-    const { id, cardId, accountId } = await desk.key(of);
+    const of = await fixture.walletCard();
+    const { id, cardId, accountId } = await fixture.key(of);
     const active = () => app.operate((ctx) => activeKeyOf(ctx, cardId, accountId));
     const viewer = await app.tokenWith(['VIEW', 'TRANSACT']);
     const path = `/auth/delegated-keys/${id}`;
     expect((await app.call('DELETE', path, undefined, { as: viewer })).status).toBe(403);
-    const answer = await desk.revoke(id);
+    const answer = await fixture.revoke(id);
     expect([answer.status, answer.body]).toEqual([204, '']);
     await expectAllRevoked(of, 1);
-    expect((await desk.keyNow(id)).status).toBe('REVOKED');
+    expect((await fixture.keyNow(id)).status).toBe('REVOKED');
     expect(await active()).toBeUndefined();
-    const next = await desk.key(of);
+    const next = await fixture.key(of);
     expect((await active())?.id).toBe(next.id);
     expect(await statusesOf(of)).toEqual(['REVOKED', 'ACTIVE']);
   });
 
   it('refuses what is not active', async () => {
     const { of, active } = await keyAndWaiting();
-    const [pending] = await desk.listed(`accountId=${of.accountId}`);
+    const [pending] = await fixture.listed(`accountId=${of.accountId}`);
     const refused = (status: string) => [
       ...[400, 'INVALID_INPUT', `Only an active key can be revoked. This one is ${status}.`],
     ];
-    expect(reasonOf(await desk.revoke(pending.id))).toEqual(refused('PENDING'));
-    ok(await desk.revoke(active.id), 204);
-    expect(reasonOf(await desk.revoke(active.id))).toEqual(refused('REVOKED'));
+    expect(reasonOf(await fixture.revoke(pending.id))).toEqual(refused('PENDING'));
+    ok(await fixture.revoke(active.id), 204);
+    expect(reasonOf(await fixture.revoke(active.id))).toEqual(refused('REVOKED'));
     expect(await statusesOf(of)).toEqual(['PENDING', 'REVOKED']);
   });
 });
 
 describe('a delegated key', () => {
   it('signs as long as it is active, under its own id', async () => {
-    const of = await desk.walletCard();
-    const { id, publicKey } = await desk.key(of);
+    const of = await fixture.walletCard();
+    const { id, publicKey } = await fixture.key(of);
     const signer = (await rowOf(id))?.signer as string;
     const custody = app.connectorsOf('sandbox').custody;
     const stamp = parseStamp((await custody?.stampWith({ id, signer, payload: '{}' })) ?? '');
     expect(stamp?.publicKey).toBe(publicKey);
-    expect(stamp && signs(stamp, '{}')).toBe(true);
+    expect(stamp && verifyStamp(stamp, '{}')).toBe(true);
     await expect(custody?.stampWith({ id: of.card.id, signer, payload: '{}' })).rejects.toThrow();
   });
 
@@ -162,45 +162,45 @@ describe('a delegated key', () => {
     const { of, body, waiting } = await keyAndWaiting();
     const balance = await internalAccount(app, of.customer.id, 'USDB');
     const pays = (...fundingSources: string[]) =>
-      desk.cards.patchCard(of.card.id, { fundingSources });
+      fixture.cards.patchCard(of.card.id, { fundingSources });
     // A binding that stays keeps its keys, wherever in the list it is.
     ok(await pays(balance.id, of.accountId), 200);
     expect(await statusesOf(of)).toEqual(['PENDING', 'ACTIVE']);
     ok(await pays(balance.id), 200);
     await expectAllRevoked(of, 2);
-    expect(reasonOf(await desk.ask(body))).toEqual(UNBOUND);
-    expect(reasonOf(await desk.follow(body, waiting, of.session))).toEqual(UNBOUND);
+    expect(reasonOf(await fixture.ask(body))).toEqual(UNBOUND);
+    expect(reasonOf(await fixture.follow(body, waiting, of.session))).toEqual(UNBOUND);
     ok(await pays(of.accountId), 200);
     await expectAllRevoked(of, 2);
     const reason = 'The key was revoked meanwhile. Begin with a new one.';
-    const late = await desk.follow(body, waiting, of.session);
+    const late = await fixture.follow(body, waiting, of.session);
     expect(reasonOf(late)).toEqual([409, 'CONFLICT', reason]);
-    const next = await desk.key(of);
-    expect(await desk.listed(`fundingSourceId=${next.fundingSourceId}`)).toEqual([next]);
+    const next = await fixture.key(of);
+    expect(await fixture.listed(`fundingSourceId=${next.fundingSourceId}`)).toEqual([next]);
   });
 
   it('ends with its card', async () => {
     const { of, body, waiting } = await keyAndWaiting();
-    ok(await desk.cards.patchCard(of.card.id, { state: 'CLOSED' }), 200);
+    ok(await fixture.cards.patchCard(of.card.id, { state: 'CLOSED' }), 200);
     await expectAllRevoked(of, 2);
-    expect(reasonOf(await desk.ask(body))).toEqual(CLOSED);
-    expect(reasonOf(await desk.follow(body, waiting, of.session))).toEqual(CLOSED);
+    expect(reasonOf(await fixture.ask(body))).toEqual(CLOSED);
+    expect(reasonOf(await fixture.follow(body, waiting, of.session))).toEqual(CLOSED);
   });
 
   it('is not made for a card that is closed in the same instant', async () => {
     for (let round = 0; round < 5; round++) {
-      const of = await desk.walletCard();
-      const [early, late] = [desk.bodyOf(of), desk.bodyOf(of)];
+      const of = await fixture.walletCard();
+      const [early, late] = [fixture.bodyOf(of), fixture.bodyOf(of)];
       const legs = [
-        [early, await desk.ask(early)],
-        [late, await desk.made(late, of.session)],
+        [early, await fixture.ask(early)],
+        [late, await fixture.made(late, of.session)],
       ] as const;
       const headers = await Promise.all(
         legs.map(([, asked]) => signedHeaders(ok(asked, 202), of.session)),
       );
       const [closed, ...answers] = await Promise.all([
-        desk.cards.patchCard(of.card.id, { state: 'CLOSED' }),
-        ...legs.map(([body], at) => desk.ask(body, headers[at])),
+        fixture.cards.patchCard(of.card.id, { state: 'CLOSED' }),
+        ...legs.map(([body], at) => fixture.ask(body, headers[at])),
       ]);
       ok(closed as Answer, 200);
       // Whoever comes in between finds the card closed, or its bindings ended.
@@ -216,16 +216,16 @@ describe('a delegated key', () => {
     ok(await app.call('DELETE', `/customers/${of.customer.id}`), 200);
     await app.settle();
     await expectAllRevoked(of, 2);
-    expect((await desk.ask(body, headers)).status).toBe(401);
-    expect((await desk.ask(body)).status).toBe(404);
+    expect((await fixture.ask(body, headers)).status).toBe(401);
+    expect((await fixture.ask(body)).status).toBe(404);
   });
 });
 
 describe('a delegated key in an export and an erasure', () => {
   it('is shown with its name and without what signs, and is removed', async () => {
-    const [of, other] = [await desk.walletCard(), await desk.walletCard()];
-    const { id } = await desk.key(of, { nickname: 'Quorbat' });
-    const stays = await desk.key(other);
+    const [of, other] = [await fixture.walletCard(), await fixture.walletCard()];
+    const { id } = await fixture.key(of, { nickname: 'Quorbat' });
+    const stays = await fixture.key(other);
     const { all } = await exportOf(app, of.customer.id);
     expect(all.delegated_keys).toMatchObject([{ id, nickname: 'Quorbat', status: 'ACTIVE' }]);
     expect(Object.keys(all.delegated_keys[0])).not.toContain('signer');
@@ -234,25 +234,25 @@ describe('a delegated key in an export and an erasure', () => {
     const { counts } = await erase(app.runtime, of.customer.id, { actor: 'test', reason: null });
     expect(counts).toMatchObject({ delegated_keys: 1 });
     expect(await rowOf(id)).toBeUndefined();
-    expect(codeOf(await desk.call('GET', `/auth/delegated-keys/${id}`))).toEqual([
+    expect(codeOf(await fixture.call('GET', `/auth/delegated-keys/${id}`))).toEqual([
       404,
       'NOT_FOUND',
     ]);
     expect(await statusesOf(of)).toEqual([]);
     await app.settle();
-    expect(await desk.keyNow(stays.id)).toEqual(stays);
+    expect(await fixture.keyNow(stays.id)).toEqual(stays);
   });
 
   it('is not shown while its erasure is under way', async () => {
-    const of = await desk.walletCard();
-    const { id } = await desk.key(of);
+    const of = await fixture.walletCard();
+    const { id } = await fixture.key(of);
     const sql = 'update customers set data_key = null, version = version + 1 where id = $1';
     await app.runtime.db.query(sql, [of.customer.id]);
-    expect(codeOf(await desk.call('GET', `/auth/delegated-keys/${id}`))).toEqual([
+    expect(codeOf(await fixture.call('GET', `/auth/delegated-keys/${id}`))).toEqual([
       404,
       'NOT_FOUND',
     ]);
-    expect(codeOf(await desk.revoke(id))).toEqual([404, 'NOT_FOUND']);
+    expect(codeOf(await fixture.revoke(id))).toEqual([404, 'NOT_FOUND']);
     expect(await statusesOf(of)).toEqual([]);
   });
 });
@@ -279,9 +279,9 @@ async function cardIn(as: TestPlatform, customerId: string, accountId: string) {
 describe('a delegated key in production', () => {
   it('is made with real signatures alone', async () => {
     const as = app.production;
-    const real = delegatedDesk(app, { as });
-    const { customer, accountId } = await walletDesk(app, { as }).customerWithWallet();
-    const session = await heldSession(app, accountId);
+    const real = delegatedFixture(app, { as });
+    const { customer, accountId } = await walletFixture(app, { as }).customerWithWallet();
+    const session = await insertSession(app, accountId);
     const card = await cardIn(as, customer.id, accountId);
     const body = real.bodyOf({ accountId, card });
     const first = await real.ask(body);
@@ -289,7 +289,7 @@ describe('a delegated key in production', () => {
     const scripted = { 'service-wallet-signature': literal, 'request-id': first.body.requestId };
     expect(codeOf(await real.ask(body, scripted))).toEqual([401, 'WALLET_SIGNATURE_MALFORMED']);
     const stranger = await real.wallets.customerWithWallet();
-    const theirs = await heldSession(app, stranger.accountId);
+    const theirs = await insertSession(app, stranger.accountId);
     const INVALID = [401, 'WALLET_SIGNATURE_INVALID'];
     expect(codeOf(await real.follow(body, first, theirs))).toEqual(INVALID);
     const second = await real.follow(body, first, session);

@@ -5,10 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { customer, internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { delegatedDesk, type WalletCard } from '../../../../test/kit/cards/delegated-cards.ts';
+import { delegatedFixture, type WalletCard } from '../../../../test/kit/cards/delegated-cards.ts';
 import {
   drawKeys,
-  NOT_ALLOWED,
+  NO_ACTIVE_SESSION,
   signedHeaders,
   stampWith,
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
@@ -18,14 +18,14 @@ import { walletAuthorizations, walletRequests } from '../../wallets/store.ts';
 import { delegatedKeys, fundingSources } from '../store.ts';
 
 const app = testApp();
-const desk = delegatedDesk(app);
+const fixture = delegatedFixture(app);
 
 const codeOf = ({ status, body }: Answer) => [status, body.code];
 const reasonOf = ({ status, body }: Answer) => [status, body.code, body.reason];
 const rowOf = (id: string) => app.runtime.db.read(delegatedKeys, id);
-const nobody = (resource: string) => `${resource}:${uuid7(app.world)}`;
-const NO_CARD = [404, 'NOT_FOUND', 'No such card.'];
-const NO_ACCOUNT = [404, 'ACCOUNT_NOT_FOUND', 'No such account.'];
+const nobody = (resource: string) => `${resource}:${uuid7(app.effects)}`;
+const NO_CARD = [404, 'NOT_FOUND', 'Card not found.'];
+const NO_ACCOUNT = [404, 'ACCOUNT_NOT_FOUND', 'Account not found.'];
 
 /** What binds a card to its wallet. */
 async function bindingOf({ card, accountId }: Pick<WalletCard, 'card' | 'accountId'>) {
@@ -36,9 +36,9 @@ async function bindingOf({ card, accountId }: Pick<WalletCard, 'card' | 'account
 
 describe('createDelegatedKey', () => {
   it('makes a key in three requests, each of the last two signed by the wallet', async () => {
-    const of = await desk.walletCard();
-    const body = desk.bodyOf(of, { nickname: '  Card for lunch ' });
-    const first = await desk.ask(body);
+    const of = await fixture.walletCard();
+    const body = fixture.bodyOf(of, { nickname: '  Card for lunch ' });
+    const first = await fixture.ask(body);
     expect(Object.keys(ok(first, 202)).sort()).toEqual([
       ...['expiresAt', 'payloadToSign', 'requestId'],
     ]);
@@ -49,12 +49,12 @@ describe('createDelegatedKey', () => {
       userName: 'Card for lunch',
       apiKeys: [{ curveType: 'API_KEY_CURVE_P256' }],
     });
-    expect(await desk.listed(`accountId=${of.accountId}`)).toEqual([]);
+    expect(await fixture.listed(`accountId=${of.accountId}`)).toEqual([]);
 
-    const second = await desk.follow(body, first, of.session);
+    const second = await fixture.follow(body, first, of.session);
     ok(second, 202);
     expect(second.body.requestId).not.toBe(first.body.requestId);
-    const [pending] = await desk.listed(`accountId=${of.accountId}`);
+    const [pending] = await fixture.listed(`accountId=${of.accountId}`);
     const source = await bindingOf(of);
     expect(pending).toMatchObject({
       cardId: of.card.id,
@@ -73,18 +73,18 @@ describe('createDelegatedKey', () => {
     expect(policy.consensus).toContain(pending.id);
     expect(policy.condition).toContain(of.card.id);
 
-    app.world.set(app.world.now() + 1000);
-    const active = ok(await desk.follow(body, second, of.session), 201);
+    app.effects.set(app.effects.now() + 1000);
+    const active = ok(await fixture.follow(body, second, of.session), 201);
     const { updatedAt } = active;
     expect(active).toEqual({ ...pending, status: 'ACTIVE', updatedAt });
     expect(Date.parse(updatedAt)).toBe(Date.parse(pending.updatedAt) + 1000);
-    expect(await desk.keyNow(active.id)).toEqual(active);
-    expect(await desk.listed(`fundingSourceId=${source?.id}`)).toEqual([active]);
+    expect(await fixture.keyNow(active.id)).toEqual(active);
+    expect(await fixture.listed(`fundingSourceId=${source?.id}`)).toEqual([active]);
   });
 
   it('writes down both signatures, and keeps nickname and private half sealed', async () => {
-    const of = await desk.walletCard();
-    const { id } = await desk.key(of, { nickname: 'Quorbat' });
+    const of = await fixture.walletCard();
+    const { id } = await fixture.key(of, { nickname: 'Quorbat' });
     const where = { account_id: of.accountId, operation: 'createDelegatedKey' };
     const signed = await app.runtime.db.find(walletAuthorizations, where);
     const { publicKey } = of.session;
@@ -104,26 +104,26 @@ describe('createDelegatedKey', () => {
   });
 
   it('may be asked for a card that is not issued yet, and of a frozen one', async () => {
-    const held = await desk.holder();
+    const held = await fixture.holder();
     const card = ok(
-      await desk.cards.askCard(held, { platformCardId: `slow-${uuid7(app.world)}-001` }),
+      await fixture.cards.askCard(held, { platformCardId: `slow-${uuid7(app.effects)}-001` }),
       201,
     );
     expect(card.state).toBe('PROCESSING');
-    expect((await desk.key({ ...held, card })).status).toBe('ACTIVE');
-    const of = await desk.walletCard();
-    ok(await desk.cards.patchCard(of.card.id, { state: 'FROZEN' }), 200);
-    expect((await desk.key(of)).status).toBe('ACTIVE');
+    expect((await fixture.key({ ...held, card })).status).toBe('ACTIVE');
+    const of = await fixture.walletCard();
+    ok(await fixture.cards.patchCard(of.card.id, { state: 'FROZEN' }), 200);
+    expect((await fixture.key(of)).status).toBe('ACTIVE');
   });
 
   it('tells of every bad field at once', async () => {
-    const answer = await desk.ask({ cardId: 1, nickname: ' ' });
+    const answer = await fixture.ask({ cardId: 1, nickname: ' ' });
     expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
     const fields = answer.body.details.errors.map(({ field }: { field: string }) => field);
     expect(fields.sort()).toEqual(['cardId', 'internalAccountId', 'nickname']);
     const of = { accountId: 'x', card: { id: 'x' } };
     for (const nickname of ['', '   ', 'x'.repeat(257)]) {
-      const { body } = await desk.ask(desk.bodyOf(of, { nickname }));
+      const { body } = await fixture.ask(fixture.bodyOf(of, { nickname }));
       expect(body.details.errors.map(({ field }: { field: string }) => field)).toEqual([
         'nickname',
       ]);
@@ -131,36 +131,36 @@ describe('createDelegatedKey', () => {
   });
 
   it('finds neither a card nor a wallet that is not there or another platform’s', async () => {
-    const of = await desk.walletCard();
-    const theirs = delegatedDesk(app, { as: app.other });
+    const of = await fixture.walletCard();
+    const theirs = delegatedFixture(app, { as: app.other });
     const foreign = await theirs.walletCard();
     for (const id of ['x', nobody('Card'), foreign.card.id, of.accountId]) {
-      expect(reasonOf(await desk.ask(desk.bodyOf(of, { cardId: id })))).toEqual(NO_CARD);
+      expect(reasonOf(await fixture.ask(fixture.bodyOf(of, { cardId: id })))).toEqual(NO_CARD);
     }
     for (const id of ['x', nobody('InternalAccount'), foreign.accountId]) {
-      const answer = await desk.ask(desk.bodyOf(of, { internalAccountId: id }));
+      const answer = await fixture.ask(fixture.bodyOf(of, { internalAccountId: id }));
       expect(reasonOf(answer)).toEqual(NO_ACCOUNT);
     }
     const both = { cardId: foreign.card.id, internalAccountId: foreign.accountId };
-    expect(reasonOf(await desk.ask(desk.bodyOf(of, both)))).toEqual(NO_CARD);
+    expect(reasonOf(await fixture.ask(fixture.bodyOf(of, both)))).toEqual(NO_CARD);
   });
 
   it('takes no account but a wallet that pays for the card', async () => {
-    const of = await desk.walletCard();
+    const of = await fixture.walletCard();
     const plain = await internalAccount(app, of.customer.id, 'USD');
-    const answer = await desk.ask(desk.bodyOf(of, { internalAccountId: plain.id }));
+    const answer = await fixture.ask(fixture.bodyOf(of, { internalAccountId: plain.id }));
     expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
     expect(answer.body.details.errors[0].field).toBe('internalAccountId');
-    const other = await desk.holder();
-    const unbound = await desk.ask(desk.bodyOf(of, { internalAccountId: other.accountId }));
+    const other = await fixture.holder();
+    const unbound = await fixture.ask(fixture.bodyOf(of, { internalAccountId: other.accountId }));
     const reason = 'The wallet is no funding source of the card.';
     expect(reasonOf(unbound)).toEqual([404, 'NOT_FOUND', reason]);
   });
 
   it('takes no frozen wallet, on whichever leg it is found to be', async () => {
-    const of = await desk.walletCard();
-    const body = desk.bodyOf(of);
-    const second = await desk.made(body, of.session);
+    const of = await fixture.walletCard();
+    const body = fixture.bodyOf(of);
+    const second = await fixture.made(body, of.session);
     const freeze = (status: 'FROZEN' | 'ACTIVE') =>
       app.operate(async (ctx) => {
         const row = await ctx.read(internalAccounts, of.accountId);
@@ -168,83 +168,83 @@ describe('createDelegatedKey', () => {
       });
     await freeze('FROZEN');
     const frozen = [400, 'INVALID_INPUT', 'internalAccountId: the account is FROZEN'];
-    expect(reasonOf(await desk.ask(body))).toEqual(frozen);
+    expect(reasonOf(await fixture.ask(body))).toEqual(frozen);
     const headers = await signedHeaders(second.body, of.session);
-    expect(reasonOf(await desk.ask(body, headers))).toEqual(frozen);
+    expect(reasonOf(await fixture.ask(body, headers))).toEqual(frozen);
     await freeze('ACTIVE');
-    ok(await desk.ask(body, headers), 201);
+    ok(await fixture.ask(body, headers), 201);
   });
 
   it('needs the right to manage', async () => {
-    const of = await desk.walletCard();
+    const of = await fixture.walletCard();
     const as = await app.tokenWith(['VIEW', 'TRANSACT']);
-    const answer = await app.call('POST', '/auth/delegated-keys', desk.bodyOf(of), { as });
+    const answer = await app.call('POST', '/auth/delegated-keys', fixture.bodyOf(of), { as });
     expect(answer.status).toBe(403);
   });
 });
 
 describe('the signatures of createDelegatedKey', () => {
   it('are those of a session of this wallet, on both legs', async () => {
-    const [of, other] = [await desk.walletCard(), await desk.walletCard()];
-    const body = desk.bodyOf(of);
-    const first = await desk.ask(body);
+    const [of, other] = [await fixture.walletCard(), await fixture.walletCard()];
+    const body = fixture.bodyOf(of);
+    const first = await fixture.ask(body);
     for (const keys of [other.session, drawKeys()]) {
-      expect(reasonOf(await desk.follow(body, first, keys))).toEqual(NOT_ALLOWED);
+      expect(reasonOf(await fixture.follow(body, first, keys))).toEqual(NO_ACTIVE_SESSION);
     }
-    expect(await desk.listed(`accountId=${of.accountId}`)).toEqual([]);
-    const second = await desk.follow(body, first, of.session);
+    expect(await fixture.listed(`accountId=${of.accountId}`)).toEqual([]);
+    const second = await fixture.follow(body, first, of.session);
     for (const keys of [other.session, drawKeys()]) {
-      expect(reasonOf(await desk.follow(body, second, keys))).toEqual(NOT_ALLOWED);
+      expect(reasonOf(await fixture.follow(body, second, keys))).toEqual(NO_ACTIVE_SESSION);
     }
     // Another session than the one that signed before is as good.
-    const again = await desk.wallets.emailSession(of.accountId);
-    expect(ok(await desk.follow(body, second, again), 201).status).toBe('ACTIVE');
+    const again = await fixture.wallets.emailSession(of.accountId);
+    expect(ok(await fixture.follow(body, second, again), 201).status).toBe('ACTIVE');
   });
 
   it('sign the text of their own leg alone, and each request is answered once', async () => {
-    const of = await desk.walletCard();
-    const body = desk.bodyOf(of);
-    const first = await desk.ask(body);
+    const of = await fixture.walletCard();
+    const body = fixture.bodyOf(of);
+    const first = await fixture.ask(body);
     const headers = await signedHeaders(ok(first, 202), of.session);
-    const second = await desk.ask(body, headers);
+    const second = await fixture.ask(body, headers);
     ok(second, 202);
     const used = [401, 'UNAUTHORIZED', 'The Request-Id was used before.'];
-    expect(reasonOf(await desk.ask(body, headers))).toEqual(used);
+    expect(reasonOf(await fixture.ask(body, headers))).toEqual(used);
     const stamp = 'service-wallet-signature';
     const mixed = { [stamp]: headers[stamp] as string, 'request-id': second.body.requestId };
-    expect(codeOf(await desk.ask(body, mixed))).toEqual([401, 'UNAUTHORIZED']);
-    expect((await desk.listed(`accountId=${of.accountId}`)).map((key) => key.status)).toEqual([
+    expect(codeOf(await fixture.ask(body, mixed))).toEqual([401, 'UNAUTHORIZED']);
+    expect((await fixture.listed(`accountId=${of.accountId}`)).map((key) => key.status)).toEqual([
       'PENDING',
     ]);
     const last = await signedHeaders(second.body, of.session);
-    ok(await desk.ask(body, last), 201);
-    expect(reasonOf(await desk.ask(body, last))).toEqual(used);
+    ok(await fixture.ask(body, last), 201);
+    expect(reasonOf(await fixture.ask(body, last))).toEqual(used);
   });
 
   it('belong to one body', async () => {
-    const of = await desk.walletCard();
-    const other = await desk.cards.card(of);
-    const body = desk.bodyOf(of);
+    const of = await fixture.walletCard();
+    const other = await fixture.cards.card(of);
+    const body = fixture.bodyOf(of);
     const MISMATCH = [401, 'WALLET_SIGNATURE_BODY_MISMATCH'];
     const changes = [{ nickname: 'Another' }, { cardId: other.id }];
-    const first = await desk.ask(body);
+    const first = await fixture.ask(body);
     for (const change of changes) {
-      const answer = await desk.follow({ ...body, ...change }, first, of.session);
+      const answer = await fixture.follow({ ...body, ...change }, first, of.session);
       expect(codeOf(answer)).toEqual(MISMATCH);
     }
-    const second = await desk.follow(body, first, of.session);
+    const second = await fixture.follow(body, first, of.session);
     for (const change of changes) {
-      const answer = await desk.follow({ ...body, ...change }, second, of.session);
+      const answer = await fixture.follow({ ...body, ...change }, second, of.session);
       expect(codeOf(answer)).toEqual(MISMATCH);
     }
     const turned = Object.fromEntries(Object.entries(body).reverse());
-    ok(await desk.follow(turned, second, of.session), 201);
+    ok(await fixture.follow(turned, second, of.session), 201);
   });
 
   it('come in time, with both headers, and can be read', async () => {
-    const of = await desk.walletCard();
-    const body = desk.bodyOf(of);
-    const legs = [await desk.ask(body), await desk.made(body, of.session)];
+    const of = await fixture.walletCard();
+    const body = fixture.bodyOf(of);
+    const legs = [await fixture.ask(body), await fixture.made(body, of.session)];
     for (const leg of legs) {
       const headers = await signedHeaders(ok(leg, 202), of.session);
       const { 'request-id': requestId, 'service-wallet-signature': stamp } = headers as {
@@ -252,10 +252,10 @@ describe('the signatures of createDelegatedKey', () => {
         'service-wallet-signature': string;
       };
       const answers = [
-        await desk.ask(body, { 'request-id': requestId }),
-        await desk.ask(body, { 'service-wallet-signature': stamp }),
-        await desk.ask(body, { ...headers, 'service-wallet-signature': 'x' }),
-        await desk.ask(body, { ...headers, 'request-id': nobody('Request') }),
+        await fixture.ask(body, { 'request-id': requestId }),
+        await fixture.ask(body, { 'service-wallet-signature': stamp }),
+        await fixture.ask(body, { ...headers, 'service-wallet-signature': 'x' }),
+        await fixture.ask(body, { ...headers, 'request-id': nobody('Request') }),
       ];
       expect(answers.map(codeOf)).toEqual([
         [401, 'WALLET_SIGNATURE_MISSING'],
@@ -264,91 +264,91 @@ describe('the signatures of createDelegatedKey', () => {
         [401, 'UNAUTHORIZED'],
       ]);
     }
-    app.world.set(app.world.now() + 5 * 60_000);
+    app.effects.set(app.effects.now() + 5 * 60_000);
     const late = [401, 'UNAUTHORIZED', 'The Request-Id has expired.'];
     for (const leg of legs) {
-      expect(reasonOf(await desk.follow(body, leg, of.session))).toEqual(late);
+      expect(reasonOf(await fixture.follow(body, leg, of.session))).toEqual(late);
     }
   });
 
   it('are another platform’s for nobody', async () => {
-    const of = await desk.walletCard();
-    const body = desk.bodyOf(of);
-    const headers = await signedHeaders(ok(await desk.ask(body), 202), of.session);
-    const foreign = await delegatedDesk(app, { as: app.other }).ask(body, headers);
+    const of = await fixture.walletCard();
+    const body = fixture.bodyOf(of);
+    const headers = await signedHeaders(ok(await fixture.ask(body), 202), of.session);
+    const foreign = await delegatedFixture(app, { as: app.other }).ask(body, headers);
     expect(reasonOf(foreign)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id is not known.']);
   });
 
   it('may be the literal one of the sandbox while a session is open', async () => {
-    const of = await desk.walletCard();
-    const body = desk.bodyOf(of);
+    const of = await fixture.walletCard();
+    const body = fixture.bodyOf(of);
     const literal = app.connectorsOf('sandbox').walletScript?.stamp as string;
     const leg = async (asked: Answer) =>
-      desk.ask(body, {
+      fixture.ask(body, {
         'service-wallet-signature': literal,
         'request-id': ok(asked, 202).requestId,
       });
-    expect(ok(await leg(await leg(await desk.ask(body))), 201).status).toBe('ACTIVE');
+    expect(ok(await leg(await leg(await fixture.ask(body))), 201).status).toBe('ACTIVE');
   });
 
   it('are of no use for anything else', async () => {
-    const of = await desk.walletCard();
-    const body = desk.bodyOf(of);
-    const headers = await signedHeaders(ok(await desk.ask(body), 202), of.session);
+    const of = await fixture.walletCard();
+    const body = fixture.bodyOf(of);
+    const headers = await signedHeaders(ok(await fixture.ask(body), 202), of.session);
     const change = { privateEnabled: true };
-    const elsewhere = await desk.call(
+    const elsewhere = await fixture.call(
       ...(['PATCH', `/internal-accounts/${of.accountId}`, change, headers] as const),
     );
     const reason = 'The Request-Id belongs to another request.';
     expect(reasonOf(elsewhere)).toEqual([401, 'UNAUTHORIZED', reason]);
     const stamp = await stampWith(of.session.privateKey, 'anything');
-    const wrong = await desk.ask(body, { ...headers, 'service-wallet-signature': stamp });
+    const wrong = await fixture.ask(body, { ...headers, 'service-wallet-signature': stamp });
     expect(codeOf(wrong)).toEqual([401, 'UNAUTHORIZED']);
   });
 });
 
 describe('listDelegatedKeys', () => {
   it('wants a wallet or a funding source, and takes both', async () => {
-    const answer = await desk.call('GET', '/auth/delegated-keys');
+    const answer = await fixture.call('GET', '/auth/delegated-keys');
     expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
     const fields = answer.body.details.errors.map(({ field }: { field: string }) => field);
     expect(fields).toEqual(['accountId', 'fundingSourceId']);
-    const of = await desk.walletCard();
-    const card = await desk.cards.card(of);
-    const keys = [await desk.key(of), await desk.key({ ...of, card })];
+    const of = await fixture.walletCard();
+    const card = await fixture.cards.card(of);
+    const keys = [await fixture.key(of), await fixture.key({ ...of, card })];
     const [one, two] = keys;
-    expect(await desk.listed(`accountId=${of.accountId}`)).toEqual(keys);
-    expect(await desk.listed(`fundingSourceId=${two.fundingSourceId}`)).toEqual([two]);
+    expect(await fixture.listed(`accountId=${of.accountId}`)).toEqual(keys);
+    expect(await fixture.listed(`fundingSourceId=${two.fundingSourceId}`)).toEqual([two]);
     const both = `accountId=${of.accountId}&fundingSourceId=${one.fundingSourceId}`;
-    expect(await desk.listed(both)).toEqual([one]);
-    const other = await desk.holder();
+    expect(await fixture.listed(both)).toEqual([one]);
+    const other = await fixture.holder();
     const none = `accountId=${other.accountId}&fundingSourceId=${one.fundingSourceId}`;
-    expect(await desk.listed(none)).toEqual([]);
+    expect(await fixture.listed(none)).toEqual([]);
   });
 
   describe('getDelegatedKeyById', () => {
     it('shows nothing of what is not there, no wallet, or another platform’s', async () => {
-      const of = await desk.walletCard();
-      const { id, fundingSourceId } = await desk.key(of);
+      const of = await fixture.walletCard();
+      const { id, fundingSourceId } = await fixture.key(of);
       const person = await customer(app);
       const plain = await internalAccount(app, person.id, 'USD');
       for (const accountId of ['x', nobody('InternalAccount'), plain.id]) {
-        expect(await desk.listed(`accountId=${accountId}`)).toEqual([]);
+        expect(await fixture.listed(`accountId=${accountId}`)).toEqual([]);
       }
-      const theirs = delegatedDesk(app, { as: app.other });
+      const theirs = delegatedFixture(app, { as: app.other });
       expect(await theirs.listed(`accountId=${of.accountId}`)).toEqual([]);
       expect(await theirs.listed(`fundingSourceId=${fundingSourceId}`)).toEqual([]);
       const path = `/auth/delegated-keys/${id}`;
       expect(codeOf(await theirs.call('GET', path))).toEqual([404, 'NOT_FOUND']);
       expect(codeOf(await theirs.revoke(id))).toEqual([404, 'NOT_FOUND']);
       for (const other of ['x', nobody('DelegatedKey'), of.card.id]) {
-        expect(codeOf(await desk.call('GET', `/auth/delegated-keys/${other}`))).toEqual([
+        expect(codeOf(await fixture.call('GET', `/auth/delegated-keys/${other}`))).toEqual([
           404,
           'NOT_FOUND',
         ]);
-        expect(codeOf(await desk.revoke(other))).toEqual([404, 'NOT_FOUND']);
+        expect(codeOf(await fixture.revoke(other))).toEqual([404, 'NOT_FOUND']);
       }
-      expect((await desk.keyNow(id)).status).toBe('ACTIVE');
+      expect((await fixture.keyNow(id)).status).toBe('ACTIVE');
     });
   });
 });

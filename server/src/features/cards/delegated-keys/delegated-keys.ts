@@ -12,7 +12,7 @@ import { type DelegatedKeyRow, delegatedKeys, type FundingSourceRow } from '../s
 import type { DelegatedKeyView } from './delegated-contract.ts';
 
 /** Keys of one funding source, of every status: a binding that had so many can be made anew. */
-const MOST_KEYS = 100;
+const MAX_KEYS = 100;
 
 const nicknameContext = (id: string) => `delegated_keys ${id} nickname`;
 
@@ -51,7 +51,7 @@ export async function keyOf(ctx: Ctx, id: string) {
   const row = isId(id, 'DelegatedKey') ? await ctx.read(delegatedKeys, id) : undefined;
   const isTheirs = row?.platform_id === ctx.caller.platformId;
   const shown = isTheirs ? await presentKey(ctx, row) : undefined;
-  if (!row || !shown) throw new Fault('NOT_FOUND', 'No such delegated key.');
+  if (!row || !shown) throw new Fault('NOT_FOUND', 'Delegated key not found.');
   return { row, shown };
 }
 
@@ -88,8 +88,8 @@ export async function refuseSecondKey(
 
 /** Throws where a funding source can have no more keys of any kind. */
 export async function refuseMoreKeys(ctx: Ctx, { id }: FundingSourceRow): Promise<void> {
-  if ((await keysOf(ctx, { funding_source_id: id })).length < MOST_KEYS) return;
-  const reason = `The funding source of the card has had ${MOST_KEYS} keys. Bind the wallet anew.`;
+  if ((await keysOf(ctx, { funding_source_id: id })).length < MAX_KEYS) return;
+  const reason = `The funding source of the card has had ${MAX_KEYS} keys. Bind the wallet anew.`;
   throw new Fault('CONFLICT', reason);
 }
 

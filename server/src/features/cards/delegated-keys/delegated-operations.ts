@@ -111,7 +111,7 @@ const create = (parts: CardParts) =>
       const key: NewKey = { id, ...(await custodyOf(ctx, parts).newSigner({ id })) };
       const payload = creation(body.nickname.trim(), key);
       const bound: Step = { step: 'key', key };
-      return { ask: { wallet, payload, bound, signer: holderOf(wallet) } };
+      return { signatureRequest: { wallet, payload, bound, signer: holderOf(wallet) } };
     },
 
     async perform(ctx, { body }, act) {
@@ -127,7 +127,7 @@ const create = (parts: CardParts) =>
         const { id } = addKey(ctx, source, found.key, named);
         const bound: Step = { step: 'policy', id };
         const payload = policy(target, id);
-        return { ask: { wallet, payload, bound, signer: holderOf(wallet) } };
+        return { signatureRequest: { wallet, payload, bound, signer: holderOf(wallet) } };
       }
       const { row } = await keyOf(ctx, found.id);
       if (row.status !== 'PENDING' || row.funding_source_id !== source.id) {

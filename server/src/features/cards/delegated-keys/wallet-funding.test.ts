@@ -4,20 +4,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { balances, fund, internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
-import { cardDesk } from '../../../../test/kit/cards/cards.ts';
-import { walletDesk } from '../../../../test/kit/wallets/embedded-wallets.ts';
+import { cardFixture } from '../../../../test/kit/cards/cards.ts';
+import { walletFixture } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { findWallet } from '../../wallets/accounts/wallet.ts';
-import { authorizationPersonal } from '../../wallets/personal.ts';
-import { parseStamp, signs } from '../../wallets/signing/stamp.ts';
+import { authorizationPersonal } from '../../wallets/personal-data.ts';
+import { parseStamp, verifyStamp } from '../../wallets/signing/stamp.ts';
 import { walletAuthorizations } from '../../wallets/store.ts';
-import { issuerDesk } from '../authorization/desk.ts';
+import { cardNetworkHandler } from '../authorization/network-handler.ts';
 import { fundingSources } from '../store.ts';
 import { activateKey, addKey, keysOf, revokeKey } from './delegated-keys.ts';
 
 const app = testApp();
-const cards = cardDesk(app);
-const wallets = walletDesk(app);
+const cards = cardFixture(app);
+const wallets = walletFixture(app);
 let network: ReturnType<typeof cardNetwork>;
 beforeAll(() => {
   network = cardNetwork(app);
@@ -102,7 +102,7 @@ describe('a card that a wallet pays for', () => {
       public_key: key.public_key,
     });
     const stamp = parseStamp(signed?.row.stamp ?? '');
-    expect(stamp && signs(stamp, signed?.payload ?? '')).toBe(true);
+    expect(stamp && verifyStamp(stamp, signed?.payload ?? '')).toBe(true);
     expect(unsignedOf(signed?.payload ?? '')).toEqual({
       cardId: of.cardId,
       transactionId: payment.id,
@@ -151,9 +151,9 @@ describe('a card that a wallet pays for', () => {
   ])('declines where the custodian %s', async (what, stampWith) => {
     const of = await cardOf();
     const key = await giveKey(of.cardId);
-    const { desk, noted } = deskWhere(stampWith);
+    const { fixture, noted } = fixtureWhere(stampWith);
     const request = network.message(of.cardId, 5_00);
-    expect(await desk.authorize(request, Infinity)).toEqual(declined('NO_FUNDING_SOURCE'));
+    expect(await fixture.authorize(request, Infinity)).toEqual(declined('NO_FUNDING_SOURCE'));
     expect(await network.paymentsOf(of.customer.id)).toEqual([]);
     expect(await signedFor(of.accountId)).toEqual([]);
     expect((await balances(app, of.accountId)).balance).toBe(20_000_000);
@@ -180,7 +180,9 @@ describe('a card that a wallet pays for', () => {
 
   it('hears nothing of a clearing above while the custodian gives no answer', async () => {
     const { of, token, clearing } = await clearingAbove();
-    const told = deskWhere(() => Promise.reject(new Error('gone'))).desk.tell(clearing);
+    const told = fixtureWhere(() => Promise.reject(new Error('gone'))).fixture.applyNotice(
+      clearing,
+    );
     // Errors are logged with their cause, and a custodian's may quote a secret.
     await expect(told).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', cause: undefined });
     expect(await network.logOf(of.cardId)).toHaveLength(1);
@@ -193,7 +195,7 @@ describe('a card that a wallet pays for', () => {
 
   it('takes nothing for a clearing above where the custodian answers nonsense', async () => {
     const { of, clearing } = await clearingAbove();
-    await deskWhere(() => Promise.resolve('stamp')).desk.tell(clearing);
+    await fixtureWhere(() => Promise.resolve('stamp')).fixture.applyNotice(clearing);
     expect(await network.paymentsOf(of.customer.id)).toMatchObject([{ status: 'EXCEPTION' }]);
     expect(await balances(app, of.accountId)).toEqual({ balance: 15_000_000, total: 15_000_000 });
   });
@@ -211,8 +213,8 @@ async function clearingAbove() {
   return { of, token, clearing };
 }
 
-/** The desk of a server whose custodian signs so, and what it notes. */
-function deskWhere(stampWith: (of: { payload: string }) => Promise<string>) {
+/** The fixture of a server whose custodian signs so, and what it notes. */
+function fixtureWhere(stampWith: (of: { payload: string }) => Promise<string>) {
   const { custody, ...rest } = app.connectorsOf('sandbox');
   const connectors = () => ({ ...rest, custody: { ...custody, stampWith } }) as Connectors;
   const noted: string[] = [];
@@ -221,7 +223,7 @@ function deskWhere(stampWith: (of: { payload: string }) => Promise<string>) {
     origin: () => '',
     note: (problem: string) => void noted.push(problem),
   };
-  return { desk: issuerDesk(app.runtime, parts, 'sandbox'), noted };
+  return { fixture: cardNetworkHandler(app.runtime, parts, 'sandbox'), noted };
 }
 
 async function otherStamp({ payload }: { payload: string }): Promise<string> {

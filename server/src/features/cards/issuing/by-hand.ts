@@ -1,8 +1,9 @@
 // Cards of every platform, as an operator sees and closes them. Of the number only the last four digits are
 // shown, which the platform sees as well.
+
+import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import { iso } from '../../../kernel/world.ts';
 import { equals } from '../../../runtime/db/database.ts';
 import { cursorOf } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -16,7 +17,7 @@ import { closeCard } from './life.ts';
 /** A card by its id. Throws NOT_FOUND. */
 async function cardById({ read }: Pick<Ctx, 'read'>, id: string): Promise<CardRow> {
   const row = isId(id, 'Card') ? await read(cards, id) : undefined;
-  if (!row) throw new Fault('NOT_FOUND', 'No such card.');
+  if (!row) throw new Fault('NOT_FOUND', 'Card not found.');
   return row;
 }
 

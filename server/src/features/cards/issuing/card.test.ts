@@ -38,5 +38,5 @@ describe.each(Object.keys(TABLE) as State[])('a card that is %s', (from) => {
 });
 
 it('has a line for every state there is', () => {
-  expect(Object.keys(cardStates.moves).sort()).toEqual(Object.keys(TABLE).sort());
+  expect(Object.keys(cardStates.transitions).sort()).toEqual(Object.keys(TABLE).sort());
 });

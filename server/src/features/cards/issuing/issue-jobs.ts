@@ -156,7 +156,7 @@ const closeJob = (): JobHandler =>
 /** What follows a card from its order to its end. */
 export const cardJobs = (parts: Parts): JobHandler[] => [
   issueJob(parts, ISSUE, (issuer, order) => issuer.issue(order)),
-  issueJob(parts, CHECK, (issuer, order, { world }) => issuer.check(order, world.now())),
+  issueJob(parts, CHECK, (issuer, order, { effects }) => issuer.check(order, effects.now())),
   tellJob(parts),
   closeJob(),
 ];

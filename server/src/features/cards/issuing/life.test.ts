@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { type Cardholder, cardDesk, cardName } from '../../../../test/kit/cards/cards.ts';
+import { type Cardholder, cardFixture, cardName } from '../../../../test/kit/cards/cards.ts';
 import type { IssuerPort } from '../../../connectors/ports/cards.ts';
 import type { Job } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -13,7 +13,7 @@ import { cardJobs } from './issue-jobs.ts';
 import { closeCard } from './life.ts';
 
 const app = testApp();
-const desk = cardDesk(app);
+const fixture = cardFixture(app);
 
 const coded = ({ status, body }: Answer) => [status, body.code];
 const STATE = 'CARD.STATE_CHANGE';
@@ -21,7 +21,7 @@ const FUNDING = 'CARD.FUNDING_SOURCE_CHANGE';
 
 /** Events about a card after it was issued, with the state that each shows. */
 const toldOf = async (id: string) =>
-  (await desk.eventsOf('CARD.', id)).slice(1).map(({ type, data }) => `${type} ${data.state}`);
+  (await fixture.eventsOf('CARD.', id)).slice(1).map(({ type, data }) => `${type} ${data.state}`);
 
 const rowOf = async (ctx: Ctx, id: string) => {
   const row = await ctx.read(cards, id);
@@ -34,9 +34,9 @@ const bindings = (cardId: string) =>
 
 /** A cardholder with a balance and a wallet in USDB, both of which may pay. */
 async function withTwo(): Promise<Cardholder & { other: string }> {
-  const holder = await desk.holder({ currency: 'USDB' });
+  const holder = await fixture.holder({ currency: 'USDB' });
   const path = `/customers/internal-accounts?customerId=${holder.customer.id}&type=EMBEDDED_WALLET`;
-  const other = ok(await desk.call('GET', path), 200).data[0].id as string;
+  const other = ok(await fixture.call('GET', path), 200).data[0].id as string;
   return { ...holder, other };
 }
 
@@ -61,10 +61,10 @@ const keyStands = async (id: string) => {
 
 describe('updateCardById', () => {
   it('freezes, opens and closes, and tells each once', async () => {
-    const { id } = await desk.card(await desk.holder());
+    const { id } = await fixture.card(await fixture.holder());
     for (const state of ['FROZEN', 'ACTIVE', 'FROZEN', 'CLOSED']) {
-      const shown = ok(await desk.patchCard(id, { state }), 200);
-      expect(shown).toEqual(await desk.cardNow(id));
+      const shown = ok(await fixture.patchCard(id, { state }), 200);
+      expect(shown).toEqual(await fixture.cardNow(id));
       const stateReason = state === 'CLOSED' ? 'CLOSED_BY_PLATFORM' : null;
       expect([shown.state, shown.stateReason]).toEqual([state, stateReason]);
     }
@@ -75,22 +75,24 @@ describe('updateCardById', () => {
   });
 
   it('refuses what cannot be, and changes nothing then', async () => {
-    const processing = await desk.card(await desk.holder(), { platformCardId: cardName('001') });
-    const early = await desk.patchCard(processing.id, { state: 'CLOSED' });
+    const processing = await fixture.card(await fixture.holder(), {
+      platformCardId: cardName('001'),
+    });
+    const early = await fixture.patchCard(processing.id, { state: 'CLOSED' });
     expect(coded(early)).toEqual([409, 'INVALID_STATE_TRANSITION']);
     // The issuer's answer cures it.
     expect(early.headers['x-should-retry']).toBe('true');
-    const { id } = await desk.card(await desk.holder());
-    const same = await desk.patchCard(id, { state: 'ACTIVE', maxSpendPerTransaction: 5 });
+    const { id } = await fixture.card(await fixture.holder());
+    const same = await fixture.patchCard(id, { state: 'ACTIVE', maxSpendPerTransaction: 5 });
     expect(coded(same)).toEqual([409, 'INVALID_STATE_TRANSITION']);
-    expect((await desk.cardNow(id)).maxSpendPerTransaction).toBeNull();
-    const closed = ok(await desk.patchCard(id, { state: 'CLOSED' }), 200);
+    expect((await fixture.cardNow(id)).maxSpendPerTransaction).toBeNull();
+    const closed = ok(await fixture.patchCard(id, { state: 'CLOSED' }), 200);
     const answers = [
-      await desk.patchCard(id, { state: 'CLOSED' }),
-      await desk.patchCard(id, { state: 'ACTIVE' }),
-      await desk.patchCard(id, { state: 'FROZEN', maxSpendPerTransaction: 5 }),
-      await desk.patchCard(id, { maxSpendPerTransaction: 5 }),
-      await desk.patchCard(id, { fundingSources: closed.fundingSources }),
+      await fixture.patchCard(id, { state: 'CLOSED' }),
+      await fixture.patchCard(id, { state: 'ACTIVE' }),
+      await fixture.patchCard(id, { state: 'FROZEN', maxSpendPerTransaction: 5 }),
+      await fixture.patchCard(id, { maxSpendPerTransaction: 5 }),
+      await fixture.patchCard(id, { fundingSources: closed.fundingSources }),
     ];
     expect(answers.map((answer) => answer.body.code)).toEqual([
       'CARD_ALREADY_CLOSED',
@@ -99,12 +101,12 @@ describe('updateCardById', () => {
       'CARD_NOT_MUTABLE',
       'CARD_NOT_MUTABLE',
     ]);
-    expect(await desk.cardNow(id)).toEqual(closed);
+    expect(await fixture.cardNow(id)).toEqual(closed);
     expect(await toldOf(id)).toEqual([`${STATE} CLOSED`]);
   });
 
   it('wants one of its three fields, and CLOSED alone', async () => {
-    const { id, fundingSources: sources } = await desk.card(await desk.holder());
+    const { id, fundingSources: sources } = await fixture.card(await fixture.holder());
     for (const body of [
       {},
       { state: 'PROCESSING' },
@@ -115,44 +117,44 @@ describe('updateCardById', () => {
       { maxSpendPerTransaction: 1.5 },
       { fundingSources: [] },
     ]) {
-      expect(coded(await desk.patchCard(id, body)), JSON.stringify(body)).toEqual([
+      expect(coded(await fixture.patchCard(id, body)), JSON.stringify(body)).toEqual([
         400,
         'INVALID_INPUT',
       ]);
     }
-    expect((await desk.cardNow(id)).state).toBe('ACTIVE');
+    expect((await fixture.cardNow(id)).state).toBe('ACTIVE');
   });
 
   it('sets the most of one payment, and clears it, and tells nobody', async () => {
-    const { id } = await desk.card(await desk.holder(), { platformCardId: cardName('001') });
-    const set = ok(await desk.patchCard(id, { maxSpendPerTransaction: 25_00 }), 200);
+    const { id } = await fixture.card(await fixture.holder(), { platformCardId: cardName('001') });
+    const set = ok(await fixture.patchCard(id, { maxSpendPerTransaction: 25_00 }), 200);
     expect(set.maxSpendPerTransaction).toBe(25_00);
-    const cleared = ok(await desk.patchCard(id, { maxSpendPerTransaction: null }), 200);
+    const cleared = ok(await fixture.patchCard(id, { maxSpendPerTransaction: null }), 200);
     expect(cleared.maxSpendPerTransaction).toBeNull();
-    expect(await desk.eventsOf('CARD.', id)).toEqual([]);
+    expect(await fixture.eventsOf('CARD.', id)).toEqual([]);
   });
 
   it('lets one of many have its way', async () => {
-    const { id } = await desk.card(await desk.holder());
+    const { id } = await fixture.card(await fixture.holder());
     const all = await Promise.all(
       Array.from({ length: 10 }, (_, at) =>
-        desk.patchCard(id, { state: at % 2 ? 'CLOSED' : 'FROZEN' }),
+        fixture.patchCard(id, { state: at % 2 ? 'CLOSED' : 'FROZEN' }),
       ),
     );
     const done = all.filter(({ status }) => status === 200);
     const states = done.map(({ body }) => body.state);
     expect(states).toContain('CLOSED');
     expect(states.length).toBeLessThanOrEqual(2);
-    expect((await desk.cardNow(id)).state).toBe('CLOSED');
+    expect((await fixture.cardNow(id)).state).toBe('CLOSED');
     expect(await toldOf(id)).toHaveLength(states.length);
   });
 
   it('is not for other platforms', async () => {
-    const { id } = await desk.card(await desk.holder());
-    const theirs = cardDesk(app, { as: app.other });
+    const { id } = await fixture.card(await fixture.holder());
+    const theirs = cardFixture(app, { as: app.other });
     expect(coded(await theirs.patchCard(id, { state: 'CLOSED' }))).toEqual([404, 'NOT_FOUND']);
     expect(coded(await theirs.call('GET', `/cards/${id}`))).toEqual([404, 'NOT_FOUND']);
-    expect((await desk.cardNow(id)).state).toBe('ACTIVE');
+    expect((await fixture.cardNow(id)).state).toBe('ACTIVE');
   });
 });
 
@@ -160,21 +162,21 @@ describe('what pays', () => {
   it('is replaced whole: what stays keeps its binding, what goes ends with its keys', async () => {
     const holder = await withTwo();
     const { accountId: balance, other: wallet } = holder;
-    const { id } = await desk.card(holder, { fundingSources: [balance, wallet] });
+    const { id } = await fixture.card(holder, { fundingSources: [balance, wallet] });
     const [first, second] = await bindings(id);
     const keys = [await keyOf(id, wallet, 'ACTIVE'), await keyOf(id, wallet, 'PENDING')];
 
-    const turned = ok(await desk.patchCard(id, { fundingSources: [wallet, balance] }), 200);
+    const turned = ok(await fixture.patchCard(id, { fundingSources: [wallet, balance] }), 200);
     expect(turned.fundingSources).toEqual([wallet, balance]);
     expect(await bindings(id)).toEqual([first, second]);
     expect(await keyStands(keys[0] as string)).toEqual(['ACTIVE', 'sealed']);
 
-    ok(await desk.patchCard(id, { fundingSources: [balance] }), 200);
+    ok(await fixture.patchCard(id, { fundingSources: [balance] }), 200);
     const ended = (await bindings(id)).filter((each) => each.ended_at !== null);
     expect(ended.map((each) => each.account_id)).toEqual([wallet]);
     for (const key of keys) expect(await keyStands(key)).toEqual(['REVOKED', null]);
 
-    ok(await desk.patchCard(id, { fundingSources: [balance, wallet] }), 200);
+    ok(await fixture.patchCard(id, { fundingSources: [balance, wallet] }), 200);
     const live = (await bindings(id)).filter((each) => each.ended_at === null);
     expect(live).toHaveLength(2);
     expect(live.map((each) => each.id)).not.toContain(ended[0]?.id);
@@ -184,16 +186,16 @@ describe('what pays', () => {
 
   it('may change with the state, of a card that waits too', async () => {
     const holder = await withTwo();
-    const { id } = await desk.card(holder);
+    const { id } = await fixture.card(holder);
     const fundingSources = [holder.other];
     const change = { state: 'FROZEN', fundingSources, maxSpendPerTransaction: 7 };
-    const shown = ok(await desk.patchCard(id, change), 200);
+    const shown = ok(await fixture.patchCard(id, change), 200);
     expect(shown).toMatchObject(change);
     expect(await toldOf(id)).toEqual([`${STATE} FROZEN`, `${FUNDING} FROZEN`]);
-    const told = await desk.eventsOf('CARD.', id);
+    const told = await fixture.eventsOf('CARD.', id);
     expect(told.slice(1).map(({ data }) => data)).toEqual([shown, shown]);
-    const waits = await desk.card(holder, { platformCardId: cardName('001') });
-    expect(ok(await desk.patchCard(waits.id, { fundingSources }), 200)).toMatchObject({
+    const waits = await fixture.card(holder, { platformCardId: cardName('001') });
+    expect(ok(await fixture.patchCard(waits.id, { fundingSources }), 200)).toMatchObject({
       state: 'PROCESSING',
       fundingSources,
     });
@@ -202,40 +204,40 @@ describe('what pays', () => {
   it('is judged as for a new card', async () => {
     const holder = await withTwo();
     const usd = await internalAccount(app, holder.customer.id, 'EUR');
-    const { id } = await desk.card(holder);
-    for (const fundingSources of [[usd.id], [(await desk.holder()).accountId], ['x']]) {
-      expect(coded(await desk.patchCard(id, { fundingSources, state: 'FROZEN' }))).toEqual([
+    const { id } = await fixture.card(holder);
+    for (const fundingSources of [[usd.id], [(await fixture.holder()).accountId], ['x']]) {
+      expect(coded(await fixture.patchCard(id, { fundingSources, state: 'FROZEN' }))).toEqual([
         400,
         'FUNDING_SOURCE_INELIGIBLE',
       ]);
     }
-    expect((await desk.cardNow(id)).fundingSources).toEqual([holder.accountId]);
+    expect((await fixture.cardNow(id)).fundingSources).toEqual([holder.accountId]);
     expect(await toldOf(id)).toEqual([]);
   });
 
   it('ends with the card, which shows what it was', async () => {
     const holder = await withTwo();
-    const { id } = await desk.card(holder, { fundingSources: [holder.other] });
+    const { id } = await fixture.card(holder, { fundingSources: [holder.other] });
     const key = await keyOf(id, holder.other, 'PENDING');
-    const shown = ok(await desk.patchCard(id, { state: 'CLOSED' }), 200);
+    const shown = ok(await fixture.patchCard(id, { state: 'CLOSED' }), 200);
     expect(shown.fundingSources).toEqual([holder.other]);
-    expect((await bindings(id)).map((each) => each.ended_at)).toEqual([app.world.now()]);
+    expect((await bindings(id)).map((each) => each.ended_at)).toEqual([app.effects.now()]);
     expect(await keyStands(key)).toEqual(['REVOKED', null]);
   });
 });
 
 describe('the end of a customer', () => {
   it('closes all the cards of theirs and no others', async () => {
-    const [holder, neighbour] = [await desk.holder(), await desk.holder()];
-    const kept = await desk.card(neighbour);
-    const [one, two] = [await desk.card(holder), await desk.card(holder)];
-    const waits = await desk.card(holder, { platformCardId: cardName('001') });
-    ok(await desk.patchCard(two.id, { state: 'CLOSED' }), 200);
+    const [holder, neighbour] = [await fixture.holder(), await fixture.holder()];
+    const kept = await fixture.card(neighbour);
+    const [one, two] = [await fixture.card(holder), await fixture.card(holder)];
+    const waits = await fixture.card(holder, { platformCardId: cardName('001') });
+    ok(await fixture.patchCard(two.id, { state: 'CLOSED' }), 200);
     ok(await app.call('DELETE', `/customers/${holder.customer.id}`), 200);
     await app.settle();
     const reasons = [];
     for (const { id } of [one, two, waits]) {
-      const { state, stateReason } = await desk.cardNow(id);
+      const { state, stateReason } = await fixture.cardNow(id);
       reasons.push([state, stateReason]);
     }
     expect(reasons).toEqual([
@@ -244,7 +246,7 @@ describe('the end of a customer', () => {
       ['CLOSED', 'CLOSED_BY_SERVICE'],
     ]);
     expect(await toldOf(one.id)).toEqual([`${STATE} CLOSED`]);
-    expect((await desk.cardNow(kept.id)).state).toBe('ACTIVE');
+    expect((await fixture.cardNow(kept.id)).state).toBe('ACTIVE');
   });
 });
 
@@ -267,11 +269,11 @@ describe('the issuer', () => {
   }
 
   it('is told where a card stands, and once more when that changed meanwhile', async () => {
-    const { id, issuerRef } = await desk.card(await desk.holder());
+    const { id, issuerRef } = await fixture.card(await fixture.holder());
     const heard: unknown[] = [];
     const change: IssuerPort['change'] = async (card) => void heard.push(card);
-    ok(await desk.patchCard(id, { state: 'FROZEN' }), 200);
-    const thaw = () => desk.patchCard(id, { state: 'ACTIVE' });
+    ok(await fixture.patchCard(id, { state: 'FROZEN' }), 200);
+    const thaw = () => fixture.patchCard(id, { state: 'ACTIVE' });
     expect(await runJob('cards.change', id, { change }, thaw)).toEqual(['cards.change']);
     expect(await runJob('cards.change', id, { change })).toEqual([]);
     expect(heard).toEqual([
@@ -281,7 +283,7 @@ describe('the issuer', () => {
   });
 
   it('that issues a card which was closed meanwhile is told so', async () => {
-    const { id } = await desk.card(await desk.holder(), { platformCardId: cardName('001') });
+    const { id } = await fixture.card(await fixture.holder(), { platformCardId: cardName('001') });
     await app.operate(async (ctx) => closeCard(ctx, await rowOf(ctx, id), 'CLOSED_BY_SERVICE'));
     const card = {
       brand: 'VISA' as const,
@@ -301,14 +303,14 @@ describe('the issuer', () => {
       null,
       null,
     ]);
-    expect(await desk.eventsOf('CARD.', id)).toHaveLength(1);
+    expect(await fixture.eventsOf('CARD.', id)).toHaveLength(1);
   });
 
   it('that answers twice has said it once', async () => {
-    const { id } = await desk.card(await desk.holder());
+    const { id } = await fixture.card(await fixture.holder());
     const reject: IssuerPort['issue'] = async () => ({ state: 'rejected' });
     expect(await runJob('cards.issue', id, { issue: reject })).toEqual([]);
-    expect((await desk.cardNow(id)).state).toBe('ACTIVE');
+    expect((await fixture.cardNow(id)).state).toBe('ACTIVE');
     expect(await toldOf(id)).toEqual([]);
   });
 });

@@ -20,7 +20,7 @@ import {
   awaitNetwork,
   changePayment,
   inAccountCurrency,
-  MOST_CENTS,
+  MAX_CENTS,
   moveSteps,
   openPull,
   tellCard,
@@ -60,7 +60,7 @@ const partiesOf = (credit: boolean, { id: accountId, currency }: InternalAccount
 
 /** Throws where an amount cannot be meant: nothing where something is to be paid, or more than there is. */
 export function checkAmount({ kind, amount }: Pick<CardRequest, 'kind' | 'amount'>): void {
-  const [least, most] = kind === 'BALANCE_INQUIRY' ? [0n, 0n] : [1n, MOST_CENTS];
+  const [least, most] = kind === 'BALANCE_INQUIRY' ? [0n, 0n] : [1n, MAX_CENTS];
   if (amount >= least && amount <= most) return;
   throw invalidField('amount', `must be from ${least} to ${most}`);
 }

@@ -6,7 +6,7 @@
 
 import type { CardDetails } from '../../../connectors/ports/cards.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
-import { type HostedPage, LINK_ENDED, type PageContent } from '../../../kernel/contract/page.ts';
+import { type HostedPage, LINK_EXPIRED, type PageContent } from '../../../kernel/contract/page.ts';
 import type { Mode } from '../../../kernel/mode.ts';
 import { createContext } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
@@ -63,10 +63,10 @@ export function revealPage(runtime: Runtime, { connectors, note }: Parts): Hoste
   async function contentOf(linkId: string, platform: PlatformRow): Promise<PageContent> {
     const { id: platformId, environment } = platform;
     const { issuer } = connectors(environment);
-    if (!issuer) return LINK_ENDED;
+    if (!issuer) return LINK_EXPIRED;
     const caller = systemCaller(platformId, environment);
     const card = await operate(runtime, caller, (ctx) => takeLink(ctx, linkId));
-    if (!card) return LINK_ENDED;
+    if (!card) return LINK_EXPIRED;
     // An error of the issuer is not logged: its text may contain the details.
     const { id: cardId, secret, brand } = card;
     const details = await issuer.details({ cardId, secret }).catch(() => undefined);
@@ -79,17 +79,17 @@ export function revealPage(runtime: Runtime, { connectors, note }: Parts): Hoste
   /** The same page without the card's details. Nothing is committed. */
   async function peekOf(linkId: string, platform: PlatformRow): Promise<PageContent> {
     const { id: platformId, environment } = platform;
-    if (!connectors(environment).issuer) return LINK_ENDED;
+    if (!connectors(environment).issuer) return LINK_EXPIRED;
     const ctx = createContext(runtime, systemCaller(platformId, environment));
     const card = await takeLink(ctx, linkId);
-    return card ? pageOf(null, cardProgramNameOf(platform), card.brand) : LINK_ENDED;
+    return card ? pageOf(null, cardProgramNameOf(platform), card.brand) : LINK_EXPIRED;
   }
 
   const pageBy = (content: typeof contentOf) => async (secret: string) => {
     const linkId = sha256Hex(secret);
     const link = await runtime.db.read(cardReveals, linkId);
     const platform = link && (await readPlatform(runtime.db, link.platform_id));
-    if (!platform) return LINK_ENDED;
+    if (!platform) return LINK_EXPIRED;
     // Pages of the platform may also frame the message that a link has ended.
     const frames = cardProgramOf(platform).frameOrigins;
     return { ...(await content(linkId, platform)), frames, brand: cardBrandOf(platform) };

@@ -5,9 +5,9 @@ import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
-  type CardDesk,
+  type CardFixture,
   type Cardholder,
-  cardDesk,
+  cardFixture,
   cardName,
 } from '../../../../test/kit/cards/cards.ts';
 import { luhnSum } from '../../../connectors/sandbox/cards/card-numbers.ts';
@@ -19,11 +19,11 @@ const MINUTE = 60_000;
 const SHOP = 'https://shop.example';
 
 const app = testApp();
-let desk: CardDesk;
+let fixture: CardFixture;
 let holder: Cardholder;
 beforeAll(async () => {
-  desk = cardDesk(app);
-  holder = await desk.holder();
+  fixture = cardFixture(app);
+  holder = await fixture.holder();
   await app.operate(async (ctx) => {
     const row = await ctx.read(platforms, app.platform.id);
     if (!row) throw new Error('no platform');
@@ -32,7 +32,7 @@ beforeAll(async () => {
   });
 });
 
-const card = () => desk.card(holder);
+const card = () => fixture.card(holder);
 const reveal = (cardId: string, as?: { clientId: string; clientSecret: string }) =>
   app.call('POST', `/cards/${cardId}/reveal`, undefined, as && { as });
 
@@ -61,7 +61,7 @@ describe('revealCard', () => {
     const { id, last4, expMonth, expYear } = await card();
     const asked = ok(await reveal(id), 200);
     expect(Object.keys(asked).sort()).toEqual(['expiresAt', 'panEmbedUrl']);
-    expect(Date.parse(asked.expiresAt) - app.world.now()).toBe(5 * MINUTE);
+    expect(Date.parse(asked.expiresAt) - app.effects.now()).toBe(5 * MINUTE);
     const { statusCode, body } = await open(new URL(asked.panEmbedUrl).pathname);
     expect(statusCode).toBe(200);
     const { 'Card number': number, ...rest } = shown(body);
@@ -119,12 +119,12 @@ describe('revealCard', () => {
   });
 
   it('has nothing to show of a card that is not issued, or closed; a frozen one is shown', async () => {
-    const waiting = await desk.card(holder, { platformCardId: cardName('001') });
+    const waiting = await fixture.card(holder, { platformCardId: cardName('001') });
     expect(waiting.state).toBe('PROCESSING');
-    const rejected = await desk.card(holder, { platformCardId: cardName('002') });
+    const rejected = await fixture.card(holder, { platformCardId: cardName('002') });
     expect(rejected.state).toBe('CLOSED');
     const closed = await card();
-    ok(await desk.patchCard(closed.id, { state: 'CLOSED' }), 200);
+    ok(await fixture.patchCard(closed.id, { state: 'CLOSED' }), 200);
     expect((await app.runtime.db.read(cards, closed.id))?.secret).toBeNull();
     for (const { id } of [waiting, rejected, closed]) {
       expect(await reveal(id)).toMatchObject({
@@ -133,7 +133,7 @@ describe('revealCard', () => {
       });
     }
     const frozen = await card();
-    ok(await desk.patchCard(frozen.id, { state: 'FROZEN' }), 200);
+    ok(await fixture.patchCard(frozen.id, { state: 'FROZEN' }), 200);
     expect(shown((await open(await linkTo(frozen.id))).body)).toHaveProperty('Card number');
   });
 });
@@ -168,11 +168,11 @@ describe('the page of a card', () => {
   it('ends with its time and with its card, and an unknown one never was', async () => {
     const { id } = await card();
     const [late, last] = [await linkTo(id), await linkTo(id)];
-    app.world.set(app.world.now() + 5 * MINUTE - 1);
+    app.effects.set(app.effects.now() + 5 * MINUTE - 1);
     expect((await open(last)).statusCode).toBe(200);
-    app.world.set(app.world.now() + 1);
+    app.effects.set(app.effects.now() + 1);
     const over = await linkTo(id);
-    ok(await desk.patchCard(id, { state: 'CLOSED' }), 200);
+    ok(await fixture.patchCard(id, { state: 'CLOSED' }), 200);
     for (const path of [late, over, '/card/unknown', '/card/%00', `/card/${'e'.repeat(200)}`]) {
       const { statusCode, body } = await open(path);
       expect([path, statusCode]).toEqual([path, 404]);
@@ -183,8 +183,8 @@ describe('the page of a card', () => {
   });
 
   it('ends with its holder, before a job has closed the card', async () => {
-    const gone = await desk.holder();
-    const { id } = await desk.card(gone);
+    const gone = await fixture.holder();
+    const { id } = await fixture.card(gone);
     const path = await linkTo(id);
     ok(await app.call('DELETE', `/customers/${gone.customer.id}`), 200);
     expect((await open(path)).statusCode).toBe(404);
@@ -211,7 +211,7 @@ describe('the page of a card', () => {
   });
 
   it('is framed by nobody where nothing was said, or nothing is known', async () => {
-    const other = cardDesk(app, { as: app.unregulated });
+    const other = cardFixture(app, { as: app.unregulated });
     const sql = 'update customers set status = $2, version = version + 1 where id = $1';
     const person = await other.holder();
     await app.runtime.db.query(sql, [person.customer.id, 'APPROVED']);
@@ -252,11 +252,11 @@ describe('the record', () => {
   it('says which token asked and when somebody looked, and stays', async () => {
     const { id } = await card();
     const token = await app.tokenWith(['MANAGE']);
-    const asked = app.world.now();
+    const asked = app.effects.now();
     const path = new URL(ok(await reveal(id, token), 200).panEmbedUrl).pathname;
-    app.world.set(asked + MINUTE);
+    app.effects.set(asked + MINUTE);
     await open(path);
-    app.world.set(asked + 2 * MINUTE);
+    app.effects.set(asked + 2 * MINUTE);
     await open(path);
     const never = await linkTo(id);
     await app.advance(40 * 24 * 60 * MINUTE);

@@ -1,8 +1,9 @@
 // Links to a card's number and code. A link is a secret of which only a hash is kept, it ends after five
 // minutes or one look, and its row stays: it is the record of who asked to see the card, and when it was
 // seen. Neither number nor code passes through here; the page behind the link asks the issuer for them.
+
+import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import { iso } from '../../../kernel/world.ts';
 import { equals } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
@@ -38,7 +39,7 @@ async function reveal(ctx: Ctx, parts: CardParts, cardId: string) {
   const { tokenId } = ctx.caller;
   if (tokenId === null) throw new Fault('FORBIDDEN', 'Only a token may ask to see a card.');
   ctx.require(cards, card);
-  const secret = randomText(ctx.world, '');
+  const secret = randomText(ctx.effects, '');
   const { expires_at } = ctx.insert(cardReveals, {
     id: sha256Hex(secret),
     platform_id: card.platform_id,

@@ -1,5 +1,5 @@
-// Contact verification in the sandbox: who has to, the code, its end, its tries, and what a change of
-// address does to it.
+// Contact verification in the sandbox: which customers require it, codes and their expiry, attempts, and
+// the effect of a changed contact.
 import { describe, expect, it } from 'vitest';
 import { customer, eventTypes, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -7,11 +7,11 @@ import {
   type ChannelName,
   confirmCode,
   european,
+  messagesTo,
   sendCode,
-  writtenTo,
 } from '../../../../test/kit/customers/contacts.ts';
 
-/** The operation, the channel, the field of the customer and what messages call the channel. */
+/** Operation, channel, field of the customer and channel name in messages. */
 const SENDING: [string, ChannelName, string, string][] = [
   ['sendCustomerEmailVerification', 'email', 'email', 'EMAIL'],
   ['sendCustomerPhoneVerification', 'phone', 'phoneNumber', 'SMS'],
@@ -24,7 +24,7 @@ const MINUTE = 60_000;
 
 const app = testApp();
 
-const wait = (ms: number) => app.world.set(app.world.now() + ms);
+const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
 const code = (answer: { status: number; body: { code: string } }) => [
   answer.status,
   answer.body.code,
@@ -38,30 +38,30 @@ async function change(id: string, body: object) {
 }
 
 describe.each(SENDING)('%s', (_operation, name, field, channel) => {
-  it('sends nothing in the sandbox and keeps what would have been sent', async () => {
+  it('stores the message without sending it in the sandbox', async () => {
     const person = await european(app);
     const sent = await sendCode(app, person.id, name);
     expect([sent.status, sent.body]).toEqual([204, '']);
-    const [queued] = await writtenTo(app, person.id);
+    const [queued] = await messagesTo(app, person.id);
     expect(queued).toMatchObject({ status: 'QUEUED', channel, kind: 'CONTACT_CODE' });
     await app.settle();
-    const [kept, more] = await writtenTo(app, person.id);
+    const [kept, more] = await messagesTo(app, person.id);
     expect(more).toBeUndefined();
     expect(kept).toMatchObject({ status: 'KEPT', attempts: 1, sent_at: null, to: person[field] });
     expect(kept?.text).toBe(
-      '123456 is your code for Main. It works for 10 minutes. Do not pass it on.',
+      '123456 is your code for Main. It expires in 10 minutes. Do not share it with anyone.',
     );
     expect(kept?.subject).toBe('Your code for Main');
     const { recipient, content } = kept as { recipient: string; content: string };
     expect(`${recipient} ${content}`).not.toContain(person[field]);
   });
 
-  it('makes no difference between no body, an empty one and {}', async () => {
+  it('treats a missing body, an empty body and {} alike', async () => {
     const person = await european(app);
     const headers = { 'idempotency-key': `send-${name}` };
     ok(await sendCode(app, person.id, name, { headers }), 204);
     ok(await sendCode(app, person.id, name, { headers }, {}), 204);
-    expect(await writtenTo(app, person.id)).toHaveLength(1);
+    expect(await messagesTo(app, person.id)).toHaveLength(1);
     wait(MINUTE);
     ok(await sendCode(app, person.id, name, {}, {}), 204);
     wait(MINUTE);
@@ -75,10 +75,10 @@ describe.each(SENDING)('%s', (_operation, name, field, channel) => {
       },
     });
     expect(empty.statusCode).toBe(204);
-    expect(await writtenTo(app, person.id)).toHaveLength(3);
+    expect(await messagesTo(app, person.id)).toHaveLength(3);
   });
 
-  it('sends again half a minute later and no sooner', async () => {
+  it('rejects a new code within 30 seconds of the last one', async () => {
     const person = await european(app);
     ok(await sendCode(app, person.id, name), 204);
     const soon = await sendCode(app, person.id, name);
@@ -88,38 +88,38 @@ describe.each(SENDING)('%s', (_operation, name, field, channel) => {
     expect([late.status, late.headers['retry-after']]).toEqual([429, '1']);
     wait(500);
     ok(await sendCode(app, person.id, name), 204);
-    expect(await writtenTo(app, person.id)).toHaveLength(2);
+    expect(await messagesTo(app, person.id)).toHaveLength(2);
   });
 
-  it('sends one code when asked ten times at once', async () => {
+  it('sends one code for ten concurrent requests', async () => {
     const person = await european(app);
-    const asked = await Promise.all(
+    const answers = await Promise.all(
       Array.from({ length: 10 }, () => sendCode(app, person.id, name)),
     );
-    const all = asked.map(({ status }) => status).sort();
+    const all = answers.map(({ status }) => status).sort();
     expect(all).toEqual([204, ...Array<number>(9).fill(429)]);
-    expect(await writtenTo(app, person.id)).toHaveLength(1);
+    expect(await messagesTo(app, person.id)).toHaveLength(1);
   });
 });
 
 describe.each(CONFIRMING)('%s', (_operation, name, field) => {
   const other = name === 'email' ? 'phone' : 'email';
 
-  it('verifies this channel, answers the customer, and is over then', async () => {
+  it('verifies the channel once and returns the customer', async () => {
     const person = await european(app);
     ok(await sendCode(app, person.id, name), 204);
     wait(1_000);
     const body = ok(await confirmCode(app, person.id, name, '123456'), 200);
     expect(body.contactVerification).toEqual({ [name]: 'VERIFIED', [other]: 'PENDING' });
     expect(body).toEqual(ok(await app.call('GET', `/customers/${person.id}`), 200));
-    expect(Date.parse(body.updatedAt)).toBe(app.world.now());
-    const told = await eventTypes(app, person.id);
+    expect(Date.parse(body.updatedAt)).toBe(app.effects.now());
+    const events = await eventTypes(app, person.id);
     expect(code(await confirmCode(app, person.id, name, '123456'))).toEqual([409, 'CONFLICT']);
     expect(code(await sendCode(app, person.id, name))).toEqual([409, 'CONFLICT']);
-    expect(await eventTypes(app, person.id)).toEqual(told);
+    expect(await eventTypes(app, person.id)).toEqual(events);
   });
 
-  it('accepts the code of the sandbox before one was sent, and no other', async () => {
+  it('accepts only the sandbox code, also before one was sent', async () => {
     const person = await european(app);
     const wrong = await confirmCode(app, person.id, name, '123457');
     expect(code(wrong)).toEqual([400, 'INVALID_INPUT']);
@@ -129,7 +129,7 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
     ok(await confirmCode(app, person.id, name, '123456'), 200);
   });
 
-  it('refuses it ten minutes later as it refuses a wrong one', async () => {
+  it('rejects an expired code with the error of a wrong one', async () => {
     const person = await european(app);
     ok(await sendCode(app, person.id, name), 204);
     const wrong = await confirmCode(app, person.id, name, '000000');
@@ -141,7 +141,7 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
     ok(await confirmCode(app, person.id, name, '123456'), 200);
   });
 
-  it('ends a code after five wrong tries, and a new one starts anew', async () => {
+  it('invalidates a code after five wrong attempts', async () => {
     const person = await european(app);
     ok(await sendCode(app, person.id, name), 204);
     const answers = [];
@@ -158,19 +158,19 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
     ok(await confirmCode(app, person.id, name, '123456'), 200);
   });
 
-  it('starts the channel again when what it proved is changed', async () => {
-    // Without a wallet, whose codes would go to the address.
+  it('resets the channel when the contact changes', async () => {
+    // Without a wallet, whose codes would be sent to the contact.
     const person = await european(app, {}, { currencies: ['USD'] });
     ok(await confirmCode(app, person.id, name, '123456'), 200);
     const value = name === 'email' ? `new-${person.email}` : '+4915199999999';
     const body = await change(person.id, { [field]: value });
     expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
     ok(await sendCode(app, person.id, name), 204);
-    expect((await writtenTo(app, person.id)).at(-1)?.to).toBe(value);
+    expect((await messagesTo(app, person.id)).at(-1)?.to).toBe(value);
     ok(await confirmCode(app, person.id, name, '123456'), 200);
   });
 
-  it('wants a code', async () => {
+  it('rejects a missing or malformed code', async () => {
     const person = await european(app);
     for (const wrong of [undefined, '', 123456, null]) {
       expect(code(await confirmCode(app, person.id, name, wrong))).toEqual([400, 'INVALID_INPUT']);
@@ -179,26 +179,26 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
   });
 });
 
-describe.each(CONFIRMING)('%s: who need not or cannot', (_operation, name, field) => {
+describe.each(CONFIRMING)('%s: customers without a pending channel', (_operation, name, field) => {
   const both = (id: string, as = app.platform) =>
     Promise.all([sendCode(app, id, name, { as }), confirmCode(app, id, name, '123456', { as })]);
 
-  it('is a conflict where nothing must be proved', async () => {
+  it('returns 409 if no verification is required', async () => {
     const person = await customer(app, {}, { email: 'a@example.org', phoneNumber: '+14155550100' });
     for (const each of await both(person.id)) expect(code(each)).toEqual([409, 'CONFLICT']);
   });
 
-  it('is a customer that was deleted, or is unknown here', async () => {
+  it('rejects deleted customers and those of other platforms', async () => {
     const person = await european(app);
     for (const each of await both(person.id, app.other)) {
       expect(code(each)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     }
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
     for (const each of await both(person.id)) expect(code(each)).toEqual([410, 'CUSTOMER_DELETED']);
-    expect(await writtenTo(app, person.id)).toEqual([]);
+    expect(await messagesTo(app, person.id)).toEqual([]);
   });
 
-  it('is one without an address, whose platform did not ask for it at first', async () => {
+  it('rejects a customer without the contact if SCA was enabled later', async () => {
     const shop = await app.newPlatform('Late');
     const as = { as: shop };
     const set = 'update platforms set sca = $2, version = version + 1 where id = $1';

@@ -1,5 +1,5 @@
-// The operations by which a customer shows that its e-mail address and its telephone number are its own.
-// Both channels have the same two.
+// Contract of the operations that verify the e-mail address and the telephone number of a customer. Both
+// channels have the same two operations.
 
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
@@ -13,14 +13,16 @@ const ContactVerificationConfirmRequest = named(
       code: Type.String({
         minLength: 1,
         maxLength: 64,
-        description: 'The code as it was received. In the sandbox it is 123456.',
+        description: 'One-time code from the message. In the sandbox it is 123456.',
       }),
     },
-    { description: 'What the customer received.' },
+    { description: 'The one-time code that the customer received.' },
   ),
 );
 
-const params = Type.Object({ customerId: Type.String({ description: 'Id of the customer.' }) });
+const params = Type.Object({
+  customerId: Type.String({ description: 'Identifier of the customer.' }),
+});
 
 const COMMON = {
   method: 'POST',
@@ -33,9 +35,11 @@ const COMMON = {
 const SEND = {
   ...COMMON,
   description:
-    'For customers whose `contactVerification` has this channel as PENDING. The code has six digits ' +
-    'and works for ten minutes; a new one takes the place of the one before, and is sent at the ' +
-    'earliest half a minute later. In the sandbox nothing is sent.',
+    'Sends a one-time code to the customer over this channel, which must be PENDING in ' +
+    '`contactVerification` of the customer. The code has six digits, expires in ten ' +
+    'minutes and replaces the previous one; another code can be requested after 30 ' +
+    'seconds. In the sandbox no message is sent. Confirm the code with ' +
+    '`confirmCustomerEmailVerification` or `confirmCustomerPhoneVerification`.',
   bodyOptional: true,
   replies: { 204: null },
 } as const;
@@ -43,8 +47,11 @@ const SEND = {
 const CONFIRM = {
   ...COMMON,
   description:
-    'The right code makes the channel VERIFIED. Five wrong ones end the code. A code shows only what ' +
-    'it was sent to: after a change of that a new one is needed.',
+    'Confirms the one-time code that the customer received and sets the channel to ' +
+    'VERIFIED in `contactVerification`. Five wrong codes invalidate the code. A code ' +
+    'is valid only for the address or number to which it was sent; request a new one ' +
+    'after a change. When all channels are VERIFIED, submit the customer with ' +
+    '`createVerification`.',
   body: ContactVerificationConfirmRequest,
   replies: { 200: CustomerSummary },
   sealed: true,
@@ -55,7 +62,7 @@ export const sendCustomerEmailVerification = operation({
   operationId: 'sendCustomerEmailVerification',
   errors: ['CUSTOMER_DELETED', 'NOT_IMPLEMENTED'],
   path: '/customers/{customerId}/verify-email',
-  summary: 'Send a code to the customer’s e-mail address',
+  summary: 'Send an e-mail verification code',
 });
 
 export const confirmCustomerEmailVerification = operation({
@@ -63,7 +70,7 @@ export const confirmCustomerEmailVerification = operation({
   operationId: 'confirmCustomerEmailVerification',
   errors: ['CUSTOMER_DELETED'],
   path: '/customers/{customerId}/verify-email/confirm',
-  summary: 'Hand in the code from the e-mail',
+  summary: 'Confirm an e-mail verification code',
 });
 
 export const sendCustomerPhoneVerification = operation({
@@ -71,7 +78,7 @@ export const sendCustomerPhoneVerification = operation({
   operationId: 'sendCustomerPhoneVerification',
   errors: ['CUSTOMER_DELETED', 'NOT_IMPLEMENTED'],
   path: '/customers/{customerId}/verify-phone',
-  summary: 'Send a code to the customer’s telephone',
+  summary: 'Send a telephone verification code',
 });
 
 export const confirmCustomerPhoneVerification = operation({
@@ -79,5 +86,5 @@ export const confirmCustomerPhoneVerification = operation({
   operationId: 'confirmCustomerPhoneVerification',
   errors: ['CUSTOMER_DELETED'],
   path: '/customers/{customerId}/verify-phone/confirm',
-  summary: 'Hand in the code from the text message',
+  summary: 'Confirm a telephone verification code',
 });

@@ -1,4 +1,4 @@
-// What the composition uses of contact verification.
+// Public interface of contact verification.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { contactOperations } from './operations.ts';
 import { contactPersonalData } from './personal-data.ts';

@@ -1,6 +1,6 @@
-// Sending a code and handing it in, the same for both channels: what tells e-mail and telephone apart is
-// data. A wrong code is refused and counted all the same, in one change set. Sending leans on the customer
-// as it was read, so that a code never goes to an address that was changed at that very moment.
+// Sends and confirms verification codes for e-mail address and telephone number; the channels differ in
+// data only. A wrong code is rejected and counted in one change set. Sending requires that the customer is
+// unchanged, so that no code is sent to an address that was just replaced.
 
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
@@ -35,9 +35,9 @@ interface ContactParts {
 }
 
 interface Channel {
-  /** In `contactVerification`, and the column that has what is to be proved. */
+  /** Name in `contactVerification`, and the column of the contact. */
   name: 'email' | 'phone';
-  /** What is to be proved, as the API calls it. */
+  /** Name of the contact in the API. */
   field: 'email' | 'phoneNumber';
   via: MessageChannel;
 }
@@ -47,24 +47,25 @@ const PHONE: Channel = { name: 'phone', field: 'phoneNumber', via: 'SMS' };
 
 const RULES: CodeRules = { length: 6, livesMs: 10 * 60_000, tries: 5, againAfterMs: 30_000 };
 const SANDBOX_CODE = '123456';
-const NOTHING_PROVED = { email: 'PENDING', phone: 'PENDING' } as const;
+const ALL_PENDING = { email: 'PENDING', phone: 'PENDING' } as const;
 
-/** The customer with what it has to prove; throws where there is nothing to prove. */
-async function provable(ctx: Ctx, { name, field }: Channel, customerId: string) {
+/** Reads a customer whose channel is pending. Throws if the channel needs no verification. */
+async function pendingChannel(ctx: Ctx, { name, field }: Channel, customerId: string) {
   const [row, platform] = await Promise.all([
     customerOf(ctx, customerId, { alive: true }),
     ownPlatform(ctx),
   ]);
-  // What was not asked for when the customer came may be asked for since: the operator's setting can change.
-  const asked = isUnderSca(ctx.vault, platform, row) ? NOTHING_PROVED : null;
-  const states = row.contact_verification ?? asked;
+  // Verification may have become mandatory since registration, by a setting of the operator.
+  const required = isUnderSca(ctx.vault, platform, row) ? ALL_PENDING : null;
+  const states = row.contact_verification ?? required;
   const state = states?.[name];
-  if (!state) throw new Fault('CONFLICT', `The ${field} of this customer need not be verified.`);
+  if (!state)
+    throw new Fault('CONFLICT', `The ${field} of this customer does not require verification.`);
   if (state === 'VERIFIED') {
-    throw new Fault('CONFLICT', `The ${field} of this customer is verified already.`);
+    throw new Fault('CONFLICT', `The ${field} of this customer is already verified.`);
   }
   const address = row[name];
-  if (address === null) throw invalidField(field, 'the customer has none');
+  if (address === null) throw invalidField(field, 'the customer has no such contact. Add it first');
   return { row, platform, state: states, address };
 }
 
@@ -77,10 +78,10 @@ const purposeOf = (ctx: Ctx, { name }: Channel, { id }: CustomerRow, proves: str
   }) satisfies CodePurpose;
 
 async function send(ctx: Ctx, { connectors }: ContactParts, channel: Channel, customerId: string) {
-  const { row, platform, address } = await provable(ctx, channel, customerId);
+  const { row, platform, address } = await pendingChannel(ctx, channel, customerId);
   const { environment } = ctx.caller;
   if (!canSend(connectors(environment), channel.via, environment)) {
-    throw new Fault('NOT_IMPLEMENTED', `Nothing is connected here that sends by ${channel.via}.`);
+    throw new Fault('NOT_IMPLEMENTED', `No provider for ${channel.via} messages is configured.`);
   }
   const code = await issueCode(ctx, purposeOf(ctx, channel, row, address));
   requireCustomer(ctx, row);
@@ -96,18 +97,18 @@ async function send(ctx: Ctx, { connectors }: ContactParts, channel: Channel, cu
 }
 
 async function confirm(ctx: Ctx, channel: Channel, customerId: string, code: string) {
-  const { row, state, address } = await provable(ctx, channel, customerId);
+  const { row, state, address } = await pendingChannel(ctx, channel, customerId);
   const verdict = await takeCode(ctx, purposeOf(ctx, channel, row, address), code);
   if (verdict !== 'right') {
-    // One answer for all of it: which it was would help nobody but somebody who guesses.
-    return { refused: invalidField('code', 'is wrong, or does not work any more') };
+    // One error for wrong and expired codes, so that the reply gives no hint to guessing.
+    return { rejected: invalidField('code', 'is wrong or has expired') };
   }
   const contact_verification = state && { ...state, [channel.name]: 'VERIFIED' as const };
   const now = updateCustomer(ctx, row, { contact_verification });
   return { status: 200, body: await customerView(ctx, now) } as const;
 }
 
-/** The operations; list them where the server is put together. */
+/** Operations of contact verification. */
 export const contactOperations = (parts: ContactParts) => [
   handle(sendCustomerEmailVerification, (ctx, { params }) =>
     send(ctx, parts, EMAIL, params.customerId),

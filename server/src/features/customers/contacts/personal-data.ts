@@ -1,4 +1,4 @@
-// An erasure removes the codes that prove a contact: the keyed hash of a code covers where it was sent.
+// An erasure deletes the verification codes, because the keyed hash of a code includes the contact.
 import type { PersonalData } from '../../../runtime/operation/personal-data.ts';
 import { eraseCodes } from '../../notifications/codes/index.ts';
 

@@ -1,6 +1,5 @@
-// Contact verification in production, with a real mail server and a real bridge for text messages on this
-// machine: what goes out, what is kept of it, what happens when nobody answers, and that no code can be
-// guessed by asking from many sides at once or read where it does not belong.
+// Contact verification in production, with a local mail server and a local SMS bridge: delivery, retention,
+// retries, and protection against guessing and disclosure of codes.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { startApp } from '../../../../test/kit/app/harness.ts';
@@ -8,8 +7,8 @@ import { testAppForEach } from '../../../../test/kit/app/test-app.ts';
 import {
   confirmCode,
   european,
+  messagesTo,
   sendCode,
-  writtenTo,
 } from '../../../../test/kit/customers/contacts.ts';
 import { type MailServer, startMailServer } from '../../../../test/kit/http/mail-server.ts';
 import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
@@ -40,7 +39,7 @@ const person = (more?: object) => european(app, as(), more);
 const mailed = (at = -1): string =>
   /^(\d{6}) is your code/m.exec(mail.got.at(at)?.raw ?? '')?.[1] ?? '';
 const texted = () => JSON.parse(sms.got.at(-1)?.body ?? '{}');
-/** Any other code. */
+/** A different code. */
 const not = (code: string, by = 1) => String((Number(code) + by) % 1_000_000).padStart(6, '0');
 
 async function mailedTo(id: string): Promise<string> {
@@ -50,33 +49,33 @@ async function mailedTo(id: string): Promise<string> {
 }
 
 describe('a code in production', () => {
-  it('goes out by e-mail and is forgotten here', async () => {
+  it('is sent by e-mail and its text is deleted', async () => {
     const { id, email } = await person();
     const code = await mailedTo(id);
     expect(mail.got).toHaveLength(1);
     expect(mail.got[0]).toMatchObject({ from: 'codes@pay.example.com', to: [email] });
     expect(mail.got[0]?.raw).toContain('Subject: Your code for Production');
-    const [row] = await writtenTo(app, id);
+    const [row] = await messagesTo(app, id);
     expect(row).toMatchObject({ status: 'SENT', attempts: 1, content: null, to: email });
-    expect(row?.sent_at).toBe(app.world.now());
+    expect(row?.sent_at).toBe(app.effects.now());
     expect(row).not.toHaveProperty('text');
     expect((await confirmCode(app, id, 'email', not(code), as())).status).toBe(400);
     const body = ok(await confirmCode(app, id, 'email', code, as()), 200);
     expect(body.contactVerification).toEqual({ email: 'VERIFIED', phone: 'PENDING' });
   });
 
-  it('goes out by text message', async () => {
+  it('is sent by text message', async () => {
     const { id, phoneNumber } = await person();
     ok(await sendCode(app, id, 'phone', as()), 204);
     await app.settle();
-    const [row] = await writtenTo(app, id);
+    const [row] = await messagesTo(app, id);
     const { text, ...rest } = texted();
     expect(rest).toEqual({ id: row?.id, to: phoneNumber });
     expect(row).toMatchObject({ status: 'SENT', content: null });
     ok(await confirmCode(app, id, 'phone', text.slice(0, 6), as()), 200);
   });
 
-  it('is none before it was sent, and none of the sandbox', async () => {
+  it('does not exist before it is sent, and the sandbox code is rejected', async () => {
     const { id } = await person();
     expect((await confirmCode(app, id, 'email', '123456', as())).status).toBe(400);
     const code = await mailedTo(id);
@@ -85,10 +84,10 @@ describe('a code in production', () => {
     }
   });
 
-  it('gives way to the next one, and works for its own channel and customer alone', async () => {
+  it('is replaced by the next one and bound to its channel and customer', async () => {
     const [{ id }, other] = [await person(), await person()];
     const first = await mailedTo(id);
-    app.world.set(app.world.now() + 30_000);
+    app.effects.set(app.effects.now() + 30_000);
     const second = await mailedTo(id);
     expect(mail.got).toHaveLength(2);
     const theirs = await mailedTo(other.id);
@@ -98,55 +97,55 @@ describe('a code in production', () => {
       [second, 'phone'],
     ];
     for (const [code, name] of codes) {
-      if (code === second && name === 'email') continue; // drawn alike, once in a million
+      if (code === second && name === 'email') continue; // equal by chance, once in a million
       expect((await confirmCode(app, id, name, code, as())).status).toBe(400);
     }
     ok(await confirmCode(app, id, 'email', second, as()), 200);
   });
 
-  it('shows nothing about an address it was not sent to', async () => {
-    // Without a wallet, whose codes would go to the address.
+  it('does not verify a contact that changed after it was sent', async () => {
+    // Without a wallet, whose codes would be sent to the contact.
     const { id } = await person({ currencies: ['USD'] });
     const code = await mailedTo(id);
     const patch = { customerType: 'INDIVIDUAL', email: 'another@example.org' };
     ok(await app.call('PATCH', `/customers/${id}`, patch, as()), 200);
     expect((await confirmCode(app, id, 'email', code, as())).status).toBe(400);
-    app.world.set(app.world.now() + 30_000);
+    app.effects.set(app.effects.now() + 30_000);
     const next = await mailedTo(id);
     expect(mail.got.at(-1)?.to).toEqual(['another@example.org']);
     ok(await confirmCode(app, id, 'email', next, as()), 200);
   });
 
-  it('is 501 where nothing is connected, and stages nothing', async () => {
+  it('returns 501 and stages nothing if no provider is configured', async () => {
     const bare = await startApp();
     const at = { as: bare.production };
     const { id } = await european(bare, at);
     for (const name of ['email', 'phone'] as const) {
-      const refused = await sendCode(bare, id, name, at);
-      expect([refused.status, refused.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
+      const rejected = await sendCode(bare, id, name, at);
+      expect([rejected.status, rejected.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
     }
-    expect(await writtenTo(bare, id)).toEqual([]);
+    expect(await messagesTo(bare, id)).toEqual([]);
     await bare.close();
   });
 });
 
-describe('a message that does not get through', () => {
-  it('is given up where the address is refused', async () => {
+describe('an undeliverable message', () => {
+  it('fails if the address is rejected', async () => {
     const { id, email } = await person();
     mail.refuse(email, 550);
     ok(await sendCode(app, id, 'email', as()), 204);
     await app.settle();
-    const [row] = await writtenTo(app, id);
+    const [row] = await messagesTo(app, id);
     expect(row).toMatchObject({ status: 'FAILED', failure: 'REFUSED', content: null, attempts: 1 });
   });
 
-  it.each([503, 401])('is tried again until somebody takes it: %i', async (status) => {
+  it.each([503, 401])('is retried until the provider accepts it: %i', async (status) => {
     const { id } = await person();
     sms.behave(status);
     ok(await sendCode(app, id, 'phone', as()), 204);
     await app.settle();
     await app.advance(5_000);
-    const [waiting] = await writtenTo(app, id);
+    const [waiting] = await messagesTo(app, id);
     expect(waiting?.status).toBe('QUEUED');
     const tried = sms.got.length;
     expect(tried).toBeGreaterThan(1);
@@ -154,10 +153,10 @@ describe('a message that does not get through', () => {
     await app.advance(MINUTE);
     expect(sms.got).toHaveLength(tried + 1);
     expect(new Set(sms.got.map((each) => each.id)).size).toBe(1);
-    expect(await writtenTo(app, id)).toMatchObject([{ status: 'SENT', attempts: tried + 1 }]);
+    expect(await messagesTo(app, id)).toMatchObject([{ status: 'SENT', attempts: tried + 1 }]);
   });
 
-  it('is not sent any more when its code has ended', async () => {
+  it('is not sent after its code has expired', async () => {
     const { id } = await person();
     sms.behave(503);
     ok(await sendCode(app, id, 'phone', as()), 204);
@@ -166,11 +165,11 @@ describe('a message that does not get through', () => {
     const tried = sms.got.length;
     await app.advance(60 * MINUTE);
     expect(sms.got).toHaveLength(tried);
-    const [row] = await writtenTo(app, id);
+    const [row] = await messagesTo(app, id);
     expect(row).toMatchObject({ status: 'FAILED', failure: 'EXPIRED', content: null });
   });
 
-  it('is forgotten, waiting or gone, with the customer', async () => {
+  it('is erased with the customer, whether queued or sent', async () => {
     const { id } = await person();
     await mailedTo(id);
     ok(await sendCode(app, id, 'phone', as()), 204);
@@ -178,23 +177,23 @@ describe('a message that does not get through', () => {
     await app.operate(async (ctx) => messagePersonalData.forget?.(ctx, subject), app.production);
     await app.settle();
     expect(sms.got).toEqual([]);
-    expect(await writtenTo(app, id)).toMatchObject([
+    expect(await messagesTo(app, id)).toMatchObject([
       { status: 'SENT', recipient: null, content: null },
       { status: 'FAILED', failure: 'ERASED', recipient: null, content: null },
     ]);
   });
 
-  it('is not sent when the key of the customer is gone', async () => {
+  it('is not sent if the data key of the customer was erased', async () => {
     const { id } = await person();
     ok(await sendCode(app, id, 'phone', as()), 204);
     await app.runtime.db.query('update customers set data_key = null where id = $1', [id]);
     await app.settle();
     expect(sms.got).toEqual([]);
-    expect(await writtenTo(app, id)).toMatchObject([{ status: 'FAILED', failure: 'ERASED' }]);
+    expect(await messagesTo(app, id)).toMatchObject([{ status: 'FAILED', failure: 'ERASED' }]);
   });
 });
 
-/** The server once more, with connections of its own, on the same database. */
+/** A second server process on the same database, with its own connections. */
 async function beside<R>(work: (runtime: Runtime) => Promise<R>): Promise<R> {
   const db = openDatabase({ url: app.databaseUrl });
   const committer = createCommitter({ connect: () => connectLane(app.databaseUrl) });
@@ -214,14 +213,14 @@ async function confirmOn(runtime: Runtime, customerId: string, code: string): Pr
   const input = { params: { customerId }, query: {}, headers: {}, body: { code } };
   const outcome = await operate(runtime, caller, async (ctx) => found?.run(ctx, input));
   if (!outcome) throw new Error('not served');
-  return 'refused' in outcome ? outcome.refused.status : outcome.status;
+  return 'rejected' in outcome ? outcome.rejected.status : outcome.status;
 }
 
-describe('guessing', () => {
+describe('guessing codes', () => {
   const wrongTries = async () =>
     (await app.runtime.db.query<{ wrong: number }>('select wrong from codes', []))[0]?.wrong;
 
-  it('gets five tries in all, however many come at once and at however many servers', async () => {
+  it('is limited to five attempts across concurrent requests and servers', async () => {
     const { id } = await person();
     const code = await mailedTo(id);
     await beside(async (second) => {
@@ -236,7 +235,7 @@ describe('guessing', () => {
     });
   });
 
-  it('takes the right code once', async () => {
+  it('accepts the right code once', async () => {
     const { id } = await person();
     const code = await mailedTo(id);
     await beside(async (second) => {
@@ -246,12 +245,12 @@ describe('guessing', () => {
       );
       const [first, ...others] = answers.sort();
       expect(first).toBe(200);
-      // Whoever read the customer before and the code after it was used sees a code that is none.
+      // A request that read the customer before and the code after its use gets 400.
       for (const other of others) expect([400, 409]).toContain(other);
     });
   });
 
-  it('finds no code and no address where they do not belong', async () => {
+  it('exposes no code or contact in logs, replies and tables', async () => {
     const { id, email, phoneNumber } = await person();
     mail.refuse(email, 451);
     sms.behave(500);
@@ -259,10 +258,10 @@ describe('guessing', () => {
       ok(await sendCode(app, id, name, as()), 204);
     }
     await app.advance(3_000);
-    const codes = (await writtenTo(app, id)).map((row) => String(row.text).slice(0, 6));
+    const codes = (await messagesTo(app, id)).map((row) => String(row.text).slice(0, 6));
     expect(codes).toHaveLength(2);
     expect(sms.got.length).toBeGreaterThan(0);
-    const refused = await confirmCode(app, id, 'email', not(codes[0] as string), as());
+    const rejected = await confirmCode(app, id, 'email', not(codes[0] as string), as());
     const secrets = [...codes, email, phoneNumber];
     const lines = app.log.join('\n');
     expect(lines).toContain('job failed');
@@ -275,7 +274,7 @@ describe('guessing', () => {
       [id],
     );
     expect(kept.length).toBeGreaterThan(3);
-    for (const place of [lines, JSON.stringify(refused.body), JSON.stringify(kept)]) {
+    for (const place of [lines, JSON.stringify(rejected.body), JSON.stringify(kept)]) {
       for (const secret of secrets)
         expect(place).not.toMatch(new RegExp(`\\b${secret.replace('+', '\\+')}\\b`));
     }

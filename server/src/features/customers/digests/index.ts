@@ -1,32 +1,32 @@
-// Keyed hashes of what somebody is looked for by: e-mail address, telephone number, identity number. They
-// stand beside the sealed data and find equal values; nobody reads a value out of one, or tries values
-// against one without the master key. Different ways to write one value give the same hash.
+// Keyed hashes of searchable values: e-mail address, telephone number, identity number. They are stored
+// beside the encrypted data for equality search; values can be neither read nor tested without the master
+// key. Values are normalized, so that different notations have the same hash.
 import type { Vault } from '../../../runtime/security/vault.ts';
 
-/** What can be looked for. */
-export const SOUGHT = ['email', 'phone', 'identifier'] as const;
-export type Sought = (typeof SOUGHT)[number];
+/** Searchable fields. */
+export const SEARCH_FIELDS = ['email', 'phone', 'identifier'] as const;
+export type SearchField = (typeof SEARCH_FIELDS)[number];
 
-const NORMAL: Readonly<Record<Sought, (value: string) => string>> = {
+const NORMALIZERS: Readonly<Record<SearchField, (value: string) => string>> = {
   email: (value) => value.trim().toLowerCase(),
   phone: (value) => value.replaceAll(/\D/g, ''),
   identifier: (value) => value.replaceAll(/[^\p{L}\p{N}]/gu, '').toUpperCase(),
 };
 
-/** The hash that a value is found by; null where there is nothing to look for. */
+/** Search digest of a value, or null for an empty value. */
 export function digestOf(
   vault: Vault,
-  what: Sought,
+  field: SearchField,
   value: string | null | undefined,
 ): string | null {
-  const normal = NORMAL[what](value ?? '');
-  return normal === '' ? null : vault.digest(what, normal);
+  const normalized = NORMALIZERS[field](value ?? '');
+  return normalized === '' ? null : vault.digest(field, normalized);
 }
 
-/** The columns of a row that is found by these values; all null without them. */
+/** Digest columns of a row; null for absent values. */
 export const digestsOf = (
   vault: Vault,
-  known: Readonly<Partial<Record<Sought, string | null | undefined>>> = {},
+  known: Readonly<Partial<Record<SearchField, string | null | undefined>>> = {},
 ) => ({
   email_digest: digestOf(vault, 'email', known.email),
   phone_digest: digestOf(vault, 'phone', known.phone),

@@ -1,5 +1,5 @@
-// Documents as the API shows and takes them, and the operations on them. A file goes in and never comes out:
-// what was handed in is for whoever checks it.
+// Contract of documents: the API resource and its operations. Files can be uploaded but not downloaded;
+// they are for review only.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { FilePart } from '../../../kernel/contract/upload.ts';
@@ -13,30 +13,40 @@ const maybe = Type.Optional;
 const text = (description: string, more: Record<string, unknown> = {}) =>
   Type.String({ description, ...more });
 
-/** The schema, and the type of its values. */
+/** Schema, and the type of its values. */
 export type DocumentType = (typeof DOCUMENT_TYPES)[number];
 export const DocumentType = named(
   'DocumentType',
-  oneOf(DOCUMENT_TYPES, { description: 'What kind of paper it is.' }),
+  oneOf(DOCUMENT_TYPES, { description: 'Type of the document.' }),
 );
 
 const about = {
   documentType: DocumentType,
   side: maybe(
     oneOf(DOCUMENT_SIDES, {
-      description: 'Which side the file shows, of a driving licence or a national id.',
+      description:
+        'Side of the document that the file shows. For driver licenses and national ' +
+        'identity cards only; absent for all other types.',
     }),
   ),
-  country: text('Country that issued it, ISO 3166-1 alpha-2.'),
+  country: text('Issuing country, ISO 3166-1 alpha-2.'),
   documentNumber: maybe(
-    text('Number on the document; passports, driving licences and national ids need it.', {
-      maxLength: 255,
-    }),
+    text(
+      'Document number, at most 255 characters. Required for passports, driver licenses ' +
+        'and national identity cards.',
+      {
+        maxLength: 255,
+      },
+    ),
   ),
   issuingAuthority: maybe(
-    text('Who issued it; passports, driving licences and national ids need it.', {
-      maxLength: 255,
-    }),
+    text(
+      'Issuing authority, at most 255 characters. Required for passports, driver ' +
+        'licenses and national identity cards.',
+      {
+        maxLength: 255,
+      },
+    ),
   ),
 };
 
@@ -44,22 +54,40 @@ const Document = named(
   'Document',
   Type.Object(
     {
-      id: text('Document:<uuid>'),
-      documentHolder: text('The customer or beneficial owner that it is about.'),
+      id: text('Identifier of the document, `Document:<uuid>`.'),
+      documentHolder: text(
+        'Identifier of the customer or beneficial owner to whom the document belongs.',
+      ),
       ...about,
-      fileName: text('Name of the file, as it was sent.'),
-      createdAt: described(Timestamp, 'When it was first uploaded.'),
-      updatedAt: maybe(described(Timestamp, 'When it was last replaced.')),
+      fileName: text('Name of the uploaded file.'),
+      createdAt: described(Timestamp, 'Time of the first upload.'),
+      updatedAt: maybe(
+        described(
+          Timestamp,
+          'Time of the last replacement. Absent if the document was never replaced.',
+        ),
+      ),
     },
-    { description: 'A paper that shows who somebody is, or what belongs to whom.' },
+    {
+      description:
+        'A document that is evidence of the identity, address or ownership of a customer ' +
+        'or beneficial owner.',
+    },
   ),
 );
 
 const BaseDocumentRequest = named(
   'BaseDocumentRequest',
   Type.Object(
-    { file: described(FilePart, 'PDF, JPEG or PNG, up to 10 MB.'), ...about },
-    { description: 'A file, and what it shows.' },
+    {
+      file: described(
+        FilePart,
+        'File in PDF, JPEG or PNG format, at most 10 MB. The format is detected from the ' +
+          'content of the file.',
+      ),
+      ...about,
+    },
+    { description: 'A file and the properties of the document that it shows.' },
   ),
 );
 
@@ -69,21 +97,23 @@ const DocumentUploadRequest = named(
     [
       BaseDocumentRequest,
       Type.Object({
-        documentHolder: text('The customer or beneficial owner that the document is about.'),
+        documentHolder: text(
+          'Identifier of the customer or beneficial owner to whom the document belongs.',
+        ),
       }),
     ],
-    { description: 'A document to be added.' },
+    { description: 'The document to add.' },
   ),
 );
 
 const DocumentReplaceRequest = named(
   'DocumentReplaceRequest',
   Type.Object(BaseDocumentRequest.properties, {
-    description: 'What takes the place of a document.',
+    description: 'The replacement of the document.',
   }),
 );
 
-const params = Type.Object({ documentId: text('Id of the document.') });
+const params = Type.Object({ documentId: text('Identifier of the document.') });
 const upload = { maxBytes: MAX_FILE_BYTES, inspect: documentInspector };
 
 export const uploadDocument = operation({
@@ -93,9 +123,11 @@ export const uploadDocument = operation({
   tag: TAG,
   summary: 'Upload a document',
   description:
-    'Adds a paper about a customer or a beneficial owner. Each holder has one of a type; driving ' +
-    'licences and national ids have one for each side. What the file is shows in its first bytes; ' +
-    'its name and its declared type do not count.',
+    'Uploads a document of a customer or beneficial owner as evidence for the ' +
+    'verification. Each holder has at most one document of a type; driver licenses and ' +
+    'national identity cards have one for each side. The format is detected from the ' +
+    'content of the file; its name and declared type are ignored. When all documents are ' +
+    'uploaded, submit the customer with `createVerification`.',
   permission: 'MANAGE',
   upload,
   body: DocumentUploadRequest,
@@ -122,13 +154,17 @@ export const listDocuments = operation({
   path: '/documents',
   tag: TAG,
   summary: 'List documents',
-  description: 'Documents of the platform, or of one holder, newest first.',
+  description:
+    'Returns the documents of the platform, or of one holder, newest first. The files ' +
+    'themselves cannot be downloaded.',
   permission: 'VIEW',
   query: Type.Object({
-    documentHolder: maybe(text('Only those of this customer or beneficial owner.')),
+    documentHolder: maybe(text('Return only documents of this customer or beneficial owner.')),
     ...PageQuery,
   }),
-  replies: { 200: named('DocumentListResponse', page(Document)) },
+  replies: {
+    200: named('DocumentListResponse', page(Document, { description: 'A page of documents.' })),
+  },
   errors: [],
 });
 
@@ -137,7 +173,8 @@ export const getDocument = operation({
   method: 'GET',
   path: '/documents/{documentId}',
   tag: TAG,
-  summary: 'Show a document',
+  summary: 'Get a document',
+  description: 'Returns the properties of one document. The file itself cannot be downloaded.',
   permission: 'VIEW',
   params,
   replies: { 200: Document },
@@ -152,8 +189,10 @@ export const replaceDocument = operation({
   tag: TAG,
   summary: 'Replace a document',
   description:
-    'Puts another file in the place of a document, with all that is said about it; the id stays. Once ' +
-    'the check that it was a part of has ended, it stays as it is.',
+    'Replaces the file and all properties of a document; its identifier is unchanged. ' +
+    'Use it when a verification reports the document as invalid. After the verification ' +
+    'that used it has ended, a document cannot be replaced. Submit the customer again ' +
+    'with `createVerification`.',
   permission: 'MANAGE',
   params,
   upload,
@@ -180,7 +219,10 @@ export const deleteDocument = operation({
   path: '/documents/{documentId}',
   tag: TAG,
   summary: 'Delete a document',
-  description: 'Removes a document and its file. Not once it was part of an identity check.',
+  description:
+    'Deletes a document and its file permanently. A document that was part of a ' +
+    'verification cannot be deleted; replace it with `replaceDocument` while the ' +
+    'verification is open.',
   permission: 'MANAGE',
   params,
   replies: { 204: null },

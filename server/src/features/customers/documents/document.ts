@@ -1,6 +1,6 @@
-// What is done to documents, by the API and by the hosted page alike: adding, replacing, removing, and what
-// the identity check needs to know. The content of a file is sealed under a key of its own; that key and
-// everything that a document says are sealed under the data key of the customer it belongs to.
+// Creates, replaces and deletes documents, for the API and the hosted page. The content of a file is
+// encrypted with its own key; that key and the data of the document are encrypted with the data key of the
+// customer.
 
 import type { Static } from '@sinclair/typebox';
 import type { DocumentCheck, DocumentFindings } from '../../../connectors/ports/documents.ts';
@@ -10,7 +10,7 @@ import { Fault, invalid } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Mode } from '../../../kernel/mode.ts';
 import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
-import { dropFile, type Files, keepFile } from '../../../runtime/files/files.ts';
+import { attachFile, deleteFile, type Files } from '../../../runtime/files/files.ts';
 import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
 import type { DataKey, Vault } from '../../../runtime/security/vault.ts';
 import { type OwnerRow, readOwner, requireOwner } from '../owners/index.ts';
@@ -22,21 +22,21 @@ import {
   requireCustomer,
 } from '../records/index.ts';
 import type { getDocument } from './contract.ts';
-import { documentErrors, wordOf } from './rules.ts';
-import { alreadyThere, type DocumentRow, documents } from './store.ts';
+import { documentErrors, trimmedText } from './rules.ts';
+import { type DocumentRow, documents, duplicateDocument } from './store.ts';
 import type { DocumentSide, DocumentType } from './types.ts';
 
-// Whom a document is about: a customer, or somebody who owns a part of a business. Either way it belongs to
-// a customer, whose data key seals it and whose end is its end.
+// The holder of a document is a customer or a beneficial owner. The document belongs to the customer, whose
+// data key encrypts it.
 
 interface Holder {
   id: string;
   customer: CustomerRow;
-  /** Null where the customer itself holds the document. */
+  /** Null if the customer is the holder. */
   owner: OwnerRow | null;
 }
 
-/** The holder of this id, if the calling platform has one; deleted customers included. */
+/** Holder of the calling platform by identifier; deleted customers included. */
 async function findHolder(ctx: Ctx, id: string): Promise<Holder | undefined> {
   const owner = isId(id, 'BeneficialOwner') ? await readOwner(ctx, id) : undefined;
   const customerId = owner?.customer_id ?? id;
@@ -45,20 +45,20 @@ async function findHolder(ctx: Ctx, id: string): Promise<Holder | undefined> {
   return { id, customer, owner: owner ?? null };
 }
 
-/** Throws CUSTOMER_DELETED where nothing can be sealed for this customer any more. */
+/** Data key of a customer. Throws CUSTOMER_DELETED if it was deleted or erased. */
 function keyOf(customer: CustomerRow): DataKey {
   const key = dataKeyOf(customer);
   if (customer.deleted_at !== null || !key) {
-    throw new Fault('CUSTOMER_DELETED', 'This customer was deleted.');
+    throw new Fault('CUSTOMER_DELETED', 'The customer was deleted.');
   }
   return key;
 }
 
-/** A holder that documents can be added for. What it is stays so until the commit, or the commit fails. */
+/** Holder to which documents can be added. The commit requires that it is unchanged. */
 async function holderOf(ctx: Ctx, id: string): Promise<Holder> {
   const holder = await findHolder(ctx, id);
   if (!holder) {
-    throw new Fault('DOCUMENT_HOLDER_NOT_FOUND', 'No such customer or beneficial owner.');
+    throw new Fault('DOCUMENT_HOLDER_NOT_FOUND', 'The customer or beneficial owner was not found.');
   }
   keyOf(holder.customer);
   requireCustomer(ctx, holder.customer);
@@ -66,11 +66,11 @@ async function holderOf(ctx: Ctx, id: string): Promise<Holder> {
   return holder;
 }
 
-/** Whether the check that the holder's documents are for has ended. */
+/** Whether the identity check of the holder is final. */
 const isDecided = ({ customer, owner }: Holder): boolean =>
   isFinal(customer) || (owner !== null && isFinal(owner));
 
-/** What documents are handled with. */
+/** Dependencies of the document operations. */
 export interface DocumentParts {
   connectors(environment: Mode): Connectors;
   files: Pick<Files, 'read'>;
@@ -85,7 +85,7 @@ interface DocumentInput {
   issuingAuthority?: string | undefined;
 }
 
-/** What a document says. */
+/** Encrypted data of a document. */
 interface DocumentPersonal {
   documentNumber: string | null;
   issuingAuthority: string | null;
@@ -101,45 +101,49 @@ export function documentPersonal(vault: Vault, key: DataKey, row: DocumentRow): 
   return JSON.parse(text.toString()) as DocumentPersonal;
 }
 
-/** The data key that opens what there is of this customer; of one that was erased, nothing is left. */
-function openingKey(customer: CustomerRow): DataKey {
+/** Data key of a customer that has documents. An erasure deletes the documents with the key. */
+function existingKey(customer: CustomerRow): DataKey {
   const key = dataKeyOf(customer);
   if (!key) throw new Error(`${customer.id} was erased, and a document of it was not`);
   return key;
 }
 
-/** Where the file of a document lies, and the key that opens it. */
+/** Location and decrypted key of the file of a document. */
 export const fileOf = (
   vault: Vault,
   customer: CustomerRow,
   row: DocumentRow,
 ): { id: string; key: Uint8Array } => ({
   id: row.file_id,
-  key: vault.open(openingKey(customer), row.file_key, contextOf(row.id, 'file_key')),
+  key: vault.open(existingKey(customer), row.file_key, contextOf(row.id, 'file_key')),
 });
 
-/** The resource. */
+/** API resource of a document. */
 export function presentDocument(
   vault: Vault,
   customer: CustomerRow,
   row: DocumentRow,
 ): DocumentView {
-  const said = documentPersonal(vault, openingKey(customer), row);
+  const personal = documentPersonal(vault, existingKey(customer), row);
   return {
     id: row.id,
     documentHolder: row.holder_id,
     documentType: row.type,
     ...(row.side === null ? {} : { side: row.side }),
     country: row.country,
-    ...(said.documentNumber === null ? {} : { documentNumber: said.documentNumber }),
-    ...(said.issuingAuthority === null ? {} : { issuingAuthority: said.issuingAuthority }),
-    fileName: said.fileName,
+    ...(personal.documentNumber === null ? {} : { documentNumber: personal.documentNumber }),
+    ...(personal.issuingAuthority === null ? {} : { issuingAuthority: personal.issuingAuthority }),
+    fileName: personal.fileName,
     ...stamps(row),
   };
 }
 
-/** Throws what is wrong with a document; first what anybody can see, then what its checker finds. */
-async function refuseUnfit(ctx: Ctx, parts: DocumentParts, input: DocumentInput): Promise<void> {
+/** Validates a document: first by the rules, then by the document checker. */
+async function assertAcceptable(
+  ctx: Ctx,
+  parts: DocumentParts,
+  input: DocumentInput,
+): Promise<void> {
   const errors = documentErrors(input);
   if (errors.length) throw invalid(errors);
   const { file } = input;
@@ -147,8 +151,8 @@ async function refuseUnfit(ctx: Ctx, parts: DocumentParts, input: DocumentInput)
     documentType: input.documentType,
     side: input.side ?? null,
     country: input.country,
-    documentNumber: wordOf(input.documentNumber),
-    issuingAuthority: wordOf(input.issuingAuthority),
+    documentNumber: trimmedText(input.documentNumber),
+    issuingAuthority: trimmedText(input.issuingAuthority),
     fileName: file.fileName,
     findings: file.findings as DocumentFindings,
     content: () => parts.files.read(file),
@@ -157,12 +161,12 @@ async function refuseUnfit(ctx: Ctx, parts: DocumentParts, input: DocumentInput)
   if (verdict?.state === 'refused') throw new Fault(verdict.code, verdict.reason);
 }
 
-/** The columns that come with a file. */
+/** Columns that depend on the file. */
 function contentOf(ctx: Ctx, key: DataKey, id: string, input: DocumentInput) {
   const { file } = input;
-  const said: DocumentPersonal = {
-    documentNumber: wordOf(input.documentNumber),
-    issuingAuthority: wordOf(input.issuingAuthority),
+  const personal: DocumentPersonal = {
+    documentNumber: trimmedText(input.documentNumber),
+    issuingAuthority: trimmedText(input.issuingAuthority),
     fileName: file.fileName,
   };
   const { format } = file.findings as DocumentFindings;
@@ -174,34 +178,38 @@ function contentOf(ctx: Ctx, key: DataKey, id: string, input: DocumentInput) {
     format,
     file_id: file.id,
     file_key: ctx.vault.seal(key, file.key, contextOf(id, 'file_key')),
-    personal: ctx.vault.seal(key, JSON.stringify(said), contextOf(id, 'personal')),
+    personal: ctx.vault.seal(key, JSON.stringify(personal), contextOf(id, 'personal')),
     updated_at: ctx.now,
   };
 }
 
-/** A document of the calling platform; NOT_FOUND for every other id. */
+/** Document of the calling platform. Throws NOT_FOUND for any other identifier. */
 export async function documentOf(ctx: Ctx, id: string): Promise<DocumentRow> {
   const row = isId(id, 'Document') ? await ctx.read(documents, id) : undefined;
-  if (row?.platform_id !== ctx.caller.platformId) throw new Fault('NOT_FOUND', 'No such document.');
+  if (row?.platform_id !== ctx.caller.platformId)
+    throw new Fault('NOT_FOUND', 'Document not found.');
   return row;
 }
 
-const HELD = 'select id from documents where holder_id = any($1::text[])';
+const DOCUMENTS_OF_HOLDERS = 'select id from documents where holder_id = any($1::text[])';
 
-/** All documents of some holders, oldest first. A business may have a hundred owners: two reads do. */
+/** Documents of several holders, oldest first. Uses two reads for any number of holders. */
 export async function documentsOf(
   { db }: Pick<Ctx, 'db'>,
   holderIds: readonly string[],
 ): Promise<DocumentRow[]> {
-  const found = await db.query<{ id: string }>(HELD, [holderIds]);
+  const found = await db.query<{ id: string }>(DOCUMENTS_OF_HOLDERS, [holderIds]);
   const rows = await Promise.all(found.map(({ id }) => db.read(documents, id)));
   return rows
     .flatMap((row) => row ?? [])
     .sort((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1));
 }
 
-/** Refuses a second document of a kind before its file is looked at. The unique index settles races. */
-async function refuseSecond(
+/**
+ * Rejects a second document of the same type and side before its file is checked. The unique index resolves
+ * races.
+ */
+async function assertNoDuplicate(
   ctx: Ctx,
   holderId: string,
   input: DocumentInput,
@@ -212,19 +220,19 @@ async function refuseSecond(
     type: input.documentType,
     side: input.side ?? null,
   });
-  if (same.some((each) => each.id !== self)) throw alreadyThere();
+  if (same.some((each) => each.id !== self)) throw duplicateDocument();
 }
 
-/** Adds a document for a holder: everything that `uploadDocument` does. */
+/** Creates a document. Implements `uploadDocument`. */
 export async function addDocument(
   ctx: Ctx,
   parts: DocumentParts,
   input: DocumentInput & { documentHolder: string },
 ): Promise<{ row: DocumentRow; customer: CustomerRow }> {
   const { customer, id: holder_id } = await holderOf(ctx, input.documentHolder);
-  await refuseSecond(ctx, holder_id, input);
-  await refuseUnfit(ctx, parts, input);
-  await keepFile(ctx, input.file);
+  await assertNoDuplicate(ctx, holder_id, input);
+  await assertAcceptable(ctx, parts, input);
+  await attachFile(ctx, input.file);
   const id = ctx.id('Document');
   const row = ctx.insert(documents, {
     id,
@@ -237,7 +245,7 @@ export async function addDocument(
   return { row, customer };
 }
 
-/** Puts another file in the place of a document's: everything that `replaceDocument` does. */
+/** Replaces the file and data of a document. Implements `replaceDocument`. */
 export async function changeDocument(
   ctx: Ctx,
   parts: DocumentParts,
@@ -246,30 +254,30 @@ export async function changeDocument(
 ): Promise<{ row: DocumentRow; customer: CustomerRow }> {
   const holder = await holderOf(ctx, was.holder_id);
   if (was.submitted_at !== null && isDecided(holder)) {
-    const reason = 'The check that this document was a part of has ended: it stays as it is.';
+    const reason =
+      'The verification that used this document has ended. The document cannot be replaced.';
     throw new Fault('INVALID_INPUT', reason);
   }
-  await refuseSecond(ctx, was.holder_id, input, was.id);
-  await refuseUnfit(ctx, parts, input);
-  await keepFile(ctx, input.file);
-  await dropFile(ctx, was.file_id);
+  await assertNoDuplicate(ctx, was.holder_id, input, was.id);
+  await assertAcceptable(ctx, parts, input);
+  await attachFile(ctx, input.file);
+  await deleteFile(ctx, was.file_id);
   const content = contentOf(ctx, keyOf(holder.customer), was.id, input);
   return { row: ctx.update(documents, was, content), customer: holder.customer };
 }
 
-/** Removes a document and its file: everything that `deleteDocument` does. */
+/** Deletes a document and its file. Implements `deleteDocument`. */
 export async function removeDocument(ctx: Ctx, row: DocumentRow): Promise<void> {
   if (row.submitted_at !== null) {
-    throw new Fault(
-      'CONFLICT',
-      'The document was part of an identity check: it cannot be deleted.',
-    );
+    throw new Fault('CONFLICT', 'The document was part of a verification and cannot be deleted.');
   }
-  await dropFile(ctx, row.file_id);
+  await deleteFile(ctx, row.file_id);
   ctx.remove(documents, row);
 }
 
-/** The documents are now part of an identity check, as they were read; the commit fails if one moved on. */
+/**
+ * Marks documents as submitted to an identity check. The commit fails if one has changed since it was read.
+ */
 export function markSubmitted(ctx: Ctx, rows: readonly DocumentRow[]): void {
   for (const row of rows) {
     if (row.submitted_at === null) ctx.update(documents, row, { submitted_at: ctx.now });
@@ -277,11 +285,11 @@ export function markSubmitted(ctx: Ctx, rows: readonly DocumentRow[]): void {
   }
 }
 
-/** Forgets every document of a customer, those of its owners included, with their files. */
+/** Deletes all documents of a customer and its owners, with their files. */
 export async function eraseDocuments(ctx: Ctx, customer: CustomerRow): Promise<void> {
   const rows = await ctx.db.find(documents, { customer_id: customer.id }, ALL_OF_ONE);
   for (const row of rows) {
-    await dropFile(ctx, row.file_id);
+    await deleteFile(ctx, row.file_id);
     ctx.remove(documents, row);
   }
 }

@@ -1,9 +1,8 @@
-// What other features may use of documents, and what the composition lists.
+// Public interface of documents.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { documentOperations } from './operations.ts';
 import { documentPersonalData } from './personal-data.ts';
 
-export { filesOfCustomer, listDocumentsByHand, openDocument } from './by-hand.ts';
 export { DocumentType, replaceDocument, uploadDocument } from './contract.ts';
 export {
   addDocument,
@@ -15,6 +14,7 @@ export {
   presentDocument,
   removeDocument,
 } from './document.ts';
+export { filesOfCustomer, listDocumentsForReview, openDocument } from './operator-queries.ts';
 export type { DocumentRow } from './store.ts';
 export { IDENTITY_TYPES, MAX_FILE_BYTES, TWO_SIDED_TYPES } from './types.ts';
 

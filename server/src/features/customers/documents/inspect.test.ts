@@ -1,5 +1,5 @@
-// What is seen of a file on its way in, and what the built-in check makes of that: every way in which a file
-// is useless, and that neither how it is cut nor what stands behind its end changes anything.
+// Inspection of uploaded files and the verdict of the built-in checker: every defect is found, independent
+// of chunk sizes and of data after the end of the file.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -10,7 +10,7 @@ import {
   pngChunk,
   pngFile,
 } from '../../../../test/kit/http/documents.ts';
-import { judgeFile } from '../../../connectors/local/documents.ts';
+import { checkFile } from '../../../connectors/local/documents.ts';
 import type { DocumentFindings } from '../../../connectors/ports/documents.ts';
 import { documentInspector } from './inspect.ts';
 
@@ -21,23 +21,23 @@ function found(...chunks: Uint8Array[]): DocumentFindings {
 }
 
 const verdict = (bytes: Uint8Array) => {
-  const said = judgeFile(found(bytes));
-  return said.state === 'accepted' ? 'accepted' : said.code;
+  const result = checkFile(found(bytes));
+  return result.state === 'accepted' ? 'accepted' : result.code;
 };
 
 const cut = (bytes: Buffer, share: number) => bytes.subarray(0, Math.floor(bytes.length * share));
 
-/** The small preview that cameras put into a photograph: a whole JPEG in a segment. */
+/** Preview that cameras embed in a photograph: a complete JPEG in a segment. */
 const preview = jpegSegment(0xe1, Buffer.concat([Buffer.from('Exif\0\0'), jpegFile(160, 120)]));
 
-describe('what a file is', () => {
-  it('shows in its first bytes', () => {
+describe('the format of a file', () => {
+  it('is determined by its first bytes', () => {
     expect(found(pdfFile())).toMatchObject({ format: 'PDF', complete: true, readable: true });
     expect(found(pngFile(640, 480))).toMatchObject({ format: 'PNG', width: 640, height: 480 });
     expect(found(jpegFile(640, 480))).toMatchObject({ format: 'JPEG', width: 640, height: 480 });
   });
 
-  it('is nothing that we know otherwise', () => {
+  it('is null for other contents', () => {
     const others = [
       'GIF89a......',
       'PK\u0003\u0004',
@@ -55,7 +55,7 @@ describe('what a file is', () => {
 });
 
 describe('the built-in check', () => {
-  it('takes what is whole', () => {
+  it('accepts complete files', () => {
     const progressive = jpegFile(600, 400);
     progressive[progressive.indexOf(Buffer.from([0xff, 0xc0])) + 1] = 0xc2;
     for (const file of [
@@ -66,14 +66,14 @@ describe('the built-in check', () => {
     }
   });
 
-  it('takes what has something behind its end', () => {
+  it('accepts data after the end', () => {
     for (const file of [pdfFile(), pngFile(), jpegFile()]) {
       expect(verdict(Buffer.concat([file, Buffer.alloc(1_500, 0x20)]))).toBe('accepted');
     }
     expect(verdict(Buffer.concat([jpegFile(), jpegFile(20, 20)]))).toBe('accepted');
   });
 
-  it('refuses what breaks off, whatever ends inside it', () => {
+  it('rejects truncated files, also with an embedded end marker', () => {
     const photo = jpegFile(600, 400, [preview]);
     for (const file of [pdfFile({ note: 'x'.repeat(3_000) }), pngFile(), jpegFile(), photo]) {
       for (const share of [0.3, 0.6, 0.9]) expect(verdict(cut(file, share))).toBe('INCOMPLETE');
@@ -84,14 +84,14 @@ describe('the built-in check', () => {
     expect(verdict(endless)).toBe('INCOMPLETE');
   });
 
-  it('refuses what is encrypted', () => {
+  it('rejects encrypted files', () => {
     for (const trailer of ['/Encrypt 9 0 R', '/Encrypt<</Filter/Standard>>', '/Encrypt\n9\n0\nR']) {
       expect(verdict(pdfFile({ trailer }))).toBe('UNSUITABLE_DOCUMENT');
     }
     expect(verdict(pdfFile({ note: 'how to /Encrypt a file' }))).toBe('accepted');
   });
 
-  it('refuses what contradicts its format', () => {
+  it('rejects malformed files', () => {
     const noise = Buffer.alloc(2_000, 0x5a);
     expect(verdict(Buffer.concat([Buffer.from([0xff, 0xd8, 0xff]), noise]))).toBe('INCOMPLETE');
     expect(verdict(Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 2]), noise]))).toBe(
@@ -104,14 +104,14 @@ describe('the built-in check', () => {
     expect(verdict(pngFile(0, 0))).toBe('UNSUITABLE_DOCUMENT');
   });
 
-  it('refuses pictures in which nothing can be read', () => {
+  it('rejects images of low resolution', () => {
     for (const file of [pngFile(1, 1), pngFile(299, 4_000), jpegFile(4_000, 299)]) {
       expect(verdict(file)).toBe('LOW_QUALITY');
     }
   });
 });
 
-describe('how a file is cut', () => {
+describe('the chunk sizes', () => {
   const files = [
     pdfFile({ trailer: '/Encrypt 9 0 R', note: 'x'.repeat(5_000) }),
     pdfFile({ note: 'x'.repeat(5_000) }),
@@ -120,7 +120,7 @@ describe('how a file is cut', () => {
     Buffer.from('neither of these'),
   ];
 
-  it('makes no difference', () => {
+  it('do not affect the result', () => {
     const anyFile = fc.constantFrom(...files).chain((whole) =>
       fc.record({
         bytes: fc.nat(whole.length).map((end) => whole.subarray(0, end)),
@@ -141,7 +141,7 @@ describe('how a file is cut', () => {
     );
   });
 
-  it('makes no difference even where every byte comes alone', () => {
+  it('do not affect the result for chunks of one byte', () => {
     for (const file of files) {
       const bytes = Array.from(file, (byte) => Uint8Array.of(byte));
       expect(found(...bytes)).toEqual(found(file));

@@ -1,6 +1,6 @@
-// Looks at a file on its way in: what it is, by its first bytes and never by what a client calls it, and
-// what can be seen of its structure. It says what it found and judges nothing: what is good enough is the
-// matter of whoever checks documents. How the file was cut into pieces makes no difference.
+// Inspects a file during its upload: the format, determined by the first bytes and not by the declared
+// media type, and properties of its structure. It reports findings without a verdict; the document checker
+// decides. The result does not depend on the chunk sizes.
 import type { DocumentFindings, DocumentFormat } from '../../../connectors/ports/documents.ts';
 import type { Inspector } from '../../../kernel/contract/upload.ts';
 import { jpegReader } from './formats/jpeg.ts';
@@ -13,7 +13,7 @@ const FORMATS: readonly [DocumentFormat, magic: Buffer, () => Reader][] = [
   ['JPEG', Buffer.from([0xff, 0xd8, 0xff]), jpegReader],
   ['PNG', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), pngReader],
 ];
-const LONGEST_MAGIC = 8;
+const MAX_MAGIC_BYTES = 8;
 
 interface DocumentInspector extends Inspector {
   end(): DocumentFindings;
@@ -25,7 +25,7 @@ export function documentInspector(): DocumentInspector {
   let format: DocumentFormat | null = null;
   let reader: Reader | undefined;
 
-  function recognise(first: Buffer): void {
+  function detectFormat(first: Buffer): void {
     const found = FORMATS.find(([, magic]) => first.subarray(0, magic.length).equals(magic));
     head = undefined;
     if (!found) return;
@@ -39,10 +39,10 @@ export function documentInspector(): DocumentInspector {
       size += chunk.length;
       if (!head) return reader?.write(chunk);
       head = Buffer.concat([head, chunk]);
-      if (head.length >= LONGEST_MAGIC) recognise(head);
+      if (head.length >= MAX_MAGIC_BYTES) detectFormat(head);
     },
     end() {
-      if (head) recognise(head);
+      if (head) detectFormat(head);
       const none = { complete: false, readable: false, locked: false, width: null, height: null };
       return { size, format, ...(reader?.end() ?? none) };
     },

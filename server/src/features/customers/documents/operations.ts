@@ -1,4 +1,4 @@
-// The operations on documents. What they do is in document.ts, since the hosted page does the same.
+// Operations on documents. Their implementation is in document.ts, which the hosted page also uses.
 import { invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
@@ -33,7 +33,10 @@ function filtersOf(ctx: Ctx, holder: string | undefined): Filter<typeof document
   const own = { column: 'platform_id', op: '=', value: ctx.caller.platformId } as const;
   if (holder === undefined) return [own];
   if (!isId(holder, 'Customer') && !isId(holder, 'BeneficialOwner')) {
-    throw invalidField('documentHolder', 'is no id of a customer or beneficial owner');
+    throw invalidField(
+      'documentHolder',
+      'must be the identifier of a customer or beneficial owner',
+    );
   }
   return [own, { column: 'holder_id', op: '=', value: holder }];
 }

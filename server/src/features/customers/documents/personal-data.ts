@@ -1,4 +1,4 @@
-// What an export shows of a customer's documents. An erasure removes them together with their files.
+// Export of the documents of a customer. An erasure deletes them with their files.
 import { OF_CUSTOMER, type PersonalData, rowAs } from '../../../runtime/operation/personal-data.ts';
 import type { CustomerRow } from '../records/index.ts';
 import { documentPersonal, eraseDocuments } from './document.ts';

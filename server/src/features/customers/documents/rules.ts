@@ -1,5 +1,5 @@
-// What a document must come with, beside what the schema says, and what its file must be at the least. Pure:
-// the API and the hosted page ask the same questions and get the same answers.
+// Rules for documents that a schema cannot express, and minimum requirements for files. Pure: the API and
+// the hosted page apply the same rules.
 import { isCountry } from '../../../catalog/identity/countries.ts';
 import type { DocumentFindings } from '../../../connectors/ports/documents.ts';
 import type { FieldError } from '../../../kernel/fault.ts';
@@ -11,10 +11,10 @@ import {
   TWO_SIDED_TYPES,
 } from './types.ts';
 
-/** A text that says something, or nothing. */
-export const wordOf = (given: unknown): string | null => {
-  const word = typeof given === 'string' ? given.trim() : '';
-  return word === '' ? null : word;
+/** Trimmed text, or null if it is empty. */
+export const trimmedText = (value: unknown): string | null => {
+  const trimmed = typeof value === 'string' ? value.trim() : '';
+  return trimmed === '' ? null : trimmed;
 };
 
 function fileErrors(findings: DocumentFindings | undefined): FieldError[] {
@@ -25,22 +25,22 @@ function fileErrors(findings: DocumentFindings | undefined): FieldError[] {
   return [{ field: 'file', constraint, message }];
 }
 
-/** Everything wrong with a document that the schema cannot say. */
+/** Errors of a document that the schema cannot express. */
 export function documentErrors(body: unknown): FieldError[] {
-  const given = (body ?? {}) as Record<string, unknown>;
-  const { side, country, file } = given;
-  const type = given.documentType as DocumentType;
+  const input = (body ?? {}) as Record<string, unknown>;
+  const { side, country, file } = input;
+  const type = input.documentType as DocumentType;
   const findings = (file as { findings?: DocumentFindings } | undefined)?.findings;
   const errors = fileErrors(findings);
   if (typeof country === 'string' && !isCountry(country)) {
-    errors.push({ field: 'country', message: 'is not a country, as ISO 3166-1 alpha-2 codes it' });
+    errors.push({ field: 'country', message: 'must be an ISO 3166-1 alpha-2 country code' });
   }
   if (side !== undefined && DOCUMENT_TYPES.includes(type) && !TWO_SIDED_TYPES.includes(type)) {
     errors.push({ field: 'side', message: `is only for ${TWO_SIDED_TYPES.join(' and ')}` });
   }
   if (IDENTITY_TYPES.includes(type)) {
     for (const field of ['documentNumber', 'issuingAuthority']) {
-      if (wordOf(given[field]) === null) {
+      if (trimmedText(input[field]) === null) {
         errors.push({ field, message: `is required for ${type}` });
       }
     }

@@ -1,14 +1,14 @@
-// A document of a customer, or of somebody who owns a business: what kind of paper it is, and where its
-// file lies. Everything that a paper says is sealed, the file's own key among it.
+// Table of documents of customers and beneficial owners: type, and location of the file. The contents of a
+// document and the key of its file are encrypted.
 import type { DocumentFormat } from '../../../connectors/ports/documents.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { DocumentSide, DocumentType } from './types.ts';
 
-export const alreadyThere = (): Fault =>
+export const duplicateDocument = (): Fault =>
   new Fault(
     'DOCUMENT_ALREADY_EXISTS',
-    'The holder has a document of this type and side already. Replace that one.',
+    'The holder already has a document of this type and side. Replace that document instead.',
   );
 
 export const documents = table(
@@ -16,27 +16,27 @@ export const documents = table(
   {
     id: col.text,
     platform_id: col.text,
-    /** Whose data key seals it: the customer, or the business of the owner. */
+    /** Customer whose data key encrypts the document; for an owner, the business. */
     customer_id: col.text,
-    /** The customer or the owner. */
+    /** Identifier of the customer or owner. */
     holder_id: col.text,
     type: col.word<DocumentType>().mut,
     side: col.word<DocumentSide>().null.mut,
     country: col.text.mut,
-    /** As its first bytes say. */
+    /** Format, determined by the first bytes of the file. */
     format: col.word<DocumentFormat>().mut,
     file_id: col.text.mut,
-    /** The file's own key, sealed. */
+    /** Key of the file, encrypted. */
     file_key: col.text.mut,
-    /** `DocumentPersonal`, sealed. */
+    /** `DocumentPersonal`, encrypted. */
     personal: col.text.mut,
-    /** When it first became part of an identity check; from then on it cannot be deleted. */
+    /** Time of the first submission to an identity check. From then on the document cannot be deleted. */
     submitted_at: col.time.null.mut,
     created_at: col.time,
     updated_at: col.time.mut,
     version: col.int4,
   },
-  { unique: { documents_same: alreadyThere } },
+  { unique: { documents_same: duplicateDocument } },
 );
 
 export type DocumentRow = RowOf<typeof documents>;

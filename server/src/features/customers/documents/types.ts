@@ -1,5 +1,5 @@
-// The kinds of paper there are, and what each must come with. Pure data, so that the API, the identity check
-// and the hosted page agree.
+// Document types and their requirements. Pure data that the API, the identity check and the hosted page
+// share.
 
 export const DOCUMENT_TYPES = [
   'PASSPORT',
@@ -34,22 +34,22 @@ export type DocumentType = (typeof DOCUMENT_TYPES)[number];
 export const DOCUMENT_SIDES = ['FRONT', 'BACK'] as const;
 export type DocumentSide = (typeof DOCUMENT_SIDES)[number];
 
-/** Papers that say who a person is; they come with their number and who issued them. */
+/** Identity documents; they require a document number and the issuing authority. */
 export const IDENTITY_TYPES: readonly DocumentType[] = [
   'PASSPORT',
   'DRIVERS_LICENSE',
   'NATIONAL_ID',
 ];
 
-/** Papers with two sides, each uploaded by itself; every other kind is one file. */
+/** Types with two sides, each uploaded separately; all other types have one file. */
 export const TWO_SIDED_TYPES: readonly DocumentType[] = ['DRIVERS_LICENSE', 'NATIONAL_ID'];
 
-/** What files may be, by the names of the formats. */
+/** Media types by file format. */
 export const MEDIA_TYPES = {
   PDF: 'application/pdf',
   JPEG: 'image/jpeg',
   PNG: 'image/png',
 } as const;
 
-/** Largest file, in bytes. */
+/** Maximum file size in bytes. */
 export const MAX_FILE_BYTES = 10 * 1024 * 1024;

@@ -1,5 +1,5 @@
-// Whether a customer may move money and in which currencies, and whether it has to prove itself by a second
-// factor. Pure: it judges a customer and its platform as they were read.
+// Eligibility of a customer: whether it may pay and be paid, in which currencies, and whether its payments
+// require strong customer authentication. Pure functions of a customer and its platform.
 import { isOfferedIn, needsScaIn } from '../../../catalog/currencies/offers.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
@@ -7,19 +7,22 @@ import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import type { CustomerDetails } from '../profiles/index.ts';
 import { type CustomerRow, personalOf } from '../records/index.ts';
 
-/** Whether the customer may move money as far as its identity check goes. */
+/** Whether the identity check allows the customer to pay and be paid. */
 export const isReady = (row: Pick<CustomerRow, 'status' | 'deleted_at'>): boolean =>
   row.status === 'APPROVED' && row.deleted_at === null;
 
-/** Throws 403 for a customer whose identity check does not let them move money. */
+/** Throws USER_NOT_READY (403) if the identity check of the customer does not allow payments. */
 export function checkReady(row: Pick<CustomerRow, 'status' | 'deleted_at'>): void {
   if (!isReady(row)) {
-    throw new Fault('USER_NOT_READY', 'The customer is not approved to move money yet.');
+    throw new Fault(
+      'USER_NOT_READY',
+      'The customer is not approved for payments. Complete its verification first.',
+    );
   }
 }
 
-/** Whether the platform's customers get accounts and move money only after consenting to the terms. */
-export const awaitsTerms = (
+/** Whether accounts and payments of the customer require acceptance of the end-user terms first. */
+export const requiresTermsConsent = (
   platform: PlatformRow,
   row: Pick<CustomerRow, 'terms_consent'>,
 ): boolean => platform.terms_gate && !platform.regulated && row.terms_consent === null;
@@ -29,24 +32,30 @@ interface Located {
   details: CustomerDetails;
 }
 
-/** Where the customer belongs: the region it was given, else where it lives or is registered. */
-const homeOf = ({ region, details }: Located): string | null =>
+/** Jurisdiction of the customer: its region if set, otherwise its country of residence or registration. */
+const jurisdictionOf = ({ region, details }: Located): string | null =>
   region ?? details.address?.country ?? details.businessInfo?.country ?? null;
 
-/** Whether e-mail address and telephone number must be proved before the identity check. */
-export function mustProveContacts(platform: PlatformRow, of: Located): boolean {
-  const home = homeOf(of);
+/** Whether the e-mail address and the telephone number must be verified before the identity check. */
+export function requiresContactVerification(platform: PlatformRow, of: Located): boolean {
+  const home = jurisdictionOf(of);
   return platform.sca && home !== null && needsScaIn(home);
 }
 
 /**
- * Whether the customer's region and its platform ask for strong authentication of money that moves. Which
- * currencies it is asked for is another matter.
+ * Whether the jurisdiction of the customer and its platform require strong customer authentication. The
+ * currencies that it applies to are decided elsewhere.
  */
 export const isUnderSca = (vault: Vault, platform: PlatformRow, row: CustomerRow): boolean =>
-  mustProveContacts(platform, { region: row.region, details: personalOf(vault, row).details });
+  requiresContactVerification(platform, {
+    region: row.region,
+    details: personalOf(vault, row).details,
+  });
 
-/** The currencies a customer may use now: those chosen, else what its region leaves of the platform's. */
+/**
+ * Currencies of the customer: those that were selected, otherwise those of the platform that are offered in
+ * the region.
+ */
 export function currenciesOf(
   platform: PlatformRow,
   row: { currencies: readonly string[] | null; region: string | null },

@@ -1,7 +1,7 @@
-// The verification page as a page behind a link: its address, its brand, and the page that replaces it when
-// the link has ended. Its look and behaviour are below `page/`.
+// Hosted page of the verification: path, brand, and the page for links that have ended. The browser code is
+// in `page/`.
 
-import { type HostedApp, LINK_ENDED } from '../../../kernel/contract/page.ts';
+import { type HostedApp, LINK_EXPIRED } from '../../../kernel/contract/page.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
 import { brandOf } from '../../tenancy/config/index.ts';
@@ -15,7 +15,7 @@ export const verificationPage = ({ db }: Pick<Runtime, 'db'>): HostedApp => ({
   title: 'Verification',
   withoutScript:
     'This page needs JavaScript. Enable it in the settings of the browser, or open the link in another one.',
-  ended: { ...LINK_ENDED, status: 410 },
+  ended: { ...LINK_EXPIRED, status: 410 },
   async brandOf(secret) {
     const [link] = await db.find(kycLinks, { secret_hash: sha256Hex(secret) });
     const platform = link && (await readPlatform(db, link.platform_id));

@@ -1,6 +1,5 @@
-// The script of the verification page, made from the sources below `page/`. A built server contains it:
-// scripts/build.mjs replaces this file by the finished text. From source it is bundled at first use, with
-// the same settings.
+// Script of the verification page, bundled from `page/`. In a built server scripts/build.mjs replaces this
+// file with the bundled text; from source the script is bundled at first use with the same settings.
 import path from 'node:path';
 import type { BuildOptions } from 'esbuild';
 import settings from './page/build.json' with { type: 'json' };

@@ -1,4 +1,4 @@
-// The verification page has the brand of the platform, also when its link has ended.
+// The verification page shows the brand of the platform, also after its link has ended.
 import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -27,7 +27,7 @@ describe('the brand of the verification page', () => {
     }, app.unregulated);
     const page = await open(pathname);
     expect(page.status).toBe(200);
-    app.world.set(app.world.now() + 24 * 3_600_000);
+    app.effects.set(app.effects.now() + 24 * 3_600_000);
     const ended = await open(pathname);
     expect(ended.status).toBe(410);
     for (const { body, policy } of [page, ended]) {

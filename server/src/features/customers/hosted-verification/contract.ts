@@ -1,4 +1,5 @@
-// Making links to the hosted verification page. The page's own operations are in page-contract.ts.
+// Contract of the operations that create links to the hosted verification page. The operations of the page
+// are in page-contract.ts.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import type { FieldError } from '../../../kernel/fault.ts';
@@ -11,36 +12,45 @@ const text = (description: string, more: Record<string, unknown> = {}) =>
   Type.String({ description, ...more });
 
 const redirectUri = Type.Optional(
-  text('Where the page leads when it is done: https, or http on the local machine.', {
-    format: 'uri',
-    maxLength: 2_048,
-  }),
+  text(
+    'URL to which the page redirects when the verification is submitted: https, or http ' +
+      'on localhost. Absent for no redirect.',
+    {
+      format: 'uri',
+      maxLength: 2_048,
+    },
+  ),
 );
 
 const KycLinkCreateRequest = named(
   'KycLinkCreateRequest',
-  Type.Object({ redirectUri }, { description: 'What the page is to do in the end.' }),
+  Type.Object({ redirectUri }, { description: 'Options of the verification link.' }),
 );
 
 const KycLinkResponse = named(
   'KycLinkResponse',
   Type.Object(
     {
-      kycUrl: text('Page to send the customer to. It is a secret of the customer, and works once.'),
-      expiresAt: described(Timestamp, 'When the link ends unless it was used before.'),
+      kycUrl: text(
+        'URL of the hosted verification page, to be opened by the customer. It is a ' +
+          'secret of the customer and is valid for one submission.',
+      ),
+      expiresAt: described(Timestamp, 'Time at which the link expires, unless it is used before.'),
       provider: named(
         'KycProvider',
-        oneOf(['SUMSUB'], { description: 'Kind of the flow. There is one.' }),
+        oneOf(['SUMSUB'], { description: 'Provider of the verification flow. Always SUMSUB.' }),
       ),
-      token: Type.Optional(text('For the SDK of a provider that has one.')),
+      token: Type.Optional(
+        text('Token for the SDK of the provider. Absent if the provider has none.'),
+      ),
     },
-    { description: 'A link to the verification page.' },
+    { description: 'A link to the hosted verification page.' },
   ),
 );
 
 const LOCAL = ['localhost', '127.0.0.1', '[::1]'];
 
-/** Whether the page may lead there. */
+/** Whether the URL is a permitted redirect target. */
 function isRedirectTarget(uri: string): boolean {
   const url = readUrl(uri);
   if (!url) return false;
@@ -49,11 +59,12 @@ function isRedirectTarget(uri: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && LOCAL.includes(hostname));
 }
 
-/** What is wrong with where the page is to lead. */
+/** Errors of the redirect target. */
 export function redirectErrors(given: unknown): FieldError[] {
   const uri = (given as { redirectUri?: unknown } | null)?.redirectUri;
   if (typeof uri !== 'string' || isRedirectTarget(uri)) return [];
-  const message = 'must be an https address, or http on localhost, without a password';
+  const message =
+    'must be an https URL, or an http URL on localhost, without a user name or password';
   return [{ field: 'redirectUri', constraint: { format: 'uri' }, message }];
 }
 
@@ -62,14 +73,15 @@ export const createCustomerKycLink = operation({
   method: 'POST',
   path: '/customers/{customerId}/kyc-link',
   tag: TAG,
-  summary: 'Make a link to the verification page',
+  summary: 'Create a verification link',
   description:
-    'The page asks the customer, person or business, for what is still missing and submits it. Every ' +
-    'call makes a new link, which works for a day and until a submission through it is accepted; links ' +
-    'made before stay good. The link changes no status. For a customer whose check is over the page ' +
+    'Creates a link to the hosted verification page, on which the customer provides the ' +
+    'missing data and documents and submits them for verification. The link is valid for ' +
+    '24 hours and until a submission is accepted through it; earlier links remain valid. ' +
+    'The status of the customer does not change. If the verification has ended, the page ' +
     'states that no action is needed.',
   permission: 'MANAGE',
-  params: Type.Object({ customerId: text('Id of the customer.') }),
+  params: Type.Object({ customerId: text('Identifier of the customer.') }),
   body: KycLinkCreateRequest,
   bodyOptional: true,
   replies: { 201: KycLinkResponse },
@@ -83,12 +95,15 @@ export const getCustomerKycLink = operation({
   method: 'GET',
   path: '/customers/kyc-link',
   tag: TAG,
-  summary: 'Make a link to the verification page, the older way',
-  description: 'Does what `createCustomerKycLink` does, for your own id of the customer.',
+  summary: 'Create a verification link (deprecated)',
+  description:
+    'Creates a link to the hosted verification page for the customer with this ' +
+    '`platformCustomerId`. Every request creates a new link. Deprecated: use ' +
+    '`createCustomerKycLink`.',
   permission: 'MANAGE',
   deprecated: true,
   query: Type.Object({
-    platformCustomerId: text('Your own id of the customer.', { minLength: 1 }),
+    platformCustomerId: text('Identifier of the customer at the platform.', { minLength: 1 }),
     redirectUri,
   }),
   replies: { 200: KycLinkResponse },

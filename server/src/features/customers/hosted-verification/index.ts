@@ -1,11 +1,11 @@
-// What the composition lists of the links to the hosted verification page.
+// Public interface of hosted verification: links, and the page behind them.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { kycLinkOperations } from './operations.ts';
 import { linkPersonalData } from './personal-data.ts';
 import { linkStates } from './store.ts';
 
 export { verificationPage } from './app.ts';
-export { linkBearers } from './links.ts';
+export { linkAuthenticator } from './links.ts';
 
 /** What this feature adds to a server. */
 export const kycLinkFeature = {

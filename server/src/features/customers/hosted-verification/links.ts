@@ -1,8 +1,8 @@
-// The lifecycle of a link: it is created, it opens the page, and it ends. A link can be created in any
-// state of the check, because existing clients do so; opening one checks what may have changed since.
+// Lifecycle of a verification link: created, used or expired. A link can be created in any status of the
+// identity check, because existing clients do so; the current state is checked when the link is opened.
 import type { Caller } from '../../../kernel/caller.ts';
+import { iso } from '../../../kernel/effects.ts';
 import { Fault, invalid } from '../../../kernel/fault.ts';
-import { iso } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { randomText, sha256Hex } from '../../../runtime/security/crypto.ts';
@@ -17,19 +17,19 @@ import {
 import { redirectErrors } from './contract.ts';
 import { type KycLinkRow, kycLinks } from './store.ts';
 
-/** Where the page is, in front of the secret. */
+/** Path prefix of the page. */
 export const VERIFY_PATH = '/verify';
 
-const LIVES_MS = 24 * 3_600_000;
+const LINK_TTL_MS = 24 * 3_600_000;
 
-/** Channels of the customer that have to be proved and were not. */
-const unproved = (row: CustomerRow): string[] =>
+/** Channels of the customer that must be verified and are not. */
+const unverifiedChannels = (row: CustomerRow): string[] =>
   Object.entries(row.contact_verification ?? {})
     .filter(([, state]) => state !== 'VERIFIED')
     .map(([channel]) => channel);
 
-/** Draws a link for the customer. `origin` is where this server is reached from outside. */
-export function drawLink(
+/** Creates a link for the customer. `origin` is the public origin of this server. */
+export function createLink(
   ctx: Ctx,
   customer: CustomerRow,
   redirectUri: string | undefined,
@@ -37,14 +37,14 @@ export function drawLink(
 ) {
   const errors = redirectErrors({ redirectUri });
   if (errors.length) throw invalid(errors);
-  // After the check the page asks for nothing, so no contact channel has to be proved for it.
-  const channels = isFinal(customer) ? [] : unproved(customer);
+  // After a final decision the page requests no data, so the contact channels are not checked.
+  const channels = isFinal(customer) ? [] : unverifiedChannels(customer);
   if (channels.length) {
-    const reason = `The customer must first prove: ${channels.join(', ')}.`;
+    const reason = `The customer must first verify: ${channels.join(', ')}.`;
     throw new Fault('CONFLICT', reason, { channels });
   }
-  const secret = randomText(ctx.world, '');
-  const expires_at = ctx.now + LIVES_MS;
+  const secret = randomText(ctx.effects, '');
+  const expires_at = ctx.now + LINK_TTL_MS;
   requireCustomer(ctx, customer);
   ctx.insert(kycLinks, {
     id: ctx.id('KycLink'),
@@ -55,41 +55,47 @@ export function drawLink(
     expires_at,
     created_at: ctx.now,
   });
-  // For whoever reads the link. The page goes by what the link was made with, and never by its address.
+  // Informational: the page uses the stored redirect URI and ignores the query.
   const query = redirectUri === undefined ? '' : `?${new URLSearchParams({ redirectUri })}`;
   const kycUrl = `${origin}${VERIFY_PATH}/${secret}${query}`;
   return { kycUrl, expiresAt: iso(expires_at), provider: 'SUMSUB' as const };
 }
 
-const ended = () =>
-  new Fault('LINK_ENDED', 'This link was used before, or its time ran out. Ask for a new one.');
+const linkEnded = () =>
+  new Fault(
+    'LINK_ENDED',
+    'This link has expired or was already used. Request a new one from the app that sent it.',
+  );
 
 type Reader = Pick<Ctx, 'db' | 'now'>;
 
-/** A link that is still good, and its customer; LINK_ENDED for every other secret. */
+/** Valid link with its customer. Throws LINK_ENDED for any other secret. */
 export async function openLink(
   { db, now }: Reader,
   secret: string,
 ): Promise<{ link: KycLinkRow; customer: CustomerRow }> {
   const [link] = await db.find(kycLinks, { secret_hash: sha256Hex(secret) });
-  if (!link || link.used_at !== null || now >= link.expires_at) throw ended();
+  if (!link || link.used_at !== null || now >= link.expires_at) throw linkEnded();
   const customer = await readCustomer(db, link.customer_id);
-  if (!customer || customer.deleted_at !== null || !dataKeyOf(customer)) throw ended();
+  if (!customer || customer.deleted_at !== null || !dataKeyOf(customer)) throw linkEnded();
   return { link, customer };
 }
 
-/** Beyond it the one that was shown to be good first is forgotten. */
-const MOST_PROVEN = 10_000;
+/** Maximum number of remembered links; the oldest entry is removed first. */
+const MAX_PROVEN = 10_000;
 
-/** Who may do what on the page: whoever has a good link acts for its customer, within its platform. */
-export function linkBearers({ db, world }: Pick<Runtime, 'db' | 'world'>) {
+/**
+ * Authenticates requests of the page: the bearer of a valid link acts for its customer, within its
+ * platform.
+ */
+export function linkAuthenticator({ db, effects }: Pick<Runtime, 'db' | 'effects'>) {
   const proven = new Set<string>();
   return {
     async callerOf(secret: string): Promise<Caller> {
-      const { link } = await openLink({ db, now: world.now() }, secret);
+      const { link } = await openLink({ db, now: effects.now() }, secret);
       const platform = await readPlatform(db, link.platform_id);
-      if (!platform) throw ended();
-      if (proven.size >= MOST_PROVEN) proven.delete(proven.values().next().value as string);
+      if (!platform) throw linkEnded();
+      if (proven.size >= MAX_PROVEN) proven.delete(proven.values().next().value as string);
       proven.add(link.secret_hash);
       const { id: platformId, environment } = platform;
       return { platformId, environment, tokenId: link.id, permissions: [] };

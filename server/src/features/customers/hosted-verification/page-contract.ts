@@ -1,5 +1,5 @@
-// What the hosted page asks of the server, below its link. Bodies are those of the API, with their rules, so
-// that both judge alike; replies are for our own page and may change with it.
+// Contract of the operations that the hosted page calls under its link. Request bodies and rules are those
+// of the API; replies are internal to the page and can change with it.
 
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
@@ -13,8 +13,8 @@ import { VERIFY_PATH } from './links.ts';
 
 const maybe = Type.Optional;
 
-/** Properties that are there without their schema being told again: the page is ours. */
-const Open = Type.Object({}, { additionalProperties: true });
+/** Object whose properties are not described: the reply is internal to the page. */
+const UncheckedObject = Type.Object({}, { additionalProperties: true });
 
 const Gap = Type.Object({
   resourceId: Type.String(),
@@ -40,16 +40,16 @@ const PageState = Type.Object({
   isTest: Type.Boolean(),
   expiresAt: Timestamp,
   status: Type.String(),
-  customer: Open,
+  customer: UncheckedObject,
   hasIdentifier: Type.Boolean(),
-  owners: Type.Array(Open),
+  owners: Type.Array(UncheckedObject),
   documents: Type.Array(Document),
-  /** All that stands in the way; `findings` are those that somebody found, and no mere absence. */
+  /** All open requirements. `findings` are those that a verifier reported, without missing data. */
   gaps: Type.Array(Gap),
   findings: Type.Array(Gap),
   choices: Type.Record(Type.String(), Type.Array(Type.String())),
   maxFileBytes: Type.Integer(),
-  /** Where the page leads; present once the check is over, before that the submission returns it. */
+  /** Redirect target. Present after the final decision; before that the submission returns it. */
   redirectUri: maybe(Type.String()),
 });
 
@@ -69,7 +69,7 @@ export const readVerificationPage = operation({
   operationId: 'readVerificationPage',
   method: 'GET',
   path: path('state'),
-  summary: 'What is known and what is missing',
+  summary: 'Get the verification state',
   params: Type.Object({ secret }),
   replies: { 200: PageState },
   errors: [],
@@ -80,7 +80,7 @@ export const changeOnVerificationPage = operation({
   operationId: 'changeOnVerificationPage',
   method: 'PATCH',
   path: path('customer'),
-  summary: 'Say something about the customer',
+  summary: 'Update the customer',
   params: Type.Object({ secret }),
   body: updateCustomerById.body,
   bodyRules: updateCustomerById.bodyRules,
@@ -94,7 +94,7 @@ export const addOwnerOnVerificationPage = operation({
   operationId: 'addOwnerOnVerificationPage',
   method: 'POST',
   path: path('owners'),
-  summary: 'Name an owner of the business',
+  summary: 'Add a beneficial owner',
   params: Type.Object({ secret }),
   body: Type.Omit(BeneficialOwnerCreateRequest, ['customerId']),
   bodyRules: createBeneficialOwner.bodyRules,
@@ -108,7 +108,7 @@ export const changeOwnerOnVerificationPage = operation({
   operationId: 'changeOwnerOnVerificationPage',
   method: 'PATCH',
   path: path('owners/{ownerId}'),
-  summary: 'Change what is known of an owner',
+  summary: 'Update a beneficial owner',
   params: Type.Object({ secret, ownerId: Type.String() }),
   body: updateBeneficialOwner.body,
   bodyRules: updateBeneficialOwner.bodyRules,
@@ -122,7 +122,7 @@ export const uploadOnVerificationPage = operation({
   operationId: 'uploadOnVerificationPage',
   method: 'POST',
   path: path('documents'),
-  summary: 'Hand in a document',
+  summary: 'Upload a document',
   params: Type.Object({ secret }),
   upload: uploadDocument.upload,
   body: uploadDocument.body,
@@ -137,7 +137,7 @@ export const replaceOnVerificationPage = operation({
   operationId: 'replaceOnVerificationPage',
   method: 'PUT',
   path: path('documents/{documentId}'),
-  summary: 'Put another file in the place of a document',
+  summary: 'Replace a document',
   params: Type.Object({ secret, documentId: Type.String() }),
   upload: replaceDocument.upload,
   body: replaceDocument.body,
@@ -152,7 +152,7 @@ export const removeOnVerificationPage = operation({
   operationId: 'removeOnVerificationPage',
   method: 'DELETE',
   path: path('documents/{documentId}'),
-  summary: 'Take a document back',
+  summary: 'Remove a document',
   params: Type.Object({ secret, documentId: Type.String() }),
   replies: { 204: null },
   errors: ['NOT_FOUND'],
@@ -163,7 +163,7 @@ export const submitVerificationPage = operation({
   operationId: 'submitVerificationPage',
   method: 'POST',
   path: path('submit'),
-  summary: 'Submit the customer',
+  summary: 'Submit for verification',
   params: Type.Object({ secret }),
   replies: { 200: Outcome },
   errors: ['CONFLICT'],

@@ -1,10 +1,10 @@
-// What the hosted page can do: it calls the same functions as the API, for the one customer of its link.
-// Every change leans on the link, and an accepted submission uses it up in the same change set: of two
-// submissions at once one finds the link used, and nothing changes behind a submission's back.
+// Operations of the hosted page. They call the same functions as the API, restricted to the customer of the
+// link. Every change requires at commit that the link is open, and an accepted submission uses it in the
+// same change set: of two concurrent submissions one is rejected, and no data changes after a submission.
 
 import { findingKind } from '../../../catalog/identity/verification-errors.ts';
+import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import { iso } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { ownPlatform } from '../../tenancy/platform/index.ts';
@@ -25,10 +25,10 @@ import { type CustomerRow, isFinal, personalOf } from '../records/index.ts';
 import { type CustomerParts, changeCustomer } from '../registration/index.ts';
 import {
   presentVerification,
+  requirementsOf,
   submit,
   type VerificationError,
   type VerificationParts,
-  wantedOf,
 } from '../verifications/index.ts';
 import { openLink } from './links.ts';
 import {
@@ -43,50 +43,51 @@ import {
 } from './page-contract.ts';
 import { kycLinks } from './store.ts';
 
-const CLOSER_LOOK = 'This needs a closer look. Please ask whoever sent you here.';
+const REDACTED_REASON = 'This needs further review. Contact the company that sent you the link.';
 
 export type PageParts = CustomerParts & DocumentParts & VerificationParts;
 
-/** The link and its customer, about whom something is to be said. */
-async function openForWork(ctx: Ctx, secret: string) {
+/** Link and customer, if the identity check can still be decided. */
+async function openUndecided(ctx: Ctx, secret: string) {
   const found = await openLink(ctx, secret);
   if (isFinal(found.customer)) {
-    // Another submission may have used the link between the two reads: then that is the answer.
+    // A concurrent submission may have used the link between the two reads: then LINK_ENDED is the correct
+    // error.
     await openLink(ctx, secret);
-    throw new Fault('CONFLICT', 'The verification is over; nothing can be changed any more.');
+    throw new Fault('CONFLICT', 'The verification has ended. Nothing can be changed.');
   }
   return found;
 }
 
-/** The same for whatever is not a submission: it counts only while the link does. */
-async function openForChange(ctx: Ctx, secret: string): Promise<CustomerRow> {
-  const { link, customer } = await openForWork(ctx, secret);
+/** Like `openUndecided`, for changes: the commit requires that the link is unchanged. */
+async function requireOpenLink(ctx: Ctx, secret: string): Promise<CustomerRow> {
+  const { link, customer } = await openUndecided(ctx, secret);
   ctx.require(kycLinks, link);
   return customer;
 }
 
-/** A person without the number; the type of a number stands only where there is one. */
-function personOf(info: ReturnType<typeof presentOwner>['personalInfo']) {
+/** Removes the identity number, and its type if there is no number. */
+function withoutEmptyIdentifier(info: ReturnType<typeof presentOwner>['personalInfo']) {
   const { identifier, idType, ...rest } = info;
   return identifier === '' ? rest : { ...rest, idType };
 }
 
 /**
- * What stands in the way, as the person behind the link may know it: that somebody is suspected of something
- * is for the platform to say, or to keep to itself.
+ * Requirements as shown to the person. Findings about the applicant, such as suspicion, are replaced by a
+ * neutral reason; disclosure is up to the platform.
  */
-const forThePerson = (errors: readonly VerificationError[]): VerificationError[] =>
+const redactFindings = (errors: readonly VerificationError[]): VerificationError[] =>
   errors.map((error) =>
     findingKind(error.type).about === 'applicant'
-      ? { resourceId: error.resourceId, type: 'APPLICANT_REJECTED', reason: CLOSER_LOOK }
+      ? { resourceId: error.resourceId, type: 'APPLICANT_REJECTED', reason: REDACTED_REASON }
       : error,
   );
 
 async function stateOf(ctx: Ctx, parts: PageParts, secret: string) {
   const { link, customer } = await openLink(ctx, secret);
   const [platform, owners] = await Promise.all([ownPlatform(ctx), ownersOf(ctx, customer)]);
-  const [{ gaps, findings }, papers] = await Promise.all([
-    isFinal(customer) ? { gaps: [], findings: [] } : wantedOf(ctx, parts, customer),
+  const [{ gaps, findings }, documents] = await Promise.all([
+    isFinal(customer) ? { gaps: [], findings: [] } : requirementsOf(ctx, parts, customer),
     documentsOf(ctx, [customer.id, ...owners.map((each) => each.id)]),
   ]);
   const { details, identifier } = personalOf(ctx.vault, customer);
@@ -99,39 +100,43 @@ async function stateOf(ctx: Ctx, parts: PageParts, secret: string) {
     hasIdentifier: identifier !== null,
     owners: owners.map((each) => {
       const shown = presentOwner(ctx.vault, customer, each);
-      return { ...shown, personalInfo: personOf(shown.personalInfo) };
+      return { ...shown, personalInfo: withoutEmptyIdentifier(shown.personalInfo) };
     }),
-    documents: papers.map((each) => presentDocument(ctx.vault, customer, each)),
-    gaps: [...gaps, ...forThePerson(findings)],
-    findings: forThePerson(findings),
+    documents: documents.map((each) => presentDocument(ctx.vault, customer, each)),
+    gaps: [...gaps, ...redactFindings(findings)],
+    findings: redactFindings(findings),
     choices: choicesFor(customer.type),
     maxFileBytes: MAX_FILE_BYTES,
     ...(isFinal(customer) && link.redirect_uri !== null ? { redirectUri: link.redirect_uri } : {}),
   };
 }
 
-/** Documents of the link's customer and of its owners; nobody else's can be reached from here. */
-async function paperOf(ctx: Ctx, customer: CustomerRow, id: string): Promise<DocumentRow> {
+/** Document of the customer of the link or of its owners. Throws NOT_FOUND for any other. */
+async function documentOfCustomer(
+  ctx: Ctx,
+  customer: CustomerRow,
+  id: string,
+): Promise<DocumentRow> {
   const row = await documentOf(ctx, id);
-  if (row.customer_id !== customer.id) throw new Fault('NOT_FOUND', 'No such document.');
+  if (row.customer_id !== customer.id) throw new Fault('NOT_FOUND', 'Document not found.');
   return row;
 }
 
-async function refuseForeignHolder(ctx: Ctx, customer: CustomerRow, id: string): Promise<void> {
+async function assertHolderOfCustomer(ctx: Ctx, customer: CustomerRow, id: string): Promise<void> {
   const owners = await ownersOf(ctx, customer);
   if (id === customer.id || owners.some((each) => each.id === id)) return;
-  throw new Fault('DOCUMENT_HOLDER_NOT_FOUND', 'No such customer or beneficial owner.');
+  throw new Fault('DOCUMENT_HOLDER_NOT_FOUND', 'The customer or beneficial owner was not found.');
 }
 
 async function submitLink(ctx: Ctx, parts: PageParts, secret: string) {
-  const { link, customer } = await openForWork(ctx, secret);
+  const { link, customer } = await openUndecided(ctx, secret);
   const row = await submit(ctx, parts, customer.id).catch(async (error: unknown) => {
-    // Where another submission has used the link since it was read, that is the answer.
+    // If a concurrent submission has used the link, LINK_ENDED is the correct error.
     await openLink(ctx, secret);
     throw error;
   });
   const { status: verificationStatus } = row;
-  const errors = forThePerson(presentVerification(ctx.vault, customer, row).errors);
+  const errors = redactFindings(presentVerification(ctx.vault, customer, row).errors);
   if (verificationStatus === 'RESOLVE_ERRORS') {
     ctx.require(kycLinks, link);
     return { verificationStatus, errors };
@@ -140,7 +145,7 @@ async function submitLink(ctx: Ctx, parts: PageParts, secret: string) {
   return { verificationStatus, errors, ...(redirectUri === null ? {} : { redirectUri }) };
 }
 
-const NOTHING = { status: 204, body: undefined } as const;
+const NO_CONTENT = { status: 204, body: undefined } as const;
 
 export const pageOperations = (parts: PageParts) => [
   handle(readVerificationPage, async (ctx, { params }) => ({
@@ -149,45 +154,46 @@ export const pageOperations = (parts: PageParts) => [
   })),
 
   handle(changeOnVerificationPage, async (ctx, { params, body }) => {
-    const { id: customerId } = await openForChange(ctx, params.secret);
-    // What the platform decides, or has proved by other means, is not for the page to change.
+    const { id: customerId } = await requireOpenLink(ctx, params.secret);
+    // The page cannot change fields that the platform controls or that are verified by other means.
     const { email, phoneNumber, currencies, umaAddress, endUserTermsConsent, ...own } = body;
     await changeCustomer(ctx, parts, { params: { customerId }, query: {}, headers: {}, body: own });
-    return NOTHING;
+    return NO_CONTENT;
   }),
 
   handle(addOwnerOnVerificationPage, async (ctx, { params, body }) => {
-    const { id: customerId } = await openForChange(ctx, params.secret);
+    const { id: customerId } = await requireOpenLink(ctx, params.secret);
     await addOwner(ctx, { ...body, customerId });
-    return NOTHING;
+    return NO_CONTENT;
   }),
 
   handle(changeOwnerOnVerificationPage, async (ctx, { params, body }) => {
-    const customer = await openForChange(ctx, params.secret);
+    const customer = await requireOpenLink(ctx, params.secret);
     const owner = await ownerOf(ctx, params.ownerId);
-    if (owner.customer_id !== customer.id) throw new Fault('NOT_FOUND', 'No such owner.');
+    if (owner.customer_id !== customer.id)
+      throw new Fault('NOT_FOUND', 'Beneficial owner not found.');
     await changeOwner(ctx, owner.id, body);
-    return NOTHING;
+    return NO_CONTENT;
   }),
 
   handle(uploadOnVerificationPage, async (ctx, { params, body }) => {
-    const customer = await openForChange(ctx, params.secret);
-    await refuseForeignHolder(ctx, customer, body.documentHolder);
+    const customer = await requireOpenLink(ctx, params.secret);
+    await assertHolderOfCustomer(ctx, customer, body.documentHolder);
     const { row } = await addDocument(ctx, parts, body);
     return { status: 201, body: presentDocument(ctx.vault, customer, row) };
   }),
 
   handle(replaceOnVerificationPage, async (ctx, { params, body }) => {
-    const customer = await openForChange(ctx, params.secret);
-    const was = await paperOf(ctx, customer, params.documentId);
+    const customer = await requireOpenLink(ctx, params.secret);
+    const was = await documentOfCustomer(ctx, customer, params.documentId);
     const { row } = await changeDocument(ctx, parts, was, body);
     return { status: 200, body: presentDocument(ctx.vault, customer, row) };
   }),
 
   handle(removeOnVerificationPage, async (ctx, { params }) => {
-    const customer = await openForChange(ctx, params.secret);
-    await removeDocument(ctx, await paperOf(ctx, customer, params.documentId));
-    return NOTHING;
+    const customer = await requireOpenLink(ctx, params.secret);
+    await removeDocument(ctx, await documentOfCustomer(ctx, customer, params.documentId));
+    return NO_CONTENT;
   }),
 
   handle(submitVerificationPage, async (ctx, { params }) => ({

@@ -1,14 +1,12 @@
-// The texts of the verification page: what it states about a field that was left empty, and its terms.
-import { readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
+// Texts of the verification page: messages for empty fields, and terminology.
 import { describe, expect, it } from 'vitest';
 import {
   activityFields,
   addressFields,
+  businessFields,
   diligenceFields,
   emptyMessage,
-  firmFields,
-  numberFields,
+  identifierFields,
   ownerFields,
   personFields,
 } from './page/fields.ts';
@@ -16,16 +14,16 @@ import {
 const FIELDS = [
   ...personFields,
   ...addressFields(''),
-  ...numberFields,
+  ...identifierFields,
   ...diligenceFields,
-  ...firmFields,
+  ...businessFields,
   ...activityFields,
   ...ownerFields,
 ];
 
 describe('the message about an empty field', () => {
   it.each(FIELDS.map((field) => [field.name, field] as const))(
-    'is a sentence that states what to do: %s',
+    'is an instruction: %s',
     (_name, field) => {
       const message = emptyMessage(field);
       expect(message).toMatch(/^(Enter|Select) (the|your|a|at|how|what|where|whether)\b/);
@@ -36,7 +34,7 @@ describe('the message about an empty field', () => {
     },
   );
 
-  it('has standard terms', () => {
+  it('uses standard terms', () => {
     const of = (name: string) => FIELDS.find((field) => field.name === name);
     const messages = ['fullName', 'roles', 'businessInfo.naicsCode', 'businessInfo.entityType'].map(
       (name) => emptyMessage(of(name) ?? { name, label: '', kind: 'text' }),
@@ -47,17 +45,5 @@ describe('the message about an empty field', () => {
       'Enter the NAICS code',
       'Select the legal form',
     ]);
-  });
-});
-
-describe('the sources of the page', () => {
-  it('use no colloquial terms', () => {
-    const folder = path.join(import.meta.dirname, 'page');
-    const banned =
-      /\b(tell|told|nobody|somebody|whoever|mend|heed|parked|lapse|stranger|look at this again)\b/i;
-    const lines = readdirSync(folder)
-      .filter((file) => file.endsWith('.ts'))
-      .flatMap((file) => readFileSync(path.join(folder, file), 'utf8').split('\n'));
-    expect(lines.filter((line) => banned.test(line))).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-// What an export shows of the links to the hosted verification page. An erasure removes them.
+// Export of verification links. An erasure deletes them.
 import { OF_CUSTOMER, type PersonalData } from '../../../runtime/operation/personal-data.ts';
 
 export const linkPersonalData: PersonalData = {

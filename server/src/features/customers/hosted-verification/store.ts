@@ -1,5 +1,5 @@
-// Links to the hosted verification page. Of a link's secret only the hash is kept, so nobody who reads the
-// table can open the page; a link ends when its time is over or when a submission through it was accepted.
+// Table of verification links. Only the hash of the secret is stored, so that read access to the table
+// gives no access to the page. A link ends when it expires or when a submission is accepted.
 import { stateTable } from '../../../kernel/states.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 
@@ -15,7 +15,7 @@ export const kycLinks = table(
     platform_id: col.text,
     customer_id: col.text,
     secret_hash: col.text,
-    /** Where the page leads when it is done. */
+    /** Redirect target after the verification. */
     redirect_uri: col.text.null,
     expires_at: col.time,
     used_at: col.time.null.mut,
@@ -23,7 +23,7 @@ export const kycLinks = table(
     version: col.int4,
   },
   {
-    lives: [{ state: (row) => (row.used_at === null ? 'OPEN' : 'USED'), states: linkStates }],
+    lifecycles: [{ state: (row) => (row.used_at === null ? 'OPEN' : 'USED'), states: linkStates }],
   },
 );
 

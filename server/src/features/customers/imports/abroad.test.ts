@@ -1,21 +1,21 @@
-// People with tax identifiers of other countries in a file: each row has the result that the same
-// customer has over POST /customers, in the sandbox and in production.
+// Individuals with tax identifiers of other countries in a file: each row has the result of the same
+// customer over `POST /customers`, in the sandbox and in production.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { file, type ImportDesk, importDesk } from '../../../../test/kit/customers/imports.ts';
+import { file, type ImportHarness, importHarness } from '../../../../test/kit/customers/imports.ts';
 
 const app = testApp();
-let desk: ImportDesk;
+let harness: ImportHarness;
 beforeAll(async () => {
-  desk = await importDesk(app);
+  harness = await importHarness(app);
 });
 
 const GERMAN = { idType: 'NON_US_TAX_ID', identifier: '65 929 970 489', countryOfIssuance: 'DE' };
 const SSN = { idType: 'SSN', identifier: '123-45-6789' };
 
-/** Cells of a person; the address is in `country`. */
+/** Cells of an individual with an address in `country`. */
 const PEOPLE: readonly Record<string, string>[] = [
   { country: 'DE', nationality: 'DE', ...GERMAN },
   { country: 'DE', nationality: 'DE', ...GERMAN, identifier: '65929970489' },
@@ -43,7 +43,7 @@ const PEOPLE: readonly Record<string, string>[] = [
   { country: 'DE', nationality: 'US', ...SSN, countryOfIssuance: 'US' },
 ];
 
-/** Required of a person in some of the countries. */
+/** Required of an individual in some of the countries. */
 const CONTACTS = { email: 'ada@example.com', phoneNumber: '+15125550100' };
 
 const CASES = [...PEOPLE, ...PEOPLE.map((cells) => ({ ...CONTACTS, ...cells }))];
@@ -75,29 +75,32 @@ async function overApi(cells: Record<string, string>, as: TestPlatform): Promise
   return status === 201 ? GOOD : verdictOf(answer);
 }
 
-describe.each(['sandbox', 'production'] as const)('a file of people abroad in %s', (mode) => {
-  it('is judged as POST /customers judges the same people', async () => {
-    const as = mode === 'sandbox' ? app.platform : app.production;
-    const { umaDomain } = ok(await app.call('GET', '/config', undefined, { as }), 200);
-    const idOf = (at: number) => `${mode}-${at}`;
-    const rows = CASES.map((cells, at) =>
-      desk.person(idOf(at), { umaAddress: `$${idOf(at)}@${umaDomain}`, ...cells }),
-    );
-    const { errors } = await desk.imported(file(...rows), as);
-    const failed = new Map<string, Errors>(
-      errors.map((each: Errors & { correlationId: string }) => [each.correlationId, each]),
-    );
-    const verdicts = await Promise.all(CASES.map((cells) => overApi(cells, as)));
-    const imported = CASES.map((_, at) => {
-      const error = failed.get(idOf(at));
-      return error ? verdictOf(error) : GOOD;
+describe.each(['sandbox', 'production'] as const)(
+  'a file with individuals of other countries in %s',
+  (mode) => {
+    it('is validated like POST /customers', async () => {
+      const as = mode === 'sandbox' ? app.platform : app.production;
+      const { umaDomain } = ok(await app.call('GET', '/config', undefined, { as }), 200);
+      const idOf = (at: number) => `${mode}-${at}`;
+      const rows = CASES.map((cells, at) =>
+        harness.person(idOf(at), { umaAddress: `$${idOf(at)}@${umaDomain}`, ...cells }),
+      );
+      const { errors } = await harness.imported(file(...rows), as);
+      const failed = new Map<string, Errors>(
+        errors.map((each: Errors & { correlationId: string }) => [each.correlationId, each]),
+      );
+      const verdicts = await Promise.all(CASES.map((cells) => overApi(cells, as)));
+      const imported = CASES.map((_, at) => {
+        const error = failed.get(idOf(at));
+        return error ? verdictOf(error) : GOOD;
+      });
+      expect(imported.map((each, at) => [CASES[at], each])).toEqual(
+        verdicts.map((each, at) => [CASES[at], each]),
+      );
+      expect(verdicts.filter(({ code }) => code === 'NONE').length).toBeGreaterThan(5);
+      expect(verdicts.filter(({ code }) => code !== 'NONE').length).toBeGreaterThan(10);
+      // A wrong check digit.
+      expect(verdicts[2]?.fields.includes('identifier')).toBe(mode === 'production');
     });
-    expect(imported.map((each, at) => [CASES[at], each])).toEqual(
-      verdicts.map((each, at) => [CASES[at], each]),
-    );
-    expect(verdicts.filter(({ code }) => code === 'NONE').length).toBeGreaterThan(5);
-    expect(verdicts.filter(({ code }) => code !== 'NONE').length).toBeGreaterThan(10);
-    // A wrong check digit.
-    expect(verdicts[2]?.fields.includes('identifier')).toBe(mode === 'production');
-  });
-});
+  },
+);

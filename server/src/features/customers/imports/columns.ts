@@ -1,6 +1,5 @@
-// The columns of an import and what they are in a request: a row becomes the very body that POST /customers
-// takes, and what is wrong with that body is told by column, as the reader of the file knows it. Columns
-// that are not listed here are read over.
+// Maps the columns of an import to the body of `POST /customers`, and validation errors back to columns.
+// Unknown columns are ignored.
 import { parse } from 'csv-parse/sync';
 import type { FieldError } from '../../../kernel/fault.ts';
 
@@ -8,15 +7,21 @@ type Kind = 'INDIVIDUAL' | 'BUSINESS';
 
 const KINDS: readonly Kind[] = ['INDIVIDUAL', 'BUSINESS'];
 
-/** Of every row. `customerType` says which of the two lists below must be filled, too. */
-const COMMON: readonly string[] = ['umaAddress', 'platformCustomerId', 'customerType'];
-const PLACE: readonly string[] = ['addressLine1', 'city', 'state', 'postalCode', 'country'];
-const OWN: Readonly<Record<Kind, readonly string[]>> = {
+/** Required of every row. `customerType` selects the additional list below. */
+const COMMON_COLUMNS: readonly string[] = ['umaAddress', 'platformCustomerId', 'customerType'];
+const ADDRESS_COLUMNS: readonly string[] = [
+  'addressLine1',
+  'city',
+  'state',
+  'postalCode',
+  'country',
+];
+const TYPE_COLUMNS: Readonly<Record<Kind, readonly string[]>> = {
   INDIVIDUAL: ['fullName', 'birthDate'],
   BUSINESS: ['businessLegalName'],
 };
 
-/** Column → where it stands in the body; the columns of the other kind are not looked at. */
+/** Path in the body by column. Columns of the other customer type are ignored. */
 const SHARED_PATHS: Readonly<Record<string, string>> = {
   umaAddress: 'umaAddress',
   platformCustomerId: 'platformCustomerId',
@@ -48,8 +53,11 @@ const PATHS: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** What POST /customers demands of a business and a file has no column for, or need not fill. */
-const RELAXED: readonly string[] = ['businessInfo.incorporatedOn', 'businessInfo.taxId'];
+/**
+ * Fields that `POST /customers` requires of a business and that a file has no column for or can leave
+ * empty.
+ */
+const OPTIONAL_IN_FILES: readonly string[] = ['businessInfo.incorporatedOn', 'businessInfo.taxId'];
 
 const CSV = {
   delimiter: ',',
@@ -58,7 +66,7 @@ const CSV = {
   trim: true,
 };
 
-/** The cells of each row, or undefined where one of them is not well-formed. */
+/** Cells of each row, or undefined if any row is malformed. */
 function parsed(bytes: Uint8Array): string[][] | undefined {
   try {
     return parse(Buffer.from(bytes), CSV) as string[][];
@@ -67,33 +75,33 @@ function parsed(bytes: Uint8Array): string[][] | undefined {
   }
 }
 
-/** The cells of one row; undefined where it is not well-formed. */
+/** Cells of one row, or undefined if it is malformed. */
 export function cellsOf(row: Uint8Array): string[] | undefined {
   const rows = parsed(row);
   return rows?.length === 1 ? rows[0] : undefined;
 }
 
-/** The cells of many rows, parsed together where nothing is wrong with any. */
+/** Cells of several rows. They are parsed together unless one is malformed. */
 export function cellsOfEach(rows: readonly Uint8Array[]): (string[] | undefined)[] {
   const together = parsed(Buffer.concat(rows));
   return together?.length === rows.length ? together : rows.map(cellsOf);
 }
 
-/** Columns that a head must have and lacks: those of every row, and those of one kind at least. */
+/** Required columns that the header lacks: those of every row, and those of at least one customer type. */
 export function missingColumns(columns: readonly string[]): string[] {
   const lacking = (names: readonly string[]) => names.filter((name) => !columns.includes(name));
-  const own = KINDS.map((kind) => lacking(OWN[kind]));
+  const own = KINDS.map((kind) => lacking(TYPE_COLUMNS[kind]));
   const isOneWhole = own.some((names) => names.length === 0);
-  // A head that has something of one kind is meant for that kind.
-  const begun = KINDS.filter((kind) => OWN[kind].some((name) => columns.includes(name)));
+  // A header with a column of one type is intended for that type.
+  const begun = KINDS.filter((kind) => TYPE_COLUMNS[kind].some((name) => columns.includes(name)));
   const meant = begun.length ? begun : KINDS;
   return [
-    ...lacking([...COMMON, ...PLACE]),
-    ...(isOneWhole ? [] : meant.flatMap((kind) => lacking(OWN[kind]))),
+    ...lacking([...COMMON_COLUMNS, ...ADDRESS_COLUMNS]),
+    ...(isOneWhole ? [] : meant.flatMap((kind) => lacking(TYPE_COLUMNS[kind]))),
   ];
 }
 
-/** The first of them: a head may have thousands. */
+/** Limited to 100: a header can have thousands of columns. */
 export function repeatedColumns(columns: readonly string[]): string[] {
   const [seen, twice] = [new Set<string>(), new Set<string>()];
   for (const name of columns) (name !== '' && seen.has(name) ? twice : seen).add(name);
@@ -102,17 +110,17 @@ export function repeatedColumns(columns: readonly string[]): string[] {
 
 type Body = Record<string, unknown>;
 
-/** One row as a request, and everything wrong with it. */
+/** Row as a request body, with its errors. */
 export interface Candidate {
-  /** The platform's own id where it can be one, else the number of the row. */
+  /** The `platformCustomerId` if valid, otherwise the row number. */
   correlationId: string;
   body: Body;
   errors: FieldError[];
-  /** The body without the columns that are wrong; absent where nothing is wrong or nothing can be read. */
-  sound?: Body;
+  /** Body without invalid columns. Absent if there are no errors or the row is unreadable. */
+  validPart?: Body;
 }
 
-function put(body: Body, path: string, value: string): void {
+function setPath(body: Body, path: string, value: string): void {
   const [first = '', second] = path.split('.');
   if (second === undefined) body[first] = value;
   else body[first] = { ...(body[first] as Body | undefined), [second]: value };
@@ -122,7 +130,7 @@ function bodyOf(cells: ReadonlyMap<string, string>, kind: Kind | undefined): Bod
   const body: Body = {};
   for (const [column, path] of Object.entries(kind ? PATHS[kind] : SHARED_PATHS)) {
     const value = cells.get(column);
-    if (value) put(body, path, value);
+    if (value) setPath(body, path, value);
   }
   const { umaAddress } = body;
   if (typeof umaAddress === 'string' && !umaAddress.startsWith('$'))
@@ -130,35 +138,38 @@ function bodyOf(cells: ReadonlyMap<string, string>, kind: Kind | undefined): Bod
   if (kind === 'BUSINESS') {
     const country = cells.get('country');
     body.businessInfo ??= {};
-    if (country) put(body, 'businessInfo.country', country);
+    if (country) setPath(body, 'businessInfo.country', country);
   }
   return body;
 }
 
-/** What is wrong with a body, told by the columns that it came from; one complaint for each. */
-export function byColumn(errors: readonly FieldError[], kind: unknown): FieldError[] {
+/** Maps errors of a body to the columns of the row, at most one per column. */
+export function errorsByColumn(errors: readonly FieldError[], kind: unknown): FieldError[] {
   const paths = kind === 'BUSINESS' ? PATHS.BUSINESS : PATHS.INDIVIDUAL;
   const columns = new Map(Object.entries(paths).map(([column, path]) => [path, column]));
   columns.set('businessInfo.country', 'country');
-  const told = new Map<string, FieldError>();
+  const byField = new Map<string, FieldError>();
   for (const error of errors) {
     const field = columns.get(error.field) ?? error.field;
-    if (!told.has(field)) told.set(field, { ...error, field });
+    if (!byField.has(field)) byField.set(field, { ...error, field });
   }
-  return [...told.values()];
+  return [...byField.values()];
 }
 
-const MOST_ID_LENGTH = 255;
+const MAX_ID_LENGTH = 255;
 
-function unfilled(cells: ReadonlyMap<string, string>, kind: Kind | undefined): FieldError[] {
-  const needed = [...COMMON, ...PLACE, ...(kind ? OWN[kind] : [])];
-  // Addresses of most countries have no state.
+function missingValueErrors(
+  cells: ReadonlyMap<string, string>,
+  kind: Kind | undefined,
+): FieldError[] {
+  const needed = [...COMMON_COLUMNS, ...ADDRESS_COLUMNS, ...(kind ? TYPE_COLUMNS[kind] : [])];
+  // Most countries have no states in addresses.
   const isAbroad = !['', 'US'].includes(cells.get('country') ?? '');
   const empty = needed.filter((column) => !cells.get(column) && !(column === 'state' && isAbroad));
   return empty.map((field) => ({ field, message: 'is required' }));
 }
 
-/** What a row says, and what is wrong with it by what POST /customers says of its body. */
+/** Maps a row to a request body and validates it as `POST /customers` does. */
 export function candidateOf(
   columns: readonly string[],
   cells: readonly string[] | undefined,
@@ -172,21 +183,21 @@ export function candidateOf(
   });
   if (!cells) return malformed('is not well-formed CSV');
   if (cells.length !== columns.length) {
-    return malformed(`has ${cells.length} cells where the first row has ${columns.length}`);
+    return malformed(`has ${cells.length} cells, the header row has ${columns.length}`);
   }
   const named = new Map(columns.map((name, at) => [name, cells[at] as string]));
   const kind = KINDS.find((each) => each === named.get('customerType'));
   const body = bodyOf(named, kind);
   const wrong = bodyErrors(body).filter(
-    ({ field }) => !RELAXED.includes(field) || isGiven(body, field),
+    ({ field }) => !OPTIONAL_IN_FILES.includes(field) || isPresent(body, field),
   );
   const id = named.get('platformCustomerId') ?? '';
-  const errors = byColumn([...unfilled(named, kind), ...wrong], kind);
+  const errors = errorsByColumn([...missingValueErrors(named, kind), ...wrong], kind);
   return {
-    correlationId: id !== '' && id.length <= MOST_ID_LENGTH ? id : `row_${number}`,
+    correlationId: id !== '' && id.length <= MAX_ID_LENGTH ? id : `row_${number}`,
     body,
     errors,
-    ...(kind && errors.length ? { sound: bodyOf(withoutColumns(named, errors), kind) } : {}),
+    ...(kind && errors.length ? { validPart: bodyOf(withoutColumns(named, errors), kind) } : {}),
   };
 }
 
@@ -198,7 +209,7 @@ function withoutColumns(
   return new Map([...cells].filter(([column]) => !bad.has(column)));
 }
 
-function isGiven(body: Body, path: string): boolean {
+function isPresent(body: Body, path: string): boolean {
   const [first = '', second = ''] = path.split('.');
   return (body[first] as Body | undefined)?.[second] !== undefined;
 }

@@ -1,4 +1,4 @@
-// Imports of customers as the API shows them, and the operations on them.
+// Contract of bulk imports: the API resource and its operations.
 import { type Static, Type } from '@sinclair/typebox';
 import {
   defineEvent,
@@ -8,13 +8,13 @@ import {
 import { operation } from '../../../kernel/contract/operation.ts';
 import { FilePart } from '../../../kernel/contract/upload.ts';
 import { described, named, oneOf, Timestamp } from '../../../kernel/schema.ts';
-import { inspectCsv, MOST_ROWS } from './scan.ts';
-import type { ImportEnd } from './states.ts';
+import { inspectCsv, MAX_ROWS } from './scan.ts';
+import type { ImportOutcome } from './states.ts';
 
 const TAG = 'Customers';
-const MOST_BYTES = 100 * 1024 * 1024;
-/** Errors that a reply and an event show; an operator can see them all. */
-export const MOST_ERRORS = 1_000;
+const MAX_BYTES = 100 * 1024 * 1024;
+/** Maximum number of errors in replies and events. Operators can read all. */
+export const MAX_ERRORS = 1_000;
 
 const text = (description: string) => Type.String({ description });
 const count = (description: string) => Type.Integer({ minimum: 0, description });
@@ -23,21 +23,20 @@ const ServiceError = named(
   'ServiceError',
   Type.Object(
     {
-      code: Type.Optional(text('What went wrong, for a program.')),
-      message: Type.Optional(text('What went wrong, for a person.')),
-      reason: Type.Optional(text('The same as `message`.')),
+      code: Type.Optional(text('Error code, for programs.')),
+      message: Type.Optional(text('Description of the error, for people.')),
+      reason: Type.Optional(text('Same text as `message`.')),
       details: Type.Optional(
         Type.Object(
           {},
           {
             additionalProperties: true,
-            description:
-              '`errors` lists what is wrong with each column, by the name of the column.',
+            description: 'Additional data. `errors` lists the errors of the row by column name.',
           },
         ),
       ),
     },
-    { description: 'An error that is told of and was not answered.' },
+    { description: 'An error in an asynchronous result.' },
   ),
 );
 
@@ -48,12 +47,13 @@ const BulkCustomerImportErrorEntry = named(
       ServiceError,
       Type.Object({
         correlationId: text(
-          'The `platformCustomerId` of the row; `row_1` for the first row below the head, and so on, ' +
-            'where it has none; `file` for what is wrong with the whole file.',
+          '`platformCustomerId` of the row. If the row has none, `row_<n>`, where ' +
+            '`row_1` is the first row below the header. `file` for an error of the whole ' +
+            'file.',
         ),
       }),
     ],
-    { description: 'A row that became no customer, and why.' },
+    { description: 'A row of the file that was not imported, with its error.' },
   ),
 );
 
@@ -61,29 +61,34 @@ const BulkCustomerImportJob = named(
   'BulkCustomerImportJob',
   Type.Object(
     {
-      id: text('Id of the import.'),
+      id: text('Identifier of the import.'),
       status: oneOf(['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED'], {
         description:
-          'COMPLETED when every row was tried and at least one became a customer. FAILED when none did, ' +
-          'or the file as such cannot be read.',
+          'Status of the import. PENDING: queued. PROCESSING: rows are being imported. ' +
+          'COMPLETED: all rows were processed and at least one customer was created. ' +
+          'FAILED: no customer was created, or the file is invalid.',
       }),
       progress: Type.Object(
         {
-          total: count('Rows of the file.'),
-          processed: count('Rows that were tried.'),
-          successful: count('Rows that became customers.'),
-          failed: count('Rows that did not.'),
+          total: count('Number of rows in the file, without the header.'),
+          processed: count('Number of rows processed so far.'),
+          successful: count('Number of customers created.'),
+          failed: count('Number of rows that failed.'),
         },
-        { description: 'How far it has come.' },
+        { description: 'Progress of the import.' },
       ),
       errors: Type.Optional(
         Type.Array(BulkCustomerImportErrorEntry, {
-          description: `Rows that failed, in the order of the file; the first ${MOST_ERRORS} at most.`,
+          description:
+            `Failed rows in the order of the file, at most ${MAX_ERRORS}. Absent if ` +
+            'none failed.',
         }),
       ),
-      completedAt: Type.Optional(described(Timestamp, 'When it ended; absent before.')),
+      completedAt: Type.Optional(
+        described(Timestamp, 'Time at which the import ended. Absent while it is in progress.'),
+      ),
     },
-    { description: 'An import of customers from a file.' },
+    { description: 'An import of customers from a CSV file.' },
   ),
 );
 
@@ -93,10 +98,12 @@ const BulkCustomerImportJobAccepted = named(
   'BulkCustomerImportJobAccepted',
   Type.Object(
     {
-      jobId: text('Id of the import.'),
-      status: oneOf(['PENDING', 'PROCESSING'], { description: 'It has not ended yet.' }),
+      jobId: text('Identifier of the import.'),
+      status: oneOf(['PENDING', 'PROCESSING'], {
+        description: 'PENDING: queued. PROCESSING: rows are being imported.',
+      }),
     },
-    { description: 'The file is here and will be worked through.' },
+    { description: 'The file was received and is queued for import.' },
   ),
 );
 
@@ -105,24 +112,25 @@ export const uploadCustomersCsv = operation({
   method: 'POST',
   path: '/customers/bulk/csv',
   tag: TAG,
-  summary: 'Register customers from a CSV file',
+  summary: 'Import customers from CSV',
   description:
-    `Text in UTF-8, at most 100 MB and ${MOST_ROWS} rows; the first row names the columns.\n\n` +
-    '- Every row: `umaAddress` (with or without `$`), `platformCustomerId`, `customerType`, ' +
+    'Creates customers from a CSV file in the background; poll `getBulkCustomerImportJob`. The file is ' +
+    `UTF-8 text of at most 100 MB and ${MAX_ROWS} rows; the first row contains the column names.\n\n` +
+    '- All rows: `umaAddress` (with or without `$`), `platformCustomerId`, `customerType`, ' +
     '`addressLine1`, `city`, `state`, `postalCode`, `country`.\n' +
     '- `INDIVIDUAL`: `fullName`, `birthDate`. `BUSINESS`: `businessLegalName`.\n' +
     '- Optional: `addressLine2`, `email`, `phoneNumber`, `businessRegistrationNumber`, `businessTaxId`, ' +
-    'and of an `INDIVIDUAL` `nationality`, `idType`, `identifier`, `countryOfIssuance`. The country ' +
-    'of a business is also where it is registered. The cell of `state` may be empty outside the US.\n' +
-    '- `platformAccountId`, `description` and columns of other names are read over.\n\n' +
-    'Rows follow the rules of `POST /customers`, save that a business may come without a tax number and ' +
-    'a day of incorporation. Each row is registered by itself: those that fail are listed and hold up no ' +
-    'other, so the corrected file can be sent again whole; customers that are there already are then ' +
-    'listed as `CONFLICT`. Where the file as such is wrong, the import fails before any customer is ' +
-    'registered. The file is deleted when the import has ended.',
+    'and for an `INDIVIDUAL` `nationality`, `idType`, `identifier`, `countryOfIssuance`. The country ' +
+    'of a business is also its country of registration. `state` is optional outside the US.\n' +
+    '- `platformAccountId`, `description` and unknown columns are ignored.\n\n' +
+    'Rows follow the rules of `createCustomer`, except that a business does not need a tax number or ' +
+    'date of incorporation. Rows are imported independently: a row that fails is listed and does not ' +
+    'affect the others. To correct failed rows, upload the whole corrected file again; customers that ' +
+    'already exist are then listed as `CONFLICT`. If the file itself is invalid, the import fails ' +
+    'before any customer is created. The file is deleted when the import has ended.',
   permission: 'MANAGE',
   rateClass: 'quotes',
-  upload: { maxBytes: MOST_BYTES, inspect: inspectCsv },
+  upload: { maxBytes: MAX_BYTES, inspect: inspectCsv },
   body: Type.Object({ file: FilePart }),
   replies: { 202: BulkCustomerImportJobAccepted },
   errors: [],
@@ -133,25 +141,28 @@ export const getBulkCustomerImportJob = operation({
   method: 'GET',
   path: '/customers/bulk/jobs/{jobId}',
   tag: TAG,
-  summary: 'Get an import of customers',
+  summary: 'Get a customer import',
+  description:
+    'Returns the status, the progress and the failed rows of a customer import. Poll it ' +
+    'until the status is COMPLETED or FAILED, or wait for the webhook.',
   permission: 'VIEW',
-  params: Type.Object({ jobId: text('Id of the import.') }),
+  params: Type.Object({ jobId: text('Identifier of the import.') }),
   replies: { 200: BulkCustomerImportJob },
   errors: [],
   notFound: 'BULK_UPLOAD_JOB_NOT_FOUND',
 });
 
-/** The event about the end of an import, by the transition that ends it. */
+/** Event at the end of an import, by outcome. */
 export const importEvents = {
   complete: defineEvent('BULK_UPLOAD.COMPLETED', BulkCustomerImportJob),
   fail: defineEvent('BULK_UPLOAD.FAILED', BulkCustomerImportJob),
-} as const satisfies Record<ImportEnd, EventDefinition>;
+} as const satisfies Record<ImportOutcome, EventDefinition>;
 
 export const importWebhooks: readonly WebhookContract[] = [
   {
     name: 'bulk-upload',
-    summary: 'An import of customers has ended',
-    description: `Sent once, when an import ends. It lists the first ${MOST_ERRORS} errors at most.`,
+    summary: 'Customer import ended',
+    description: `Sent once, when an import ends. It contains at most ${MAX_ERRORS} errors.`,
     events: [importEvents.complete, importEvents.fail],
   },
 ];

@@ -1,13 +1,12 @@
-// Imports from the upload to the event: what a platform sees of one while it runs and afterwards, and what
-// becomes of good rows and of bad ones.
+// Imports from the upload to the event: progress, result, and the handling of valid and invalid rows.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   file,
   HEAD,
-  type ImportDesk,
-  importDesk,
+  type ImportHarness,
+  importHarness,
   progress,
 } from '../../../../test/kit/customers/imports.ts';
 import { uuid7 } from '../../../kernel/id.ts';
@@ -15,54 +14,55 @@ import { personalOf } from '../records/index.ts';
 import { customers } from '../records/store.ts';
 
 const app = testApp();
-let desk: ImportDesk;
+let harness: ImportHarness;
 
 beforeAll(async () => {
-  desk = await importDesk(app);
+  harness = await importHarness(app);
 });
 
 describe('uploadCustomersCsv', () => {
-  it('registers persons and firms as POST /customers does, events and accounts included', async () => {
-    const body = await desk.imported(
-      `\uFEFF${file(desk.person('p-1', { email: 'ada@example.com', description: 'x' }), desk.firm('f-1'))}`,
-    );
+  it('registers individuals and businesses like POST /customers', async () => {
+    const person = harness.person('p-1', { email: 'ada@example.com', description: 'x' });
+    const body = await harness.imported(`\uFEFF${file(person, harness.firm('f-1'))}`);
     expect(body).toEqual({
       id: body.id,
       status: 'COMPLETED',
       progress: progress(2, 2, 0),
       completedAt: expect.any(String),
     });
-    const [ada] = await desk.byPlatformId('p-1');
+    const [ada] = await harness.byPlatformId('p-1');
     expect(ada).toMatchObject({
       customerType: 'INDIVIDUAL',
       kycStatus: 'APPROVED',
       fullName: 'Ada Lovelace',
       email: 'ada@example.com',
-      umaAddress: `$p-1@${desk.domain}`,
+      umaAddress: `$p-1@${harness.domain}`,
       address: { line1: '1 Main St', city: 'Austin', state: 'TX' },
     });
-    expect((await desk.told(ada.id)).map((each) => each.type)).toEqual(['CUSTOMER.KYC_APPROVED']);
-    expect(await desk.count('internal_accounts where customer_id = $1', [ada.id])).toBeGreaterThan(
-      0,
-    );
-    const [engines] = await desk.byPlatformId('f-1');
+    expect((await harness.eventsOf(ada.id)).map((each) => each.type)).toEqual([
+      'CUSTOMER.KYC_APPROVED',
+    ]);
+    expect(
+      await harness.count('internal_accounts where customer_id = $1', [ada.id]),
+    ).toBeGreaterThan(0);
+    const [engines] = await harness.byPlatformId('f-1');
     expect(engines).toMatchObject({
       customerType: 'BUSINESS',
       businessInfo: { legalName: 'Engines Ltd', country: 'US' },
     });
     expect(engines.businessInfo).not.toHaveProperty('taxId');
     expect(engines.businessInfo).not.toHaveProperty('incorporatedOn');
-    const events = await desk.told(body.id);
+    const events = await harness.eventsOf(body.id);
     expect(events.map(({ type, data }) => ({ type, data }))).toEqual([
       { type: 'BULK_UPLOAD.COMPLETED', data: body },
     ]);
   });
 
-  it('takes what the suffix of a name scripts, and addresses without their $', async () => {
-    const { status } = await desk.imported(
+  it('supports test suffixes and UMA addresses without $', async () => {
+    const { status } = await harness.imported(
       file(
-        desk.person('p-2', { umaAddress: `p-2@${desk.domain}`, fullName: 'Ada 001' }),
-        desk.person('p-3', { umaAddress: `P-3@${desk.domain.toUpperCase()}` }),
+        harness.person('p-2', { umaAddress: `p-2@${harness.domain}`, fullName: 'Ada 001' }),
+        harness.person('p-3', { umaAddress: `P-3@${harness.domain.toUpperCase()}` }),
       ),
     );
     expect(status).toBe('COMPLETED');
@@ -70,10 +70,10 @@ describe('uploadCustomersCsv', () => {
       customerType: 'INDIVIDUAL',
       fullName: 'Ada 001',
     });
-    const [scripted] = await desk.byPlatformId('p-2');
+    const [scripted] = await harness.byPlatformId('p-2');
     expect(scripted.kycStatus).toBe(alone.body.kycStatus);
-    expect(scripted.umaAddress).toBe(`$p-2@${desk.domain}`);
-    expect((await desk.byPlatformId('p-3'))[0].umaAddress).toBe(`$p-3@${desk.domain}`);
+    expect(scripted.umaAddress).toBe(`$p-2@${harness.domain}`);
+    expect((await harness.byPlatformId('p-3'))[0].umaAddress).toBe(`$p-3@${harness.domain}`);
   });
 
   const german = {
@@ -88,13 +88,13 @@ describe('uploadCustomersCsv', () => {
     ...{ idType: 'NON_US_TAX_ID', identifier: '65 929 970 489', countryOfIssuance: 'DE' },
   };
 
-  it('registers residents of other countries with the number of their country', async () => {
+  it('registers residents of other countries with a national number', async () => {
     const dubai = { city: 'Dubai', state: '', country: 'AE', nationality: 'AE' };
-    const body = await desk.imported(
-      file(desk.person('g-1', german), desk.person('g-2', dubai), desk.person('g-3')),
+    const body = await harness.imported(
+      file(harness.person('g-1', german), harness.person('g-2', dubai), harness.person('g-3')),
     );
     expect(body.progress).toEqual(progress(3, 3, 0));
-    const [erika] = await desk.byPlatformId('g-1');
+    const [erika] = await harness.byPlatformId('g-1');
     expect(erika).toMatchObject({
       ...{ idType: 'NON_US_TAX_ID', countryOfIssuance: 'DE', nationality: 'DE' },
       ...{ email: 'erika@example.com', phoneNumber: '+4915123456789' },
@@ -102,19 +102,19 @@ describe('uploadCustomersCsv', () => {
     });
     const row = await app.runtime.db.read(customers, erika.id);
     expect(row && personalOf(app.runtime.vault, row).identifier).toBe('65 929 970 489');
-    expect((await desk.byPlatformId('g-2'))[0]).not.toHaveProperty('idType');
+    expect((await harness.byPlatformId('g-2'))[0]).not.toHaveProperty('idType');
   });
 
-  it('names the columns of a number that cannot be right, without the number', async () => {
+  it('reports the columns of an invalid number without its value', async () => {
     const rows = [
-      desk.person('w-1', { ...german, identifier: '123-45-0489' }),
-      desk.person('w-2', { ...german, countryOfIssuance: '' }),
-      desk.person('w-3', { ...german, idType: 'EIN' }),
-      desk.person('w-4', { ...german, countryOfIssuance: 'US' }),
-      desk.person('w-5', { ...german, identifier: '' }),
-      desk.person('w-6', { state: '' }),
+      harness.person('w-1', { ...german, identifier: '123-45-0489' }),
+      harness.person('w-2', { ...german, countryOfIssuance: '' }),
+      harness.person('w-3', { ...german, idType: 'EIN' }),
+      harness.person('w-4', { ...german, countryOfIssuance: 'US' }),
+      harness.person('w-5', { ...german, identifier: '' }),
+      harness.person('w-6', { state: '' }),
     ];
-    const body = await desk.imported(file(...rows));
+    const body = await harness.imported(file(...rows));
     const fields = body.errors.map((each: { details: { errors: { field: string }[] } }) =>
       each.details.errors.map(({ field }) => field),
     );
@@ -129,22 +129,22 @@ describe('uploadCustomersCsv', () => {
     expect(JSON.stringify([body, app.log])).not.toContain('0489');
   });
 
-  it('lists every bad column of every bad row, keeps the good ones, and nothing personal', async () => {
+  it('reports every invalid column without personal data', async () => {
     const rows = [
-      desk.person('n-1', { fullName: 'Secret_Name', birthDate: '15.01.1990', country: 'Texas' }),
-      desk.person('n-2', { customerType: 'ROBOT' }),
-      desk.person('', { umaAddress: '', city: '' }),
-      desk.person('n-4', { umaAddress: '$n-4@elsewhere.example' }),
-      desk.firm('n-5', { businessTaxId: 'nothing American', country: 'US' }),
-      desk.person('n-6', { birthDate: '2999-01-01', email: 'not an address' }),
-      `${desk.person('n-7')},more`,
+      harness.person('n-1', { fullName: 'Secret_Name', birthDate: '15.01.1990', country: 'Texas' }),
+      harness.person('n-2', { customerType: 'ROBOT' }),
+      harness.person('', { umaAddress: '', city: '' }),
+      harness.person('n-4', { umaAddress: '$n-4@elsewhere.example' }),
+      harness.firm('n-5', { businessTaxId: 'nothing American', country: 'US' }),
+      harness.person('n-6', { birthDate: '2999-01-01', email: 'not an address' }),
+      `${harness.person('n-7')},more`,
       'Secret_Name" here,x',
-      desk.person('n-9'),
-      desk.person('n-9', { umaAddress: `$n-9b@${desk.domain}` }),
-      desk.person('n-11', { umaAddress: `$N-9@${desk.domain}` }),
-      desk.person('n-12', { birthDate: '2999-01-01' }),
+      harness.person('n-9'),
+      harness.person('n-9', { umaAddress: `$n-9b@${harness.domain}` }),
+      harness.person('n-11', { umaAddress: `$N-9@${harness.domain}` }),
+      harness.person('n-12', { birthDate: '2999-01-01' }),
     ];
-    const body = await desk.imported(file(...rows));
+    const body = await harness.imported(file(...rows));
     expect(body.status).toBe('COMPLETED');
     expect(body.progress).toEqual(progress(12, 1, 11));
     const summary = body.errors.map(
@@ -172,7 +172,7 @@ describe('uploadCustomersCsv', () => {
       ['n-12', 'INVALID_INPUT', ['birthDate']],
     ]);
     for (const each of body.errors) expect(each.reason).toBe(each.message);
-    expect(await desk.byPlatformId('n-9')).toHaveLength(1);
+    expect(await harness.byPlatformId('n-9')).toHaveLength(1);
     const kept = JSON.stringify(
       await app.runtime.db.query('select * from import_errors where import_id = $1', [body.id]),
     );
@@ -182,9 +182,9 @@ describe('uploadCustomersCsv', () => {
     }
   });
 
-  it('fails without registering anybody where the file as such is wrong', async () => {
-    const before = await desk.count('customers');
-    const body = await desk.imported(file(desk.person('w-1')).replace('city', 'town'));
+  it('registers no customer of a file that is rejected as a whole', async () => {
+    const before = await harness.count('customers');
+    const body = await harness.imported(file(harness.person('w-1')).replace('city', 'town'));
     expect(body).toMatchObject({
       status: 'FAILED',
       progress: progress(1, 0, 0),
@@ -193,26 +193,26 @@ describe('uploadCustomersCsv', () => {
           correlationId: 'file',
           code: 'INVALID_INPUT',
           message: expect.stringContaining('city'),
-          details: { errors: [{ field: 'city', message: 'this column is required' }] },
+          details: { errors: [{ field: 'city', message: 'is a required column' }] },
         },
       ],
     });
-    const events = await desk.told(body.id);
+    const events = await harness.eventsOf(body.id);
     expect(events.map(({ type, data }) => ({ type, data }))).toEqual([
       { type: 'BULK_UPLOAD.FAILED', data: body },
     ]);
-    const many = `${HEAD}\n${`${desk.person('w-2')}\n`.repeat(50_001)}`;
-    const tooMany = await desk.imported(many);
+    const many = `${HEAD}\n${`${harness.person('w-2')}\n`.repeat(50_001)}`;
+    const tooMany = await harness.imported(many);
     expect([tooMany.status, tooMany.progress]).toEqual(['FAILED', progress(50_001, 0, 0)]);
-    expect(await desk.count('customers')).toBe(before);
-    expect(await desk.count("files where state <> 'GONE'")).toBe(0);
+    expect(await harness.count('customers')).toBe(before);
+    expect(await harness.count("files where state <> 'GONE'")).toBe(0);
   });
 
-  it('fails when no row succeeds, and a file sent again conflicts and changes nothing', async () => {
-    const content = file(desk.person('again-1'), desk.firm('again-2'));
-    expect((await desk.imported(content)).status).toBe('COMPLETED');
-    const before = await desk.count('customers');
-    const again = await desk.imported(content);
+  it('fails if no row succeeds, as for a repeated upload', async () => {
+    const content = file(harness.person('again-1'), harness.firm('again-2'));
+    expect((await harness.imported(content)).status).toBe('COMPLETED');
+    const before = await harness.count('customers');
+    const again = await harness.imported(content);
     expect(again.status).toBe('FAILED');
     expect(again.progress).toEqual(progress(2, 0, 2));
     const codes = again.errors.map((each: { correlationId: string; code: string }) => [
@@ -223,87 +223,87 @@ describe('uploadCustomersCsv', () => {
       ['again-1', 'CONFLICT'],
       ['again-2', 'CONFLICT'],
     ]);
-    expect(await desk.count('customers')).toBe(before);
-    const more = await desk.imported(file(desk.person('again-1'), desk.person('again-3')));
+    expect(await harness.count('customers')).toBe(before);
+    const more = await harness.imported(file(harness.person('again-1'), harness.person('again-3')));
     expect([more.status, more.progress]).toEqual(['COMPLETED', progress(2, 1, 1)]);
   });
 
-  it('takes one upload under one key once', async () => {
+  it('creates one import for a repeated idempotency key', async () => {
     const key = { 'idempotency-key': 'upload-1' };
-    const first = await desk.upload(file(desk.person('k-1')), app.platform, key);
-    const second = await desk.upload(file(desk.person('k-1')), app.platform, key);
+    const first = await harness.upload(file(harness.person('k-1')), app.platform, key);
+    const second = await harness.upload(file(harness.person('k-1')), app.platform, key);
     expect(second.body).toEqual(first.body);
     await app.settle();
-    expect((await desk.shown(first.body.jobId)).status).toBe('COMPLETED');
+    expect((await harness.shown(first.body.jobId)).status).toBe('COMPLETED');
   });
 
-  it('refuses a request without a file', async () => {
+  it('rejects a request without a file', async () => {
     const body = { file: 'text' };
     expect((await app.call('POST', '/customers/bulk/csv', body)).status).toBe(400);
   });
 
-  it('lets go of the file and its key when the import has ended', async () => {
-    const id = await desk.started(file(desk.person('gone-1')));
+  it('deletes the file and its key when the import has ended', async () => {
+    const id = await harness.started(file(harness.person('gone-1')));
     const [row] = await app.runtime.db.query('select * from imports where id = $1', [id]);
     expect(row?.file_id).toMatch(/^File:/);
-    expect(await desk.count('files where id = $1', [row?.file_id])).toBe(1);
+    expect(await harness.count('files where id = $1', [row?.file_id])).toBe(1);
     await app.settle();
-    expect(await desk.count('files where id = $1', [row?.file_id])).toBe(0);
+    expect(await harness.count('files where id = $1', [row?.file_id])).toBe(0);
     const [after] = await app.runtime.db.query('select * from imports where id = $1', [id]);
     expect([after?.file_id, after?.file_key]).toEqual([null, null]);
   });
 });
 
 describe('getBulkCustomerImportJob', () => {
-  it("does not know another platform's import, whose rows meet nobody else's", async () => {
-    const id = await desk.started(file(desk.person('mine-1')));
+  it('returns 404 for an import of another platform', async () => {
+    const id = await harness.started(file(harness.person('mine-1')));
     const theirs = await app.call('GET', `/customers/bulk/jobs/${id}`, undefined, {
       as: app.other,
     });
     const random = await app.call(
       'GET',
-      `/customers/bulk/jobs/BulkCustomerImportJob:${uuid7(app.world)}`,
+      `/customers/bulk/jobs/BulkCustomerImportJob:${uuid7(app.effects)}`,
     );
     for (const each of [theirs, random]) {
       expect([each.status, each.body.code]).toEqual([404, 'BULK_UPLOAD_JOB_NOT_FOUND']);
     }
     await app.settle();
     const { umaDomain } = ok(await app.call('GET', '/config', undefined, { as: app.other }), 200);
-    const content = file(desk.person('mine-1', { umaAddress: `$x-1@${umaDomain}` }));
-    expect((await desk.imported(content, app.other)).status).toBe('COMPLETED');
-    expect(await desk.byPlatformId('mine-1', app.other)).toHaveLength(1);
+    const content = file(harness.person('mine-1', { umaAddress: `$x-1@${umaDomain}` }));
+    expect((await harness.imported(content, app.other)).status).toBe('COMPLETED');
+    expect(await harness.byPlatformId('mine-1', app.other)).toHaveLength(1);
   });
 
-  it('shows how far an import has come, slice by slice', async () => {
+  it('shows the progress after each slice', async () => {
     const rows = Array.from({ length: 1_100 }, (_, at) =>
-      at % 1_000 === 999 ? desk.person(`s-${at}`, { country: '??' }) : desk.person(`s-${at}`),
+      at % 1_000 === 999 ? harness.person(`s-${at}`, { country: '??' }) : harness.person(`s-${at}`),
     );
-    const id = await desk.started(file(...rows));
-    expect(await desk.shown(id)).toMatchObject({
+    const id = await harness.started(file(...rows));
+    expect(await harness.shown(id)).toMatchObject({
       status: 'PENDING',
       progress: progress(1_100, 0, 0),
     });
     await app.worker.runDue();
-    const half = await desk.shown(id);
+    const half = await harness.shown(id);
     expect(half).toMatchObject({ status: 'PROCESSING', progress: progress(1_100, 1_023, 1) });
     expect(half.errors).toHaveLength(1);
     expect(half).not.toHaveProperty('completedAt');
     await app.settle();
-    expect(await desk.shown(id)).toMatchObject({
+    expect(await harness.shown(id)).toMatchObject({
       status: 'COMPLETED',
       progress: progress(1_100, 1_099, 1),
     });
   }, 60_000);
 
-  it('shows the first thousand errors, here and in the event', async () => {
+  it('limits errors to the first thousand in replies and events', async () => {
     const rows = Array.from({ length: 1_200 }, (_, at) =>
-      desk.person(`e-${at}`, { country: '??' }),
+      harness.person(`e-${at}`, { country: '??' }),
     );
-    const body = await desk.imported(file(...rows));
+    const body = await harness.imported(file(...rows));
     expect(body.progress).toEqual(progress(1_200, 0, 1_200));
     expect(body.errors).toHaveLength(1_000);
     expect(body.errors[999].correlationId).toBe('e-999');
-    expect((await desk.told(body.id))[0]?.data).toEqual(body);
-    expect(await desk.count('import_errors where import_id = $1', [body.id])).toBe(1_200);
+    expect((await harness.eventsOf(body.id))[0]?.data).toEqual(body);
+    expect(await harness.count('import_errors where import_id = $1', [body.id])).toBe(1_200);
   });
 });

@@ -1,4 +1,4 @@
-// What other parts may use of imports.
+// Public interface of bulk imports.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { importWebhooks } from './contract.ts';
 import { importJobs } from './jobs.ts';
@@ -11,7 +11,7 @@ export {
   importDetails,
   importErrorsOf,
   searchImports,
-} from './by-hand.ts';
+} from './operator-queries.ts';
 
 /** What this feature adds to a server. */
 export const importFeature = {

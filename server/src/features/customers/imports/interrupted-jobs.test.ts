@@ -1,11 +1,11 @@
-// The jobs of an import: what runs twice, stops in the middle or runs side by side registers nobody twice and
-// forgets nobody, and imports leave room for other work.
+// Jobs of an import that are repeated, interrupted or run concurrently: every row is registered exactly
+// once, and other work is not delayed.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   file,
-  type ImportDesk,
-  importDesk,
+  type ImportHarness,
+  importHarness,
   progress,
 } from '../../../../test/kit/customers/imports.ts';
 import { connectorRegistry } from '../../../connectors/registry.ts';
@@ -18,16 +18,16 @@ import { importJobs } from './jobs.ts';
 import { customerIdOf } from './rows.ts';
 
 const app = testApp();
-let desk: ImportDesk;
+let harness: ImportHarness;
 
 beforeAll(async () => {
-  desk = await importDesk(app);
+  harness = await importHarness(app);
 });
 
 describe('slices', () => {
   const handler = (more: Partial<Parameters<typeof importJobs>[0]> = {}): JobHandler =>
     importJobs({
-      connectors: connectorRegistry(app.world),
+      connectors: connectorRegistry(app.effects),
       openWallets: async () => undefined,
       files: app.files,
       bodyErrors,
@@ -53,28 +53,31 @@ describe('slices', () => {
     };
   };
 
-  it('registers each row once when a worker dies after its rows and before its result', async () => {
-    const id = await desk.started(
-      file(...Array.from({ length: 40 }, (_, at) => desk.person(`d-${at}`))),
+  it('registers each row once if a worker dies before the result is staged', async () => {
+    const id = await harness.started(
+      file(...Array.from({ length: 40 }, (_, at) => harness.person(`d-${at}`))),
     );
     const died = await handler().run(app.runtime, await jobOf(id));
-    expect(died).toBeDefined(); // and its result is never staged
-    expect(await desk.shown(id)).toMatchObject({ status: 'PENDING', progress: progress(40, 0, 0) });
-    expect(await desk.byPlatformId('d-39')).toHaveLength(1);
+    expect(died).toBeDefined(); // the result is never staged
+    expect(await harness.shown(id)).toMatchObject({
+      status: 'PENDING',
+      progress: progress(40, 0, 0),
+    });
+    expect(await harness.byPlatformId('d-39')).toHaveLength(1);
     await app.settle();
-    expect(await desk.shown(id)).toMatchObject({
+    expect(await harness.shown(id)).toMatchObject({
       status: 'COMPLETED',
       progress: progress(40, 40, 0),
     });
-    const [first] = await desk.byPlatformId('d-0');
+    const [first] = await harness.byPlatformId('d-0');
     expect(first.id).toBe(customerIdOf(id, 1));
-    expect(await desk.told(id)).toHaveLength(1);
-    expect(await desk.told(first.id)).toHaveLength(1);
+    expect(await harness.eventsOf(id)).toHaveLength(1);
+    expect(await harness.eventsOf(first.id)).toHaveLength(1);
   });
 
-  it('reads at most 16 rows before requests are served again', async () => {
-    const id = await desk.started(
-      file(...Array.from({ length: 100 }, (_, at) => desk.person(`p-${at}`))),
+  it('parses at most 16 rows before it yields to requests', async () => {
+    const id = await harness.started(
+      file(...Array.from({ length: 100 }, (_, at) => harness.person(`p-${at}`))),
     );
     let [run, longest, done] = [0, 0, false];
     const served = () => {
@@ -91,12 +94,12 @@ describe('slices', () => {
     done = true;
     expect(longest).toBe(16);
     await app.settle();
-    expect(await desk.shown(id)).toMatchObject({ progress: progress(100, 100, 0) });
+    expect(await harness.shown(id)).toMatchObject({ progress: progress(100, 100, 0) });
   });
 
-  it('goes on where a database that went away stopped it', async () => {
-    const id = await desk.started(
-      file(...Array.from({ length: 30 }, (_, at) => desk.person(`b-${at}`))),
+  it('resumes after a database outage', async () => {
+    const id = await harness.started(
+      file(...Array.from({ length: 30 }, (_, at) => harness.person(`b-${at}`))),
     );
     let left = 11;
     const failing = {
@@ -107,16 +110,16 @@ describe('slices', () => {
       },
     };
     await expect(handler().run(failing, await jobOf(id))).rejects.toThrow('no database');
-    expect((await desk.shown(id)).progress).toEqual(progress(30, 0, 0));
+    expect((await harness.shown(id)).progress).toEqual(progress(30, 0, 0));
     await app.settle();
-    expect(await desk.shown(id)).toMatchObject({
+    expect(await harness.shown(id)).toMatchObject({
       status: 'COMPLETED',
       progress: progress(30, 30, 0),
     });
   });
 
-  it('does not count a row as ours when our own fault lasts: it is told as such', async () => {
-    const id = await desk.started(file(desk.person('i-1'), desk.person('i-2')));
+  it('reports INTERNAL_ERROR for a row that keeps failing', async () => {
+    const id = await harness.started(file(harness.person('i-1'), harness.person('i-2')));
     const job = { ...(await jobOf(id)), attempts: 10 };
     let first = true;
     const failing = {
@@ -131,16 +134,18 @@ describe('slices', () => {
     };
     const { stage } = await handler().run(failing, job);
     await app.operate(stage);
-    const body = await desk.shown(id);
+    const body = await harness.shown(id);
     expect(body.progress).toEqual(progress(2, 1, 1));
     expect(body.errors[0].code).toBe('INTERNAL_ERROR');
     expect(JSON.stringify(body)).not.toContain('broken');
     await app.settle();
-    expect(await desk.told(id)).toHaveLength(1);
+    expect(await harness.eventsOf(id)).toHaveLength(1);
   });
 
-  it('ends honestly when the file cannot be read any more, after a day of trying', async () => {
-    const id = await desk.started(file(...['g-1', 'g-2', 'g-3'].map((each) => desk.person(each))));
+  it('fails after the last read attempt if the file is unreadable', async () => {
+    const id = await harness.started(
+      file(...['g-1', 'g-2', 'g-3'].map((each) => harness.person(each))),
+    );
     const lost = handler({
       files: {
         // biome-ignore lint/correctness/useYield: it fails before.
@@ -151,22 +156,22 @@ describe('slices', () => {
     });
     const job = await jobOf(id);
     await expect(lost.run(app.runtime, { ...job, attempts: 29 })).rejects.toThrow('no such object');
-    expect((await desk.shown(id)).status).toBe('PENDING');
+    expect((await harness.shown(id)).status).toBe('PENDING');
     const { stage } = await lost.run(app.runtime, { ...job, attempts: 30 });
     await app.operate(stage);
-    const body = await desk.shown(id);
+    const body = await harness.shown(id);
     expect(body).toMatchObject({ status: 'FAILED', progress: progress(3, 0, 0) });
-    const message = 'The file could not be read on from row 1. Send the rest of it again.';
+    const message = 'The file could not be read from row 1 on. Upload the rest again.';
     expect(body.errors).toMatchObject([{ correlationId: 'file', code: 'INTERNAL_ERROR', message }]);
-    expect(await desk.count("files where state <> 'GONE'")).toBe(0);
+    expect(await harness.count("files where state <> 'GONE'")).toBe(0);
     await app.settle();
-    expect(await desk.told(id)).toMatchObject([{ type: 'BULK_UPLOAD.FAILED', data: body }]);
-    expect(await desk.byPlatformId('g-1')).toEqual([]);
+    expect(await harness.eventsOf(id)).toMatchObject([{ type: 'BULK_UPLOAD.FAILED', data: body }]);
+    expect(await harness.byPlatformId('g-1')).toEqual([]);
   });
 
-  it('registers each row once with two workers at the same slice', async () => {
-    const id = await desk.started(
-      file(...Array.from({ length: 60 }, (_, at) => desk.person(`t-${at}`))),
+  it('registers each row once with two workers on the same slice', async () => {
+    const id = await harness.started(
+      file(...Array.from({ length: 60 }, (_, at) => harness.person(`t-${at}`))),
     );
     const job = await jobOf(id);
     const both = await Promise.all([
@@ -175,33 +180,33 @@ describe('slices', () => {
     ]);
     await Promise.all(both.map(({ stage }) => app.operate(stage)));
     await app.settle();
-    expect(await desk.shown(id)).toMatchObject({
+    expect(await harness.shown(id)).toMatchObject({
       status: 'COMPLETED',
       progress: progress(60, 60, 0),
     });
-    expect(await desk.told(id)).toHaveLength(1);
-    expect(await desk.count("customers where platform_customer_id like 't-%'")).toBe(60);
+    expect(await harness.eventsOf(id)).toHaveLength(1);
+    expect(await harness.count("customers where platform_customer_id like 't-%'")).toBe(60);
   });
 
-  it('works with two workers that take turns at everything', async () => {
-    const rows = Array.from({ length: 300 }, (_, at) => desk.person(`u-${at}`));
+  it('completes two imports with two workers', async () => {
+    const rows = Array.from({ length: 300 }, (_, at) => harness.person(`u-${at}`));
     const ids = [
-      await desk.started(file(...rows.slice(0, 150))),
-      await desk.started(file(...rows.slice(150))),
+      await harness.started(file(...rows.slice(0, 150))),
+      await harness.started(file(...rows.slice(150))),
     ];
     const { runtime } = app;
-    const log = createLog(app.world, 'error', () => undefined);
+    const log = createLog(app.effects, 'error', () => undefined);
     const options = { runtime, handlers: [handler()], sweeps: [], log, metrics: createMetrics() };
     const workers = [createWorker(options), createWorker(options)];
     await Promise.all(workers.map((each) => each.runDue()));
     await app.settle();
-    for (const id of ids) expect((await desk.shown(id)).progress).toEqual(progress(150, 150, 0));
-    expect(await desk.count("customers where platform_customer_id like 'u-%'")).toBe(300);
+    for (const id of ids) expect((await harness.shown(id)).progress).toEqual(progress(150, 150, 0));
+    expect(await harness.count("customers where platform_customer_id like 'u-%'")).toBe(300);
   });
 
-  it('takes a few rows at a time while requests need the time, and stops when its time is over', async () => {
-    const id = await desk.started(
-      file(...Array.from({ length: 40 }, (_, at) => desk.person(`h-${at}`))),
+  it('reduces its concurrency under load and stops at the time limit', async () => {
+    const id = await harness.started(
+      file(...Array.from({ length: 40 }, (_, at) => harness.person(`h-${at}`))),
     );
     let most = 0;
     let under = 0;
@@ -211,7 +216,7 @@ describe('slices', () => {
       committer: {
         async commit(set: Parameters<typeof app.runtime.committer.commit>[0]) {
           most = Math.max(most, ++under);
-          if (++begun === 20) app.world.set(app.world.now() + 5_000);
+          if (++begun === 20) app.effects.set(app.effects.now() + 5_000);
           const outcome = await app.runtime.committer.commit(set);
           under--;
           return outcome;
@@ -223,39 +228,43 @@ describe('slices', () => {
     expect(most).toBeGreaterThan(0);
     expect(most).toBeLessThanOrEqual(8);
     await app.operate(stage);
-    const { processed, successful } = (await desk.shown(id)).progress;
+    const { processed, successful } = (await harness.shown(id)).progress;
     expect(processed).toBe(successful);
     expect(processed).toBeGreaterThanOrEqual(20);
     expect(processed).toBeLessThan(40);
     await app.settle();
-    expect((await desk.shown(id)).progress).toEqual(progress(40, 40, 0));
+    expect((await harness.shown(id)).progress).toEqual(progress(40, 40, 0));
   });
 
-  it('lets other work pass: more imports at once than a few wait', async () => {
+  it('postpones imports beyond the limit of concurrent slices', async () => {
     const ids: string[] = [];
-    for (let at = 0; at < 6; at++) ids.push(await desk.started(file(desk.person(`m-${at}`))));
+    for (let at = 0; at < 6; at++) ids.push(await harness.started(file(harness.person(`m-${at}`))));
     await app.worker.runDue();
-    const states = await Promise.all(ids.map(async (id) => (await desk.shown(id)).status));
+    const states = await Promise.all(ids.map(async (id) => (await harness.shown(id)).status));
     expect(states.filter((status) => status === 'PENDING')).toHaveLength(2);
     await app.advance(1_000);
-    for (const id of ids) expect((await desk.shown(id)).status).toBe('COMPLETED');
+    for (const id of ids) expect((await harness.shown(id)).status).toBe('COMPLETED');
   });
 
-  it('tells of every change set it came to, so that it does not take itself for pressure', async () => {
-    const rows = [desk.person('w-1'), desk.person('w-1'), desk.person('w-3', { country: '??' })];
-    const id = await desk.started(file(...rows));
+  it('reports every commit, so that imports do not count as load', async () => {
+    const rows = [
+      harness.person('w-1'),
+      harness.person('w-1'),
+      harness.person('w-3', { country: '??' }),
+    ];
+    const id = await harness.started(file(...rows));
     let written = 0;
     const count = () => {
       written++;
     };
     const { stage } = await handler({ written: count }).run(app.runtime, await jobOf(id));
-    expect(written).toBe(2); // the bad row never got so far
+    expect(written).toBe(2); // the invalid row has no change set
     await app.operate(stage);
-    expect((await desk.shown(id)).progress).toEqual(progress(3, 1, 2));
+    expect((await harness.shown(id)).progress).toEqual(progress(3, 1, 2));
   });
 
-  it('gives ids in the order of the rows', () => {
-    const id = `BulkCustomerImportJob:${uuid7(app.world)}`;
+  it('generates ids in the order of the rows', () => {
+    const id = `BulkCustomerImportJob:${uuid7(app.effects)}`;
     const ids = Array.from({ length: 50_000 }, (_, at) => customerIdOf(id, at + 1));
     expect(new Set(ids).size).toBe(50_000);
     const tens = ids.filter((_, at) => at % 16 === 15);

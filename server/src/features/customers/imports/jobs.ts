@@ -1,12 +1,12 @@
-// Working an import off, slice by slice. A job reads some rows, registers them, and stages in one change set
-// how far the import has come and the job for the next slice, or the end. Where it goes on is a byte of the
-// file and the number of a row, so nothing is read twice and no slice outlasts its lease.
+// Processes an import in slices. A job reads some rows, registers them, and stages in one change set the
+// progress and either the next job or the end of the import. The progress is a byte offset and a row
+// number, so that no data is read twice and every slice finishes within its lease.
 
 import { setImmediate as pause } from 'node:timers/promises';
 import { Type } from '@sinclair/typebox';
 import type { Caller } from '../../../kernel/caller.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
-import { dropFile, type Files } from '../../../runtime/files/files.ts';
+import { deleteFile, type Files } from '../../../runtime/files/files.ts';
 import {
   type JobHandler,
   type JobOf,
@@ -19,10 +19,10 @@ import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { createCustomer } from '../registration/index.ts';
 import { candidateOf, cellsOfEach } from './columns.ts';
 import { importEvents } from './contract.ts';
-import { FILE, importView, isOver } from './present.ts';
+import { FILE_CORRELATION_ID, importView, isFinished } from './present.ts';
 import { type Failure, type Item, type RowParts, registerRows } from './rows.ts';
 import { type RawRow, readRows } from './scan.ts';
-import { type ImportEnd, importStates } from './states.ts';
+import { type ImportOutcome, importStates } from './states.ts';
 import { type ImportRow, importErrors, imports } from './store.ts';
 
 export const IMPORT_SLICE = defineJob('imports.slice', Type.Object({ importId: Type.String() }));
@@ -35,21 +35,23 @@ interface ImportParts extends RowParts {
   files: Pick<Files, 'read'>;
 }
 
-/** What a slice may hold. */
-const MOST = { rows: 1_024, bytes: 1_048_576 };
-/** Slices under way in this process: other work of the same worker must not wait for imports. */
-const SLICES_AT_ONCE = 4;
-const WAIT_MS = 500;
-/** Tries to read on: with the waits between them, longer than storage is out of order. About a day. */
-const MOST_READS = 30;
-/** The import ends by itself before its job is dead. */
+/** Maximum size of a slice. */
+const SLICE_LIMITS = { rows: 1_024, bytes: 1_048_576 };
+/** Concurrent slices in this process; limited so that imports do not delay other jobs of the worker. */
+const MAX_CONCURRENT_SLICES = 4;
+const POSTPONE_MS = 500;
+/**
+ * Read attempts before the import fails. With backoff they span about a day, which exceeds storage outages.
+ */
+const MAX_READ_ATTEMPTS = 30;
+/** Above MAX_READ_ATTEMPTS, so that the import fails before its job is dead. */
 const MAX_ATTEMPTS = 40;
-/** A slice that holds back for requests takes its time. */
+/** A slice is slower under load. */
 const DEADLINE_MS = 600_000;
 
-/** What a slice has come to. */
+/** Result of a slice. */
 interface Slice {
-  /** Where the next one begins. */
+  /** Byte offset of the next slice. */
   nextByte: bigint;
   rows: number;
   failures: Failure[];
@@ -64,22 +66,22 @@ async function rawRows(
   if (file_id === null || file_key === null) throw new Error(`${id} has no file`);
   const file = { id: file_id, key: vault.openOwn(file_key, keyContext(id)) };
   const from = Number(next_byte);
-  const raw = await readRows(files.read(file, from), from, MOST);
+  const raw = await readRows(files.read(file, from), from, SLICE_LIMITS);
   if (!raw.length) throw new Error(`the file of ${id} has fewer rows than it had`);
   return raw;
 }
 
-/** Rows, and bytes of them, that are read before the event loop serves requests again. */
-const AT_ONCE = { rows: 16, bytes: 65_536 };
+/** Rows and bytes that are parsed before the event loop serves requests again. */
+const PARSE_BATCH = { rows: 16, bytes: 65_536 };
 
-/** Parts of a slice that are short enough to be read without a pause. */
-function partsOf(raw: readonly RawRow[]): RawRow[][] {
+/** Splits a slice into batches that are parsed without a pause. */
+function batchesOf(raw: readonly RawRow[]): RawRow[][] {
   const parts: RawRow[][] = [];
   let bytes = Infinity;
   for (const row of raw) {
     bytes += row.bytes.length;
     const last = parts.at(-1);
-    if (last && last.length < AT_ONCE.rows && bytes <= AT_ONCE.bytes) last.push(row);
+    if (last && last.length < PARSE_BATCH.rows && bytes <= PARSE_BATCH.bytes) last.push(row);
     else {
       parts.push([row]);
       bytes = row.bytes.length;
@@ -88,7 +90,7 @@ function partsOf(raw: readonly RawRow[]): RawRow[][] {
   return parts;
 }
 
-/** Reads rows as requests, with pauses in which the event loop serves other clients. */
+/** Maps rows to request bodies, with pauses in which the event loop serves other clients. */
 async function itemsOf(
   { bodyErrors }: ImportParts,
   columns: readonly string[],
@@ -97,7 +99,7 @@ async function itemsOf(
 ): Promise<Item[]> {
   const errorsOf = (body: unknown) => bodyErrors(createCustomer, body);
   const items: Item[] = [];
-  for (const part of partsOf(raw)) {
+  for (const part of batchesOf(raw)) {
     for (const cells of cellsOfEach(part.map(({ bytes }) => bytes))) {
       const number = first + items.length;
       items.push({ number, ...candidateOf(columns, cells, number, errorsOf) });
@@ -109,87 +111,93 @@ async function itemsOf(
 
 const nextRow = ({ successful, failed }: ImportRow): number => successful + failed + 1;
 
-async function workOff(
+async function processSlice(
   runtime: Runtime,
   caller: Caller,
   parts: ImportParts,
   row: ImportRow,
   raw: readonly RawRow[],
-  tries: number,
+  attempts: number,
 ): Promise<Slice> {
   const { id, columns, next_byte } = row;
   const items = await itemsOf(parts, columns, nextRow(row), raw);
-  const done = await registerRows(runtime, caller, parts, items, { importId: id, tries });
+  const done = await registerRows(runtime, caller, parts, items, { importId: id, tries: attempts });
   const last = raw[done.rows - 1];
   return { ...done, nextByte: last ? BigInt(last.end) : next_byte };
 }
 
 const errorId = (importId: string, row: number) => `${importId} ${row}`;
 
-const keep = (ctx: Ctx, { id }: ImportRow, failure: Failure) =>
+const insertError = (ctx: Ctx, { id }: ImportRow, failure: Failure) =>
   void ctx.insert(importErrors, { id: errorId(id, failure.row), import_id: id, ...failure });
 
-/** Ends an import: the file goes, and the platform is told. */
-async function end(
+/** Ends an import: deletes the file and emits the event. */
+async function finishImport(
   ctx: Ctx,
   row: ImportRow,
   failures: readonly Failure[],
-  move: ImportEnd = row.successful > 0 ? 'complete' : 'fail',
+  outcome: ImportOutcome = row.successful > 0 ? 'complete' : 'fail',
 ): Promise<void> {
-  const status = importStates.next(row.status, move);
-  if (row.file_id !== null) await dropFile(ctx, row.file_id);
+  const status = importStates.next(row.status, outcome);
+  if (row.file_id !== null) await deleteFile(ctx, row.file_id);
   const over = { status, file_id: null, file_key: null, completed_at: ctx.now };
   const now = ctx.update(imports, row, over);
-  ctx.emit(importEvents[move], now.id, await importView(ctx, now, failures));
+  ctx.emit(importEvents[outcome], now.id, await importView(ctx, now, failures));
 }
 
-/** Stages what a slice came to; nothing where another worker was faster. */
-async function record(ctx: Ctx, was: ImportRow, slice: Slice): Promise<void> {
-  const row = await ctx.read(imports, was.id);
-  if (!row || isOver(row) || row.next_byte !== was.next_byte) return;
-  for (const failure of slice.failures) keep(ctx, row, failure);
+/** Stages the result of a slice, unless another worker has recorded it. */
+async function recordSlice(ctx: Ctx, before: ImportRow, slice: Slice): Promise<void> {
+  const row = await ctx.read(imports, before.id);
+  if (!row || isFinished(row) || row.next_byte !== before.next_byte) return;
+  for (const failure of slice.failures) insertError(ctx, row, failure);
   const now = ctx.update(imports, row, {
     status: importStates.next(row.status, 'begin'),
     next_byte: slice.nextByte,
     successful: row.successful + slice.rows - slice.failures.length,
     failed: row.failed + slice.failures.length,
   });
-  if (now.successful + now.failed >= now.total) await end(ctx, now, slice.failures);
+  if (now.successful + now.failed >= now.total) await finishImport(ctx, now, slice.failures);
   else ctx.later(IMPORT_SLICE, { importId: now.id });
 }
 
-/** Files that say what is wrong with them; nothing of them is imported. */
-async function refuseWhole(ctx: Ctx, id: string): Promise<void> {
+/** Fails an import whose file was rejected as a whole. */
+async function rejectFile(ctx: Ctx, id: string): Promise<void> {
   const row = await ctx.read(imports, id);
-  if (row && !isOver(row)) await end(ctx, row, []);
+  if (row && !isFinished(row)) await finishImport(ctx, row, []);
 }
 
-/** Ends an import whose file storage does not give back: its platform has to send what is left again. */
-async function giveUp(ctx: Ctx, was: ImportRow): Promise<void> {
-  const row = await ctx.read(imports, was.id);
-  if (!row || isOver(row) || row.next_byte !== was.next_byte) return;
+/** Fails an import whose file can no longer be read. The platform must upload the remaining rows again. */
+async function failUnreadable(ctx: Ctx, before: ImportRow): Promise<void> {
+  const row = await ctx.read(imports, before.id);
+  if (!row || isFinished(row) || row.next_byte !== before.next_byte) return;
   const next = nextRow(row);
-  const message = `The file could not be read on from row ${next}. Send the rest of it again.`;
-  const failure = { row: next, correlation_id: FILE, code: 'INTERNAL_ERROR', message, details: {} };
-  keep(ctx, row, failure);
-  await end(ctx, row, [failure], 'fail');
+  const message = `The file could not be read from row ${next} on. Upload the rest again.`;
+  const failure = {
+    row: next,
+    correlation_id: FILE_CORRELATION_ID,
+    code: 'INTERNAL_ERROR',
+    message,
+    details: {},
+  };
+  insertError(ctx, row, failure);
+  await finishImport(ctx, row, [failure], 'fail');
 }
 
 export function importJobs(parts: ImportParts): JobHandler[] {
-  let under = 0;
+  let running = 0;
 
   async function slice(runtime: Runtime, job: SliceJob, caller: Caller, row: ImportRow) {
-    under++;
+    running++;
     try {
       const raw = await rawRows(runtime, parts, row).catch((error: unknown) => {
-        if (job.attempts < MOST_READS) throw error;
+        if (job.attempts < MAX_READ_ATTEMPTS) throw error;
         return undefined;
       });
-      if (!raw) return { caller, stage: (ctx: Ctx) => giveUp(ctx, row) };
-      const done = await workOff(runtime, caller, parts, row, raw, job.attempts);
-      return { caller, stage: (ctx: Ctx) => record(ctx, row, done) };
+      if (!raw) return { caller, stage: (ctx: Ctx) => failUnreadable(ctx, row) };
+      const done = await processSlice(runtime, caller, parts, row, raw, job.attempts);
+      return { caller, stage: (ctx: Ctx) => recordSlice(ctx, row, done) };
     } finally {
-      under--;
+      running--;
     }
   }
 
@@ -199,13 +207,13 @@ export function importJobs(parts: ImportParts): JobHandler[] {
     const platform = row && (await readPlatform(runtime.db, row.platform_id));
     if (!row || !platform) throw new Error(`job ${job.id} names no import`);
     const caller = systemCaller(platform.id, platform.environment);
-    if (isOver(row)) return { caller, async stage() {} };
-    if (row.problem) return { caller, stage: (ctx) => refuseWhole(ctx, importId) };
-    if (under < SLICES_AT_ONCE) return slice(runtime, job, caller, row);
+    if (isFinished(row)) return { caller, async stage() {} };
+    if (row.problem) return { caller, stage: (ctx) => rejectFile(ctx, importId) };
+    if (running < MAX_CONCURRENT_SLICES) return slice(runtime, job, caller, row);
     return {
       caller,
       async stage(ctx) {
-        ctx.later(IMPORT_SLICE, { importId }, ctx.now + WAIT_MS);
+        ctx.later(IMPORT_SLICE, { importId }, ctx.now + POSTPONE_MS);
       },
     };
   }

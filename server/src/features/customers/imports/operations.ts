@@ -1,22 +1,22 @@
-// Taking a file of customers in, and telling how far it has come.
+// Operations to upload a file of customers and to get the progress of an import.
 
 import type { UploadedFile } from '../../../kernel/contract/upload.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import { keepFile } from '../../../runtime/files/files.ts';
+import { attachFile } from '../../../runtime/files/files.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { getBulkCustomerImportJob, uploadCustomersCsv } from './contract.ts';
 import { IMPORT_SLICE, keyContext } from './jobs.ts';
 import { importView } from './present.ts';
-import type { Findings } from './scan.ts';
+import type { FileFindings } from './scan.ts';
 import { type ImportRow, imports } from './store.ts';
 
-async function take(ctx: Ctx, file: UploadedFile): Promise<ImportRow> {
-  const { rows, columns, start, problem } = file.findings as Findings;
+async function createImport(ctx: Ctx, file: UploadedFile): Promise<ImportRow> {
+  const { rows, columns, start, problem } = file.findings as FileFindings;
   const id = ctx.id('BulkCustomerImportJob');
-  // A file of which nothing will be imported is not kept.
-  if (!problem) await keepFile(ctx, file);
+  // A file that is rejected as a whole is not stored.
+  if (!problem) await attachFile(ctx, file);
   ctx.later(IMPORT_SLICE, { importId: id });
   return ctx.insert(imports, {
     id,
@@ -36,7 +36,7 @@ async function take(ctx: Ctx, file: UploadedFile): Promise<ImportRow> {
 
 export const importOperations = [
   handle(uploadCustomersCsv, async (ctx, { body }) => {
-    const row = await take(ctx, body.file);
+    const row = await createImport(ctx, body.file);
     return { status: 202, body: { jobId: row.id, status: 'PENDING' as const } };
   }),
 
@@ -44,7 +44,7 @@ export const importOperations = [
     const { jobId } = params;
     const row = isId(jobId, 'BulkCustomerImportJob') ? await ctx.read(imports, jobId) : undefined;
     if (row?.platform_id !== ctx.caller.platformId) {
-      throw new Fault('BULK_UPLOAD_JOB_NOT_FOUND', 'No such import.');
+      throw new Fault('BULK_UPLOAD_JOB_NOT_FOUND', 'Import not found.');
     }
     return { status: 200, body: await importView(ctx, row) };
   }),

@@ -1,6 +1,6 @@
-// What imports say of a row goes by the platform's own id of the customer. An erasure takes that id out of
-// their errors and events, before it is forgotten itself.
-import type { Time } from '../../../kernel/world.ts';
+// Errors of import rows refer to a customer by its `platformCustomerId`. An erasure removes that identifier
+// from errors and events, before it is erased from the customer.
+import type { Time } from '../../../kernel/effects.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import {
   DAY_MS,

@@ -1,13 +1,13 @@
-// Imports as the API and the event show them.
-import { iso } from '../../../kernel/world.ts';
+// Maps imports to the API resource and the event.
+import { iso } from '../../../kernel/effects.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { type ImportView, MOST_ERRORS } from './contract.ts';
+import { type ImportView, MAX_ERRORS } from './contract.ts';
 import { type ImportErrorRow, type ImportRow, importErrors } from './store.ts';
 
 type Shown = Pick<ImportErrorRow, 'correlation_id' | 'code' | 'message' | 'details'>;
 
-/** What a problem with the whole file goes by. */
-export const FILE = 'file';
+/** `correlationId` of an error that concerns the whole file. */
+export const FILE_CORRELATION_ID = 'file';
 
 const presentError = ({ correlation_id, code, message, details }: Shown) => ({
   correlationId: correlation_id,
@@ -17,23 +17,23 @@ const presentError = ({ correlation_id, code, message, details }: Shown) => ({
   details,
 });
 
-export const isOver = ({ status }: Pick<ImportRow, 'status'>): boolean =>
+export const isFinished = ({ status }: Pick<ImportRow, 'status'>): boolean =>
   status === 'COMPLETED' || status === 'FAILED';
 
-/** The resource. `more` are errors of rows that this very change set adds to those that are stored. */
+/** API resource of an import. `more` are errors that this change set adds to the stored ones. */
 export async function importView(
   { db }: Pick<Ctx, 'db'>,
   row: ImportRow,
   more: readonly Shown[] = [],
 ): Promise<ImportView> {
-  const limit = MOST_ERRORS;
+  const limit = MAX_ERRORS;
   const options = { orderBy: 'row', limit } as const;
   const stored = await db.find(importErrors, { import_id: row.id }, options);
   const { problem } = row;
   const whole: Shown[] = problem
     ? [
         {
-          correlation_id: FILE,
+          correlation_id: FILE_CORRELATION_ID,
           code: 'INVALID_INPUT',
           message: problem.message,
           details: { errors: problem.errors },

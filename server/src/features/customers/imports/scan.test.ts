@@ -1,19 +1,19 @@
-// A file is looked over in pieces of any size and read again from any row: what is found must not depend on
-// where a piece happens to end.
+// Inspection and reading of CSV files: the result is independent of the chunk sizes, and reading can resume
+// at any row.
 import { describe, expect, it } from 'vitest';
 import { candidateOf, cellsOfEach } from './columns.ts';
-import { type Findings, inspectCsv, MOST_ROW_BYTES, MOST_ROWS, readRows } from './scan.ts';
+import { type FileFindings, inspectCsv, MAX_ROW_BYTES, MAX_ROWS, readRows } from './scan.ts';
 
 const HEAD =
   'umaAddress,platformCustomerId,customerType,fullName,birthDate,' +
   'addressLine1,city,state,postalCode,country';
 const ROW = '$a@d,c1,INDIVIDUAL,Ada,1990-01-15,1 Main St,Austin,TX,78701,US';
 
-function inspect(content: string | Uint8Array, size = 7): Findings {
+function inspect(content: string | Uint8Array, size = 7): FileFindings {
   const bytes = Buffer.from(content);
   const inspector = inspectCsv();
   for (let at = 0; at < bytes.length; at += size) inspector.write(bytes.subarray(at, at + size));
-  return inspector.end() as Findings;
+  return inspector.end() as FileFindings;
 }
 
 async function* pieces(bytes: Buffer, size: number, taken?: { bytes: number }) {
@@ -31,10 +31,10 @@ describe('inspectCsv', () => {
     ['a byte order mark', `\uFEFF${HEAD}\n${ROW}\n`, 1],
     ['blank lines', `\n\r\n${HEAD}\n\n${ROW}\n \t\r\n${ROW}\n\n`, 2],
     ['quotes with line breaks in them', `${HEAD}\n${ROW.replace('Ada', '"A\n""d"",\r\na"')}\n`, 1],
-    ['a stray quote, which is its own row’s alone', `${HEAD}\n${ROW}" x\n${ROW}\n`, 2],
-    ['columns of other names', `${HEAD},shoe size\n${ROW},43\n`, 1],
+    ['a stray quote, which affects only its own row', `${HEAD}\n${ROW}" x\n${ROW}\n`, 2],
+    ['unknown columns', `${HEAD},shoe size\n${ROW},43\n`, 1],
     ['quoted columns with spaces', `"umaAddress", ${HEAD.slice(11)}\n${ROW}\n`, 1],
-  ])('takes %s', (_, content, rows) => {
+  ])('accepts %s', (_, content, rows) => {
     for (const size of [1, 3, 64, 100_000]) {
       const found = inspect(content, size);
       expect(found).toMatchObject({ rows, problem: null });
@@ -53,19 +53,24 @@ describe('inspectCsv', () => {
     ['nothing', '', ['file'], /empty/],
     ['blank lines alone', '\n\r\n \n', ['file'], /empty/],
     ['a head alone', `${HEAD}\n`, ['file'], /no rows/],
-    ['no city', `${lacking('city')}\n${ROW}\n`, ['city'], /lacks columns .*city/],
+    ['no city', `${lacking('city')}\n${ROW}\n`, ['city'], /lacks required columns.*city/],
     ['no id', `${lacking('platformCustomerId')}\n${ROW}\n`, ['platformCustomerId'], /lacks/],
-    ['half of a person', `${lacking('birthDate')}\n${ROW}\n`, ['birthDate'], /lacks/],
     [
-      'nobody',
+      'a missing column of individuals',
+      `${lacking('birthDate')}\n${ROW}\n`,
+      ['birthDate'],
+      /lacks/,
+    ],
+    [
+      'no columns of either type',
       `${HEAD.replace('fullName,birthDate,', '')}\n${ROW}\n`,
       ['fullName', 'birthDate', 'businessLegalName'],
       /lacks/,
     ],
     ['semicolons', `${HEAD.replaceAll(',', ';')}\n${ROW}\n`, 'many', /lacks/],
-    ['a column twice', `${HEAD},city\n${ROW},x\n`, ['city'], /twice/],
+    ['a column twice', `${HEAD},city\n${ROW},x\n`, ['city'], /repeats/],
     ['a malformed head', `${HEAD},a"b\n${ROW}\n`, ['file'], /not well-formed/],
-    ['an open quote', `${HEAD}\n${ROW}\n"${ROW}\n${ROW}\n`, ['file'], /Row 2 opens a quote/],
+    ['an open quote', `${HEAD}\n${ROW}\n"${ROW}\n${ROW}\n`, ['file'], /Row 2 has an unclosed/],
     [
       'Latin-1',
       Buffer.from(`${HEAD}\n${ROW.replace('Ada', 'Zoë')}\n`, 'latin1'),
@@ -77,18 +82,23 @@ describe('inspectCsv', () => {
     ['a zero byte', `${HEAD}\n${ROW.replace('Ada', 'A\0a')}\n`, ['file'], /UTF-8/],
     [
       'a long row',
-      `${HEAD}\n${ROW}\n${'x'.repeat(MOST_ROW_BYTES + 1)}\n`,
+      `${HEAD}\n${ROW}\n${'x'.repeat(MAX_ROW_BYTES + 1)}\n`,
       ['file'],
       /Row 2 is longer/,
     ],
     [
       'a long head',
-      `${HEAD}${'x'.repeat(MOST_ROW_BYTES)}\n${ROW}\n`,
+      `${HEAD}${'x'.repeat(MAX_ROW_BYTES)}\n${ROW}\n`,
       ['file'],
-      /first row is longer/,
+      /header row is longer/,
     ],
-    ['too many rows', `${HEAD}\n${'x\n'.repeat(MOST_ROWS + 1)}`, ['file'], /50001 rows; 50000/],
-  ])('refuses %s', (_, content, fields, message) => {
+    [
+      'too many rows',
+      `${HEAD}\n${'x\n'.repeat(MAX_ROWS + 1)}`,
+      ['file'],
+      /50001 rows; the maximum is 50000/,
+    ],
+  ])('rejects %s', (_, content, fields, message) => {
     for (const size of [5, 65_536]) {
       const { problem } = inspect(content, size);
       expect(problem?.message).toMatch(message as RegExp);
@@ -98,7 +108,7 @@ describe('inspectCsv', () => {
     }
   });
 
-  it('keeps nothing of a file that it refuses', () => {
+  it('keeps no columns of a rejected file', () => {
     expect(inspect('John Doe,1990-01-01\n').columns).toEqual([]);
   });
 });
@@ -107,7 +117,7 @@ describe('readRows', () => {
   const rows = ['a,1\r\n', '"b\n,""",2\n', '\n', 'c,3\n', ' \t\r\n', 'ü,4'];
   const bytes = Buffer.from(rows.join(''));
 
-  it('goes on at any row, whatever the pieces', async () => {
+  it('resumes at any row for any chunk size', async () => {
     for (const size of [1, 2, 5, 1_000]) {
       const seen: (string[] | undefined)[] = [];
       let from = 0;
@@ -129,7 +139,7 @@ describe('readRows', () => {
     }
   });
 
-  it('stops reading when it has enough, and so holds little of a large file', async () => {
+  it('stops reading at its limits', async () => {
     const large = Buffer.from('0123456789,0123456789\n'.repeat(1_000_000));
     const taken = { bytes: 0 };
     const most = { rows: 1_024, bytes: 1_048_576 };
@@ -147,7 +157,7 @@ describe('candidateOf', () => {
   const place = { addressLine1: 'a', city: 'b', state: 'c', postalCode: 'd', country: 'US' };
   const fine = () => [];
 
-  it('makes the body of a person and of a business', () => {
+  it('maps rows of individuals and businesses to bodies', () => {
     const common = { umaAddress: '$a@d', platformCustomerId: 'c1' };
     const address = { line1: 'a', city: 'b', state: 'c', postalCode: 'd', country: 'US' };
     const person = {
@@ -171,7 +181,7 @@ describe('candidateOf', () => {
     });
   });
 
-  it('names every column at fault once, and no row that has no id of its own', () => {
+  it('reports every invalid column once', () => {
     const wrong = () => [
       { field: 'address.country', message: 'x' },
       { field: 'businessInfo.country', message: 'y' },
@@ -185,14 +195,14 @@ describe('candidateOf', () => {
     expect(errors.map((each) => each.field)).toEqual(fields);
   });
 
-  it('judges a tax number that is there', () => {
+  it('validates a tax number that is present', () => {
     const wrong = () => [{ field: 'businessInfo.taxId', message: 'x' }];
     const cells = row({ ...place, customerType: 'BUSINESS', businessTaxId: 'no' });
     const { errors } = candidateOf(columns, cells, 1, wrong);
     expect(errors.at(-1)).toEqual({ field: 'businessTaxId', message: 'x' });
   });
 
-  it('says of a row that does not fit the head only that', () => {
+  it('reports only the row error if a row does not match the header', () => {
     for (const cells of [undefined, ['a', 'b'], [...columns, 'more']]) {
       const made = candidateOf(columns, cells, 3, fine);
       expect(made.correlationId).toBe('row_3');

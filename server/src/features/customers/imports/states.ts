@@ -1,12 +1,12 @@
-// How far an import may go. It ends when all of its rows are done, or before the first where something is
-// wrong with the whole file.
+// States of an import. It ends when all rows are processed, or before the first row if the file is
+// rejected.
 import { stateTable } from '../../../kernel/states.ts';
 
 export type ImportStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED';
-export type ImportEnd = 'complete' | 'fail';
-type ImportMove = 'begin' | ImportEnd;
+export type ImportOutcome = 'complete' | 'fail';
+type ImportTransition = 'begin' | ImportOutcome;
 
-export const importStates = stateTable<ImportStatus, ImportMove>('Import of customers', {
+export const importStates = stateTable<ImportStatus, ImportTransition>('Import of customers', {
   PENDING: { begin: 'PROCESSING', fail: 'FAILED' },
   PROCESSING: { begin: 'PROCESSING', complete: 'COMPLETED', fail: 'FAILED' },
   COMPLETED: {},

@@ -1,6 +1,6 @@
-// Imports of customers, and what was wrong with their rows. Nothing personal is in either table: of a row
-// that failed they keep the platform's own id of the customer, which an erasure takes out, the names of
-// columns and our sentences. The file itself lies sealed and goes when the import has ended.
+// Tables of imports and their row errors. Neither contains personal data: a failed row stores the
+// `platformCustomerId` (removed by an erasure), column names and error messages. The file is stored
+// encrypted and deleted when the import ends.
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { Problem } from './scan.ts';
 import { type ImportStatus, importStates } from './states.ts';
@@ -11,15 +11,15 @@ export const imports = table(
     id: col.text,
     platform_id: col.text,
     status: col.word<ImportStatus>().mut,
-    /** The file and its key, sealed; both null where nothing of the file is needed any more. */
+    /** Identifier of the file and its encrypted key; both null once the file is no longer needed. */
     file_id: col.text.null.mut,
     file_key: col.text.null.mut,
-    /** As the head of the file names them. */
+    /** Column names of the header row. */
     columns: col.json<string[]>(),
-    /** Why nothing of the file is imported. */
+    /** Reason why the file was rejected as a whole. */
     problem: col.json<Problem>().null,
     total: col.int4,
-    /** Where in the file the next row begins. */
+    /** Byte offset of the next row. */
     next_byte: col.int8.mut,
     successful: col.int4.mut,
     failed: col.int4.mut,
@@ -27,12 +27,12 @@ export const imports = table(
     completed_at: col.time.null.mut,
     version: col.int4,
   },
-  { lives: [{ state: (row) => row.status, states: importStates }] },
+  { lifecycles: [{ state: (row) => row.status, states: importStates }] },
 );
 
 export type ImportRow = RowOf<typeof imports>;
 
-/** What was wrong with one row; the id is the import's with the number of the row. */
+/** Error of one row. The id consists of the import id and the row number. */
 export const importErrors = table('import_errors', {
   id: col.text,
   import_id: col.text,

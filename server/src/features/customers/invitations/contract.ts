@@ -1,4 +1,4 @@
-// Invitations as the API shows them, and the operations on them.
+// Contract of invitations: the API resource and its operations.
 import { Type } from '@sinclair/typebox';
 import { defineEvent, type WebhookContract } from '../../../kernel/contract/event.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
@@ -21,22 +21,34 @@ export const UmaInvitation = named(
   'UmaInvitation',
   Type.Object(
     {
-      code: text('Names the invitation: 20 hexadecimal digits; 8 in those of older versions.'),
-      createdAt: time('When it was made.'),
-      claimedAt: maybe(time('When it was claimed.')),
-      url: text('Page for whoever is invited.'),
-      expiresAt: maybe(time('From then on it cannot be claimed.')),
-      inviterUma: text('UMA address of the customer who invites.'),
-      inviteeUma: maybe(text('UMA address it was claimed with.')),
+      code: text(
+        'Invitation code: 20 hexadecimal digits; 8 digits in invitations of earlier versions.',
+      ),
+      createdAt: time('Time at which the invitation was created.'),
+      claimedAt: maybe(time('Time at which the invitation was claimed. Absent if it was not.')),
+      url: text('URL of the page for the invitee.'),
+      expiresAt: maybe(
+        time(
+          'Time from which the invitation can no longer be claimed. Absent if it does not ' +
+            'expire.',
+        ),
+      ),
+      inviterUma: text('UMA address of the inviting customer.'),
+      inviteeUma: maybe(
+        text('UMA address of the invitee. Absent until the invitation is claimed.'),
+      ),
       status: oneOf(['PENDING', 'CLAIMED', 'EXPIRED', 'CANCELLED'], {
-        description: 'How it ended, or that it is still open.',
+        description: 'Status of the invitation. PENDING: can be claimed.',
       }),
-      firstName: maybe(text('Name given when it was made.')),
+      firstName: maybe(text('Name of the invitee, as given at creation.')),
       amountToSend: maybe(
-        described(CurrencyAmount, 'What the inviter means to send. Nothing moves by itself.'),
+        described(
+          CurrencyAmount,
+          'Amount that the inviter intends to send. Informational: no payment is created.',
+        ),
       ),
     },
-    { description: 'An invitation to get a UMA address.' },
+    { description: 'An invitation to obtain a UMA address.' },
   ),
 );
 
@@ -44,17 +56,28 @@ const UmaInvitationCreateRequest = named(
   'UmaInvitationCreateRequest',
   Type.Object(
     {
-      inviterUma: text('UMA address of the customer who invites.', { minLength: 1 }),
-      firstName: maybe(text('Name to show on the invitation.', { minLength: 1, maxLength: 100 })),
+      inviterUma: text('UMA address of the inviting customer.', { minLength: 1 }),
+      firstName: maybe(
+        text('Name of the invitee, shown on the invitation page. 1 to 100 characters.', {
+          minLength: 1,
+          maxLength: 100,
+        }),
+      ),
       amountToSend: maybe(
         described(
           PositiveAmount,
-          "What the inviter means to send, in the smallest unit of the customer's first currency.",
+          'Amount that the inviter intends to send, in minor units of the first ' +
+            'currency of the inviting customer. Informational: no payment is created.',
         ),
       ),
-      expiresAt: maybe(time('From then on it cannot be claimed; without it, it stays open.')),
+      expiresAt: maybe(
+        time(
+          'Time from which the invitation can no longer be claimed. Must be in the future. ' +
+            'Absent for no expiry.',
+        ),
+      ),
     },
-    { description: 'An invitation to make.' },
+    { description: 'The invitation to create.' },
   ),
 );
 
@@ -62,23 +85,30 @@ const UmaInvitationClaimRequest = named(
   'UmaInvitationClaimRequest',
   Type.Object(
     {
-      inviteeUma: text('UMA address of whoever was invited; here, that of a customer of yours.', {
-        minLength: 1,
-      }),
+      inviteeUma: text(
+        'UMA address of the invitee. On the platform that claims the invitation it must ' +
+          'belong to one of its customers.',
+        {
+          minLength: 1,
+        },
+      ),
     },
-    { description: 'Who accepts an invitation.' },
+    { description: 'The invitee who claims the invitation.' },
   ),
 );
 
-const params = Type.Object({ invitationCode: text('Code of the invitation.') });
+const params = Type.Object({ invitationCode: text('Invitation code.') });
 
 export const createInvitation = operation({
   operationId: 'createInvitation',
   method: 'POST',
   path: '/invitations',
   tag: TAG,
-  summary: 'Invite somebody',
-  description: 'Makes a code, and a page, for somebody who is to get a UMA address.',
+  summary: 'Create an invitation',
+  description:
+    'Creates an invitation code and a web page with which a person can obtain a UMA ' +
+    'address. The inviter must be a customer of the platform. Send `url` to the invitee; ' +
+    'the invitation is claimed with `claimInvitation`.',
   permission: 'MANAGE',
   body: UmaInvitationCreateRequest,
   semanticValidation: true,
@@ -92,8 +122,8 @@ export const getInvitation = operation({
   method: 'GET',
   path: '/invitations/{invitationCode}',
   tag: TAG,
-  summary: 'Show an invitation',
-  description: 'Any platform that was told the code may look at it.',
+  summary: 'Get an invitation',
+  description: 'Returns an invitation by its code. Every platform that has the code can read it.',
   permission: 'VIEW',
   params,
   replies: { 200: UmaInvitation },
@@ -108,8 +138,10 @@ export const claimInvitation = operation({
   tag: TAG,
   summary: 'Claim an invitation',
   description:
-    'Once, by any platform, before it expires. The platform that made the invitation is told. No money ' +
-    'moves: sending what was promised takes a quote.',
+    'Claims a pending invitation for a customer of the calling platform, which can be ' +
+    'another platform than the inviting one. An invitation can be claimed once, before ' +
+    'it expires; the inviting platform receives a webhook. No funds are transferred: to ' +
+    'send the intended amount, create a quote with `createQuote`.',
   permission: 'MANAGE',
   params,
   body: UmaInvitationClaimRequest,
@@ -125,7 +157,9 @@ export const cancelInvitation = operation({
   path: '/invitations/{invitationCode}/cancel',
   tag: TAG,
   summary: 'Cancel an invitation',
-  description: 'Only the platform that made it may, and only while nobody has claimed it.',
+  description:
+    'Cancels a pending invitation, which can then no longer be claimed. Only the ' +
+    'platform that created the invitation can cancel it.',
   permission: 'MANAGE',
   params,
   replies: { 200: UmaInvitation },
@@ -139,8 +173,9 @@ export const invitationClaimed = defineEvent('INVITATION.CLAIMED', UmaInvitation
 export const invitationWebhooks: readonly WebhookContract[] = [
   {
     name: 'invitation-claimed',
-    summary: 'An invitation was claimed',
-    description: 'Sent to the platform that made the invitation, whoever claimed it.',
+    summary: 'Invitation claimed',
+    description:
+      'Sent to the platform that created the invitation when it is claimed on any platform.',
     events: [invitationClaimed],
   },
 ];

@@ -1,10 +1,10 @@
-// What the composition lists of invitations, and what other features may know of them.
+// Public interface of invitations.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { invitationWebhooks } from './contract.ts';
 import { invitationJobs } from './jobs.ts';
 import { invitationOperations } from './operations.ts';
 import { invitationPage } from './page.ts';
-import { invitationPersonalData } from './personal.ts';
+import { invitationPersonalData } from './personal-data.ts';
 import { invitationStates } from './states.ts';
 
 /** What this feature adds to a server. */

@@ -1,20 +1,20 @@
-// An invitation as the API shows it, and what stands in the way of ending it. Pure.
+// Maps an invitation to the API resource, and checks that it can still be claimed or canceled. Pure.
 import type { Static } from '@sinclair/typebox';
 import { moneyView } from '../../../catalog/currencies/money-format.ts';
+import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import { iso, type Time } from '../../../kernel/world.ts';
 import type { UmaInvitation } from './contract.ts';
 import type { InvitationRow } from './store.ts';
 
 export type InvitationView = Static<typeof UmaInvitation>;
 
-/** In front of the code in the address of its page. */
+/** Path prefix of the hosted page. */
 export const INVITATION_PATH = '/i';
 
-/** Whether a text can be a code: 20 hexadecimal digits, or the 8 of older versions. */
+/** Whether a text has the format of a code: 20 hexadecimal digits, or 8 for codes of older versions. */
 export const isCode = (text: string): boolean => /^(?:[0-9a-f]{20}|[0-9a-f]{8})$/.test(text);
 
-/** Where it stands now: nothing moves a row when its time is over. */
+/** Current status. EXPIRED is derived from the time and not stored. */
 export const statusOf = (row: InvitationRow, now: Time): InvitationView['status'] =>
   row.status === 'PENDING' && row.expires_at !== null && row.expires_at <= now
     ? 'EXPIRED'
@@ -37,16 +37,16 @@ export function presentInvitation(row: InvitationRow, now: Time, origin: string)
   };
 }
 
-/** Throws unless the invitation is still open. */
-export function refuseEnded(row: InvitationRow, now: Time): void {
+/** Throws unless the invitation is pending. */
+export function assertPending(row: InvitationRow, now: Time): void {
   const status = statusOf(row, now);
   if (status === 'PENDING') return;
   if (status === 'CLAIMED') {
-    throw new Fault('INVITATION_ALREADY_CLAIMED', 'This invitation was claimed before.');
+    throw new Fault('INVITATION_ALREADY_CLAIMED', 'The invitation was already claimed.');
   }
   if (status === 'CANCELLED') {
-    throw new Fault('INVITATION_CANCELLED', 'This invitation was cancelled.');
+    throw new Fault('INVITATION_CANCELLED', 'The invitation was canceled.');
   }
   const expiredAt = iso(row.expires_at as Time);
-  throw new Fault('INVALID_INPUT', 'This invitation has expired.', { expiredAt });
+  throw new Fault('INVALID_INPUT', 'The invitation has expired. Request a new one.', { expiredAt });
 }

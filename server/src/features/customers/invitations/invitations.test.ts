@@ -6,7 +6,7 @@ import { operate } from '../../../runtime/operation/operate.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
 import { customers } from '../records/store.ts';
 import { invitationOperations } from './operations.ts';
-import { eraseInvitations } from './personal.ts';
+import { eraseInvitations } from './personal-data.ts';
 import { invitations } from './store.ts';
 
 const app = testApp();
@@ -40,11 +40,11 @@ const outcome = (answer: { status: number; body: { code?: string } }) => [
 
 const tenBytes = (text: string) => text.padEnd(20, '0');
 
-const STRANGER = '$friend@elsewhere.example';
-const inOneHour = () => new Date(app.world.now() + 3_600_000).toISOString();
+const EXTERNAL_UMA = '$friend@elsewhere.example';
+const inOneHour = () => new Date(app.effects.now() + 3_600_000).toISOString();
 
 describe('createInvitation', () => {
-  it('makes a code and a page', async () => {
+  it('creates a code and a link', async () => {
     const { umaAddress } = await inviter();
     const expiresAt = inOneHour();
     const body = { inviterUma: umaAddress.toUpperCase(), firstName: 'Bob <3', expiresAt };
@@ -52,7 +52,7 @@ describe('createInvitation', () => {
     expect(invitation.code).toMatch(/^[0-9a-f]{20}$/);
     expect(invitation).toEqual({
       code: invitation.code,
-      createdAt: new Date(app.world.now()).toISOString(),
+      createdAt: new Date(app.effects.now()).toISOString(),
       url: `http://127.0.0.1/i/${invitation.code}`,
       expiresAt,
       inviterUma: umaAddress,
@@ -62,7 +62,7 @@ describe('createInvitation', () => {
     expect((await show(invitation.code)).body).toEqual(invitation);
   });
 
-  it("means an amount in the inviter's first currency", async () => {
+  it("uses the inviter's first currency for the amount", async () => {
     const { umaAddress } = await inviter(app.platform, { currencies: ['EUR', 'USD'] });
     const invitation = ok(await invite({ inviterUma: umaAddress, amountToSend: 12_50 }), 201);
     expect(invitation.amountToSend).toEqual({
@@ -72,13 +72,13 @@ describe('createInvitation', () => {
     expect(invitation).not.toHaveProperty('expiresAt');
   });
 
-  it('names every bad field at once', async () => {
+  it('reports all invalid fields at once', async () => {
     const bad = { inviterUma: '', firstName: 'x'.repeat(101), amountToSend: 0, expiresAt: 'soon' };
-    const refused = await invite(bad);
-    expect(outcome(refused)).toEqual([400, 'INVALID_INPUT']);
-    expect(fieldsOf(refused)).toEqual(['amountToSend', 'expiresAt', 'firstName', 'inviterUma']);
-    const expiresAt = new Date(app.world.now()).toISOString();
-    const late = await invite({ inviterUma: '$nobody@nowhere.example', expiresAt });
+    const rejected = await invite(bad);
+    expect(outcome(rejected)).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(rejected)).toEqual(['amountToSend', 'expiresAt', 'firstName', 'inviterUma']);
+    const expiresAt = new Date(app.effects.now()).toISOString();
+    const late = await invite({ inviterUma: '$unknown@elsewhere.example', expiresAt });
     expect(outcome(late)).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(late)).toEqual(['expiresAt', 'inviterUma']);
     const { umaAddress } = await inviter();
@@ -86,50 +86,52 @@ describe('createInvitation', () => {
     expect(fieldsOf(await invite({}))).toEqual(['inviterUma']);
   });
 
-  it('wants a living customer of the platform to invite', async () => {
+  it('rejects inviters that are deleted or of another platform', async () => {
     const [foreign, gone] = [await inviter(app.other), await inviter()];
     await app.call('DELETE', `/customers/${gone.id}`);
     for (const inviterUma of [foreign.umaAddress, gone.umaAddress, '$a@b.example', 'x']) {
-      const refused = await invite({ inviterUma });
-      expect(outcome(refused)).toEqual([400, 'INVALID_UMA_ADDRESS']);
-      expect(fieldsOf(refused)).toEqual(['inviterUma']);
+      const rejected = await invite({ inviterUma });
+      expect(outcome(rejected)).toEqual([400, 'INVALID_UMA_ADDRESS']);
+      expect(fieldsOf(rejected)).toEqual(['inviterUma']);
     }
   });
 
-  it('is refused where the operator has switched it off', async () => {
+  it('is rejected if invitations are disabled for the platform', async () => {
     const as = await app.newPlatform('Alone');
     const open = await made({}, as);
     await app.runtime.db.query('update platforms set invitations = false where id = $1', [as.id]);
     const { umaAddress } = await inviter(as);
-    const refused = await invite({ inviterUma: umaAddress }, as);
-    expect(outcome(refused)).toEqual([400, 'INVITATIONS_NOT_CONFIGURED']);
-    expect((await claim(open.code, STRANGER, app.other)).status).toBe(200);
+    const rejected = await invite({ inviterUma: umaAddress }, as);
+    expect(outcome(rejected)).toEqual([400, 'INVITATIONS_NOT_CONFIGURED']);
+    expect((await claim(open.code, EXTERNAL_UMA, app.other)).status).toBe(200);
   });
 
-  it('draws again what was drawn before, also when two draw at once', async () => {
+  it('generates a new code on a collision, also of concurrent requests', async () => {
     const { umaAddress } = await inviter();
     const [operation] = invitationOperations({ origin: () => 'http://here' });
-    const draws = (...codes: string[]) => {
-      const world = {
-        ...app.world,
+    const generate = (...codes: string[]) => {
+      const effects = {
+        ...app.effects,
         random: (bytes: number) =>
-          bytes === 10 ? Buffer.from(codes.shift() ?? 'none', 'hex') : app.world.random(bytes),
+          bytes === 10 ? Buffer.from(codes.shift() ?? 'none', 'hex') : app.effects.random(bytes),
       };
       const caller = systemCaller(app.platform.id, 'sandbox');
       const input = { params: {}, query: {}, headers: {}, body: { inviterUma: umaAddress } };
-      return operate({ ...app.runtime, world }, caller, async (ctx) => operation?.run(ctx, input));
+      return operate({ ...app.runtime, effects }, caller, async (ctx) =>
+        operation?.run(ctx, input),
+      );
     };
-    expect(await draws(tenBytes('0badc0de'))).toMatchObject({
+    expect(await generate(tenBytes('0badc0de'))).toMatchObject({
       body: { code: tenBytes('0badc0de') },
     });
     expect(
-      await draws(tenBytes('0badc0de'), tenBytes('0badc0de'), tenBytes('12345678')),
+      await generate(tenBytes('0badc0de'), tenBytes('0badc0de'), tenBytes('12345678')),
     ).toMatchObject({
       body: { code: tenBytes('12345678') },
     });
     const both = await Promise.all([
-      draws(tenBytes('aaaa0000'), tenBytes('aaaa0001')),
-      draws(tenBytes('aaaa0000'), tenBytes('aaaa0002')),
+      generate(tenBytes('aaaa0000'), tenBytes('aaaa0001')),
+      generate(tenBytes('aaaa0000'), tenBytes('aaaa0002')),
     ]);
     const codes = both.map((each) => (each as { body: { code: string } }).body.code);
     expect(new Set(codes).size).toBe(2);
@@ -138,10 +140,14 @@ describe('createInvitation', () => {
 });
 
 describe('getInvitation', () => {
-  it('answers whoever knows the code, within one environment', async () => {
+  it('returns the invitation by its code within one environment', async () => {
     const invitation = await made();
     expect((await show(invitation.code, app.other)).body).toEqual(invitation);
-    const calls = [show, (code: string, as?: TestPlatform) => claim(code, STRANGER, as), cancel];
+    const calls = [
+      show,
+      (code: string, as?: TestPlatform) => claim(code, EXTERNAL_UMA, as),
+      cancel,
+    ];
     for (const call of calls) {
       const hidden = await call(invitation.code, app.production);
       expect(outcome(hidden)).toEqual([404, 'INVITATION_NOT_FOUND']);
@@ -155,21 +161,24 @@ describe('getInvitation', () => {
     expect((await show(real.code, app.production)).body).toEqual(real);
   });
 
-  it('calls a pending one expired once its time is over', async () => {
+  it('reports EXPIRED after the expiry time', async () => {
     const invitation = await made({ expiresAt: inOneHour() });
     await app.advance(3_600_000 - 1);
     expect((await show(invitation.code)).body.status).toBe('PENDING');
     await app.advance(1);
     expect((await show(invitation.code)).body.status).toBe('EXPIRED');
-    for (const refused of [await claim(invitation.code, STRANGER), await cancel(invitation.code)]) {
-      expect(outcome(refused)).toEqual([400, 'INVALID_INPUT']);
-      expect(refused.body.details).toEqual({ expiredAt: invitation.expiresAt });
+    for (const rejected of [
+      await claim(invitation.code, EXTERNAL_UMA),
+      await cancel(invitation.code),
+    ]) {
+      expect(outcome(rejected)).toEqual([400, 'INVALID_INPUT']);
+      expect(rejected.body.details).toEqual({ expiredAt: invitation.expiresAt });
     }
   });
 });
 
 describe('a code of an older version', () => {
-  it('works as before', async () => {
+  it('is supported', async () => {
     const { code } = await made({ firstName: 'Bob' });
     const old = 'c0ffee42';
     await app.operate(async (ctx) => {
@@ -179,12 +188,12 @@ describe('a code of an older version', () => {
     expect((await show(old)).body).toMatchObject({ code: old, status: 'PENDING' });
     const page = await app.app.server.inject(`/i/${old}`);
     expect([page.statusCode, page.body]).toEqual([200, expect.stringContaining(`>${old}</span>`)]);
-    expect(ok(await claim(old, STRANGER), 200)).toMatchObject({ code: old, status: 'CLAIMED' });
+    expect(ok(await claim(old, EXTERNAL_UMA), 200)).toMatchObject({ code: old, status: 'CLAIMED' });
   });
 });
 
 describe('claimInvitation', () => {
-  it('is told to the platform that made it, whoever claims', async () => {
+  it('emits the event to the creating platform for any claimant', async () => {
     const invitation = await made({ firstName: 'Bob', amountToSend: 5_00, expiresAt: inOneHour() });
     const invitee = await inviter(app.other);
     await app.advance(1_000);
@@ -193,23 +202,23 @@ describe('claimInvitation', () => {
       ...invitation,
       status: 'CLAIMED',
       inviteeUma: invitee.umaAddress,
-      claimedAt: new Date(app.world.now()).toISOString(),
+      claimedAt: new Date(app.effects.now()).toISOString(),
     });
     await app.settle();
-    const told = (await app.events()).filter((each) => each.subject === invitation.code);
-    expect(told.map(({ type, platformId, data }) => ({ type, platformId, data }))).toEqual([
+    const events = (await app.events()).filter((each) => each.subject === invitation.code);
+    expect(events.map(({ type, platformId, data }) => ({ type, platformId, data }))).toEqual([
       { type: 'INVITATION.CLAIMED', platformId: app.platform.id, data: claimed },
     ]);
     await app.advance(3_600_000);
     expect((await show(invitation.code)).body).toEqual(claimed);
-    expect(outcome(await claim(invitation.code, STRANGER))).toEqual([
+    expect(outcome(await claim(invitation.code, EXTERNAL_UMA))).toEqual([
       400,
       'INVITATION_ALREADY_CLAIMED',
     ]);
     expect(outcome(await cancel(invitation.code))).toEqual([400, 'INVITATION_ALREADY_CLAIMED']);
   });
 
-  it('is won by one of many', async () => {
+  it('succeeds for one of several concurrent claims', async () => {
     const invitation = await made();
     const answers = await Promise.all(
       Array.from({ length: 6 }, (_, at) =>
@@ -223,11 +232,11 @@ describe('claimInvitation', () => {
     }
     expect((await show(invitation.code)).body).toEqual(won[0]?.body);
     await app.settle();
-    const told = (await app.events()).filter((each) => each.subject === invitation.code);
-    expect(told).toHaveLength(1);
+    const events = (await app.events()).filter((each) => each.subject === invitation.code);
+    expect(events).toHaveLength(1);
   });
 
-  it('is not made for a customer who is deleted at that moment', async () => {
+  it('is rejected for an invitee that is deleted concurrently', async () => {
     const invitation = await made();
     const friend = await inviter();
     const claims = invitationOperations({ origin: () => 'http://here' }).find(
@@ -246,67 +255,67 @@ describe('claimInvitation', () => {
     expect((await show(invitation.code)).body.status).toBe('PENDING');
   });
 
-  it.each([undefined, null, 7, ''])('refuses %j as an address', async (inviteeUma) => {
-    const refused = await claim((await made()).code, inviteeUma);
-    expect(outcome(refused)).toEqual([400, 'INVALID_INPUT']);
-    expect(fieldsOf(refused)).toEqual(['inviteeUma']);
+  it.each([undefined, null, 7, ''])('rejects the address %j', async (inviteeUma) => {
+    const rejected = await claim((await made()).code, inviteeUma);
+    expect(outcome(rejected)).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(rejected)).toEqual(['inviteeUma']);
   });
 
-  it('refuses what is no address, and addresses that are not the caller to speak for', async () => {
+  it('rejects malformed addresses and those of other platforms', async () => {
     const invitation = await made();
     const theirs = await inviter(app.other);
     const gone = await inviter();
     await app.call('DELETE', `/customers/${gone.id}`);
-    const nobody = `$nobody@${theirs.umaAddress.split('@')[1]}`;
+    const unassigned = `$unassigned@${theirs.umaAddress.split('@')[1]}`;
     const bad = ['friend@x', '$friend', '$fr iend@x.example', theirs.umaAddress, gone.umaAddress];
-    for (const inviteeUma of [...bad, nobody]) {
-      const refused = await claim(invitation.code, inviteeUma);
-      expect([inviteeUma, ...outcome(refused)]).toEqual([inviteeUma, 400, 'INVALID_UMA_ADDRESS']);
-      expect(fieldsOf(refused)).toEqual(['inviteeUma']);
+    for (const inviteeUma of [...bad, unassigned]) {
+      const rejected = await claim(invitation.code, inviteeUma);
+      expect([inviteeUma, ...outcome(rejected)]).toEqual([inviteeUma, 400, 'INVALID_UMA_ADDRESS']);
+      expect(fieldsOf(rejected)).toEqual(['inviteeUma']);
     }
     expect((await show(invitation.code)).body).toEqual(invitation);
   });
 
-  it('is not for the inviter', async () => {
+  it('rejects the inviter as invitee', async () => {
     const invitation = await made();
-    const refused = await claim(invitation.code, invitation.inviterUma.toUpperCase());
-    expect(outcome(refused)).toEqual([400, 'INVALID_INPUT']);
-    expect(fieldsOf(refused)).toEqual(['inviteeUma']);
+    const rejected = await claim(invitation.code, invitation.inviterUma.toUpperCase());
+    expect(outcome(rejected)).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(rejected)).toEqual(['inviteeUma']);
   });
 
-  it('moves no money', async () => {
+  it('creates no transaction', async () => {
     const invitation = await made({ amountToSend: 5_00 });
     const count = 'select count(*)::int4 as n from transactions';
     const before = await app.runtime.db.query(count, []);
-    await claim(invitation.code, STRANGER);
+    await claim(invitation.code, EXTERNAL_UMA);
     await app.settle();
     expect(await app.runtime.db.query(count, [])).toEqual(before);
   });
 });
 
 describe('cancelInvitation', () => {
-  it('ends what is pending, once', async () => {
+  it('cancels a pending invitation once', async () => {
     const invitation = await made();
     expect(ok(await cancel(invitation.code), 200)).toEqual({ ...invitation, status: 'CANCELLED' });
     expect(outcome(await cancel(invitation.code))).toEqual([400, 'INVITATION_CANCELLED']);
-    const late = await claim(invitation.code, STRANGER, app.other);
+    const late = await claim(invitation.code, EXTERNAL_UMA, app.other);
     expect(outcome(late)).toEqual([400, 'INVITATION_CANCELLED']);
     await app.settle();
-    const told = (await app.events()).filter((each) => each.subject === invitation.code);
-    expect(told).toEqual([]);
+    const events = (await app.events()).filter((each) => each.subject === invitation.code);
+    expect(events).toEqual([]);
   });
 
-  it('is for the platform that made it', async () => {
+  it('is restricted to the creating platform', async () => {
     const invitation = await made();
     expect(outcome(await cancel(invitation.code, app.other))).toEqual([403, 'FORBIDDEN']);
     expect((await show(invitation.code)).body.status).toBe('PENDING');
   });
 
-  it('and a claim at the same time end it one way', async () => {
+  it('resolves a concurrent claim to one result', async () => {
     const invitation = await made();
     const [cancelled, claimed] = await Promise.all([
       cancel(invitation.code),
-      claim(invitation.code, STRANGER, app.other),
+      claim(invitation.code, EXTERNAL_UMA, app.other),
     ]);
     expect([cancelled.status, claimed.status].sort()).toEqual([200, 400]);
     const winner = cancelled.status === 200 ? cancelled : claimed;
@@ -314,7 +323,7 @@ describe('cancelInvitation', () => {
   });
 });
 
-describe('what invitations know of a customer', () => {
+describe('personal data in invitations', () => {
   const sentBy = (customer_id: string) =>
     app.runtime.db.find(invitations, { customer_id }, { limit: 10_000 });
 
@@ -334,7 +343,7 @@ describe('what invitations know of a customer', () => {
     expect(rows.map((each) => each.first_name)).toEqual([null, null]);
   });
 
-  it('is erased however many they sent', async () => {
+  it('is erased in any number of invitations', async () => {
     const sender = await inviter();
     const { code } = ok(await invite({ inviterUma: sender.umaAddress, firstName: 'Bob' }), 201);
     const [row] = await sentBy(sender.id);
@@ -350,10 +359,10 @@ describe('what invitations know of a customer', () => {
     expect((await show(code)).body.status).toBe('CANCELLED');
   });
 
-  it('is not told of an inviter who was erased meanwhile: it could not be sealed', async () => {
+  it('is not emitted after the erasure of the inviter', async () => {
     const { umaAddress, id } = await inviter();
     const { code } = ok(await invite({ inviterUma: umaAddress }), 201);
-    ok(await claim(code, STRANGER), 200);
+    ok(await claim(code, EXTERNAL_UMA), 200);
     await app.runtime.db.query(
       'update customers set data_key = null, personal = null, version = version + 1 where id = $1',
       [id],
@@ -362,9 +371,9 @@ describe('what invitations know of a customer', () => {
     expect((await app.events()).filter((each) => each.subject === code)).toEqual([]);
   });
 
-  it('is sealed in the event', async () => {
+  it('is encrypted in the event', async () => {
     const invitation = await made({ firstName: 'Roberta' });
-    await claim(invitation.code, STRANGER);
+    await claim(invitation.code, EXTERNAL_UMA);
     await app.worker.runDue();
     const [event] = await app.runtime.db.query(
       'select data, sealed_for from events where subject = $1',

@@ -1,5 +1,5 @@
-// Telling the platform that made an invitation of its claim, which another platform's request may have
-// been. The event is sealed under the inviter's key, because it names people.
+// Emits the claim event to the platform that created the invitation, because another platform can claim it.
+// The event contains personal data and is encrypted with the data key of the inviter.
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
@@ -14,7 +14,7 @@ export const NOTIFY_CLAIMED = defineJob(
   Type.Object({ code: Type.String(), platformId: Type.String() }),
 );
 
-/** Handlers of the jobs about invitations; list them where the worker is built. */
+/** Job handlers of this feature. */
 export const invitationJobs = ({ origin }: { origin: () => string }): JobHandler[] => [
   jobHandler(NOTIFY_CLAIMED, {
     run: async (runtime, job) => {
@@ -27,7 +27,7 @@ export const invitationJobs = ({ origin }: { origin: () => string }): JobHandler
           const row = await ctx.read(invitations, code);
           const inviter = row && (await readCustomer(ctx, row.customer_id));
           const key = inviter && dataKeyOf(inviter);
-          // Of an inviter who was erased meanwhile nothing is told: it could not be sealed any more.
+          // No event after the erasure of the inviter: without a data key it cannot be encrypted.
           if (!row || !key) return;
           requireCustomer(ctx, inviter);
           const view = presentInvitation(row, ctx.now, origin());

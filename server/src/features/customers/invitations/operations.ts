@@ -1,6 +1,6 @@
-// Making, showing, claiming and cancelling invitations. A code is known to whoever was told it, so another
-// platform of the same environment may look at an invitation and claim it; sandbox and production know
-// nothing of each other. The platform that made it is told by a job, because it is not the one that asks.
+// Operations on invitations: create, get, claim and cancel. The code is the credential: other platforms of
+// the same environment can read and claim an invitation; sandbox and production are separate. A job emits
+// the event to the creating platform, because another platform can be the caller.
 
 import type { Static } from '@sinclair/typebox';
 import { type UmaAddress, umaAddresses } from '../../../catalog/rails/uma-address.ts';
@@ -9,32 +9,32 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { ownPlatform, platformOfUmaDomain } from '../../tenancy/platform/index.ts';
 import { type CustomerRow, findCustomers, requireCustomer } from '../records/index.ts';
-import { type Complaint, customerView, refuse } from '../registration/index.ts';
+import { customerView, rejectViolations, type Violation } from '../registration/index.ts';
 import { cancelInvitation, claimInvitation, createInvitation, getInvitation } from './contract.ts';
-import { type InvitationView, isCode, presentInvitation, refuseEnded } from './invitation.ts';
+import { assertPending, type InvitationView, isCode, presentInvitation } from './invitation.ts';
 import { NOTIFY_CLAIMED } from './jobs.ts';
 import { invitationStates } from './states.ts';
 import { type InvitationRow, invitations } from './store.ts';
 
 interface InvitationParts {
-  /** What links to pages of this server begin with. */
+  /** Origin of links to hosted pages. */
   origin: () => string;
 }
 
 type CreateBody = Static<(typeof createInvitation)['body']>;
 
-/** 80 bits, so that no code is found by trying. */
+/** 80 bits, so that codes cannot be guessed. */
 const CODE_BYTES = 10;
 
-/** A code that no invitation has. */
-async function drawCode(ctx: Ctx): Promise<string> {
+/** Generates an unused code. */
+async function generateCode(ctx: Ctx): Promise<string> {
   for (;;) {
-    const code = Buffer.from(ctx.world.random(CODE_BYTES)).toString('hex');
+    const code = Buffer.from(ctx.effects.random(CODE_BYTES)).toString('hex');
     if (!(await ctx.read(invitations, code))) return code;
   }
 }
 
-/** The living customer of the calling platform with this address. */
+/** Customer of the calling platform with this UMA address, not deleted. */
 async function inviterOf(ctx: Ctx, address: string): Promise<CustomerRow | undefined> {
   const [row] = await findCustomers(ctx.db, {
     uma_address: address,
@@ -44,30 +44,30 @@ async function inviterOf(ctx: Ctx, address: string): Promise<CustomerRow | undef
   return row;
 }
 
-/** The customer who invites. Throws everything that stands against the invitation. */
-async function checked(ctx: Ctx, body: CreateBody): Promise<CustomerRow> {
-  const complaints: Complaint[] = [];
+/** Validates the request and returns the inviter. */
+async function validateInviter(ctx: Ctx, body: CreateBody): Promise<CustomerRow> {
+  const violations: Violation[] = [];
   const inviter = await inviterOf(ctx, String(body.inviterUma).toLowerCase());
   if (!inviter) {
-    const message = 'is not the UMA address of a customer of this platform';
-    complaints.push({ field: 'inviterUma', message, code: 'INVALID_UMA_ADDRESS' });
+    const message = 'must be the UMA address of a customer of the platform';
+    violations.push({ field: 'inviterUma', message, code: 'INVALID_UMA_ADDRESS' });
   }
   if (body.expiresAt !== undefined && Date.parse(body.expiresAt) <= ctx.now) {
-    complaints.push({
+    violations.push({
       field: 'expiresAt',
       message: 'must be in the future',
       code: 'INVALID_INPUT',
     });
   }
-  refuse(complaints);
+  rejectViolations(violations);
   return inviter as CustomerRow;
 }
 
-/** The first currency that the API shows of the customer. */
+/** First currency of the customer in the API resource. */
 async function firstCurrency(ctx: Ctx, inviter: CustomerRow): Promise<string> {
   const [currency] = (await customerView(ctx, inviter)).currencies;
   if (currency === undefined) {
-    throw invalidField('amountToSend', 'the inviter has no currency to send in');
+    throw invalidField('amountToSend', 'the inviter has no currency to send');
   }
   return currency;
 }
@@ -75,15 +75,15 @@ async function firstCurrency(ctx: Ctx, inviter: CustomerRow): Promise<string> {
 async function create(ctx: Ctx, body: CreateBody): Promise<InvitationRow> {
   const platform = await ownPlatform(ctx);
   if (!platform.invitations) {
-    const reason = 'The operator has switched invitations off for this platform.';
+    const reason = 'Invitations are disabled for this platform. The operator can enable them.';
     throw new Fault('INVITATIONS_NOT_CONFIGURED', reason);
   }
-  const inviter = await checked(ctx, body);
+  const inviter = await validateInviter(ctx, body);
   const { amountToSend, expiresAt } = body;
   const currency = amountToSend === undefined ? null : await firstCurrency(ctx, inviter);
   requireCustomer(ctx, inviter);
   return ctx.insert(invitations, {
-    id: await drawCode(ctx),
+    id: await generateCode(ctx),
     platform_id: platform.id,
     environment: platform.environment,
     customer_id: inviter.id,
@@ -102,14 +102,14 @@ async function create(ctx: Ctx, body: CreateBody): Promise<InvitationRow> {
 async function invitationOf(ctx: Ctx, code: string): Promise<InvitationRow> {
   const row = isCode(code) ? await ctx.read(invitations, code) : undefined;
   if (row?.environment !== ctx.caller.environment) {
-    throw new Fault('INVITATION_NOT_FOUND', 'No such invitation.');
+    throw new Fault('INVITATION_NOT_FOUND', 'Invitation not found.');
   }
   return row;
 }
 
 /**
- * The customer behind an address. Throws unless the caller may claim for it: for anybody at a provider
- * elsewhere, and of the addresses that are given out here for those of its own customers.
+ * Customer with the address. Throws unless the caller can claim for it: any address of an external
+ * provider, and addresses of this server only for the caller's own customers.
  */
 async function inviteeOf(
   ctx: Ctx,
@@ -121,16 +121,16 @@ async function inviteeOf(
   ]);
   if (!customer && !platform) return undefined;
   if (customer?.platform_id === ctx.caller.platformId && !customer.deleted_at) return customer;
-  const message = 'is not the UMA address of a customer of this platform';
+  const message = 'must be the UMA address of a customer of the platform';
   throw invalidField('inviteeUma', message, 'INVALID_UMA_ADDRESS');
 }
 
 async function claim(ctx: Ctx, code: string, inviteeUma: string): Promise<InvitationRow> {
   const row = await invitationOf(ctx, code);
   const invitee = umaAddresses({ inviteeUma }).inviteeUma;
-  refuseEnded(row, ctx.now);
+  assertPending(row, ctx.now);
   if (!invitee || invitee.address === row.inviter_uma) {
-    throw invalidField('inviteeUma', 'nobody can accept an invitation of their own');
+    throw invalidField('inviteeUma', 'must not be the inviter');
   }
   const customer = await inviteeOf(ctx, invitee);
   if (customer) requireCustomer(ctx, customer);
@@ -148,9 +148,9 @@ async function claim(ctx: Ctx, code: string, inviteeUma: string): Promise<Invita
 async function cancel(ctx: Ctx, code: string): Promise<InvitationRow> {
   const row = await invitationOf(ctx, code);
   if (row.platform_id !== ctx.caller.platformId) {
-    throw new Fault('FORBIDDEN', 'Only the platform that made an invitation may cancel it.');
+    throw new Fault('FORBIDDEN', 'Only the platform that created an invitation can cancel it.');
   }
-  refuseEnded(row, ctx.now);
+  assertPending(row, ctx.now);
   return ctx.update(invitations, row, {
     status: invitationStates.next(row.status, 'cancel'),
     updated_at: ctx.now,

@@ -18,8 +18,8 @@ const open = (code: string, method: 'GET' | 'POST' = 'GET', on = app) =>
 const PERSONAL = ['Lovelace', 'ada@example.com', '1 Main St', '1990'];
 
 describe('the page of an invitation', () => {
-  it('says who invites, what awaits and where to go', async () => {
-    const expiresAt = new Date(app.world.now() + 3_600_000).toISOString();
+  it('shows the inviter, the amount and the providers', async () => {
+    const expiresAt = new Date(app.effects.now() + 3_600_000).toISOString();
     const invitation = await made({ firstName: '<b>Bob</b>', amountToSend: 1_250_00, expiresAt });
     const { pathname } = new URL(invitation.url);
     expect(pathname).toBe(`/i/${invitation.code}`);
@@ -35,7 +35,7 @@ describe('the page of an invitation', () => {
     ]) {
       expect(body).toContain(words);
     }
-    // Platforms may not deal with this one.
+    // Not allowed for platforms.
     expect(body).not.toContain('Blockvale');
     expect(body).not.toMatch(/<(script|button|form|a)\b/);
     for (const secret of PERSONAL) expect(body).not.toContain(secret);
@@ -46,22 +46,22 @@ describe('the page of an invitation', () => {
     });
   });
 
-  it('promises nothing where nothing was promised, and names nobody where nobody was named', async () => {
+  it('omits the amount, the name and the expiry if absent', async () => {
     const { body } = await open((await made()).code);
     expect(body).toContain('<h1>You are invited</h1>');
     expect(body).not.toContain('intend to send');
     expect(body).not.toContain('Valid until');
   });
 
-  it('names no sandbox provider in production', async () => {
+  it('lists no sandbox providers in production', async () => {
     const invitation = await made({}, app.production);
     const { statusCode, body } = await open(invitation.code);
     expect(statusCode).toBe(200);
     expect(body).not.toContain('.example');
   });
 
-  it('says how an invitation ended, and nothing of anybody', async () => {
-    const expiresAt = new Date(app.world.now() + 1_000).toISOString();
+  it('shows how an invitation ended without personal data', async () => {
+    const expiresAt = new Date(app.effects.now() + 1_000).toISOString();
     const more = { firstName: 'Bob', amountToSend: 5_00 };
     const [used, expired, withdrawn] = [
       await made(more),
@@ -86,7 +86,7 @@ describe('the page of an invitation', () => {
   });
 
   it.each(['00000000', 'x', '%00', 'ABCDEF01', 'e'.repeat(90)])(
-    'does not know %s',
+    'returns 404 for %s',
     async (code) => {
       const { statusCode, body } = await open(code);
       expect(statusCode).toBe(404);
@@ -94,7 +94,7 @@ describe('the page of an invitation', () => {
     },
   );
 
-  it('changes nothing when something is sent to it', async () => {
+  it('ignores POST requests', async () => {
     const invitation = await made();
     const sent = await open(invitation.code, 'POST');
     expect(sent.body).toBe((await open(invitation.code)).body);
@@ -102,7 +102,7 @@ describe('the page of an invitation', () => {
     expect(shown.body).toEqual(invitation);
   });
 
-  it('slows down who tries codes, and nobody who opens what is there', async () => {
+  it('limits unknown codes but not valid ones', async () => {
     const inviter = await customer(limited);
     const body = { inviterUma: inviter.umaAddress };
     const { code } = ok(await limited.call('POST', '/invitations', body), 201);
@@ -113,12 +113,12 @@ describe('the page of an invitation', () => {
       expect((await open('00000000', 'GET', limited)).statusCode).toBe(404);
     }
     for (const tried of ['00000000', code]) {
-      const refused = await open(tried, 'GET', limited);
-      expect(refused.statusCode).toBe(429);
-      expect(refused.headers['retry-after']).toBe('1');
-      expect(refused.body).toContain('Too many attempts');
+      const rejected = await open(tried, 'GET', limited);
+      expect(rejected.statusCode).toBe(429);
+      expect(rejected.headers['retry-after']).toBe('1');
+      expect(rejected.body).toContain('Too many attempts');
     }
-    limited.world.set(limited.world.now() + 1_000);
+    limited.effects.set(limited.effects.now() + 1_000);
     expect((await open(code, 'GET', limited)).statusCode).toBe(200);
   });
 });

@@ -1,12 +1,11 @@
-// The page behind an invitation's link, for a person without an account: who invites, what is offered, and
-// where to get a UMA address. It shows what the platform wrote into the invitation and no other personal
-// data; an invitation that has ended shows none.
+// Hosted page of an invitation, for a person without an account: the inviter, the offered amount and where
+// to get a UMA address. It contains only data of the invitation, and none after the invitation has ended.
 
 import { formatMoney } from '../../../catalog/currencies/money-format.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
-import type { HostedPage, Labelled, PageContent } from '../../../kernel/contract/page.ts';
+import type { HostedPage, LabelledValue, PageContent } from '../../../kernel/contract/page.ts';
+import { iso, type Time } from '../../../kernel/effects.ts';
 import type { Mode } from '../../../kernel/mode.ts';
-import { iso, type Time } from '../../../kernel/world.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { brandOf } from '../../tenancy/config/index.ts';
 import { readPlatform } from '../../tenancy/platform/index.ts';
@@ -17,13 +16,13 @@ interface Parts {
   connectors(environment: Mode): Connectors;
 }
 
-const UNKNOWN: PageContent = {
+const NOT_FOUND: PageContent = {
   status: 404,
   title: 'Invitation not found',
   lines: ['Check that the link is complete, or request a new one from the person who sent it.'],
 };
 
-const OVER = {
+const ENDED = {
   CLAIMED: {
     status: 410,
     title: 'This invitation was already used',
@@ -41,14 +40,14 @@ const OVER = {
   },
 } as const;
 
-function offer({ amount, currency }: InvitationRow): Labelled[] {
+function offeredAmount({ amount, currency }: InvitationRow): LabelledValue[] {
   if (amount === null || currency === null) return [];
   return [{ label: 'Amount they intend to send', value: formatMoney({ amount, currency }) }];
 }
 
-const until = (time: Time) => `${iso(time).slice(0, 16).replace('T', ' ')} UTC`;
+const formatTime = (time: Time) => `${iso(time).slice(0, 16).replace('T', ' ')} UTC`;
 
-function open(row: InvitationRow, { uma }: Connectors): PageContent {
+function pendingPage(row: InvitationRow, { uma }: Connectors): PageContent {
   const providers = uma?.providers?.().filter((each) => each.allowed) ?? [];
   const name = row.first_name === null ? '' : `, ${row.first_name}`;
   return {
@@ -57,8 +56,10 @@ function open(row: InvitationRow, { uma }: Connectors): PageContent {
     lines: [`${row.inviter_uma} invites you to get a UMA address, to receive money directly.`],
     details: [
       { label: 'Your invitation code', value: row.id },
-      ...offer(row),
-      ...(row.expires_at === null ? [] : [{ label: 'Valid until', value: until(row.expires_at) }]),
+      ...offeredAmount(row),
+      ...(row.expires_at === null
+        ? []
+        : [{ label: 'Valid until', value: formatTime(row.expires_at) }]),
     ],
     notes: [
       {
@@ -81,17 +82,17 @@ function open(row: InvitationRow, { uma }: Connectors): PageContent {
   };
 }
 
-/** The page at `/i/<code>`. It has no button: an invitation is claimed by a provider. */
+/** Page at `/i/<code>`. It has no action: a provider claims the invitation. */
 export function invitationPage(runtime: Runtime, { connectors }: Parts): HostedPage {
   async function show(code: string): Promise<PageContent> {
     const row = isCode(code) ? await runtime.db.read(invitations, code) : undefined;
-    if (!row) return UNKNOWN;
+    if (!row) return NOT_FOUND;
     const platform = await readPlatform(runtime.db, row.platform_id);
     const brand = platform && brandOf(platform);
-    const status = statusOf(row, runtime.world.now());
+    const status = statusOf(row, runtime.effects.now());
     return status === 'PENDING'
-      ? { ...open(row, connectors(row.environment)), brand }
-      : { ...OVER[status], lines: [...OVER[status].lines], brand };
+      ? { ...pendingPage(row, connectors(row.environment)), brand }
+      : { ...ENDED[status], lines: [...ENDED[status].lines], brand };
   }
   return { path: INVITATION_PATH, show, press: show };
 }

@@ -1,11 +1,11 @@
-// The life of an invitation. EXPIRED is not in it: that is what a pending invitation is called once its time
-// is over, so nothing has to happen at that moment.
+// States of an invitation. EXPIRED is not stored: it is derived from the expiry time of a pending
+// invitation.
 import { stateTable } from '../../../kernel/states.ts';
 
 export type InvitationStatus = 'PENDING' | 'CLAIMED' | 'CANCELLED';
-type InvitationMove = 'claim' | 'cancel';
+type InvitationTransition = 'claim' | 'cancel';
 
-export const invitationStates = stateTable<InvitationStatus, InvitationMove>('Invitation', {
+export const invitationStates = stateTable<InvitationStatus, InvitationTransition>('Invitation', {
   PENDING: { claim: 'CLAIMED', cancel: 'CANCELLED' },
   CLAIMED: {},
   CANCELLED: {},

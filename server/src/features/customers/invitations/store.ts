@@ -1,29 +1,29 @@
-// An invitation: who invites whom, and how it ended. The id is its code.
+// Table of invitations. The id is the invitation code.
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import { type InvitationStatus, invitationStates } from './states.ts';
 
 export const invitations = table(
   'invitations',
   {
-    /** 20 hexadecimal digits that people pass on; 8 where an older version made it. */
+    /** Code of 20 hexadecimal digits; 8 digits if an older version created it. */
     id: col.text,
-    /** Whose customer invites. */
+    /** Platform of the inviter. */
     platform_id: col.text,
     environment: col.word<'sandbox' | 'production'>(),
-    /** Who invites. */
+    /** Customer that invites. */
     customer_id: col.text,
-    /** Who accepted, where it is a customer here. */
+    /** Invitee, if it is a customer of this server. */
     invitee_customer_id: col.text.null.mut,
     status: col.word<InvitationStatus>().mut,
-    /** UMA addresses in small letters. */
+    /** UMA addresses in lower case. */
     inviter_uma: col.text,
     invitee_uma: col.text.null.mut,
-    /** As the platform wrote it; null also once erased. */
+    /** As specified by the platform; null also after erasure. */
     first_name: col.text.null.mut,
-    /** Smallest units of `currency`; both or neither. */
+    /** Amount in the smallest unit of `currency`; both are set or neither. */
     amount: col.int8.null,
     currency: col.text.null,
-    /** Null: it does not end by itself. */
+    /** Null if the invitation does not expire. */
     expires_at: col.time.null,
     claimed_at: col.time.null.mut,
     created_at: col.time,
@@ -31,9 +31,9 @@ export const invitations = table(
     version: col.int4,
   },
   {
-    lives: [{ state: (row) => row.status, states: invitationStates }],
-    // Two that drew one code at once: the second draws again.
-    races: ['invitations_pkey'],
+    lifecycles: [{ state: (row) => row.status, states: invitationStates }],
+    // Two invitations with the same code: the second is run again with a new code.
+    contendedKeys: ['invitations_pkey'],
   },
 );
 

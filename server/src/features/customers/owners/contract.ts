@@ -1,4 +1,4 @@
-// The operations on persons who own or control a business.
+// Contract of the operations on beneficial owners.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { named, PageQuery, page } from '../../../kernel/schema.ts';
@@ -7,24 +7,28 @@ import {
   BeneficialOwnerCreateRequest,
   BeneficialOwnerUpdateRequest,
   ownerBodyErrors,
-  wholeOwnerErrors,
+  ownerErrors,
 } from '../profiles/index.ts';
 
 const TAG = 'KYC/KYB Verifications';
-const params = Type.Object({ beneficialOwnerId: Type.String({ description: 'Id of the owner.' }) });
+const params = Type.Object({
+  beneficialOwnerId: Type.String({ description: 'Identifier of the beneficial owner.' }),
+});
 
 export const createBeneficialOwner = operation({
   operationId: 'createBeneficialOwner',
   method: 'POST',
   path: '/beneficial-owners',
   tag: TAG,
-  summary: 'Name an owner of a business',
+  summary: 'Create a beneficial owner',
   description:
-    'Directors and officers are named here too. They are checked together with the business, and no ' +
-    'longer named or changed once its check is over.',
+    'Adds a beneficial owner, director, officer or control person to a business ' +
+    'customer. They are verified together with the business. Owners cannot be added or ' +
+    'changed after the verification of the business has ended. Upload their identity ' +
+    'documents with `uploadDocument`, then submit the business with `createVerification`.',
   permission: 'MANAGE',
   body: BeneficialOwnerCreateRequest,
-  bodyRules: wholeOwnerErrors,
+  bodyRules: ownerErrors,
   semanticValidation: true,
   replies: { 201: BeneficialOwner },
   errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED'],
@@ -36,11 +40,21 @@ export const listBeneficialOwners = operation({
   method: 'GET',
   path: '/beneficial-owners',
   tag: TAG,
-  summary: 'List the owners of a business',
-  description: 'Newest first; none of a customer that is not known.',
+  summary: 'List beneficial owners',
+  description:
+    'Returns the beneficial owners of a business customer, newest first. The list is ' +
+    'empty for an unknown customer.',
   permission: 'VIEW',
-  query: Type.Object({ customerId: Type.String({ description: 'The business.' }), ...PageQuery }),
-  replies: { 200: named('BeneficialOwnerListResponse', page(BeneficialOwner)) },
+  query: Type.Object({
+    customerId: Type.String({ description: 'Identifier of the business customer.' }),
+    ...PageQuery,
+  }),
+  replies: {
+    200: named(
+      'BeneficialOwnerListResponse',
+      page(BeneficialOwner, { description: 'A page of beneficial owners.' }),
+    ),
+  },
   errors: [],
 });
 
@@ -49,7 +63,9 @@ export const getBeneficialOwner = operation({
   method: 'GET',
   path: '/beneficial-owners/{beneficialOwnerId}',
   tag: TAG,
-  summary: 'Show an owner of a business',
+  summary: 'Get a beneficial owner',
+  description:
+    'Returns one beneficial owner of a business customer with the status of the verification.',
   permission: 'VIEW',
   params,
   replies: { 200: BeneficialOwner },
@@ -62,10 +78,12 @@ export const updateBeneficialOwner = operation({
   method: 'PATCH',
   path: '/beneficial-owners/{beneficialOwnerId}',
   tag: TAG,
-  summary: 'Change an owner of a business',
+  summary: 'Update a beneficial owner',
   description:
-    'Changes what the body names. `personalInfo` changes field by field, null empties an optional ' +
-    'one; a new `idType` needs its `identifier` with it.',
+    'Changes the fields that the request contains. `personalInfo` is merged field by ' +
+    'field, and null clears an optional field; a new `idType` requires its `identifier`. ' +
+    'After a change that resolves verification errors, submit the business again with ' +
+    '`createVerification`.',
   permission: 'MANAGE',
   params,
   body: BeneficialOwnerUpdateRequest,

@@ -1,11 +1,11 @@
-// Persons who own or control a business, as other features use them.
+// Public interface of beneficial owners.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { ownerOperations } from './operations.ts';
 import { ownerPersonalData } from './personal-data.ts';
 
 export { createBeneficialOwner, updateBeneficialOwner } from './contract.ts';
 export { addOwner, changeOwner } from './operations.ts';
-export { moveOwner, type OwnerRow, ownerPersonal, presentOwner } from './owners.ts';
+export { type OwnerRow, ownerPersonal, presentOwner, transitionOwner } from './owners.ts';
 export { ownerOf, ownersOf, ownersOfAll, readOwner, requireOwner } from './reads.ts';
 
 /** What this feature adds to a server. */

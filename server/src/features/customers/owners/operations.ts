@@ -1,11 +1,10 @@
-// Naming those who own or control a business, and changing what is known of them. Every such act leans on
-// the row of the business, so that none comes after the end of its check; one that is about shares also
-// touches that row, without changing anything in it: so two requests that together would hand out more than
-// the whole of a business meet there.
+// Creates and updates beneficial owners. Every change requires that the business is unchanged since it was
+// read, so that none commits after the end of its verification. Changes of shares also update the version
+// of the business, which serializes them: concurrent requests cannot exceed 100 percent in total.
 
 import type { Static } from '@sinclair/typebox';
+import { iso } from '../../../kernel/effects.ts';
 import { Fault, type FieldError, invalid, invalidField } from '../../../kernel/fault.ts';
-import { iso } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import type { DataKey } from '../../../runtime/security/vault.ts';
@@ -15,7 +14,7 @@ import {
   type BeneficialOwnerUpdateRequest,
   checkDigitErrors,
   type OwnerPersonal,
-  wholeOwnerErrors,
+  ownerErrors,
 } from '../profiles/index.ts';
 import {
   type CustomerRow,
@@ -45,18 +44,18 @@ type NewOwner = Static<typeof BeneficialOwnerCreateRequest>;
 type OwnerChange = Static<typeof BeneficialOwnerUpdateRequest>;
 type InfoChange = NonNullable<OwnerChange['personalInfo']>;
 
-/** Every reply about a business shows all of its owners. */
-const MOST_OWNERS = 100;
-const WHOLE = 100;
+/** Every reply about a business contains all of its owners. */
+const MAX_OWNERS = 100;
+const MAX_TOTAL_SHARE = 100;
 
-const INFO = [
+const PERSONAL_INFO_FIELDS = [
   ...['firstName', 'middleName', 'lastName', 'birthDate', 'nationality', 'email', 'phoneNumber'],
   ...['address', 'idType', 'identifier', 'countryOfIssuance'],
 ] as const;
-const ADDRESS = ['line1', 'line2', 'city', 'state', 'postalCode', 'country'] as const;
+const ADDRESS_FIELDS = ['line1', 'line2', 'city', 'state', 'postalCode', 'country'] as const;
 
-/** The fields of `names` that are there; whatever else came along is left behind. */
-const only = (of: object, names: readonly string[]): Record<string, unknown> =>
+/** Picks the fields of `names` that have a value. */
+const pick = (of: object, names: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(
     names.flatMap((name) => {
       const value = (of as Record<string, unknown>)[name];
@@ -64,15 +63,18 @@ const only = (of: object, names: readonly string[]): Record<string, unknown> =>
     }),
   );
 
-/** A person with the fields we know, in one order; SSN, ITIN and EIN are issued by the US. */
+/** Copies the known fields in a fixed order. SSN, ITIN and EIN are issued by the US. */
 function personOf(info: object): OwnerPersonal {
-  const known = only(info, INFO) as OwnerPersonal;
-  const person = { ...known, address: only(known.address, ADDRESS) as OwnerPersonal['address'] };
+  const known = pick(info, PERSONAL_INFO_FIELDS) as OwnerPersonal;
+  const person = {
+    ...known,
+    address: pick(known.address, ADDRESS_FIELDS) as OwnerPersonal['address'],
+  };
   if (person.idType && person.idType !== 'NON_US_TAX_ID') person.countryOfIssuance ??= 'US';
   return person;
 }
 
-/** The person after a change: another type of number has another issuer, no type has no number. */
+/** Personal data after an update. A new type of number clears the issuer; no type clears the number. */
 function personAfter(was: OwnerPersonal, change: InfoChange): OwnerPersonal {
   const isNewType = change.idType !== undefined && change.idType !== was.idType;
   return personOf({
@@ -83,14 +85,14 @@ function personAfter(was: OwnerPersonal, change: InfoChange): OwnerPersonal {
   });
 }
 
-/** The values that an owner is found by. */
-const searchable = ({ email, phoneNumber: phone, identifier }: OwnerPersonal) => ({
+/** Values of the search digests. */
+const searchValues = ({ email, phoneNumber: phone, identifier }: OwnerPersonal) => ({
   email,
   phone,
   identifier,
 });
 
-interface Wanted {
+interface OwnerCandidate {
   roles: readonly OwnerRole[];
   share: number;
   person: OwnerPersonal;
@@ -98,95 +100,102 @@ interface Wanted {
 
 const isUbo = (roles: readonly OwnerRole[]) => roles.includes('UBO');
 
-function shareErrors(wanted: Wanted, others: readonly OwnerRow[]): FieldError[] {
-  if (!isUbo(wanted.roles)) return [];
+function shareErrors(candidate: OwnerCandidate, others: readonly OwnerRow[]): FieldError[] {
+  if (!isUbo(candidate.roles)) return [];
   const taken = others
     .filter((each) => isUbo(each.roles))
     .reduce((sum, { share }) => sum + share, 0);
-  if (taken + wanted.share <= WHOLE) return [];
-  const message = `is more than the ${WHOLE - taken} percent that the other UBOs leave`;
+  if (taken + candidate.share <= MAX_TOTAL_SHARE) return [];
+  const message = `must not exceed ${MAX_TOTAL_SHARE - taken}, the percentage that other UBOs do not hold`;
   return [{ field: 'ownershipPercentage', message }];
 }
 
-const NUMBER = ['idType', 'identifier', 'countryOfIssuance'] as const;
+const IDENTIFIER_FIELDS = ['idType', 'identifier', 'countryOfIssuance'] as const;
 
-/** Everything wrong with a person; a number that `change` does not name was accepted as it is. */
+/** Errors of the personal data. A stored number that `change` does not touch is not validated again. */
 function personErrors(ctx: Ctx, person: OwnerPersonal, change: InfoChange | undefined) {
-  const errors = wholeOwnerErrors({ personalInfo: person });
+  const errors = ownerErrors({ personalInfo: person });
   if (ctx.caller.environment === 'production') {
     errors.push(...checkDigitErrors(person, 'personalInfo.'));
   }
-  const isKept = change && person.identifier && NUMBER.every((name) => change[name] === undefined);
+  const isKept =
+    change && person.identifier && IDENTIFIER_FIELDS.every((name) => change[name] === undefined);
   if (!isKept) return errors;
-  return errors.filter(({ field }) => NUMBER.every((name) => field !== `personalInfo.${name}`));
+  return errors.filter(({ field }) =>
+    IDENTIFIER_FIELDS.every((name) => field !== `personalInfo.${name}`),
+  );
 }
 
-/** Throws everything that stands against the owner that a request would leave behind. */
-function refuseWrong(
+/** Throws all errors of the owner that a request would produce. */
+function rejectInvalid(
   ctx: Ctx,
-  wanted: Wanted,
+  candidate: OwnerCandidate,
   others: readonly OwnerRow[],
   { found = [], change }: { found?: readonly FieldError[]; change?: InfoChange } = {},
 ): void {
-  const rules = personErrors(ctx, wanted.person, change);
+  const rules = personErrors(ctx, candidate.person, change);
   const errors = [
     ...found,
     ...rules.filter((each) => found.every((one) => one.field !== each.field)),
   ];
-  if (wanted.roles.length === 0) {
-    errors.push({ field: 'roles', message: 'must name at least one role' });
+  if (candidate.roles.length === 0) {
+    errors.push({ field: 'roles', message: 'must contain at least one role' });
   }
-  if (wanted.person.birthDate >= iso(ctx.now).slice(0, 10)) {
+  if (candidate.person.birthDate >= iso(ctx.now).slice(0, 10)) {
     const constraint = { format: 'date' };
     errors.push({ field: 'personalInfo.birthDate', constraint, message: 'must be in the past' });
   }
-  errors.push(...shareErrors(wanted, others));
+  errors.push(...shareErrors(candidate, others));
   if (errors.length) throw invalid(errors);
 }
 
-interface Open {
+interface OpenBusiness {
   business: CustomerRow;
   key: DataKey;
   owners: OwnerRow[];
 }
 
-/** The business whose owners may still be named and changed, held until the commit. */
-async function openBusiness(ctx: Ctx, customerId: string, field: string): Promise<Open> {
+/** Reads a business whose owners can still be created and updated. */
+async function openBusiness(ctx: Ctx, customerId: string, field: string): Promise<OpenBusiness> {
   const business = await customerOf(ctx, customerId, { alive: true });
-  if (business.type !== 'BUSINESS') throw invalidField(field, 'only a business has owners');
+  if (business.type !== 'BUSINESS') throw invalidField(field, 'must be a business customer');
   if (isFinal(business)) {
-    throw invalidField(field, `the check of this business is over: it is ${business.status}`);
+    throw invalidField(
+      field,
+      `the verification of the business has ended: it is ${business.status}`,
+    );
   }
   const key = dataKeyOf(business);
-  if (!key) throw new Fault('CUSTOMER_DELETED', 'What was known of this customer was erased.');
+  if (!key) throw new Fault('CUSTOMER_DELETED', 'The data of the customer was erased.');
   const owners = await ownersOf(ctx, business);
   return { business, key, owners };
 }
 
 /**
- * Holds the business to the commit. Alone, it lets nobody else do the same at that moment; else twenty
- * directors may be named at once, and the limit to their number is only counted closely once it is near.
+ * Requires at commit that the business is unchanged. `exclusive` also serializes concurrent changes.
+ * Otherwise several directors can be created at once, and the maximum number is enforced exactly only when
+ * it is near.
  */
-function hold(ctx: Ctx, business: CustomerRow, alone: boolean): void {
-  if (alone) touchCustomer(ctx, business);
+function requireBusiness(ctx: Ctx, business: CustomerRow, exclusive: boolean): void {
+  if (exclusive) touchCustomer(ctx, business);
   else requireCustomer(ctx, business);
 }
 
 /**
- * Names an owner of a business. The body has passed its schema. One change set names or changes one owner,
- * because what it staged before is not among the owners it reads.
+ * Creates a beneficial owner. The body conforms to the schema. A change set changes at most one owner,
+ * because staged rows are not among the owners that are read.
  */
 export async function addOwner(
   ctx: Ctx,
   body: NewOwner,
 ): Promise<{ business: CustomerRow; owner: OwnerRow }> {
   const { business, key, owners } = await openBusiness(ctx, body.customerId, 'customerId');
-  if (owners.length >= MOST_OWNERS) {
-    throw invalidField('customerId', `a business has at most ${MOST_OWNERS} owners here`);
+  if (owners.length >= MAX_OWNERS) {
+    throw invalidField('customerId', `the business has the maximum of ${MAX_OWNERS} owners`);
   }
   const person = personOf(body.personalInfo);
   const roles = [...new Set(body.roles)];
-  refuseWrong(ctx, { roles, share: body.ownershipPercentage, person }, owners);
+  rejectInvalid(ctx, { roles, share: body.ownershipPercentage, person }, owners);
   const id = ctx.id('BeneficialOwner');
   const owner = ctx.insert(beneficialOwners, {
     id,
@@ -196,16 +205,16 @@ export async function addOwner(
     share: body.ownershipPercentage,
     status: 'UNVERIFIED',
     personal: sealOwner(ctx.vault, key, id, person),
-    ...digestsOf(ctx.vault, searchable(person)),
+    ...digestsOf(ctx.vault, searchValues(person)),
     created_at: ctx.now,
     updated_at: ctx.now,
   });
-  hold(ctx, business, isUbo(roles) || owners.length >= MOST_OWNERS / 2);
+  requireBusiness(ctx, business, isUbo(roles) || owners.length >= MAX_OWNERS / 2);
   return { business, owner };
 }
 
-/** A number goes with its type and its issuer. */
-function bareTypeErrors(was: OwnerPersonal, change: InfoChange): FieldError[] {
+/** A new type or issuer requires a new number. */
+function missingIdentifierErrors(was: OwnerPersonal, change: InfoChange): FieldError[] {
   const { idType, countryOfIssuance: issuer } = change;
   if (change.identifier !== undefined || idType === null) return [];
   const field = 'personalInfo.identifier';
@@ -216,7 +225,7 @@ function bareTypeErrors(was: OwnerPersonal, change: InfoChange): FieldError[] {
   return isNewIssuer ? [{ field, message: 'is required with a new countryOfIssuance' }] : [];
 }
 
-/** Changes what `body`, which has passed its schema, names of an owner. */
+/** Updates an owner with a body that conforms to the schema. */
 export async function changeOwner(
   ctx: Ctx,
   id: string,
@@ -226,19 +235,19 @@ export async function changeOwner(
   const { business, key, owners } = await openBusiness(ctx, row.customer_id, 'beneficialOwnerId');
   const was = ownerPersonal(ctx.vault, business, row);
   if (!was || isFinal(row)) {
-    throw invalidField('beneficialOwnerId', 'the check of this owner is over');
+    throw invalidField('beneficialOwnerId', 'the verification of the owner has ended');
   }
   const change = body.personalInfo ?? {};
   const person = personAfter(was, change);
   const roles = body.roles ? [...new Set(body.roles)] : row.roles;
   const share = body.ownershipPercentage ?? row.share;
-  refuseWrong(
+  rejectInvalid(
     ctx,
     { roles, share, person },
     owners.filter((each) => each.id !== id),
-    { found: bareTypeErrors(was, change), change },
+    { found: missingIdentifierErrors(was, change), change },
   );
-  // Sealing draws anew, so what stays as it was is not sealed again.
+  // Unchanged data is not encrypted again, because every encryption uses a new nonce.
   const isSamePerson = JSON.stringify(person) === JSON.stringify(personOf(was));
   const isSame =
     isSamePerson && share === row.share && JSON.stringify(roles) === JSON.stringify(row.roles);
@@ -248,10 +257,10 @@ export async function changeOwner(
     roles,
     share,
     personal,
-    ...digestsOf(ctx.vault, searchable(person)),
+    ...digestsOf(ctx.vault, searchValues(person)),
     updated_at: ctx.now,
   });
-  hold(ctx, business, isUbo(roles) || isUbo(row.roles));
+  requireBusiness(ctx, business, isUbo(roles) || isUbo(row.roles));
   return { business, owner };
 }
 

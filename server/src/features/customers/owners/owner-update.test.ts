@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { fieldsOf, ownerBody, ownerDesk } from '../../../../test/kit/customers/owners.ts';
+import { fieldsOf, ownerBody, ownerHarness } from '../../../../test/kit/customers/owners.ts';
 
 const app = testApp();
-const desk = ownerDesk(app);
+const harness = ownerHarness(app);
 
 describe('updateBeneficialOwner', () => {
-  it('changes what is named and nothing else', async () => {
-    const was = await desk.made({}, { middleName: 'B', email: 'grace@example.com' });
+  it('changes only the specified fields', async () => {
+    const was = await harness.made({}, { middleName: 'B', email: 'grace@example.com' });
     await app.advance(60_000);
     const moved = { line1: '2 Elm St', postalCode: '10001', country: 'US' };
     const now = ok(
-      await desk.change(was.id, {
+      await harness.change(was.id, {
         ownershipPercentage: 25,
         personalInfo: { lastName: 'Murray', middleName: null, email: null, address: moved },
       }),
@@ -26,48 +26,50 @@ describe('updateBeneficialOwner', () => {
       updatedAt: now.updatedAt,
     });
     expect(now.updatedAt > was.updatedAt).toBe(true);
-    expect((await desk.show(was.id)).body).toEqual(now);
-    const roles = ok(await desk.change(was.id, { roles: ['TRUSTEE', 'TRUSTEE'] }), 200);
+    expect((await harness.show(was.id)).body).toEqual(now);
+    const roles = ok(await harness.change(was.id, { roles: ['TRUSTEE', 'TRUSTEE'] }), 200);
     expect(roles.roles).toEqual(['TRUSTEE']);
   });
 
-  it('leaves the business and the stamp alone where nothing changes', async () => {
-    const was = await desk.made();
+  it('keeps updatedAt and the business if nothing changes', async () => {
+    const was = await harness.made();
     const business = (await app.call('GET', `/customers/${was.customerId}`)).body;
     const before = await app.events();
     await app.advance(60_000);
     for (const body of [{}, { personalInfo: {} }, { roles: was.roles, ownershipPercentage: 10 }]) {
-      expect(ok(await desk.change(was.id, body), 200)).toEqual(was);
+      expect(ok(await harness.change(was.id, body), 200)).toEqual(was);
     }
-    await desk.change(was.id, { ownershipPercentage: 11 });
+    await harness.change(was.id, { ownershipPercentage: 11 });
     const after = (await app.call('GET', `/customers/${was.customerId}`)).body;
     expect(after.updatedAt).toBe(business.updatedAt);
     expect(await app.events()).toEqual(before);
   });
 
-  it('wants a new number with a new type, and forgets who issued the old one', async () => {
-    const was = await desk.made();
-    const bare = await desk.change(was.id, { personalInfo: { idType: 'EIN', firstName: 'x  y' } });
+  it('requires a new number with a new type or issuer', async () => {
+    const was = await harness.made();
+    const bare = await harness.change(was.id, {
+      personalInfo: { idType: 'EIN', firstName: 'x  y' },
+    });
     expect(fieldsOf(bare)).toEqual(['personalInfo.firstName', 'personalInfo.identifier']);
-    expect(fieldsOf(await desk.change(was.id, { personalInfo: { idType: 'EIN' } }))).toEqual([
+    expect(fieldsOf(await harness.change(was.id, { personalInfo: { idType: 'EIN' } }))).toEqual([
       'personalInfo.identifier',
     ]);
     const number = { idType: 'NON_US_TAX_ID', identifier: '86 095 742 719' };
-    expect(fieldsOf(await desk.change(was.id, { personalInfo: number }))).toEqual([
+    expect(fieldsOf(await harness.change(was.id, { personalInfo: number }))).toEqual([
       'personalInfo.countryOfIssuance',
     ]);
     const german = { ...number, countryOfIssuance: 'DE' };
-    const foreign = ok(await desk.change(was.id, { personalInfo: german }), 200);
+    const foreign = ok(await harness.change(was.id, { personalInfo: german }), 200);
     expect(foreign.personalInfo).toMatchObject({ ...german, identifier: '** *** *** 719' });
-    const issuer = await desk.change(was.id, { personalInfo: { countryOfIssuance: 'AT' } });
+    const issuer = await harness.change(was.id, { personalInfo: { countryOfIssuance: 'AT' } });
     expect(fieldsOf(issuer)).toEqual(['personalInfo.identifier']);
-    const echoed = await desk.change(was.id, { personalInfo: foreign.personalInfo });
+    const echoed = await harness.change(was.id, { personalInfo: foreign.personalInfo });
     expect(fieldsOf(echoed)).toEqual(['personalInfo.identifier']);
   });
 
-  it('names every bad field at once', async () => {
-    const was = await desk.made();
-    const refused = await desk.change(was.id, {
+  it('reports all invalid fields at once', async () => {
+    const was = await harness.made();
+    const rejected = await harness.change(was.id, {
       roles: [],
       ownershipPercentage: null,
       personalInfo: {
@@ -78,7 +80,7 @@ describe('updateBeneficialOwner', () => {
         email: 'x',
       },
     });
-    expect(fieldsOf(refused)).toEqual([
+    expect(fieldsOf(rejected)).toEqual([
       'ownershipPercentage',
       'personalInfo.birthDate',
       'personalInfo.email',
@@ -87,59 +89,59 @@ describe('updateBeneficialOwner', () => {
       'personalInfo.nationality',
       'roles',
     ]);
-    const judged = await desk.change(was.id, {
+    const invalid = await harness.change(was.id, {
       roles: ['UBO'],
       personalInfo: { identifier: '12-3456789', birthDate: '2026-01-06' },
     });
-    expect([judged.status, fieldsOf(judged)]).toEqual([
+    expect([invalid.status, fieldsOf(invalid)]).toEqual([
       400,
       ['personalInfo.birthDate', 'personalInfo.identifier'],
     ]);
   });
 
-  it('hands out no more than the whole', async () => {
-    const first = await desk.made({ roles: ['UBO'], ownershipPercentage: 60 });
+  it('limits the total share of UBOs to 100 percent', async () => {
+    const first = await harness.made({ roles: ['UBO'], ownershipPercentage: 60 });
     const other = ok(
-      await desk.add(ownerBody(first.customerId, { roles: ['UBO'], ownershipPercentage: 30 })),
+      await harness.add(ownerBody(first.customerId, { roles: ['UBO'], ownershipPercentage: 30 })),
       201,
     );
-    expect(fieldsOf(await desk.change(other.id, { ownershipPercentage: 41 }))).toEqual([
+    expect(fieldsOf(await harness.change(other.id, { ownershipPercentage: 41 }))).toEqual([
       'ownershipPercentage',
     ]);
     const raced = await Promise.all([
-      desk.change(first.id, { ownershipPercentage: 70 }),
-      desk.change(other.id, { ownershipPercentage: 40 }),
+      harness.change(first.id, { ownershipPercentage: 70 }),
+      harness.change(other.id, { ownershipPercentage: 40 }),
     ]);
     expect(raced.map((each) => each.status).sort()).toEqual([200, 400]);
     const director = ok(
-      await desk.add(ownerBody(first.customerId, { ownershipPercentage: 80 })),
+      await harness.add(ownerBody(first.customerId, { ownershipPercentage: 80 })),
       201,
     );
-    expect(fieldsOf(await desk.change(director.id, { roles: ['UBO'] }))).toEqual([
+    expect(fieldsOf(await harness.change(director.id, { roles: ['UBO'] }))).toEqual([
       'ownershipPercentage',
     ]);
   });
 
-  it('loses no change to a concurrent one', async () => {
-    const was = await desk.made();
+  it('merges concurrent updates', async () => {
+    const was = await harness.made();
     const changes = [{ nationality: 'GB' }, { middleName: 'B' }, { phoneNumber: '+15125550100' }];
     const answers = await Promise.all(
-      changes.map((personalInfo) => desk.change(was.id, { personalInfo })),
+      changes.map((personalInfo) => harness.change(was.id, { personalInfo })),
     );
     expect(answers.map((each) => each.status)).toEqual([200, 200, 200]);
-    expect((await desk.show(was.id)).body.personalInfo).toMatchObject(
+    expect((await harness.show(was.id)).body.personalInfo).toMatchObject(
       Object.assign({}, ...changes),
     );
   });
 
-  it('ends with the check of the business, and with that of the owner', async () => {
-    const was = await desk.made();
-    await desk.setStatus(was.customerId, 'APPROVED');
-    const late = await desk.change(was.id, { ownershipPercentage: 1 });
+  it('rejects updates after a final status of business or owner', async () => {
+    const was = await harness.made();
+    await harness.setStatus(was.customerId, 'APPROVED');
+    const late = await harness.change(was.id, { ownershipPercentage: 1 });
     expect([late.status, late.body.code]).toEqual([400, 'INVALID_INPUT']);
-    const other = await desk.made();
+    const other = await harness.made();
     const sql = `update beneficial_owners set status = 'REJECTED', version = version + 1 where id = $1`;
     await app.runtime.db.query(sql, [other.id]);
-    expect((await desk.change(other.id, { ownershipPercentage: 1 })).status).toBe(400);
+    expect((await harness.change(other.id, { ownershipPercentage: 1 })).status).toBe(400);
   });
 });

@@ -1,5 +1,5 @@
-// Those who own or control a business, as rows and as the API shows them: part of the business, and sealed
-// under its data key.
+// Beneficial owners as rows and as API resources. Their personal data is encrypted with the data key of the
+// business.
 
 import type { Static } from '@sinclair/typebox';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
@@ -7,7 +7,7 @@ import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
 import type { DataKey, Vault } from '../../../runtime/security/vault.ts';
 import type { BeneficialOwner, OwnerPersonal } from '../profiles/index.ts';
 import {
-  type CheckMove,
+  type CheckTransition,
   type CustomerRow,
   customerFeature,
   dataKeyOf,
@@ -24,15 +24,15 @@ export const beneficialOwners = table(
   {
     id: col.text,
     platform_id: col.text,
-    /** The business. */
+    /** Identifier of the business. */
     customer_id: col.text,
     roles: col.json<OwnerRole[]>().mut,
-    /** Percent. */
+    /** Ownership share in percent. */
     share: col.int4.mut,
     status: col.word<CustomerRow['status']>().mut,
-    /** `OwnerPersonal`, sealed; null once erased. */
+    /** `OwnerPersonal`, encrypted; null after erasure. */
     personal: col.text.null.mut,
-    /** Keyed hashes that an operator finds owners by. */
+    /** Keyed hashes by which an operator finds owners. */
     email_digest: col.text.null.mut,
     phone_digest: col.text.null.mut,
     identifier_digest: col.text.null.mut,
@@ -40,7 +40,7 @@ export const beneficialOwners = table(
     updated_at: col.time.mut,
     version: col.int4,
   },
-  { lives: [{ state: (row) => row.status, states: checks }] },
+  { lifecycles: [{ state: (row) => row.status, states: checks }] },
 );
 
 export type OwnerRow = RowOf<typeof beneficialOwners>;
@@ -50,7 +50,7 @@ const contextOf = (id: string) => `beneficial_owners ${id} personal`;
 export const sealOwner = (vault: Vault, key: DataKey, id: string, personal: OwnerPersonal) =>
   vault.seal(key, JSON.stringify(personal), contextOf(id));
 
-/** Who the person is; undefined once erased. */
+/** Personal data of an owner; undefined after erasure. */
 export function ownerPersonal(
   vault: Vault,
   business: CustomerRow,
@@ -61,14 +61,14 @@ export function ownerPersonal(
   return JSON.parse(vault.open(key, row.personal, contextOf(row.id)).toString()) as OwnerPersonal;
 }
 
-/** All but the last four, and never more than half, of a number. */
-export const masked = (identifier: string): string => {
+/** Masks an identity number. At most the last four characters, and never more than half, stay visible. */
+export const maskIdentifier = (identifier: string): string => {
   const shown = Math.min(4, Math.floor(identifier.length / 2));
   const hidden = identifier.length - shown;
   return identifier.slice(0, hidden).replaceAll(/[\p{L}\p{N}]/gu, '*') + identifier.slice(hidden);
 };
 
-/** What must be there once nothing is known any more; ZZ is nobody's country. */
+/** Placeholders for the required fields of an erased owner. ZZ is not assigned to any country. */
 const ERASED = {
   firstName: '',
   lastName: '',
@@ -77,10 +77,10 @@ const ERASED = {
   address: { line1: '-', postalCode: '-', country: 'ZZ' },
 } as const satisfies OwnerPersonal;
 
-/** Shown where a person has no identity number: the contract has both fields in every reply. */
+/** Shown for a person without an identity number, because the contract requires both fields. */
 const NO_NUMBER = { idType: 'NON_US_TAX_ID', identifier: '' } as const;
 
-/** The resource; of the identity number only the last characters are shown. */
+/** API resource of an owner. Only the last characters of the identity number are visible. */
 export function presentOwner(vault: Vault, business: CustomerRow, row: OwnerRow): OwnerView {
   const personal: OwnerPersonal = ownerPersonal(vault, business, row) ?? ERASED;
   return {
@@ -91,16 +91,21 @@ export function presentOwner(vault: Vault, business: CustomerRow, row: OwnerRow)
     personalInfo: {
       ...NO_NUMBER,
       ...personal,
-      identifier: masked(personal.identifier ?? ''),
+      identifier: maskIdentifier(personal.identifier ?? ''),
     },
     kycStatus: row.status,
     ...stamps(row),
   };
 }
 
-/** Stages one owner's move; a check that is over stays as it is. */
-export function moveOwner(ctx: Ctx, owner: OwnerRow, move: CheckMove | undefined): OwnerRow {
-  const status = isFinal(owner) || !move ? owner.status : checks.next(owner.status, move);
+/** Applies a transition to the identity check of an owner. A final status does not change. */
+export function transitionOwner(
+  ctx: Ctx,
+  owner: OwnerRow,
+  transition: CheckTransition | undefined,
+): OwnerRow {
+  const status =
+    isFinal(owner) || !transition ? owner.status : checks.next(owner.status, transition);
   if (status !== owner.status) {
     return ctx.update(beneficialOwners, owner, { status, updated_at: ctx.now });
   }

@@ -1,4 +1,4 @@
-// What an export shows of beneficial owners, and what an erasure takes out.
+// Export and erasure of beneficial owners.
 import { OF_CUSTOMER, type PersonalData, rowAs } from '../../../runtime/operation/personal-data.ts';
 import { digestsOf } from '../digests/index.ts';
 import type { CustomerRow } from '../records/index.ts';

@@ -1,28 +1,29 @@
-// Finding owners: one by id, those of one business, and those of many.
+// Reads beneficial owners: by identifier, of one business, and of several businesses.
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 import type { CustomerRow } from '../records/index.ts';
 import { beneficialOwners, type OwnerRow } from './owners.ts';
 
-/** One owner by id, of any platform. */
+/** Owner by identifier, of any platform. */
 export const readOwner = (reader: Reader, id: string): Promise<OwnerRow | undefined> =>
   reader.read(beneficialOwners, id);
 
-/** The commit fails if the owner changed since it was read. */
+/** The commit fails if the owner has changed since it was read. */
 export const requireOwner = (ctx: Ctx, row: OwnerRow): void => ctx.require(beneficialOwners, row);
 
-/** An owner of a business of the calling platform; NOT_FOUND for every other id. */
+/** Owner of a business of the calling platform. Throws NOT_FOUND for any other identifier. */
 export async function ownerOf(ctx: Ctx, id: string): Promise<OwnerRow> {
   const row = isId(id, 'BeneficialOwner') ? await ctx.read(beneficialOwners, id) : undefined;
-  if (row?.platform_id !== ctx.caller.platformId) throw new Fault('NOT_FOUND', 'No such owner.');
+  if (row?.platform_id !== ctx.caller.platformId)
+    throw new Fault('NOT_FOUND', 'Beneficial owner not found.');
   return row;
 }
 
 const byAge = (a: OwnerRow, b: OwnerRow): number =>
   a.created_at - b.created_at || (a.id < b.id ? -1 : 1);
 
-/** Those who own or control a business, the first one first; none of a person. */
+/** Owners of a business, oldest first; none for an individual. */
 export async function ownersOf(
   { db }: Pick<Ctx, 'db'>,
   row: Pick<CustomerRow, 'id' | 'type'>,
@@ -34,7 +35,7 @@ export async function ownersOf(
 
 const OWNERS = 'select id from beneficial_owners where customer_id = any($1::text[])';
 
-/** Owners by the id of their business. However many businesses there are, it takes two reads. */
+/** Owners by identifier of their business. Uses two reads for any number of businesses. */
 export async function ownersOfAll(
   ctx: Ctx,
   rows: readonly CustomerRow[],

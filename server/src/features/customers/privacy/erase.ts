@@ -1,10 +1,9 @@
-// Erasing a customer. The first change set forgets the data key and with it everything that was sealed, and
-// takes out what lies in clear beside it: from then on the customer is erased for every reader. What can be
-// long (payments, events) is emptied after it in short statements, each of which leaves alone what one before
-// has done; an erasure that is cut short has no finish in its row and continues when it is run again.
+// Erases a customer. The first change set deletes the data key, which makes all encrypted data unreadable,
+// and removes the personal data stored in clear. Large tables (payments, events) are emptied afterwards in
+// short idempotent statements. An interrupted erasure has no finish time and resumes when it is run again.
 import type { Caller } from '../../../kernel/caller.ts';
+import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import { iso } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import {
@@ -20,7 +19,7 @@ import { type AllPersonalData, isOwned, ownedIds } from './subjects.ts';
 
 interface ErasureInput {
   customerId: string;
-  /** Who requested it. */
+  /** Actor that requested the erasure. */
   actor: string;
   reason: string | null;
 }
@@ -37,16 +36,16 @@ const presentErasure = (row: ErasureRow) => ({
 
 type Erasure = ReturnType<typeof presentErasure>;
 
-/** Most of them are others', so many events are read at once. */
-const EVENTS_AT_ONCE = 2_000;
+/** Large batches, because most events belong to other customers. */
+const EVENT_BATCH_SIZE = 2_000;
 
-// The key's order is that of time, so what is older than the customer is not read. An emptied event counts as
-// sealed for the customer: it cannot be read, and it is not sent. No index has events by what they are about:
-// all are passed, of every customer, so many at a time, however much the customer has.
+// Event ids are ordered by time, so events older than the customer are skipped. An emptied event is marked
+// as encrypted for the customer: it is unreadable and is not delivered. Events have no index by subject, so
+// all events are scanned in batches of constant size.
 const eventsSql = (all: AllPersonalData) => `with seen as (
     select e.id, e.platform_id = $2 and e.data <> '' and (e.sealed_for = $1
       or ${isOwned(all, 'e.subject')}) as theirs
-    from events e where e.id > $3 order by e.id limit ${EVENTS_AT_ONCE}
+    from events e where e.id > $3 order by e.id limit ${EVENT_BATCH_SIZE}
   ), batch as (
     select id from seen where theirs
   ), quiet as (
@@ -59,7 +58,7 @@ const eventsSql = (all: AllPersonalData) => `with seen as (
   select max(id) as last, count(*)::int as seen, count(*) filter (where theirs)::int as emptied
   from seen`;
 
-// Replies that are kept in clear under an idempotency key. Those that are sealed are gone within a week.
+// Idempotent replies stored in clear. Encrypted replies expire within a week.
 const repliesSql = (all: AllPersonalData) => `with owned as (${ownedIds(all)})
   delete from idempotency i where i.id > $2 || ' ' and i.id < $2 || '!' and (
     starts_with(i.id, $2 || ' POST /customers/' || $1 || '/')
@@ -67,7 +66,7 @@ const repliesSql = (all: AllPersonalData) => `with owned as (${ownedIds(all)})
       or i.reply::json->>'transactionId' in (select id from owned) end)
   returning id`;
 
-interface Walked {
+interface EventBatch {
   last: string | null;
   seen: number;
   emptied: number;
@@ -81,21 +80,21 @@ async function emptyEvents(
   const sql = eventsSql(all);
   let after = eventsFrom(row.created_at);
   for (let count = 0; ; ) {
-    const [walked] = await db.query<Walked>(sql, [row.id, row.platform_id, after]);
-    const { last, seen, emptied } = walked as Walked;
+    const [batch] = await db.query<EventBatch>(sql, [row.id, row.platform_id, after]);
+    const { last, seen, emptied } = batch as EventBatch;
     count += emptied;
-    if (last === null || seen < EVENTS_AT_ONCE) return count;
+    if (last === null || seen < EVENT_BATCH_SIZE) return count;
     after = last;
   }
 }
 
-const plus = (counts: Counts, more: Counts): Counts => {
+const addCounts = (counts: Counts, more: Counts): Counts => {
   const sum = { ...counts };
   for (const [name, count] of Object.entries(more)) sum[name] = (sum[name] ?? 0) + count;
   return sum;
 };
 
-/** Removes the rows of one feature that nothing else needs. */
+/** Deletes the rows that one feature declares as removed. */
 async function removeRows(
   { db }: Runtime,
   { tables }: PersonalData<CustomerRow>,
@@ -105,12 +104,12 @@ async function removeRows(
   for (const [name, { erasure, atOnce, rows, removes = rows }] of Object.entries(tables)) {
     if (erasure !== 'removed' || atOnce) continue;
     const sql = `delete from ${name} t where ${removes} returning t.id`;
-    counts = plus(counts, { [name]: await changedRows(db, sql, [id]) });
+    counts = addCounts(counts, { [name]: await changedRows(db, sql, [id]) });
   }
   return counts;
 }
 
-/** Everything after the first change set, in the order in which it is done. */
+/** Runs all steps after the first change set, in order. */
 async function emptyTables(
   runtime: Runtime,
   all: AllPersonalData,
@@ -118,16 +117,16 @@ async function emptyTables(
 ): Promise<Counts> {
   let counts: Counts = {};
   for (const each of all) {
-    counts = plus(counts, (await each.empty?.(runtime, row)) ?? {});
-    counts = plus(counts, await removeRows(runtime, each, row.id));
+    counts = addCounts(counts, (await each.empty?.(runtime, row)) ?? {});
+    counts = addCounts(counts, await removeRows(runtime, each, row.id));
   }
   const events = await emptyEvents(runtime, all, row);
   const values = [row.id, row.platform_id];
   const idempotency = await changedRows(runtime.db, repliesSql(all), values);
-  return plus(counts, { events, idempotency });
+  return addCounts(counts, { events, idempotency });
 }
 
-/** How many rows of the tables that the first change set empties. */
+/** Row counts of the tables that the first change set empties. */
 async function countsOf({ db }: Ctx, all: AllPersonalData, id: string): Promise<Counts> {
   const counted = all.flatMap(({ tables }) =>
     Object.entries(tables).filter(([, { atOnce }]) => atOnce),
@@ -139,14 +138,14 @@ async function countsOf({ db }: Ctx, all: AllPersonalData, id: string): Promise<
   return counts as Counts;
 }
 
-const noCustomer = () => new Fault('CUSTOMER_NOT_FOUND', 'No such customer.');
+const noCustomer = () => new Fault('CUSTOMER_NOT_FOUND', 'Customer not found.');
 
-async function forget(ctx: Ctx, all: AllPersonalData, input: ErasureInput): Promise<ErasureRow> {
+async function forgetKey(ctx: Ctx, all: AllPersonalData, input: ErasureInput): Promise<ErasureRow> {
   const { customerId: id, actor, reason } = input;
   const row = await readCustomer(ctx, id);
   if (!row) throw noCustomer();
   if (row.deleted_at === null) {
-    const problem = 'The customer is not deleted. Its platform has to delete it first.';
+    const problem = 'The customer is not deleted. The platform must delete it first.';
     throw new Fault('CONFLICT', problem, { customerId: id });
   }
   const known = await ctx.read(erasures, id);
@@ -158,8 +157,10 @@ async function forget(ctx: Ctx, all: AllPersonalData, input: ErasureInput): Prom
   return ctx.insert(erasures, { id, platform_id, actor, reason, counts, created_at: ctx.now });
 }
 
-/** What a job may not have done yet, and what has to come before the platform's own id is forgotten. */
-async function prepare(
+/**
+ * Ends resources whose jobs may still be pending, and runs the steps that need the `platformCustomerId`.
+ */
+async function endResources(
   runtime: Runtime,
   all: AllPersonalData,
   caller: Caller,
@@ -170,13 +171,13 @@ async function prepare(
   for (const { end } of all) {
     while (end && (await operate(runtime, caller, (ctx) => end(ctx, row.id))));
   }
-  for (const each of all) counts = plus(counts, (await each.before?.(runtime, row)) ?? {});
+  for (const each of all) counts = addCounts(counts, (await each.before?.(runtime, row)) ?? {});
   return counts;
 }
 
 /**
- * Erases a deleted customer, or continues to; once it is finished nothing changes any more. Throws
- * CUSTOMER_NOT_FOUND, and CONFLICT if the customer was not deleted.
+ * Erases a deleted customer or resumes its erasure. Repeating a finished erasure is safe. Throws
+ * CUSTOMER_NOT_FOUND, and CONFLICT if the customer is not deleted.
  */
 export async function eraseCustomerData(
   runtime: Runtime,
@@ -188,24 +189,25 @@ export async function eraseCustomerData(
   const platform = row && (await readPlatform(runtime.db, row.platform_id));
   if (!row || !platform) throw noCustomer();
   const caller = systemCaller(platform.id, platform.environment);
-  const prepared = await prepare(runtime, all, caller, row);
-  const began = await operate(runtime, caller, (ctx) => forget(ctx, all, input));
-  // Also of a finished one: an old process may have written an event in clear since.
-  const more = plus(prepared, await emptyTables(runtime, all, row));
-  if (began.finished_at !== null) return presentErasure(began);
-  const ended = await operate(runtime, caller, async (ctx) => {
-    const now = (await ctx.read(erasures, id)) ?? began;
+  const prepared = await endResources(runtime, all, caller, row);
+  const started = await operate(runtime, caller, (ctx) => forgetKey(ctx, all, input));
+  // Also runs for a finished erasure: a process of an older version may have written an event in clear
+  // since.
+  const more = addCounts(prepared, await emptyTables(runtime, all, row));
+  if (started.finished_at !== null) return presentErasure(started);
+  const finished = await operate(runtime, caller, async (ctx) => {
+    const now = (await ctx.read(erasures, id)) ?? started;
     if (now.finished_at !== null) return now;
     const counts = { ...now.counts, ...more };
     return ctx.update(erasures, now, { counts, finished_at: ctx.now });
   });
-  return presentErasure(ended);
+  return presentErasure(finished);
 }
 
 const ERASURES = `select id, platform_id, actor, reason, counts, created_at, finished_at, version
   from erasures where ($1::text is null or platform_id = $1) order by created_at desc, id limit $2`;
 
-/** Erasures of one platform or of all, latest first. */
+/** Erasures of one platform or of all, newest first. */
 export async function listErasures(
   { db }: Runtime,
   { platformId, limit }: { platformId?: string | undefined; limit: number },

@@ -1,5 +1,5 @@
-// Everything held about one customer as one JSON value, in pieces: a customer with years of payments does
-// not fit into memory. What is sealed is opened; what was erased is not there any more.
+// Exports all data about one customer as one JSON document, streamed because years of payments do not fit
+// into memory. Encrypted data is decrypted; erased data is absent.
 import { Fault } from '../../../kernel/fault.ts';
 import type { Files } from '../../../runtime/files/files.ts';
 import { eventContext } from '../../../runtime/operation/context.ts';
@@ -17,12 +17,12 @@ import { type AllPersonalData, ownedIds } from './subjects.ts';
 type CustomerOpener = Opener<CustomerRow>;
 
 interface ExportParts {
-  /** Rows of one statement and one moment, in pieces. */
+  /** Streams the rows of one statement from one snapshot. */
   stream<R extends object>(text: string, values?: readonly unknown[]): AsyncIterable<R[]>;
   personalData: AllPersonalData;
 }
 
-/** Events about the customer; of internal accounts the balances that were sent. */
+/** Events about the customer, and balance events of its internal accounts. */
 const eventsSql = (all: AllPersonalData) => `with owned as (${ownedIds(all)}
     union all select id from internal_accounts where customer_id = $1)
   select to_jsonb(t) - 'due_at' - 'attempts' as row from events t
@@ -30,7 +30,7 @@ const eventsSql = (all: AllPersonalData) => `with owned as (${ownedIds(all)}
     and (t.sealed_for = $1 or t.subject in (select id from owned))
   order by t.id`;
 
-/** An event with its data as it was sent; an invitation's may be sealed for the customer who invited. */
+/** Event with its data as delivered. Events of an invitation can be encrypted for the inviting customer. */
 function openEvent({ vault, key }: CustomerOpener, row: Json): Json {
   const { sealed_for: owner, data, ...rest } = row as Json & { id: string; data: string };
   if (owner === null) return { ...rest, data: JSON.parse(data) };
@@ -73,17 +73,17 @@ async function* section(name: string, rows: AsyncIterable<Json>): AsyncGenerator
   yield before === '\n' ? ']' : '\n  ]';
 }
 
-/** What opens the personal data of a customer. Throws CUSTOMER_NOT_FOUND. */
+/** Reads the customer and its data key. Throws CUSTOMER_NOT_FOUND. */
 export async function openCustomerData(
   { db, vault }: Runtime,
   customerId: string,
 ): Promise<CustomerOpener> {
   const customer = await readCustomer(db, customerId);
-  if (!customer) throw new Fault('CUSTOMER_NOT_FOUND', 'No such customer.');
+  if (!customer) throw new Fault('CUSTOMER_NOT_FOUND', 'Customer not found.');
   return { vault, customer, key: dataKeyOf(customer) };
 }
 
-/** The export as JSON text, piece by piece. */
+/** Streams the export as JSON text. */
 export async function* exportCustomerData(
   parts: ExportParts,
   opener: CustomerOpener,
@@ -99,7 +99,7 @@ export async function* exportCustomerData(
   yield '\n}\n';
 }
 
-/** The files of the customer's documents, opened, each with a name; none once it was erased. */
+/** Decrypted files of the customer's documents with their names; none after erasure. */
 export const openDocumentFiles = (
   storage: { runtime: Runtime; files: Pick<Files, 'read'> },
   { customer }: CustomerOpener,

@@ -1,10 +1,10 @@
-// Finding customers, and beneficial owners of businesses, by a value that they know about themselves. The
-// result is ids alone; an export shows more.
+// Finds customers and beneficial owners by a value that a person knows about itself. Returns identifiers
+// only; an export contains the data.
 
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { digestOf, type Sought } from '../digests/index.ts';
+import { digestOf, type SearchField } from '../digests/index.ts';
 
-const findSql = (what: Sought) => `select * from (
+const findSql = (what: SearchField) => `select * from (
     select c.id as "customerId", c.platform_id as "platformId", c.type, c.status,
       c.deleted_at is not null as "isDeleted", null as "ownerId"
     from customers c where c.${what}_digest = $1
@@ -21,19 +21,19 @@ interface Found {
   type: string;
   status: string;
   isDeleted: boolean;
-  /** The owner of the business that has the value, where it is not the customer itself. */
+  /** Owner with the value, or null if the customer itself has it. */
   ownerId: string | null;
 }
 
 interface FindInput {
-  by: Sought;
+  by: SearchField;
   value: string;
-  /** Of one platform; of all where absent. */
+  /** Restricts the search to one platform. */
   platformId?: string | undefined;
   limit: number;
 }
 
-/** Customers with this value, and owners of businesses. */
+/** Customers with this value, and businesses with such an owner. */
 export async function findCustomers(
   runtime: Runtime,
   { by, value, platformId, limit }: FindInput,

@@ -1,4 +1,4 @@
-// What the operator's command, and whatever else serves the people behind customers, may use of privacy.
+// Public interface of privacy requests: search, export and erasure of personal data.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { erasurePersonalData } from './store.ts';
 

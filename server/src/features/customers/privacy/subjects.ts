@@ -1,14 +1,14 @@
-// Which events are about a customer: those that go by its id, or by the id of a row that is the customer's.
+// Determines which events concern a customer: their subject is the customer or a row that belongs to it.
 import type { PersonalData } from '../../../runtime/operation/personal-data.ts';
 import type { CustomerRow } from '../records/index.ts';
 
-/** The descriptions of all features, in the order of an export. */
+/** Personal data descriptions of all features, in export order. */
 export type AllPersonalData = readonly PersonalData<CustomerRow>[];
 
 const subjectsOf = (all: AllPersonalData) =>
   all.flatMap(({ subjects = {} }) => Object.entries(subjects));
 
-/** Ids that events about the customer `$1` go by. */
+/** Subject ids of events about the customer `$1`. */
 export const ownedIds = (all: AllPersonalData): string =>
   [
     'select $1::text as id',
@@ -16,8 +16,8 @@ export const ownedIds = (all: AllPersonalData): string =>
   ].join('\n  union all ');
 
 /**
- * Whether one id is among them, by one read of each table. The reads stand where one value is wanted, so
- * that no plan reads everything that a customer has instead.
+ * Condition that one id is among them, with one read per table. Scalar subqueries prevent a plan that reads
+ * all rows of the customer.
  */
 export const isOwned = (all: AllPersonalData, id: string): string =>
   [

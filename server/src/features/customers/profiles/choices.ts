@@ -1,6 +1,6 @@
-// The values of fields that take one of a list, read out of the schemas of the API.
+// Allowed values of enumerated fields, derived from the API schemas.
 import type { TSchema } from '@sinclair/typebox';
-import { firmDetails, individualFields, PERSONAL_ID_TYPES } from './fields.ts';
+import { businessDetails, individualFields, PERSONAL_ID_TYPES } from './fields.ts';
 import { BeneficialOwnerCreateRequest } from './owner.ts';
 
 type Choices = Record<string, string[]>;
@@ -8,8 +8,8 @@ type Choices = Record<string, string[]>;
 function choicesIn(properties: Readonly<Record<string, TSchema>>, prefix = ''): Choices {
   const found: Choices = {};
   for (const [name, schema] of Object.entries(properties)) {
-    const words = (schema.enum ?? (schema.items as TSchema | undefined)?.enum) as string[];
-    if (words) found[prefix + name] = [...words];
+    const values = (schema.enum ?? (schema.items as TSchema | undefined)?.enum) as string[];
+    if (values) found[prefix + name] = [...values];
   }
   return found;
 }
@@ -19,11 +19,11 @@ const owner = BeneficialOwnerCreateRequest.properties;
 const CHOICES: Readonly<Record<'INDIVIDUAL' | 'BUSINESS', Choices>> = {
   INDIVIDUAL: { ...choicesIn(individualFields), idType: [...PERSONAL_ID_TYPES] },
   BUSINESS: {
-    ...choicesIn(firmDetails, 'businessInfo.'),
+    ...choicesIn(businessDetails, 'businessInfo.'),
     ...choicesIn(owner),
     ...choicesIn(owner.personalInfo.properties, 'personalInfo.'),
   },
 };
 
-/** Values by the name of the field, for a form. */
+/** Allowed values by field name, for a form. */
 export const choicesFor = (type: 'INDIVIDUAL' | 'BUSINESS'): Choices => CHOICES[type];

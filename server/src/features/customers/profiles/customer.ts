@@ -1,13 +1,13 @@
-// A customer as replies and events show it.
+// Schemas of a customer in replies and events.
 import { type TSchema, Type } from '@sinclair/typebox';
 import { Address, described, named, Timestamp, variant } from '../../../kernel/schema.ts';
 import {
+  businessCore,
+  businessDetails,
   ContactVerification,
   CustomerType,
   contactFields,
   EndUserTermsConsent,
-  firmCore,
-  firmDetails,
   Identifier,
   individualFields,
   KybStatus,
@@ -24,31 +24,44 @@ const shown = <T extends TSchema>(schema: T, description: string) =>
   described({ ...schema, readOnly: true }, description);
 
 const replyCommon = {
-  id: text('Id of the customer.', { readOnly: true }),
-  platformCustomerId: text('Your own id of the customer.'),
-  region: maybe(text('Country whose law the customer is served under.')),
-  currencies: Type.Array(Type.String(), { description: 'Currencies the customer may use.' }),
+  id: text('Identifier of the customer.', { readOnly: true }),
+  platformCustomerId: text('Identifier of the customer at the platform.'),
+  region: maybe(
+    text('Country under whose law the customer is served, or EU. Absent if none was specified.'),
+  ),
+  currencies: Type.Array(Type.String(), {
+    description: 'Codes of the currencies that the customer can use.',
+  }),
   ...contactFields,
   umaAddress: text(umaAddress),
-  endUserTermsConsent: maybe(described(EndUserTermsConsent, 'There once it was recorded.')),
-  contactVerification: maybe(
-    described(ContactVerification, 'There where channels must be proved.'),
+  endUserTermsConsent: maybe(
+    described(
+      EndUserTermsConsent,
+      'Acceptance of the end-user terms. Absent until it is recorded.',
+    ),
   ),
-  createdAt: shown(Timestamp, 'When the customer was created.'),
-  updatedAt: shown(Timestamp, 'When it was last changed.'),
-  isDeleted: Type.Boolean({ readOnly: true, description: 'Whether it was deleted.' }),
+  contactVerification: maybe(
+    described(
+      ContactVerification,
+      'Verification of contact channels. Absent if no channel must be verified.',
+    ),
+  ),
+  createdAt: shown(Timestamp, 'Time at which the customer was created.'),
+  updatedAt: shown(Timestamp, 'Time of the last change.'),
+  isDeleted: Type.Boolean({ readOnly: true, description: 'Whether the customer was deleted.' }),
 };
 
-const BusinessInfoResponse = object('BusinessInfoResponse', 'What is known about a business.', {
-  ...Type.Partial(Type.Object(firmCore)).properties,
-  legalName: firmCore.legalName,
-  ...firmDetails,
+const BusinessInfoResponse = object('BusinessInfoResponse', 'Data of a business.', {
+  ...Type.Partial(Type.Object(businessCore)).properties,
+  legalName: businessCore.legalName,
+  ...businessDetails,
 });
 
-/** As operations show a customer that is not what they are about; all of it comes along. */
+/** Schema of a customer in operations on other resources. All properties of the customer are included. */
 export const CustomerSummary = object(
   'Customer',
-  'What persons and businesses have in common. The fields of its type come along.',
+  'Properties that individuals and businesses have in common. The fields of the ' +
+    'customer type are included.',
   { ...replyCommon, customerType: CustomerType },
 );
 
@@ -57,22 +70,28 @@ export const Customer = named(
   variant(
     'customerType',
     {
-      INDIVIDUAL: object('IndividualCustomer', 'A person served by the platform.', {
-        ...replyCommon,
-        kycStatus: KycStatus,
-        ...individualFields,
-        identifier: maybe(Identifier),
-      }),
-      BUSINESS: object('BusinessCustomer', 'A business served by the platform.', {
+      INDIVIDUAL: object(
+        'IndividualCustomer',
+        'A natural person who is a customer of the platform.',
+        {
+          ...replyCommon,
+          kycStatus: KycStatus,
+          ...individualFields,
+          identifier: maybe(Identifier),
+        },
+      ),
+      BUSINESS: object('BusinessCustomer', 'A legal entity that is a customer of the platform.', {
         ...replyCommon,
         kybStatus: KybStatus,
-        address: maybe(described(Address, 'Where the business sits.')),
+        address: maybe(described(Address, 'Registered address of the business.')),
         businessInfo: BusinessInfoResponse,
         beneficialOwners: maybe(
-          Type.Array(BeneficialOwner, { description: 'Those who own or control it.' }),
+          Type.Array(BeneficialOwner, {
+            description: 'Beneficial owners, directors and control persons of the business.',
+          }),
         ),
       }),
     },
-    { tagType: CustomerType },
+    { tagType: CustomerType, description: 'A customer: an individual or a business.' },
   ),
 );

@@ -1,34 +1,35 @@
-// The fields of a customer's type after a change. Pure.
+// Fields of a customer type after an update. Pure.
 import { Address } from '../../../kernel/schema.ts';
 import {
   type BusinessInfo,
+  businessCore,
+  businessDetails,
   type CustomerDetails,
-  firmCore,
-  firmDetails,
   individualFields,
 } from './fields.ts';
 
 type Fields = Record<string, unknown>;
 
-const PERSONAL = Object.keys(individualFields);
-const FIRM = Object.keys({ ...firmCore, ...firmDetails });
-const ADDRESS = Object.keys(Address.properties);
+const INDIVIDUAL_FIELDS = Object.keys(individualFields);
+const BUSINESS_FIELDS = Object.keys({ ...businessCore, ...businessDetails });
+const ADDRESS_FIELDS = Object.keys(Address.properties);
 
-/** `was` with every one of `names` set, or taken out where the change says null. */
+/** Applies the fields of `names` to `was`; null removes a field. */
 function withFields(was: Fields, change: Fields, names: readonly string[]): Fields {
   const after = { ...was };
   for (const name of names) {
     const value = change[name];
     if (value === null) delete after[name];
-    else if (name === 'address' && value) after[name] = withFields({}, value as Fields, ADDRESS);
+    else if (name === 'address' && value)
+      after[name] = withFields({}, value as Fields, ADDRESS_FIELDS);
     else if (value !== undefined) after[name] = value;
   }
   return after;
 }
 
 /**
- * The fields of its type after a change: an address as a whole, `businessInfo` field by field. Properties
- * that are no fields are left behind.
+ * Fields of the customer type after an update. An address is replaced as a whole, `businessInfo` field by
+ * field. Unknown properties are dropped.
  */
 export function detailsAfter(
   row: { type: 'INDIVIDUAL' | 'BUSINESS'; details: CustomerDetails },
@@ -36,16 +37,20 @@ export function detailsAfter(
 ): CustomerDetails {
   const { businessInfo, ...personal } = row.details;
   if (row.type === 'BUSINESS') {
-    const firm = withFields(businessInfo ?? {}, (change.businessInfo ?? {}) as Fields, FIRM);
+    const firm = withFields(
+      businessInfo ?? {},
+      (change.businessInfo ?? {}) as Fields,
+      BUSINESS_FIELDS,
+    );
     return {
       ...withFields(personal, change, ['address']),
       businessInfo: firm as BusinessInfo,
     };
   }
-  return withIssuer(withFields(personal, change, PERSONAL), row.details.idType, change);
+  return withIssuer(withFields(personal, change, INDIVIDUAL_FIELDS), row.details.idType, change);
 }
 
-/** An issuer goes with its type of number; SSN and ITIN are issued by the US. */
+/** A new type of number clears the issuer; SSN and ITIN are issued by the US. */
 function withIssuer(details: CustomerDetails, was: string | undefined, change: Fields) {
   const after = { ...details };
   const isNewType = was !== undefined && was !== after.idType;

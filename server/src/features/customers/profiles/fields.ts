@@ -1,6 +1,5 @@
-// What is known about customers, as schemas: words that may be chosen from, and the fields of persons and
-// of businesses. Requests, replies and stored rows are all built from the property maps here, so a field
-// is described once.
+// Fields of individuals and businesses with their enumerations. Requests, replies and stored rows are built
+// from these property maps, so that each field is described once.
 import { type Static, type TProperties, Type } from '@sinclair/typebox';
 import {
   Address,
@@ -22,47 +21,56 @@ export const text = (description: string, more: Record<string, unknown> = {}) =>
 export const object = <P extends TProperties>(name: string, description: string, properties: P) =>
   named(name, Type.Object(properties, { description }));
 
-const words = <const V extends string>(name: string, description: string, values: readonly V[]) =>
-  named(name, oneOf(values, { description }));
+const enumeration = <const V extends string>(
+  name: string,
+  description: string,
+  values: readonly V[],
+) => named(name, oneOf(values, { description }));
 
 const country = (description: string) => described(CountryCode, description);
 
 const countries = (description: string) => Type.Array(CountryCode, { description, maxItems: 250 });
 
-export const CustomerType = words('CustomerType', 'Whether the customer is a person or a firm.', [
-  'INDIVIDUAL',
-  'BUSINESS',
-]);
+export const CustomerType = enumeration(
+  'CustomerType',
+  'INDIVIDUAL: a natural person. BUSINESS: a legal entity.',
+  ['INDIVIDUAL', 'BUSINESS'],
+);
 
 const CHECK_STATUSES = ['UNVERIFIED', 'PENDING', 'APPROVED', 'REJECTED', 'HOLD'] as const;
 
-export const KycStatus = words(
+export const KycStatus = enumeration(
   'KycStatus',
-  'How far the check of a person has come. HOLD means that more information is wanted.',
+  'KYC verification status of an individual. UNVERIFIED: not submitted. PENDING: under ' +
+    'review. APPROVED: verified. REJECTED: verification failed; final. HOLD: more ' +
+    'information is required.',
   CHECK_STATUSES,
 );
 
-export const KybStatus = words(
+export const KybStatus = enumeration(
   'KybStatus',
-  'How far the check of a business has come. HOLD means that more information is wanted.',
+  'KYB verification status of a business. UNVERIFIED: not submitted. PENDING: under ' +
+    'review. APPROVED: verified. REJECTED: verification failed; final. HOLD: more ' +
+    'information is required.',
   CHECK_STATUSES,
 );
 
-/** Numbers that an individual is identified by: of the United States, or of another country. */
+/** Types of identity number for individuals: two of the US, one for all other countries. */
 export const PERSONAL_ID_TYPES = ['SSN', 'ITIN', 'NON_US_TAX_ID'] as const;
 
-export const IdentificationType = words('IdentificationType', 'Kind of tax or identity number.', [
-  'SSN',
-  'ITIN',
-  'EIN',
-  'NON_US_TAX_ID',
-]);
+export const IdentificationType = enumeration(
+  'IdentificationType',
+  'Type of tax or identity number. SSN, ITIN and EIN are issued by the US, NON_US_TAX_ID ' +
+    'by any other country.',
+  ['SSN', 'ITIN', 'EIN', 'NON_US_TAX_ID'],
+);
 
-const OTHER = 'In your own words; needed when OTHER was chosen.';
+const OTHER_DESCRIPTION =
+  'Description in free text, 1 to 500 characters. Required if OTHER is selected.';
 
 const purposes = {
   purposeOfAccount: maybe(
-    words('PurposeOfAccount', 'What the account will mainly be used for.', [
+    enumeration('PurposeOfAccount', 'Main purpose of the account.', [
       'CONTRACTOR_PAYOUTS',
       'CREATOR_PAYOUTS',
       'EMPLOYEE_PAYOUTS',
@@ -78,10 +86,12 @@ const purposes = {
       'OTHER',
     ]),
   ),
-  purposeOfAccountOtherDescription: maybe(text(OTHER, { minLength: 1, maxLength: 500 })),
-  sourceOfFundsOtherDescription: maybe(text(OTHER, { minLength: 1, maxLength: 500 })),
+  purposeOfAccountOtherDescription: maybe(
+    text(OTHER_DESCRIPTION, { minLength: 1, maxLength: 500 }),
+  ),
+  sourceOfFundsOtherDescription: maybe(text(OTHER_DESCRIPTION, { minLength: 1, maxLength: 500 })),
   expectedMonthlyTransactionCount: maybe(
-    words('ExpectedMonthlyTransactionCount', 'Payments expected in a month.', [
+    enumeration('ExpectedMonthlyTransactionCount', 'Expected number of payments per month.', [
       'COUNT_UNDER_10',
       'COUNT_10_TO_100',
       'COUNT_100_TO_500',
@@ -90,19 +100,23 @@ const purposes = {
     ]),
   ),
   expectedMonthlyTransactionVolume: maybe(
-    words('ExpectedMonthlyTransactionVolume', 'Volume expected in a month, in US dollars.', [
-      'VOLUME_UNDER_10K',
-      'VOLUME_10K_TO_100K',
-      'VOLUME_100K_TO_1M',
-      'VOLUME_1M_TO_10M',
-      'VOLUME_OVER_10M',
-    ]),
+    enumeration(
+      'ExpectedMonthlyTransactionVolume',
+      'Expected payment volume per month, in US dollars.',
+      [
+        'VOLUME_UNDER_10K',
+        'VOLUME_10K_TO_100K',
+        'VOLUME_100K_TO_1M',
+        'VOLUME_1M_TO_10M',
+        'VOLUME_OVER_10M',
+      ],
+    ),
   ),
 };
 
-const IndividualSourceOfFundsCategory = words(
+const IndividualSourceOfFundsCategory = enumeration(
   'IndividualSourceOfFundsCategory',
-  'Where the money that moves through the account comes from.',
+  'Source of the funds that are paid through the account.',
   [
     'SALARY',
     'SELF_EMPLOYMENT_INCOME',
@@ -118,30 +132,40 @@ const IndividualSourceOfFundsCategory = words(
   ],
 );
 
-const SourceOfWealthCategory = words('SourceOfWealthCategory', 'How a person became wealthy.', [
-  'SALARY',
-  'BUSINESS_INCOME',
-  'INVESTMENTS',
-  'INHERITANCE',
-  'PROPERTY_SALE',
-  'GIFT',
-  'RETIREMENT',
-  'SAVINGS',
-  'OTHER',
-]);
+const SourceOfWealthCategory = enumeration(
+  'SourceOfWealthCategory',
+  'Source of the wealth of an individual.',
+  [
+    'SALARY',
+    'BUSINESS_INCOME',
+    'INVESTMENTS',
+    'INHERITANCE',
+    'PROPERTY_SALE',
+    'GIFT',
+    'RETIREMENT',
+    'SAVINGS',
+    'OTHER',
+  ],
+);
 
-/** What is asked about persons where the ordinary check is not enough. */
-const diligence = {
+/** Fields of enhanced due diligence. */
+const dueDiligence = {
   ...purposes,
   sourceOfFundsCategories: maybe(
-    Type.Array(IndividualSourceOfFundsCategory, { description: 'Sources of funds.', maxItems: 20 }),
+    Type.Array(IndividualSourceOfFundsCategory, {
+      description: 'Sources of funds, at most 20.',
+      maxItems: 20,
+    }),
   ),
   sourceOfWealthCategories: maybe(
-    Type.Array(SourceOfWealthCategory, { description: 'Sources of wealth.', maxItems: 20 }),
+    Type.Array(SourceOfWealthCategory, {
+      description: 'Sources of wealth, at most 20.',
+      maxItems: 20,
+    }),
   ),
-  sourceOfWealthOtherDescription: maybe(text(OTHER, { minLength: 1, maxLength: 500 })),
+  sourceOfWealthOtherDescription: maybe(text(OTHER_DESCRIPTION, { minLength: 1, maxLength: 500 })),
   annualIncomeRange: maybe(
-    words('AnnualIncomeRange', 'Income in a year, in US dollars.', [
+    enumeration('AnnualIncomeRange', 'Annual income, in US dollars.', [
       'UNDER_50K',
       'RANGE_50K_100K',
       'RANGE_100K_250K',
@@ -150,7 +174,7 @@ const diligence = {
     ]),
   ),
   netWorthRange: maybe(
-    words('NetWorthRange', 'Everything owned less everything owed, in US dollars.', [
+    enumeration('NetWorthRange', 'Net worth (assets minus liabilities), in US dollars.', [
       'UNDER_100K',
       'RANGE_100K_500K',
       'RANGE_500K_1M',
@@ -160,40 +184,42 @@ const diligence = {
     ]),
   ),
   pepStatus: maybe(
-    words('PepStatus', 'Whether the person holds or is close to a prominent public office.', [
-      'NONE',
-      'DOMESTIC',
-      'FOREIGN',
-      'HIO',
-      'FAMILY_OR_ASSOCIATE',
-    ]),
+    enumeration(
+      'PepStatus',
+      'Politically exposed person (PEP) status. DOMESTIC and FOREIGN: public office in ' +
+        'the country of residence or another one. HIO: office in an international ' +
+        'organization.',
+      ['NONE', 'DOMESTIC', 'FOREIGN', 'HIO', 'FAMILY_OR_ASSOCIATE'],
+    ),
   ),
 };
 
-/** Fields of a person that may be read back. */
+/** Fields of an individual that replies contain. */
 export const individualFields = {
-  fullName: maybe(text('Given and family names.', { minLength: 1, maxLength: 250 })),
-  birthDate: maybe(described(DateOnly, 'Day of birth.')),
+  fullName: maybe(text('Full name: given and family names.', { minLength: 1, maxLength: 250 })),
+  birthDate: maybe(described(DateOnly, 'Date of birth.')),
   nationality: maybe(country('Country of citizenship, ISO 3166-1 alpha-2.')),
-  address: maybe(described(Address, 'Where the person lives.')),
+  address: maybe(described(Address, 'Residential address.')),
   idType: maybe(
     described(
       IdentificationType,
-      'Kind of `identifier`: SSN or ITIN for citizens and residents of the US, NON_US_TAX_ID for ' +
-        'other persons. Not needed where the country of residence issues no number to persons.',
+      'Type of `identifier`: SSN or ITIN for citizens and residents of the US, ' +
+        'NON_US_TAX_ID for other persons. Not required if the country of residence ' +
+        'issues no such number to individuals.',
     ),
   ),
   countryOfIssuance: maybe(
     country(
-      'Country that issued `identifier`, ISO 3166-1 alpha-2. Required with NON_US_TAX_ID; US with ' +
-        'SSN and ITIN, also when left out.',
+      'Country that issued `identifier`, ISO 3166-1 alpha-2. Required with ' +
+        'NON_US_TAX_ID. Must be US or absent with SSN and ITIN.',
     ),
   ),
-  ...diligence,
+  ...dueDiligence,
 };
 
 export const Identifier = text(
-  'The number of type `idType`, in the form of the country that issued it. Never returned.',
+  'Tax or identity number of type `idType`, in the format of the issuing country. ' +
+    'Write-only: never returned.',
   {
     writeOnly: true,
     minLength: 1,
@@ -201,9 +227,9 @@ export const Identifier = text(
   },
 );
 
-const SourceOfFundsCategory = words(
+const SourceOfFundsCategory = enumeration(
   'SourceOfFundsCategory',
-  'Where the money of a business comes from.',
+  'Source of the funds of a business.',
   [
     'OPERATING_REVENUE',
     'INVESTMENT_INCOME',
@@ -215,7 +241,7 @@ const SourceOfFundsCategory = words(
   ],
 );
 
-const EntityType = words('EntityType', 'Legal form of the business.', [
+const EntityType = enumeration('EntityType', 'Legal form of the business.', [
   'SOLE_PROPRIETORSHIP',
   'PARTNERSHIP',
   'LLC',
@@ -229,7 +255,7 @@ const EntityType = words('EntityType', 'Legal form of the business.', [
   'OTHER',
 ]);
 
-const BusinessType = words('BusinessType', 'Sector, after the top level of NAICS.', [
+const BusinessType = enumeration('BusinessType', 'Business sector, after the top level of NAICS.', [
   'AGRICULTURE_FORESTRY_FISHING_AND_HUNTING',
   'MINING_QUARRYING_AND_OIL_AND_GAS_EXTRACTION',
   'UTILITIES',
@@ -252,82 +278,107 @@ const BusinessType = words('BusinessType', 'Sector, after the top level of NAICS
   'PUBLIC_ADMINISTRATION',
 ]);
 
-/** The four that a business cannot be created without and cannot lose. */
-export const firmCore = {
-  legalName: text('Name in the register.', { minLength: 1, maxLength: 250 }),
+/** Fields that are required to create a business and cannot be cleared. */
+export const businessCore = {
+  legalName: text('Legal name, as registered.', { minLength: 1, maxLength: 250 }),
   country: country('Country of registration, ISO 3166-1 alpha-2.'),
-  taxId: text('Tax number; for the US an EIN or SSN with its hyphens.', {
+  taxId: text('Tax identification number; for the US an EIN or SSN with hyphens.', {
     minLength: 1,
     maxLength: 64,
   }),
-  incorporatedOn: described(DateOnly, 'Day the business was founded.'),
+  incorporatedOn: described(DateOnly, 'Date of incorporation.'),
 };
 
-export const firmDetails = {
-  doingBusinessAs: maybe(text('Name it trades under.', { maxLength: 250 })),
-  registrationNumber: maybe(text('Number in the register.', { maxLength: 100 })),
+export const businessDetails = {
+  doingBusinessAs: maybe(
+    text('Trading name, if different from the legal name.', { maxLength: 250 }),
+  ),
+  registrationNumber: maybe(
+    text('Registration number in the business register.', { maxLength: 100 }),
+  ),
   entityType: maybe(EntityType),
   businessType: maybe(BusinessType),
-  naicsCode: maybe(text('NAICS code, two to six digits.', { pattern: '^\\d{2,6}$' })),
-  countriesOfOperation: maybe(countries('Where the business is active.')),
-  expectedRecipientJurisdictions: maybe(countries('Where its payments will go.')),
-  expectedCounterpartyCountries: maybe(countries('Where those it deals with are.')),
-  sourceOfFunds: maybe(text('Where its money comes from, in words.', { maxLength: 500 })),
+  naicsCode: maybe(text('NAICS code, 2 to 6 digits.', { pattern: '^\\d{2,6}$' })),
+  countriesOfOperation: maybe(
+    countries('Countries in which the business operates, ISO 3166-1 alpha-2.'),
+  ),
+  expectedRecipientJurisdictions: maybe(
+    countries('Countries to which the business expects to pay, ISO 3166-1 alpha-2.'),
+  ),
+  expectedCounterpartyCountries: maybe(
+    countries('Countries of the expected counterparties of the business, ISO 3166-1 alpha-2.'),
+  ),
+  sourceOfFunds: maybe(
+    text('Source of funds in free text, at most 500 characters.', { maxLength: 500 }),
+  ),
   sourceOfFundsCategories: maybe(
-    Type.Array(SourceOfFundsCategory, { description: 'Where its money comes from.', maxItems: 20 }),
+    Type.Array(SourceOfFundsCategory, {
+      description: 'Sources of funds, at most 20.',
+      maxItems: 20,
+    }),
   ),
   ...purposes,
   primaryContactFirstName: maybe(
-    text('Given name of the person to ask; `email` and `phoneNumber` are theirs.', {
-      maxLength: 250,
-    }),
+    text(
+      'Given name of the primary contact. `email` and `phoneNumber` of the customer ' +
+        'belong to this person.',
+      {
+        maxLength: 250,
+      },
+    ),
   ),
-  primaryContactLastName: maybe(text('Family name of the person to ask.', { maxLength: 250 })),
+  primaryContactLastName: maybe(text('Family name of the primary contact.', { maxLength: 250 })),
 };
 
 export const EndUserTermsConsent = named(
   'EndUserTermsConsent',
   Type.Object(
     {
-      acceptedAt: described(Timestamp, 'When the customer accepted.'),
-      ipAddress: text('Address the customer accepted from, IPv4 or IPv6.', { maxLength: 45 }),
-      termsVersion: text('Version that was shown, such as `V1`.'),
-      acceptanceMethod: words('EndUserTermsAcceptanceMethod', 'What the customer did to accept.', [
+      acceptedAt: described(Timestamp, 'Time of acceptance.'),
+      ipAddress: text('IP address from which the customer accepted, IPv4 or IPv6.', {
+        maxLength: 45,
+      }),
+      termsVersion: text('Accepted version of the terms, such as `V1`.'),
+      acceptanceMethod: enumeration('EndUserTermsAcceptanceMethod', 'Method of acceptance.', [
         'CHECKBOX',
         'CLICK_TO_ACCEPT',
       ]),
     },
-    { description: 'Proof that the customer accepted the end-user terms.' },
+    { description: 'Record of the acceptance of the end-user terms by the customer.' },
   ),
 );
 
 export const ContactVerification = named(
   'ContactVerification',
   (() => {
-    const status = words('ContactVerificationStatus', 'Whether the channel was proved.', [
+    const status = enumeration('ContactVerificationStatus', 'Verification status of the channel.', [
       'PENDING',
       'VERIFIED',
     ]);
     return Type.Object(
       { email: maybe(status), phone: maybe(status) },
-      { description: 'Channels that must be proved before the identity check, where law asks it.' },
+      {
+        description:
+          'Contact channels that must be verified before the identity verification, where ' +
+          'regulation requires it.',
+      },
     );
   })(),
 );
 
-/** What every customer may have, in requests and replies alike. */
+/** Contact fields of every customer, in requests and replies. */
 export const contactFields = {
   email: maybe(described(Email, 'E-mail address of the customer, or of its primary contact.')),
-  phoneNumber: maybe(described(Phone, 'Telephone number in E.164 form.')),
+  phoneNumber: maybe(described(Phone, 'Telephone number in E.164 format.')),
 };
 
 const Person = Type.Object({ ...individualFields });
-const Firm = Type.Object({ ...firmCore, ...firmDetails });
+const Business = Type.Object({ ...businessCore, ...businessDetails });
 
 type IndividualDetails = Static<typeof Person>;
-export type BusinessInfo = Static<typeof Firm>;
+export type BusinessInfo = Static<typeof Business>;
 
-/** What a row keeps beside its columns: the fields of its type, named as the API names them. */
+/** Fields of the customer type as stored, named as in the API. */
 export type CustomerDetails = IndividualDetails & { businessInfo?: BusinessInfo };
 
 export type TermsConsent = Static<typeof EndUserTermsConsent>;

@@ -1,5 +1,5 @@
-// What is known about customers and about owners of businesses: schemas, and the rules that a schema cannot
-// state. Pure.
+// Public interface of customer and owner profiles: schemas, and the rules that schemas cannot express.
+// Pure.
 export { choicesFor } from './choices.ts';
 export { Customer, CustomerSummary } from './customer.ts';
 export { detailsAfter } from './details.ts';
@@ -10,6 +10,6 @@ export {
   BeneficialOwnerUpdateRequest,
   type OwnerPersonal,
 } from './owner.ts';
-export { ownerBodyErrors, wholeOwnerErrors } from './owner-rules.ts';
+export { ownerBodyErrors, ownerErrors } from './owner-rules.ts';
 export { CustomerCreateRequest, CustomerUpdateRequest } from './requests.ts';
 export { checkDigitErrors, customerErrors, updateErrors } from './rules.ts';

@@ -1,72 +1,73 @@
-// What must hold of somebody who owns or controls a business and a schema cannot state: names, countries,
-// and identity numbers in the shape of their type. Pure, and forgiving about shapes, because a body that
-// fails its schema is checked here too.
+// Rules for beneficial owners that a schema cannot express: names, countries and identity number formats.
+// Pure. Inputs of any shape are accepted, because bodies that fail the schema are validated here too.
 import { neededIdentifier } from '../../../catalog/identity/tax-identifiers.ts';
 import type { FieldError } from '../../../kernel/fault.ts';
 import {
   addressRule,
-  collect,
+  collectErrors,
   countryRule,
+  identifierPairRule,
   identifierRule,
-  inside,
   isObject,
-  isThere,
+  isPresent,
   type Json,
   nameRule,
-  pairRule,
-  type Say,
+  objectAt,
+  type Report,
 } from './rules.ts';
 
-const MOST_LETTERS = 250;
+const MAX_NAME_LENGTH = 250;
 
-const at = 'personalInfo.';
+const PERSONAL_INFO = 'personalInfo.';
 const NAMES = ['firstName', 'middleName', 'lastName'] as const;
 
-function lengthRule(say: Say, info: Json): void {
+function lengthRule(say: Report, info: Json): void {
   for (const name of NAMES) {
     const value = info[name];
     if (typeof value !== 'string') continue;
-    if (value.trim() === '') say(at + name, 'must not be blank', { minLength: 1 });
-    else if (value.length > MOST_LETTERS) {
-      say(at + name, `must not be longer than ${MOST_LETTERS}`, { maxLength: MOST_LETTERS });
+    if (value.trim() === '') say(PERSONAL_INFO + name, 'must not be blank', { minLength: 1 });
+    else if (value.length > MAX_NAME_LENGTH) {
+      say(PERSONAL_INFO + name, `must not be longer than ${MAX_NAME_LENGTH}`, {
+        maxLength: MAX_NAME_LENGTH,
+      });
     }
   }
 }
 
-function infoRules(say: Say, body: Json): void {
-  const info = inside(body, 'personalInfo');
+function personalInfoRules(say: Report, body: Json): void {
+  const info = objectAt(body, 'personalInfo');
   lengthRule(say, info);
-  nameRule(say, info, at, NAMES);
-  countryRule(say, info, at, ['nationality', 'countryOfIssuance']);
-  addressRule(say, info, at);
-  identifierRule(say, info, at);
+  nameRule(say, info, PERSONAL_INFO, NAMES);
+  countryRule(say, info, PERSONAL_INFO, ['nationality', 'countryOfIssuance']);
+  addressRule(say, info, PERSONAL_INFO);
+  identifierRule(say, info, PERSONAL_INFO);
 }
 
-/** A person needs a number unless the country of residence issues none. */
-function neededRule(say: Say, info: Json): void {
-  const residence = inside(info, 'address').country;
+/** The number is required unless the country of residence issues none. */
+function identifierRequiredRule(say: Report, info: Json): void {
+  const residence = objectAt(info, 'address').country;
   if (neededIdentifier({ nationality: info.nationality, residence }) === 'NONE') return;
   for (const name of ['idType', 'identifier']) {
-    if (!isThere(info[name])) say(at + name, 'is required');
+    if (!isPresent(info[name])) say(PERSONAL_INFO + name, 'is required');
   }
 }
 
-function wholeRules(say: Say, body: Json): void {
+function crossFieldRules(say: Report, body: Json): void {
   if (!isObject(body.personalInfo)) return;
-  neededRule(say, body.personalInfo);
-  pairRule(say, body.personalInfo, at);
+  identifierRequiredRule(say, body.personalInfo);
+  identifierPairRule(say, body.personalInfo, PERSONAL_INFO);
 }
 
-/** The first complaint about a field is the plainest. */
-function firstOfEach(errors: readonly FieldError[]): FieldError[] {
-  const known = new Set<string>();
-  return errors.filter(({ field }) => !known.has(field) && known.add(field).size > 0);
+/** Keeps the first error of each field, which is the most specific. */
+function firstPerField(errors: readonly FieldError[]): FieldError[] {
+  const seen = new Set<string>();
+  return errors.filter(({ field }) => !seen.has(field) && seen.add(field).size > 0);
 }
 
-/** Everything wrong with what a change says of an owner, whatever else is known. */
+/** Errors of the fields in an update, independent of the stored data. */
 export const ownerBodyErrors = (body: unknown): FieldError[] =>
-  firstOfEach(collect(body, [infoRules]));
+  firstPerField(collectErrors(body, [personalInfoRules]));
 
-/** Everything wrong with an owner, as a request describes it or as a change would leave it. */
-export const wholeOwnerErrors = (body: unknown): FieldError[] =>
-  firstOfEach(collect(body, [infoRules, wholeRules]));
+/** Errors of a complete owner, as requested or as an update would leave it. */
+export const ownerErrors = (body: unknown): FieldError[] =>
+  firstPerField(collectErrors(body, [personalInfoRules, crossFieldRules]));

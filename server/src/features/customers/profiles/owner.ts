@@ -1,4 +1,4 @@
-// Persons who own or control a business, as requests and replies describe them.
+// Schemas of beneficial owners in requests and replies.
 import { type Static, Type } from '@sinclair/typebox';
 import { Address, DateOnly, described, named, oneOf, Timestamp } from '../../../kernel/schema.ts';
 import { contactFields, IdentificationType, KycStatus, object, text } from './fields.ts';
@@ -9,14 +9,16 @@ const maybe = Type.Optional;
 const BeneficialOwnerRole = named(
   'BeneficialOwnerRole',
   oneOf(['UBO', 'DIRECTOR', 'COMPANY_OFFICER', 'CONTROL_PERSON', 'TRUSTEE', 'GENERAL_PARTNER'], {
-    description: 'What the person is to the business.',
+    description:
+      'Role of the person in the business. UBO: ultimate beneficial owner. ' +
+      'CONTROL_PERSON: directs the business.',
   }),
 );
 
 const needed = {
   firstName: text('Given name.'),
   lastName: text('Family name.'),
-  birthDate: described(DateOnly, 'Day of birth.'),
+  birthDate: described(DateOnly, 'Date of birth.'),
   nationality: text('Country of citizenship, ISO 3166-1 alpha-2.'),
   address: Address,
 };
@@ -24,12 +26,12 @@ const needed = {
 const number = {
   idType: described(
     IdentificationType,
-    'Kind of `identifier`: SSN or ITIN for citizens and residents of the US, NON_US_TAX_ID for ' +
-      'other persons.',
+    'Type of `identifier`: SSN or ITIN for citizens and residents of the US, ' +
+      'NON_US_TAX_ID for other persons.',
   ),
   identifier: text(
-    'The number, in the form of the country that issued it. Replies show its last characters only, ' +
-      'and an empty text where the person has none.',
+    'Tax or identity number, in the format of the issuing country. Replies contain its ' +
+      'last characters only, or an empty string if the person has none.',
   ),
 };
 
@@ -38,13 +40,13 @@ const optional = {
   ...contactFields,
   countryOfIssuance: maybe(
     text(
-      'Country that issued `identifier`, ISO 3166-1 alpha-2. Required with NON_US_TAX_ID; US with ' +
-        'other types, also when left out.',
+      'Country that issued `identifier`, ISO 3166-1 alpha-2. Required with ' +
+        'NON_US_TAX_ID. Must be US or absent with other types.',
     ),
   ),
 };
 
-const BeneficialOwnerPersonalInfo = object('BeneficialOwnerPersonalInfo', 'Who the person is.', {
+const BeneficialOwnerPersonalInfo = object('BeneficialOwnerPersonalInfo', 'Personal data.', {
   ...needed,
   ...number,
   ...optional,
@@ -52,40 +54,47 @@ const BeneficialOwnerPersonalInfo = object('BeneficialOwnerPersonalInfo', 'Who t
 
 const BeneficialOwnerPersonalInfoCreate = object(
   'BeneficialOwnerPersonalInfoCreateRequest',
-  'Who the person is. `idType` and `identifier` are required unless the country of residence issues ' +
-    'no number to persons.',
+  'Personal data. `idType` and `identifier` are required unless the country of ' +
+    'residence issues no such number to individuals.',
   { ...needed, idType: maybe(number.idType), identifier: maybe(number.identifier), ...optional },
 );
 
-/** What is stored of a person. */
+/** Personal data of an owner as stored. */
 export type OwnerPersonal = Static<typeof BeneficialOwnerPersonalInfoCreate>;
 
 const BeneficialOwnerPersonalInfoUpdate = object(
   'BeneficialOwnerPersonalInfoUpdate',
-  'What changes about the person; what is left out stays, null empties, an address is replaced whole.',
+  'Personal data to change. Absent fields are unchanged, null clears an optional ' +
+    'field, and an address is replaced as a whole.',
   { ...Type.Partial(Type.Object(needed)).properties, ...clearable({ ...number, ...optional }) },
 );
 
 const roles = Type.Array(BeneficialOwnerRole, {
   minItems: 1,
   maxItems: 20,
-  description: 'What the person is to the business.',
+  description: 'Roles of the person in the business.',
 });
 
 const share = Type.Integer({
   minimum: 0,
   maximum: 100,
-  description: 'Percent of the business; those of all UBOs together are 100 at most.',
+  description:
+    'Ownership share in percent, 0 to 100. The shares of all UBOs of a business must not ' +
+    'exceed 100 in total.',
 });
 
 export const BeneficialOwner = object(
   'BeneficialOwner',
-  'A person who owns or controls a part of a business.',
+  'A person who owns or controls a business customer.',
   {
-    id: text('Id of the owner.'),
-    customerId: text('The business.'),
-    roles: Type.Array(BeneficialOwnerRole, { description: 'What the person is to the business.' }),
-    ownershipPercentage: Type.Integer({ minimum: 0, maximum: 100, description: 'Share held.' }),
+    id: text('Identifier of the beneficial owner.'),
+    customerId: text('Identifier of the business customer.'),
+    roles: Type.Array(BeneficialOwnerRole, { description: 'Roles of the person in the business.' }),
+    ownershipPercentage: Type.Integer({
+      minimum: 0,
+      maximum: 100,
+      description: 'Ownership share in percent.',
+    }),
     personalInfo: BeneficialOwnerPersonalInfo,
     kycStatus: KycStatus,
     createdAt: Timestamp,
@@ -95,9 +104,9 @@ export const BeneficialOwner = object(
 
 export const BeneficialOwnerCreateRequest = object(
   'BeneficialOwnerCreateRequest',
-  'Somebody who owns or controls a business.',
+  'The beneficial owner to create.',
   {
-    customerId: text('The business.'),
+    customerId: text('Identifier of the business customer.'),
     roles,
     ownershipPercentage: share,
     personalInfo: BeneficialOwnerPersonalInfoCreate,
@@ -106,7 +115,7 @@ export const BeneficialOwnerCreateRequest = object(
 
 export const BeneficialOwnerUpdateRequest = object(
   'BeneficialOwnerUpdateRequest',
-  'What changes about an owner; what is left out stays.',
+  'Fields to change. Absent fields are unchanged.',
   {
     roles: maybe(roles),
     ownershipPercentage: maybe(share),

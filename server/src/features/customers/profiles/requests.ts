@@ -1,5 +1,4 @@
-// What a client says of a customer: registering one, and changing one. A change takes null where a field
-// may be emptied.
+// Request schemas to create and update customers. In an update null clears an optional field.
 import {
   type Static,
   type TOptional,
@@ -18,11 +17,11 @@ import {
   variant,
 } from '../../../kernel/schema.ts';
 import {
+  businessCore,
+  businessDetails,
   CustomerType,
   contactFields,
   EndUserTermsConsent,
-  firmCore,
-  firmDetails,
   Identifier,
   individualFields,
   KybStatus,
@@ -37,38 +36,44 @@ const Currencies = Type.Array(Type.String({ minLength: 1, maxLength: 10 }), {
   minItems: 1,
   maxItems: 200,
   uniqueItems: true,
-  description: 'Codes of the currencies the customer may use; those of the platform unless named.',
+  description:
+    'Codes of the currencies that the customer can use. Defaults to all currencies of ' +
+    'the platform.',
 });
 
 const ignored = <T extends TSchema>(schema: T) =>
-  maybe(described(schema, 'Set by the server; a value given here is ignored.'));
+  maybe(described(schema, 'Set by the server. A value in the request is ignored.'));
 
 export const umaAddress =
-  'UMA address, `$name@domain` in the domain of the platform. Capitals mean nothing.';
+  'UMA address, `$name@domain`, in the domain of the platform. Case-insensitive.';
 
 const createCommon = {
   platformCustomerId: maybe(
-    text('Your own id of the customer, unique among those not deleted. Drawn when left out.', {
-      minLength: 1,
-      maxLength: 255,
-    }),
+    text(
+      'Identifier of the customer at the platform, unique among customers that are not ' +
+        'deleted. 1 to 255 characters. Generated if absent.',
+      {
+        minLength: 1,
+        maxLength: 255,
+      },
+    ),
   ),
   region: maybe(
     text(
-      'Country whose law the customer is served under, or EU. Settles which offer is meant where ' +
-        'several regions have one. Cannot be changed.',
+      'Country under whose law the customer is served, ISO 3166-1 alpha-2, or EU. It ' +
+        'selects the service where several regions offer one. Cannot be changed.',
       { pattern: '^[A-Z]{2}$' },
     ),
   ),
   currencies: maybe(Currencies),
   ...contactFields,
-  umaAddress: maybe(text(`${umaAddress} Drawn when left out.`, { minLength: 1, maxLength: 320 })),
+  umaAddress: maybe(text(`${umaAddress} Generated if absent.`, { minLength: 1, maxLength: 320 })),
   endUserTermsConsent: maybe(EndUserTermsConsent),
 };
 
-const BusinessInfo = object('BusinessInfo', 'What is known about a business.', {
-  ...firmCore,
-  ...firmDetails,
+const BusinessInfo = object('BusinessInfo', 'Data of a business.', {
+  ...businessCore,
+  ...businessDetails,
 });
 
 export const CustomerCreateRequest = named(
@@ -76,7 +81,7 @@ export const CustomerCreateRequest = named(
   variant(
     'customerType',
     {
-      INDIVIDUAL: object('IndividualCustomerCreateRequest', 'A person to be registered.', {
+      INDIVIDUAL: object('IndividualCustomerCreateRequest', 'The individual to register.', {
         ...createCommon,
         ...individualFields,
         identifier: maybe(Identifier),
@@ -88,17 +93,17 @@ export const CustomerCreateRequest = named(
           [
             Type.Object({
               ...createCommon,
-              address: maybe(described(Address, 'Where the business sits.')),
+              address: maybe(described(Address, 'Registered address of the business.')),
               businessInfo: maybe(Type.Partial(BusinessInfo)),
               kybStatus: ignored(KybStatus),
             }),
             Type.Object({ businessInfo: BusinessInfo }),
           ],
-          { description: 'A business to be registered.' },
+          { description: 'The business to register.' },
         ),
       ),
     },
-    { tagType: CustomerType },
+    { tagType: CustomerType, description: 'The customer to register.' },
   ),
 );
 
@@ -106,17 +111,26 @@ type Clearable<P extends TProperties> = {
   [K in keyof P]: TOptional<TUnsafe<Static<P[K]> | null>>;
 };
 
-/** The same fields, each of which null empties. */
+/** Makes all fields optional and nullable; null clears a field. */
 export const clearable = <P extends TProperties>(properties: P): Clearable<P> =>
   Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => [name, maybe(nullable(schema))]),
   ) as Clearable<P>;
 
 const updateCommon = {
-  currencies: maybe(described(Currencies, 'The whole list, in place of the one there is.')),
+  currencies: maybe(
+    described(Currencies, 'Complete list of currencies. It replaces the current list.'),
+  ),
   ...clearable({
-    email: described(Email, 'New e-mail address. Not together with `phoneNumber`.'),
-    phoneNumber: described(Phone, 'New telephone number. Not together with `email`.'),
+    email: described(
+      Email,
+      'New e-mail address; null clears it. Cannot be changed together with `phoneNumber`.',
+    ),
+    phoneNumber: described(
+      Phone,
+      'New telephone number in E.164 format; null clears it. Cannot be changed together ' +
+        'with `email`.',
+    ),
   }),
   umaAddress: maybe(text(umaAddress, { minLength: 1, maxLength: 320 })),
   endUserTermsConsent: maybe(EndUserTermsConsent),
@@ -124,13 +138,17 @@ const updateCommon = {
 
 const { $id: _, ...PlainAddress } = Address;
 const clearableAddress = clearable({
-  address: { ...(PlainAddress as typeof Address), description: 'The whole address anew.' },
+  address: {
+    ...(PlainAddress as typeof Address),
+    description: 'Complete address. It replaces the current address; null clears it.',
+  },
 });
 
 const BusinessInfoUpdate = object(
   'BusinessInfoUpdate',
-  'What changes about a business; what is left out stays, null empties.',
-  { ...Type.Partial(Type.Object(firmCore)).properties, ...clearable(firmDetails) },
+  'Fields of the business to change. Absent fields are unchanged; null clears an ' +
+    'optional field.',
+  { ...Type.Partial(Type.Object(businessCore)).properties, ...clearable(businessDetails) },
 );
 
 export const CustomerUpdateRequest = named(
@@ -138,20 +156,28 @@ export const CustomerUpdateRequest = named(
   variant(
     'customerType',
     {
-      INDIVIDUAL: object('IndividualCustomerUpdateRequest', 'What changes about a person.', {
-        ...updateCommon,
-        ...clearable(individualFields),
-        ...clearableAddress,
-        ...clearable({ identifier: Identifier }),
-        kycStatus: ignored(KycStatus),
-      }),
-      BUSINESS: object('BusinessCustomerUpdateRequest', 'What changes about a business.', {
-        ...updateCommon,
-        ...clearableAddress,
-        businessInfo: maybe(BusinessInfoUpdate),
-        kybStatus: ignored(KybStatus),
-      }),
+      INDIVIDUAL: object(
+        'IndividualCustomerUpdateRequest',
+        'Fields of the individual to change. Absent fields are unchanged.',
+        {
+          ...updateCommon,
+          ...clearable(individualFields),
+          ...clearableAddress,
+          ...clearable({ identifier: Identifier }),
+          kycStatus: ignored(KycStatus),
+        },
+      ),
+      BUSINESS: object(
+        'BusinessCustomerUpdateRequest',
+        'Fields of the business customer to change. Absent fields are unchanged.',
+        {
+          ...updateCommon,
+          ...clearableAddress,
+          businessInfo: maybe(BusinessInfoUpdate),
+          kybStatus: ignored(KybStatus),
+        },
+      ),
     },
-    { tagType: CustomerType },
+    { tagType: CustomerType, description: 'Fields of the customer to change.' },
   ),
 );

@@ -20,7 +20,7 @@ const firm = (more: object, rest: object = {}) => ({
 });
 
 describe('customerErrors', () => {
-  it('finds nothing wrong with plain customers', () => {
+  it('accepts minimal customers', () => {
     expect(fieldsOf(person({}))).toEqual([]);
     expect(fieldsOf(firm({}))).toEqual([]);
   });
@@ -32,18 +32,18 @@ describe('customerErrors', () => {
     'Test User 001',
     '山田太郎',
     'नरेंद्र शर्मा',
-  ])('admits the name %s', (fullName) => {
+  ])('accepts the name %s', (fullName) => {
     expect(fieldsOf(person({ fullName }))).toEqual([]);
   });
 
   it.each(['Ada  Lovelace', 'Ada <b>', 'Ada\tLovelace', ' Ada', 'Ada@home', 'Ada_Lovelace'])(
-    'refuses the name %j',
+    'rejects the name %j',
     (fullName) => {
       expect(fieldsOf(person({ fullName }))).toEqual(['fullName']);
     },
   );
 
-  it('wants identity numbers in the shape of their type, and both together', () => {
+  it('requires type and number together, in the format of the type', () => {
     expect(fieldsOf(person({ idType: 'SSN', identifier: '123-45-6789' }))).toEqual([]);
     expect(fieldsOf(person({ idType: 'ITIN', identifier: '912-70-1234' }))).toEqual([]);
     expect(fieldsOf(person({ idType: 'ITIN', identifier: '812-70-1234' }))).toEqual(['identifier']);
@@ -56,7 +56,7 @@ describe('customerErrors', () => {
 
   const german = { idType: 'NON_US_TAX_ID', identifier: '86 095 742 719', countryOfIssuance: 'DE' };
 
-  it('judges the number of another country by the shape of that country', () => {
+  it('validates a national number by the format of its country', () => {
     expect(fieldsOf(person(german))).toEqual([]);
     expect(fieldsOf(person({ ...german, identifier: '86095742719' }))).toEqual([]);
     expect(fieldsOf(person({ ...german, countryOfIssuance: undefined }))).toEqual([
@@ -78,23 +78,23 @@ describe('customerErrors', () => {
     expect(fieldsOf(person({ idType: 'constructor', identifier: 'x' }))).toEqual(['idType']);
   });
 
-  it('judges check digits apart from shapes', () => {
+  it('validates check digits separately from the format', () => {
     expect(checkDigitErrors(german)).toEqual([]);
     expect(checkDigitErrors({ ...german, identifier: '86095742718' })).toEqual([
-      { field: 'identifier', message: 'has check digits that do not match the rest' },
+      { field: 'identifier', message: 'has invalid check digits' },
     ]);
     expect(checkDigitErrors({ idType: 'SSN', identifier: '123-45-6789' })).toEqual([]);
     expect(checkDigitErrors({ idType: 'NON_US_TAX_ID' }, 'personalInfo.')).toEqual([]);
   });
 
-  it('knows the issuing country of identity numbers', () => {
+  it('requires the issuing country US for US numbers', () => {
     const with_ = (countryOfIssuance: string) =>
       fieldsOf(person({ idType: 'SSN', identifier: '123-45-6789', countryOfIssuance }));
     expect(with_('US')).toEqual([]);
     expect(with_('DE')).toEqual(['countryOfIssuance']);
   });
 
-  it('wants words where OTHER was chosen', () => {
+  it('requires a description for OTHER', () => {
     const lacking = person({
       sourceOfFundsCategories: ['SALARY', 'OTHER'],
       sourceOfWealthCategories: ['OTHER'],
@@ -112,14 +112,14 @@ describe('customerErrors', () => {
     expect(fieldsOf(person({ sourceOfFundsCategories: ['SALARY'] }))).toEqual([]);
   });
 
-  it('checks tax numbers by the country of registration', () => {
+  it('validates tax numbers by the country of registration', () => {
     expect(fieldsOf(firm({ taxId: '123-45-6789' }))).toEqual([]);
     expect(fieldsOf(firm({ taxId: '123456789' }))).toEqual(['businessInfo.taxId']);
     expect(fieldsOf(firm({ country: 'DE', taxId: 'DE123456789' }))).toEqual([]);
     expect(fieldsOf(firm({ country: 'DE', taxId: '   ' }))).toEqual(['businessInfo.taxId']);
   });
 
-  it('names every country that is none', () => {
+  it('reports every invalid country', () => {
     const customer = firm(
       { country: 'XX', countriesOfOperation: ['US', 'QQ'], expectedCounterpartyCountries: ['ZZ'] },
       { address: { line1: 'a', postalCode: 'b', country: 'YY' } },
@@ -133,7 +133,7 @@ describe('customerErrors', () => {
     expect(fieldsOf(person({ nationality: 'XX' }))).toEqual(['nationality']);
   });
 
-  it('bounds every line of an address', () => {
+  it('limits the length of address lines', () => {
     const long = 'x'.repeat(256);
     const address = { line1: long, line2: long, city: long, state: long, postalCode: long };
     expect(fieldsOf(person({ address: { ...address, country: 'US' } }))).toEqual([
@@ -143,7 +143,7 @@ describe('customerErrors', () => {
   });
 
   it.each([null, undefined, 3, 'x', [], {}, { businessInfo: 7, address: [], fullName: {} }])(
-    'survives the body %j',
+    'accepts any body shape: %j',
     (body) => {
       expect(customerErrors(body)).toEqual([]);
       expect(updateErrors(body)).toEqual([]);
@@ -152,13 +152,13 @@ describe('customerErrors', () => {
 });
 
 describe('updateErrors', () => {
-  it('refuses two contacts at once', () => {
+  it('rejects two contacts in one update', () => {
     const both = { customerType: 'INDIVIDUAL', email: 'a@b.example', phoneNumber: null };
     expect(updateErrors(both).map((error) => error.field)).toEqual(['email', 'phoneNumber']);
     expect(updateErrors({ customerType: 'INDIVIDUAL', email: 'a@b.example' })).toEqual([]);
   });
 
-  it('leaves to the whole customer what only it can tell', () => {
+  it('skips rules that require the complete customer', () => {
     expect(updateErrors({ customerType: 'INDIVIDUAL', idType: 'SSN' })).toEqual([]);
     expect(updateErrors({ customerType: 'INDIVIDUAL', idType: 'EIN' })).toHaveLength(1);
   });

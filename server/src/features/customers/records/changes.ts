@@ -1,4 +1,5 @@
-// Adding and changing customers. Personal data is given in clear, and sealed and hashed here.
+// Inserts and updates customers. Callers pass personal data in clear; this module encrypts it and computes
+// the search digests.
 import type { NewRowOf, PatchOf } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { customerDigests, dataKeyOf, type Personal, personalOf, sealPersonal } from './personal.ts';
@@ -7,7 +8,7 @@ import { type CustomerRow, customers } from './store.ts';
 type Sealed = 'data_key' | 'personal' | 'email_digest' | 'phone_digest' | 'identifier_digest';
 type Stamps = 'created_at' | 'updated_at' | 'deleted_at';
 
-/** Stages a new customer, with a data key of its own. */
+/** Stages a new customer with its own data key. */
 export function addCustomer(
   ctx: Ctx,
   {
@@ -27,15 +28,18 @@ export function addCustomer(
   });
 }
 
-/** The sealed text after the change: as it was where nothing in it changes, because sealing draws anew. */
-function sealedAfter(ctx: Ctx, row: CustomerRow, after: Personal): string | null {
+/**
+ * Encrypted personal data after an update. It is encrypted again only if it changed, because every
+ * encryption uses a new nonce.
+ */
+function resealIfChanged(ctx: Ctx, row: CustomerRow, after: Personal): string | null {
   const key = dataKeyOf(row);
   const was = personalOf(ctx.vault, row);
   if (!key || JSON.stringify(was) === JSON.stringify(after)) return row.personal;
   return sealPersonal(ctx.vault, key, after);
 }
 
-/** Stages a change of a customer. `personal` is all of it as it is to be. */
+/** Stages an update of a customer. `personal` replaces all personal data. */
 export function updateCustomer(
   ctx: Ctx,
   row: CustomerRow,
@@ -48,7 +52,7 @@ export function updateCustomer(
   return ctx.update(customers, row, {
     ...columns,
     ...(personal && {
-      personal: sealedAfter(ctx, row, personal),
+      personal: resealIfChanged(ctx, row, personal),
       ...customerDigests(ctx.vault, { email, phone, personal }),
     }),
     updated_at: ctx.now,

@@ -1,11 +1,11 @@
-// What is known of a customer, by the names in which platforms and providers ask about people at the ends
-// of a payment. What is not known is undefined.
+// Data of a customer under the field names that platforms and providers use for the parties of a payment.
+// Unknown values are undefined.
 import type { Facts } from '../../../catalog/accounts/field-names.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import { personalOf } from './personal.ts';
 import type { CustomerRow } from './store.ts';
 
-/** Of an individual or a firm. */
+/** Facts about an individual or a business. */
 export function factsOfCustomer(vault: Vault, row: CustomerRow): Facts {
   const { type, email, phone } = row;
   const { details } = personalOf(vault, row);

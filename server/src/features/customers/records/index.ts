@@ -1,4 +1,5 @@
-// Customers as rows, with their personal data, as other features use them.
+// Public interface of customer records: rows, their encrypted personal data and the states of the identity
+// check.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { customerPersonalData } from './personal-data.ts';
 import { checkStates } from './states.ts';
@@ -8,7 +9,7 @@ export { eraseCustomer, tombstoneOf } from './erase.ts';
 export { factsOfCustomer } from './facts.ts';
 export { dataKeyOf, personalOf } from './personal.ts';
 export { customerById, customerOf, customersAfter, pageOfCustomers } from './reads.ts';
-export { type CheckMove, isFinal } from './states.ts';
+export { type CheckTransition, isFinal } from './states.ts';
 export {
   type CustomerRow,
   findCustomers,

@@ -1,5 +1,5 @@
-// What an export shows of a customer. It is emptied by `eraseCustomer`, the last step of the change set that
-// forgets the data key.
+// Export and erasure of the customer row. `eraseCustomer` empties the row in the change set that deletes
+// the data key.
 import type { PersonalData } from '../../../runtime/operation/personal-data.ts';
 import { personalOf } from './personal.ts';
 import type { CustomerRow } from './store.ts';

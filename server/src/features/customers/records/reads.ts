@@ -1,8 +1,8 @@
-// Finding customers: one by id, and those that match a list's filters.
+// Reads customers: one by identifier, and lists by filter.
 import { regionsOffering } from '../../../catalog/currencies/offers.ts';
+import type { Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import type { Time } from '../../../kernel/world.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
 import { timeFilters } from '../../../runtime/db/paging.ts';
 import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
@@ -10,8 +10,8 @@ import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { type CustomerRow, customers } from './store.ts';
 
 /**
- * A customer of the calling platform; CUSTOMER_NOT_FOUND for every other id. Deleted ones are answered
- * too, unless it must be alive: then they are CUSTOMER_DELETED.
+ * Customer of the calling platform. Throws CUSTOMER_NOT_FOUND for any other identifier. Deleted customers
+ * are returned, unless `alive` is set: then CUSTOMER_DELETED is thrown.
  */
 export async function customerOf(
   ctx: Ctx,
@@ -20,37 +20,39 @@ export async function customerOf(
 ): Promise<CustomerRow> {
   const row = isId(id, 'Customer') ? await ctx.read(customers, id) : undefined;
   if (row?.platform_id !== ctx.caller.platformId) {
-    throw new Fault('CUSTOMER_NOT_FOUND', 'No such customer.');
+    throw new Fault('CUSTOMER_NOT_FOUND', 'Customer not found.');
   }
-  if (alive && row.deleted_at !== null) {
-    throw new Fault('CUSTOMER_DELETED', 'This customer was deleted.');
-  }
-  return row;
-}
-
-/** A customer of any platform, for an operator; CUSTOMER_NOT_FOUND, and with `alive` CUSTOMER_DELETED. */
-export async function customerById(
-  reader: Reader,
-  id: string,
-  { alive = false }: { alive?: boolean } = {},
-): Promise<CustomerRow> {
-  const row = isId(id, 'Customer') ? await reader.read(customers, id) : undefined;
-  if (!row) throw new Fault('CUSTOMER_NOT_FOUND', 'No such customer.');
   if (alive && row.deleted_at !== null) {
     throw new Fault('CUSTOMER_DELETED', 'The customer was deleted.');
   }
   return row;
 }
 
-const AFTER = `select id, currencies, region, created_at from customers
+/**
+ * Customer of any platform, for operators. Throws CUSTOMER_NOT_FOUND and, with `alive`, CUSTOMER_DELETED.
+ */
+export async function customerById(
+  reader: Reader,
+  id: string,
+  { alive = false }: { alive?: boolean } = {},
+): Promise<CustomerRow> {
+  const row = isId(id, 'Customer') ? await reader.read(customers, id) : undefined;
+  if (!row) throw new Fault('CUSTOMER_NOT_FOUND', 'Customer not found.');
+  if (alive && row.deleted_at !== null) {
+    throw new Fault('CUSTOMER_DELETED', 'The customer was deleted.');
+  }
+  return row;
+}
+
+const CUSTOMERS_AFTER = `select id, currencies, region, created_at from customers
   where platform_id = $1 and deleted_at is null
     and (created_at, id) > ($2::timestamptz, $3)
     and (terms_consent is not null or not $4::boolean)
   order by created_at, id limit $5::int`;
 
 /**
- * Customers of the platform who have accounts, in the order of creation: not those who were deleted, nor
- * those who have yet to accept terms.
+ * Customers of the platform that have accounts, in order of creation. Excludes deleted customers and those
+ * that have not accepted mandatory terms.
  */
 export function customersAfter(
   ctx: Ctx,
@@ -60,10 +62,10 @@ export function customersAfter(
 ): Promise<Pick<CustomerRow, 'id' | 'currencies' | 'region' | 'created_at'>[]> {
   const needsTerms = platform.terms_gate && !platform.regulated;
   const values = [platform.id, new Date(after.createdAt), after.id, needsTerms, limit];
-  return ctx.db.query(AFTER, values);
+  return ctx.db.query(CUSTOMERS_AFTER, values);
 }
 
-/** What a list of customers is filtered by; a filter that came several times is met by any of its values. */
+/** Filters of a customer list. A repeated filter matches any of its values. */
 type CustomerQuery = Parameters<typeof timeFilters>[0] & {
   platformCustomerId?: string | string[] | undefined;
   customerType?: string | string[] | undefined;
@@ -77,7 +79,9 @@ type CustomerQuery = Parameters<typeof timeFilters>[0] & {
 
 type CustomerFilter = Filter<typeof customers>;
 
-/** Customers who chose a currency, and those who follow their platform where it offers the currency. */
+/**
+ * Customers that selected a currency, and those without a selection if their platform and region offer it.
+ */
 function currencyFilters(platform: PlatformRow, codes: readonly string[]): CustomerFilter[] {
   const chosen = codes.map((value): CustomerFilter => ({ column: 'currencies', op: 'has', value }));
   const offered = new Set(platform.currencies.map((each) => each.currencyCode));
@@ -93,14 +97,14 @@ function currencyFilters(platform: PlatformRow, codes: readonly string[]): Custo
 
 function filtersOf(query: CustomerQuery, platform: PlatformRow): CustomerFilter[] {
   const filters: CustomerFilter[] = [{ column: 'platform_id', op: '=', value: platform.id }];
-  const any = (column: keyof CustomerRow & string, given: string | string[] | undefined) => {
+  const anyOf = (column: keyof CustomerRow & string, given: string | string[] | undefined) => {
     if (given !== undefined) filters.push({ column, op: 'in', value: [given].flat() });
   };
-  any('platform_customer_id', query.platformCustomerId);
-  any('type', query.customerType);
-  any('region', query.region);
+  anyOf('platform_customer_id', query.platformCustomerId);
+  anyOf('type', query.customerType);
+  anyOf('region', query.region);
   if (query.umaAddress !== undefined) {
-    any(
+    anyOf(
       'uma_address',
       [query.umaAddress].flat().map((each) => each.toLowerCase()),
     );
@@ -113,7 +117,7 @@ function filtersOf(query: CustomerQuery, platform: PlatformRow): CustomerFilter[
   return filters;
 }
 
-/** One page of the platform's customers, newest first. */
+/** Page of customers of the platform, newest first. */
 export const pageOfCustomers = (ctx: Ctx, query: CustomerQuery, platform: PlatformRow) =>
   ctx.db.page(customers, {
     filters: filtersOf(query, platform),

@@ -1,4 +1,4 @@
-// A customer of a platform, individual or business, and how far its identity check has come.
+// Table of customers (individuals and businesses) with the status of their identity check.
 
 import { Fault } from '../../../kernel/fault.ts';
 import type { Database, FindOptions } from '../../../runtime/db/database.ts';
@@ -9,7 +9,7 @@ import { type CheckStatus, checkStates } from './states.ts';
 
 type CustomerType = 'INDIVIDUAL' | 'BUSINESS';
 
-/** How far each channel that must be proved has come. */
+/** Verification status of the contact channels. */
 interface Channels {
   email: 'PENDING' | 'VERIFIED';
   phone: 'PENDING' | 'VERIFIED';
@@ -24,21 +24,21 @@ export const customers = table(
     type: col.word<CustomerType>(),
     /** `kycStatus` of an individual, `kybStatus` of a business. */
     status: col.word<CheckStatus>().mut,
-    /** In small letters. */
+    /** In lower case. */
     uma_address: col.text.mut,
     region: col.text.null,
-    /** Null when nobody chose: then they are those of the platform, whatever these will be. */
+    /** Null: the currencies of the platform apply, including later changes. */
     currencies: col.json<string[]>().null.mut,
     email: col.text.null.mut,
     phone: col.text.null.mut,
-    /** Null where nothing must be proved before the identity check. */
+    /** Null if no channel must be verified before the identity check. */
     contact_verification: col.json<Channels>().null.mut,
     terms_consent: col.json<TermsConsent>().null.mut,
-    /** Seals everything personal, itself sealed; null once it was forgotten. */
+    /** Data key of the customer, encrypted with the master key; null after erasure. */
     data_key: col.text.null.mut,
-    /** `Personal`, sealed. */
+    /** `Personal`, encrypted. */
     personal: col.text.null.mut,
-    /** Keyed hashes that an operator finds customers by. */
+    /** Keyed hashes by which an operator finds customers. */
     email_digest: col.text.null.mut,
     phone_digest: col.text.null.mut,
     identifier_digest: col.text.null.mut,
@@ -48,31 +48,32 @@ export const customers = table(
     version: col.int4,
   },
   {
-    lives: [{ state: (row) => row.status, states: checkStates }],
+    lifecycles: [{ state: (row) => row.status, states: checkStates }],
     unique: {
       customers_platform_customer_id: () =>
-        new Fault('CONFLICT', 'Another customer of this platform has this platformCustomerId.'),
-      customers_uma_address: () => new Fault('UMA_ADDRESS_EXISTS', 'This UMA address is taken.'),
+        new Fault('CONFLICT', 'Another customer of the platform has this platformCustomerId.'),
+      customers_uma_address: () =>
+        new Fault('UMA_ADDRESS_EXISTS', 'The UMA address is already in use.'),
     },
   },
 );
 
 export type CustomerRow = RowOf<typeof customers>;
 
-/** One customer by id, read together with those that concurrent callers ask for. */
+/** One customer by identifier. Concurrent reads are batched. */
 export const readCustomer = (reader: Reader, id: string): Promise<CustomerRow | undefined> =>
   reader.read(customers, id);
 
-/** The commit fails if the customer changed since it was read. */
+/** The commit fails if the customer has changed since it was read. */
 export const requireCustomer = (ctx: Ctx, row: CustomerRow): void => ctx.require(customers, row);
 
-/** Customers whose columns equal all the given values. */
+/** Customers whose columns equal all given values. */
 export const findCustomers = (
   db: Pick<Database, 'find'>,
   where: Partial<CustomerRow>,
   options?: FindOptions<typeof customers>,
 ): Promise<CustomerRow[]> => db.find(customers, where, options);
 
-/** Of two change sets that decide about one customer, the second to commit decides again. */
+/** Serializes change sets about one customer: the one that commits second is run again. */
 export const touchCustomer = (ctx: Ctx, row: CustomerRow): CustomerRow =>
   ctx.update(customers, row, {});

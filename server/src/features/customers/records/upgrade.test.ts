@@ -1,5 +1,5 @@
-// Customers as the version before sealing wrote them: what becomes of them when this version starts, also
-// when it is cut short, when two processes do it, and under another master key.
+// Migration of customers that were stored before encryption per customer: also interrupted, in two
+// processes, and with a different master key.
 import { afterEach, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -7,7 +7,7 @@ import { seal } from '../../../runtime/security/crypto.ts';
 import { createVault } from '../../../runtime/security/vault.ts';
 import { digestOf } from '../digests/index.ts';
 import { type CustomerRow, customers } from './store.ts';
-import { awaitSealing, sealOldCustomers } from './upgrade.ts';
+import { hasUnsealedCustomers, sealOldCustomers } from './upgrade.ts';
 
 const MASTER = Buffer.alloc(32, 7);
 const DETAILS = { fullName: 'Old Timer', birthDate: '1950-02-03', idType: 'SSN' };
@@ -17,10 +17,10 @@ afterEach(async () => {
   await app.runtime.db.query('update customers set details = null where details is not null');
 });
 
-/** Turns a customer into the row that the version before wrote. */
+/** Converts a customer to the row format of the previous version. */
 async function old(identifier: string | null, details: object = DETAILS, more: object = {}) {
   const { id } = await customer(app, {}, more);
-  const sealed = identifier && seal(app.world, MASTER, identifier, `customers ${id}`);
+  const sealed = identifier && seal(app.effects, MASTER, identifier, `customers ${id}`);
   await app.runtime.db.query(
     `update customers set data_key = null, personal = null, email_digest = null,
       phone_digest = null, identifier_digest = null, details = $2, identifier = $3 where id = $1`,
@@ -37,13 +37,13 @@ const columns = async (id: string) => {
 const rowOf = async (id: string) => (await app.runtime.db.read(customers, id)) as CustomerRow;
 const upgrade = () => sealOldCustomers(app.runtime.db, app.runtime.vault);
 
-it('seals what lay in clear, and nothing is lost', async () => {
+it('encrypts data stored in clear without loss', async () => {
   const id = await old('123-45-6789', DETAILS, { email: 'old@timer.example' });
   const without = await old(null);
   const before = (await columns(id)).version as number;
-  expect(await awaitSealing(app.runtime.db)).toBe(true);
+  expect(await hasUnsealedCustomers(app.runtime.db)).toBe(true);
   expect(await upgrade()).toBe(2);
-  expect(await awaitSealing(app.runtime.db)).toBe(false);
+  expect(await hasUnsealedCustomers(app.runtime.db)).toBe(false);
   const after = await columns(id);
   expect(after).toMatchObject({ details: null, identifier: null, version: before + 1 });
   expect(JSON.stringify(after)).not.toContain('Timer');
@@ -55,15 +55,15 @@ it('seals what lay in clear, and nothing is lost', async () => {
     email_digest: digestOf(vault, 'email', 'OLD@timer.example'),
     identifier_digest: digestOf(vault, 'identifier', '123456789'),
   });
-  // The number still counts as known: changing something else does not ask for it again.
+  // The number is retained: an unrelated update does not require it again.
   const change = { customerType: 'INDIVIDUAL', nationality: 'DE' };
   ok(await app.call('PATCH', `/customers/${id}`, change), 200);
 });
 
-it('shares the work with another process, and takes up what was left', async () => {
+it('shares the work with another process and resumes an interrupted run', async () => {
   const ids: string[] = [];
   for (let n = 0; n < 12; n++) ids.push(await old(`10-${n}`));
-  // Cut short: some are done already.
+  // Interrupted: some rows are already migrated.
   await app.runtime.db.query(
     `update customers set data_key = 'x', details = null where id = any($1::text[])`,
     [ids.slice(0, 3)],
@@ -75,10 +75,10 @@ it('shares the work with another process, and takes up what was left', async () 
   }
 });
 
-it('changes nothing under a key that does not open what is there', async () => {
+it('changes nothing with a wrong master key', async () => {
   const id = await old('55');
-  const vault = createVault(app.world, () => Buffer.alloc(32, 8));
-  await expect(sealOldCustomers(app.runtime.db, vault)).rejects.toThrow('cannot open');
+  const vault = createVault(app.effects, () => Buffer.alloc(32, 8));
+  await expect(sealOldCustomers(app.runtime.db, vault)).rejects.toThrow('cannot decrypt');
   expect(await columns(id)).toMatchObject({ details: DETAILS, data_key: null });
   expect(await upgrade()).toBe(1);
 });

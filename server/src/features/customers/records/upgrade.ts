@@ -1,13 +1,13 @@
-// Customers as versions before sealing wrote them: the fields of their type in clear, the identity number
-// sealed under the master key itself. They are sealed when the new version first starts, a batch at a time:
-// one that is cut short is taken up where it stopped, and two processes that start together share the work,
-// since a row is written only as it was read.
+// Migrates customers that were stored before personal data was encrypted with a data key per customer:
+// fields in clear, the identity number encrypted with the master key. Runs in batches at the first start of
+// a new version. An interrupted migration resumes; concurrent processes share the work, because a row is
+// updated only in the version that was read.
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import type { CustomerDetails } from '../profiles/index.ts';
 import { customerDigests, type Personal, sealPersonal } from './personal.ts';
 
-const AT_ONCE = 500;
+const BATCH_SIZE = 500;
 
 interface OldRow {
   id: string;
@@ -18,19 +18,25 @@ interface OldRow {
   version: number;
 }
 
-const ANY = 'select id from customers where details is not null limit 1';
+const UNSEALED_EXISTS = 'select id from customers where details is not null limit 1';
 
-const OLD = `select id, email, phone, identifier, details, version from customers
-  where details is not null order by id limit ${AT_ONCE}`;
+const UNSEALED_BATCH = `select id, email, phone, identifier, details, version from customers
+  where details is not null order by id limit ${BATCH_SIZE}`;
 
-const NEW = ['data_key', 'personal', 'email_digest', 'phone_digest', 'identifier_digest'] as const;
+const SEALED_COLUMNS = [
+  'data_key',
+  'personal',
+  'email_digest',
+  'phone_digest',
+  'identifier_digest',
+] as const;
 
-const ARRAYS = NEW.map((_, at) => `$${at + 3}::text[]`).join(', ');
+const ARRAYS = SEALED_COLUMNS.map((_, at) => `$${at + 3}::text[]`).join(', ');
 
 const SEAL = `update customers c set version = c.version + 1, details = null, identifier = null,
-    ${NEW.map((name) => `${name} = x.${name}`).join(', ')}
+    ${SEALED_COLUMNS.map((name) => `${name} = x.${name}`).join(', ')}
   from (select * from unnest($1::text[], $2::int[], ${ARRAYS})
-    as x(id, version, ${NEW.join(', ')}) order by id) x
+    as x(id, version, ${SEALED_COLUMNS.join(', ')}) order by id) x
   where c.id = x.id and c.version = x.version and c.details is not null
   returning c.id`;
 
@@ -47,26 +53,26 @@ function sealed(vault: Vault, row: OldRow) {
   };
 }
 
-/** Whether there are customers that wait to be sealed. */
-export const awaitSealing = async (db: Database): Promise<boolean> =>
-  (await db.query(ANY)).length > 0;
+/** Whether any customer is still stored in the old format. */
+export const hasUnsealedCustomers = async (db: Database): Promise<boolean> =>
+  (await db.query(UNSEALED_EXISTS)).length > 0;
 
 /**
- * Seals every customer that an older version wrote; answers how many this call sealed. `before` runs first
- * where there are any.
+ * Encrypts all customers in the old format. Returns the number that this call migrated. `before` runs first
+ * if there are any.
  */
 export async function sealOldCustomers(
   db: Database,
   vault: Vault,
   before?: () => Promise<unknown>,
 ): Promise<number> {
-  if (!(await awaitSealing(db))) return 0;
+  if (!(await hasUnsealedCustomers(db))) return 0;
   await before?.();
   for (let count = 0; ; ) {
-    const rows = await db.query<OldRow>(OLD);
+    const rows = await db.query<OldRow>(UNSEALED_BATCH);
     if (rows.length === 0) return count;
     const after = rows.map((row) => sealed(vault, row));
-    const columns = NEW.map((name) => after.map((each) => each[name]));
+    const columns = SEALED_COLUMNS.map((name) => after.map((each) => each[name]));
     const ids = rows.map((row) => row.id);
     const versions = rows.map((row) => row.version);
     count += (await db.query(SEAL, [ids, versions, ...columns])).length;

@@ -1,56 +1,58 @@
-// Whether a platform may have a customer like this: its currencies, its domain, and what the customer's
-// region and the providers of the chosen currencies demand. Pure: it judges a customer as it would be
-// after a request. Complaints of one kind keep that kind's error code; several kinds together are told
-// under INVALID_INPUT, so that nothing is found out one request at a time.
+// Rules of a platform for a customer: currencies, UMA domain, and requirements of the region and of the
+// providers of the selected currencies. Pure functions of the customer that a request would produce.
+// Violations with one error code keep that code; mixed codes are reported together as INVALID_INPUT.
 
 import {
   isOfferedIn,
   isRegion,
   providerRequiredCustomerFields,
 } from '../../../catalog/currencies/offers.ts';
+import { iso, type Time } from '../../../kernel/effects.ts';
 import { type Code, Fault, type FieldError, invalid } from '../../../kernel/fault.ts';
-import { iso, type Time } from '../../../kernel/world.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
-import { mustProveContacts } from '../eligibility/index.ts';
+import { requiresContactVerification } from '../eligibility/index.ts';
 import { type CustomerDetails, checkDigitErrors, type TermsConsent } from '../profiles/index.ts';
 import type { CustomerRow } from '../records/index.ts';
 import { consentErrors } from './terms.ts';
-import { umaProblem } from './uma.ts';
+import { umaAddressError } from './uma.ts';
 
-/** A customer as a request wants it: what is there, and what this request says anew. */
+/** Customer that a request would produce. Optional fields are set only if the request changes them. */
 export interface Candidate {
   type: CustomerRow['type'];
   region: string | null;
   email: string | null;
   phone: string | null;
   details: CustomerDetails;
-  /** The identity number of an individual. */
+  /** Identity number of an individual. */
   identifier: string | null;
-  /** Chosen by this request. */
+  /** Selected by this request. */
   currencies?: readonly string[] | undefined;
-  /** New with this request, in small letters. */
+  /** Set by this request, in lower case. */
   umaAddress?: string | undefined;
-  /** Given by this request. */
+  /** Set by this request. */
   consent?: TermsConsent | undefined;
 }
 
-export type Complaint = FieldError & { code: Code };
+export type Violation = FieldError & { code: Code };
 
-/** Throws one fault that names everything that was found. */
-export function refuse(complaints: readonly Complaint[]): void {
-  const [first] = complaints;
+/** Throws one error that lists all violations. */
+export function rejectViolations(violations: readonly Violation[]): void {
+  const [first] = violations;
   if (!first) return;
-  const isOneKind = complaints.every((each) => each.code === first.code);
-  const errors = complaints.map(({ code: _, ...error }) => error);
+  const isOneKind = violations.every((each) => each.code === first.code);
+  const errors = violations.map(({ code: _, ...error }) => error);
   throw invalid(errors, isOneKind ? first.code : 'INVALID_INPUT');
 }
 
-export const asInvalid = (errors: readonly FieldError[]): Complaint[] =>
+export const asViolations = (errors: readonly FieldError[]): Violation[] =>
   errors.map((error) => ({ ...error, code: 'INVALID_INPUT' }));
 
 type Channels = NonNullable<CustomerRow['contact_verification']>;
 
-/** The channels after a change: a changed one starts again, one that is no longer asked for is dropped. */
+/**
+ * Verification of contact channels after an update. A changed contact becomes PENDING; null if verification
+ * is not required.
+ */
 export function channelsAfter(
   needed: boolean,
   was: Channels | null,
@@ -61,11 +63,11 @@ export function channelsAfter(
   return { email: after('email'), phone: after('phone') };
 }
 
-const PROVED = { email: 'email', phoneNumber: 'phone' } as const;
+const VERIFIED_CONTACTS = { email: 'email', phoneNumber: 'phone' } as const;
 
-function contactComplaints(of: Candidate): Complaint[] {
-  const message = 'is required in the region of this customer';
-  const missing: string[] = Object.entries(PROVED)
+function contactViolations(of: Candidate): Violation[] {
+  const message = 'is required in the region of the customer';
+  const missing: string[] = Object.entries(VERIFIED_CONTACTS)
     .filter(([, column]) => of[column] === null)
     .map(([field]) => field);
   if (of.type === 'BUSINESS') {
@@ -77,7 +79,7 @@ function contactComplaints(of: Candidate): Complaint[] {
   return missing.map((field) => ({ field, message, code: 'INVALID_INPUT' }));
 }
 
-/** Where a fact that providers may ask for is found, for persons and for businesses. */
+/** Field that holds a fact requested by providers, for individuals and for businesses. */
 const FACTS: Readonly<Record<string, readonly [individual: string, business: string]>> = {
   FULL_NAME: ['fullName', 'businessInfo.legalName'],
   COMPANY_LEGAL_NAME: ['', 'businessInfo.legalName'],
@@ -95,7 +97,7 @@ const FACTS: Readonly<Record<string, readonly [individual: string, business: str
   BUSINESS_TYPE: ['', 'businessInfo.businessType'],
 };
 
-function isKnown(of: Candidate, path: string): boolean {
+function isProvided(of: Candidate, path: string): boolean {
   if (path === 'email') return of.email !== null;
   if (path === 'phoneNumber') return of.phone !== null;
   if (path === 'identifier') return of.identifier !== null;
@@ -105,33 +107,33 @@ function isKnown(of: Candidate, path: string): boolean {
   return value !== undefined && value !== '';
 }
 
-/** What providers of `currencies` need to know and do not. */
-function factComplaints(of: Candidate, currencies: readonly string[]): Complaint[] {
-  const asking = new Map<string, string[]>();
+/** Facts that the providers of `currencies` require and the customer lacks. */
+function providerFactViolations(of: Candidate, currencies: readonly string[]): Violation[] {
+  const requiredBy = new Map<string, string[]>();
   for (const currency of currencies) {
     for (const fact of providerRequiredCustomerFields(currency)) {
       const path = FACTS[fact]?.[of.type === 'INDIVIDUAL' ? 0 : 1];
-      if (!path || isKnown(of, path)) continue;
-      asking.set(path, [...(asking.get(path) ?? []), currency]);
+      if (!path || isProvided(of, path)) continue;
+      requiredBy.set(path, [...(requiredBy.get(path) ?? []), currency]);
     }
   }
-  return [...asking].map(([field, codes]) => ({
+  return [...requiredBy].map(([field, codes]) => ({
     field,
     message: `is required for ${codes.join(', ')}`,
     code: 'MISSING_MANDATORY_USER_INFO',
   }));
 }
 
-function currencyComplaints(platform: PlatformRow, chosen: readonly string[]): Complaint[] {
+function currencyViolations(platform: PlatformRow, chosen: readonly string[]): Violation[] {
   const offered = platform.currencies.map((each) => each.currencyCode);
   const unknown = chosen.filter((code) => !offered.includes(code));
   if (!unknown.length) return [];
-  const message = `${unknown.join(', ')}: not a currency of this platform`;
+  const message = `${unknown.join(', ')}: not enabled for the platform`;
   const constraint = { enum: offered };
   return [{ field: 'currencies', constraint, message, code: 'INVALID_INPUT' }];
 }
 
-function dayComplaints(details: CustomerDetails, now: Time): Complaint[] {
+function dateViolations(details: CustomerDetails, now: Time): Violation[] {
   const days = [
     ['birthDate', details.birthDate],
     ['businessInfo.incorporatedOn', details.businessInfo?.incorporatedOn],
@@ -143,7 +145,7 @@ function dayComplaints(details: CustomerDetails, now: Time): Complaint[] {
           {
             field,
             constraint: { format: 'date' },
-            message: 'is in the future',
+            message: 'must not be in the future',
             code: 'INVALID_INPUT',
           },
         ]
@@ -151,38 +153,42 @@ function dayComplaints(details: CustomerDetails, now: Time): Complaint[] {
   );
 }
 
-/** Everything that stands against this customer on this platform. */
-export function complaintsAbout(of: Candidate, platform: PlatformRow, now: Time): Complaint[] {
-  const found = dayComplaints(of.details, now);
+/** All violations of the customer on this platform. */
+export function violationsOf(of: Candidate, platform: PlatformRow, now: Time): Violation[] {
+  const found = dateViolations(of.details, now);
   const say = (field: string, message: string, code: Code = 'INVALID_INPUT') =>
     found.push({ field, message, code });
-  if (of.region !== null && !isRegion(of.region)) say('region', 'is neither a country nor EU');
+  if (of.region !== null && !isRegion(of.region))
+    say('region', 'must be an ISO 3166-1 alpha-2 country code or EU');
   if (of.umaAddress !== undefined) {
-    const problem = umaProblem(of.umaAddress, platform.uma_domain);
+    const problem = umaAddressError(of.umaAddress, platform.uma_domain);
     if (problem) say('umaAddress', problem, 'INVALID_UMA_ADDRESS');
   }
   if (platform.environment === 'production') {
-    found.push(...asInvalid(checkDigitErrors({ ...of.details, identifier: of.identifier })));
+    found.push(...asViolations(checkDigitErrors({ ...of.details, identifier: of.identifier })));
   }
-  if (mustProveContacts(platform, of)) found.push(...contactComplaints(of));
+  if (requiresContactVerification(platform, of)) found.push(...contactViolations(of));
   if (of.consent) found.push(...consentErrors(of.consent, now));
   if (of.currencies) {
-    found.push(...currencyComplaints(platform, of.currencies));
-    found.push(...factComplaints(of, of.currencies));
+    found.push(...currencyViolations(platform, of.currencies));
+    found.push(...providerFactViolations(of, of.currencies));
   }
   return found;
 }
 
-/** Throws NOT_IMPLEMENTED when a chosen currency, or every one, is not offered in the region. */
-export function refuseUnserved(
+/**
+ * Throws NOT_IMPLEMENTED if a selected currency is not offered in the region, or, without a selection, if
+ * none of the platform is.
+ */
+export function assertCurrenciesOffered(
   platform: PlatformRow,
   region: string | null,
   chosen?: readonly string[],
 ) {
   if (region === null) return;
-  const wanted = chosen ?? platform.currencies.map((each) => each.currencyCode);
-  const unserved = wanted.filter((code) => !isOfferedIn(region, code));
-  if (!unserved.length || (!chosen && unserved.length < wanted.length)) return;
-  const reason = `Not offered in ${region}: ${unserved.join(', ')}.`;
-  throw new Fault('NOT_IMPLEMENTED', reason, { region, currencies: unserved });
+  const requested = chosen ?? platform.currencies.map((each) => each.currencyCode);
+  const unsupported = requested.filter((code) => !isOfferedIn(region, code));
+  if (!unsupported.length || (!chosen && unsupported.length < requested.length)) return;
+  const reason = `Not supported in ${region}: ${unsupported.join(', ')}.`;
+  throw new Fault('NOT_IMPLEMENTED', reason, { region, currencies: unsupported });
 }

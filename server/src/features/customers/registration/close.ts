@@ -1,4 +1,4 @@
-// Deleting a customer, whose accounts must be empty.
+// Deletes a customer. All of its accounts must have a zero balance.
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { findInternalAccounts } from '../../balances/internal-accounts/index.ts';
@@ -8,13 +8,14 @@ import { CLOSE_CARDS, END_AGENTS } from './customer-jobs.ts';
 import { customerView } from './views.ts';
 
 export interface DeletionParts {
-  /** Whether a payment of the customer is under way. */
+  /** Whether the customer has a payment in progress. */
   isCustomerPaying(ctx: Ctx, customerId: string): Promise<boolean>;
 }
 
 /**
- * Throws CONFLICT while the customer's accounts hold or owe anything or a payment of theirs is under way.
- * Then it freezes the accounts: of this and what comes in at the same moment, one is rejected.
+ * Throws CONFLICT if an account of the customer has a balance or a negative balance, or if a payment is in
+ * progress. Otherwise freezes the accounts, so that of a deletion and a simultaneous deposit one is
+ * rejected.
  */
 async function freezeAccounts(
   ctx: Ctx,
@@ -30,21 +31,21 @@ async function freezeAccounts(
   const full = ids.filter((_, at) => held[at]?.balance || held[at]?.held);
   const owing = accounts.filter((each) => each.owed > 0n).map((each) => each.id);
   if (full.length) {
-    const reason = 'The customer still has money: its accounts must be empty first.';
+    const reason = 'The customer still has funds. Transfer the balances of its accounts first.';
     throw new Fault('CONFLICT', reason, { accountIds: full });
   }
   if (isPaying) {
-    const reason = 'A payment of this customer is still under way.';
+    const reason = 'A payment of the customer is in progress. Retry when it has ended.';
     throw new Fault('CONFLICT', reason, undefined, { isRetryable: true });
   }
   if (owing.length) {
-    const reason = 'The customer still owes money that came back.';
+    const reason = 'The customer has a negative balance from a reversed payment. Settle it first.';
     throw new Fault('CONFLICT', reason, { accountIds: owing });
   }
   for (const id of ids) ctx.freeze(id, { empty: true });
 }
 
-/** Deletes a customer of the calling platform, and has its agents and cards ended. */
+/** Deletes a customer of the calling platform and stages the jobs that end its agents and cards. */
 export async function deleteCustomer(ctx: Ctx, parts: DeletionParts, id: string) {
   const row = await customerOf(ctx, id, { alive: true });
   await freezeAccounts(ctx, parts, row);

@@ -1,4 +1,4 @@
-// Faults that the schema sees and faults that only the platform or the clock makes: one reply names both.
+// Errors of the schema and errors that depend on the platform or the time are reported in one reply.
 import { describe, expect, it } from 'vitest';
 import { customer } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -11,8 +11,8 @@ const patch = (id: string, change: object) =>
 const fieldsOf = (answer: { body: { details: { errors: { field: string }[] } } }) =>
   answer.body.details.errors.map((error) => error.field).sort();
 
-describe('both kinds of faults', () => {
-  it('of a new customer', async () => {
+describe('errors of both kinds', () => {
+  it('are combined for a new customer', async () => {
     const both = await create({
       customerType: 'INDIVIDUAL',
       email: 'x',
@@ -49,12 +49,12 @@ describe('both kinds of faults', () => {
     expect(fieldsOf(await create([7]))).toEqual(['']);
   });
 
-  it('of a change', async () => {
+  it('are combined for an update', async () => {
     const was = await customer(app);
     const answer = await patch(was.id, { phoneNumber: '1', currencies: ['Q'] });
     expect(fieldsOf(answer)).toEqual(['currencies', 'phoneNumber']);
     expect((await app.call('GET', `/customers/${was.id}`)).body).toEqual(was);
-    const nobody = await patch('Customer:none', { phoneNumber: '1', currencies: ['Q'] });
-    expect([nobody.status, fieldsOf(nobody)]).toEqual([400, ['phoneNumber']]);
+    const unknown = await patch('Customer:none', { phoneNumber: '1', currencies: ['Q'] });
+    expect([unknown.status, fieldsOf(unknown)]).toEqual([400, ['phoneNumber']]);
   });
 });

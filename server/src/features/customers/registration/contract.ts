@@ -1,4 +1,4 @@
-// The operations on customers, and the events about them.
+// Contract of the customer operations, and the events about customers.
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { defineEvent, type WebhookContract } from '../../../kernel/contract/event.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
@@ -22,13 +22,18 @@ export const SignedRequestChallenge = named(
   'SignedRequestChallenge',
   Type.Object(
     {
-      payloadToSign: text('The exact bytes to sign, as text.'),
-      requestId: text('Goes back in the `Request-Id` header.'),
-      expiresAt: described(Timestamp, 'After this the request must be started anew.'),
+      payloadToSign: text('Payload to be signed by the wallet, exactly as returned.'),
+      requestId: text('Identifier of the challenge, to be sent in the `Request-Id` header.'),
+      expiresAt: described(
+        Timestamp,
+        'Time at which the challenge expires. Send the original request again to obtain ' +
+          'a new one.',
+      ),
     },
     {
       description:
-        'What a wallet must sign before the same request is sent again with its signature.',
+        'Signature challenge. Sign `payloadToSign` with the wallet and send the same ' +
+        'request again with the signature.',
     },
   ),
 );
@@ -37,14 +42,14 @@ const EndUserTerms = named(
   'EndUserTerms',
   Type.Object(
     {
-      version: text('Goes into `endUserTermsConsent.termsVersion`.'),
-      url: text('Where the terms are to be read.', { format: 'uri' }),
+      version: text('Current version, to be sent as `endUserTermsConsent.termsVersion`.'),
+      url: text('URL of the text of the terms.', { format: 'uri' }),
     },
-    { description: 'The terms that customers are to accept today.' },
+    { description: 'The end-user terms that are currently in force.' },
   ),
 );
 
-/** A filter that may come more than once; any of its values fits. */
+/** A filter that can be repeated. Resources that match any value are returned. */
 const oneOrMore = <T extends TSchema>(description: string, schema: T) =>
   maybe(
     Type.Unsafe<Static<T> | Static<T>[]>({
@@ -55,17 +60,20 @@ const oneOrMore = <T extends TSchema>(description: string, schema: T) =>
 
 const moment = (description: string) => maybe(described(Timestamp, description));
 
-const customerId = Type.Object({ customerId: text('Id of the customer.') });
+const customerId = Type.Object({ customerId: text('Identifier of the customer.') });
 
 export const createCustomer = operation({
   operationId: 'createCustomer',
   method: 'POST',
   path: '/customers',
   tag: TAG,
-  summary: 'Register a customer',
+  summary: 'Create a customer',
   description:
-    'Registers a person or a business and opens its accounts. Most of what is personal may follow ' +
-    'later, up to the identity check.',
+    'Registers an individual or a business as a customer and opens an internal account ' +
+    'in each of its currencies. Most personal data can be provided later with ' +
+    '`updateCustomerById`. Customers of a regulated platform are approved at creation; ' +
+    'all others start as UNVERIFIED and must be verified with `createVerification` ' +
+    'before they can make payments.',
   permission: 'MANAGE',
   body: CustomerCreateRequest,
   bodyRules: customerErrors,
@@ -87,24 +95,32 @@ export const listCustomers = operation({
   path: '/customers',
   tag: TAG,
   summary: 'List customers',
-  description: 'Customers that fit every filter given, newest first.',
+  description: 'Returns the customers of the platform that match every filter, newest first.',
   permission: 'VIEW',
   query: Type.Object({
-    platformCustomerId: oneOrMore('Your own id of the customer.', Type.String()),
-    customerType: oneOrMore('Persons or businesses.', CustomerType),
-    createdAfter: moment('Created at this moment or later.'),
-    createdBefore: moment('Created at this moment or earlier.'),
-    updatedAfter: moment('Changed at this moment or later.'),
-    updatedBefore: moment('Changed at this moment or earlier.'),
-    region: oneOrMore('Region given at creation.', Type.String()),
-    currency: oneOrMore('Those who may use this currency.', Type.String()),
-    umaAddress: oneOrMore('UMA address.', Type.String()),
+    platformCustomerId: oneOrMore(
+      'Filter by identifier of the customer at the platform.',
+      Type.String(),
+    ),
+    customerType: oneOrMore('Filter by type of customer.', CustomerType),
+    createdAfter: moment('Return only customers created at or after this time.'),
+    createdBefore: moment('Return only customers created at or before this time.'),
+    updatedAfter: moment('Return only customers changed at or after this time.'),
+    updatedBefore: moment('Return only customers changed at or before this time.'),
+    region: oneOrMore('Filter by region.', Type.String()),
+    currency: oneOrMore('Filter by currency that the customer can use.', Type.String()),
+    umaAddress: oneOrMore('Filter by UMA address.', Type.String()),
     isIncludingDeleted: maybe(
-      Type.Boolean({ default: false, description: 'Whether deleted customers are listed too.' }),
+      Type.Boolean({
+        default: false,
+        description: 'Whether deleted customers are included. Defaults to false.',
+      }),
     ),
     ...PageQuery,
   }),
-  replies: { 200: named('CustomerListResponse', page(Customer)) },
+  replies: {
+    200: named('CustomerListResponse', page(Customer, { description: 'A page of customers.' })),
+  },
   errors: [],
 });
 
@@ -113,8 +129,8 @@ export const getCustomerById = operation({
   method: 'GET',
   path: '/customers/{customerId}',
   tag: TAG,
-  summary: 'Show a customer',
-  description: 'One customer, deleted ones included.',
+  summary: 'Get a customer',
+  description: 'Returns one customer, including deleted ones.',
   permission: 'VIEW',
   params: customerId,
   replies: { 200: Customer },
@@ -127,11 +143,12 @@ export const updateCustomerById = operation({
   method: 'PATCH',
   path: '/customers/{customerId}',
   tag: TAG,
-  summary: 'Change a customer',
+  summary: 'Update a customer',
   description:
-    'Changes what the body names; null empties a field. An address or a list is replaced as a whole, ' +
-    '`businessInfo` field by field. A new e-mail address or telephone number that wallet credentials ' +
-    'hang on is answered with a challenge to sign first.',
+    'Changes the fields that the request contains; null clears an optional field. An ' +
+    'address or a list is replaced as a whole, `businessInfo` is merged field by field. ' +
+    'If wallet credentials use the e-mail address or telephone number to be changed, the ' +
+    'reply is a challenge: sign it with the wallet and send the request again.',
   permission: 'MANAGE',
   params: customerId,
   signedRetry: true,
@@ -162,8 +179,9 @@ export const deleteCustomerById = operation({
   tag: TAG,
   summary: 'Delete a customer',
   description:
-    'Ends a customer whose accounts are empty, for good. Its history stays, its platformCustomerId is ' +
-    'free again, its UMA address is not.',
+    'Deletes a customer permanently. All of its accounts must have a zero balance, and ' +
+    'no payment may be in progress. The history of the customer is kept. Its ' +
+    '`platformCustomerId` can be used again, its UMA address cannot.',
   permission: 'MANAGE',
   params: customerId,
   replies: { 200: Customer },
@@ -176,14 +194,17 @@ export const getEndUserTerms = operation({
   method: 'GET',
   path: '/customers/end-user-terms',
   tag: TAG,
-  summary: 'Show the end-user terms',
-  description: 'The version of the terms that customers are to accept, and where to read it.',
+  summary: 'Get the end-user terms',
+  description:
+    'Returns the version of the end-user terms that customers must accept, and the URL ' +
+    'of its text. Record the acceptance of a customer as `endUserTermsConsent` with ' +
+    '`createCustomer` or `updateCustomerById`.',
   permission: 'VIEW',
   replies: { 200: EndUserTerms },
   errors: [],
 });
 
-/** The events about entering a status, by type of customer. UNVERIFIED and HOLD have none. */
+/** Events emitted when a customer enters a status, by customer type. UNVERIFIED and HOLD have none. */
 export const customerEvents = {
   INDIVIDUAL: {
     PENDING: defineEvent('CUSTOMER.KYC_PENDING', Customer),
@@ -200,9 +221,10 @@ export const customerEvents = {
 export const customerWebhooks: readonly WebhookContract[] = [
   {
     name: 'customer-update',
-    summary: 'The check of a customer moved on',
+    summary: 'Customer verification status changed',
     description:
-      'Sent when a customer is pending, approved or rejected: KYC of persons, KYB of firms.',
+      'Sent when the verification status of a customer changes to PENDING, APPROVED or ' +
+      'REJECTED: KYC events for individuals, KYB events for businesses.',
     events: [
       ...Object.values(customerEvents.INDIVIDUAL),
       ...Object.values(customerEvents.BUSINESS),

@@ -64,7 +64,7 @@ const everything = {
 };
 
 describe('createCustomer', () => {
-  it('fills in what a short request leaves out', async () => {
+  it('applies defaults to a minimal request', async () => {
     const { status, body } = await create(person());
     expect(status).toBe(201);
     expect(body).toMatchObject({
@@ -86,9 +86,9 @@ describe('createCustomer', () => {
     expect((await accountsOf(body.id)).sort()).toEqual([...FIRST_CURRENCIES, 'USDB'].sort());
   });
 
-  it('keeps everything about a person, the identity number sealed', async () => {
+  it('stores all fields of an individual, with the number encrypted', async () => {
     const contact = { email: 'ada@example.com', phoneNumber: '+15125550100', region: 'US' };
-    const wish = {
+    const request = {
       ...everything,
       ...contact,
       platformCustomerId: 'ada-1',
@@ -98,7 +98,7 @@ describe('createCustomer', () => {
       kycStatus: 'REJECTED',
       stray: 'ignored',
     };
-    const { status, body } = await create(person({ ...wish, identifier: '123-45-6789' }));
+    const { status, body } = await create(person({ ...request, identifier: '123-45-6789' }));
     expect(status).toBe(201);
     expect(body).toMatchObject({
       ...everything,
@@ -121,7 +121,7 @@ describe('createCustomer', () => {
     expect(JSON.stringify(await eventsAbout(body.id))).not.toContain('123-45-6789');
   });
 
-  it('keeps everything about a business', async () => {
+  it('stores all fields of a business', async () => {
     const details = {
       doingBusinessAs: 'Acme',
       registrationNumber: 'REG-004',
@@ -157,7 +157,7 @@ describe('createCustomer', () => {
     ['Ada 002', 'REJECTED', ['CUSTOMER.KYC_REJECTED']],
     ['Ada 003', 'UNVERIFIED', []],
     ['Ada 004', 'APPROVED', ['CUSTOMER.KYC_APPROVED']],
-  ])('starts %s as %s and tells so', async (fullName, kycStatus, types) => {
+  ])('creates %s as %s and emits the event', async (fullName, kycStatus, types) => {
     const { body } = await create(person({ fullName }));
     expect(body.kycStatus).toBe(kycStatus);
     const events = await eventsAbout(body.id);
@@ -165,7 +165,7 @@ describe('createCustomer', () => {
     for (const event of events) expect(event.data).toEqual(body);
   });
 
-  it('leaves the decision to later where paperwork is asked for', async () => {
+  it('creates unverified customers if verification is required', async () => {
     for (const as of [app.unregulated, app.production]) {
       const { body } = await create(person({ fullName: 'Ada 002' }), as);
       expect(body.kycStatus).toBe('UNVERIFIED');
@@ -173,7 +173,7 @@ describe('createCustomer', () => {
     }
   });
 
-  it('takes the word of a platform that does its own compliance in production', async () => {
+  it('approves customers of a regulated platform in production', async () => {
     const as = await app.newPlatform('Bank', { environment: 'production' });
     const { body } = await create(person({ fullName: 'Ada 002' }), as);
     expect(body.kycStatus).toBe('APPROVED');
@@ -181,11 +181,11 @@ describe('createCustomer', () => {
     expect(event).toMatchObject({ type: 'CUSTOMER.KYC_APPROVED', data: body });
   });
 
-  it('reports every bad field at once, rules beside schema', async () => {
+  it('reports all invalid fields at once, of rules and schema', async () => {
     const answer = await create({
       customerType: 'INDIVIDUAL',
       fullName: 'Ada  Lovelace',
-      email: 'nobody',
+      email: 'invalid',
       phoneNumber: '0151',
       birthDate: '1990-02-30',
       nationality: 'XX',
@@ -217,7 +217,7 @@ describe('createCustomer', () => {
     ]);
   });
 
-  it('reports what the platform has against a customer at once', async () => {
+  it('reports all violations of platform rules at once', async () => {
     const answer = await create(
       person({
         region: 'ZZ',
@@ -244,7 +244,7 @@ describe('createCustomer', () => {
     ]);
   });
 
-  it('wants the type and what a business cannot be without', async () => {
+  it('requires the customer type and the required business fields', async () => {
     expect(fieldsOf(await create({ fullName: 'Ada Lovelace' }))).toEqual(['customerType']);
     expect(fieldsOf(await create({ customerType: 'ROBOT' }))).toEqual(['customerType']);
     expect(fieldsOf(await create({ customerType: 'BUSINESS' }))).toEqual(['businessInfo']);
@@ -259,20 +259,20 @@ describe('createCustomer', () => {
   });
 
   it.each(['toString', '__proto__', 'usd', ' USD', '💶'])(
-    'does not know the currency %j',
+    'rejects the currency %j',
     async (code) => {
       expect(fieldsOf(await create(person({ currencies: [code] })))).toEqual(['currencies']);
     },
   );
 
-  it('has codes of their own for addresses and terms', async () => {
+  it('has specific error codes for UMA addresses and terms', async () => {
     const uma = await create(person({ umaAddress: 'ada@example.com' }));
     expect([uma.status, uma.body.code]).toEqual([400, 'INVALID_UMA_ADDRESS']);
     const terms = await create(person({ endUserTermsConsent: consent({ termsVersion: 'V0' }) }));
     expect([terms.status, terms.body.code]).toEqual([400, 'END_USER_TERMS_VERSION_NOT_FOUND']);
   });
 
-  it('asks for what a chosen currency needs, and for nothing of one that was not chosen', async () => {
+  it('requires the facts of selected currencies only', async () => {
     const nameless = { customerType: 'INDIVIDUAL' };
     const { status, body } = await create({ ...nameless, currencies: ['USD', 'INR', 'NGN'] });
     expect([status, body.code]).toEqual([400, 'MISSING_MANDATORY_USER_INFO']);
@@ -284,14 +284,16 @@ describe('createCustomer', () => {
     expect((await create(firm({ currencies: ['INR'] }))).status).toBe(201);
   });
 
-  it('answers 501 for a currency that the region does not have', async () => {
+  it('returns 501 for a currency that is not offered in the region', async () => {
     const { status, body } = await create(person({ region: 'SG', currencies: ['USDT'] }));
     expect(status).toBe(201);
     expect(body.region).toBe('SG');
     const contact = { email: 'ada@example.com', phoneNumber: '+4915112345678' };
-    const refused = await create(person({ region: 'DE', currencies: ['EUR', 'USDT'], ...contact }));
-    expect([refused.status, refused.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
-    expect(refused.body.details).toEqual({ region: 'DE', currencies: ['USDT'] });
+    const rejected = await create(
+      person({ region: 'DE', currencies: ['EUR', 'USDT'], ...contact }),
+    );
+    expect([rejected.status, rejected.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
+    expect(rejected.body.details).toEqual({ region: 'DE', currencies: ['USDT'] });
     expect((await create(person({ region: 'KP' }))).status).toBe(501);
     const german = await create(person({ region: 'DE', ...contact }));
     expect(german.status).toBe(201);
@@ -300,7 +302,7 @@ describe('createCustomer', () => {
     expect(await accountsOf(german.body.id)).not.toContain('USDT');
   });
 
-  it('refuses a platformCustomerId and a UMA address that are taken', async () => {
+  it('rejects a platformCustomerId or UMA address in use', async () => {
     const uma = `$twice@${await domainOf()}`;
     expect((await create(person({ platformCustomerId: 'twice', umaAddress: uma }))).status).toBe(
       201,
@@ -316,7 +318,7 @@ describe('createCustomer', () => {
     expect(many.map((each) => each.status).sort()).toEqual([201, ...Array(7).fill(409)]);
   });
 
-  it('answers the first reply again under one Idempotency-Key', async () => {
+  it('replays the first reply for a repeated Idempotency-Key', async () => {
     const headers = { 'idempotency-key': 'create-once' };
     const body = person({ platformCustomerId: 'once' });
     const first = await app.call('POST', '/customers', body, { headers });
@@ -327,20 +329,20 @@ describe('createCustomer', () => {
     expect([other.status, other.body.code]).toEqual([409, 'CONFLICT']);
   });
 
-  it('needs MANAGE, and POST', async () => {
+  it('requires MANAGE and POST', async () => {
     const viewer = await app.tokenWith(['VIEW', 'TRANSACT']);
-    const refused = await app.call('POST', '/customers', person(), { as: viewer });
-    expect([refused.status, refused.body.code]).toEqual([403, 'FORBIDDEN']);
+    const rejected = await app.call('POST', '/customers', person(), { as: viewer });
+    expect([rejected.status, rejected.body.code]).toEqual([403, 'FORBIDDEN']);
     const put = await app.call('PUT', '/customers', person());
     expect([put.status, put.body.code]).toEqual([405, 'METHOD_NOT_ALLOWED']);
   });
 });
 
-describe('createCustomer in a region that proves contacts', () => {
+describe('createCustomer in a region that requires contact verification', () => {
   const contact = { email: 'ada@example.de', phoneNumber: '+4915112345678' };
   const berlin = { line1: 'Weg 1', city: 'Berlin', postalCode: '10115', country: 'DE' };
 
-  it('wants both contacts, and of a business somebody to ask', async () => {
+  it('requires both contacts, and a contact person of a business', async () => {
     expect(fieldsOf(await create(person({ region: 'EU' })))).toEqual(['email', 'phoneNumber']);
     const byAddress = await create(person({ address: berlin, email: 'a@b.example' }));
     expect(fieldsOf(byAddress)).toEqual(['phoneNumber']);
@@ -351,7 +353,7 @@ describe('createCustomer in a region that proves contacts', () => {
     ]);
   });
 
-  it('starts both channels as pending', async () => {
+  it('creates both channels as PENDING', async () => {
     const { status, body } = await create(person({ address: berlin, ...contact }));
     expect(status).toBe(201);
     expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
@@ -360,7 +362,7 @@ describe('createCustomer in a region that proves contacts', () => {
     expect(elsewhere.body).not.toHaveProperty('contactVerification');
   });
 
-  it('wants nothing where the operator has switched it off', async () => {
+  it('requires no contacts if SCA is disabled for the platform', async () => {
     const as = await app.newPlatform('No SCA');
     await app.runtime.db.query('update platforms set sca = false where id = $1', [as.id]);
     const { status, body } = await create(person({ address: berlin }), as);
@@ -370,7 +372,7 @@ describe('createCustomer in a region that proves contacts', () => {
 });
 
 describe('getEndUserTerms', () => {
-  it('names the version that a consent must name', async () => {
+  it('returns the current version and its URL', async () => {
     const { status, body } = await app.call('GET', '/customers/end-user-terms');
     expect(status).toBe(200);
     expect(body.version).toBe('V1');
@@ -378,8 +380,8 @@ describe('getEndUserTerms', () => {
   });
 });
 
-describe('the terms gate', () => {
-  it('opens accounts when the terms are accepted, not before', async () => {
+describe('mandatory terms', () => {
+  it('open accounts only after acceptance', async () => {
     const as = await app.newPlatform('Gated', { regulated: false });
     await app.runtime.db.query('update platforms set terms_gate = true where id = $1', [as.id]);
     const { body } = await create(person({ currencies: ['USD', 'EUR'] }), as);

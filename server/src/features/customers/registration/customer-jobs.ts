@@ -1,11 +1,11 @@
-// Jobs that the deletion of a customer stages. Their handlers are in features to the right of this one.
+// Jobs that the deletion of a customer stages. Their handlers belong to features that depend on this one.
 import { Type } from '@sinclair/typebox';
 import { defineJob, PlatformFields } from '../../../kernel/contract/job.ts';
 
 const Deleted = Type.Object({
   ...PlatformFields,
   customerId: Type.String(),
-  /** Who deleted the customer. */
+  /** Token that deleted the customer. */
   tokenId: Type.Union([Type.String(), Type.Null()]),
 });
 

@@ -1,4 +1,4 @@
-// A customer as the API shows it, what a change makes of one, and which event tells of its status. Pure.
+// Maps a customer row to the API resource, and a status to its event. Pure.
 
 import type { Static } from '@sinclair/typebox';
 import { stamps } from '../../../runtime/operation/context.ts';
@@ -13,12 +13,12 @@ import { customerEvents, type updateCustomerById } from './contract.ts';
 export type CustomerView = Static<typeof Customer>;
 export type Change = Static<(typeof updateCustomerById)['body']>;
 
-const unlessNull = <K extends string, V>(name: K, value: V | null) =>
+const optionalField = <K extends string, V>(name: K, value: V | null) =>
   (value === null ? {} : { [name]: value }) as { [N in K]?: V };
 
 /**
- * The resource. `platform` is the one it belongs to, which says what unchosen currencies are; `owners` are
- * those of a business.
+ * API resource of a customer. `platform` is its platform, which provides the default currencies; `owners`
+ * are the beneficial owners of a business.
  */
 export function presentCustomer(
   vault: Vault,
@@ -30,13 +30,13 @@ export function presentCustomer(
   const common = {
     id: row.id,
     platformCustomerId: row.platform_customer_id,
-    ...unlessNull('region', row.region),
+    ...optionalField('region', row.region),
     currencies: currenciesOf(platform, row),
-    ...unlessNull('email', row.email),
-    ...unlessNull('phoneNumber', row.phone),
+    ...optionalField('email', row.email),
+    ...optionalField('phoneNumber', row.phone),
     umaAddress: row.uma_address,
-    ...unlessNull('endUserTermsConsent', row.terms_consent),
-    ...unlessNull('contactVerification', row.contact_verification),
+    ...optionalField('endUserTermsConsent', row.terms_consent),
+    ...optionalField('contactVerification', row.contact_verification),
     ...stamps(row),
     isDeleted: row.deleted_at !== null,
   };
@@ -48,19 +48,19 @@ export function presentCustomer(
     customerType: row.type,
     kybStatus: row.status,
     ...personal,
-    // Only of one that was erased is there nothing.
+    // Absent for erased customers only.
     businessInfo: businessInfo ?? { legalName: 'erased' },
     beneficialOwners: owners.map((owner) => presentOwner(vault, row, owner)),
   };
 }
 
-/** The event about the status of a customer, or undefined for a status without an event. */
+/** Event for the status of a customer, or undefined if the status has none. */
 export function statusEvent({ type, status }: Pick<CustomerRow, 'type' | 'status'>) {
   if (status === 'UNVERIFIED' || status === 'HOLD') return undefined;
   return customerEvents[type][status];
 }
 
-/** A consent without what else came along. */
+/** Copies the known fields of a consent. */
 export const consentOf = ({
   acceptedAt,
   ipAddress,

@@ -1,23 +1,23 @@
-// Identity numbers of people outside the United States over the API: individuals and owners of businesses,
-// in the sandbox and in production, and rows that were stored before their country was required.
+// Identity numbers of individuals and owners outside the United States over the API, in the sandbox and in
+// production, and rows stored before the country of issuance was required.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { fieldsOf, ownerBody, ownerDesk } from '../../../../test/kit/customers/owners.ts';
+import { fieldsOf, ownerBody, ownerHarness } from '../../../../test/kit/customers/owners.ts';
 import { beneficialOwners, ownerPersonal, sealOwner } from '../owners/owners.ts';
 import { dataKeyOf, personalOf } from '../records/personal.ts';
 import { customers } from '../records/store.ts';
 
 const app = testApp();
-const desk = ownerDesk(app);
+const harness = ownerHarness(app);
 
 const GERMAN = {
   idType: 'NON_US_TAX_ID',
   identifier: '65 929 970 489',
   countryOfIssuance: 'DE',
 };
-/** Right in shape; the last digit of a valid number is 9. */
+/** Valid format; the correct last digit is 9. */
 const WRONG_CHECK = { ...GERMAN, identifier: '65 929 970 480' };
 
 const RESIDENT = {
@@ -39,7 +39,7 @@ const stored = async (id: string) => {
 };
 
 describe('createCustomer', () => {
-  it('keeps the number of a German resident, sealed and never shown', async () => {
+  it('encrypts the number of a German resident and never returns it', async () => {
     const body = ok(await create({ ...RESIDENT, ...GERMAN }), 201);
     expect(body).toMatchObject({ idType: 'NON_US_TAX_ID', countryOfIssuance: 'DE' });
     expect(body).not.toHaveProperty('identifier');
@@ -64,7 +64,7 @@ describe('createCustomer', () => {
     expect(JSON.stringify(rejected.body)).not.toContain('970 489');
   });
 
-  it('judges check digits in production and leaves the sandbox its made-up numbers', async () => {
+  it('validates check digits in production only', async () => {
     expect((await create({ ...RESIDENT, ...WRONG_CHECK })).status).toBe(201);
     const rejected = await create({ ...RESIDENT, ...WRONG_CHECK }, app.production);
     expect([rejected.status, fieldsOf(rejected)]).toEqual([400, ['identifier']]);
@@ -73,7 +73,7 @@ describe('createCustomer', () => {
 });
 
 describe('updateCustomerById', () => {
-  it('gives a number with its country and takes both away with the type', async () => {
+  it('requires the country with a number and clears both with the type', async () => {
     const { id } = ok(await create(RESIDENT), 201);
     expect(fieldsOf(await patch(id, { ...GERMAN, countryOfIssuance: undefined }))).toEqual([
       'countryOfIssuance',
@@ -92,9 +92,9 @@ describe('updateCustomerById', () => {
 });
 
 describe('owners', () => {
-  it('of a country that issues no number need none, and show an empty one', async () => {
+  it('of a country without numbers need none', async () => {
     const info = { nationality: 'AE', address: DUBAI, idType: undefined, identifier: undefined };
-    const owner = await desk.made({}, info);
+    const owner = await harness.made({}, info);
     expect(owner.personalInfo).toMatchObject({ idType: 'NON_US_TAX_ID', identifier: '' });
     expect(owner.personalInfo).not.toHaveProperty('countryOfIssuance');
     const row = await app.runtime.db.read(beneficialOwners, owner.id);
@@ -102,44 +102,44 @@ describe('owners', () => {
     const personal = row && business && ownerPersonal(app.runtime.vault, business, row);
     expect(Object.keys(personal ?? {})).not.toContain('idType');
     expect(row?.identifier_digest).toBeNull();
-    const echoed = await desk.change(owner.id, { personalInfo: owner.personalInfo });
+    const echoed = await harness.change(owner.id, { personalInfo: owner.personalInfo });
     expect(fieldsOf(echoed)).toEqual(['personalInfo.countryOfIssuance', 'personalInfo.identifier']);
   });
 
-  it('need one again when they move, and lose it when they move away', async () => {
+  it('need a number if they move to a country that issues one', async () => {
     const info = { nationality: 'FR', address: DUBAI, idType: undefined, identifier: undefined };
-    const owner = await desk.made({}, info);
-    const moved = await desk.change(owner.id, { personalInfo: { address: RESIDENT.address } });
+    const owner = await harness.made({}, info);
+    const moved = await harness.change(owner.id, { personalInfo: { address: RESIDENT.address } });
     expect(fieldsOf(moved)).toEqual(['personalInfo.idType', 'personalInfo.identifier']);
     const change = { address: RESIDENT.address, ...GERMAN };
-    ok(await desk.change(owner.id, { personalInfo: change }), 200);
+    ok(await harness.change(owner.id, { personalInfo: change }), 200);
     const none = { personalInfo: { idType: null } };
-    expect(fieldsOf(await desk.change(owner.id, none))).toEqual([
+    expect(fieldsOf(await harness.change(owner.id, none))).toEqual([
       'personalInfo.idType',
       'personalInfo.identifier',
     ]);
-    const back = await desk.change(owner.id, { personalInfo: { address: DUBAI, idType: null } });
+    const back = await harness.change(owner.id, { personalInfo: { address: DUBAI, idType: null } });
     expect(ok(back, 200).personalInfo).toMatchObject({ identifier: '' });
   });
 
-  it('with US citizenship need a number wherever they live', async () => {
+  it('with US citizenship need a number in every country of residence', async () => {
     const info = { nationality: 'US', address: DUBAI, idType: undefined, identifier: undefined };
-    const rejected = await desk.add(ownerBody((await desk.firm()).id, {}, info));
+    const rejected = await harness.add(ownerBody((await harness.firm()).id, {}, info));
     expect(fieldsOf(rejected)).toEqual(['personalInfo.idType', 'personalInfo.identifier']);
   });
 
-  it('are judged by check digits in production alone', async () => {
-    ok(await desk.add(ownerBody((await desk.firm()).id, {}, WRONG_CHECK)), 201);
+  it('are validated by check digits in production only', async () => {
+    ok(await harness.add(ownerBody((await harness.firm()).id, {}, WRONG_CHECK)), 201);
     const as = await app.newPlatform('Firm bank', { environment: 'production', regulated: false });
-    const { id } = await desk.firm(as);
-    expect(fieldsOf(await desk.add(ownerBody(id, {}, WRONG_CHECK), as))).toEqual([
+    const { id } = await harness.firm(as);
+    expect(fieldsOf(await harness.add(ownerBody(id, {}, WRONG_CHECK), as))).toEqual([
       'personalInfo.identifier',
     ]);
-    ok(await desk.add(ownerBody(id, {}, GERMAN), as), 201);
+    ok(await harness.add(ownerBody(id, {}, GERMAN), as), 201);
   });
 
-  it('that were stored without a country stay valid until the number changes', async () => {
-    const owner = await desk.made();
+  it('stored without a country stay valid until the number changes', async () => {
+    const owner = await harness.made();
     await app.operate(async (ctx) => {
       const row = await ctx.read(beneficialOwners, owner.id);
       const business = await ctx.read(customers, owner.customerId);
@@ -150,10 +150,13 @@ describe('owners', () => {
       const old = { ...rest, idType: 'NON_US_TAX_ID', identifier: '7' } as const;
       ctx.update(beneficialOwners, row, { personal: sealOwner(ctx.vault, key, row.id, old) });
     });
-    const renamed = ok(await desk.change(owner.id, { personalInfo: { lastName: 'Murray' } }), 200);
+    const renamed = ok(
+      await harness.change(owner.id, { personalInfo: { lastName: 'Murray' } }),
+      200,
+    );
     expect(renamed.personalInfo).toMatchObject({ lastName: 'Murray', identifier: '*' });
-    const anew = await desk.change(owner.id, { personalInfo: { identifier: '8' } });
+    const anew = await harness.change(owner.id, { personalInfo: { identifier: '8' } });
     expect(fieldsOf(anew)).toEqual(['personalInfo.countryOfIssuance', 'personalInfo.identifier']);
-    ok(await desk.change(owner.id, { personalInfo: GERMAN }), 200);
+    ok(await harness.change(owner.id, { personalInfo: GERMAN }), 200);
   });
 });

@@ -1,15 +1,15 @@
-// Registering, changing, showing and deleting customers, as other features use it.
+// Public interface of customer registration: create, update, read and delete customers.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { customerWebhooks } from './contract.ts';
 import { customerOperations } from './operations.ts';
 
-export { type Complaint, refuse } from './admission.ts';
+export { rejectViolations, type Violation } from './admission.ts';
 export { createCustomer, SignedRequestChallenge, updateCustomerById } from './contract.ts';
 export { CLOSE_CARDS, END_AGENTS } from './customer-jobs.ts';
-export type { ContactChange, CustomerParts, TiedCredentials } from './parts.ts';
+export type { AuthorizeContactChange, ContactChange, CustomerParts } from './parts.ts';
 export { type CreateBody, registerCustomer, registrationErrors } from './register.ts';
-export { changeCustomer, setProvenPhone } from './update.ts';
-export { customerView, moveCheck } from './views.ts';
+export { changeCustomer, setVerifiedPhone } from './update.ts';
+export { customerView, transitionCheck } from './views.ts';
 
 /** What this feature adds to a server. */
 export const registrationFeature = {

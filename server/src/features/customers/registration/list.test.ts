@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { ownerBody, ownerDesk } from '../../../../test/kit/customers/owners.ts';
+import { ownerBody, ownerHarness } from '../../../../test/kit/customers/owners.ts';
 
 const app = testApp();
 
@@ -29,7 +29,7 @@ describe('listCustomers', () => {
     return body.data.map((each: { platformCustomerId: string }) => each.platformCustomerId);
   };
 
-  it('filters by everything, all filters at once', async () => {
+  it('supports all filters and their combinations', async () => {
     const as = await app.newPlatform('Lists');
     const contact = { email: 'a@example.de', phoneNumber: '+4915112345678' };
     const made: Record<string, { id: string; umaAddress: string; createdAt: string }> = {};
@@ -76,7 +76,7 @@ describe('listCustomers', () => {
     expect(await list(`limit=2&cursor=${body.nextCursor}`, as)).toEqual(['ada']);
   });
 
-  it('refuses bad filters, every one at once', async () => {
+  it('reports all invalid filters at once', async () => {
     const query = 'limit=0&customerType=ROBOT&createdAfter=yesterday&isIncludingDeleted=maybe';
     const answer = await app.call('GET', `/customers?${query}`);
     expect(answer.status).toBe(400);
@@ -86,15 +86,15 @@ describe('listCustomers', () => {
     expect((await app.call('GET', '/customers?cursor=nonsense')).status).toBe(400);
   });
 
-  it('reads the owners of all businesses of a page together', async () => {
+  it('reads the owners of a page in one batch', async () => {
     const as = await app.newPlatform('Firms');
-    const desk = ownerDesk(app);
-    const [first, second] = [await desk.firm(as), await desk.firm(as)];
+    const harness = ownerHarness(app);
+    const [first, second] = [await harness.firm(as), await harness.firm(as)];
     const names = ['Hopper', 'Lamarr'];
     for (const { id } of [first, second]) {
       for (const lastName of names) {
         await app.advance(1_000);
-        ok(await desk.add(ownerBody(id, {}, { lastName }), as), 201);
+        ok(await harness.add(ownerBody(id, {}, { lastName }), as), 201);
       }
     }
     ok(await create(person(), as), 201);
@@ -123,7 +123,7 @@ describe('listCustomers', () => {
 });
 
 describe('getCustomerById', () => {
-  it('answers 404 alike for ids that are malformed, unknown or of somebody else', async () => {
+  it('returns 404 for malformed, unknown and foreign ids', async () => {
     const foreign = (await create(person(), app.other)).body.id as string;
     const ids = [foreign, 'Customer:00000000-0000-7000-8000-000000000000', 'Customer:x', 'x'];
     for (const id of ids) {
@@ -131,7 +131,7 @@ describe('getCustomerById', () => {
       expect([status, body.code, body.reason]).toEqual([
         404,
         'CUSTOMER_NOT_FOUND',
-        'No such customer.',
+        'Customer not found.',
       ]);
     }
   });

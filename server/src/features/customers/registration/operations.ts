@@ -1,4 +1,4 @@
-// The operations on customers, and the terms that end users accept.
+// Operations on customers, and the operation that returns the end-user terms.
 
 import { handle } from '../../../runtime/operation/handle.ts';
 import { ownPlatform } from '../../tenancy/platform/index.ts';

@@ -1,9 +1,9 @@
-// What the operations on customers are given by whoever composes the server, and the act that registering
-// and changing a customer share: opening accounts.
+// Dependencies of the customer operations that the composition root provides, and the account opening that
+// registration and update share.
 
 import type { Static } from '@sinclair/typebox';
 import type { Connectors } from '../../../connectors/ports/index.ts';
-import type { Refused } from '../../../kernel/contract/operation.ts';
+import type { Rejected } from '../../../kernel/contract/operation.ts';
 import type { Mode } from '../../../kernel/mode.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
@@ -11,46 +11,50 @@ import {
   provisionAccounts,
 } from '../../balances/internal-accounts/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
-import { awaitsTerms, currenciesOf } from '../eligibility/index.ts';
+import { currenciesOf, requiresTermsConsent } from '../eligibility/index.ts';
 import type { CustomerRow } from '../records/index.ts';
 import type { SignedRequestChallenge } from './contract.ts';
 
-/** The e-mail address or telephone number that a request asks for, perhaps the one that is there. */
+/** A requested e-mail address or telephone number. It can equal the current one. */
 export interface ContactChange {
   customer: CustomerRow;
   channel: 'email' | 'phoneNumber';
-  /** Null when it is emptied. */
+  /** Null clears the contact. */
   value: string | null;
-  /** The request as it came, for a challenge to be bound to and a signature to be checked against. */
+  /** Original request. A challenge is bound to it, and a signature is verified against it. */
   body: unknown;
   headers: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Answers a challenge where credentials hang on the contact and the request is not signed; undefined when
- * the change may be made, having staged what it means for the credentials. Throws where the new value is
- * taken; a wrong signature is a refusal that counts.
+ * Authorizes a change of contact. Returns a challenge if wallet credentials depend on the contact and the
+ * request is not signed, a rejection for an invalid signature (counted as an attempt), or undefined if the
+ * change is allowed; in that case the consequences for the credentials are staged. Throws if the new value
+ * is already in use.
  */
-export type TiedCredentials = (
+export type AuthorizeContactChange = (
   ctx: Ctx,
   change: ContactChange,
-) => Promise<Static<typeof SignedRequestChallenge> | Refused | undefined>;
+) => Promise<Static<typeof SignedRequestChallenge> | Rejected | undefined>;
 
 export interface CustomerParts {
   connectors(environment: Mode): Connectors;
-  /** Stages what belongs to those of a customer's new accounts that are embedded wallets. */
+  /** Stages the wallets of new accounts that are embedded wallets. */
   openWallets(
     ctx: Ctx,
     customer: CustomerRow,
     accounts: readonly InternalAccountRow[],
   ): Promise<void>;
-  /** Where a version of the end-user terms is to be read; in the platform's own domain unless given. */
+  /** URL of a version of the end-user terms. Defaults to a URL in the domain of the platform. */
   termsUrl?: (version: string) => string;
-  /** Absent while there are no wallets: then contacts change at once. */
-  credentialsTiedTo?: TiedCredentials;
+  /** Absent if no wallets are configured: contacts then change without a signature. */
+  authorizeContactChange?: AuthorizeContactChange;
 }
 
-/** Opens the accounts a customer should have beside those that it holds, with the wallets among them. */
+/**
+ * Opens the accounts that the customer is missing, embedded wallets included. `held` are its current
+ * accounts.
+ */
 export async function openAccounts(
   ctx: Ctx,
   parts: CustomerParts,
@@ -58,7 +62,7 @@ export async function openAccounts(
   row: CustomerRow,
   held: readonly InternalAccountRow[],
 ): Promise<void> {
-  if (awaitsTerms(platform, row)) return;
+  if (requiresTermsConsent(platform, row)) return;
   const accounts = provisionAccounts(ctx, {
     customerId: row.id,
     currencies: currenciesOf(platform, row),

@@ -1,30 +1,31 @@
-// The end-user terms: which versions there are, and whether a consent can be true. The text itself is the
-// operator's; the server knows versions so that a consent names one that was really shown.
+// End-user terms: the versions that can be accepted, and the validation of a consent. The operator
+// publishes the text; the server stores version identifiers only.
 
+import type { Time } from '../../../kernel/effects.ts';
 import type { Code, FieldError } from '../../../kernel/fault.ts';
 import { isIpAddress } from '../../../kernel/net/endpoint.ts';
-import type { Time } from '../../../kernel/world.ts';
 import type { TermsConsent } from '../profiles/index.ts';
 
-/** Oldest first; consents to any of them are accepted. */
+/** Oldest first. A consent to any of them is accepted. */
 const TERMS_VERSIONS = ['V1'] as const;
 
 export const currentTermsVersion = (): string =>
   TERMS_VERSIONS[TERMS_VERSIONS.length - 1] as string;
 
-/** Clocks of clients may run ahead by this much. */
-const MAX_AHEAD_MS = 60_000;
+/** Tolerance for clocks of clients that are ahead. */
+const MAX_CLOCK_SKEW_MS = 60_000;
 
 export function consentErrors(consent: TermsConsent, now: Time): (FieldError & { code: Code })[] {
   const errors: (FieldError & { code: Code })[] = [];
-  const say = (name: keyof TermsConsent, message: string, code: Code = 'INVALID_INPUT') =>
+  const report = (name: keyof TermsConsent, message: string, code: Code = 'INVALID_INPUT') =>
     errors.push({ field: `endUserTermsConsent.${name}`, message, code });
-  if (Date.parse(consent.acceptedAt) > now + MAX_AHEAD_MS) say('acceptedAt', 'lies in the future');
+  if (Date.parse(consent.acceptedAt) > now + MAX_CLOCK_SKEW_MS)
+    report('acceptedAt', 'must not be in the future');
   if (typeof consent.ipAddress === 'string' && !isIpAddress(consent.ipAddress))
-    say('ipAddress', 'is not an IPv4 or IPv6 address');
+    report('ipAddress', 'is not an IPv4 or IPv6 address');
   if (!TERMS_VERSIONS.some((version) => version === consent.termsVersion)) {
     const message = `must be one of ${TERMS_VERSIONS.join(', ')}`;
-    say('termsVersion', message, 'END_USER_TERMS_VERSION_NOT_FOUND');
+    report('termsVersion', message, 'END_USER_TERMS_VERSION_NOT_FOUND');
   }
   return errors;
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { drawUmaAddress, umaAddressOf, umaProblem } from './uma.ts';
+import { generateUmaAddress, normalizeUmaAddress, umaAddressError } from './uma.ts';
 
 describe('umaProblem', () => {
   it.each(['$ada@pay.example', '$a.b-c_d+1@pay.example', `$${'a'.repeat(63)}@pay.example`])(
-    'admits %s',
+    'accepts %s',
     (address) => {
-      expect(umaProblem(address, 'pay.example')).toBeNull();
+      expect(umaAddressError(address, 'pay.example')).toBeNull();
     },
   );
 
@@ -18,21 +18,21 @@ describe('umaProblem', () => {
     '$ada@b@pay.example',
     '$Ada@pay.example',
     `$${'a'.repeat(64)}@pay.example`,
-  ])('refuses %s', (address) => {
-    expect(umaProblem(address, 'pay.example')).toBeTypeOf('string');
+  ])('rejects %s', (address) => {
+    expect(umaAddressError(address, 'pay.example')).toBeTypeOf('string');
   });
 
-  it('draws addresses that it admits', () => {
-    const world = {
+  it('accepts generated addresses', () => {
+    const effects = {
       now: () => 0,
       random: (n: number) => Buffer.alloc(n, 255),
       http: () => never(),
       stream: () => never(),
       call: () => never(),
     };
-    const address = drawUmaAddress(world, 'pay.example');
-    expect(umaProblem(address, 'pay.example')).toBeNull();
-    expect(umaAddressOf('$ADA@Pay.Example')).toBe('$ada@pay.example');
+    const address = generateUmaAddress(effects, 'pay.example');
+    expect(umaAddressError(address, 'pay.example')).toBeNull();
+    expect(normalizeUmaAddress('$ADA@Pay.Example')).toBe('$ada@pay.example');
   });
 });
 

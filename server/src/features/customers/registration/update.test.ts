@@ -42,7 +42,7 @@ const identifierOf = async (id: string) => {
 };
 
 describe('updateCustomerById', () => {
-  it('takes no list or address of any length', async () => {
+  it('limits the length of lists and addresses', async () => {
     const { id } = await created(person());
     const change = {
       sourceOfWealthCategories: Array(21).fill('GIFT'),
@@ -53,7 +53,7 @@ describe('updateCustomerById', () => {
     ]);
   });
 
-  it('changes what is named and nothing else', async () => {
+  it('changes only the specified fields', async () => {
     const was = await created(person({ nationality: 'GB', address, email: 'ada@example.com' }));
     const { status, body } = await patch(was.id, { fullName: 'Ada King', birthDate: '1990-12-10' });
     expect(status).toBe(200);
@@ -68,7 +68,7 @@ describe('updateCustomerById', () => {
     expect((await app.call('GET', `/customers/${was.id}`)).body).toEqual(body);
   });
 
-  it('replaces an address as a whole and empties with null', async () => {
+  it('replaces an address as a whole and clears fields with null', async () => {
     const was = await created(person({ nationality: 'GB', address, phoneNumber: '+15125550100' }));
     const moved = { line1: '2 Elm St', postalCode: '10001', country: 'US' };
     const { body } = await patch(was.id, { address: moved, nationality: null, phoneNumber: null });
@@ -78,11 +78,11 @@ describe('updateCustomerById', () => {
     expect((await patch(was.id, { address: null })).body).not.toHaveProperty('address');
   });
 
-  it('merges what is known about a business field by field', async () => {
+  it('merges businessInfo field by field', async () => {
     const was = await created(firm({ doingBusinessAs: 'A', registrationNumber: 'R1' }));
     const change = { businessInfo: { doingBusinessAs: null, naicsCode: '5112', country: 'DE' } };
-    const refused = await patch(was.id, change, 'BUSINESS');
-    expect(fieldsOf(refused)).toEqual([
+    const rejected = await patch(was.id, change, 'BUSINESS');
+    expect(fieldsOf(rejected)).toEqual([
       'businessInfo.primaryContactFirstName',
       'businessInfo.primaryContactLastName',
       'email',
@@ -102,7 +102,7 @@ describe('updateCustomerById', () => {
     expect(fieldsOf(taxed)).toEqual(['businessInfo.taxId']);
   });
 
-  it('keeps an identity number with its type', async () => {
+  it('keeps the identity number consistent with its type', async () => {
     const was = await created(person({ idType: 'SSN', identifier: '123-45-6789' }));
     await patch(was.id, { fullName: 'Ada King' });
     expect(await identifierOf(was.id)).toBe('123-45-6789');
@@ -121,7 +121,7 @@ describe('updateCustomerById', () => {
     expect(fieldsOf(await patch(first.id, { identifier: '123-45-6789' }))).toEqual(['idType']);
   });
 
-  it('refuses another type, two contacts, and what is not in order', async () => {
+  it('rejects another type, two contacts and invalid fields', async () => {
     const was = await created(person({ sourceOfWealthCategories: ['SALARY'] }));
     expect(fieldsOf(await patch(was.id, {}, 'BUSINESS'))).toEqual(['customerType']);
     expect(fieldsOf(await app.call('PATCH', `/customers/${was.id}`, {}))).toEqual(['customerType']);
@@ -130,7 +130,7 @@ describe('updateCustomerById', () => {
     expect(fieldsOf(both)).toEqual(['email', 'phoneNumber']);
     const bad = await patch(was.id, {
       fullName: 'Ada  King',
-      email: 'nobody',
+      email: 'invalid',
       nationality: 'XX',
       pepStatus: 'MAYBE',
       currencies: [],
@@ -149,7 +149,7 @@ describe('updateCustomerById', () => {
     expect(terms.body.code).toBe('END_USER_TERMS_VERSION_NOT_FOUND');
   });
 
-  it('ignores what cannot be changed', async () => {
+  it('ignores immutable fields', async () => {
     const was = await created(person({ region: 'US', platformCustomerId: 'fixed' }));
     const change = {
       region: 'MX',
@@ -170,7 +170,7 @@ describe('updateCustomerById', () => {
     expect((await app.events()).length).toBe(before);
   });
 
-  it('replaces the currencies and opens the accounts that are new', async () => {
+  it('replaces the currencies and opens missing accounts', async () => {
     const was = await created(person({ currencies: ['USD', 'EUR'] }));
     const { body } = await patch(was.id, { currencies: ['EUR', 'MXN'] });
     expect(body.currencies).toEqual(['EUR', 'MXN']);
@@ -188,16 +188,16 @@ describe('updateCustomerById', () => {
     expect((await patch(nameless.id, { currencies: ['INR'], fullName: 'Ada' })).status).toBe(200);
   });
 
-  it('answers 501 for a currency that the region does not have', async () => {
+  it('returns 501 for a currency that is not offered in the region', async () => {
     const contact = { email: 'ada@example.de', phoneNumber: '+4915112345678' };
     const was = await created(person({ region: 'DE', currencies: ['EUR'], ...contact }));
-    const refused = await patch(was.id, { currencies: ['EUR', 'USDT'] });
-    expect([refused.status, refused.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
-    expect(refused.body.details).toEqual({ region: 'DE', currencies: ['USDT'] });
+    const rejected = await patch(was.id, { currencies: ['EUR', 'USDT'] });
+    expect([rejected.status, rejected.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
+    expect(rejected.body.details).toEqual({ region: 'DE', currencies: ['USDT'] });
     expect((await app.call('GET', `/customers/${was.id}`)).body).toEqual(was);
   });
 
-  it('takes terms later, keeps what was said last, and wants them to be true', async () => {
+  it('stores the latest consent and validates it', async () => {
     const was = await created(person());
     const consent = {
       acceptedAt: '2026-01-05T08:00:00Z',
@@ -212,7 +212,7 @@ describe('updateCustomerById', () => {
     expect(second.body.endUserTermsConsent).toEqual(again);
     const wrong = {
       ...consent,
-      acceptedAt: new Date(app.world.now() + 3_600_000).toISOString(),
+      acceptedAt: new Date(app.effects.now() + 3_600_000).toISOString(),
       ipAddress: '300.1.1.1',
     };
     expect(fieldsOf(await patch(was.id, { endUserTermsConsent: wrong }))).toEqual([
@@ -224,7 +224,7 @@ describe('updateCustomerById', () => {
     ]);
   });
 
-  it('moves to a UMA address that is free', async () => {
+  it('changes to an unused UMA address', async () => {
     const [one, two] = [await created(person()), await created(person())];
     const domain = one.umaAddress.split('@')[1];
     const moved = await patch(one.id, { umaAddress: `$Moved@${domain}` });
@@ -236,9 +236,9 @@ describe('updateCustomerById', () => {
     expect([foreign.status, foreign.body.code]).toEqual([400, 'INVALID_UMA_ADDRESS']);
   });
 
-  it('lets contacts start again when they change where they must be proved', async () => {
+  it('resets the verification of a changed contact', async () => {
     const contact = { email: 'ada@example.de', phoneNumber: '+4915112345678' };
-    // Without a wallet, whose codes would go to the address.
+    // Without a wallet, whose codes would be sent to the contact.
     const was = await created(person({ region: 'DE', currencies: ['USD'], ...contact }));
     const verified = JSON.stringify({ email: 'VERIFIED', phone: 'VERIFIED' });
     const sql =
@@ -251,7 +251,7 @@ describe('updateCustomerById', () => {
     expect(fieldsOf(await patch(was.id, { email: null }))).toEqual(['email']);
   });
 
-  it('is not held up by a rule that came later', async () => {
+  it('allows updates that a later rule does not concern', async () => {
     const as = await app.newPlatform('Later');
     const sca = (on: boolean) =>
       app.runtime.db.query('update platforms set sca = $2 where id = $1', [as.id, on]);
@@ -263,7 +263,7 @@ describe('updateCustomerById', () => {
     expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
   });
 
-  it('loses no change to a concurrent one', async () => {
+  it('merges concurrent updates', async () => {
     const was = await created(person());
     const changes = [
       { nationality: 'GB' },
@@ -278,7 +278,7 @@ describe('updateCustomerById', () => {
     expect(body).toMatchObject(Object.assign({}, ...changes));
   });
 
-  it('answers 404 alike for ids that are malformed, unknown or of somebody else', async () => {
+  it('returns 404 for malformed, unknown and foreign ids', async () => {
     const foreign = await created(person(), app.other);
     for (const id of [foreign.id, 'Customer:00000000-0000-7000-8000-000000000000', 'x']) {
       for (const [method, body] of [
@@ -292,23 +292,23 @@ describe('updateCustomerById', () => {
   });
 });
 
-describe('updateCustomerById where wallet credentials hang on a contact', () => {
+describe('updateCustomerById with wallet credentials that depend on a contact', () => {
   const challenge = {
     payloadToSign: '{}',
     requestId: 'Request:1',
     expiresAt: '2026-01-05T10:00:00.000Z',
   };
 
-  it('asks for a signature before it changes the contact, and only then', async () => {
-    const asked: ContactChange[] = [];
+  it('requires a signature only if the contact changes', async () => {
+    const changes: ContactChange[] = [];
     const operations = customerOperations({
       connectors: () => ({}),
       openWallets: async () => undefined,
       isCustomerPaying: async () => false,
-      credentialsTiedTo: async (_ctx, change) => {
-        asked.push(change);
-        const stays = change.value === change.customer.email;
-        return stays || change.headers['request-id'] ? undefined : challenge;
+      authorizeContactChange: async (_ctx, change) => {
+        changes.push(change);
+        const isUnchanged = change.value === change.customer.email;
+        return isUnchanged || change.headers['request-id'] ? undefined : challenge;
       },
     });
     const operation = operations.find((each) => each.contract.method === 'PATCH');
@@ -329,7 +329,7 @@ describe('updateCustomerById where wallet credentials hang on a contact', () => 
     expect(await run({ email: 'new@example.com' })).toMatchObject({ status: 200 });
     expect(await run({ fullName: 'Ada King' })).toMatchObject({ status: 200 });
     expect(await run({ phoneNumber: '+15125550100' })).toMatchObject({ status: 202 });
-    expect(asked.map(({ channel, value }) => [channel, value])).toEqual([
+    expect(changes.map(({ channel, value }) => [channel, value])).toEqual([
       ['email', 'new@example.com'],
       ['email', 'new@example.com'],
       ['email', 'new@example.com'],
@@ -341,7 +341,7 @@ describe('updateCustomerById where wallet credentials hang on a contact', () => 
 describe('deleteCustomerById', () => {
   const remove = (id: string) => app.call('DELETE', `/customers/${id}`);
 
-  it('deletes softly and for good', async () => {
+  it('deletes permanently and keeps the record', async () => {
     const was = await created(person({ platformCustomerId: 'gone' }));
     const before = (await app.events()).length;
     const { status, body } = await remove(was.id);
@@ -363,20 +363,20 @@ describe('deleteCustomerById', () => {
     expect([taken.status, taken.body.code]).toEqual([409, 'UMA_ADDRESS_EXISTS']);
   });
 
-  it('waits until there is no money', async () => {
+  it('rejects the deletion while an account has a balance', async () => {
     const was = await created(person({ currencies: ['USD', 'EUR'] }));
     const list = await app.call('GET', `/customers/internal-accounts?customerId=${was.id}`);
     const account = list.body.data[0].id;
     const fund = `/sandbox/internal-accounts/${account}/fund`;
     expect((await app.call('POST', fund, { amount: 500 })).status).toBe(200);
-    const refused = await remove(was.id);
-    expect([refused.status, refused.body.code]).toEqual([409, 'CONFLICT']);
-    expect(refused.headers['x-should-retry']).toBe('false');
-    expect(refused.body.details).toEqual({ accountIds: [account] });
+    const rejected = await remove(was.id);
+    expect([rejected.status, rejected.body.code]).toEqual([409, 'CONFLICT']);
+    expect(rejected.headers['x-should-retry']).toBe('false');
+    expect(rejected.body.details).toEqual({ accountIds: [account] });
     expect((await app.call('GET', `/customers/${was.id}`)).body.isDeleted).toBe(false);
   });
 
-  it('waits until no payment is under way', async () => {
+  it('rejects the deletion while a payment is in progress', async () => {
     const was = await created(person());
     const sql = `insert into transactions (id, platform_id, customer_id, platform_customer_id, type,
         direction, status, funds, source, destination, destination_account, sent_amount,
@@ -384,14 +384,14 @@ describe('deleteCustomerById', () => {
         created_at, updated_at)
       values ($1, $2, $3, 'x', 'OUTGOING', 'DEBIT', $4, $5, '{}', '{}', 'ExternalAccount:0', 1, 'USD',
         1, 'USD', 0, 0, '1', $6, $6)`;
-    const at = new Date(app.world.now());
+    const at = new Date(app.effects.now());
     const insert = (id: string, status: string, funds: string) =>
       app.runtime.db.query(sql, [id, app.platform.id, was.id, status, funds, at]);
     await insert('Transaction:0', 'PENDING', 'NONE');
-    await insert('Transaction:1', 'PROCESSING', 'HANDED');
-    const refused = await remove(was.id);
-    expect([refused.status, refused.body.code]).toEqual([409, 'CONFLICT']);
-    expect(refused.headers['x-should-retry']).toBe('true');
+    await insert('Transaction:1', 'PROCESSING', 'SUBMITTED');
+    const rejected = await remove(was.id);
+    expect([rejected.status, rejected.body.code]).toEqual([409, 'CONFLICT']);
+    expect(rejected.headers['x-should-retry']).toBe('true');
     const settle = `update transactions set funds = 'SETTLED' where id = 'Transaction:1'`;
     await app.runtime.db.query(settle, []);
     expect((await remove(was.id)).status).toBe(200);

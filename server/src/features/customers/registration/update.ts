@@ -1,6 +1,6 @@
-// Changing a customer. A request names what changes; it is judged by the customer it would leave behind,
-// and only for what it makes worse: a rule that came into force after the customer was registered does not
-// stand in the way of an unrelated change.
+// Updates a customer. The result of the update is validated as a whole, and only violations that the
+// request introduces are rejected: a rule that came into force after registration does not block an
+// unrelated update.
 
 import type { Input } from '../../../kernel/contract/operation.ts';
 import { invalidField } from '../../../kernel/fault.ts';
@@ -8,32 +8,32 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { findInternalAccounts } from '../../balances/internal-accounts/index.ts';
 import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
-import { mustProveContacts } from '../eligibility/index.ts';
+import { requiresContactVerification } from '../eligibility/index.ts';
 import { customerErrors, detailsAfter } from '../profiles/index.ts';
 import { type CustomerRow, customerOf, personalOf, updateCustomer } from '../records/index.ts';
 import {
-  asInvalid,
+  assertCurrenciesOffered,
+  asViolations,
   type Candidate,
-  type Complaint,
   channelsAfter,
-  complaintsAbout,
-  refuse,
-  refuseUnserved,
+  rejectViolations,
+  type Violation,
+  violationsOf,
 } from './admission.ts';
 import { updateCustomerById } from './contract.ts';
 import { type Change, consentOf } from './customer.ts';
 import { type CustomerParts, openAccounts } from './parts.ts';
-import { umaAddressOf } from './uma.ts';
+import { normalizeUmaAddress } from './uma.ts';
 import { customerView } from './views.ts';
 
 type Personal = ReturnType<typeof personalOf>;
 type Patch = Parameters<typeof updateCustomer>[2] & { personal: Personal };
 
-/** A value the request may leave alone (undefined), set, or empty (null). */
-const after = <V>(was: V | null, given: V | null | undefined): V | null =>
-  given === undefined ? was : given;
+/** Value after an update: undefined keeps the current value, null clears it. */
+const valueAfter = <V>(current: V | null, requested: V | null | undefined): V | null =>
+  requested === undefined ? current : requested;
 
-/** The identity number after a change: another type or another issuer needs another number. */
+/** Identity number after an update. A new type or issuer requires a new number. */
 function identifierAfter(was: Personal, body: Change): string | null {
   if (body.customerType !== 'INDIVIDUAL') return null;
   if (body.identifier !== undefined) return body.identifier;
@@ -47,12 +47,13 @@ function identifierAfter(was: Personal, body: Change): string | null {
 }
 
 function candidateAfter(row: CustomerRow, was: Personal, body: Change): Candidate {
-  const umaAddress = body.umaAddress === undefined ? undefined : umaAddressOf(body.umaAddress);
+  const umaAddress =
+    body.umaAddress === undefined ? undefined : normalizeUmaAddress(body.umaAddress);
   return {
     type: row.type,
     region: row.region,
-    email: after(row.email, body.email),
-    phone: after(row.phone, body.phoneNumber),
+    email: valueAfter(row.email, body.email),
+    phone: valueAfter(row.phone, body.phoneNumber),
     details: detailsAfter({ type: row.type, details: was.details }, body),
     identifier: identifierAfter(was, body),
     currencies: body.currencies,
@@ -61,30 +62,30 @@ function candidateAfter(row: CustomerRow, was: Personal, body: Change): Candidat
   };
 }
 
-/** Everything that stands against the customer `body` would leave behind. */
-function complaintsAfter(
+/** Violations of the customer that the update would produce. */
+function violationsAfter(
   ctx: Ctx,
   platform: PlatformRow,
   row: CustomerRow,
   was: Personal,
   body: Change,
-): Complaint[] {
+): Violation[] {
   const of = candidateAfter(row, was, body);
   const whole = {
     customerType: row.type,
     ...of.details,
     identifier: of.identifier ?? undefined,
   };
-  const own = asInvalid(customerErrors(whole));
+  const own = asViolations(customerErrors(whole));
   const known = new Set(own.map((error) => error.field));
-  const more = complaintsAbout(of, platform, ctx.now).filter((each) => !known.has(each.field));
+  const more = violationsOf(of, platform, ctx.now).filter((each) => !known.has(each.field));
   return [...own, ...more];
 }
 
 function patchFor(platform: PlatformRow, row: CustomerRow, was: Personal, body: Change): Patch {
   const of = candidateAfter(row, was, body);
   const changed = { email: of.email !== row.email, phone: of.phone !== row.phone };
-  const needed = mustProveContacts(platform, of);
+  const needed = requiresContactVerification(platform, of);
   return {
     email: of.email,
     phone: of.phone,
@@ -97,10 +98,10 @@ function patchFor(platform: PlatformRow, row: CustomerRow, was: Personal, body: 
 }
 
 /**
- * Stages the telephone number of a customer who has shown by other means to be itself: it needs no code any
- * more. Whoever calls makes sure that nothing else hangs on the number that was there.
+ * Stages a telephone number that was verified by other means, so that no code is required. The caller
+ * ensures that no credentials depend on the previous number.
  */
-export function setProvenPhone(
+export function setVerifiedPhone(
   ctx: Ctx,
   platform: PlatformRow,
   row: CustomerRow,
@@ -108,7 +109,7 @@ export function setProvenPhone(
 ): CustomerRow {
   const change = { customerType: row.type, phoneNumber } as Change;
   const patch = patchFor(platform, row, personalOf(ctx.vault, row), change);
-  // As they are after the change: what was never asked of the customer may be asked by now.
+  // Channels after the update: verification may have become mandatory since registration.
   const channels = patch.contact_verification;
   return updateCustomer(ctx, row, {
     ...patch,
@@ -116,7 +117,7 @@ export function setProvenPhone(
   });
 }
 
-/** The challenge a change of contact is answered with, where credentials hang on it. */
+/** Challenge to sign if wallet credentials depend on the contact that changes. */
 async function challengeFor(
   ctx: Ctx,
   parts: CustomerParts,
@@ -124,14 +125,14 @@ async function challengeFor(
   body: Change,
   headers: unknown,
 ) {
-  if (!parts.credentialsTiedTo) return undefined;
+  if (!parts.authorizeContactChange) return undefined;
   const [channel, value] =
     body.email === undefined
       ? (['phoneNumber', body.phoneNumber] as const)
       : (['email', body.email] as const);
   if (value === undefined) return undefined;
   const sent = headers as Record<string, string | undefined>;
-  return parts.credentialsTiedTo(ctx, { customer: row, channel, value, body, headers: sent });
+  return parts.authorizeContactChange(ctx, { customer: row, channel, value, body, headers: sent });
 }
 
 const differs = (row: CustomerRow, was: Personal, patch: Patch): boolean =>
@@ -141,7 +142,10 @@ const differs = (row: CustomerRow, was: Personal, patch: Patch): boolean =>
       JSON.stringify(value),
   );
 
-/** Changes a customer as a body that has passed the contract's checks asks; 202 with a challenge to sign. */
+/**
+ * Updates a customer with a body that conforms to the contract. Returns 202 with a challenge if a signature
+ * is required.
+ */
 export async function changeCustomer(
   ctx: Ctx,
   parts: CustomerParts,
@@ -156,12 +160,12 @@ export async function changeCustomer(
   }
   const was = personalOf(ctx.vault, row);
   const nothing = { customerType: row.type } as Change;
-  const before = complaintsAfter(ctx, platform, row, was, nothing).map((each) => each.field);
-  const complaints = complaintsAfter(ctx, platform, row, was, body);
-  refuse(complaints.filter((each) => !before.includes(each.field)));
-  refuseUnserved(platform, row.region, body.currencies);
+  const before = violationsAfter(ctx, platform, row, was, nothing).map((each) => each.field);
+  const complaints = violationsAfter(ctx, platform, row, was, body);
+  rejectViolations(complaints.filter((each) => !before.includes(each.field)));
+  assertCurrenciesOffered(platform, row.region, body.currencies);
   const challenge = await challengeFor(ctx, parts, row, body, headers);
-  if (challenge && 'refused' in challenge) return challenge;
+  if (challenge && 'rejected' in challenge) return challenge;
   if (challenge) return { status: 202 as const, body: challenge };
   const patch = patchFor(platform, row, was, body);
   if (!differs(row, was, patch))

@@ -1,11 +1,10 @@
-// Customers as the API shows them, with what has to be read for it: the platform, and the owners of
-// businesses.
+// Builds API resources of customers. Reads the platform and, for businesses, the beneficial owners.
 
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { ownPlatform } from '../../tenancy/platform/index.ts';
 import { type OwnerRow, ownersOf, ownersOfAll } from '../owners/index.ts';
 import {
-  type CheckMove,
+  type CheckTransition,
   type CustomerRow,
   customerFeature,
   dataKeyOf,
@@ -13,7 +12,7 @@ import {
 } from '../records/index.ts';
 import { type CustomerView, presentCustomer, statusEvent } from './customer.ts';
 
-/** One customer, shown with its owners as they are stored unless given. */
+/** API resource of one customer. Reads the owners unless they are given. */
 export async function customerView(
   ctx: Ctx,
   row: CustomerRow,
@@ -23,7 +22,7 @@ export async function customerView(
   return presentCustomer(ctx.vault, row, platform, known);
 }
 
-/** Many customers, shown with their owners. */
+/** API resources of several customers, with their owners. */
 export async function customerViews(
   ctx: Ctx,
   rows: readonly CustomerRow[],
@@ -33,16 +32,16 @@ export async function customerViews(
 }
 
 /**
- * Moves the check of a customer on and tells its platform. `owners` are those of a business as this change
- * set leaves them. Staying where it is tells nobody.
+ * Applies a transition to the identity check of a customer and emits the event of the new status. `owners`
+ * are the owners of a business as this change set leaves them. An unchanged status emits no event.
  */
-export async function moveCheck(
+export async function transitionCheck(
   ctx: Ctx,
   row: CustomerRow,
-  move: CheckMove,
+  transition: CheckTransition,
   owners?: readonly OwnerRow[],
 ): Promise<CustomerRow> {
-  const status = customerFeature.states.check.next(row.status, move);
+  const status = customerFeature.states.check.next(row.status, transition);
   if (status === row.status) return row;
   const now = updateCustomer(ctx, row, { status });
   const event = statusEvent(now);

@@ -1,14 +1,15 @@
-// People outside the United States from registration to the outcome of their check, over the API.
+// Individuals outside the United States from registration to the outcome of their verification, over the
+// API.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { opened } from '../../../../test/kit/app/test-app.ts';
-import { openDesk } from '../../../../test/kit/customers/onboarding.ts';
+import { openOnboarding } from '../../../../test/kit/customers/onboarding.ts';
 
-const desk = opened(openDesk);
+const harness = opened(openOnboarding);
 let as: TestPlatform;
 beforeAll(async () => {
-  as = await desk.platformOf('default');
+  as = await harness.platformOf('default');
 });
 
 const GERMANY = { line1: 'Heidestr. 17', city: 'Köln', postalCode: '51147', country: 'DE' };
@@ -21,16 +22,16 @@ const GERMAN = {
 const EMIRATI = { nationality: 'AE', address: DUBAI, ...NO_NUMBER };
 const CONTACTS = { email: 'erika@example.com', phoneNumber: '+4915123456789' };
 
-/** The EU wants both contacts proved before the check. */
-async function proveContacts(id: string) {
+/** The EU requires verification of both contacts before the identity check. */
+async function verifyContacts(id: string) {
   for (const channel of ['email', 'phone']) {
     const path = `/customers/${id}/verify-${channel}`;
-    await desk.app.call('POST', path, undefined, { as });
-    ok(await desk.app.call('POST', `${path}/confirm`, { code: '123456' }, { as }), 200);
+    await harness.app.call('POST', path, undefined, { as });
+    ok(await harness.app.call('POST', `${path}/confirm`, { code: '123456' }, { as }), 200);
   }
 }
 
-const submitted = async (id: string) => ok(await desk.submit(as, id), 200);
+const submitted = async (id: string) => ok(await harness.submit(as, id), 200);
 const gapsOf = (body: { errors: { type: string; field?: string }[] }) =>
   body.errors.map(({ type, field }) => [type, field ?? '']);
 
@@ -40,64 +41,70 @@ describe('an individual', () => {
     ['Erika Mustermann 001', 'PENDING_MANUAL_REVIEW'],
     ['Erika Mustermann 002', 'REJECTED'],
     ['Erika Mustermann 003', 'RESOLVE_ERRORS'],
-  ])('who lives in Germany, %s, is %s with a German number', async (fullName, outcome) => {
-    const { id } = await desk.person(as, fullName, { ...GERMAN, ...CONTACTS });
-    await proveContacts(id);
-    await desk.paper(as, id, 'PASSPORT', { country: 'DE' });
+  ])('in Germany with a German number, %s, becomes %s', async (fullName, outcome) => {
+    const { id } = await harness.person(as, fullName, { ...GERMAN, ...CONTACTS });
+    await verifyContacts(id);
+    await harness.addDocument(as, id, 'PASSPORT', { country: 'DE' });
     expect((await submitted(id)).verificationStatus).toBe(outcome);
   });
 
-  it('who lives in Germany is asked for a number', async () => {
-    const { id } = await desk.person(as, 'Erika Muster', { ...GERMAN, ...NO_NUMBER, ...CONTACTS });
-    await proveContacts(id);
-    await desk.paper(as, id, 'PASSPORT', { country: 'DE' });
-    const lacking = await submitted(id);
-    expect(gapsOf(lacking)).toEqual([
+  it('in Germany needs an identity number', async () => {
+    const { id } = await harness.person(as, 'Erika Muster', {
+      ...GERMAN,
+      ...NO_NUMBER,
+      ...CONTACTS,
+    });
+    await verifyContacts(id);
+    await harness.addDocument(as, id, 'PASSPORT', { country: 'DE' });
+    const incomplete = await submitted(id);
+    expect(gapsOf(incomplete)).toEqual([
       ['MISSING_FIELD', 'idType'],
       ['MISSING_FIELD', 'identifier'],
     ]);
     const { idType, identifier, countryOfIssuance } = GERMAN;
     const change = { customerType: 'INDIVIDUAL', idType, identifier, countryOfIssuance };
-    ok(await desk.app.call('PATCH', `/customers/${id}`, change, { as }), 200);
+    ok(await harness.app.call('PATCH', `/customers/${id}`, change, { as }), 200);
     expect((await submitted(id)).verificationStatus).toBe('APPROVED');
   });
 
-  it('who lives in the Emirates needs a document and no number', async () => {
-    const { id } = await desk.person(as, 'Amna Al Suwaidi', EMIRATI);
+  it('in the Emirates needs a document and no number', async () => {
+    const { id } = await harness.person(as, 'Amna Al Suwaidi', EMIRATI);
     expect(gapsOf(await submitted(id))).toEqual([['MISSING_IDENTITY_DOCUMENT', '']]);
-    await desk.paper(as, id, 'PASSPORT', { country: 'AE' });
+    await harness.addDocument(as, id, 'PASSPORT', { country: 'AE' });
     expect((await submitted(id)).verificationStatus).toBe('APPROVED');
-    expect(await desk.statuses(as, id)).toEqual(['APPROVED']);
+    expect(await harness.statuses(as, id)).toEqual(['APPROVED']);
   });
 
-  it('of the US is asked for a US number, and for city and state', async () => {
+  it('in the US needs a US number, city and state', async () => {
     const address = { line1: '1 Main St', postalCode: '78701', country: 'US' };
-    const { id } = await desk.person(as, 'Erika Austin', { ...GERMAN, address });
-    await desk.paper(as, id, 'PASSPORT', { country: 'DE' });
+    const { id } = await harness.person(as, 'Erika Austin', { ...GERMAN, address });
+    await harness.addDocument(as, id, 'PASSPORT', { country: 'DE' });
     const { errors } = await submitted(id);
     expect(gapsOf({ errors })).toEqual([
       ['MISSING_FIELD', 'address.city'],
       ['MISSING_FIELD', 'address.state'],
       ['INVALID_FIELD', 'idType'],
     ]);
-    expect(errors.at(-1).reason).toBe('A citizen or resident of the US gives an SSN or ITIN.');
+    expect(errors.at(-1).reason).toBe(
+      'Citizens and residents of the US must provide an SSN or ITIN.',
+    );
   });
 });
 
 describe('a business', () => {
-  it('is approved with owners from Germany and from the Emirates', async () => {
-    const { id } = await desk.firm(as, 'REG-1000');
-    await desk.packet(as, id, ['Hopper']);
+  it('is approved with owners in Germany and the Emirates', async () => {
+    const { id } = await harness.firm(as, 'REG-1000');
+    await harness.completeBusiness(as, id, ['Hopper']);
     for (const [lastName, person] of [
       ['Mustermann', GERMAN],
       ['Suwaidi', EMIRATI],
     ] as const) {
-      const owner = await desk.owner(as, id, lastName, 30, person);
+      const owner = await harness.addOwner(as, id, lastName, 30, person);
       const { errors } = await submitted(id);
       expect(errors).toMatchObject([{ resourceId: owner.id, type: 'MISSING_IDENTITY_DOCUMENT' }]);
-      await desk.paper(as, owner.id, 'PASSPORT', { country: person.nationality });
+      await harness.addDocument(as, owner.id, 'PASSPORT', { country: person.nationality });
     }
     expect((await submitted(id)).verificationStatus).toBe('APPROVED');
-    expect(await desk.statuses(as, id)).toEqual(Array(4).fill('APPROVED'));
+    expect(await harness.statuses(as, id)).toEqual(Array(4).fill('APPROVED'));
   });
 });

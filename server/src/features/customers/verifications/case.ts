@@ -1,5 +1,5 @@
-// What a check is made of: the customer with its owners and documents, read together; the same as
-// completeness sees it and as connectors see it; and what connectors find, in the words of the API.
+// Reads a customer with its owners and documents, and maps the result for the completeness check and for
+// connectors. Maps findings of connectors to verification errors of the API.
 
 import {
   FINDING_TYPES,
@@ -15,14 +15,14 @@ import { type CustomerRow, personalOf } from '../records/index.ts';
 import { errorOf, gapsIn, type Known, type KnownOwner } from './completeness.ts';
 import type { VerificationError } from './contract.ts';
 
-/** A customer with all that belongs to it. */
+/** Customer with its owners and documents. */
 export interface Dossier {
   customer: CustomerRow;
   owners: OwnerRow[];
   documents: DocumentRow[];
 }
 
-export async function dossierOf(ctx: Pick<Ctx, 'db'>, customer: CustomerRow): Promise<Dossier> {
+export async function readDossier(ctx: Pick<Ctx, 'db'>, customer: CustomerRow): Promise<Dossier> {
   const owners = await ownersOf(ctx, customer);
   const documents = await documentsOf(ctx, [customer.id, ...owners.map((each) => each.id)]);
   return { customer, owners, documents };
@@ -53,11 +53,11 @@ function knownOf(vault: Vault, dossier: Dossier): Known {
   };
 }
 
-/** What is missing, whoever will judge it. */
+/** Missing data, independent of the verifier. */
 export const gapsOfDossier = (vault: Vault, dossier: Dossier): VerificationError[] =>
   gapsIn(knownOf(vault, dossier));
 
-/** The case of a submission, for a connector. */
+/** Case that is submitted to a connector. */
 export function caseOf(vault: Vault, id: string, dossier: Dossier): IdentityCase {
   const { customer, documents } = dossier;
   const { details, identifier } = personalOf(vault, customer);
@@ -84,7 +84,7 @@ export function caseOf(vault: Vault, id: string, dossier: Dossier): IdentityCase
   };
 }
 
-/** Documents that could stand in for one of this type. */
+/** Document types that can replace a document of this type. */
 function alternativesTo({ type }: DocumentRow): DocumentRow['type'][] {
   const lists = FINDING_TYPES.map((each) => findingKind(each).accepted ?? []);
   const accepting = lists.filter((list) => list.some((each) => each === type));
@@ -93,7 +93,10 @@ function alternativesTo({ type }: DocumentRow): DocumentRow['type'][] {
 
 const REPLACEABLE: readonly FindingType[] = ['INVALID_DOCUMENT', 'EXPIRED_DOCUMENT'];
 
-/** What was found, about things of this dossier alone. */
+/**
+ * Findings as verification errors. Findings about resources outside this dossier are attributed to the
+ * customer.
+ */
 export function errorsOf(
   { customer, owners, documents }: Dossier,
   findings: readonly IdentityFinding[],

@@ -46,12 +46,15 @@ const OWNER = {
   },
 };
 
-const paper = (type: KnownDocument['type'], more: Partial<KnownDocument> = {}): KnownDocument => ({
+const documentOf = (
+  type: KnownDocument['type'],
+  more: Partial<KnownDocument> = {},
+): KnownDocument => ({
   ...{ id: `Document:${type}`, holder: 'Customer:1', type, side: null },
   ...more,
 });
 
-const FIRM: Known = {
+const BUSINESS: Known = {
   customerId: 'Customer:1',
   type: 'BUSINESS',
   fields: {
@@ -72,13 +75,13 @@ const FIRM: Known = {
   owners: [OWNER],
   documents: [
     ...(['STATE_REGISTRY_EXCERPT', 'TRUST_AGREEMENT', 'TAX_RETURN'] as const).map((type) =>
-      paper(type),
+      documentOf(type),
     ),
-    paper('PASSPORT', { id: 'Document:o', holder: OWNER.id }),
+    documentOf('PASSPORT', { id: 'Document:o', holder: OWNER.id }),
   ],
 };
 
-/** A copy without what lies at `path`. */
+/** Copy without the value at `path`, or with another value. */
 function without<T>(from: T, path: string, value?: unknown): T {
   const copy = structuredClone(from) as Json;
   const names = path.split('.');
@@ -92,8 +95,8 @@ function without<T>(from: T, path: string, value?: unknown): T {
 const brief = (known: Known) =>
   gapsIn(known).map(({ resourceId, type, field }) => [resourceId, type, field ?? '']);
 
-describe('a person', () => {
-  it('who is complete has no gaps', () => expect(gapsIn(PERSON)).toEqual([]));
+describe('an individual', () => {
+  it('with complete data has no gaps', () => expect(gapsIn(PERSON)).toEqual([]));
 
   it.each(PERSON_FIELDS)('needs %s', (field) => {
     const gap = [['Customer:1', 'MISSING_FIELD', field]];
@@ -102,7 +105,7 @@ describe('a person', () => {
     expect(brief({ ...PERSON, fields: { ...PERSON.fields, [field]: null } })).toEqual(gap);
   });
 
-  it('needs two names, and the parts of an address', () => {
+  it('needs two names and all required parts of an address', () => {
     expect(brief({ ...PERSON, fields: { ...PERSON.fields, fullName: ' Ada001 ' } })).toEqual([
       ['Customer:1', 'INVALID_FIELD', 'fullName'],
     ]);
@@ -113,18 +116,18 @@ describe('a person', () => {
     ]);
   });
 
-  it('needs city and state of an address in the US, and of no other', () => {
+  it('needs city and state only for an address in the US', () => {
     const bare = { line1: '1 Main St', city: ' ', postalCode: '78701', country: 'US' };
     expect(brief({ ...PERSON, fields: { ...PERSON.fields, address: bare } })).toEqual([
       ['Customer:1', 'MISSING_FIELD', 'address.city'],
       ['Customer:1', 'MISSING_FIELD', 'address.state'],
     ]);
-    expect(brief({ ...FIRM, fields: { ...FIRM.fields, address: bare } })).toEqual([
+    expect(brief({ ...BUSINESS, fields: { ...BUSINESS.fields, address: bare } })).toEqual([
       ['Customer:1', 'MISSING_FIELD', 'customer.address.city'],
       ['Customer:1', 'MISSING_FIELD', 'customer.address.state'],
     ]);
     const owners = [{ ...OWNER, personalInfo: { ...OWNER.personalInfo, address: bare } }];
-    expect(brief({ ...FIRM, owners })).toEqual([
+    expect(brief({ ...BUSINESS, owners })).toEqual([
       [OWNER.id, 'MISSING_FIELD', 'personalInfo.address.city'],
       [OWNER.id, 'MISSING_FIELD', 'personalInfo.address.state'],
     ]);
@@ -139,14 +142,14 @@ describe('a person', () => {
   const none = { idType: undefined, identifier: undefined, countryOfIssuance: undefined };
   const numberOf = (of: object) => [
     brief({ ...PERSON, fields: { ...PERSON.fields, ...of } }),
-    brief({ ...FIRM, owners: [{ ...OWNER, personalInfo: { ...OWNER.personalInfo, ...of } }] }),
+    brief({ ...BUSINESS, owners: [{ ...OWNER, personalInfo: { ...OWNER.personalInfo, ...of } }] }),
   ];
   const gapsOf = (type: string, ...fields: string[]) => [
     fields.map((field) => ['Customer:1', type, field]),
     fields.map((field) => [OWNER.id, type, `personalInfo.${field}`]),
   ];
 
-  it('outside the US gives the number of a country, which is named', () => {
+  it('outside the US needs a national number with its country', () => {
     expect(numberOf(german)).toEqual([[], []]);
     const bare = { ...german, countryOfIssuance: undefined };
     expect(numberOf(bare)).toEqual(gapsOf('MISSING_FIELD', 'countryOfIssuance'));
@@ -156,14 +159,14 @@ describe('a person', () => {
     expect(numberOf({ ...german, idType: 'ITIN', countryOfIssuance: 'US' })).toEqual([[], []]);
   });
 
-  it.each([{ nationality: 'US' }, { address }])('of the US gives a US number: %j', (us) => {
+  it.each([{ nationality: 'US' }, { address }])('of the US needs a US number: %j', (us) => {
     expect(numberOf({ ...german, ...us })).toEqual(gapsOf('INVALID_FIELD', 'idType'));
     expect(numberOf({ ...german, ...us, ...none })).toEqual(
       gapsOf('MISSING_FIELD', 'idType', 'identifier'),
     );
   });
 
-  it('whose country issues no number needs none, but a document', () => {
+  it('in a country without numbers needs a document only', () => {
     const emirati = { ...german, ...none, address: { ...address, country: 'AE' } };
     expect(numberOf(emirati)).toEqual([[], []]);
     expect(numberOf({ ...emirati, nationality: 'US' })).toEqual(
@@ -175,9 +178,9 @@ describe('a person', () => {
     ]);
   });
 
-  const front = paper('DRIVERS_LICENSE', { id: 'Document:f', side: 'FRONT' });
-  const back = paper('DRIVERS_LICENSE', { id: 'Document:b', side: 'BACK' });
-  const sideless = paper('DRIVERS_LICENSE', { id: 'Document:s' });
+  const front = documentOf('DRIVERS_LICENSE', { id: 'Document:f', side: 'FRONT' });
+  const back = documentOf('DRIVERS_LICENSE', { id: 'Document:b', side: 'BACK' });
+  const sideless = documentOf('DRIVERS_LICENSE', { id: 'Document:s' });
   const missing = [['Customer:1', 'MISSING_IDENTITY_DOCUMENT', '']];
   it.each<[string, KnownDocument[], unknown[]]>([
     ['none', [], missing],
@@ -188,21 +191,21 @@ describe('a person', () => {
     ['the back alone', [back], [['Document:b', 'INCOMPLETE_DOCUMENT', '']]],
     ['one file without a side', [sideless], [['Document:s', 'INCOMPLETE_DOCUMENT', '']]],
     [
-      'halves of two kinds',
-      [front, paper('NATIONAL_ID', { side: 'BACK' })],
+      'one side each of two types',
+      [front, documentOf('NATIONAL_ID', { side: 'BACK' })],
       [
         ['Document:f', 'INCOMPLETE_DOCUMENT', ''],
         ['Document:NATIONAL_ID', 'INCOMPLETE_DOCUMENT', ''],
       ],
     ],
-    ['half a licence and a passport', [front, PASSPORT], []],
-    ["somebody else's passport", [{ ...PASSPORT, holder: 'Customer:2' }], missing],
-    ['papers of other kinds', [paper('SELFIE'), paper('UTILITY_BILL')], missing],
+    ['one side of a licence and a passport', [front, PASSPORT], []],
+    ['a passport of another customer', [{ ...PASSPORT, holder: 'Customer:2' }], missing],
+    ['documents of other types', [documentOf('SELFIE'), documentOf('UTILITY_BILL')], missing],
   ])('with %s', (_, documents, gaps) => {
     expect(brief({ ...PERSON, documents })).toEqual(gaps);
   });
 
-  it('says which side is missing, and what would do where there is nothing', () => {
+  it('reports the missing side, or the accepted document types', () => {
     expect(gapsIn({ ...PERSON, documents: [back] })[0]?.reason).toContain('front');
     expect(gapsIn({ ...PERSON, documents: [front] })[0]?.reason).toContain('back');
     expect(gapsIn({ ...PERSON, documents: [] })[0]?.acceptedDocumentTypes).toEqual([
@@ -211,7 +214,7 @@ describe('a person', () => {
   });
 
   it.each(['nationality', 'address.country'])(
-    'is asked for more where law is stricter: %s',
+    'needs enhanced due diligence in high-risk countries: %s',
     (at) => {
       const strict = { ...PERSON, fields: without(PERSON.fields, at, 'MM') };
       expect(brief(strict)).toEqual([
@@ -225,7 +228,7 @@ describe('a person', () => {
         ].map((field) => ['Customer:1', 'MISSING_FIELD', field]),
         ['Customer:1', 'MISSING_PROOF_OF_ADDRESS_DOCUMENT', ''],
       ]);
-      const proved = { ...strict, documents: [PASSPORT, paper('PROOF_OF_ADDRESS')] };
+      const proved = { ...strict, documents: [PASSPORT, documentOf('PROOF_OF_ADDRESS')] };
       expect(brief(proved).map(([, type]) => type)).not.toContain(
         'MISSING_PROOF_OF_ADDRESS_DOCUMENT',
       );
@@ -234,63 +237,63 @@ describe('a person', () => {
 });
 
 describe('a business', () => {
-  it('that is complete has no gaps', () => expect(gapsIn(FIRM)).toEqual([]));
+  it('with complete data has no gaps', () => expect(gapsIn(BUSINESS)).toEqual([]));
 
   it.each(BUSINESS_FIELDS)('needs %s', (field) => {
     const gap = [['Customer:1', 'MISSING_FIELD', `customer.${field}`]];
-    expect(brief({ ...FIRM, fields: without(FIRM.fields, field) })).toEqual(gap);
-    expect(brief({ ...FIRM, fields: without(FIRM.fields, field, []) })).toEqual(gap);
+    expect(brief({ ...BUSINESS, fields: without(BUSINESS.fields, field) })).toEqual(gap);
+    expect(brief({ ...BUSINESS, fields: without(BUSINESS.fields, field, []) })).toEqual(gap);
   });
 
   it.each(OWNER_FIELDS)('needs %s of each owner', (field) => {
     const owners = [without(OWNER, field)];
-    expect(brief({ ...FIRM, owners })).toEqual([[OWNER.id, 'MISSING_FIELD', field]]);
+    expect(brief({ ...BUSINESS, owners })).toEqual([[OWNER.id, 'MISSING_FIELD', field]]);
   });
 
-  it('needs somebody who owns and somebody who controls', () => {
-    expect(brief({ ...FIRM, owners: [] })).toEqual([
+  it('needs a beneficial owner and a control person', () => {
+    expect(brief({ ...BUSINESS, owners: [] })).toEqual([
       ['Customer:1', 'MISSING_BENEFICIAL_OWNER', ''],
       ['Customer:1', 'MISSING_CONTROL_PERSON', ''],
     ]);
-    expect(brief({ ...FIRM, owners: [{ ...OWNER, roles: ['UBO'] }] })).toEqual([
+    expect(brief({ ...BUSINESS, owners: [{ ...OWNER, roles: ['UBO'] }] })).toEqual([
       ['Customer:1', 'MISSING_CONTROL_PERSON', ''],
     ]);
   });
 
   it('needs an identity document of each owner', () => {
     const second = { ...OWNER, id: 'BeneficialOwner:2', ownershipPercentage: 40 };
-    expect(brief({ ...FIRM, owners: [OWNER, second] })).toEqual([
+    expect(brief({ ...BUSINESS, owners: [OWNER, second] })).toEqual([
       [second.id, 'MISSING_IDENTITY_DOCUMENT', ''],
     ]);
   });
 
-  it('cannot be owned more than whole', () => {
+  it('reports shares above 100 percent in total', () => {
     const second = { ...OWNER, id: 'BeneficialOwner:2', ownershipPercentage: 41 };
-    const documents = [...FIRM.documents, paper('PASSPORT', { holder: second.id })];
-    expect(brief({ ...FIRM, owners: [OWNER, second], documents })).toEqual([
+    const documents = [...BUSINESS.documents, documentOf('PASSPORT', { holder: second.id })];
+    expect(brief({ ...BUSINESS, owners: [OWNER, second], documents })).toEqual([
       [OWNER.id, 'INVALID_FIELD', 'ownershipPercentage'],
       [second.id, 'INVALID_FIELD', 'ownershipPercentage'],
     ]);
     const director = { ...second, roles: ['DIRECTOR'] };
-    expect(brief({ ...FIRM, owners: [OWNER, director], documents })).toEqual([]);
+    expect(brief({ ...BUSINESS, owners: [OWNER, director], documents })).toEqual([]);
   });
 
-  it('needs one document of each category, each of which any of its types answers', () => {
+  it('needs one document of each category, of any accepted type', () => {
     const categories = [
       'MISSING_LEGAL_PRESENCE_DOCUMENT',
       'MISSING_CONTROL_STRUCTURE_DOCUMENT',
       'MISSING_OWNERSHIP_STRUCTURE_DOCUMENT',
       'MISSING_PROOF_OF_ADDRESS_DOCUMENT',
     ] as const;
-    const passport = FIRM.documents.filter((each) => each.holder === OWNER.id);
+    const passport = BUSINESS.documents.filter((each) => each.holder === OWNER.id);
     const all = (more: KnownDocument[]) =>
-      gapsIn({ ...FIRM, documents: [...passport, ...more] }).map((each) => each.type);
+      gapsIn({ ...BUSINESS, documents: [...passport, ...more] }).map((each) => each.type);
     expect(all([])).toEqual(categories);
     for (const category of categories) {
       for (const type of DOCUMENT_TYPES) {
         const accepted = findingKind(category).accepted ?? [];
         const answers = accepted.some((each) => each === type);
-        expect([type, all([paper(type)]).includes(category)]).toEqual([type, !answers]);
+        expect([type, all([documentOf(type)]).includes(category)]).toEqual([type, !answers]);
       }
     }
   });
@@ -307,13 +310,13 @@ describe('gaps', () => {
     { maxLength: 8 },
   );
   const someKnown = fc.record({
-    of: fc.constantFrom(PERSON, FIRM),
+    of: fc.constantFrom(PERSON, BUSINESS),
     holes: fc.subarray([...PERSON_FIELDS, ...BUSINESS_FIELDS]),
     owned: fc.boolean(),
     documents: someDocuments,
   });
-  type Drawn = typeof someKnown extends fc.Arbitrary<infer T> ? T : never;
-  const knownOf = ({ of, holes, owned, documents }: Drawn): Known => ({
+  type Sample = typeof someKnown extends fc.Arbitrary<infer T> ? T : never;
+  const knownOf = ({ of, holes, owned, documents }: Sample): Known => ({
     ...of,
     fields: holes
       .filter((path) => !path.includes('.') || of.type === 'BUSINESS')
@@ -322,10 +325,10 @@ describe('gaps', () => {
     documents,
   });
 
-  it('are told once each, about what there is, in words of their type', () => {
+  it('are reported once each, with the properties of their type', () => {
     fc.assert(
-      fc.property(someKnown, (drawn) => {
-        const known = knownOf(drawn);
+      fc.property(someKnown, (sample) => {
+        const known = knownOf(sample);
         const gaps = gapsIn(known);
         const keys = gaps.map((each) => `${each.resourceId} ${each.type} ${each.field}`);
         expect(new Set(keys).size).toBe(keys.length);
@@ -343,10 +346,10 @@ describe('gaps', () => {
     );
   });
 
-  it('never grow when more becomes known', () => {
+  it('never increase when more data is known', () => {
     fc.assert(
-      fc.property(someKnown, someDocuments, (drawn, more) => {
-        const known = knownOf(drawn);
+      fc.property(someKnown, someDocuments, (sample, more) => {
+        const known = knownOf(sample);
         const kinds = (of: Known) =>
           new Set(
             gapsIn(of)
@@ -356,7 +359,7 @@ describe('gaps', () => {
         const before = kinds(known);
         const after = kinds({ ...known, documents: [...known.documents, ...more] });
         for (const each of after) expect(before).toContain(each);
-        expect(gapsIn({ ...known, ...drawn.of, documents: drawn.of.documents })).toEqual([]);
+        expect(gapsIn({ ...known, ...sample.of, documents: sample.of.documents })).toEqual([]);
       }),
     );
   });

@@ -1,4 +1,4 @@
-// Verifications as the API shows them, and the operations on them.
+// Contract of verifications: the API resource and its operations.
 import { type Static, Type } from '@sinclair/typebox';
 import { FINDING_TYPES } from '../../../catalog/identity/verification-errors.ts';
 import {
@@ -19,34 +19,42 @@ const VerificationStatus = named(
   'VerificationStatus',
   oneOf([...VERIFICATION_STATUSES, 'IN_PROGRESS', 'READY_FOR_VERIFICATION'], {
     description:
-      'RESOLVE_ERRORS: mend what `errors` names and submit again. PENDING_MANUAL_REVIEW: somebody ' +
-      'is looking. APPROVED and REJECTED are final. The other two are not used today.',
+      'RESOLVE_ERRORS: correct what `errors` lists and submit the customer again. ' +
+      'PENDING_MANUAL_REVIEW: a reviewer examines the submission. APPROVED and ' +
+      'REJECTED are final. IN_PROGRESS and READY_FOR_VERIFICATION are reserved.',
   }),
 );
 
 const VerificationErrorType = named(
   'VerificationErrorType',
-  oneOf(FINDING_TYPES, { description: 'What stands in the way.' }),
+  oneOf(FINDING_TYPES, { description: 'Type of the error.' }),
 );
 
 const VerificationError = named(
   'VerificationError',
   Type.Object(
     {
-      resourceId: text('Id of the customer, the beneficial owner or the document in question.'),
+      resourceId: text(
+        'Identifier of the customer, beneficial owner or document that the error refers to.',
+      ),
       type: VerificationErrorType,
       field: maybe(
         text(
-          'The field in question. Of a person as the customer has it, `birthDate`; of a business ' +
-            'behind `customer.`; of an owner `personalInfo.birthDate` and the like.',
+          'Path of the field that the error refers to: `birthDate` for an individual, ' +
+            '`customer.` and the path for a business, `personalInfo.birthDate` and ' +
+            'similar for a beneficial owner. Absent if the error does not refer to a ' +
+            'field.',
         ),
       ),
       acceptedDocumentTypes: maybe(
-        Type.Array(DocumentType, { description: 'Documents of which one would do.' }),
+        Type.Array(DocumentType, {
+          description:
+            'Document types of which one resolves the error. Absent if no document does.',
+        }),
       ),
-      reason: text('The same for people to read.'),
+      reason: text('Description of the error, for people.'),
     },
-    { description: 'One thing that stands in the way.' },
+    { description: 'An error that must be resolved before the customer can be approved.' },
   ),
 );
 
@@ -56,16 +64,21 @@ export const Verification = named(
   'Verification',
   Type.Object(
     {
-      id: text('Id of the verification.'),
-      customerId: text('The customer that was submitted.'),
+      id: text('Identifier of the verification.'),
+      customerId: text('Identifier of the submitted customer.'),
       verificationStatus: VerificationStatus,
       errors: Type.Array(VerificationError, {
-        description: 'What stands in the way; empty when nothing does.',
+        description: 'Errors that must be resolved. Empty if there are none.',
       }),
-      createdAt: described(Timestamp, 'When it was submitted.'),
-      updatedAt: maybe(described(Timestamp, 'When it last changed.')),
+      createdAt: described(Timestamp, 'Time of the submission.'),
+      updatedAt: maybe(
+        described(
+          Timestamp,
+          'Time of the last change. Absent if the verification has not changed.',
+        ),
+      ),
     },
-    { description: 'A submission of a customer to its identity check, and what came of it.' },
+    { description: 'A submission of a customer for verification, and its result.' },
   ),
 );
 
@@ -74,15 +87,19 @@ export const createVerification = operation({
   method: 'POST',
   path: '/verifications',
   tag: TAG,
-  summary: 'Submit a customer to its identity check',
+  summary: 'Submit a customer for verification',
   description:
-    'Looks whether everything is there and has the customer checked. It answers 200 whatever came ' +
-    'of it: what is missing is named by `errors`. May be repeated until the customer is approved or ' +
-    'rejected; the latest one counts.',
+    'Checks that all required data and documents of the customer are present and submits ' +
+    'it for verification. Always returns 200; check `verificationStatus`. If it is ' +
+    'RESOLVE_ERRORS, correct what `errors` lists and submit again; the latest submission ' +
+    'counts. A customer that is APPROVED or REJECTED cannot be submitted again.',
   permission: 'MANAGE',
   body: named(
     'VerificationRequest',
-    Type.Object({ customerId: text('The customer.') }, { description: 'Whom to check.' }),
+    Type.Object(
+      { customerId: text('Identifier of the customer.') },
+      { description: 'The customer to verify.' },
+    ),
   ),
   replies: { 200: Verification },
   errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED'],
@@ -96,14 +113,21 @@ export const listVerifications = operation({
   path: '/verifications',
   tag: TAG,
   summary: 'List verifications',
-  description: 'Verifications that fit every filter given, newest first.',
+  description: 'Returns the verifications of the platform that match every filter, newest first.',
   permission: 'VIEW',
   query: Type.Object({
-    customerId: maybe(text('Those of this customer.')),
-    verificationStatus: maybe(described(VerificationStatus, 'Those in this state.')),
+    customerId: maybe(text('Return only verifications of this customer.')),
+    verificationStatus: maybe(
+      described(VerificationStatus, 'Return only verifications with this status.'),
+    ),
     ...PageQuery,
   }),
-  replies: { 200: named('VerificationListResponse', page(Verification)) },
+  replies: {
+    200: named(
+      'VerificationListResponse',
+      page(Verification, { description: 'A page of verifications.' }),
+    ),
+  },
   errors: [],
 });
 
@@ -112,16 +136,18 @@ export const getVerification = operation({
   method: 'GET',
   path: '/verifications/{verificationId}',
   tag: TAG,
-  summary: 'Show a verification',
-  description: 'One verification, whether or not a later one took its place.',
+  summary: 'Get a verification',
+  description:
+    'Returns one verification with its status and errors, whether or not a later one has ' +
+    'replaced it.',
   permission: 'VIEW',
-  params: Type.Object({ verificationId: text('Id of the verification.') }),
+  params: Type.Object({ verificationId: text('Identifier of the verification.') }),
   replies: { 200: Verification },
   errors: [],
   notFound: 'VERIFICATION_NOT_FOUND',
 });
 
-/** The event about each status that a verification enters. */
+/** Event emitted when a verification enters a status. */
 export const verificationEvents = {
   RESOLVE_ERRORS: defineEvent('VERIFICATION.RESOLVE_ERRORS', Verification),
   PENDING_MANUAL_REVIEW: defineEvent('VERIFICATION.PENDING_MANUAL_REVIEW', Verification),
@@ -129,16 +155,17 @@ export const verificationEvents = {
   REJECTED: defineEvent('VERIFICATION.REJECTED', Verification),
 } as const satisfies Record<(typeof VERIFICATION_STATUSES)[number], EventDefinition>;
 
-/** Part of the contract; no verification has this status today. */
+/** IN_PROGRESS is part of the contract; no verification currently has it. */
 const inProgress = defineEvent('VERIFICATION.IN_PROGRESS', Verification);
 
 export const verificationWebhooks: readonly WebhookContract[] = [
   {
     name: 'verification-update',
-    summary: 'A verification has come further',
+    summary: 'Verification status changed',
     description:
-      'Sent for every submission with what came of it, and when one that was under review is decided. ' +
-      'Where the status of the customer follows, its event comes behind.',
+      'Sent for every submission with its result, and when a verification under manual ' +
+      'review is decided. The customer event follows if the status of the customer ' +
+      'changes.',
     events: [
       verificationEvents.RESOLVE_ERRORS,
       verificationEvents.PENDING_MANUAL_REVIEW,

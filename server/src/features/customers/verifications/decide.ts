@@ -1,20 +1,30 @@
-// What a decision means: for the verification, for those who own the business, and for the customer, all in
-// one change set. An operator's word and the late word of a connector take this same door, so they cannot
-// differ; what is final stays as it is.
+// Applies a decision to a verification, to the owners of a business and to the customer, in one change set.
+// Decisions of operators and delayed decisions of connectors use the same function. Final statuses do not
+// change.
 
 import type { OwnerOutcome } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { documentsOf, markSubmitted } from '../documents/index.ts';
-import { moveOwner, type OwnerRow, ownersOf } from '../owners/index.ts';
-import { type CheckMove, type CustomerRow, isFinal, requireCustomer } from '../records/index.ts';
-import { moveCheck } from '../registration/index.ts';
+import { type OwnerRow, ownersOf, transitionOwner } from '../owners/index.ts';
+import {
+  type CheckTransition,
+  type CustomerRow,
+  isFinal,
+  requireCustomer,
+} from '../records/index.ts';
+import { transitionCheck } from '../registration/index.ts';
 import type { VerificationError } from './contract.ts';
-import { addVerification, changeVerification, latestOf, type Standing } from './record.ts';
+import {
+  addVerification,
+  changeVerification,
+  latestOf,
+  type VerificationOutcome,
+} from './record.ts';
 import { verificationStates } from './states.ts';
 import type { VerificationRow } from './store.ts';
 
-/** Owners that were submitted and that it does not name share the fate of the business. */
+/** Submitted owners that `owners` does not list receive the decision of the business. */
 type Decision =
   | {
       state: 'approved' | 'rejected';
@@ -23,77 +33,89 @@ type Decision =
     }
   | { state: 'unresolved'; errors: readonly VerificationError[] };
 
-const MOVE_TO = { APPROVED: 'approve', REJECTED: 'reject', PENDING: 'submit' } as const;
+const OWNER_TRANSITIONS = { APPROVED: 'approve', REJECTED: 'reject', PENDING: 'submit' } as const;
 
-const MEANS = {
+const TRANSITIONS = {
   approved: { event: 'approve', status: 'APPROVED', move: 'approve' },
   rejected: { event: 'reject', status: 'REJECTED', move: 'reject' },
   unresolved: { event: 'ask', status: 'RESOLVE_ERRORS', move: 'hold' },
 } as const;
 
 /**
- * Stages what a decision about a business means for its owners. Where `otherwise` is missing, those
- * without an outcome of their own stay as they are.
+ * Applies the decision on a business to its owners. Without a default transition, owners without an outcome
+ * of their own are unchanged.
  */
-export const settleOwners = (
+export const decideOwners = (
   ctx: Ctx,
   owners: readonly OwnerRow[],
-  otherwise: (owner: OwnerRow) => CheckMove | undefined,
+  defaultTransition: (owner: OwnerRow) => CheckTransition | undefined,
   outcomes: Readonly<Record<string, OwnerOutcome>> = {},
 ): OwnerRow[] =>
   owners.map((owner) => {
     const outcome = Object.hasOwn(outcomes, owner.id) ? outcomes[owner.id] : undefined;
-    return moveOwner(ctx, owner, outcome ? MOVE_TO[outcome] : otherwise(owner));
+    return transitionOwner(
+      ctx,
+      owner,
+      outcome ? OWNER_TRANSITIONS[outcome] : defaultTransition(owner),
+    );
   });
 
-/** Moves the customer, or holds the commit to its staying as it is. */
-export async function moveCustomer(
+/**
+ * Applies a transition to the customer. If the status does not change, the commit requires that the row is
+ * unchanged.
+ */
+export async function transitionCustomer(
   ctx: Ctx,
   customer: CustomerRow,
-  move: CheckMove,
+  transition: CheckTransition,
   owners: readonly OwnerRow[],
 ): Promise<void> {
-  const moved = await moveCheck(ctx, customer, move, owners);
-  if (moved === customer) requireCustomer(ctx, customer);
+  const updated = await transitionCheck(ctx, customer, transition, owners);
+  if (updated === customer) requireCustomer(ctx, customer);
 }
 
-/** Throws where nothing can be decided about a customer any more. */
-export function refuseSettled(customer: CustomerRow): void {
+/** Throws if the customer was deleted or has a final status. */
+export function assertDecidable(customer: CustomerRow): void {
   if (customer.deleted_at !== null) {
-    throw new Fault('CUSTOMER_DELETED', 'This customer was deleted.');
+    throw new Fault('CUSTOMER_DELETED', 'The customer was deleted.');
   }
   if (!isFinal(customer)) return;
-  const reason = `This customer is ${customer.status}, which is final.`;
-  const errors = [{ field: 'customerId', message: `is ${customer.status}, which is final` }];
+  const reason = `The customer is ${customer.status}. This status is final.`;
+  const errors = [{ field: 'customerId', message: `has the final status ${customer.status}` }];
   throw new Fault('INVALID_INPUT', reason, { errors });
 }
 
 /**
- * Stages a decision about a customer: on the verification that waits for it, or on a new one where none
- * does. `unresolved` holds the customer until it is submitted again.
+ * Stages a decision about a customer on its pending verification, or on a new one if none is pending.
+ * `unresolved` sets the customer to HOLD until the next submission.
  */
 export async function decide(
   ctx: Ctx,
   customer: CustomerRow,
   decision: Decision,
-  decidedBy: Standing['decidedBy'] = 'operator',
+  decidedBy: VerificationOutcome['decidedBy'] = 'operator',
 ): Promise<VerificationRow> {
-  refuseSettled(customer);
-  const { event, status, move } = MEANS[decision.state];
+  assertDecidable(customer);
+  const { event, status, move } = TRANSITIONS[decision.state];
   const [latest, owners] = await Promise.all([latestOf(ctx, customer.id), ownersOf(ctx, customer)]);
-  const standing = { status, errors: decision.errors ?? [], decidedBy };
-  const isWaiting = latest && verificationStates.peek(latest.status, event) !== undefined;
-  const row = isWaiting
-    ? changeVerification(ctx, customer, latest, standing)
-    : await addVerification(ctx, customer, ctx.id('Verification'), standing);
+  const outcome = { status, errors: decision.errors ?? [], decidedBy };
+  const isPending = latest && verificationStates.peek(latest.status, event) !== undefined;
+  const row = isPending
+    ? changeVerification(ctx, customer, latest, outcome)
+    : await addVerification(ctx, customer, ctx.id('Verification'), outcome);
   const outcomes = decision.state === 'unresolved' ? undefined : decision.owners;
-  // A connector has not seen owners who were named after the submission; an operator sees them all.
-  const isSeen = (owner: OwnerRow) => decidedBy === 'operator' || owner.status !== 'UNVERIFIED';
-  const settled = settleOwners(ctx, owners, (each) => (isSeen(each) ? move : undefined), outcomes);
-  // Whatever is there when it ends was there to be looked at, and stays as evidence.
+  // A connector has no data on owners that were added after the submission; an operator sees all owners.
+  const isCovered = (owner: OwnerRow) => decidedBy === 'operator' || owner.status !== 'UNVERIFIED';
+  const decidedOwners = decideOwners(
+    ctx,
+    owners,
+    (each) => (isCovered(each) ? move : undefined),
+    outcomes,
+  );
+  // All documents that exist at the decision are evidence and are retained.
   if (decision.state !== 'unresolved') {
     markSubmitted(ctx, await documentsOf(ctx, [customer.id, ...owners.map((each) => each.id)]));
   }
-  await moveCustomer(ctx, customer, move, settled);
+  await transitionCustomer(ctx, customer, move, decidedOwners);
   return row;
 }

@@ -1,4 +1,4 @@
-// What other features and the operator's command use of verifications.
+// Public interface of verifications for other features and the operator command.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { verificationWebhooks } from './contract.ts';
 import { verificationJobs } from './jobs.ts';
@@ -15,7 +15,7 @@ export {
   showVerification,
 } from './review.ts';
 export { VERIFICATION_STATUSES } from './states.ts';
-export { submit, type VerificationParts, wantedOf } from './submit.ts';
+export { requirementsOf, submit, type VerificationParts } from './submit.ts';
 
 /** What this feature adds to a server. */
 export const verificationFeature = {

@@ -1,4 +1,4 @@
-// The operations on verifications: submitting a customer, listing, showing.
+// Operations on verifications: create, list and get.
 import type { Filter } from '../../../runtime/db/database.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { readCustomer } from '../records/index.ts';

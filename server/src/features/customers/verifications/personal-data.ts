@@ -1,4 +1,4 @@
-// What an export shows of a customer's identity checks. An erasure takes out what they found.
+// Export of the identity checks of a customer. An erasure removes their findings.
 import {
   changedRows,
   OF_CUSTOMER,

@@ -1,5 +1,5 @@
-// Verifications as rows and as the API shows them. What stands in the way is sealed under the customer's
-// data key, since a reviewer's words may be about a person.
+// Verifications as rows and as API resources. Findings are encrypted with the data key of the customer,
+// because the text of a reviewer can contain personal data.
 
 import type { Static } from '@sinclair/typebox';
 import { Fault } from '../../../kernel/fault.ts';
@@ -11,13 +11,13 @@ import { type Verification, type VerificationError, verificationEvents } from '.
 import type { VerificationStatus } from './states.ts';
 import { type VerificationRow, verifications } from './store.ts';
 
-type KeyHolder = Pick<CustomerRow, 'id' | 'data_key'>;
+type KeyOwner = Pick<CustomerRow, 'id' | 'data_key'>;
 
 const contextOf = (id: string) => `verifications ${id} findings`;
 
 function sealFindings(
   vault: Vault,
-  customer: KeyHolder,
+  customer: KeyOwner,
   id: string,
   errors: readonly VerificationError[],
 ): string | null {
@@ -25,10 +25,10 @@ function sealFindings(
   return key && errors.length ? vault.seal(key, JSON.stringify(errors), contextOf(id)) : null;
 }
 
-/** What stands in the way; nothing once the customer was erased. */
+/** Findings of a verification, empty if the customer was erased. */
 export function findingsOf(
   vault: Vault,
-  customer: KeyHolder,
+  customer: KeyOwner,
   row: VerificationRow,
 ): VerificationError[] {
   const key = dataKeyOf(customer);
@@ -36,10 +36,10 @@ export function findingsOf(
   return JSON.parse(vault.open(key, row.findings, contextOf(row.id)).toString());
 }
 
-/** The resource. */
+/** API resource of a verification. */
 export const presentVerification = (
   vault: Vault,
-  customer: KeyHolder,
+  customer: KeyOwner,
   row: VerificationRow,
 ): Static<typeof Verification> => ({
   id: row.id,
@@ -49,7 +49,7 @@ export const presentVerification = (
   ...stamps(row),
 });
 
-/** The verification that counts for a customer, if there is one. */
+/** Latest verification of a customer, if any. */
 export async function latestOf(
   { db }: Pick<Ctx, 'db'>,
   customerId: string,
@@ -58,12 +58,12 @@ export async function latestOf(
   return row;
 }
 
-/** One of the caller's verifications, with its customer. Throws VERIFICATION_NOT_FOUND. */
+/** Verification of the caller, with its customer. Throws VERIFICATION_NOT_FOUND. */
 export async function verificationOf(ctx: Ctx, id: string) {
   const row = isId(id, 'Verification') ? await ctx.read(verifications, id) : undefined;
   const customer = row && (await readCustomer(ctx, row.customer_id));
   if (!row || !customer || row.platform_id !== ctx.caller.platformId) {
-    throw new Fault('VERIFICATION_NOT_FOUND', 'No such verification.');
+    throw new Fault('VERIFICATION_NOT_FOUND', 'Verification not found.');
   }
   return { row, customer };
 }
@@ -74,19 +74,19 @@ function emitStatus(ctx: Ctx, customer: CustomerRow, row: VerificationRow): Veri
   return row;
 }
 
-/** What a row is to say. */
-export interface Standing {
+/** Outcome to store in a row. */
+export interface VerificationOutcome {
   status: VerificationStatus;
   errors: readonly VerificationError[];
   decidedBy?: 'operator' | 'connector' | undefined;
 }
 
-/** Stages a new verification in the place of the latest one, and tells it. */
+/** Stages a new verification that replaces the latest one, and emits its event. */
 export async function addVerification(
   ctx: Ctx,
   customer: CustomerRow,
   id: string,
-  { status, errors, decidedBy }: Standing,
+  { status, errors, decidedBy }: VerificationOutcome,
 ): Promise<VerificationRow> {
   const before = await latestOf(ctx, customer.id);
   if (before) ctx.update(verifications, before, { latest: false });
@@ -104,12 +104,12 @@ export async function addVerification(
   return emitStatus(ctx, customer, row);
 }
 
-/** Stages what became of one that waited, and tells it. */
+/** Stages the outcome of a pending verification and emits its event. */
 export function changeVerification(
   ctx: Ctx,
   customer: CustomerRow,
   row: VerificationRow,
-  { status, errors, decidedBy }: Standing,
+  { status, errors, decidedBy }: VerificationOutcome,
 ): VerificationRow {
   const now = ctx.update(verifications, row, {
     status,

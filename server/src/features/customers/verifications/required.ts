@@ -1,8 +1,8 @@
-// What must be known about somebody before they can be checked, as data: fields by path, the documents of
-// a business by category, and what is asked beyond that where law is stricter. Pure.
+// Data required for an identity check: fields by path, document categories of a business, and additional
+// requirements for high-risk countries. Pure data.
 import type { FindingType } from '../../../catalog/identity/verification-errors.ts';
 
-/** Paths into what the API shows of a person; `identifier` is the number of its `idType`. */
+/** Paths in the API resource of an individual. `identifier` is the number of type `idType`. */
 export const PERSON_FIELDS = [
   'fullName',
   'birthDate',
@@ -12,7 +12,10 @@ export const PERSON_FIELDS = [
   'address',
 ] as const;
 
-/** Paths into what the API shows of a business. The first four are there unless a file was imported. */
+/**
+ * Paths in the API resource of a business. The first four are always present, except for customers of a
+ * file import.
+ */
 export const BUSINESS_FIELDS = [
   'businessInfo.legalName',
   'businessInfo.country',
@@ -27,7 +30,7 @@ export const BUSINESS_FIELDS = [
   'address',
 ] as const;
 
-/** Paths into an owner. */
+/** Paths in the API resource of a beneficial owner. */
 export const OWNER_FIELDS = [
   'personalInfo.firstName',
   'personalInfo.lastName',
@@ -38,21 +41,21 @@ export const OWNER_FIELDS = [
   'personalInfo.identifier',
 ] as const;
 
-/** Fields that a person has no value for where the country of residence issues no number. */
+/** Fields that are not required if the country of residence issues no identity number. */
 export const NUMBER_FIELDS = ['idType', 'identifier'] as const;
 
-/** Parts of every address. */
+/** Required parts of every address. */
 const ADDRESS_PARTS = ['line1', 'postalCode', 'country'] as const;
 
-/** Parts of an address by its country; US mail and US sanctions screening need city and state. */
-const MORE_OF_ADDRESSES: Readonly<Record<string, readonly string[]>> = {
+/** Additional requirements by country. US mail and US sanctions screening require city and state. */
+const ADDRESS_PARTS_BY_COUNTRY: Readonly<Record<string, readonly string[]>> = {
   US: ['line1', 'city', 'state', 'postalCode', 'country'],
 };
 
 export const addressParts = (country: unknown): readonly string[] =>
-  MORE_OF_ADDRESSES[String(country)] ?? ADDRESS_PARTS;
+  ADDRESS_PARTS_BY_COUNTRY[String(country)] ?? ADDRESS_PARTS;
 
-/** One document of each category is asked of a business. */
+/** A business must provide one document of each category. */
 export const BUSINESS_DOCUMENTS = [
   'MISSING_LEGAL_PRESENCE_DOCUMENT',
   'MISSING_CONTROL_STRUCTURE_DOCUMENT',
@@ -60,16 +63,16 @@ export const BUSINESS_DOCUMENTS = [
   'MISSING_PROOF_OF_ADDRESS_DOCUMENT',
 ] as const satisfies FindingType[];
 
-interface More {
-  /** Persons who live there or are citizens. */
+interface EnhancedDueDiligence {
+  /** Countries of residence or citizenship. */
   countries: readonly string[];
   fields: readonly string[];
   documents: readonly FindingType[];
 }
 
-// Enhanced due diligence and a proof of address are owed where the Financial Action Task Force calls for
-// action. Countries that it merely watches stay with the ordinary check.
-export const MORE_OF_PERSONS: readonly More[] = [
+// Enhanced due diligence and a proof of address apply to countries subject to a FATF call for action.
+// Countries under increased monitoring have the standard requirements.
+export const ENHANCED_DUE_DILIGENCE: readonly EnhancedDueDiligence[] = [
   {
     countries: ['IR', 'KP', 'MM'],
     fields: [

@@ -1,33 +1,33 @@
-// The identity check by hand, where no service does it. What a reviewer needs is shown whole, personal data
-// included, since that is its purpose. A decision has the effect of a service's decision; owners of a
-// business follow it unless decided one by one.
+// Manual review of identity checks, for platforms without a verification service. A reviewer sees the
+// complete case, personal data included. A manual decision has the same effect as the decision of a
+// service; owners of a business follow it unless they are decided individually.
 
 import type { IdentityFinding } from '../../../connectors/ports/index.ts';
+import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import { iso } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { documentsOf, markSubmitted } from '../documents/index.ts';
-import { moveOwner, type OwnerRow, readOwner } from '../owners/index.ts';
+import { type OwnerRow, readOwner, transitionOwner } from '../owners/index.ts';
 import {
-  type CheckMove,
+  type CheckTransition,
   type CustomerRow,
   isFinal,
   readCustomer,
   requireCustomer,
 } from '../records/index.ts';
-import { caseOf, dossierOf, errorsOf, gapsOfDossier } from './case.ts';
+import { caseOf, errorsOf, gapsOfDossier, readDossier } from './case.ts';
 import type { VerificationError } from './contract.ts';
 import { decide } from './decide.ts';
 import { findingsOf, latestOf } from './record.ts';
 import { type VerificationRow, verifications } from './store.ts';
 
-const notFound = (what: string): Fault => new Fault('NOT_FOUND', `No such ${what}.`);
+const notFound = (what: string): Fault => new Fault('NOT_FOUND', `The ${what} was not found.`);
 const conflict = (reason: string): Fault => new Fault('CONFLICT', reason);
 
-/** What an id stands for: a customer, by itself or by its verification, or one of its owners. */
+/** Subject of an identifier: a customer, given directly or by its verification, or one of its owners. */
 interface Subject {
   customer: CustomerRow;
   owner?: OwnerRow;
@@ -37,24 +37,24 @@ type Reader = Pick<Ctx, 'read' | 'db'>;
 
 const readerOf = ({ db }: Runtime): Reader => ({ db, read: db.read });
 
-async function customerBehind(reader: Reader, id: string): Promise<CustomerRow> {
+async function existingCustomer(reader: Reader, id: string): Promise<CustomerRow> {
   const customer = await readCustomer(reader, id);
   if (!customer) throw notFound('customer');
   return customer;
 }
 
-/** Throws for a verification that another took the place of: it is not what would be decided. */
+/** Throws CONFLICT for a verification that a later one replaced. */
 async function subjectOf(reader: Reader, id: string): Promise<Subject> {
-  if (isId(id, 'Customer')) return { customer: await customerBehind(reader, id) };
+  if (isId(id, 'Customer')) return { customer: await existingCustomer(reader, id) };
   if (isId(id, 'BeneficialOwner')) {
     const owner = await readOwner(reader, id);
     if (!owner) throw notFound('owner');
-    return { customer: await customerBehind(reader, owner.customer_id), owner };
+    return { customer: await existingCustomer(reader, owner.customer_id), owner };
   }
   const row = isId(id, 'Verification') ? await reader.read(verifications, id) : undefined;
   if (!row) throw notFound('verification, customer or owner');
-  if (!row.latest) throw conflict('A later verification took its place.');
-  return { customer: await customerBehind(reader, row.customer_id) };
+  if (!row.latest) throw conflict('A later verification has replaced this one.');
+  return { customer: await existingCustomer(reader, row.customer_id) };
 }
 
 const view = (row: VerificationRow) => ({
@@ -67,8 +67,8 @@ const view = (row: VerificationRow) => ({
   updatedAt: iso(row.updated_at),
 });
 
-/** Nothing is decided any more about customers who were deleted: they would fill the queue for ever. */
-export const STANDING = `select v.id from verifications v join customers c on c.id = v.customer_id
+/** Excludes deleted customers: their verifications are never decided and would stay in the queue. */
+export const LATEST_VERIFICATIONS = `select v.id from verifications v join customers c on c.id = v.customer_id
   where v.latest and v.status = $1 and ($2::text is null or v.platform_id = $2)
     and c.deleted_at is null and (v.created_at, v.id) > ($3::timestamptz, $4::text)
   order by v.created_at, v.id limit $5`;
@@ -76,12 +76,12 @@ export const STANDING = `select v.id from verifications v join customers c on c.
 interface ListInput {
   status: string;
   platformId?: string | undefined;
-  /** The last of the list before. */
+  /** Identifier of the last verification of the previous page. */
   after?: string | undefined;
   limit: number;
 }
 
-/** The latest verification of each customer in this state, oldest first. */
+/** Latest verification of each customer with this status, oldest first. */
 export async function listVerifications(
   { db }: Runtime,
   { status, platformId, after, limit }: ListInput,
@@ -90,18 +90,18 @@ export async function listVerifications(
   if (after !== undefined && !before) throw notFound('verification');
   const place = [new Date(before?.created_at ?? 0), before?.id ?? ''];
   const values = [status, platformId ?? null, ...place, limit];
-  const found = await db.query<{ id: string }>(STANDING, values);
+  const found = await db.query<{ id: string }>(LATEST_VERIFICATIONS, values);
   const rows = await Promise.all(found.map(({ id }) => db.read(verifications, id)));
   return rows.flatMap((row) => (row ? [view(row)] : []));
 }
 
-/** All there is to decide by, for the id of a customer, of an owner or of a verification. */
+/** Complete case for a review, by identifier of a customer, an owner or a verification. */
 export async function showVerification(runtime: Runtime, id: string) {
   const { vault } = runtime;
   const reader = readerOf(runtime);
   const { customer } = await subjectOf(reader, id);
   const [dossier, latest] = await Promise.all([
-    dossierOf(reader, customer),
+    readDossier(reader, customer),
     latestOf(reader, customer.id),
   ]);
   const { id: _, ...submitted } = caseOf(vault, customer.id, dossier);
@@ -116,12 +116,12 @@ export async function showVerification(runtime: Runtime, id: string) {
   };
 }
 
-async function errorsAbout(
+async function errorsFor(
   ctx: Ctx,
   customer: CustomerRow,
   findings: readonly IdentityFinding[],
 ): Promise<VerificationError[]> {
-  const dossier = await dossierOf(ctx, customer);
+  const dossier = await readDossier(ctx, customer);
   const all = [customer, ...dossier.owners, ...dossier.documents].map((each) => each.id);
   const stray = findings.find((each) => each.resourceId && !all.includes(each.resourceId));
   if (stray) throw conflict(`${stray.resourceId} does not belong to this customer.`);
@@ -130,7 +130,7 @@ async function errorsAbout(
 
 export type Decision = 'approved' | 'rejected' | 'unresolved';
 
-const MOVES: Readonly<Record<Decision, CheckMove>> = {
+const CHECK_TRANSITIONS: Readonly<Record<Decision, CheckTransition>> = {
   approved: 'approve',
   rejected: 'reject',
   unresolved: 'hold',
@@ -145,24 +145,27 @@ async function decideOwner(
   if (isFinal(owner)) throw conflict(`The owner is ${owner.status}.`);
   requireCustomer(ctx, customer);
   if (state !== 'unresolved') markSubmitted(ctx, await documentsOf(ctx, [owner.id]));
-  const { status } = moveOwner(ctx, owner, MOVES[state]);
+  const { status } = transitionOwner(ctx, owner, CHECK_TRANSITIONS[state]);
   return { ownerId: owner.id, customerId: customer.id, status };
 }
 
 interface DecisionInput {
-  /** Of a customer, of its latest verification, or of one owner of a business. */
+  /** Identifier of a customer, of its latest verification, or of one owner of a business. */
   id: string;
   state: Decision;
   findings: readonly IdentityFinding[];
 }
 
-/** Decides about a customer or an owner. Throws NOT_FOUND, and CONFLICT where the state forbids it. */
+/**
+ * Records a decision on a customer or an owner. Throws NOT_FOUND, or CONFLICT if the state does not allow
+ * it.
+ */
 export async function decideVerification(
   runtime: Runtime,
   { id, state, findings }: DecisionInput,
 ): Promise<Record<string, unknown>> {
-  const { customer: known } = await subjectOf(readerOf(runtime), id);
-  const platform = await readPlatform(runtime.db, known.platform_id);
+  const { customer: current } = await subjectOf(readerOf(runtime), id);
+  const platform = await readPlatform(runtime.db, current.platform_id);
   if (!platform) throw notFound('platform');
   const caller = systemCaller(platform.id, platform.environment);
   return operate(runtime, caller, async (ctx) => {
@@ -170,15 +173,16 @@ export async function decideVerification(
     const { customer, owner } = subject;
     if (owner) {
       if (findings.length)
-        throw conflict('Findings are kept with the business, not with an owner.');
+        throw conflict('Findings are recorded for the business, not for an owner.');
       return decideOwner(ctx, { customer, owner }, state);
     }
     if (state === 'unresolved' && !findings.length) {
-      throw new Fault('INVALID_INPUT', 'A finding is needed.');
+      throw new Fault('INVALID_INPUT', 'At least one finding is required.');
     }
     if (customer.deleted_at !== null) throw conflict('The customer was deleted.');
-    if (isFinal(customer)) throw conflict(`The customer is ${customer.status}, which is final.`);
-    const errors = await errorsAbout(ctx, customer, findings);
+    if (isFinal(customer))
+      throw conflict(`The customer is ${customer.status}. This status is final.`);
+    const errors = await errorsFor(ctx, customer, findings);
     const row = await decide(ctx, customer, { state, errors });
     return { ...view(row), errors };
   });

@@ -1,5 +1,5 @@
-// What becomes of a verification. It begins where its submission left it; only one that waits for a review
-// can still move, and what must be mended is mended by a new submission.
+// States of a verification. The initial status is the outcome of the submission. Only a pending review
+// changes; corrections require a new submission.
 import { stateTable } from '../../../kernel/states.ts';
 
 export type VerificationStatus =

@@ -1,6 +1,6 @@
-// A verification: one submission of what is known about a customer, or a decision that nobody submitted
-// for, and what came of it. Every submission is a row of its own; the latest of a customer is the one that
-// counts, and the key on it makes submissions at the same time one after the other.
+// Table of verifications. A row is one submission, or a decision without a submission, with its outcome.
+// The latest verification of a customer is authoritative; a unique key on it serializes concurrent
+// submissions.
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import { type VerificationStatus, verificationStates } from './states.ts';
 
@@ -11,19 +11,19 @@ export const verifications = table(
     platform_id: col.text,
     customer_id: col.text,
     status: col.word<VerificationStatus>().mut,
-    /** Whether no later one took its place. */
+    /** Whether this is the latest verification of the customer. */
     latest: col.bool.mut,
-    /** `VerificationError[]`, sealed under the customer's data key; null where there are none. */
+    /** `VerificationError[]`, encrypted with the data key of the customer; null if empty. */
     findings: col.text.null.mut,
-    /** Who found or decided it; null where it was no more than incomplete, or the sandbox's own word. */
+    /** Source of the decision. Null for an incomplete submission and for scripted sandbox outcomes. */
     decided_by: col.word<'operator' | 'connector'>().null.mut,
     created_at: col.time,
     updated_at: col.time.mut,
     version: col.int4,
   },
   {
-    lives: [{ state: (row) => row.status, states: verificationStates }],
-    races: ['verifications_latest'],
+    lifecycles: [{ state: (row) => row.status, states: verificationStates }],
+    contendedKeys: ['verifications_latest'],
   },
 );
 

@@ -2,40 +2,40 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { opened } from '../../../../test/kit/app/test-app.ts';
-import { openDesk, PERSON } from '../../../../test/kit/customers/onboarding.ts';
+import { openOnboarding, PERSON } from '../../../../test/kit/customers/onboarding.ts';
 import { paperForm, pdfFile } from '../../../../test/kit/http/documents.ts';
 import { beneficialOwners } from '../owners/owners.ts';
 import { customers } from '../records/store.ts';
 import { decide } from './decide.ts';
-import { type VerificationError, wantedOf } from './index.ts';
+import { requirementsOf, type VerificationError } from './index.ts';
 import { latestOf } from './record.ts';
 import { verifications } from './store.ts';
 
-const desk = opened(openDesk);
+const harness = opened(openOnboarding);
 let as: TestPlatform;
 beforeAll(async () => {
-  as = await desk.platformOf('default');
+  as = await harness.platformOf('default');
 });
 
-const read = (path: string, by = as) => desk.app.call('GET', path, undefined, { as: by });
+const read = (path: string, by = as) => harness.app.call('GET', path, undefined, { as: by });
 
-/** A person with everything that is asked for. */
+/** An individual with complete data. */
 async function complete(fullName: string, more: object = {}) {
-  const { id } = await desk.person(as, fullName, more);
-  await desk.paper(as, id, 'PASSPORT');
+  const { id } = await harness.person(as, fullName, more);
+  await harness.addDocument(as, id, 'PASSPORT');
   return id as string;
 }
 
 const row = async (id: string) => {
-  const customer = await desk.app.runtime.db.read(customers, id);
+  const customer = await harness.app.runtime.db.read(customers, id);
   if (!customer) throw new Error('no customer');
   return customer;
 };
 
 describe('createVerification', () => {
-  it('answers the verification, which can be read again, and tells the same', async () => {
-    const { id } = await desk.person(as, 'Ada', { nationality: undefined });
-    const made = ok(await desk.submit(as, id), 200);
+  it('returns the verification and emits it as an event', async () => {
+    const { id } = await harness.person(as, 'Ada', { nationality: undefined });
+    const made = ok(await harness.submit(as, id), 200);
     expect(made).toEqual({
       id: expect.stringMatching(/^Verification:[0-9a-f-]{36}$/),
       customerId: id,
@@ -58,92 +58,95 @@ describe('createVerification', () => {
       updatedAt: '2026-01-05T09:00:00.000Z',
     });
     expect(ok(await read(`/verifications/${made.id}`), 200)).toEqual(made);
-    const told = (await desk.app.events()).find((each) => each.subject === made.id);
-    expect([told?.type, told?.data]).toEqual(['VERIFICATION.RESOLVE_ERRORS', made]);
+    const event = (await harness.app.events()).find((each) => each.subject === made.id);
+    expect([event?.type, event?.data]).toEqual(['VERIFICATION.RESOLVE_ERRORS', made]);
   });
 
-  it('keeps what stands in the way sealed', async () => {
-    const { id } = await desk.person(as, 'Ada Lovelace');
-    const made = ok(await desk.submit(as, id), 200);
-    const [kept] = await desk.app.runtime.db.query('select * from verifications where id = $1', [
+  it('stores the findings encrypted', async () => {
+    const { id } = await harness.person(as, 'Ada Lovelace');
+    const made = ok(await harness.submit(as, id), 200);
+    const [kept] = await harness.app.runtime.db.query('select * from verifications where id = $1', [
       made.id,
     ]);
     expect(JSON.stringify(kept)).not.toContain('MISSING');
     const erase = 'update customers set data_key = null, personal = null where id = $1';
-    await desk.app.runtime.db.query(erase, [id]);
+    await harness.app.runtime.db.query(erase, [id]);
     expect(ok(await read(`/verifications/${made.id}`), 200).errors).toEqual([]);
     expect(ok(await read(`/verifications?customerId=${id}`), 200).data[0].errors).toEqual([]);
   });
 
-  it('refuses unknown, foreign, deleted and decided customers', async () => {
+  it('rejects unknown, foreign, deleted and decided customers', async () => {
     const code = async (id: string, by = as) => {
-      const { status, body } = await desk.submit(by, id);
+      const { status, body } = await harness.submit(by, id);
       return [status, body.code];
     };
     const mine = await complete('Ada Lovelace');
-    for (const id of ['nobody', `Customer:${mine.slice(-36, -4)}0000`, `${mine}x`]) {
+    for (const id of ['unknown', `Customer:${mine.slice(-36, -4)}0000`, `${mine}x`]) {
       expect(await code(id)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     }
-    expect(await code(mine, desk.app.other)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+    expect(await code(mine, harness.app.other)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     expect(await code(mine)).toEqual([200, undefined]);
     expect(await code(mine)).toEqual([400, 'INVALID_INPUT']);
-    const gone = (await desk.person(as, 'Ada Lovelace')).id;
-    ok(await desk.app.call('DELETE', `/customers/${gone}`, undefined, { as }), 200);
+    const gone = (await harness.person(as, 'Ada Lovelace')).id;
+    ok(await harness.app.call('DELETE', `/customers/${gone}`, undefined, { as }), 200);
     expect(await code(gone)).toEqual([410, 'CUSTOMER_DELETED']);
-    const missing = await desk.app.call('POST', '/verifications', {}, { as });
+    const missing = await harness.app.call('POST', '/verifications', {}, { as });
     expect([missing.status, missing.body.details.errors[0].field]).toEqual([400, 'customerId']);
   });
 
-  it('waits until the contacts are verified', async () => {
+  it('rejects customers with unverified contacts', async () => {
     const contact = { region: 'DE', email: 'a@example.de', phoneNumber: '+4915112345678' };
     const id = await complete('Ada Lovelace', contact);
-    const answer = await desk.submit(as, id);
+    const answer = await harness.submit(as, id);
     expect([answer.status, answer.body.code]).toEqual([409, 'CONFLICT']);
-    await desk.app.operate(async (ctx) => {
+    await harness.app.operate(async (ctx) => {
       const known = await ctx.read(customers, id);
       const contact_verification = { email: 'VERIFIED', phone: 'VERIFIED' } as const;
       if (known) ctx.update(customers, known, { contact_verification });
     }, as);
-    expect(ok(await desk.submit(as, id), 200).verificationStatus).toBe('APPROVED');
+    expect(ok(await harness.submit(as, id), 200).verificationStatus).toBe('APPROVED');
   });
 
-  it('is done once for one idempotency key', async () => {
+  it('creates one verification for a repeated idempotency key', async () => {
     const id = await complete('Ada Lovelace 001');
     const headers = { 'idempotency-key': `submit ${id}` };
-    const send = () => desk.app.call('POST', '/verifications', { customerId: id }, { as, headers });
+    const send = () =>
+      harness.app.call('POST', '/verifications', { customerId: id }, { as, headers });
     const first = ok(await send(), 200);
     expect(ok(await send(), 200)).toEqual(first);
     expect(ok(await read(`/verifications?customerId=${id}`), 200).data).toHaveLength(1);
   });
 
-  it('holds the documents that it was given', async () => {
-    const { id } = await desk.person(as, 'Ada Lovelace 003');
-    const passport = await desk.paper(as, id, 'PASSPORT');
-    ok(await desk.submit(as, id), 200);
-    const removal = await desk.app.call('DELETE', `/documents/${passport.id}`, undefined, { as });
+  it('rejects the deletion of submitted documents', async () => {
+    const { id } = await harness.person(as, 'Ada Lovelace 003');
+    const passport = await harness.addDocument(as, id, 'PASSPORT');
+    ok(await harness.submit(as, id), 200);
+    const removal = await harness.app.call('DELETE', `/documents/${passport.id}`, undefined, {
+      as,
+    });
     expect([removal.status, removal.body.code]).toEqual([409, 'CONFLICT']);
   });
 
-  it('leaves what is not complete alone', async () => {
-    const { id } = await desk.person(as, 'Ada Lovelace 001', { birthDate: undefined });
-    const passport = await desk.paper(as, id, 'PASSPORT');
-    ok(await desk.submit(as, id), 200);
-    ok(await desk.app.call('DELETE', `/documents/${passport.id}`, undefined, { as }), 204);
+  it('does not retain documents of an incomplete submission', async () => {
+    const { id } = await harness.person(as, 'Ada Lovelace 001', { birthDate: undefined });
+    const passport = await harness.addDocument(as, id, 'PASSPORT');
+    ok(await harness.submit(as, id), 200);
+    ok(await harness.app.call('DELETE', `/documents/${passport.id}`, undefined, { as }), 204);
   });
 });
 
 describe('listVerifications', () => {
-  it('filters and pages, newest first, and shows nobody else’s', async () => {
-    const mine = await desk.platformOf('default');
-    const person = await desk.person(mine, 'Ada Lovelace 001');
-    const other = await desk.person(mine, 'Grace Hopper 001');
+  it('filters and pages verifications of the platform, newest first', async () => {
+    const mine = await harness.platformOf('default');
+    const person = await harness.person(mine, 'Ada Lovelace 001');
+    const other = await harness.person(mine, 'Grace Hopper 001');
     const ids: string[] = [];
     for (const id of [person.id, other.id, person.id]) {
-      desk.app.world.set(desk.app.world.now() + 1_000);
-      ids.unshift(ok(await desk.submit(mine, id), 200).id);
+      harness.app.effects.set(harness.app.effects.now() + 1_000);
+      ids.unshift(ok(await harness.submit(mine, id), 200).id);
     }
-    await desk.paper(mine, person.id, 'PASSPORT');
-    ids.unshift(ok(await desk.submit(mine, person.id), 200).id);
+    await harness.addDocument(mine, person.id, 'PASSPORT');
+    ids.unshift(ok(await harness.submit(mine, person.id), 200).id);
     const list = async (query: string, by = mine) =>
       ok(await read(`/verifications?${query}`, by), 200);
     const idsOf = (page: { data: { id: string }[] }) => page.data.map((each) => each.id);
@@ -155,7 +158,7 @@ describe('listVerifications', () => {
     expect([idsOf(first), first.hasMore]).toEqual([ids.slice(0, 3), true]);
     const rest = await list(`limit=3&cursor=${encodeURIComponent(first.nextCursor)}`);
     expect([idsOf(rest), rest.hasMore]).toEqual([ids.slice(3), false]);
-    expect(idsOf(await list(`customerId=${person.id}`, desk.app.other))).toEqual([]);
+    expect(idsOf(await list(`customerId=${person.id}`, harness.app.other))).toEqual([]);
     for (const query of ['verificationStatus=DONE', 'limit=0', 'cursor=x']) {
       expect((await read(`/verifications?${query}`, mine)).status).toBe(400);
     }
@@ -163,103 +166,103 @@ describe('listVerifications', () => {
 });
 
 describe('getVerification', () => {
-  it("answers another platform's like an unknown one", async () => {
-    const { id } = await desk.person(as, 'Ada Lovelace');
-    const made = ok(await desk.submit(as, id), 200);
-    const theirs = await read(`/verifications/${made.id}`, desk.app.other);
+  it('returns 404 for a verification of another platform', async () => {
+    const { id } = await harness.person(as, 'Ada Lovelace');
+    const made = ok(await harness.submit(as, id), 200);
+    const theirs = await read(`/verifications/${made.id}`, harness.app.other);
     expect([theirs.status, theirs.body.code]).toEqual([404, 'VERIFICATION_NOT_FOUND']);
   });
 });
 
 describe('wantedOf', () => {
   const parts = { connectors: () => ({}) };
-  const wanted = (id: string) =>
-    desk.app.operate(async (ctx) => wantedOf(ctx, parts, await row(id)), as);
-  const later = () => desk.app.world.set(desk.app.world.now() + 1);
+  const requirements = (id: string) =>
+    harness.app.operate(async (ctx) => requirementsOf(ctx, parts, await row(id)), as);
+  const tick = () => harness.app.effects.set(harness.app.effects.now() + 1);
 
-  it('says what is missing and changes nothing', async () => {
-    const { id } = await desk.person(as, 'Ada Lovelace');
-    const { gaps, findings } = await wanted(id);
+  it('returns missing data and stages nothing', async () => {
+    const { id } = await harness.person(as, 'Ada Lovelace');
+    const { gaps, findings } = await requirements(id);
     expect(gaps.map((each) => each.type)).toEqual(['MISSING_IDENTITY_DOCUMENT']);
     expect(findings).toEqual([]);
     expect(ok(await read(`/verifications?customerId=${id}`), 200).data).toEqual([]);
   });
 
-  it('tells of what was found until something was done about it', async () => {
-    const { id } = await desk.person(as, 'Ada Lovelace 001');
-    await desk.paper(as, id, 'PASSPORT');
-    await desk.submit(as, id);
-    const [paper] = ok(await read(`/documents?documentHolder=${id}`), 200).data;
+  it('returns findings until their resource changes', async () => {
+    const { id } = await harness.person(as, 'Ada Lovelace 001');
+    await harness.addDocument(as, id, 'PASSPORT');
+    await harness.submit(as, id);
+    const [document] = ok(await read(`/documents?documentHolder=${id}`), 200).data;
     const found = (resourceId: string, type: string, more = {}) => ({
       ...{ resourceId, type, reason: 'Please' },
       ...more,
     });
     const accepted = { acceptedDocumentTypes: ['UTILITY_BILL'] };
     const errors = [
-      found(paper.id, 'UNREADABLE_DOCUMENT'),
+      found(document.id, 'UNREADABLE_DOCUMENT'),
       found(id, 'INVALID_FIELD', { field: 'address' }),
       found(id, 'MISSING_PROOF_OF_ADDRESS_DOCUMENT', accepted),
     ] as VerificationError[];
-    await desk.app.operate(
+    await harness.app.operate(
       async (ctx) => void (await decide(ctx, await row(id), { state: 'unresolved', errors })),
       as,
     );
-    const standing = async () => (await wanted(id)).findings.map((each) => each.type);
-    expect((await wanted(id)).findings).toEqual(errors);
-    expect((await desk.submit(as, id)).body).toMatchObject({
+    const openTypes = async () => (await requirements(id)).findings.map((each) => each.type);
+    expect((await requirements(id)).findings).toEqual(errors);
+    expect((await harness.submit(as, id)).body).toMatchObject({
       ...{ verificationStatus: 'RESOLVE_ERRORS', errors },
     });
     expect((await row(id)).status).toBe('HOLD');
-    later();
-    await desk.paper(as, id, 'UTILITY_BILL');
-    expect(await standing()).toEqual(['UNREADABLE_DOCUMENT', 'INVALID_FIELD']);
+    tick();
+    await harness.addDocument(as, id, 'UTILITY_BILL');
+    expect(await openTypes()).toEqual(['UNREADABLE_DOCUMENT', 'INVALID_FIELD']);
     const change = { customerType: 'INDIVIDUAL', address: { ...PERSON.address, line1: '2 Main' } };
-    ok(await desk.app.call('PATCH', `/customers/${id}`, change, { as }), 200);
-    expect(await standing()).toEqual(['UNREADABLE_DOCUMENT']);
+    ok(await harness.app.call('PATCH', `/customers/${id}`, change, { as }), 200);
+    expect(await openTypes()).toEqual(['UNREADABLE_DOCUMENT']);
     const fields = { documentType: 'PASSPORT', country: 'US', documentNumber: 'X-2' };
     const form = paperForm({ ...fields, issuingAuthority: 'State' }, { bytes: pdfFile() });
-    ok(await desk.app.call('PUT', `/documents/${paper.id}`, form, { as }), 200);
-    expect(await standing()).toEqual([]);
-    expect((await desk.submit(as, id)).body.verificationStatus).toBe('PENDING_MANUAL_REVIEW');
+    ok(await harness.app.call('PUT', `/documents/${document.id}`, form, { as }), 200);
+    expect(await openTypes()).toEqual([]);
+    expect((await harness.submit(as, id)).body.verificationStatus).toBe('PENDING_MANUAL_REVIEW');
   });
 });
 
-describe('at the same time', () => {
-  const events = (id: string) => desk.told(id);
+describe('concurrent requests', () => {
+  const events = (id: string) => harness.eventTypes(id);
 
-  it('two submissions are one after the other, and one of them counts', async () => {
+  it('serialize submissions, the last of which is authoritative', async () => {
     const id = await complete('Ada Lovelace 001');
-    const answers = await Promise.all([1, 2, 3, 4].map(() => desk.submit(as, id)));
+    const answers = await Promise.all([1, 2, 3, 4].map(() => harness.submit(as, id)));
     expect(answers.map((each) => each.status)).toEqual([200, 200, 200, 200]);
-    const rows = await desk.app.runtime.db.find(verifications, { customer_id: id });
+    const rows = await harness.app.runtime.db.find(verifications, { customer_id: id });
     expect([rows.length, rows.filter((each) => each.latest).length]).toEqual([4, 1]);
-    const told = await events(id);
-    expect(told.filter((type) => type === 'CUSTOMER.KYC_PENDING')).toHaveLength(1);
-    expect(told.slice(0, 2)).toEqual([
+    const types = await events(id);
+    expect(types.filter((type) => type === 'CUSTOMER.KYC_PENDING')).toHaveLength(1);
+    expect(types.slice(0, 2)).toEqual([
       'VERIFICATION.PENDING_MANUAL_REVIEW',
       'CUSTOMER.KYC_PENDING',
     ]);
   });
 
-  it('two submissions that decide are one decision', async () => {
+  it('decide once for several submissions', async () => {
     const id = await complete('Ada Lovelace');
-    const answers = await Promise.all([1, 2, 3].map(() => desk.submit(as, id)));
+    const answers = await Promise.all([1, 2, 3].map(() => harness.submit(as, id)));
     expect(answers.map((each) => each.status).sort()).toEqual([200, 400, 400]);
     expect(await events(id)).toEqual(['VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED']);
   });
 
-  it('a decision and a resubmission leave one of two stories', async () => {
+  it('keep a decision and a resubmission consistent', async () => {
     for (let round = 0; round < 6; round++) {
       const id = await complete('Ada Lovelace 001');
-      ok(await desk.submit(as, id), 200);
+      ok(await harness.submit(as, id), 200);
       const before = await events(id);
-      const decideIt = desk.app.operate(async (ctx) => {
+      const approval = harness.app.operate(async (ctx) => {
         const customer = await ctx.read(customers, id);
         if (customer) await decide(ctx, customer, { state: 'approved' });
       }, as);
-      const [answer] = await Promise.all([desk.submit(as, id), decideIt]);
-      expect(await desk.statuses(as, id)).toEqual(['APPROVED']);
-      const latest = await latestOf(desk.app.runtime, id);
+      const [answer] = await Promise.all([harness.submit(as, id), approval]);
+      expect(await harness.statuses(as, id)).toEqual(['APPROVED']);
+      const latest = await latestOf(harness.app.runtime, id);
       expect([latest?.status, latest?.decided_by]).toEqual(['APPROVED', 'operator']);
       const pending = answer.status === 200 ? ['VERIFICATION.PENDING_MANUAL_REVIEW'] : [];
       expect(await events(id)).toEqual([
@@ -269,33 +272,33 @@ describe('at the same time', () => {
     }
   });
 
-  it('two decisions are the first one', async () => {
+  it('keep the first of two decisions', async () => {
     const id = await complete('Ada Lovelace 001');
-    ok(await desk.submit(as, id), 200);
-    const settle = (state: 'approved' | 'rejected') =>
-      desk.app.operate(async (ctx) => {
+    ok(await harness.submit(as, id), 200);
+    const decideAs = (state: 'approved' | 'rejected') =>
+      harness.app.operate(async (ctx) => {
         const customer = await ctx.read(customers, id);
         if (customer) await decide(ctx, customer, { state });
       }, as);
-    const both = await Promise.allSettled([settle('approved'), settle('rejected')]);
+    const both = await Promise.allSettled([decideAs('approved'), decideAs('rejected')]);
     expect(both.map((each) => each.status).sort()).toEqual(['fulfilled', 'rejected']);
     const decided = both[0]?.status === 'fulfilled' ? 'APPROVED' : 'REJECTED';
-    expect(await desk.statuses(as, id)).toEqual([decided]);
+    expect(await harness.statuses(as, id)).toEqual([decided]);
     expect((await events(id)).slice(2)).toEqual([
       ...[`VERIFICATION.${decided}`, `CUSTOMER.KYC_${decided}`],
     ]);
   });
 
-  it('a submission does not pass over an owner who changes', async () => {
-    const { id } = await desk.firm(as, 'REG-1');
-    const [owner] = await desk.packet(as, id);
-    const change = desk.app.operate(async (ctx) => {
+  it('include a concurrent change of an owner in the submission', async () => {
+    const { id } = await harness.firm(as, 'REG-1');
+    const [owner] = await harness.completeBusiness(as, id);
+    const change = harness.app.operate(async (ctx) => {
       const known = await ctx.read(beneficialOwners, owner?.id as string);
       if (known) ctx.update(beneficialOwners, known, { share: 31, updated_at: ctx.now });
     }, as);
-    const [answer] = await Promise.all([desk.submit(as, id), change]);
+    const [answer] = await Promise.all([harness.submit(as, id), change]);
     expect(ok(answer, 200).verificationStatus).toBe('APPROVED');
-    const kept = await desk.app.runtime.db.read(beneficialOwners, owner?.id as string);
+    const kept = await harness.app.runtime.db.read(beneficialOwners, owner?.id as string);
     expect([kept?.status, kept?.share]).toEqual(['APPROVED', 31]);
   });
 });

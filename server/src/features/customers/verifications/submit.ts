@@ -1,6 +1,5 @@
-// Submitting a customer: is everything there, and what does whoever checks say to it? The connector is
-// asked while the client waits; what takes its time is asked about again by a job (jobs.ts), and where there
-// is no connector an operator decides.
+// Submits a customer for verification: completeness check, then the decision of the connector while the
+// client waits. A pending decision is polled by a job (jobs.ts). Without a connector an operator decides.
 
 import type {
   Connectors,
@@ -14,25 +13,24 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { ownPlatform } from '../../tenancy/platform/index.ts';
 import { markSubmitted } from '../documents/index.ts';
 import { type CustomerRow, customerOf, requireCustomer } from '../records/index.ts';
-import { caseOf, type Dossier, dossierOf, errorsOf, gapsOfDossier } from './case.ts';
+import { caseOf, type Dossier, errorsOf, gapsOfDossier, readDossier } from './case.ts';
 import type { VerificationError } from './contract.ts';
-import { moveCustomer, refuseSettled, settleOwners } from './decide.ts';
-import { askLater } from './jobs.ts';
+import { assertDecidable, decideOwners, transitionCustomer } from './decide.ts';
+import { scheduleCheck } from './jobs.ts';
 import { addVerification, findingsOf, latestOf } from './record.ts';
 import type { VerificationRow } from './store.ts';
 
-// What whoever checked a customer found and nobody has done anything about since. What is missing is seen
-// anew whenever somebody looks; what a reviewer or a service found is known from the latest verification
-// alone, and settled as far as anybody here can tell once the thing in question has changed.
+// Findings of a reviewer or a service are known from the latest verification only. A finding is resolved
+// when the resource that it refers to has changed. Missing data is determined on every read instead.
 
-/** Whether the thing is as it was found, or the paper that was asked for has not come since. */
-function stands(
+/** Whether a finding is open: its resource is unchanged, or no accepted document was uploaded since. */
+function isOpen(
   { customer, owners, documents }: Dossier,
   { resourceId, acceptedDocumentTypes: accepted }: VerificationError,
   since: number,
 ): boolean {
-  const paper = documents.find((each) => each.id === resourceId);
-  if (paper) return paper.updated_at <= since;
+  const document = documents.find((each) => each.id === resourceId);
+  if (document) return document.updated_at <= since;
   const holder = [customer, ...owners].find((each) => each.id === resourceId);
   if (!holder) return false;
   if (!accepted) return holder.updated_at <= since;
@@ -43,20 +41,20 @@ function stands(
 }
 
 /**
- * The findings of the latest verification that still stand, of anybody or of an operator alone; none where
- * things were only missing.
+ * Open findings of the latest verification, optionally of an operator only. Empty if the verification was
+ * merely incomplete.
  */
 async function openFindings(
   ctx: Pick<Ctx, 'db' | 'vault'>,
   dossier: Dossier,
-  by?: 'operator',
+  decidedBy?: 'operator',
 ): Promise<VerificationError[]> {
   const { customer } = dossier;
   const latest = await latestOf(ctx, customer.id);
   if (latest?.status !== 'RESOLVE_ERRORS' || latest.decided_by === null) return [];
-  if (by && latest.decided_by !== by) return [];
+  if (decidedBy && latest.decided_by !== decidedBy) return [];
   const findings = findingsOf(ctx.vault, customer, latest);
-  return findings.filter((finding) => stands(dossier, finding, latest.updated_at));
+  return findings.filter((finding) => isOpen(dossier, finding, latest.updated_at));
 }
 
 export interface VerificationParts {
@@ -67,11 +65,11 @@ type Verdict =
   | IdentityVerdict
   | { state: 'incomplete'; gaps: VerificationError[]; by?: 'operator' | undefined };
 
-/** When a connector that broke down is asked again. */
+/** Delay before the next call to a connector that failed. */
 const RETRY_AFTER_MS = 5_000;
 
-/** What is decided about a customer of a platform without paperwork, complete or not. */
-async function unaskedVerdict(ctx: Ctx, port: IdentityPort | undefined, submitted: IdentityCase) {
+/** Scripted verdict for platforms that skip paperwork, whether the data is complete or not. */
+async function scriptedVerdict(ctx: Ctx, port: IdentityPort | undefined, submitted: IdentityCase) {
   const platform = await ownPlatform(ctx);
   if (!platform.regulated && !platform.skip_paperwork) return undefined;
   return port?.unasked?.(submitted);
@@ -85,21 +83,22 @@ async function verdictOn(
 ): Promise<Verdict> {
   const { identity } = parts.connectors(ctx.caller.environment);
   const submitted = caseOf(ctx.vault, id, dossier);
-  const unasked = await unaskedVerdict(ctx, identity, submitted);
-  if (unasked) return unasked;
+  const scripted = await scriptedVerdict(ctx, identity, submitted);
+  if (scripted) return scripted;
   const missing = gapsOfDossier(ctx.vault, dossier);
-  // What a person asked for is not lifted by sending the same once more.
-  const asked = await openFindings(ctx, dossier, 'operator');
-  const gaps = [...missing, ...asked];
-  if (gaps.length) return { state: 'incomplete', gaps, by: asked.length ? 'operator' : undefined };
+  // Findings of an operator are not resolved by resubmitting unchanged data.
+  const operatorFindings = await openFindings(ctx, dossier, 'operator');
+  const gaps = [...missing, ...operatorFindings];
+  if (gaps.length)
+    return { state: 'incomplete', gaps, by: operatorFindings.length ? 'operator' : undefined };
   if (!identity) return { state: 'review' };
-  // A submission must not fail because the other side does: it waits, and the job asks again.
+  // A failure of the connector does not fail the submission: it stays pending and the job retries.
   const unknown = { state: 'unknown', checkAfterMs: RETRY_AFTER_MS } as const;
   return identity.submit(submitted).catch(() => unknown);
 }
 
-/** Stages what the first word on a submission means. */
-async function stage(
+/** Stages the first verdict on a submission. */
+async function stageVerdict(
   ctx: Ctx,
   { customer, owners, documents }: Dossier,
   id: string,
@@ -127,63 +126,64 @@ async function stage(
         : (['REJECTED', 'reject'] as const);
     const findings = verdict.state === 'rejected' ? (verdict.findings ?? []) : [];
     const row = await add(status, errorsOf({ customer, owners, documents }, findings));
-    await moveCustomer(
+    await transitionCustomer(
       ctx,
       customer,
       move,
-      settleOwners(ctx, owners, () => move, verdict.owners),
+      decideOwners(ctx, owners, () => move, verdict.owners),
     );
     return row;
   }
   const row = await add('PENDING_MANUAL_REVIEW', []);
-  askLater(ctx, row.id, verdict);
-  await moveCustomer(
+  scheduleCheck(ctx, row.id, verdict);
+  await transitionCustomer(
     ctx,
     customer,
     'submit',
-    settleOwners(ctx, owners, () => 'submit'),
+    decideOwners(ctx, owners, () => 'submit'),
   );
   return row;
 }
 
-function refuseUnproved({ contact_verification: channels }: CustomerRow): void {
+function assertContactsVerified({ contact_verification: channels }: CustomerRow): void {
   if (!Object.values(channels ?? {}).includes('PENDING')) return;
-  const reason = 'The e-mail address and the telephone number must be verified first.';
+  const reason =
+    'The e-mail address and the telephone number of the customer must be verified first.';
   throw new Fault('CONFLICT', reason, { contactVerification: channels });
 }
 
-/** Submits a customer of the caller: all of `POST /verifications`. */
+/** Submits a customer of the caller. Implements `POST /verifications`. */
 export async function submit(
   ctx: Ctx,
   parts: VerificationParts,
   customerId: string,
 ): Promise<VerificationRow> {
   const customer = await customerOf(ctx, customerId, { alive: true });
-  refuseSettled(customer);
-  refuseUnproved(customer);
-  const dossier = await dossierOf(ctx, customer);
+  assertDecidable(customer);
+  assertContactsVerified(customer);
+  const dossier = await readDossier(ctx, customer);
   const id = ctx.id('Verification');
-  return stage(ctx, dossier, id, await verdictOn(ctx, parts, id, dossier));
+  return stageVerdict(ctx, dossier, id, await verdictOn(ctx, parts, id, dossier));
 }
 
-/** What stands between a customer and an approval, as far as can be told without asking anybody. */
-interface Wanted {
-  /** What a submission would lack now. */
+/** Open requirements for an approval, without a call to a connector. */
+interface Requirements {
+  /** Data that a submission would currently miss. */
   gaps: VerificationError[];
-  /** What was found the last time and still stands. */
+  /** Findings of the latest verification that are still open. */
   findings: VerificationError[];
 }
 
-/** Stages nothing and asks nobody outside. */
-export async function wantedOf(
+/** Determines the open requirements. Stages nothing and makes no external call. */
+export async function requirementsOf(
   ctx: Ctx,
   parts: VerificationParts,
   customer: CustomerRow,
-): Promise<Wanted> {
+): Promise<Requirements> {
   const { identity } = parts.connectors(ctx.caller.environment);
-  const dossier = await dossierOf(ctx, customer);
-  const unasked = await unaskedVerdict(ctx, identity, caseOf(ctx.vault, customer.id, dossier));
-  if (unasked) return { gaps: [], findings: [] };
+  const dossier = await readDossier(ctx, customer);
+  const scripted = await scriptedVerdict(ctx, identity, caseOf(ctx.vault, customer.id, dossier));
+  if (scripted) return { gaps: [], findings: [] };
   return {
     gaps: gapsOfDossier(ctx.vault, dossier),
     findings: await openFindings(ctx, dossier),

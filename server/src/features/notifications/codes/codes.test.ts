@@ -1,9 +1,9 @@
 // The draw of codes: as many characters as asked for, and each code as likely as any other.
 import { describe, expect, it } from 'vitest';
-import { testWorld } from '../../../../test/kit/app/world.ts';
+import { testEffects } from '../../../../test/kit/app/effects.ts';
 import { drawCode, LETTERS_AND_DIGITS } from './codes.ts';
 
-/** A world that draws these bytes. */
+/** Effects that return these random bytes. */
 const drawing = (...bytes: number[]) => ({
   random(count: number) {
     if (count > bytes.length) throw new Error('drawn too often');
@@ -29,10 +29,10 @@ describe('drawCode', () => {
   });
 
   it.each([undefined, LETTERS_AND_DIGITS])('favours no character of %s', (alphabet) => {
-    const world = testWorld();
+    const effects = testEffects();
     const counts = new Map<string, number>();
     for (let at = 0; at < 5_000; at++) {
-      for (const each of drawCode(world, { length: 12, ...(alphabet && { alphabet }) })) {
+      for (const each of drawCode(effects, { length: 12, ...(alphabet && { alphabet }) })) {
         counts.set(each, (counts.get(each) ?? 0) + 1);
       }
     }

@@ -2,9 +2,10 @@
 // keyed hash, good for a while, for a few wrong tries, and for exactly what they were sent to. Tries are
 // counted in the row, so guessing from many sides at once wins nothing: of two tries that read the same
 // row only one is taken and the other is judged anew. How long and how often is the caller's to say.
+
+import type { Effects } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import type { World } from '../../../kernel/world.ts';
-import { forgetting } from '../../../runtime/db/forget.ts';
+import { retentionSweep } from '../../../runtime/db/retention.ts';
 import { col, table } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
@@ -44,7 +45,7 @@ const codes = table(
     expires_at: col.time.mut,
     version: col.int4,
   },
-  { races: ['codes_pkey'] },
+  { contendedKeys: ['codes_pkey'] },
 );
 
 const DIGITS = '0123456789';
@@ -57,14 +58,14 @@ const DRAWS = 2 ** 8;
 
 /** A code of this length, each as likely as any other. */
 export function drawCode(
-  world: Pick<World, 'random'>,
+  effects: Pick<Effects, 'random'>,
   { length, alphabet = DIGITS }: Pick<CodeRules, 'length' | 'alphabet'>,
 ): string {
   // Draws beyond the last whole round would make the first characters likelier: they are left out.
   const limit = DRAWS - (DRAWS % alphabet.length);
   let code = '';
   while (code.length < length) {
-    const draws = [...world.random(length - code.length)].filter((draw) => draw < limit);
+    const draws = [...effects.random(length - code.length)].filter((draw) => draw < limit);
     code += draws.map((draw) => alphabet[draw % alphabet.length]).join('');
   }
   return code;
@@ -80,10 +81,10 @@ export async function issueCode(ctx: Ctx, purpose: CodePurpose): Promise<string>
   const waitMs = before ? before.sent_at + rules.againAfterMs - ctx.now : 0;
   if (waitMs > 0) {
     const retryAfterS = Math.ceil(waitMs / 1000);
-    const reason = 'A code was sent a moment ago. Wait before you ask for another.';
+    const reason = 'A code was sent a moment ago. Wait before requesting another one.';
     throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS });
   }
-  const code = fixed ?? drawCode(ctx.world, rules);
+  const code = fixed ?? drawCode(ctx.effects, rules);
   const fresh = {
     digest: digestOf(ctx.vault, purpose, code),
     wrong: 0,
@@ -100,7 +101,7 @@ type CodeVerdict = 'right' | 'wrong' | 'none';
 
 /**
  * Whether this is the code; stages that it was used, or the wrong try. Commit either: a refusal is answered
- * as `{ refused }`, not thrown.
+ * as `{ rejected }`, not thrown.
  */
 export async function takeCode(
   ctx: Ctx,
@@ -143,4 +144,4 @@ export const eraseCodes = ({ db }: Runtime, ids: readonly string[]): Promise<num
 
 /** Deletes codes that ran out long ago: many are for something that happens once. */
 export const codeSweep = () =>
-  forgetting('codes.forget', [{ table: 'codes', time: 'expires_at', keepMs: DAY_MS }]);
+  retentionSweep('codes.forget', [{ table: 'codes', time: 'expires_at', keepMs: DAY_MS }]);

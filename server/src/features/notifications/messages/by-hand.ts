@@ -1,8 +1,9 @@
 // Messages of every platform, as an operator sees them. In the sandbox nothing is sent; there an opened
 // message shows the code that a test waits for. The list holds nothing personal and needs no master key.
+
+import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import { iso } from '../../../kernel/world.ts';
 import { equals } from '../../../runtime/db/database.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { type CustomerKey, openMessageOf } from './send.ts';
@@ -45,6 +46,6 @@ export async function messageDetails(
   messageId: string,
 ) {
   const row = isId(messageId, 'Message') ? await runtime.db.read(messages, messageId) : undefined;
-  if (!row) throw new Fault('NOT_FOUND', 'No such message.');
+  if (!row) throw new Fault('NOT_FOUND', 'Message not found.');
   return { ...summaryOf(row), ...(await openMessageOf(runtime, customerKey, row)) };
 }

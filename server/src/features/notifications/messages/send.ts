@@ -106,14 +106,14 @@ async function handOver(
   environment: Mode,
   row: MessageRow,
 ): Promise<Outcome> {
-  if (runtime.world.now() >= row.expires_at) return failed('EXPIRED');
+  if (runtime.effects.now() >= row.expires_at) return failed('EXPIRED');
   const port = row.channel === 'EMAIL' ? mail : sms;
   if (!port) return environment === 'sandbox' ? { move: 'keep' } : failed('NOT_CONNECTED');
   const opened = await openMessageOf(runtime, customerKey, row);
   const { to, subject = '', text, senderName, replyTo } = opened;
   if (to === undefined || text === undefined) return failed('ERASED');
-  const said = await port.send({ id: row.id, to, subject, text, senderName, replyTo });
-  return said === 'sent' ? { move: 'send' } : failed('REFUSED');
+  const message = { id: row.id, to, subject, text, senderName, replyTo };
+  return (await port.send(message)) === 'sent' ? { move: 'send' } : failed('REFUSED');
 }
 
 /** Ends a message; what was kept for nobody to be sent is forgotten. */

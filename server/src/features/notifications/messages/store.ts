@@ -40,7 +40,7 @@ export const messages = table(
     created_at: col.time,
     version: col.int4,
   },
-  { lives: [{ state: (row) => row.status, states: messageStates }] },
+  { lifecycles: [{ state: (row) => row.status, states: messageStates }] },
 );
 
 export type MessageRow = RowOf<typeof messages>;

@@ -16,7 +16,7 @@ describe('codeText', () => {
   ])('says of %i ms that it is %s', (ms, span) => {
     expect(codeText('Main', '123456', ms)).toEqual({
       subject: 'Your code for Main',
-      text: `123456 is your code for Main. It works for ${span}. Do not pass it on.`,
+      text: `123456 is your code for Main. It expires in ${span}. Do not share it with anyone.`,
     });
   });
 });
@@ -25,7 +25,7 @@ describe('scaCodeText', () => {
   it('says what the code confirms, and no more than codeText where there is nothing to say', () => {
     expect(scaCodeText('Main', '123456', 300_000, '5.00 EUR to DE89…3000').text).toBe(
       '123456 is your code for Main to confirm: 5.00 EUR to DE89…3000. ' +
-        'It works for 5 minutes. Do not pass it on.',
+        'It expires in 5 minutes. Do not share it with anyone.',
     );
     expect(scaCodeText('Main', '123456', 300_000)).toEqual(codeText('Main', '123456', 300_000));
   });
@@ -37,7 +37,7 @@ describe('scaCodeText', () => {
       300_000,
       '5 EUR to Eve\r\n\u202e  654321',
     );
-    expect(text).toContain('confirm: 5 EUR to Eve 654321. It works');
+    expect(text).toContain('confirm: 5 EUR to Eve 654321. It expires');
     expect(subject).toBe('Your code for Main');
   });
 });

@@ -1,6 +1,6 @@
 // Everything that is written to people, in one place: short, plain, and without links, so that nobody learns
 // to follow links in such messages. The platform is named, because it and not this server is known to them.
-import { iso, type Time } from '../../../kernel/world.ts';
+import { iso, type Time } from '../../../kernel/effects.ts';
 import type { Content } from './store.ts';
 
 const counted = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`;
@@ -18,7 +18,7 @@ export const codeText = (senderName: string, code: string, livesMs: number): Con
   subject: `Your code for ${senderName}`,
   text:
     `${code} is your code for ${senderName}. ` +
-    `It works for ${spanText(livesMs)}. Do not pass it on.`,
+    `It expires in ${spanText(livesMs)}. Do not share it with anyone.`,
 });
 
 /** Control characters and runs of space would let a name pass for a line of our own. */
@@ -37,15 +37,16 @@ export const scaCodeText = (
         ...codeText(senderName, code, livesMs),
         text:
           `${code} is your code for ${senderName} to confirm: ${inOneLine(words)}. ` +
-          `It works for ${spanText(livesMs)}. Do not pass it on.`,
+          `It expires in ${spanText(livesMs)}. Do not share it with anyone.`,
       };
 
 /** Somebody took the words of a wallet: whoever did not should know at once. */
 export const walletExportedText = (platformName: string): Content => ({
   subject: `Your wallet at ${platformName} was exported`,
   text:
-    `The secret words of your wallet at ${platformName} were just exported. Whoever has them can move ` +
-    `what is in it. If it was not you, tell ${platformName} at once.`,
+    `The recovery phrase of your wallet at ${platformName} was just exported. It gives ` +
+    'full access to the funds in the wallet. If this was not you, contact ' +
+    `${platformName} immediately.`,
 });
 
 /** What is said of a way back into a wallet. None of it shows where codes go, which strangers might read. */
@@ -65,11 +66,12 @@ export const recoveryStartedText = ({
   contact,
   dueAt,
 }: RecoveryNotice): Content => ({
-  subject: `A way back into your wallet at ${name} was asked for`,
+  subject: `Account recovery was requested for your wallet at ${name}`,
   text:
-    `Somebody who says they cannot sign in to your wallet at ${name} asked for a way back. Not before ` +
-    `${timeText(dueAt)}, codes to your ${contact} will open it. If it was not you, sign in, which stops ` +
-    `this, or tell ${name} at once.`,
+    `Account recovery was requested for your wallet at ${name}. It takes effect on ` +
+    `${timeText(dueAt)} at the earliest; codes sent to your ${contact} will then open ` +
+    'the wallet. If this was not you, sign in, which cancels the recovery, or contact ' +
+    `${name} immediately.`,
 });
 
 export const recoveryDoneText = ({
@@ -77,18 +79,18 @@ export const recoveryDoneText = ({
   contact,
   askedAt,
 }: RecoveryNotice): Content => ({
-  subject: `There is a new way into your wallet at ${name}`,
+  subject: `Account recovery of your wallet at ${name} is complete`,
   text:
-    `From now on codes to your ${contact} open your wallet at ${name}, as was asked for on ` +
-    `${timeText(askedAt)}. If it was not you, tell ${name} at once.`,
+    `Codes sent to your ${contact} now open your wallet at ${name}, as requested on ` +
+    `${timeText(askedAt)}. If this was not you, contact ${name} immediately.`,
 });
 
 export const recoveryCancelledText = ({
   platformName: name,
   askedAt,
 }: RecoveryNotice): Content => ({
-  subject: `The way back into your wallet at ${name} was stopped`,
+  subject: `Account recovery of your wallet at ${name} was canceled`,
   text:
-    `The way back into your wallet at ${name} that was asked for on ${timeText(askedAt)} was stopped. ` +
-    `Nothing has changed.`,
+    `The account recovery of your wallet at ${name}, requested on ${timeText(askedAt)}, ` +
+    'was canceled. Nothing has changed.',
 });

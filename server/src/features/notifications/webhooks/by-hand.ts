@@ -1,11 +1,12 @@
 // Deliveries of events, as an operator sees and repeats them: every attempt, what was given up after a week,
 // and sending an event again.
+
+import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import { iso } from '../../../kernel/world.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { attemptsOf, droppedEvents, isEvent, resendEvent } from './store.ts';
 
-const noEvent = () => new Fault('NOT_FOUND', 'No such event.');
+const noEvent = () => new Fault('NOT_FOUND', 'Event not found.');
 
 /** Every attempt to deliver an event, first to last. Throws NOT_FOUND. */
 export async function listAttempts({ db }: Runtime, eventId: string) {
@@ -27,11 +28,11 @@ export async function listDroppedEvents({ db }: Runtime, limit: number) {
 }
 
 /** Sends an event again, whatever its deliveries resulted in. Throws NOT_FOUND and CONFLICT. */
-export async function resendEventByHand({ db, world }: Runtime, eventId: string): Promise<void> {
-  if (await resendEvent(db, eventId, world.now())) return;
+export async function resendEventByHand({ db, effects }: Runtime, eventId: string): Promise<void> {
+  if (await resendEvent(db, eventId, effects.now())) return;
   if (!(await isEvent(db, eventId))) throw noEvent();
   throw new Fault(
     'CONFLICT',
-    'The customer this event tells of was erased, and the event with them.',
+    'The event cannot be resent. Its data was erased together with the customer.',
   );
 }

@@ -9,8 +9,9 @@ const TestWebhookRequest = Type.Object({
   url: Type.Optional(
     Type.String({
       description:
-        'Another address on the host of the configured endpoint to send the test to. An address ' +
-        'elsewhere is ignored.',
+        'URL to send the test to, on the scheme and host of the configured endpoint. Any ' +
+        'other URL is ignored and the configured endpoint is used. Defaults to the ' +
+        'configured endpoint.',
     }),
   ),
 });
@@ -20,24 +21,28 @@ const TestWebhookResponse = named(
   Type.Object(
     {
       url: Type.Optional(
-        Type.String({ format: 'uri', description: 'The address that the test was sent to.' }),
+        Type.String({ format: 'uri', description: 'URL that the test event was sent to.' }),
       ),
-      response_status: Type.Integer({ description: 'HTTP status that the receiver answered.' }),
+      response_status: Type.Integer({
+        description: 'HTTP status code that the endpoint returned.',
+      }),
       response_body: Type.Optional(
-        Type.String({ description: 'The start of the answer, at most 1 KB.' }),
+        Type.String({ description: 'Start of the response body, at most 1 KB.' }),
       ),
     },
-    { description: 'How the receiver answered a test event.' },
+    { description: 'Response of the webhook endpoint to a test event.' },
   ),
 );
 
 const shared = {
   method: 'POST',
-  summary: 'Send a test event',
+  summary: 'Send a test webhook',
   description:
-    'Sends one event of type TEST to the configured endpoint, signed like any other, and answers ' +
-    'with what the receiver said. It is sent once and never again. An answer of any status counts ' +
-    'as reached; an endpoint that cannot be reached within 30 seconds is WEBHOOK_DELIVERY_ERROR.',
+    'Sends one event of type TEST to the configured webhook endpoint, with the usual ' +
+    'signature, and returns the response of the endpoint. Use it to check connectivity ' +
+    'and signature verification. The event is sent once and is not retried. Any HTTP ' +
+    'status counts as reached; the request fails if the endpoint does not respond within ' +
+    '30 seconds. Configure the endpoint with `updatePlatformConfig` first.',
   permission: 'MANAGE',
   body: TestWebhookRequest,
   bodyOptional: true,
@@ -64,10 +69,10 @@ export const sendTestWebhook = operation({
 export const testWebhooks: readonly WebhookContract[] = [
   {
     name: 'test-webhook',
-    summary: 'A test',
+    summary: 'Test webhook',
     description:
-      'Sent when a test is asked for, and once when the endpoint is set or changed. Beside the usual ' +
-      'fields it carries `test: true`. It is never sent again when it fails.',
+      'Sent on request (`sendTestEvent`), and once when the webhook endpoint is set or ' +
+      'changed. The payload additionally contains `test: true`. It is not retried.',
     events: [testEvent],
   },
 ];

@@ -6,8 +6,8 @@
 // in the order of their ids, as far as retries and requests side by side allow; nothing is promised.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Naming } from '../../../catalog/naming.ts';
+import type { Effects, Time } from '../../../kernel/effects.ts';
 import { uuid7 } from '../../../kernel/id.ts';
-import type { Time, World } from '../../../kernel/world.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
 import type { Metrics } from '../../../runtime/observability/metrics.ts';
@@ -21,7 +21,7 @@ import { excerptOf, type Sent, send } from './send.ts';
 import { type DueEvent, letGo, type Outcome } from './store.ts';
 
 interface DelivererOptions {
-  world: World;
+  effects: Effects;
   db: Database;
   /** Opens events that are kept sealed. */
   vault: Vault;
@@ -63,10 +63,10 @@ function resultOf(sent: Sent, next: Time | null): AttemptResult {
 }
 
 /** What a try means for its event. */
-function outcomeOf(world: World, event: DueEvent, sent: Sent): Outcome {
+function outcomeOf(effects: Effects, event: DueEvent, sent: Sent): Outcome {
   const attempt = event.attempts + 1;
   const { at, status, error, ms } = sent;
-  const next = isDelivered(status) ? null : nextAttemptAt(world, event, attempt, at + ms);
+  const next = isDelivered(status) ? null : nextAttemptAt(effects, event, attempt, at + ms);
   const result = resultOf(sent, next);
   const response = excerptOf(sent.answer);
   return { event_id: event.id, attempt, at, status, error, ms, response, result, next };
@@ -74,9 +74,9 @@ function outcomeOf(world: World, event: DueEvent, sent: Sent): Outcome {
 
 /** Reads, sends and records; the loop around it decides when. */
 function createWorks(options: DelivererOptions) {
-  const { world, db, vault, log, metrics, pressed = () => false } = options;
+  const { effects, db, vault, log, metrics, pressed = () => false } = options;
   const limits = { ...LIMITS, ...options.limits };
-  const holder = uuid7(world);
+  const holder = uuid7(effects);
   const lanes = createLanes(limits);
   const recorder = createRecorder({ db, log, written: lanes.written });
   const reader = createReader({ db, vault, log, lanes }, holder);
@@ -94,10 +94,10 @@ function createWorks(options: DelivererOptions) {
 
   async function deliver(event: DueEvent, after: () => void): Promise<void> {
     // The database was away too long to renew the lease: somebody else may be sending this.
-    if (lanes.leaseOf(event.platform_id) <= world.now()) lanes.done(event, null);
+    if (lanes.leaseOf(event.platform_id) <= effects.now()) lanes.done(event, null);
     else {
       const sent = await send(options, event, event.endpoint, event.environment);
-      const outcome = outcomeOf(world, event, sent);
+      const outcome = outcomeOf(effects, event, sent);
       tries++;
       note(event, outcome);
       recorder.add(event, outcome);
@@ -135,8 +135,8 @@ function createWorks(options: DelivererOptions) {
     /** Renews leases that are half spent, and tries again what could not be written. */
     tick(): void {
       recorder.tick();
-      inTurn(() => reader.renew(world.now())).catch((error: unknown) => {
-        log.error({ err: error }, 'leases not renewed');
+      inTurn(() => reader.renew(effects.now())).catch((error: unknown) => {
+        log.error({ err: error }, 'delivery leases could not be renewed');
       });
     },
     /** Waits until nothing is under way and all is written; answers how much it waited for. */
@@ -155,7 +155,7 @@ function createWorks(options: DelivererOptions) {
       lanes.clear();
     },
     async letGo(): Promise<void> {
-      const leased = lanes.leased(world.now());
+      const leased = lanes.leased(effects.now());
       for (const each of leased) lanes.lose(each);
       if (leased.length) await letGo(db, holder, leased);
     },
@@ -168,7 +168,7 @@ const within = (least: number, value: number, most: number) =>
 const nothing = () => undefined;
 
 export function createDeliverer(options: DelivererOptions): Deliverer {
-  const { world, log } = options;
+  const { effects, log } = options;
   const works = createWorks(options);
   let running = false;
   let busy = false;
@@ -178,7 +178,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 
   async function round(): Promise<void> {
     if (!running) return;
-    const started = world.now();
+    const started = effects.now();
     wanted = false;
     try {
       const { did, more } = await works.stride(started, look, true);
@@ -186,7 +186,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     } catch (error) {
       log.error({ err: error }, 'delivery round failed');
     }
-    const restMs = within(MIN_REST_MS, world.now() - started, MAX_REST_MS);
+    const restMs = within(MIN_REST_MS, effects.now() - started, MAX_REST_MS);
     rest = setTimeout(() => {
       busy = false;
       if (wanted) look();
@@ -200,7 +200,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     setImmediate(() => void round());
   }
 
-  async function runDue(now: Time = world.now()): Promise<number> {
+  async function runDue(now: Time = effects.now()): Promise<number> {
     const before = works.tries();
     for (;;) {
       works.restart();

@@ -4,7 +4,7 @@
 // old request that somebody recorded.
 import { sign } from 'node:crypto';
 import type { Naming } from '../../../catalog/naming.ts';
-import { iso, type Time } from '../../../kernel/world.ts';
+import { iso, type Time } from '../../../kernel/effects.ts';
 import type { SigningKey } from '../../../runtime/security/keys.ts';
 import { testEvent } from '../../tenancy/config/index.ts';
 

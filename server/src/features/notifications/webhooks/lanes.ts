@@ -3,7 +3,7 @@
 // is served at full speed beside it. Events of one resource go one after another, which keeps a payment's
 // story in order; balances are the exception, because a busy account makes them faster than a distant
 // receiver could take them singly. No IO here: the deliverer reads, sends and reports back.
-import type { Time } from '../../../kernel/world.ts';
+import type { Time } from '../../../kernel/effects.ts';
 import type { DueEvent } from './store.ts';
 
 export interface Limits {

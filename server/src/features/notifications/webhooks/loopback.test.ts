@@ -18,7 +18,7 @@ describe('an endpoint on this machine', () => {
   ])('is rejected when it is set: %s', async (webhookEndpoint) => {
     const { status, body } = await app.call('PATCH', '/config', { webhookEndpoint });
     expect([status, body.details.errors[0].field]).toEqual([400, 'webhookEndpoint']);
-    expect(body.details.errors[0].message).toContain('must not be this machine');
+    expect(body.details.errors[0].message).toContain('must not be a loopback address');
   });
 
   it('that was set before is not called, neither by events nor by tests', async () => {
@@ -32,7 +32,7 @@ describe('an endpoint on this machine', () => {
     for (const path of ['/webhooks/test', '/sandbox/webhooks/test']) {
       const { status, body } = await app.call('POST', path, {});
       expect([status, body.code]).toEqual([400, 'WEBHOOK_DELIVERY_ERROR']);
-      expect(body.details.error).toContain('must not be this machine');
+      expect(body.details.error).toContain('must not be a loopback address');
     }
     const tries = await app.runtime.db.query('select status, error from webhook_attempts');
     expect(tries).toHaveLength(3);

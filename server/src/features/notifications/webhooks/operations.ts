@@ -41,7 +41,11 @@ async function sendTest(ctx: Ctx, deps: WebhookDeps, asked: string | undefined) 
   const platform = await readPlatform(ctx, ctx.caller.platformId);
   const endpoint = platform?.webhook_endpoint;
   if (!endpoint) {
-    throw new Fault('WEBHOOK_ENDPOINT_NOT_SET', 'No webhook endpoint is configured.');
+    throw new Fault(
+      'WEBHOOK_ENDPOINT_NOT_SET',
+      'No webhook endpoint is configured. Set `webhookEndpoint` in the platform ' +
+        'configuration first.',
+    );
   }
   const event: StoredEvent = {
     id: ctx.id('Webhook'),
@@ -54,7 +58,7 @@ async function sendTest(ctx: Ctx, deps: WebhookDeps, asked: string | undefined) 
   const { environment } = ctx.caller;
   const rule = { environment, loopback: deps.loopbackWebhooks };
   const url = testAddress(endpoint, asked, rule);
-  const sent = await send({ world: ctx.world, ...deps }, event, url, environment);
+  const sent = await send({ effects: ctx.effects, ...deps }, event, url, environment);
   await keep(ctx, deps, event, sent);
   if (sent.status === null) {
     throw new Fault('WEBHOOK_DELIVERY_ERROR', 'The webhook endpoint could not be reached.', {

@@ -1,13 +1,14 @@
 // An event that asks. Most events tell, and are told until somebody hears them; this one is sent once by
 // whoever needs the answer, which decides what happens next. What came of it is kept like any other try.
+
+import type { Effects } from '../../../kernel/effects.ts';
 import type { Mode } from '../../../kernel/mode.ts';
-import type { World } from '../../../kernel/world.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Metrics } from '../../../runtime/observability/metrics.ts';
 import { excerptOf, type SendDeps, type Sent, send } from './send.ts';
 import { recordOutcomes, storedEvent } from './store.ts';
 
-export interface QuestionDeps extends Omit<SendDeps, 'world'> {
+export interface QuestionDeps extends Omit<SendDeps, 'effects'> {
   metrics: Metrics;
 }
 
@@ -22,14 +23,14 @@ const ANSWERS = [200, 202, 403, 422];
 
 /** Sends a stored event to `endpoint`, now and once, and answers what was said. */
 export async function putQuestion(
-  runtime: { world: World; db: Database },
+  runtime: { effects: Effects; db: Database },
   deps: QuestionDeps,
   { eventId, endpoint, environment }: Question,
 ): Promise<Sent> {
-  const { world, db } = runtime;
+  const { effects, db } = runtime;
   const event = await storedEvent(db, eventId);
   if (!event) throw new Error(`there is no event ${eventId}`);
-  const sent = await send({ world, ...deps }, event, endpoint, environment);
+  const sent = await send({ effects, ...deps }, event, endpoint, environment);
   const { at, status, error, ms, answer } = sent;
   const result = status !== null && ANSWERS.includes(status) ? 'delivered' : 'dropped';
   deps.metrics.delivery(result);

@@ -1,7 +1,7 @@
 // Finds what is due and brings it in: steps through the platforms, takes leases on those that nobody else
 // delivers, and reads as many events of each as its lane has room for. Each stride goes on where the one
 // before stopped, so every platform's turn comes however many there are.
-import type { Time } from '../../../kernel/world.ts';
+import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
 import { eventContext } from '../../../runtime/operation/context.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { World } from '../../../kernel/world.ts';
+import type { Effects } from '../../../kernel/effects.ts';
 import { GIVE_UP_AFTER_MS, isDelivered, nextAttemptAt, RETRY_DELAYS_MS } from './schedule.ts';
 
-const worldWith = (byte: () => number): World => ({
+const effectsWith = (byte: () => number): Effects => ({
   now: () => 0,
   random: (bytes) => Uint8Array.from({ length: bytes }, byte),
   http: () => Promise.reject(new Error('no network')),
@@ -12,7 +12,7 @@ const worldWith = (byte: () => number): World => ({
 });
 
 // 0x800000 of 2^24 is no swing at all.
-const steady = worldWith(
+const steady = effectsWith(
   (
     (at) => () =>
       at++ % 3 === 0 ? 0x80 : 0
@@ -40,25 +40,25 @@ describe('nextAttemptAt', () => {
     const bytes = fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255));
     fc.assert(
       fc.property(bytes, fc.integer({ min: 1, max: 30 }), (drawn, attempt) => {
-        const world = worldWith(
+        const effects = effectsWith(
           (
             (at) => () =>
               drawn[at++ % 3] as number
           )(0),
         );
         const delay = RETRY_DELAYS_MS[Math.min(attempt, 6) - 1] as number;
-        const next = nextAttemptAt(world, event, attempt, event.created_at) as number;
+        const next = nextAttemptAt(effects, event, attempt, event.created_at) as number;
         expect(Math.abs(next - event.created_at - delay)).toBeLessThanOrEqual(delay / 10);
       }),
     );
     const low = nextAttemptAt(
-      worldWith(() => 0),
+      effectsWith(() => 0),
       event,
       1,
       0,
     );
     const high = nextAttemptAt(
-      worldWith(() => 255),
+      effectsWith(() => 255),
       event,
       1,
       0,

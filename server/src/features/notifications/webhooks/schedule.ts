@@ -1,6 +1,6 @@
 // When an event is sent again, as data. The steps are those that Standard Webhooks suggests: quick at
 // first, for a receiver that is restarting, then spread over a week, for one whose operator is away.
-import type { Time, World } from '../../../kernel/world.ts';
+import type { Effects, Time } from '../../../kernel/effects.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -36,8 +36,8 @@ export const isDelivered = (status: number | null): boolean =>
   status !== null && ((status >= 200 && status < 300) || status === 409);
 
 /** From -1 (inclusive) to 1. */
-function swing(world: World): number {
-  const [a = 0, b = 0, c = 0] = world.random(3);
+function swing(effects: Effects): number {
+  const [a = 0, b = 0, c = 0] = effects.random(3);
   return ((a * 256 + b) * 256 + c) / 2 ** 23 - 1;
 }
 
@@ -46,7 +46,7 @@ function swing(world: World): number {
  * last one.
  */
 export function nextAttemptAt(
-  world: World,
+  effects: Effects,
   event: { type: string; created_at: Time },
   attempt: number,
   at: Time,
@@ -54,6 +54,6 @@ export function nextAttemptAt(
   if (NEVER_RETRIED.has(event.type)) return null;
   const step = Math.min(attempt, RETRY_DELAYS_MS.length) - 1;
   const delayMs = RETRY_DELAYS_MS[step] as number;
-  const next = at + Math.round(delayMs * (1 + JITTER * swing(world)));
+  const next = at + Math.round(delayMs * (1 + JITTER * swing(effects)));
   return next > event.created_at + GIVE_UP_AFTER_MS ? null : next;
 }

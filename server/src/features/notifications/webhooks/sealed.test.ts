@@ -70,7 +70,7 @@ it('never sends an event whose key was forgotten, and goes on with the others', 
   const since = receiver.got.slice(before).map((each) => each.id);
   expect(since).toContain((await stored(there.id))[0]?.id);
   expect(since).not.toContain(event?.id);
-  expect(await resendEvent(app.runtime.db, event?.id ?? '', app.world.now())).toBe(false);
+  expect(await resendEvent(app.runtime.db, event?.id ?? '', app.effects.now())).toBe(false);
   await app.settle();
   expect(receiver.got.slice(before).map((each) => each.id)).not.toContain(event?.id);
 });

@@ -2,15 +2,15 @@
 // that tests its endpoint. A try never throws; what went wrong is its result.
 
 import type { Naming } from '../../../catalog/naming.ts';
+import type { Effects, Time } from '../../../kernel/effects.ts';
 import type { Mode } from '../../../kernel/mode.ts';
 import { endpointProblem, mustBePublic } from '../../../kernel/net/endpoint.ts';
-import type { Time, World } from '../../../kernel/world.ts';
 import type { SigningKeys } from '../../../runtime/security/keys.ts';
 import { bodyOf, headersOf, type StoredEvent } from './envelope.ts';
 import { ANSWER_TIMEOUT_MS } from './schedule.ts';
 
 export interface SendDeps {
-  world: World;
+  effects: Effects;
   keys: SigningKeys;
   naming: Naming;
   /** Whether sandbox platforms may use endpoints on this machine. */
@@ -60,16 +60,16 @@ export async function send(
   endpoint: string,
   environment: Mode,
 ): Promise<Sent> {
-  const { world, keys, naming } = deps;
-  const started = world.now();
+  const { effects, keys, naming } = deps;
+  const started = effects.now();
   const problem = endpointProblem(endpoint, { environment, loopback: deps.loopbackWebhooks });
   if (problem) {
-    const error = `EADDRREFUSED: the address ${problem}`;
+    const error = `EADDRREFUSED: the URL ${problem}`;
     return { at: started, status: null, error, ms: 0, answer: null };
   }
   try {
     const body = bodyOf(event, naming);
-    const reply = await world.http({
+    const reply = await effects.http({
       url: endpoint,
       method: 'POST',
       headers: headersOf(event.id, body, started, keys[environment], naming),
@@ -78,10 +78,10 @@ export async function send(
       maxBytes: MAX_ANSWER,
       publicOnly: mustBePublic(endpoint),
     });
-    const ms = world.now() - started;
+    const ms = effects.now() - started;
     return { at: started, status: reply.status, error: null, ms, answer: reply.body };
   } catch (error) {
-    const ms = world.now() - started;
+    const ms = effects.now() - started;
     return { at: started, status: null, error: wordsOf(error), ms, answer: null };
   }
 }

@@ -2,8 +2,9 @@
 // process takes a lease on a whole platform and then only reads its events: a lease on each event would
 // write every event twice, and two processes would mix up its order. Platforms are found by stepping from
 // one to the next in the index, so one with a million events due costs what one with a single event does.
+
+import type { Time } from '../../../kernel/effects.ts';
 import type { Mode } from '../../../kernel/mode.ts';
-import type { Time } from '../../../kernel/world.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { StoredEvent } from './envelope.ts';
 import type { AttemptResult } from './schedule.ts';

@@ -45,7 +45,7 @@ describe.each(DOORS)('%s', (_operation, path) => {
       test: true,
       id: got?.id,
       type: 'TEST',
-      timestamp: new Date(app.world.now()).toISOString(),
+      timestamp: new Date(app.effects.now()).toISOString(),
       data: {},
     });
     expect(got?.headers['x-service-signature']).toBeTruthy();

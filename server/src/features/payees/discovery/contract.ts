@@ -21,17 +21,23 @@ const ExchangeRateFees = named(
   'ExchangeRateFees',
   Type.Object(
     {
-      fixed: described(Amount, 'The part that does not depend on the amount.'),
-      total: described(Amount, 'All fees on `sendingAmount`.'),
+      fixed: described(
+        Amount,
+        'Fixed fees, including network fees, in minor units of the source currency.',
+      ),
+      total: described(
+        Amount,
+        'Total fees on `sendingAmount`, in minor units of the source currency.',
+      ),
     },
-    { description: 'Fees of the service and of the platform, in the source currency.' },
+    { description: 'Fees of the service and of the platform.' },
   ),
 );
 
 const ExchangeRateRail = named(
   'ExchangeRateRail',
   oneOf([...PAYMENT_RAILS, ...WITHDRAWAL_NETWORKS], {
-    description: 'What carries the payout: a payment rail, or the network of a digital asset.',
+    description: 'Payment rail of the payout, or network of a digital asset.',
   }),
 );
 
@@ -39,22 +45,35 @@ const ExchangeRate = named(
   'ExchangeRate',
   Type.Object(
     {
-      sourceCurrency: Currency,
-      sendingAmount: described(Amount, 'The amount that was asked about, fees included.'),
-      minSendingAmount: described(Amount, 'The least that can be sent at once.'),
-      maxSendingAmount: described(Amount, 'The most that can be sent at once.'),
-      destinationCurrency: Currency,
+      sourceCurrency: described(Currency, 'Sending currency.'),
+      sendingAmount: described(
+        Amount,
+        'Amount to send, including fees, in minor units of the source currency, as ' + 'requested.',
+      ),
+      minSendingAmount: described(
+        Amount,
+        'Minimum for one payment, in minor units of the source currency.',
+      ),
+      maxSendingAmount: described(
+        Amount,
+        'Maximum for one payment, in minor units of the source currency.',
+      ),
+      destinationCurrency: described(Currency, 'Receiving currency.'),
       destinationPaymentRail: ExchangeRateRail,
-      receivingAmount: described(Amount, 'What arrives, in the destination currency.'),
+      receivingAmount: described(
+        Amount,
+        'Amount credited after fees, in minor units of the destination currency.',
+      ),
       exchangeRate: Type.Number({
         exclusiveMinimum: 0,
         description:
-          'Whole units sent for one whole unit received, fees included: the price a payer sees.',
+          'Sending amount including fees divided by receiving amount, both in major ' +
+          'units. The `exchangeRate` of a quote does not include fees.',
       }),
       fees: ExchangeRateFees,
-      updatedAt: described(Timestamp, 'When the rate was last taken; at most 5 minutes ago.'),
+      updatedAt: described(Timestamp, 'Time of the rate, at most 5 minutes ago.'),
     },
-    { description: 'What sending an amount would deliver over one rail, were it sent now.' },
+    { description: 'Indicative rate and fees for one currency pair and rail.' },
   ),
 );
 
@@ -67,19 +86,20 @@ export const getExchangeRates = operation({
   tag: 'Exchange Rates',
   summary: 'List exchange rates',
   description:
-    'Indicative prices, one for each pair of currencies and rail, with the fees of the service and ' +
-    'of the platform. To a digital asset there is one price for each network that it is paid out ' +
-    'over, with the fee of that network. A quote holds a price; this does not.',
+    'Returns indicative rates with the fees of the service and the platform, one ' +
+    'for each currency pair and rail or network. The rates can be up to 5 minutes ' +
+    'old and are not guaranteed. Use `createQuote` for a guaranteed rate.',
   permission: 'VIEW',
   rateClass: 'quotes',
   query: Type.Object({
     sourceCurrency: Type.Optional(
-      currencyCode('Only from this currency; every currency of the platform unless named.'),
+      currencyCode('Filter by sending currency. Default: all currencies of the platform.'),
     ),
     destinationCurrency: Type.Optional(
-      Type.Array(currencyCode('Code of a currency.'), {
+      Type.Array(currencyCode('Currency code.'), {
         maxItems: 100,
-        description: 'Only to these currencies; repeat the parameter or separate with commas.',
+        description:
+          'Filter by receiving currency. Repeat the parameter or separate values with ' + 'commas.',
       }),
     ),
     sendingAmount: Type.Optional(
@@ -88,14 +108,18 @@ export const getExchangeRates = operation({
         minimum: 0,
         maximum: 9_000_000_000_000_000,
         default: DEFAULT_SENDING,
-        description: 'Amount to price, in the smallest unit of each source currency.',
+        description: 'Amount to price, in minor units of each source currency.',
       }),
     ),
   }),
   replies: {
     200: named(
       'ExchangeRateListResponse',
-      Type.Object({ data: Type.Array(ExchangeRate, { description: 'The prices.' }) }),
+      Type.Object({
+        data: Type.Array(ExchangeRate, {
+          description: 'Rates, one for each currency pair and rail.',
+        }),
+      }),
     ),
   },
   errors: ['INVALID_CURRENCY'],
@@ -105,12 +129,12 @@ const Discovery = named(
   'Discovery',
   Type.Object(
     {
-      bankName: Type.String({ description: 'What to send as `bankName`, letter for letter.' }),
-      displayName: Type.String({ description: 'What to show to people.' }),
+      bankName: Type.String({ description: 'Exact value for `bankName` of account details.' }),
+      displayName: Type.String({ description: 'Name for display.' }),
       country: CountryCode,
-      currency: Type.String({ description: 'Currency of the accounts it serves.' }),
+      currency: Type.String({ description: 'Currency code of the accounts at the institution.' }),
     },
-    { description: 'A bank or wallet operator that account details can name.' },
+    { description: 'A bank or mobile wallet operator.' },
   ),
 );
 
@@ -120,18 +144,23 @@ export const getDiscoveries = operation({
   path: '/discoveries',
   tag: 'Discoveries',
   summary: 'List institutions',
-  description: 'Banks and wallet operators by country and currency; all of them without a filter.',
+  description:
+    'Returns the banks and mobile wallet operators that account details can name, ' +
+    'filtered by country and currency. Use it before ' +
+    '`createCustomerExternalAccount`.',
   permission: 'VIEW',
   query: Type.Object({
-    country: Type.Optional(described(CountryCode, 'Only institutions in this country.')),
+    country: Type.Optional(described(CountryCode, 'Filter by country.')),
     currency: Type.Optional(
-      Type.String({ pattern: '^[A-Z]{3}$', description: 'Only accounts in this currency.' }),
+      Type.String({ pattern: '^[A-Z]{3}$', description: 'Filter by currency code.' }),
     ),
   }),
   replies: {
     200: named(
       'DiscoveryListResponse',
-      Type.Object({ data: Type.Array(Discovery, { description: 'The institutions.' }) }),
+      Type.Object({
+        data: Type.Array(Discovery, { description: 'Institutions that match the filters.' }),
+      }),
     ),
   },
   errors: [],

@@ -25,7 +25,7 @@ describe('getExchangeRates', () => {
       receivingAmount: 9_154,
       exchangeRate: 1.09241861,
       fees: { fixed: 0, total: 50 },
-      updatedAt: new Date(app.world.now()).toISOString(),
+      updatedAt: new Date(app.effects.now()).toISOString(),
     });
   });
 

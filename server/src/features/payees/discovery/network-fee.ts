@@ -21,7 +21,10 @@ async function converted(
   const from = price ? 'USD' : asset;
   const rate = await midRate(rates, from, currency);
   if (!rate) {
-    throw new Fault('QUOTE_RATE_UNAVAILABLE', `There is no rate from ${from} to ${currency}.`);
+    throw new Fault(
+      'QUOTE_RATE_UNAVAILABLE',
+      `No exchange rate from ${from} to ${currency} is available.`,
+    );
   }
   const whole = price ? { ...times(price, rate), from: asset, to: currency } : rate;
   return convert({ currency: asset, amount: fee }, whole, 'ceil');
@@ -33,7 +36,7 @@ interface FeeOverNetwork {
   /** That part alone. */
   cost: Money;
   /** What the network takes in its own terms; undefined where nobody knows, and it costs nothing. */
-  taken: NetworkFee | undefined;
+  networkFee: NetworkFee | undefined;
 }
 
 /** The fee on money that is sent as `from` and leaves as `to`; bank accounts have no network. */
@@ -45,5 +48,5 @@ export async function serviceFeeOver(
   const own = serviceFeeOf(from, to);
   const taken = network === undefined ? undefined : await ports.networkFees?.feeOf(network);
   const cost = taken ? await converted(ports, taken, from) : { currency: from, amount: 0n };
-  return { service: { ...own, fixed: own.fixed + cost.amount }, cost, taken };
+  return { service: { ...own, fixed: own.fixed + cost.amount }, cost, networkFee: taken };
 }

@@ -25,7 +25,7 @@ import { type PlatformRow, readPlatform } from '../../tenancy/platform/index.ts'
 import { DEFAULT_SENDING, getDiscoveries, getExchangeRates } from './contract.ts';
 import { serviceFeeOver } from './network-fee.ts';
 import { type PayoutRail, priceRow } from './price.ts';
-import { type RateMemory, rateMemory } from './rates.ts';
+import { type RateCache, rateCache } from './rates.ts';
 
 type RatesQuery = Static<(typeof getExchangeRates)['query']>;
 
@@ -61,18 +61,18 @@ function checkCodes({ sourceCurrency, destinationCurrency = [] }: RatesQuery): v
   const errors: FieldError[] = named.flatMap(([field, codes]) =>
     codes
       .filter((code) => !findCurrency(code))
-      .map((code) => ({ field, message: `${code} is not a currency here` })),
+      .map((code) => ({ field, message: `${code} is not a supported currency` })),
   );
   if (errors.length) throw invalid(errors, 'INVALID_CURRENCY');
 }
 
 /** Corridors that are priced before other requests have their turn. */
-const LANES_AT_ONCE = 16;
+const CORRIDORS_PER_BATCH = 16;
 
 async function pricesOf(
   ctx: Ctx,
   connectors: Connectors,
-  memory: RateMemory,
+  memory: RateCache,
   query: RatesQuery,
   lanes: readonly Corridor[],
 ) {
@@ -91,8 +91,8 @@ async function pricesOf(
     return service && priceRow({ corridor, rail, service, sending, mid, platform });
   };
   const rows: Awaited<ReturnType<typeof price>>[] = [];
-  for (let at = 0; at < lanes.length; at += LANES_AT_ONCE) {
-    const some = lanes.slice(at, at + LANES_AT_ONCE);
+  for (let at = 0; at < lanes.length; at += CORRIDORS_PER_BATCH) {
+    const some = lanes.slice(at, at + CORRIDORS_PER_BATCH);
     const all = some.flatMap((lane) => railsOf(port, lane).map((rail) => price(lane, rail)));
     rows.push(...(await Promise.all(all)));
     await pause();
@@ -125,7 +125,7 @@ async function sourcesOf(ctx: Ctx, named: string | undefined): Promise<string[]>
 }
 
 /** Runs the works of one key one after another, so that many lists of one platform cost as much as one. */
-function oneAtATime() {
+function serialByKey() {
   const last = new Map<string, Promise<unknown>>();
   return async <R>(key: string, work: () => Promise<R>): Promise<R> => {
     const mine = (last.get(key) ?? Promise.resolve()).then(work, work);
@@ -140,8 +140,8 @@ function oneAtATime() {
 
 /** The look-ups; `connectors` gives those of an environment. */
 export function discoveryOperations(options: { connectors: (environment: Mode) => Connectors }) {
-  const memory = rateMemory();
-  const inTurn = oneAtATime();
+  const memory = rateCache();
+  const inTurn = serialByKey();
   return [
     handle(getExchangeRates, async (ctx, { query }) => {
       checkCodes(query);

@@ -7,7 +7,7 @@ import type { RatePort } from '../../../connectors/ports/index.ts';
 import type { Rate } from '../../../kernel/money.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { priceRow, readableRate } from './price.ts';
-import { rateMemory } from './rates.ts';
+import { rateCache } from './rates.ts';
 
 const platform = (more: Partial<PlatformRow> = {}) =>
   ({ currencies: [], fees: [], ...more }) as unknown as PlatformRow;
@@ -84,7 +84,7 @@ describe('rateMemory', () => {
     const port: RatePort = {
       rate: async () => ({ rate: { num: BigInt(++asked), den: 1n }, at: now }),
     };
-    const memory = rateMemory();
+    const memory = rateCache();
     const ask = async () => (await memory(port, 'USD', 'EUR', now))?.rate.num;
     expect([await ask(), await ask()]).toEqual([1n, 1n]);
     now += 299_999;
@@ -95,7 +95,7 @@ describe('rateMemory', () => {
 
   it('needs no one for a currency against itself', async () => {
     const port: RatePort = { rate: async () => undefined };
-    const memory = rateMemory();
+    const memory = rateCache();
     expect((await memory(port, 'USD', 'USD', 5))?.rate).toEqual({ num: 1n, den: 1n });
     expect(await memory(port, 'USD', 'EUR', 5)).toBeUndefined();
   });

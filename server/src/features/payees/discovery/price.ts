@@ -7,6 +7,7 @@ import { currencyView } from '../../../catalog/currencies/currencies.ts';
 import { type FeeSchedule, feesOn } from '../../../catalog/currencies/fees.ts';
 import { wholeUnitRate } from '../../../catalog/currencies/money-format.ts';
 import type { PaymentRail } from '../../../catalog/rails/rails.ts';
+import { iso, type Time } from '../../../kernel/effects.ts';
 import {
   convert,
   MAX_AMOUNT,
@@ -15,7 +16,6 @@ import {
   subtract,
   toDecimal,
 } from '../../../kernel/money.ts';
-import { iso, type Time } from '../../../kernel/world.ts';
 import { platformFeeOf } from '../../tenancy/config/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
 
@@ -33,7 +33,7 @@ export function readableRate(rate: Rate): number {
 /** A payment rail, or the network that a digital asset is paid out over. */
 export type PayoutRail = PaymentRail | WithdrawalNetwork;
 
-interface Asked {
+interface PriceInput {
   corridor: Corridor;
   rail: PayoutRail;
   /** Fee of the service, with that of the network. */
@@ -43,7 +43,7 @@ interface Asked {
   platform: PlatformRow;
 }
 
-function limitsOf({ corridor, platform }: Asked) {
+function limitsOf({ corridor, platform }: PriceInput) {
   const own = platform.currencies.find((each) => each.currencyCode === corridor.sourceCurrency);
   const least = BigInt(own?.minAmount ?? 0);
   const most = BigInt(own?.maxAmount ?? MAX_AMOUNT);
@@ -58,7 +58,7 @@ function limitsOf({ corridor, platform }: Asked) {
  * The row of one corridor and rail. Fees that eat the whole amount leave nothing to receive; the rate is
  * then the mid rate. Undefined when more would arrive than an amount can say.
  */
-export function priceRow(asked: Asked) {
+export function priceRow(asked: PriceInput) {
   const { corridor, rail, service, sending, mid, platform } = asked;
   const { sourceCurrency: from, destinationCurrency: to } = corridor;
   const fees = feesOn(sending.amount, service, platformFeeOf(platform, from, to));

@@ -1,8 +1,8 @@
 // Mid rates as the price list sees them: taken from the rate port and kept for five minutes, so that a
 // list of a thousand prices does not become a thousand questions. Quotes ask the port themselves.
 import type { RatePort } from '../../../connectors/ports/index.ts';
+import type { Time } from '../../../kernel/effects.ts';
 import type { ConversionRate, Rate } from '../../../kernel/money.ts';
-import type { Time } from '../../../kernel/world.ts';
 
 interface Mid {
   rate: Rate;
@@ -21,10 +21,10 @@ export const midRate = async (
   return rate && { ...rate, from, to };
 };
 
-const KEEP_MS = 5 * 60_000;
+const CACHE_TTL_MS = 5 * 60_000;
 
 /** A memory over a rate port. `now` is the asker's clock. */
-export function rateMemory() {
+export function rateCache() {
   const known = new WeakMap<RatePort, Map<string, Mid>>();
 
   return async (port: RatePort, from: string, to: string, now: Time): Promise<Mid | undefined> => {
@@ -33,11 +33,11 @@ export function rateMemory() {
     known.set(port, rates);
     const pair = `${from} ${to}`;
     const kept = rates.get(pair);
-    if (kept && kept.at <= now && now - kept.at < KEEP_MS) return kept;
+    if (kept && kept.at <= now && now - kept.at < CACHE_TTL_MS) return kept;
     const fresh = await port.rate(from, to);
     if (fresh) rates.set(pair, fresh);
     return fresh;
   };
 }
 
-export type RateMemory = ReturnType<typeof rateMemory>;
+export type RateCache = ReturnType<typeof rateCache>;

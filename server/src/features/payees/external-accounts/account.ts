@@ -12,8 +12,8 @@ import {
 import type { AccountInfo } from '../../../catalog/accounts/account-schemas.ts';
 import { readBolt11 } from '../../../catalog/crypto/bolt11.ts';
 import { isVasp } from '../../../catalog/rails/vasps.ts';
+import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault, type FieldError, invalid } from '../../../kernel/fault.ts';
-import { iso, type Time } from '../../../kernel/world.ts';
 import type { ExternalAccountStatus } from './states.ts';
 import type { OwnershipType } from './store.ts';
 
@@ -33,16 +33,22 @@ function ownershipErrors({ info, ownershipType, counterpartyDuty }: Proposal): F
   if (counterpartyDuty && isSelfCustody(info) && ownershipType === undefined) {
     errors.push({
       field: 'ownershipType',
-      message: 'is required for a wallet without a custodian',
+      message: 'is required for a self-custody wallet',
     });
   }
-  const someoneElses = isWalletInfo(info) && ownershipType === 'THIRD_PARTY';
+  const isThirdParty = isWalletInfo(info) && ownershipType === 'THIRD_PARTY';
   const canName = Object.hasOwn(info, 'address');
-  if (counterpartyDuty && someoneElses && canName && info.beneficiary === undefined) {
-    errors.push({ field: 'accountInfo.beneficiary', message: "is required for another's wallet" });
+  if (counterpartyDuty && isThirdParty && canName && info.beneficiary === undefined) {
+    errors.push({
+      field: 'accountInfo.beneficiary',
+      message: 'is required for a THIRD_PARTY wallet',
+    });
   }
   if (info.vaspName !== undefined && !isVasp(info.vaspName)) {
-    errors.push({ field: 'accountInfo.vaspName', message: 'is not in the list of custodians' });
+    errors.push({
+      field: 'accountInfo.vaspName',
+      message: 'must be one of the names that listVasps returns',
+    });
   }
   return errors;
 }
@@ -51,7 +57,7 @@ function ownershipErrors({ info, ownershipType, counterpartyDuty }: Proposal): F
 function invoiceErrors({ info, now }: Proposal): FieldError[] {
   const invoice = 'invoice' in info ? readBolt11(String(info.invoice)) : undefined;
   if (!invoice || now < invoice.expiresAt) return [];
-  return [{ field: 'accountInfo.invoice', message: `ran out at ${iso(invoice.expiresAt)}` }];
+  return [{ field: 'accountInfo.invoice', message: `expired at ${iso(invoice.expiresAt)}` }];
 }
 
 /** Throws INVALID_CURRENCY, or INVALID_INPUT naming every bad field. */
@@ -59,7 +65,7 @@ export function checkProposal(proposal: Proposal): void {
   const { info, currency, production } = proposal;
   const verdict = validateAccountInfo(info, currency, { production });
   if (verdict.currencyMismatch) {
-    const message = `an account of type ${info.accountType} cannot hold ${currency}`;
+    const message = `must be a currency of ${info.accountType}, not ${currency}`;
     throw invalid([{ field: 'currency', message }, ...verdict.errors], 'INVALID_CURRENCY');
   }
   const errors = [...verdict.errors, ...ownershipErrors(proposal), ...invoiceErrors(proposal)];
@@ -90,5 +96,8 @@ export const hasInstitution = (info: AccountInfo): boolean => !isWalletInfo(info
 /** Refuses to delete an account that its owner trusts. */
 export function checkDeletable(row: { trusted_at: number | null }): void {
   if (row.trusted_at === null) return;
-  throw new Fault('BENEFICIARY_TRUSTED', 'Take back the trust in this account before deleting it.');
+  throw new Fault(
+    'BENEFICIARY_TRUSTED',
+    'The account is trusted. Remove the trust before deletion.',
+  );
 }

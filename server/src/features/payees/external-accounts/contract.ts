@@ -16,31 +16,47 @@ const maybe = Type.Optional;
 const OwnershipType = named(
   'OwnershipType',
   oneOf(OWNERSHIP_TYPES, {
-    description: "FIRST_PARTY is the owner's own account, THIRD_PARTY somebody else's.",
+    description:
+      'FIRST_PARTY: the account belongs to the customer, or to the platform for a ' +
+      'platform account. THIRD_PARTY: the account belongs to another party.',
   }),
 );
 
 const ExternalAccountStatus = named(
   'ExternalAccountStatus',
   oneOf(EXTERNAL_ACCOUNT_STATUSES, {
-    description: 'Whether the account can be paid; ACTIVE accounts can.',
+    description:
+      'PENDING: the bank account is being checked; it cannot be used. ACTIVE: the ' +
+      'account can be used. PENDING_OWNERSHIP_VERIFICATION: proof of wallet ' +
+      'ownership is required for larger payments. UNVERIFIED: the last proof of ' +
+      'ownership failed; larger payments are rejected. UNDER_REVIEW: a manual ' +
+      'review is in progress; the account cannot be used. INACTIVE: disabled.',
   }),
 );
 
 const BeneficiaryVerificationStatus = named(
   'BeneficiaryVerificationStatus',
   oneOf(BENEFICIARY_STATUSES, {
-    description: 'How the given name compares with the one the institution holds.',
+    description:
+      'Result of the comparison of the beneficiary name with the name at the ' +
+      'institution. It does not restrict payments. MATCHED, PARTIAL_MATCH, ' +
+      'NOT_MATCHED: result of the comparison. UNSUPPORTED: the institution does not ' +
+      'support it. CHECKED_BY_RECEIVING_FI: the receiving institution checks the ' +
+      'name at payment. PENDING: the result is not available yet.',
   }),
 );
 
 const platformAccountId = maybe(
-  Type.String({ minLength: 1, maxLength: 255, description: 'Your own id of the account.' }),
+  Type.String({
+    minLength: 1,
+    maxLength: 255,
+    description: 'Id of the account in the system of the platform.',
+  }),
 );
 const currency = Type.String({
   minLength: 1,
   maxLength: 10,
-  description: 'Currency the account takes; it has to fit the account type.',
+  description: 'Currency code of the account. It must be a currency of the account type.',
 });
 
 export const ExternalAccount = named(
@@ -49,45 +65,55 @@ export const ExternalAccount = named(
     {
       id: Type.String({ description: 'ExternalAccount:<uuid>' }),
       customerId: maybe(
-        Type.String({ description: 'Whose account it is; absent on accounts of the platform.' }),
+        Type.String({
+          description: 'Customer that registered the account. Absent for accounts of the platform.',
+        }),
       ),
       status: ExternalAccountStatus,
       platformAccountId,
       ownershipType: maybe(OwnershipType),
       currency,
       defaultUmaDepositAccount: maybe(
-        Type.Boolean({ description: 'Whether incoming UMA payments of the customer go here.' }),
+        Type.Boolean({
+          description:
+            'Whether incoming UMA payments of the customer are paid out to this account.',
+        }),
       ),
       beneficiaryVerificationStatus: maybe(BeneficiaryVerificationStatus),
       beneficiaryVerifiedData: maybe(
         named(
           'BeneficiaryVerifiedData',
           Type.Object(
-            { fullName: maybe(Type.String({ description: 'The name the institution holds.' })) },
-            { description: 'What the institution knows of the beneficiary.' },
+            {
+              fullName: maybe(
+                Type.String({ description: 'Name of the account holder at the institution.' }),
+              ),
+            },
+            { description: 'Beneficiary data from the institution. Absent if there is none.' },
           ),
         ),
       ),
       accountInfo: accountInfoSchema,
-      createdAt: Timestamp,
-      updatedAt: Timestamp,
+      createdAt: described(Timestamp, 'Time of creation.'),
+      updatedAt: described(Timestamp, 'Time of the last change.'),
     },
     {
       description:
-        'An account outside that money can be sent to. A token with VIEW alone sees account ' +
-        'numbers with all but the last four characters hidden.',
+        'A bank account, mobile wallet or crypto wallet outside the service. For a ' +
+        'token with only the VIEW permission, account numbers are masked except for ' +
+        'the last four characters.',
     },
   ),
 );
 
-const asked = {
+const accountFields = {
   currency,
   platformAccountId,
   ownershipType: maybe(
     described(
       OwnershipType,
-      'Whose account it is. Needed for wallets without a custodian where the platform has to know ' +
-        'its counterparties.',
+      'Owner of the account. Required for self-custody wallets if the platform has ' +
+        'mandatory counterparty fields for the currency.',
     ),
   ),
   accountInfo: accountInfoCreateSchema,
@@ -98,25 +124,28 @@ const ExternalAccountCreateRequest = named(
   Type.Object(
     {
       customerId: maybe(
-        Type.String({ description: 'Whose account it is; leave out for one of the platform.' }),
+        Type.String({
+          description: 'Customer for whom the account is registered. Default: the platform.',
+        }),
       ),
-      ...asked,
+      ...accountFields,
       defaultUmaDepositAccount: maybe(
         Type.Boolean({
           default: false,
           description:
-            'Send incoming UMA payments of the customer here. Takes the place of the account that ' +
-            'was the default before.',
+            'Pays out incoming UMA payments of the customer to this account. Replaces the ' +
+            'previous default account of the customer. Not allowed for accounts of the ' +
+            'platform.',
         }),
       ),
     },
-    { description: 'An account to be registered.' },
+    { description: 'External account to register.' },
   ),
 );
 
 const PlatformExternalAccountCreateRequest = named(
   'PlatformExternalAccountCreateRequest',
-  Type.Object(asked, { description: 'An account of the platform to be registered.' }),
+  Type.Object(accountFields, { description: 'External account of the platform to register.' }),
 );
 
 const TAG = 'External Accounts';
@@ -124,22 +153,35 @@ const List = named('ExternalAccountListResponse', page(ExternalAccount));
 const params = Type.Object({
   externalAccountId: Type.String({ description: 'Id of the external account.' }),
 });
-const ofCurrency = maybe(Type.String({ description: 'Only accounts in this currency.' }));
+const ofCurrency = maybe(Type.String({ description: 'Filter by currency code.' }));
 const CREATED =
-  "The beneficiary's name is compared with the one the institution holds, where it can be; the " +
-  'outcome is told, and does not stop payments.';
+  'Registers an account outside the service, so that payments can be sent to ' +
+  'it. Where the institution supports it, the beneficiary name is compared with ' +
+  'its records; the result is in `beneficiaryVerificationStatus` and does not ' +
+  'restrict payments. A self-custody wallet of the owner starts as ' +
+  'PENDING_OWNERSHIP_VERIFICATION if the platform has counterparty ' +
+  'requirements.';
+
+const NEXT_CUSTOMER =
+  'Prove the ownership with `createExternalAccountOwnershipChallenge`. Pay to ' +
+  'the account with `createQuote`.';
+const NEXT_PLATFORM =
+  'Prove the ownership with `createPlatformExternalAccountOwnershipChallenge`. ' +
+  'Pay to the account with `createQuote`.';
 
 export const listCustomerExternalAccounts = operation({
   operationId: 'listCustomerExternalAccounts',
   method: 'GET',
   path: '/customers/external-accounts',
   tag: TAG,
-  summary: 'List external accounts of customers',
-  description: 'Accounts of every customer of the platform, or of one, oldest first.',
+  summary: 'List customer external accounts',
+  description:
+    'Returns a page of the external accounts of all customers or of one customer, ' +
+    'oldest first. Deleted accounts are not included.',
   permission: 'VIEW',
   query: Type.Object({
     currency: ofCurrency,
-    customerId: maybe(Type.String({ description: 'Only accounts of this customer.' })),
+    customerId: maybe(Type.String({ description: 'Filter by customer.' })),
     ...PageQuery,
   }),
   replies: { 200: List },
@@ -151,8 +193,8 @@ export const createCustomerExternalAccount = operation({
   method: 'POST',
   path: '/customers/external-accounts',
   tag: TAG,
-  summary: 'Add an external account',
-  description: CREATED,
+  summary: 'Create an external account',
+  description: `${CREATED} ${NEXT_CUSTOMER}`,
   permission: 'MANAGE',
   body: ExternalAccountCreateRequest,
   replies: { 201: ExternalAccount },
@@ -172,7 +214,8 @@ export const getCustomerExternalAccountById = operation({
   method: 'GET',
   path: '/customers/external-accounts/{externalAccountId}',
   tag: TAG,
-  summary: 'Get an external account of a customer',
+  summary: 'Get a customer external account',
+  description: 'Returns an external account of a customer with its current status.',
   permission: 'VIEW',
   params,
   replies: { 200: ExternalAccount },
@@ -185,8 +228,11 @@ export const deleteCustomerExternalAccountById = operation({
   method: 'DELETE',
   path: '/customers/external-accounts/{externalAccountId}',
   tag: TAG,
-  summary: 'Delete an external account of a customer',
-  description: 'Payments under way go on; quotes that were not executed no longer can be.',
+  summary: 'Delete a customer external account',
+  description:
+    'Deletes an external account of a customer. Payments in progress continue; ' +
+    'quotes to the account can no longer be executed. A trusted account cannot be ' +
+    'deleted; remove the trust with `startBeneficiaryUntrust` first.',
   permission: 'MANAGE',
   params,
   replies: { 204: null },
@@ -199,8 +245,10 @@ export const listPlatformExternalAccounts = operation({
   method: 'GET',
   path: '/platform/external-accounts',
   tag: TAG,
-  summary: 'List external accounts of the platform',
-  description: 'Accounts of the platform itself, oldest first.',
+  summary: 'List platform external accounts',
+  description:
+    'Returns a page of the external accounts of the platform, oldest first. ' +
+    'Deleted accounts are not included.',
   permission: 'VIEW',
   query: Type.Object({ currency: ofCurrency, ...PageQuery }),
   replies: { 200: List },
@@ -212,8 +260,8 @@ export const createPlatformExternalAccount = operation({
   method: 'POST',
   path: '/platform/external-accounts',
   tag: TAG,
-  summary: 'Add an external account of the platform',
-  description: CREATED,
+  summary: 'Create a platform external account',
+  description: `${CREATED} ${NEXT_PLATFORM}`,
   permission: 'MANAGE',
   body: PlatformExternalAccountCreateRequest,
   replies: { 201: ExternalAccount },
@@ -227,7 +275,8 @@ export const getPlatformExternalAccountById = operation({
   method: 'GET',
   path: '/platform/external-accounts/{externalAccountId}',
   tag: TAG,
-  summary: 'Get an external account of the platform',
+  summary: 'Get a platform external account',
+  description: 'Returns an external account of the platform with its current status.',
   permission: 'VIEW',
   params,
   replies: { 200: ExternalAccount },
@@ -240,8 +289,10 @@ export const deletePlatformExternalAccountById = operation({
   method: 'DELETE',
   path: '/platform/external-accounts/{externalAccountId}',
   tag: TAG,
-  summary: 'Delete an external account of the platform',
-  description: 'Payments under way go on; quotes that were not executed no longer can be.',
+  summary: 'Delete a platform external account',
+  description:
+    'Deletes an external account of the platform. Payments in progress continue; ' +
+    'quotes to the account can no longer be executed.',
   permission: 'MANAGE',
   params,
   replies: { 204: null },
@@ -254,8 +305,8 @@ export const statusUpdated = defineEvent('EXTERNAL_ACCOUNT.STATUS_UPDATED', Exte
 export const externalAccountWebhooks: readonly WebhookContract[] = [
   {
     name: 'external-account-status',
-    summary: 'An external account changed its status',
-    description: 'Sent for every change of the status after the account was added.',
+    summary: 'External account status changed',
+    description: 'Sent for each change of the status after the creation of the account.',
     events: [statusUpdated],
   },
 ];

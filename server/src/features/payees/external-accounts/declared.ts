@@ -4,7 +4,7 @@
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { moveExternalAccount } from './present.ts';
+import { transitionExternalAccount } from './present.ts';
 import { type ExternalAccountRow, externalAccounts } from './store.ts';
 
 /** The job that a declared wallet leaves behind. */
@@ -25,14 +25,14 @@ export const isDeclared = ({ info, status, proven_at, deleted_at }: ExternalAcco
   deleted_at === null;
 
 /** To be called with the row as it is after it was created or moved. */
-export function noteDeclared(ctx: Ctx, row: ExternalAccountRow): void {
+export function stageWalletDeclared(ctx: Ctx, row: ExternalAccountRow): void {
   if (isDeclared(row)) ctx.later(WALLET_DECLARED, { externalAccountId: row.id });
 }
 
 /** The owner has shown that the wallet is theirs. */
 export function proveOwnership(ctx: Ctx, row: ExternalAccountRow): ExternalAccountRow {
   const proven = ctx.update(externalAccounts, row, { proven_at: ctx.now, updated_at: ctx.now });
-  const done = row.status === 'ACTIVE' ? proven : moveExternalAccount(ctx, proven, 'prove');
-  noteDeclared(ctx, done);
+  const done = row.status === 'ACTIVE' ? proven : transitionExternalAccount(ctx, proven, 'prove');
+  stageWalletDeclared(ctx, done);
   return done;
 }

@@ -7,11 +7,6 @@ import { externalAccountPersonalData } from './personal-data.ts';
 import { externalAccountStates } from './states.ts';
 
 export {
-  externalAccountHistory,
-  listExternalAccounts,
-  moveExternalAccountByHand,
-} from './by-hand.ts';
-export {
   createCustomerExternalAccount,
   deleteCustomerExternalAccountById,
   ExternalAccount,
@@ -20,9 +15,14 @@ export {
 } from './contract.ts';
 export { isDeclared, proveOwnership, WALLET_DECLARED } from './declared.ts';
 export {
+  externalAccountHistory,
+  listExternalAccounts,
+  transitionExternalAccountByOperator as moveExternalAccountByHand,
+} from './operator-actions.ts';
+export {
   externalAccountOf,
-  moveExternalAccount,
   presentTo as presentExternalAccountTo,
+  transitionExternalAccount as moveExternalAccount,
 } from './present.ts';
 export {
   type ExternalAccountRow,

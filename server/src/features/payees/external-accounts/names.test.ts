@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { customer, eventTypes, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import type { NameCheck } from '../../../connectors/ports/index.ts';
-import { heedName } from './names.ts';
+import { applyNameCheck } from './names.ts';
 import { type ExternalAccountRow, externalAccounts } from './store.ts';
 
 const app = testApp();
@@ -21,7 +21,7 @@ const rowOf = async (id: string) =>
 
 const heed = (id: string, check: NameCheck) =>
   app.operate(async (ctx) => {
-    heedName(ctx, (await ctx.read(externalAccounts, id)) as ExternalAccountRow, check);
+    applyNameCheck(ctx, (await ctx.read(externalAccounts, id)) as ExternalAccountRow, check);
   });
 
 it('keeps what it hears later, tells nobody, and hears nothing more', async () => {

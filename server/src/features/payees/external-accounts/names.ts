@@ -18,7 +18,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { hasInstitution } from './account.ts';
-import { moveExternalAccount } from './present.ts';
+import { transitionExternalAccount } from './present.ts';
 import { externalAccountStates } from './states.ts';
 import { type BeneficiaryStatus, type ExternalAccountRow, externalAccounts } from './store.ts';
 
@@ -26,10 +26,10 @@ const CHECK_NAME = defineJob('external-account.name', Type.Object({ accountId: T
 
 const UNSUPPORTED = { status: 'UNSUPPORTED' } as const;
 
-type Named = Exclude<NameCheck, { status: 'INVALID_ACCOUNT' }>;
+type NameCheckResult = Exclude<NameCheck, { status: 'INVALID_ACCOUNT' }>;
 
 /** How an answer is kept. */
-export const verdictOf = (check: Named) => ({
+export const nameCheckColumns = (check: NameCheckResult) => ({
   beneficiary_status: check.status satisfies BeneficiaryStatus,
   verified_name: 'fullName' in check ? check.fullName : null,
 });
@@ -38,31 +38,35 @@ export const verdictOf = (check: Named) => ({
 export async function firstNameCheck(
   port: NamePort | undefined,
   info: AccountInfo,
-): Promise<Named | undefined> {
+): Promise<NameCheckResult | undefined> {
   if (!hasInstitution(info)) return undefined;
   const check = (await port?.verify(info, 0)) ?? UNSUPPORTED;
   if (check.status !== 'INVALID_ACCOUNT') return check;
-  throw new Fault('INVALID_BANK_ACCOUNT', 'The institution says that there is no such account.');
+  throw new Fault('INVALID_BANK_ACCOUNT', 'The account does not exist at the institution.');
 }
 
 /** Has the institution asked again, if it said to. */
-export function askNameLater(ctx: Ctx, row: ExternalAccountRow, check: Named | undefined): void {
+export function scheduleNameCheck(
+  ctx: Ctx,
+  row: ExternalAccountRow,
+  check: NameCheckResult | undefined,
+): void {
   if (check?.status !== 'PENDING') return;
   ctx.later(CHECK_NAME, { accountId: row.id }, ctx.now + check.checkAfterMs);
 }
 
 /** What a later answer means for the account. */
-export function heedName(ctx: Ctx, row: ExternalAccountRow, check: NameCheck): void {
+export function applyNameCheck(ctx: Ctx, row: ExternalAccountRow, check: NameCheck): void {
   if (row.deleted_at !== null || row.beneficiary_status !== 'PENDING') return;
   if (check.status === 'PENDING') {
-    askNameLater(ctx, row, check);
+    scheduleNameCheck(ctx, row, check);
     return;
   }
   const missing = check.status === 'INVALID_ACCOUNT';
-  const verdict = verdictOf(missing ? { status: 'NOT_MATCHED' } : check);
+  const verdict = nameCheckColumns(missing ? { status: 'NOT_MATCHED' } : check);
   const known = ctx.update(externalAccounts, row, { ...verdict, updated_at: ctx.now });
   const closed = externalAccountStates.peek(known.status, 'disable');
-  if (missing && closed) moveExternalAccount(ctx, known, 'disable');
+  if (missing && closed) transitionExternalAccount(ctx, known, 'disable');
 }
 
 /** Handlers of the jobs that ask again; list them where the worker is built. */
@@ -70,16 +74,16 @@ export function nameJobs(options: { connectors: (environment: Mode) => Connector
   const run = async (runtime: Runtime, job: JobOf<typeof CHECK_NAME>): Promise<Result> => {
     const row = await runtime.db.read(externalAccounts, job.input.accountId);
     const platform = row && (await readPlatform(runtime.db, row.platform_id));
-    if (!platform) throw new Error(`job ${job.id} names no account`);
+    if (!platform) throw new Error(`job ${job.id} refers to no account`);
     const caller = systemCaller(platform.id, platform.environment);
     const { names } = options.connectors(platform.environment);
-    const elapsedMs = runtime.world.now() - row.created_at;
+    const elapsedMs = runtime.effects.now() - row.created_at;
     const check = (await names?.verify(row.info, elapsedMs)) ?? UNSUPPORTED;
     return {
       caller,
       async stage(ctx) {
         const current = await ctx.read(externalAccounts, row.id);
-        if (current) heedName(ctx, current, check);
+        if (current) applyNameCheck(ctx, current, check);
       },
     };
   };

@@ -22,8 +22,8 @@ import {
   listCustomerExternalAccounts,
   listPlatformExternalAccounts,
 } from './contract.ts';
-import { noteDeclared } from './declared.ts';
-import { askNameLater, firstNameCheck, verdictOf } from './names.ts';
+import { stageWalletDeclared } from './declared.ts';
+import { firstNameCheck, nameCheckColumns, scheduleNameCheck } from './names.ts';
 import { externalAccountOf, type Owner, presentTo } from './present.ts';
 import { type ExternalAccountRow, externalAccounts } from './store.ts';
 
@@ -37,7 +37,7 @@ async function hasCounterpartyDuty(ctx: Ctx, currency: string): Promise<boolean>
   return setting?.requiredCounterpartyFields.some((field) => field.mandatory) ?? false;
 }
 
-async function dropDefault(ctx: Ctx, customerId: string): Promise<void> {
+async function clearDefault(ctx: Ctx, customerId: string): Promise<void> {
   const formers = await ctx.db.find(externalAccounts, {
     customer_id: customerId,
     default_uma: true,
@@ -63,11 +63,11 @@ async function create(
   };
   checkProposal(proposal);
   if (defaultUmaDepositAccount && customerId === undefined) {
-    throw invalidField('defaultUmaDepositAccount', 'applies to accounts of customers only');
+    throw invalidField('defaultUmaDepositAccount', 'is allowed only for accounts of customers');
   }
   if (customerId !== undefined) await customerOf(ctx, customerId, { alive: true });
   const check = await firstNameCheck(connectors.names, proposal.info);
-  if (defaultUmaDepositAccount && customerId !== undefined) await dropDefault(ctx, customerId);
+  if (defaultUmaDepositAccount && customerId !== undefined) await clearDefault(ctx, customerId);
   const row = ctx.insert(externalAccounts, {
     id: ctx.id('ExternalAccount'),
     platform_id: ctx.caller.platformId,
@@ -78,14 +78,14 @@ async function create(
     platform_account_id: request.platformAccountId ?? null,
     ownership_type: ownershipType ?? null,
     default_uma: defaultUmaDepositAccount,
-    ...(check ? verdictOf(check) : {}),
+    ...(check ? nameCheckColumns(check) : {}),
     info: proposal.info,
     duplicate_key: duplicateHash(proposal.info, currency),
     created_at: ctx.now,
     updated_at: ctx.now,
   });
-  askNameLater(ctx, row, check);
-  noteDeclared(ctx, row);
+  scheduleNameCheck(ctx, row, check);
+  stageWalletDeclared(ctx, row);
   return row;
 }
 

@@ -17,7 +17,7 @@ export const externalAccountPersonalData: PersonalData = {
     external_accounts: { rows: OF_CUSTOMER, without: ['duplicate_key'], erasure: 'emptied' },
   },
   subjects: { external_accounts: 'customer_id = $1' },
-  async empty({ db, world }, { id }) {
-    return { external_accounts: await changedRows(db, ACCOUNTS, [id, new Date(world.now())]) };
+  async empty({ db, effects }, { id }) {
+    return { external_accounts: await changedRows(db, ACCOUNTS, [id, new Date(effects.now())]) };
   },
 };

@@ -52,11 +52,11 @@ export async function externalAccountOf(
   const row = isId(id, 'ExternalAccount') ? await ctx.read(externalAccounts, id) : undefined;
   const isTheirs = row?.platform_id === ctx.caller.platformId && row.deleted_at === null;
   if (isTheirs && (!owner || (row.customer_id === null) === (owner === 'platform'))) return row;
-  throw new Fault('ACCOUNT_NOT_FOUND', 'No such account.');
+  throw new Fault('ACCOUNT_NOT_FOUND', 'Account not found.');
 }
 
 /** Stages a change of status and the event about it. */
-export function moveExternalAccount(
+export function transitionExternalAccount(
   ctx: Ctx,
   row: ExternalAccountRow,
   event: ExternalAccountEvent,

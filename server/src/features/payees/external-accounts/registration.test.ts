@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { exampleOf } from '../../../catalog/accounts/account-examples.ts';
 import { ACCOUNT_TYPE_ROWS, ACCOUNT_TYPES } from '../../../catalog/accounts/account-types.ts';
-import { moveExternalAccount } from './present.ts';
+import { transitionExternalAccount } from './present.ts';
 import { externalAccounts } from './store.ts';
 
 const app = testApp();
@@ -366,7 +366,7 @@ describe('a change of status', () => {
     const { body } = await add(usd('000', { customerId: ada }));
     await app.operate(async (ctx) => {
       const row = await ctx.read(externalAccounts, body.id);
-      if (row) moveExternalAccount(ctx, row, 'review');
+      if (row) transitionExternalAccount(ctx, row, 'review');
     });
     const told = (await app.events()).filter((each) => each.subject === body.id);
     expect(told).toHaveLength(1);

@@ -51,12 +51,13 @@ export const externalAccounts = table(
   {
     unique: {
       external_accounts_same: () =>
-        new Fault('DUPLICATE_EXTERNAL_ACCOUNT', 'This account is registered already.'),
-      external_accounts_default: () => contended('Another default was set at the same moment.'),
+        new Fault('DUPLICATE_EXTERNAL_ACCOUNT', 'This account is already registered.'),
+      external_accounts_default: () =>
+        contended('Another default account was set at the same time. Retry.'),
     },
     // Decided again with the other one as the former default, so that the last request wins.
-    races: ['external_accounts_default'],
-    lives: [{ state: (row) => row.status, states: externalAccountStates }],
+    contendedKeys: ['external_accounts_default'],
+    lifecycles: [{ state: (row) => row.status, states: externalAccountStates }],
   },
 );
 

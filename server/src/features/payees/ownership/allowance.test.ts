@@ -4,8 +4,8 @@ import { opened } from '../../../../test/kit/app/test-app.ts';
 import {
   nextSecret,
   OF,
-  refusalOf,
   startOwnership,
+  statusAndCode,
 } from '../../../../test/kit/customers/ownership.ts';
 import { evmWallet } from '../../../../test/kit/wallets/chain-wallets.ts';
 
@@ -19,11 +19,11 @@ describe('payments to a wallet that is not proven', () => {
     const pay = (cents: number) => own.call('POST', '/quotes', quoteBody(source.id, id, cents));
     const TOO_MUCH = [400, 'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED'];
     ok(await pay(500_00), 201);
-    expect(refusalOf(await pay(5_000_00))).toEqual(TOO_MUCH);
+    expect(statusAndCode(await pay(5_000_00))).toEqual(TOO_MUCH);
     await own.verify(id, '0x00');
     expect(await own.statusOf(id)).toBe('UNVERIFIED');
     ok(await pay(500_00), 201);
-    expect(refusalOf(await pay(5_000_00))).toEqual(TOO_MUCH);
+    expect(statusAndCode(await pay(5_000_00))).toEqual(TOO_MUCH);
     const { messageToSign } = ok(await own.challenge(id), 201);
     ok(await own.verify(id, wallet.sign(messageToSign)), 200);
     ok(await pay(5_000_00), 201);
@@ -42,6 +42,6 @@ describe('payments to a wallet that is not proven', () => {
       currency: 'USDC',
       accountInfo: { ...held, vaspName: 'Nobody & Sons' },
     });
-    expect(refusalOf(unknown)).toEqual([400, 'INVALID_INPUT']);
+    expect(statusAndCode(unknown)).toEqual([400, 'INVALID_INPUT']);
   });
 });

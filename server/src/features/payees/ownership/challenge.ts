@@ -7,8 +7,8 @@ import {
 } from '../../../catalog/accounts/account-info.ts';
 import type { AccountInfo } from '../../../catalog/accounts/account-schemas.ts';
 import type { AddressKind } from '../../../catalog/crypto/addresses.ts';
+import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import { iso, type Time } from '../../../kernel/world.ts';
 import type { ExternalAccountRow } from '../external-accounts/index.ts';
 import { isBitcoinProvable, provesBitcoin, type SignatureScheme } from './signatures/bitcoin.ts';
 import { provesEvm, provesTron } from './signatures/personal.ts';
@@ -25,17 +25,21 @@ const PROVABLE: readonly string[] = ['ACTIVE', 'PENDING_OWNERSHIP_VERIFICATION',
 export const isProvable = ({ status }: Pick<Wallet, 'status'>): boolean =>
   PROVABLE.includes(status);
 
-function obstacle(account: Wallet): string | undefined {
-  if (!isSelfCustody(account.info)) return 'Only wallets without a custodian are proven.';
-  if (account.ownership_type !== 'FIRST_PARTY') return 'Only FIRST_PARTY wallets are proven.';
-  if (account.status === 'ACTIVE' && account.proven_at !== null) return 'It is proven already.';
-  if (!isProvable(account)) return `The account is ${account.status}.`;
+function rejectionReason(account: Wallet): string | undefined {
+  if (!isSelfCustody(account.info))
+    return 'Only self-custody wallets require a proof of ownership.';
+  if (account.ownership_type !== 'FIRST_PARTY')
+    return 'Only FIRST_PARTY wallets require a proof of ownership.';
+  if (account.status === 'ACTIVE' && account.proven_at !== null)
+    return 'The ownership is already verified.';
+  if (!isProvable(account))
+    return `The ownership cannot be verified: the account is ${account.status}.`;
   return undefined;
 }
 
 /** Throws CONFLICT for an account of which no proof can be asked. */
 export function checkApplicable(account: Wallet): void {
-  const reason = obstacle(account);
+  const reason = rejectionReason(account);
   if (reason) throw new Fault('CONFLICT', reason);
 }
 
@@ -60,7 +64,7 @@ const PROVERS: Record<AddressKind, Prover> = {
 export function checkSignable(info: AccountInfo): void {
   const signs = rowOf(info).addressKind !== undefined;
   if (signs && isBitcoinProvable(primaryIdentifierOf(info))) return;
-  throw new Fault('CONFLICT', 'A wallet held by a script cannot sign; use LIVENESS.');
+  throw new Fault('CONFLICT', 'This wallet address cannot sign messages. Use LIVENESS.');
 }
 
 /** Whether the key of the wallet made this signature. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { opened } from '../../../../test/kit/app/test-app.ts';
-import { refusalOf, startOwnership } from '../../../../test/kit/customers/ownership.ts';
+import { startOwnership, statusAndCode } from '../../../../test/kit/customers/ownership.ts';
 
 const own = opened(startOwnership);
 
@@ -12,7 +12,7 @@ describe('a contract wallet', () => {
   it('is asked on its chain, with EIP-191 of the text and the signature as it is', async () => {
     const { id, wallet, messageToSign } = await own.waiting('customer', 'BASE_WALLET');
     own.node.asked.length = 0;
-    own.node.says(says(YES));
+    own.node.respondWith(says(YES));
     const proof = 'ab'.repeat(130);
     expect((await own.verify(id, `0x${proof}`)).body.status).toBe('ACTIVE');
     expect(own.node.asked).toHaveLength(1);
@@ -39,7 +39,7 @@ describe('a contract wallet', () => {
     ['that it reverted', { status: 200, body: '{"error":{"code":3,"message":"reverted"}}' }],
   ])('that says %s is a bad signature', async (_, answer) => {
     const { id } = await own.waiting('customer', 'BASE_WALLET');
-    own.node.says(answer);
+    own.node.respondWith(answer);
     expect((await own.verify(id, '0xabcd')).status).toBe(400);
     expect(await own.statusOf(id)).toBe('UNVERIFIED');
   });
@@ -50,19 +50,19 @@ describe('a contract wallet', () => {
     ['that it is busy', { status: 200, body: '{"error":{"code":-32005,"message":"limit"}}' }],
   ])('whose node says %s is asked again', async (_, answer) => {
     const { id } = await own.waiting('customer', 'BASE_WALLET');
-    own.node.says(answer);
+    own.node.respondWith(answer);
     const headers = { 'idempotency-key': `node ${id}` };
     const silent = await own.verify(id, '0xabcd', {}, 'customer', headers);
-    expect(refusalOf(silent)).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect(statusAndCode(silent)).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect(silent.headers['retry-after']).toBe('5');
     expect(await own.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
-    own.node.says(says(YES));
+    own.node.respondWith(says(YES));
     ok(await own.verify(id, '0xabcd', {}, 'customer', headers), 200);
   });
 
   it('on a chain without a node is judged by its key alone', async () => {
     const { id } = await own.waiting('customer', 'POLYGON_WALLET');
-    own.node.says(says(YES));
+    own.node.respondWith(says(YES));
     expect((await own.verify(id, '0xabcd')).status).toBe(400);
   });
 });

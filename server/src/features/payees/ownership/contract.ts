@@ -10,7 +10,8 @@ const OwnershipVerificationMethod = named(
   'OwnershipVerificationMethod',
   oneOf(OWNERSHIP_METHODS, {
     description:
-      'WALLET_SIGNATURE: the wallet signs a text. LIVENESS: the owner is checked on a page.',
+      'WALLET_SIGNATURE: the wallet signs a message. LIVENESS: the owner completes ' +
+      'a liveness check on a hosted page.',
   }),
 );
 
@@ -18,22 +19,30 @@ const OwnershipChallengeRequest = named(
   'OwnershipChallengeRequest',
   Type.Object(
     { method: OwnershipVerificationMethod },
-    { description: 'How the owner will show that the wallet is theirs.' },
+    { description: 'Method of the ownership proof.' },
   ),
 );
 
-const expiresAt = { ...Timestamp, description: 'When the challenge ends.' };
+const expiresAt = {
+  ...Timestamp,
+  description: 'Time at which the challenge expires, 60 minutes after its creation.',
+};
 
 const WalletSignatureChallenge = named(
   'WalletSignatureChallenge',
   Type.Object(
     {
       messageToSign: Type.String({
-        description: 'The text for the wallet to sign, exactly as it is, line breaks included.',
+        description: 'Message to sign with the wallet, unchanged and with its line breaks.',
       }),
       expiresAt,
     },
-    { title: 'Text to sign', description: 'Answered by the verify operation.' },
+    {
+      title: 'Text to sign',
+      description:
+        'Submit the signature through `verifyExternalAccountOwnership` or ' +
+        '`verifyPlatformExternalAccountOwnership`.',
+    },
   ),
 );
 
@@ -43,14 +52,16 @@ const LivenessChallenge = named(
     {
       verificationLink: Type.String({
         format: 'uri',
-        description: 'Page to send the owner to. It works once.',
+        description: 'Hosted page for the owner of the wallet. The link can be used once.',
       }),
-      token: Type.Optional(Type.String({ description: 'The secret part of the link.' })),
+      token: Type.Optional(Type.String({ description: 'Secret part of the link.' })),
       expiresAt,
     },
     {
       title: 'Liveness check',
-      description: 'Ends by itself: the outcome is the new status of the account, which is told.',
+      description:
+        'The result is the new status of the account and is sent by webhook. No ' +
+        'verify request is needed.',
     },
   ),
 );
@@ -60,7 +71,10 @@ const OwnershipChallenge = named(
   variant(
     'method',
     { WALLET_SIGNATURE: WalletSignatureChallenge, LIVENESS: LivenessChallenge },
-    { tagType: OwnershipVerificationMethod, description: 'What the owner has to do now.' },
+    {
+      tagType: OwnershipVerificationMethod,
+      description: 'Challenge that the owner of the wallet completes.',
+    },
   ),
 );
 
@@ -75,17 +89,17 @@ const OwnershipVerifyRequest = named(
         minLength: 1,
         maxLength: MAX_SIGNATURE,
         description:
-          'What the wallet made of the text. EVM chains and Tron: hexadecimal. Bitcoin: base64. ' +
-          'Solana: base58. Spark: hexadecimal, DER or 64 bytes.',
+          'Signature over `messageToSign`. EVM chains and Tron: hexadecimal. Bitcoin: ' +
+          'base64. Solana: base58. Spark: hexadecimal, DER or 64 bytes.',
       }),
       signatureScheme: Type.Optional(
         oneOf(['bip137', 'electrum'], {
           default: 'bip137',
-          description: 'How a Bitcoin wallet signs messages; means nothing on other chains.',
+          description: 'Signature format of Bitcoin wallets. Ignored for other networks.',
         }),
       ),
     },
-    { description: 'The proof.' },
+    { description: 'Proof of ownership.' },
   ),
 );
 
@@ -97,9 +111,11 @@ const CHALLENGE = {
   method: 'POST',
   tag: 'External Accounts',
   description:
-    "For the owner's own wallet without a custodian, until it is proven. One challenge is " +
-    'outstanding at a time: a new one takes the place of the one before and may use the other ' +
-    'method. It lives an hour.',
+    'Starts a proof of ownership for a FIRST_PARTY self-custody wallet that is ' +
+    'not verified yet. A new challenge replaces the previous one, can use another ' +
+    'method, and changes an UNVERIFIED account to PENDING_OWNERSHIP_VERIFICATION. ' +
+    'For WALLET_SIGNATURE, submit the signature through the verify operation; for ' +
+    'LIVENESS, send the owner to the `verificationLink`.',
   permission: 'MANAGE',
   params,
   body: OwnershipChallengeRequest,
@@ -111,9 +127,10 @@ const VERIFY = {
   method: 'POST',
   tag: 'External Accounts',
   description:
-    'A good signature makes the account ACTIVE. A bad one, or one that comes too late, makes it ' +
-    'UNVERIFIED and ends the challenge, so that the next attempt needs a new one. Wallets that are ' +
-    'contracts are asked on their chain where the server has a node for it.',
+    'Submits the signature for a WALLET_SIGNATURE challenge. A valid signature ' +
+    'changes the account to ACTIVE. An invalid or late signature changes it to ' +
+    'UNVERIFIED and ends the challenge, so that a new one is required. Signatures ' +
+    'of contract wallets are checked on their blockchain, where it is connected.',
   permission: 'MANAGE',
   params,
   body: OwnershipVerifyRequest,
@@ -128,7 +145,7 @@ export const createExternalAccountOwnershipChallenge = operation({
   operationId: 'createExternalAccountOwnershipChallenge',
   errors: ['NOT_IMPLEMENTED'],
   path: '/customers/external-accounts/{externalAccountId}/challenge',
-  summary: 'Start a proof that a wallet is the customer’s',
+  summary: 'Create an ownership challenge',
 });
 
 export const verifyExternalAccountOwnership = operation({
@@ -136,7 +153,7 @@ export const verifyExternalAccountOwnership = operation({
   operationId: 'verifyExternalAccountOwnership',
   errors: [],
   path: '/customers/external-accounts/{externalAccountId}/verify',
-  summary: 'Hand in the signature of a customer’s wallet',
+  summary: 'Verify wallet ownership',
 });
 
 export const createPlatformExternalAccountOwnershipChallenge = operation({
@@ -144,7 +161,7 @@ export const createPlatformExternalAccountOwnershipChallenge = operation({
   operationId: 'createPlatformExternalAccountOwnershipChallenge',
   errors: ['NOT_IMPLEMENTED'],
   path: '/platform/external-accounts/{externalAccountId}/challenge',
-  summary: 'Start a proof that a wallet is the platform’s',
+  summary: 'Create a platform ownership challenge',
 });
 
 export const verifyPlatformExternalAccountOwnership = operation({
@@ -152,5 +169,5 @@ export const verifyPlatformExternalAccountOwnership = operation({
   operationId: 'verifyPlatformExternalAccountOwnership',
   errors: [],
   path: '/platform/external-accounts/{externalAccountId}/verify',
-  summary: 'Hand in the signature of the platform’s wallet',
+  summary: 'Verify platform wallet ownership',
 });

@@ -4,8 +4,8 @@ import { opened } from '../../../../test/kit/app/test-app.ts';
 import {
   nextSecret,
   OF,
-  refusalOf,
   startOwnership,
+  statusAndCode,
 } from '../../../../test/kit/customers/ownership.ts';
 import { evmWallet } from '../../../../test/kit/wallets/chain-wallets.ts';
 import { ownershipChallenges } from './store.ts';
@@ -25,7 +25,7 @@ describe('liveness', () => {
   it('ends by itself after a few seconds', async () => {
     const { id, verificationLink, token } = await linked();
     expect(verificationLink).toBe(`http://127.0.0.1/ownership/${token}`);
-    expect(refusalOf(await own.verify(id, '0x00'))).toEqual([409, 'CONFLICT']);
+    expect(statusAndCode(await own.verify(id, '0x00'))).toEqual([409, 'CONFLICT']);
     await own.app.advance(4_999);
     expect(await own.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
     await own.app.advance(1);

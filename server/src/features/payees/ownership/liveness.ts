@@ -14,7 +14,7 @@ import {
   CHECK_FAILED,
   CHECK_PENDING,
   type HostedPage,
-  LINK_ENDED,
+  LINK_EXPIRED,
   type PageContent,
 } from '../../../kernel/contract/page.ts';
 import type { Mode } from '../../../kernel/mode.ts';
@@ -25,7 +25,7 @@ import { sha256Hex } from '../../../runtime/security/crypto.ts';
 import { brandOf } from '../../tenancy/config/index.ts';
 import { callerOf, readPlatform } from '../../tenancy/platform/index.ts';
 import { type ExternalAccountRow, readExternalAccount } from '../external-accounts/index.ts';
-import { settleChallenge } from './outcome.ts';
+import { closeChallenge } from './outcome.ts';
 import { type OwnershipChallengeRow, ownershipChallenges } from './store.ts';
 
 export const LIVENESS_CHECK = defineJob(
@@ -47,7 +47,10 @@ interface Found {
 type Reader = Pick<Ctx, 'read'>;
 
 /** The check that the input speaks of, unless it ended or another took its place. */
-async function underWay(reader: Reader, { accountId, nonce }: CheckInput): Promise<Found | null> {
+async function currentCheck(
+  reader: Reader,
+  { accountId, nonce }: CheckInput,
+): Promise<Found | null> {
   const challenge = await reader.read(ownershipChallenges, accountId);
   if (challenge?.nonce !== nonce) return null;
   const account = await readExternalAccount(reader, accountId);
@@ -68,13 +71,13 @@ async function progressOf(parts: Parts, environment: Mode, found: Found, now: nu
 }
 
 async function apply(ctx: Ctx, input: CheckInput, progress: LivenessProgress): Promise<void> {
-  const found = await underWay(ctx, input);
+  const found = await currentCheck(ctx, input);
   if (!found) return;
   if (progress.state === 'waiting') {
     const at = Math.min(ctx.now + progress.checkAfterMs, found.challenge.expires_at);
     ctx.later(LIVENESS_CHECK, input, at);
   } else if (found.account.deleted_at !== null) ctx.remove(ownershipChallenges, found.challenge);
-  else settleChallenge(ctx, found.challenge, found.account, progress.state === 'passed');
+  else closeChallenge(ctx, found.challenge, found.account, progress.state === 'passed');
 }
 
 /** Handlers of the jobs that ask about checks; list them where the worker is built. */
@@ -82,9 +85,9 @@ export const ownershipJobs = (parts: Parts): JobHandler[] => [
   jobHandler(LIVENESS_CHECK, {
     run: async (runtime, { input }) => {
       const caller = await callerOf(runtime.db, input.platformId);
-      const found = await underWay(runtime.db, input);
+      const found = await currentCheck(runtime.db, input);
       if (!found) return { caller, stage: async () => {} };
-      const progress = await progressOf(parts, caller.environment, found, runtime.world.now());
+      const progress = await progressOf(parts, caller.environment, found, runtime.effects.now());
       return { caller, stage: (ctx) => apply(ctx, input, progress) };
     },
   }),
@@ -108,7 +111,7 @@ async function byToken({ db }: Runtime, token: string): Promise<Found | null> {
   return account && account.deleted_at === null ? { challenge, account } : null;
 }
 
-const isOpen = ({ challenge }: Found, { world }: Runtime) => world.now() < challenge.expires_at;
+const isOpen = ({ challenge }: Found, { effects }: Runtime) => effects.now() < challenge.expires_at;
 
 const question = (name: string, account: ExternalAccountRow): PageContent => ({
   status: 200,
@@ -144,9 +147,9 @@ export function livenessPage(runtime: Runtime, parts: Parts): HostedPage {
   async function find(token: string) {
     const found = await byToken(runtime, token);
     const platform = found && (await readPlatform(runtime.db, found.account.platform_id));
-    if (!found || !platform) return { ended: LINK_ENDED };
+    if (!found || !platform) return { ended: LINK_EXPIRED };
     const brand = brandOf(platform);
-    return isOpen(found, runtime) ? { found, brand } : { ended: { ...LINK_ENDED, brand } };
+    return isOpen(found, runtime) ? { found, brand } : { ended: { ...LINK_EXPIRED, brand } };
   }
   async function show(token: string): Promise<PageContent> {
     const { ended, found, brand } = await find(token);
@@ -158,8 +161,8 @@ export function livenessPage(runtime: Runtime, parts: Parts): HostedPage {
     const { platform_id: platformId, id: accountId } = found.account;
     const caller = await callerOf(runtime.db, platformId);
     const port = parts.connectors(caller.environment).liveness;
-    if (!port) return { ...LINK_ENDED, brand };
-    const progress = await port.complete(checkOf(found), runtime.world.now());
+    if (!port) return { ...LINK_EXPIRED, brand };
+    const progress = await port.complete(checkOf(found), runtime.effects.now());
     const input = { platformId, accountId, nonce: found.challenge.nonce };
     if (progress.state !== 'waiting') {
       await operate(runtime, caller, (ctx) => apply(ctx, input, progress));

@@ -5,10 +5,10 @@
 import type { Static } from '@sinclair/typebox';
 import { primaryIdentifierOf, rowOf } from '../../../catalog/accounts/account-info.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
+import { iso } from '../../../kernel/effects.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { uuid7 } from '../../../kernel/id.ts';
 import type { Mode } from '../../../kernel/mode.ts';
-import { iso } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { randomText, sha256Hex } from '../../../runtime/security/crypto.ts';
@@ -34,7 +34,7 @@ import {
   verifyPlatformExternalAccountOwnership,
 } from './contract.ts';
 import { LIVENESS_CHECK, LIVENESS_PATH } from './liveness.ts';
-import { settleChallenge } from './outcome.ts';
+import { closeChallenge } from './outcome.ts';
 import { evmDigest, hexBytes } from './signatures/personal.ts';
 import { type OwnershipChallengeRow, type OwnershipMethod, ownershipChallenges } from './store.ts';
 
@@ -47,7 +47,7 @@ interface OwnershipParts {
 type VerifyRequest = Static<(typeof verifyExternalAccountOwnership)['body']>;
 type Terms = Pick<OwnershipChallengeRow, 'method' | 'nonce' | 'message' | 'token_hash'>;
 
-async function putChallenge(ctx: Ctx, account: ExternalAccountRow, terms: Terms): Promise<number> {
+async function saveChallenge(ctx: Ctx, account: ExternalAccountRow, terms: Terms): Promise<number> {
   const expires_at = ctx.now + CHALLENGE_MS;
   const fresh = { ...terms, issued_at: ctx.now, expires_at };
   const before = await ctx.read(ownershipChallenges, account.id);
@@ -61,22 +61,22 @@ async function putChallenge(ctx: Ctx, account: ExternalAccountRow, terms: Terms)
   return expires_at;
 }
 
-async function askToSign(ctx: Ctx, account: ExternalAccountRow) {
+async function startSignature(ctx: Ctx, account: ExternalAccountRow) {
   const method = 'WALLET_SIGNATURE' as const;
   const { id: accountId, info } = account;
   checkSignable(info);
-  const nonce = uuid7(ctx.world);
+  const nonce = uuid7(ctx.effects);
   const message = messageOf({ accountId, info, nonce, expiresAt: ctx.now + CHALLENGE_MS });
-  const expiresAt = await putChallenge(ctx, account, { method, nonce, message, token_hash: null });
+  const expiresAt = await saveChallenge(ctx, account, { method, nonce, message, token_hash: null });
   return { method, messageToSign: message, expiresAt: iso(expiresAt) };
 }
 
-async function sendToPage(ctx: Ctx, account: ExternalAccountRow, origin: string) {
+async function startLiveness(ctx: Ctx, account: ExternalAccountRow, origin: string) {
   const method = 'LIVENESS' as const;
-  const nonce = uuid7(ctx.world);
-  const token = randomText(ctx.world, '');
+  const nonce = uuid7(ctx.effects);
+  const token = randomText(ctx.effects, '');
   const terms = { method, nonce, message: null, token_hash: sha256Hex(token) };
-  const expiresAt = await putChallenge(ctx, account, terms);
+  const expiresAt = await saveChallenge(ctx, account, terms);
   const { platform_id: platformId, id: accountId } = account;
   ctx.later(LIVENESS_CHECK, { platformId, accountId, nonce });
   const verificationLink = `${origin}${LIVENESS_PATH}/${token}`;
@@ -93,12 +93,12 @@ async function start(
   const account = await externalAccountOf(ctx, id, owner);
   checkApplicable(account);
   if (method === 'WALLET_SIGNATURE') {
-    return { status: 201, body: await askToSign(ctx, account) } as const;
+    return { status: 201, body: await startSignature(ctx, account) } as const;
   }
   if (!connectors(ctx.caller.environment).liveness) {
-    throw new Fault('NOT_IMPLEMENTED', 'Nobody checks liveness here; use WALLET_SIGNATURE.');
+    throw new Fault('NOT_IMPLEMENTED', 'Liveness checks are not available. Use WALLET_SIGNATURE.');
   }
-  return { status: 201, body: await sendToPage(ctx, account, origin()) } as const;
+  return { status: 201, body: await startLiveness(ctx, account, origin()) } as const;
 }
 
 /** Whether the wallet is a contract that stands by the signature; nodes that are silent are a 503. */
@@ -117,7 +117,7 @@ async function isApproved(
   try {
     return await contractWallets.approves({ accountType, address, digest, signature: bytes });
   } catch (cause) {
-    const reason = "The wallet's chain did not answer. Try again.";
+    const reason = 'The blockchain of the wallet did not respond. Retry.';
     throw new Fault('SERVICE_UNAVAILABLE', reason, undefined, { retryAfterS: 5, cause });
   }
 }
@@ -133,19 +133,19 @@ async function verify(
   const challenge = await ctx.read(ownershipChallenges, account.id);
   const message = challenge?.message ?? null;
   if (!challenge || message === null || !isProvable(account)) {
-    throw new Fault('CONFLICT', 'No WALLET_SIGNATURE challenge is outstanding for this account.');
+    throw new Fault('CONFLICT', 'The account has no pending WALLET_SIGNATURE challenge.');
   }
   const refuse = (reason: string) => {
-    settleChallenge(ctx, challenge, account, false);
-    return { refused: invalidField('signature', `${reason}; start a new challenge`) };
+    closeChallenge(ctx, challenge, account, false);
+    return { rejected: invalidField('signature', `${reason}; start a new challenge`) };
   };
-  if (ctx.now >= challenge.expires_at) return refuse('came after the challenge had ended');
+  if (ctx.now >= challenge.expires_at) return refuse('was submitted after the challenge expired');
   const serving = connectors(ctx.caller.environment);
   const held =
     isSigned(account.info, { message, signature, scheme }) ||
     (await isApproved(serving, account, message, signature));
-  if (!held) return refuse('is not one of this wallet over the text of the challenge');
-  const proven = settleChallenge(ctx, challenge, account, true);
+  if (!held) return refuse('is not a valid signature of this wallet over the challenge message');
+  const proven = closeChallenge(ctx, challenge, account, true);
   return { status: 200, body: presentExternalAccountTo(ctx, proven) } as const;
 }
 

@@ -10,7 +10,7 @@ import { isProvable } from './challenge.ts';
 import { type OwnershipChallengeRow, ownershipChallenges } from './store.ts';
 
 /** Ends a challenge as held or failed. An account that others decide about meanwhile is left as it is. */
-export function settleChallenge(
+export function closeChallenge(
   ctx: Ctx,
   challenge: OwnershipChallengeRow,
   account: ExternalAccountRow,

@@ -4,8 +4,8 @@ import { opened } from '../../../../test/kit/app/test-app.ts';
 import {
   nextSecret,
   OF,
-  refusalOf,
   startOwnership,
+  statusAndCode,
 } from '../../../../test/kit/customers/ownership.ts';
 import { evmWallet } from '../../../../test/kit/wallets/chain-wallets.ts';
 import { moveExternalAccount } from '../external-accounts/index.ts';
@@ -17,10 +17,13 @@ describe('a bad signature', () => {
   it('is refused, makes the account UNVERIFIED, and needs a new challenge', async () => {
     const { id, wallet, messageToSign } = await own.waiting();
     const refused = await own.verify(id, evmWallet(9n).sign(messageToSign));
-    expect(refusalOf(refused)).toEqual([400, 'INVALID_INPUT']);
+    expect(statusAndCode(refused)).toEqual([400, 'INVALID_INPUT']);
     expect(refused.body.details.errors[0].field).toBe('signature');
     expect(await own.statusOf(id)).toBe('UNVERIFIED');
-    expect(refusalOf(await own.verify(id, wallet.sign(messageToSign)))).toEqual([409, 'CONFLICT']);
+    expect(statusAndCode(await own.verify(id, wallet.sign(messageToSign)))).toEqual([
+      409,
+      'CONFLICT',
+    ]);
 
     const again = ok(await own.challenge(id), 201);
     expect(again.messageToSign).not.toBe(messageToSign);
@@ -40,7 +43,7 @@ describe('a bad signature', () => {
       [0, 400, 'UNVERIFIED'],
     ] as const) {
       const { id, wallet, messageToSign, expiresAt } = await own.waiting();
-      own.app.world.set(Date.parse(expiresAt) + lateBy);
+      own.app.effects.set(Date.parse(expiresAt) + lateBy);
       const answer = await own.verify(id, wallet.sign(messageToSign));
       expect([answer.status, await own.statusOf(id)]).toEqual([status, after]);
     }
@@ -68,7 +71,7 @@ describe('a bad signature', () => {
     const path = `${OF.platform}/${id}`;
     const ask = async () =>
       ok(await own.app.call('POST', `${path}/challenge`, { method: 'WALLET_SIGNATURE' }), 201);
-    own.node.says({ status: 200, body: '{"result":"0x"}' });
+    own.node.respondWith({ status: 200, body: '{"result":"0x"}' });
     await ask();
     expect((await own.app.call('POST', `${path}/verify`, { signature: '0x00' })).status).toBe(400);
     expect((await own.app.call('GET', path)).body.status).toBe('UNVERIFIED');

@@ -25,10 +25,10 @@ export const ownershipChallenges = table(
   {
     unique: {
       ownership_challenges_pkey: () =>
-        contended('Another challenge was started at the same moment.'),
+        contended('Another challenge was created at the same time. Retry.'),
     },
     // Decided again with the other one as the challenge that is replaced.
-    races: ['ownership_challenges_pkey'],
+    contendedKeys: ['ownership_challenges_pkey'],
   },
 );
 

@@ -4,8 +4,8 @@ import { opened } from '../../../../test/kit/app/test-app.ts';
 import {
   nextSecret,
   OF,
-  refusalOf,
   startOwnership,
+  statusAndCode,
 } from '../../../../test/kit/customers/ownership.ts';
 import {
   bitcoinWallet,
@@ -26,7 +26,7 @@ describe.each([
 ] as const)('%s', (_operation, owner) => {
   it('is proven by its signature', async () => {
     const { id, wallet, messageToSign, expiresAt } = await own.waiting(owner);
-    expect(Date.parse(expiresAt)).toBe(own.app.world.now() + HOUR);
+    expect(Date.parse(expiresAt)).toBe(own.app.effects.now() + HOUR);
     expect(messageToSign.split('\n')).toEqual([
       'Railhead ownership check',
       `Account: ${id}`,
@@ -40,16 +40,16 @@ describe.each([
     expect(await eventTypes(own.app, id)).toEqual(['EXTERNAL_ACCOUNT.STATUS_UPDATED']);
     const told = (await own.app.events()).find((each) => each.subject === id);
     expect(told?.data).toEqual(proven);
-    expect(refusalOf(await own.verify(id, wallet.sign(messageToSign), {}, owner))).toEqual([
+    expect(statusAndCode(await own.verify(id, wallet.sign(messageToSign), {}, owner))).toEqual([
       409,
       'CONFLICT',
     ]);
-    expect(refusalOf(await own.challenge(id, undefined, owner))).toEqual([409, 'CONFLICT']);
+    expect(statusAndCode(await own.challenge(id, undefined, owner))).toEqual([409, 'CONFLICT']);
   });
 
   it('waits on while its chain is silent', async () => {
     const { id } = await own.waiting(owner, 'BASE_WALLET');
-    own.node.says('nothing');
+    own.node.respondWith('nothing');
     expect((await own.verify(id, '0xabcd', {}, owner)).status).toBe(503);
     expect((await own.get(id, owner)).body.status).toBe('PENDING_OWNERSHIP_VERIFICATION');
     expect((await own.challenge(id, 'FAX', owner)).status).toBe(400);
@@ -64,7 +64,7 @@ describe.each([
     const { id } = ok(await own.app.call('POST', OF[owner], request, { as }), 201);
     const path = `${OF[owner]}/${id}`;
     const live = await own.app.call('POST', `${path}/challenge`, { method: 'LIVENESS' }, { as });
-    expect(refusalOf(live)).toEqual([501, 'NOT_IMPLEMENTED']);
+    expect(statusAndCode(live)).toEqual([501, 'NOT_IMPLEMENTED']);
     const method = { method: 'WALLET_SIGNATURE' };
     const { messageToSign } = ok(
       await own.app.call('POST', `${path}/challenge`, method, { as }),
@@ -90,7 +90,7 @@ describe.each([
       await own.challenge('ExternalAccount:none', undefined, owner),
       await own.verify('ExternalAccount:none', 'x', {}, owner),
     ];
-    for (const each of answers) expect(refusalOf(each)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+    for (const each of answers) expect(statusAndCode(each)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
     ok(await own.call('DELETE', `${OF[owner]}/${id}`), 204);
     expect((await own.verify(id, wallet.sign(messageToSign), {}, owner)).status).toBe(404);
   });
@@ -143,7 +143,7 @@ describe('every chain', () => {
   it('a Bitcoin script cannot sign, so only its owner can be looked at', async () => {
     const script = 'bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3';
     const { id } = await own.add('BITCOIN_L1', script, { currency: 'BTC' });
-    expect(refusalOf(await own.challenge(id))).toEqual([409, 'CONFLICT']);
+    expect(statusAndCode(await own.challenge(id))).toEqual([409, 'CONFLICT']);
     ok(await own.challenge(id, 'LIVENESS'), 201);
   });
 });
@@ -202,9 +202,9 @@ describe('a challenge is refused', () => {
     const { id, status } = (await make()) as { id: string; status: string };
     expect(status).toBe('ACTIVE');
     for (const method of ['WALLET_SIGNATURE', 'LIVENESS']) {
-      expect(refusalOf(await own.challenge(id, method))).toEqual([409, 'CONFLICT']);
+      expect(statusAndCode(await own.challenge(id, method))).toEqual([409, 'CONFLICT']);
     }
-    expect(refusalOf(await own.verify(id, '0x00'))).toEqual([409, 'CONFLICT']);
+    expect(statusAndCode(await own.verify(id, '0x00'))).toEqual([409, 'CONFLICT']);
   });
 
   it('where it is not known whose wallet it is', async () => {

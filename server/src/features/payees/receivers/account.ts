@@ -13,22 +13,25 @@ import { customerOf } from '../../customers/records/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { midRate } from '../discovery/index.ts';
 import { type ExternalAccountRow, externalAccountOf } from '../external-accounts/index.ts';
-import type { Found } from './found.ts';
 import type { Offer } from './lookup.ts';
+import type { LookupResult } from './save-lookup.ts';
 import type { Sender } from './sender.ts';
 
 /** Statuses of accounts that can be paid; the last two only in small amounts. */
 const PAYABLE: readonly string[] = ['ACTIVE', 'PENDING_OWNERSHIP_VERIFICATION', 'UNVERIFIED'];
 
 /** The ways from one currency to the account that are connected; throws where there is none. */
-function waysTo({ rail: port }: Connectors, from: string, account: ExternalAccountRow) {
+function corridorsTo({ rail: port }: Connectors, from: string, account: ExternalAccountRow) {
   const own = railsOf(account.info);
   const ways = corridors(from, account.currency).filter(({ rail }) => {
     if (!port?.carries(account.account_type, rail)) return false;
     return own.length ? rail !== null && own.includes(rail) : rail === null;
   });
   if (ways.length === 0) {
-    throw new Fault('NOT_IMPLEMENTED', `No connected rail leads from ${from} to this account.`);
+    throw new Fault(
+      'NOT_IMPLEMENTED',
+      `No connected rail supports payments from ${from} to this account.`,
+    );
   }
   return ways;
 }
@@ -38,13 +41,13 @@ const least = (...amounts: bigint[]) => rising(amounts)[0] as bigint;
 const most = (...amounts: bigint[]) => rising(amounts).at(-1) as bigint;
 
 /** The offer within what the platform allows in this currency. */
-function narrowed(platform: PlatformRow, offer: Offer): Offer {
+function withinPlatformLimits(platform: PlatformRow, offer: Offer): Offer {
   const own = platform.currencies.find((each) => each.currencyCode === offer.currency);
   if (!own) return offer;
   const min = most(offer.min, BigInt(own.minAmount));
   const max = least(offer.max, BigInt(own.maxAmount));
   if (max < min || max < 1n) {
-    const reason = `The platform's limits leave no amount of ${offer.currency} to send.`;
+    const reason = `The limits of the platform allow no payment in ${offer.currency} to this account.`;
     throw new Fault('LOOKUP_REQUEST_FAILED', reason);
   }
   return { ...offer, min, max };
@@ -56,17 +59,20 @@ export async function findAccount(
   connectors: Connectors,
   sender: Sender,
   accountId: string,
-): Promise<Found> {
+): Promise<LookupResult> {
   const account = await externalAccountOf(ctx, accountId);
   if (account.customer_id !== null) await customerOf(ctx, account.customer_id, { alive: true });
   if (!PAYABLE.includes(account.status)) {
-    throw new Fault('INVALID_RECEIVER', `The account is ${account.status}.`);
+    throw new Fault(
+      'INVALID_RECEIVER',
+      `The account is ${account.status} and cannot receive payments.`,
+    );
   }
   const { currency } = account;
-  const ways = waysTo(connectors, sender.currency, account);
+  const ways = corridorsTo(connectors, sender.currency, account);
   const rate = await midRate(connectors.rates, sender.currency, currency);
   if (!rate) {
-    const reason = `There is no rate from ${sender.currency} to ${currency}.`;
+    const reason = `No exchange rate from ${sender.currency} to ${currency} is available.`;
     throw new Fault('QUOTE_RATE_UNAVAILABLE', reason);
   }
   const sending = (amount: bigint) => ({ currency: sender.currency, amount });
@@ -79,7 +85,7 @@ export async function findAccount(
   return {
     kind: 'ACCOUNT',
     receiver: account.id,
-    offers: [narrowed(sender.platform, offer)],
+    offers: [withinPlatformLimits(sender.platform, offer)],
     required: needsPurpose(currency) ? [purpose] : [],
   };
 }

@@ -30,44 +30,42 @@ const CurrencyPreference = named(
   'CurrencyPreference',
   Type.Object(
     {
-      currency: Currency,
+      currency: described(Currency, 'Currency that can be received.'),
       estimatedExchangeRate: Type.Number({
         exclusiveMinimum: 0,
         description:
-          "Whole units received for one whole unit of the sender's first currency, before fees. A " +
-          'quote holds a price; this does not.',
+          'Indicative rate: receiving amount for one unit of the sending currency, both ' +
+          'in major units, before fees. The sending currency is the first currency that ' +
+          'the sender can send.',
       }),
-      min: described(
-        PositiveAmount,
-        'The least that can be received at once, in its smallest unit.',
-      ),
-      max: described(
-        PositiveAmount,
-        'The most that can be received at once, in its smallest unit.',
-      ),
+      min: described(PositiveAmount, 'Minimum for one payment, in minor units of the currency.'),
+      max: described(PositiveAmount, 'Maximum for one payment, in minor units of the currency.'),
     },
-    { description: 'A currency that the receiver takes.' },
+    { description: 'A currency that the receiver accepts.' },
   ),
 );
 
 const found = {
   supportedCurrencies: Type.Array(CurrencyPreference, {
-    description: 'What the receiver takes, the preferred currency first.',
+    description: 'Currencies that the receiver accepts, the preferred currency first.',
   }),
   requiredPayerDataFields: Type.Optional(
     Type.Array(CounterpartyFieldDefinition, {
-      description: "What the receiver's side wants to know of the payer.",
+      description:
+        'Information about the sender that the receiver requires. Send it in ' +
+        '`senderCustomerInfo` of `createQuote` unless the customer record contains ' +
+        'it.',
     }),
   ),
-  lookupId: text('Names this lookup in a quote, for ten minutes.'),
+  lookupId: text('Id of the lookup for `createQuote`. Valid for 10 minutes.'),
 };
 
 const sender = Type.Object({
-  senderUmaAddress: Type.Optional(
-    text('UMA address of the customer who would pay.', { maxLength: 320 }),
-  ),
+  senderUmaAddress: Type.Optional(text('UMA address of the sending customer.', { maxLength: 320 })),
   customerId: Type.Optional(
-    text('The customer who would pay; without either it is the platform itself.'),
+    text(
+      'Sending customer. Default: the customer with `senderUmaAddress`, or else the ' + 'platform.',
+    ),
   ),
 });
 
@@ -78,18 +76,23 @@ export const lookupUma = operation({
   tag: TAG,
   summary: 'Look up a UMA address',
   description:
-    "Asks the receiver's provider what the address takes and wants to know. A payment to a UMA " +
-    'address needs the lookup it gives.',
+    'Requests the accepted currencies, limits and required sender information of ' +
+    'a UMA address from its provider. A payment to a UMA address requires this ' +
+    'lookup. Continue with `createQuote` and the `lookupId`.',
   permission: 'VIEW',
   callsExternal: true,
-  params: Type.Object({ receiverUmaAddress: text('UMA address, `$name@host`; `$` may be `%24`.') }),
+  params: Type.Object({
+    receiverUmaAddress: text(
+      'UMA address of the receiver, `$name@domain`, with `$` URL-encoded as `%24`.',
+    ),
+  }),
   query: sender,
   replies: {
     200: named(
       'ReceiverUmaLookupResponse',
       Type.Object(
-        { receiverUmaAddress: text('The address, in small letters.'), ...found },
-        { description: 'What was found about a UMA address.' },
+        { receiverUmaAddress: text('UMA address in lower case.'), ...found },
+        { description: 'Result of a UMA address lookup.' },
       ),
     ),
   },
@@ -126,7 +129,10 @@ export const lookupExternalAccount = operation({
   path: '/receiver/external-account/{accountId}',
   tag: TAG,
   summary: 'Look up an external account',
-  description: 'What an account of the platform takes and what a payment to it has to say.',
+  description:
+    'Returns the currency, limits and required sender information of a registered ' +
+    'external account. The lookup is optional for payments to external accounts. ' +
+    'Continue with `createQuote`.',
   permission: 'VIEW',
   params: Type.Object({ accountId: text('Id of the external account.') }),
   query: sender,
@@ -135,7 +141,7 @@ export const lookupExternalAccount = operation({
       'ReceiverExternalAccountLookupResponse',
       Type.Object(
         { accountId: text('Id of the external account.'), ...found },
-        { description: 'What was found about an external account.' },
+        { description: 'Result of an external account lookup.' },
       ),
     ),
   },
@@ -155,13 +161,21 @@ const EstimateRequest = named(
   'EstimateCryptoWithdrawalFeeRequest',
   Type.Object(
     {
-      internalAccountId: text('The internal account it would leave from.'),
-      currency: text('What would be withdrawn; the currency of the account.', { maxLength: 10 }),
+      internalAccountId: text('Internal account to withdraw from.'),
+      currency: text('Digital asset to withdraw. It must be the currency of the account.', {
+        maxLength: 10,
+      }),
       cryptoNetwork: WithdrawalNetwork,
-      amount: described(PositiveAmount, 'What would leave the account, in the smallest unit.'),
-      destinationAddress: text('Where it would go.', { minLength: 1, maxLength: 4096 }),
+      amount: described(
+        PositiveAmount,
+        'Amount to debit, including fees, in minor units of the currency.',
+      ),
+      destinationAddress: text('Destination address on the network.', {
+        minLength: 1,
+        maxLength: 4096,
+      }),
     },
-    { description: 'A withdrawal to estimate.' },
+    { description: 'Withdrawal to estimate.' },
   ),
 );
 
@@ -169,13 +183,19 @@ const EstimateResponse = named(
   'EstimateCryptoWithdrawalFeeResponse',
   Type.Object(
     {
-      networkFee: described(Amount, 'What the network takes, in the smallest unit of its asset.'),
-      networkFeeAsset: text('The asset the network is paid in.'),
-      applicationFee: described(Amount, 'What the service takes, in the currency withdrawn.'),
-      totalFee: described(Amount, 'Both together, in the currency withdrawn.'),
-      netAmount: described(Amount, 'What would arrive.'),
+      networkFee: described(Amount, 'Fee of the network, in minor units of `networkFeeAsset`.'),
+      networkFeeAsset: text('Asset in which the network charges its fee.'),
+      applicationFee: described(
+        Amount,
+        'Fee of the service, in minor units of the withdrawn currency.',
+      ),
+      totalFee: described(
+        Amount,
+        'Network fee, converted, and service fee, in minor units of the withdrawn ' + 'currency.',
+      ),
+      netAmount: described(Amount, 'Amount after fees, in minor units of the withdrawn currency.'),
     },
-    { description: 'What a withdrawal would cost.' },
+    { description: 'Estimated fees of a withdrawal.' },
   ),
 );
 
@@ -187,11 +207,11 @@ function estimateErrors(body: unknown): FieldError[] {
   const { currencies, isAddress } = NETWORKS[network];
   const errors: FieldError[] = [];
   if (typeof currency === 'string' && !currencies.includes(currency)) {
-    const message = `on ${network} move ${currencies.join(' and ')}`;
+    const message = `must be one of ${currencies.join(', ')} on ${network}`;
     errors.push({ field: 'currency', constraint: { enum: [...currencies] }, message });
   }
   if (typeof address === 'string' && !isAddress(address, false)) {
-    errors.push({ field: 'destinationAddress', message: `is not an address on ${network}` });
+    errors.push({ field: 'destinationAddress', message: `is not a valid address on ${network}` });
   }
   return errors;
 }
@@ -201,9 +221,12 @@ export const estimateCryptoWithdrawalFee = operation({
   method: 'POST',
   path: '/crypto/estimate-withdrawal-fee',
   tag: TAG,
-  summary: 'Estimate the fee of a withdrawal',
+  summary: 'Estimate a withdrawal fee',
   description:
-    'What sending a digital asset to an address would cost. Nothing is held or promised.',
+    'Estimates the fees for sending a digital asset to an address over a network. ' +
+    'No funds are held and the fees are not guaranteed. To send, register the ' +
+    'address with `createCustomerExternalAccount` and create a quote with ' +
+    '`createQuote`.',
   permission: 'VIEW',
   body: EstimateRequest,
   bodyRules: estimateErrors,
@@ -215,19 +238,23 @@ const UmaProvider = named(
   'UmaProvider',
   Type.Object(
     {
-      name: text('Name of the provider.'),
+      name: text('Name of the UMA provider.'),
       supportedRegions: Type.Array(CountryCode, {
-        description: 'Countries its customers can live in.',
+        description: 'Countries of residence of its customers.',
       }),
-      domain: text('What stands behind the @ of its addresses.'),
-      logoUrl: text('A picture of its sign.', { format: 'uri' }),
-      supportedCurrencies: Type.Array(Currency, { description: 'What its customers can receive.' }),
+      domain: text('Domain of its UMA addresses.'),
+      logoUrl: text('Address of its logo.', { format: 'uri' }),
+      supportedCurrencies: Type.Array(Currency, {
+        description: 'Currencies that its customers can receive.',
+      }),
       lei: text('Legal entity identifier, ISO 17442.'),
       allowListStatus: Type.Boolean({
-        description: 'Whether payments to it are allowed; false for a blocked provider.',
+        description:
+          'Whether payments to and from the provider are allowed. False for a blocked ' +
+          'provider.',
       }),
     },
-    { description: 'A company whose customers have UMA addresses.' },
+    { description: 'A provider of UMA addresses.' },
   ),
 );
 
@@ -237,21 +264,23 @@ export const getAvailableUmaProviders = operation({
   path: '/uma-providers',
   tag: 'Available UMA Providers',
   summary: 'List UMA providers',
-  description: 'Providers whose customers can be paid, by name, the last name first unless told.',
+  description:
+    'Returns a page of UMA providers by name, in descending order by default. Use ' +
+    '`lookupUma` for an address of a provider.',
   permission: 'VIEW',
   query: Type.Object({
     countryCode: Type.Optional(
-      described(CountryCode, 'Only those that take customers in this country.'),
+      described(CountryCode, 'Filter by country of residence of the customers.'),
     ),
     currencyCode: Type.Optional(
-      text('Only those whose customers can receive this currency.', { pattern: '^[A-Z]{3,10}$' }),
+      text('Filter by currency that the customers can receive.', { pattern: '^[A-Z]{3,10}$' }),
     ),
     hasBlockedProviders: Type.Optional(
-      Type.Boolean({ default: true, description: 'Whether blocked ones are listed too.' }),
+      Type.Boolean({ default: true, description: 'Whether blocked providers are included.' }),
     ),
     ...PageQuery,
     sortOrder: Type.Optional(
-      oneOf(['asc', 'desc'], { default: 'desc', description: 'Direction of the names.' }),
+      oneOf(['asc', 'desc'], { default: 'desc', description: 'Order by name.' }),
     ),
   }),
   replies: {
@@ -267,10 +296,13 @@ const Vasp = named(
   'Vasp',
   Type.Object(
     {
-      vaspName: text('What to send as `vaspName` of a wallet, letter for letter.'),
-      url: Type.Optional(text('Its page.', { format: 'uri' })),
+      vaspName: text('Exact value for `vaspName` of a wallet.'),
+      url: Type.Optional(text('Website.', { format: 'uri' })),
     },
-    { description: 'An exchange or custodian that holds wallets for others.' },
+    {
+      description:
+        'A virtual asset service provider: an exchange or custodian that holds ' + 'wallets.',
+    },
   ),
 );
 
@@ -280,7 +312,9 @@ export const listVasps = operation({
   path: '/vasps',
   tag: 'VASPs',
   summary: 'List exchanges and custodians',
-  description: 'Those that a wallet may name as its holder, by name.',
+  description:
+    'Returns a page of the exchanges and custodians that can be the `vaspName` of ' +
+    'a wallet, by name. Use it before `createCustomerExternalAccount`.',
   permission: 'VIEW',
   query: Type.Object(PageQuery),
   replies: {
@@ -288,9 +322,11 @@ export const listVasps = operation({
       'VaspListResponse',
       Type.Object(
         {
-          data: Type.Array(Vasp, { description: 'The entries of this page.' }),
-          hasMore: Type.Boolean({ description: 'Whether another page follows.' }),
-          nextCursor: Type.Optional(text('Pass as `cursor` to get the next page.')),
+          data: Type.Array(Vasp, { description: 'Items of this page.' }),
+          hasMore: Type.Boolean({ description: 'Whether a further page exists.' }),
+          nextCursor: Type.Optional(
+            text('Value of `cursor` for the next page. Absent on the last page.'),
+          ),
         },
         { description: 'A page of exchanges and custodians.' },
       ),

@@ -8,8 +8,8 @@ import { receiverOperations } from './operations.ts';
 import { lookupPersonalData } from './personal-data.ts';
 
 export { checkOffer, lookupOf, missingPayerData, type Offer, offerOf } from './lookup.ts';
-export type { LookupRow } from './store.ts';
-export { refuseBlocked } from './uma.ts';
+export type { PayeeDiscoveryRow as LookupRow } from './store.ts';
+export { rejectBlockedProvider as refuseBlocked } from './uma.ts';
 
 /** What this feature adds to a server. */
 export const receiverFeature = {

@@ -3,17 +3,20 @@
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { isLess, type Money } from '../../../kernel/money.ts';
-import { forgetting } from '../../../runtime/db/forget.ts';
+import { retentionSweep } from '../../../runtime/db/retention.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { type LookupRow, lookups } from './store.ts';
+import { type PayeeDiscoveryRow, payeeDiscoveries } from './store.ts';
 
 export const LOOKUP_TTL_MS = 10 * 60_000;
 
 /** A lookup of the calling platform that still counts; LOOKUP_REQUEST_NOT_FOUND for every other id. */
-export async function lookupOf(ctx: Ctx, id: string): Promise<LookupRow> {
-  const row = isId(id, 'Lookup') ? await ctx.read(lookups, id) : undefined;
+export async function lookupOf(ctx: Ctx, id: string): Promise<PayeeDiscoveryRow> {
+  const row = isId(id, 'Lookup') ? await ctx.read(payeeDiscoveries, id) : undefined;
   if (row?.platform_id !== ctx.caller.platformId || row.expires_at <= ctx.now) {
-    throw new Fault('LOOKUP_REQUEST_NOT_FOUND', 'No such lookup, or it has expired.');
+    throw new Fault(
+      'LOOKUP_REQUEST_NOT_FOUND',
+      'Lookup not found or expired. Create a new lookup.',
+    );
   }
   return row;
 }
@@ -30,7 +33,7 @@ export interface Offer {
  * INVALID_CURRENCY for one that the lookup did not offer.
  */
 export function offerOf(
-  lookup: LookupRow,
+  lookup: PayeeDiscoveryRow,
   currency?: string,
   field = 'destination.currency',
 ): Offer {
@@ -39,7 +42,7 @@ export function offerOf(
     currency === undefined ? currencies[0] : currencies.find((c) => c.code === currency);
   if (!found) {
     const offered = currencies.map((each) => each.code).join(', ');
-    throw invalidField(field, `the receiver takes ${offered}`, 'INVALID_CURRENCY');
+    throw invalidField(field, `must be one of ${offered}`, 'INVALID_CURRENCY');
   }
   return { currency: found.code, min: BigInt(found.min), max: BigInt(found.max) };
 }
@@ -50,14 +53,14 @@ export function checkOffer({ currency, min, max }: Offer, receiving: Money): voi
   if (!isTooLittle && !isLess({ currency, amount: max }, receiving)) return;
   throw new Fault(
     'AMOUNT_OUT_OF_RANGE',
-    `The receiver takes ${min} to ${max} of ${currency} at once; this would be ${receiving.amount}.`,
+    `The receiver accepts ${min} to ${max} ${currency} per payment, not ${receiving.amount}.`,
     { min: Number(min), max: Number(max) },
   );
 }
 
 /** What the receiver's side insists on and `known` does not tell, by name. */
 export const missingPayerData = (
-  lookup: Pick<LookupRow, 'required_payer_data'>,
+  lookup: Pick<PayeeDiscoveryRow, 'required_payer_data'>,
   known: Readonly<Record<string, unknown>>,
 ): string[] =>
   lookup.required_payer_data
@@ -67,4 +70,4 @@ export const missingPayerData = (
 
 /** Deletes lookups that have expired. */
 export const lookupSweep = () =>
-  forgetting('lookups.forget', [{ table: 'lookups', time: 'expires_at', keepMs: 0 }]);
+  retentionSweep('lookups.forget', [{ table: 'payee_discoveries', time: 'expires_at', keepMs: 0 }]);

@@ -34,7 +34,7 @@ const codeOf = (answer: { status: number; body: { code: string } }) => [
   answer.body.code,
 ];
 const rows = async () => {
-  const [row] = await app.runtime.db.query('select count(*)::int4 as n from lookups', []);
+  const [row] = await app.runtime.db.query('select count(*)::int4 as n from payee_discoveries', []);
   return row?.n as number;
 };
 
@@ -91,7 +91,7 @@ describe('lookupUma', () => {
     const sender = async (asking: Asking) => {
       const { lookupId } = ok(await uma(`$success.usd@${HOST}`, asking), 200);
       const [row] = await app.runtime.db.query(
-        'select sender, customer_id from lookups where id = $1',
+        'select sender, customer_id from payee_discoveries where id = $1',
         [lookupId],
       );
       return row;
@@ -363,7 +363,7 @@ describe('a lookup', () => {
   it('is forgotten some time after it has expired', async () => {
     const id = await made();
     await app.advance(30 * 60_000);
-    const left = await app.runtime.db.query('select 1 from lookups where id = $1', [id]);
+    const left = await app.runtime.db.query('select 1 from payee_discoveries where id = $1', [id]);
     expect(left).toEqual([]);
   });
 

@@ -29,7 +29,7 @@ import {
   lookupExternalAccount,
   lookupUma,
 } from './contract.ts';
-import { keep } from './found.ts';
+import { saveLookup } from './save-lookup.ts';
 import { senderOf } from './sender.ts';
 import { findUma } from './uma.ts';
 
@@ -47,9 +47,10 @@ function check(
 ): void {
   const errors: FieldError[] = [];
   const other = withdrawal.currency !== currency;
-  if (other) errors.push({ field: 'currency', message: `the account holds ${currency}` });
+  if (other)
+    errors.push({ field: 'currency', message: `must be ${currency}, the currency of the account` });
   if (ctx.caller.environment === 'production' && !isAddress(withdrawal.destinationAddress, true)) {
-    errors.push({ field: 'destinationAddress', message: 'has a checksum that does not fit' });
+    errors.push({ field: 'destinationAddress', message: 'has an invalid checksum' });
   }
   if (errors.length) throw invalid(errors, other ? 'INVALID_CURRENCY' : 'INVALID_INPUT');
 }
@@ -61,14 +62,14 @@ async function estimate(ctx: Ctx, connectors: Connectors, withdrawal: Withdrawal
   check(ctx, account, network, withdrawal);
   const { cryptoNetwork, currency } = withdrawal;
   const charged = await serviceFeeOver(connectors, cryptoNetwork, [currency, currency]);
-  const { service, cost, taken } = charged;
+  const { service, cost, networkFee: taken } = charged;
   if (!taken) {
-    throw new Fault('NOT_IMPLEMENTED', `What ${cryptoNetwork} takes is not known here.`);
+    throw new Fault('NOT_IMPLEMENTED', `The fee of ${cryptoNetwork} is not available.`);
   }
   const amount: Money = { currency, amount: BigInt(withdrawal.amount) };
   const totalFee: Money = { currency, amount: feesOn(amount.amount, service).total };
   if (!isLess(totalFee, amount)) {
-    const reason = `The fees, ${totalFee.amount}, would leave nothing of the amount.`;
+    const reason = `The fees of ${totalFee.amount} are not less than the amount.`;
     throw new Fault('AMOUNT_OUT_OF_RANGE', reason, { min: Number(totalFee.amount + 1n) });
   }
   return {
@@ -91,11 +92,11 @@ interface ListQuery {
 const cursorOf = (list: string, name: string) =>
   Buffer.from(`${list} ${name}`).toString('base64url');
 
-function placeOf(list: string, cursor: string): string {
+function cursorPosition(list: string, cursor: string): string {
   const text = Buffer.from(cursor, 'base64url').toString();
   const name = text.slice(list.length + 1);
   if (cursorOf(list, name) !== cursor || name === '') {
-    throw invalidField('cursor', 'is not a cursor of this list');
+    throw invalidField('cursor', 'must be a cursor of this list');
   }
   return name;
 }
@@ -107,7 +108,7 @@ function pageOfList<T>(
   nameOf: (item: T) => string,
   { limit = DEFAULT_LIMIT, cursor, sortOrder = 'asc' }: ListQuery,
 ): { data: T[]; hasMore: boolean; nextCursor?: string } {
-  const after = cursor === undefined ? undefined : placeOf(list, cursor);
+  const after = cursor === undefined ? undefined : cursorPosition(list, cursor);
   const sign = sortOrder === 'asc' ? 1 : -1;
   const order = (a: string, b: string) => (a === b ? 0 : a < b ? -sign : sign);
   const rest = all
@@ -145,7 +146,7 @@ export function receiverOperations(options: { connectors: (environment: Mode) =>
       const sender = await senderOf(ctx, { address: read.senderUmaAddress?.address, customerId });
       const mine = connectors(ctx.caller.environment);
       const found = await findUma(ctx, mine, sender, receiver);
-      const kept = await keep(ctx, mine.rates, sender, found);
+      const kept = await saveLookup(ctx, mine.rates, sender, found);
       return { status: 200, body: { receiverUmaAddress: found.receiver, ...kept } };
     }),
 
@@ -155,7 +156,7 @@ export function receiverOperations(options: { connectors: (environment: Mode) =>
       const sender = await senderOf(ctx, { address, customerId });
       const mine = connectors(ctx.caller.environment);
       const found = await findAccount(ctx, mine, sender, params.accountId);
-      const kept = await keep(ctx, mine.rates, sender, found);
+      const kept = await saveLookup(ctx, mine.rates, sender, found);
       return { status: 200, body: { accountId: found.receiver, ...kept } };
     }),
 

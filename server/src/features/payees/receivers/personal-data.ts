@@ -3,7 +3,7 @@ import { OF_CUSTOMER, type PersonalData } from '../../../runtime/operation/perso
 
 export const lookupPersonalData: PersonalData = {
   tables: {
-    lookups: {
+    payee_discoveries: {
       rows: OF_CUSTOMER,
       erasure: 'removed',
       removes: `t.customer_id = $1 or t.receiver_customer_id = $1

@@ -14,7 +14,7 @@ export interface Sender {
   currency: string;
 }
 
-const USUAL_CURRENCY = 'USD';
+const DEFAULT_CURRENCY = 'USD';
 
 /** The address a platform speaks with when it asks for itself. */
 const platformAddress = (platform: PlatformRow): string =>
@@ -27,7 +27,7 @@ async function customerAt(ctx: Ctx, address: string): Promise<CustomerRow> {
     platform_id: ctx.caller.platformId,
   });
   if (!row || row.deleted_at !== null) {
-    throw new Fault('USER_NOT_FOUND', 'No customer of this platform has the sending UMA address.');
+    throw new Fault('USER_NOT_FOUND', 'No customer of this platform has this UMA address.');
   }
   return row;
 }
@@ -46,7 +46,7 @@ async function currencyOf(
   const sendable = platform.currencies
     .filter((each) => each.enabledTransactionTypes.includes('OUTGOING'))
     .map((each) => each.currencyCode);
-  return sendable.find((code) => held.has(code)) ?? sendable[0] ?? USUAL_CURRENCY;
+  return sendable.find((code) => held.has(code)) ?? sendable[0] ?? DEFAULT_CURRENCY;
 }
 
 /** Who asks. `address` must be a UMA address in small letters. */
@@ -60,7 +60,7 @@ export async function senderOf(
     address === undefined ? undefined : customerAt(ctx, address),
   ]);
   if (byId && byAddress && byId.id !== byAddress.id) {
-    throw invalidField('senderUmaAddress', 'is not the address of the customer in customerId');
+    throw invalidField('senderUmaAddress', 'must be the UMA address of the customer in customerId');
   }
   const customer = byId ?? byAddress ?? null;
   return {

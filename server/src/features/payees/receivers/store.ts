@@ -11,7 +11,7 @@ interface OfferedCurrency {
   max: number;
 }
 
-export const lookups = table('lookups', {
+export const payeeDiscoveries = table('payee_discoveries', {
   id: col.text,
   platform_id: col.text,
   kind: col.word<'UMA' | 'ACCOUNT'>(),
@@ -30,4 +30,4 @@ export const lookups = table('lookups', {
   created_at: col.time,
 });
 
-export type LookupRow = RowOf<typeof lookups>;
+export type PayeeDiscoveryRow = RowOf<typeof payeeDiscoveries>;

@@ -20,14 +20,15 @@ import {
   readPlatform,
 } from '../../tenancy/platform/index.ts';
 import { findExternalAccounts } from '../external-accounts/index.ts';
-import type { Found } from './found.ts';
 import type { Offer } from './lookup.ts';
+import type { LookupResult } from './save-lookup.ts';
 import type { Sender } from './sender.ts';
 
-const nobody = () => new Fault('UMA_NOT_FOUND', 'Nobody can be paid at this UMA address.');
+const umaNotFound = () =>
+  new Fault('UMA_NOT_FOUND', 'UMA address not found, or it cannot receive payments.');
 
 /** Throws COUNTERPARTY_NOT_ALLOWED for an address at a provider that platforms may not deal with. */
-export function refuseBlocked(port: UmaPort | undefined, address: string): void {
+export function rejectBlockedProvider(port: UmaPort | undefined, address: string): void {
   const host = readUma(address)?.host;
   const provider = port?.providers?.().find((each) => each.domain === host);
   if (provider && !provider.allowed) {
@@ -42,25 +43,25 @@ const NAMES: readonly string[] = COUNTERPARTY_FIELDS;
 const knownFields = (asked: readonly { name: string; mandatory: boolean }[]) =>
   asked.filter((each): each is CounterpartyFieldDefinition => NAMES.includes(each.name));
 
-function refuseUnknownDuties(asked: readonly { name: string; mandatory: boolean }[]): void {
+function rejectUnknownFields(asked: readonly { name: string; mandatory: boolean }[]): void {
   const unknown = asked.filter(({ name, mandatory }) => mandatory && !NAMES.includes(name));
   if (unknown.length === 0) return;
   const names = unknown.map(({ name }) => name).join(', ');
   throw new Fault(
     'UNRECOGNIZED_MANDATORY_PAYEE_DATA_KEY',
-    `The receiver's provider insists on what is not known here: ${names}.`,
+    `The provider of the receiver requires unsupported fields: ${names}.`,
   );
 }
 
-async function elsewhere(
+async function externalReceiver(
   ctx: Ctx,
   port: UmaPort,
   sender: Sender,
   { address }: UmaAddress,
-): Promise<Found> {
+): Promise<LookupResult> {
   const reply = await port.lookup({ receiver: address, sender: sender.address, at: ctx.now });
   if (reply.state === 'refused') throw new Fault(reply.code, reply.reason);
-  refuseUnknownDuties(reply.requiredPayerData);
+  rejectUnknownFields(reply.requiredPayerData);
   return {
     kind: 'UMA',
     receiver: address,
@@ -70,7 +71,7 @@ async function elsewhere(
 }
 
 /** The currencies a customer can be paid in: that of its default account for UMA first. */
-async function receivable(ctx: Ctx, customer: CustomerRow): Promise<string[]> {
+async function receivableCurrencies(ctx: Ctx, customer: CustomerRow): Promise<string[]> {
   const [outside, inside] = await Promise.all([
     findExternalAccounts(ctx.db, {
       customer_id: customer.id,
@@ -115,9 +116,15 @@ function requiredBy(platform: PlatformRow, offers: readonly Offer[]) {
   }));
 }
 
-async function within(ctx: Ctx, customer: CustomerRow, platform: PlatformRow): Promise<Found> {
-  const offers = isReady(customer) ? offersOf(platform, await receivable(ctx, customer)) : [];
-  if (offers.length === 0) throw nobody();
+async function internalReceiver(
+  ctx: Ctx,
+  customer: CustomerRow,
+  platform: PlatformRow,
+): Promise<LookupResult> {
+  const offers = isReady(customer)
+    ? offersOf(platform, await receivableCurrencies(ctx, customer))
+    : [];
+  if (offers.length === 0) throw umaNotFound();
   return {
     kind: 'UMA',
     receiver: customer.uma_address,
@@ -128,7 +135,7 @@ async function within(ctx: Ctx, customer: CustomerRow, platform: PlatformRow): P
 }
 
 /** The customer of this server at an address, with its platform; of the caller's environment alone. */
-async function customerHere(ctx: Ctx, address: string) {
+async function internalCustomer(ctx: Ctx, address: string) {
   const [customer] = await findCustomers(ctx.db, { uma_address: address, deleted_at: null });
   const platform = customer && (await readPlatform(ctx, customer.platform_id));
   if (platform?.environment !== ctx.caller.environment) return undefined;
@@ -136,7 +143,7 @@ async function customerHere(ctx: Ctx, address: string) {
 }
 
 /** Whether the host is that of a platform here, which would know its own customers. */
-async function isOurs(ctx: Ctx, host: string): Promise<boolean> {
+async function isOwnDomain(ctx: Ctx, host: string): Promise<boolean> {
   const { environment } = ctx.caller;
   return (await platformOfUmaDomain(ctx.db, host, environment)) !== undefined;
 }
@@ -147,17 +154,20 @@ export async function findUma(
   { uma }: Connectors,
   sender: Sender,
   receiver: UmaAddress,
-): Promise<Found> {
+): Promise<LookupResult> {
   if (receiver.address === sender.address) {
-    throw new Fault('SELF_PAYMENT', 'The receiver is the sender.');
+    throw new Fault('SELF_PAYMENT', 'The sender and the receiver are the same.');
   }
-  refuseBlocked(uma, receiver.address);
-  if (uma?.reaches(receiver.address)) return elsewhere(ctx, uma, sender, receiver);
-  const here = await customerHere(ctx, receiver.address);
-  if (here) return within(ctx, here.customer, here.platform);
-  if (await isOurs(ctx, receiver.host)) throw nobody();
+  rejectBlockedProvider(uma, receiver.address);
+  if (uma?.reaches(receiver.address)) return externalReceiver(ctx, uma, sender, receiver);
+  const here = await internalCustomer(ctx, receiver.address);
+  if (here) return internalReceiver(ctx, here.customer, here.platform);
+  if (await isOwnDomain(ctx, receiver.host)) throw umaNotFound();
   if (!uma) {
-    throw new Fault('NOT_IMPLEMENTED', 'No connection to other UMA providers is set up.');
+    throw new Fault('NOT_IMPLEMENTED', 'No connection to UMA providers is configured.');
   }
-  throw new Fault('LNURLP_REQUEST_FAILED', `No UMA provider can be reached at ${receiver.host}.`);
+  throw new Fault(
+    'LNURLP_REQUEST_FAILED',
+    `The UMA provider at ${receiver.host} cannot be reached.`,
+  );
 }

@@ -2,7 +2,7 @@
 // piece that was cleared, refunded, or taken from the account that pays. Everything else about the payment
 // is summed from these, so no total can disagree with its parts. Pure.
 import type { CardMerchant } from '../../../connectors/ports/cards.ts';
-import type { Time } from '../../../kernel/world.ts';
+import type { Time } from '../../../kernel/effects.ts';
 
 /** STUCK: held and not taken, because the issuer could not; an operator decides. FAILED: nothing is held. */
 export type PullStatus = 'PENDING' | 'CONFIRMED' | 'STUCK' | 'FAILED';
@@ -48,9 +48,9 @@ export type CardFactColumns = {
   card_closed: boolean;
   card_clearings: readonly bigint[];
   card_refunds: readonly bigint[];
-  card_pulls: readonly bigint[];
-  /** The status of each pull, at its place in `card_pulls`. */
-  card_pull_statuses: readonly PullStatus[];
+  card_funding_debits: readonly bigint[];
+  /** The status of each pull, at its place in `card_funding_debits`. */
+  card_funding_debit_statuses: readonly PullStatus[];
   card_released: bigint;
   card_written_off: bigint;
   card_recovered: bigint;
@@ -75,9 +75,12 @@ export const newFacts = (authorized: bigint): CardFacts => ({
   reversedRefunds: 0,
 });
 
-function pullsOf({ card_pulls, card_pull_statuses }: CardFactColumns): PullFact[] {
-  return card_pulls.map((amount, at) => {
-    const status = card_pull_statuses[at];
+function pullsOf({
+  card_funding_debits,
+  card_funding_debit_statuses,
+}: CardFactColumns): PullFact[] {
+  return card_funding_debits.map((amount, at) => {
+    const status = card_funding_debit_statuses[at];
     if (status === undefined) throw new Error(`pull ${at + 1} has no status`);
     return { amount, status };
   });
@@ -101,8 +104,8 @@ export const columnsOf = (facts: CardFacts): CardFactColumns => ({
   card_closed: facts.closed,
   card_clearings: facts.clearings,
   card_refunds: facts.refunds,
-  card_pulls: facts.pulls.map(({ amount }) => amount),
-  card_pull_statuses: facts.pulls.map(({ status }) => status),
+  card_funding_debits: facts.pulls.map(({ amount }) => amount),
+  card_funding_debit_statuses: facts.pulls.map(({ status }) => status),
   card_released: facts.released,
   card_written_off: facts.writtenOff,
   card_recovered: facts.recovered,

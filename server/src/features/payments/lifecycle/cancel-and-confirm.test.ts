@@ -82,7 +82,7 @@ describe('confirmReceiptDelivery', () => {
 
   it('notes the time, and again', async () => {
     const { id } = await payout('000', 'ACH');
-    const now = new Date(app.world.now()).toISOString();
+    const now = new Date(app.effects.now()).toISOString();
     expect(ok(await confirm(id), 200).receiptDeliveryConfirmedAt).toBe(now);
     const earlier = '2026-01-01T00:00:00.000Z';
     expect(ok(await confirm(id, earlier), 200).receiptDeliveryConfirmedAt).toBe(earlier);

@@ -12,17 +12,29 @@ export const cancelTransaction = operation({
   method: 'POST',
   path: '/transactions/{transactionId}/cancel',
   tag: TAG,
-  summary: 'Call a payment back',
+  summary: 'Cancel a payment',
   description:
-    'Asks the rail to stop a payment that has not settled. How the rail decided is told by ' +
-    'events. Works for ACH and wires.',
+    'Requests the cancellation of an ACH or wire payment that has started and has ' +
+    'not settled. The rail decides later, so the response can still show the ' +
+    'previous state; read the result from the events or with ' +
+    '`getTransactionById`. A cancelled payout is refunded to its source with ' +
+    'reason USER_CANCELLATION and then becomes COMPLETED. A cancelled debit ' +
+    'becomes FAILED.',
   permission: 'TRANSACT',
-  params: Type.Object({ transactionId: Type.String() }),
+  params: Type.Object({ transactionId: Type.String({ description: 'Id of the transaction.' }) }),
   body: named(
     'CancelTransactionRequest',
-    Type.Object({
-      reason: Type.Optional(Type.String({ maxLength: 255, description: 'For your own records.' })),
-    }),
+    Type.Object(
+      {
+        reason: Type.Optional(
+          Type.String({
+            maxLength: 255,
+            description: 'Informational. It is not stored and not sent to the rail.',
+          }),
+        ),
+      },
+      { description: 'Reason for a cancellation.' },
+    ),
   ),
   bodyOptional: true,
   replies: { 200: TransactionOneOf },
@@ -36,18 +48,23 @@ export const confirmReceiptDelivery = operation({
   method: 'POST',
   path: '/transactions/{transactionId}/confirm',
   tag: TAG,
-  summary: 'Confirm that a receipt was delivered',
+  summary: 'Confirm delivery of a receipt',
   description:
-    'Notes when you gave your customer the receipt. A later call replaces an earlier one.',
+    'Records when the platform delivered the receipt of a transaction to its ' +
+    'customer. A repeated call replaces the time. It does not change funds or ' +
+    'status.',
   permission: 'TRANSACT',
-  params: Type.Object({ transactionId: Type.String() }),
+  params: Type.Object({ transactionId: Type.String({ description: 'Id of the transaction.' }) }),
   body: named(
     'ConfirmReceiptDeliveryRequest',
-    Type.Object({
-      receiptDeliveryConfirmedAt: Type.Optional(
-        described(Timestamp, 'When it was delivered; now if absent. Not in the future.'),
-      ),
-    }),
+    Type.Object(
+      {
+        receiptDeliveryConfirmedAt: Type.Optional(
+          described(Timestamp, 'Time of delivery, not in the future. Default: the current time.'),
+        ),
+      },
+      { description: 'Time of receipt delivery.' },
+    ),
   ),
   bodyOptional: true,
   replies: { 200: TransactionOneOf },

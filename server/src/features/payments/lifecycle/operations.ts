@@ -35,7 +35,7 @@ async function movementOf(ctx: Ctx, row: PaymentRow) {
     const source = await readExternalAccount(ctx, sourceAccountOf(row));
     return { job: CANCEL_FUNDING, rail: (source && pullRailOf(source.info)) ?? null, open: true };
   }
-  const open = row.status === 'PROCESSING' && (row.funds === 'HELD' || row.funds === 'HANDED');
+  const open = row.status === 'PROCESSING' && (row.funds === 'HELD' || row.funds === 'SUBMITTED');
   return { job: CANCEL_PAYOUT, rail: row.rail, open };
 }
 
@@ -44,11 +44,12 @@ async function cancel(ctx: Ctx, row: PaymentRow): Promise<PaymentRow> {
   const { job, rail, open } = await movementOf(ctx, row);
   if (!open || row.refund) {
     const why =
-      'The payment is not on its way: it has not begun, has settled, or goes back already.';
+      'The payment cannot be cancelled: it has not started, has settled, or is ' +
+      'being refunded.';
     throw new Fault('TRANSACTION_NOT_CANCELLABLE', why);
   }
   if (rail === null || !RAILS[rail as PaymentRail].cancellable) {
-    const why = 'Only payments over ACH or wire can be called back.';
+    const why = 'Only payments over ACH or wire can be cancelled.';
     throw new Fault('INVALID_INPUT', why, { paymentRail: rail });
   }
   return requestCancel(ctx, row, job);
@@ -63,7 +64,7 @@ export const lifecycleOperations = [
     const row = await transactionOf(ctx, params.transactionId);
     const given = body.receiptDeliveryConfirmedAt;
     const at = given === undefined ? ctx.now : Date.parse(given);
-    if (at > ctx.now) throw invalidField('receiptDeliveryConfirmedAt', 'lies in the future');
+    if (at > ctx.now) throw invalidField('receiptDeliveryConfirmedAt', 'must not be in the future');
     const done = changeTransaction(ctx, row, { receipt_confirmed_at: at });
     return { status: 200, body: presentTransaction(done) as Presented };
   }),

@@ -8,7 +8,7 @@ import type { JobDefinition } from '../../../kernel/contract/job.ts';
 import { isId } from '../../../kernel/id.ts';
 import { type Money, sum } from '../../../kernel/money.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { shortOfFunds } from '../../../runtime/operation/operate.ts';
+import { insufficientFunds } from '../../../runtime/operation/operate.ts';
 import type { InternalAccountRow } from '../../balances/internal-accounts/index.ts';
 import { readLedgerAccount } from '../../balances/ledger-accounts/index.ts';
 import { repayOwed } from '../../balances/shortfalls/index.ts';
@@ -68,7 +68,7 @@ export async function checkFunds(ctx: Ctx, row: OutgoingRow): Promise<void> {
   const account = await readLedgerAccount(ctx, id);
   const { amount } = sum(row.sent_currency, legs(ctx, row).source);
   if (account && account.balance - account.held - amount >= (account.floor ?? 0n)) return;
-  throw shortOfFunds();
+  throw insufficientFunds();
 }
 
 const cameIn = (row: OutgoingRow, came: CameIn | undefined) =>
@@ -192,7 +192,7 @@ export async function refuseFunds(
 export async function handOverPayout(ctx: Ctx, row: OutgoingRow): Promise<OutgoingRow> {
   if (row.funds !== 'HELD' || row.status !== 'PROCESSING' || row.refund) return row;
   await moveAndTell(ctx, () => handOver(ctx, row.id, legs(ctx, row)));
-  return changeTransaction(ctx, row, { funds: 'HANDED' });
+  return changeTransaction(ctx, row, { funds: 'SUBMITTED' });
 }
 
 /** PROCESSING → COMPLETED. */

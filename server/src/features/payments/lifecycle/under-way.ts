@@ -3,13 +3,13 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 
 const UNDER_WAY = `select 1 from transactions
   where (source_account = $1 or destination_account = $1)
-    and (funds in ('AWAITED', 'FUNDED', 'HELD', 'HANDED', 'PARKED') or refund ->> 'status' = 'PENDING')
+    and (funds in ('AWAITED', 'FUNDED', 'HELD', 'SUBMITTED', 'SUSPENSE') or refund ->> 'status' = 'PENDING')
   limit 1`;
 
 // Only a platform's own account earns fees, and closing one is rare enough to look through its payments.
 const FEES_UNDER_WAY = `select 1 from transactions
   where platform_id = $2 and platform_fee_account = $1
-    and (funds in ('AWAITED', 'FUNDED', 'HELD', 'HANDED') or refund ->> 'status' = 'PENDING')
+    and (funds in ('AWAITED', 'FUNDED', 'HELD', 'SUBMITTED') or refund ->> 'status' = 'PENDING')
   limit 1`;
 
 /** Whether a payment from or to the internal account, or one that pays it a fee, is under way. */
@@ -24,7 +24,7 @@ export async function isPaymentUnderWay(
 
 // A quote that was never executed has a transaction too, whose funds are NONE.
 const OF_CUSTOMER = `select 1 from transactions
-  where customer_id = $1 and funds in ('AWAITED', 'FUNDED', 'HELD', 'HANDED', 'PARKED') limit 1`;
+  where customer_id = $1 and funds in ('AWAITED', 'FUNDED', 'HELD', 'SUBMITTED', 'SUSPENSE') limit 1`;
 
 /** Whether a payment of the customer is under way. */
 export const isCustomerPaying = async (ctx: Ctx, customerId: string): Promise<boolean> =>

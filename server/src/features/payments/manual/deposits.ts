@@ -54,8 +54,9 @@ async function platformAt(runtime: Runtime, target: Pick<Notice, 'accountId' | '
       : await readInternalAccount(runtime.db, accountId);
   const platform = owner && (await readPlatform(runtime.db, owner.platform_id));
   if (platform) return platform;
-  if (accountId === undefined) throw new Fault('REFERENCE_NOT_FOUND', 'No such payment reference.');
-  throw new Fault('ACCOUNT_NOT_FOUND', 'No such account.');
+  if (accountId === undefined)
+    throw new Fault('REFERENCE_NOT_FOUND', 'Payment reference not found.');
+  throw new Fault('ACCOUNT_NOT_FOUND', 'Account not found.');
 }
 
 async function resultOf(runtime: Runtime, id: string, recorded?: 'now' | 'before') {
@@ -75,7 +76,7 @@ export type DepositResult = Awaited<ReturnType<typeof resultOf>>;
 function same(before: DepositRow, wanted: Pick<DepositRow, 'amount' | 'target'>): void {
   if (before.amount === wanted.amount && before.target === wanted.target) return;
   throw conflict(
-    `That reference was recorded before, as another deposit: ${before.transaction_id}.`,
+    `This bank reference is already recorded for another deposit: ${before.transaction_id}.`,
   );
 }
 
@@ -146,12 +147,12 @@ async function take(
   reason: FailureReason | undefined,
 ): Promise<void> {
   if (row.type !== 'INCOMING' || !(isDeposit(row) || waitsForUs(row))) {
-    throw conflict('It is no deposit.');
+    throw conflict('The transaction is not a deposit.');
   }
   const { status, funds } = row;
   const moved = await work(ctx, row, reason);
   if (moved.status === status && moved.funds === funds) {
-    throw conflict(`That cannot be done with it: it is ${status}.`);
+    throw conflict(`This action is not possible: the deposit is ${status}.`);
   }
 }
 
@@ -170,11 +171,12 @@ export const rejectHeldDeposit = decide(refuseDeposit);
 
 /** Money that was paid in for one payment: its payer answers for it, and the payment stays. */
 async function takeBackOfPayment(ctx: Ctx, row: OutgoingRow): Promise<void> {
-  if (!isDeposit(row) || row.funded_amount === null) throw conflict('It is no deposit.');
+  if (!isDeposit(row) || row.funded_amount === null)
+    throw conflict('The transaction is not a deposit.');
   if (row.refund?.status === 'PENDING') {
-    throw conflict('It is on its way back. Say by payouts settle that it is there.');
+    throw conflict('The refund is in progress. Record its settlement with payouts settle first.');
   }
-  if (!(await takeBackFunds(ctx, row))) throw conflict('It was taken back before.');
+  if (!(await takeBackFunds(ctx, row))) throw conflict('The return is already recorded.');
 }
 
 /**
@@ -188,8 +190,8 @@ export async function returnDepositTaken(
   await onAnyTransaction(runtime, transactionId, async (ctx, row) => {
     if (row.type === 'OUTGOING') return takeBackOfPayment(ctx, row);
     if (row.status === 'COMPLETED' && isDeposit(row) && !(await broughtMoney(ctx, row))) {
-      const why = 'What was paid in for it is returned with the payment';
-      throw conflict(`It came by a payment inside. ${why} of ${row.quote_id}.`);
+      const why = 'The funds came from an internal payment.';
+      throw conflict(`${why} Return the deposit that funded ${row.quote_id}.`);
     }
     return take(returnDeposit, ctx, row, reason);
   });

@@ -1,9 +1,9 @@
 // Money that lies on an account and must not be spent until a person decides, oldest first. Nothing of a
 // transaction that changes is indexed, so it is found by the job that stands for as long as something is held
-// (`incoming.held-long`); those that outlived the decision are passed over.
+// (`incoming.review-expiry`); those that outlived the decision are passed over.
 
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';
-import { iso } from '../../../kernel/world.ts';
+import { iso } from '../../../kernel/effects.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { HELD_LONG } from '../pay-ins/index.ts';
 import { asIncoming, type IncomingRow, receivedOf, transactionAt } from '../transactions/index.ts';

@@ -16,7 +16,7 @@ import { asOutgoing, readTransaction, type TransactionRow } from '../transaction
 /** Rejects what the state of the transaction forbids. */
 export const conflict = (reason: string): Fault => new Fault('CONFLICT', reason);
 
-const noTransaction = () => new Fault('TRANSACTION_NOT_FOUND', 'No such transaction.');
+const noTransaction = () => new Fault('TRANSACTION_NOT_FOUND', 'Transaction not found.');
 
 async function heed(ctx: Ctx, row: TransactionRow, kind: WaitKind, progress: Progress) {
   if (row.type === 'INCOMING') return heedIncoming(ctx, row, kind, progress);
@@ -55,14 +55,14 @@ export const onProductionTransaction = <R>(
 ): Promise<R> =>
   onAnyTransaction(runtime, id, (ctx, row) => {
     if (ctx.caller.environment === 'production') return work(ctx, row);
-    throw conflict('It belongs to the sandbox, where account numbers say what happens.');
+    throw conflict('The transaction is in the sandbox, where account numbers determine outcomes.');
   });
 
 /** What is awaited of a transaction now; throws CONFLICT where nothing is. */
 export async function awaitedOf(ctx: Ctx, row: TransactionRow): Promise<WaitKind> {
   const wait = await waitOf(ctx, row);
   if (wait && isWanted(row, wait.kind)) return wait.kind;
-  throw conflict(`Nothing is awaited of it: it is ${row.status}.`);
+  throw conflict(`No result is expected for this transaction: it is ${row.status}.`);
 }
 
 /** Stages what `progress` means for a transfer, keeps the notice, and ends the wait. */

@@ -3,9 +3,9 @@
 // just as long. No decision has an amount: the ledger knows it.
 
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';
+import { iso, type Time } from '../../../kernel/effects.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Mode } from '../../../kernel/mode.ts';
-import { iso, type Time } from '../../../kernel/world.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
 import {
@@ -19,7 +19,7 @@ import { inSuspense } from '../suspense/index.ts';
 import { type TransactionRow, transactionAt } from '../transactions/index.ts';
 import { onAnyTransaction } from './notice.ts';
 
-const WAITING = `select id, platform_id, since from parked
+const WAITING = `select id, platform_id, since from suspense_items
   where ($1::text is null or platform_id = $1) and (since, id) > ($2::timestamptz, $3)
   order by since, id limit $4`;
 

@@ -5,7 +5,7 @@
 import { ACCOUNT_TYPE_ROWS, isAccountType } from '../../../catalog/accounts/account-types.ts';
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import type { FailureReason, Progress, RailInstruction } from '../../../connectors/ports/index.ts';
-import { iso } from '../../../kernel/world.ts';
+import { iso } from '../../../kernel/effects.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { readExternalAccount } from '../../payees/external-accounts/index.ts';
@@ -34,7 +34,7 @@ const INSTRUCTION = { payout: payoutOf, pull: pullOf, refund: refundOf } as cons
 
 /** The UMA address at the other end of a movement; undefined where an account is. */
 function umaAddressOf(row: PaymentRow, kind: WaitKind): string | undefined {
-  if (kind === 'payout' && row.carrier) return row.destination_account;
+  if (kind === 'payout' && row.rail_payload) return row.destination_account;
   const comes = kind === 'pull' && row.source.sourceType === 'UMA_ADDRESS';
   return comes ? sourceAccountOf(row) : undefined;
 }
@@ -87,7 +87,7 @@ async function viewOf(runtime: Runtime, wait: WaitRow) {
   return [view(wait, row, await instructionOf(runtime, asPayment(row), wait.kind))];
 }
 
-const WAITS = `select id, kind, since from rail_waits
+const WAITS = `select id, kind, since from awaited_rail_results
   where ($1::text is null or platform_id = $1) and (since, id) > ($2::timestamptz, $3)
   order by since, id limit $4`;
 
@@ -139,7 +139,7 @@ async function networkOf(ctx: Ctx, row: TransactionRow): Promise<string> {
   const account = id === null ? undefined : await readExternalAccount(ctx, id);
   const type = account?.info.accountType ?? '';
   const network = isAccountType(type) ? ACCOUNT_TYPE_ROWS[type].network : undefined;
-  if (!network) throw conflict('--hash is for payments over a chain.');
+  if (!network) throw conflict('--hash applies only to payments over a blockchain.');
   return network;
 }
 
@@ -214,10 +214,12 @@ export async function returnTransfer(
   await onAnyTransaction(runtime, transactionId, async (ctx, row) => {
     const kind = named ?? usualOf(row);
     if (!overRail(row, kind)) {
-      throw conflict('Its money never went over a rail. Deposits are returned by deposits return.');
+      throw conflict(
+        'No rail carried this transfer. Record a returned deposit with deposits return.',
+      );
     }
     if (!hasSettled(row, kind)) {
-      throw conflict(`Only what has settled can come back; it is ${row.status}.`);
+      throw conflict(`Only a settled transfer can be returned: it is ${row.status}.`);
     }
     await takeNotice(ctx, row, kind, { state: 'returned', reason });
   });
@@ -225,7 +227,8 @@ export async function returnTransfer(
 }
 
 const requireCallback = (row: TransactionRow) => {
-  if (row.cancel_requested_at === null) throw conflict('Nobody asked to call it back.');
+  if (row.cancel_requested_at === null)
+    throw conflict('No cancellation is requested for this payment.');
 };
 
 /** It was called back, as was requested. */

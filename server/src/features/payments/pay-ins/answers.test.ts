@@ -11,15 +11,15 @@ import {
 import type { TestApp } from '../../../../test/kit/app/harness.ts';
 import { opened } from '../../../../test/kit/app/test-app.ts';
 import type { Received } from '../../../../test/kit/http/webhook-receiver.ts';
-import { COMPLETED, FAILED, openUmaDesk, PENDING } from '../../../../test/kit/payments/uma.ts';
+import { COMPLETED, FAILED, openUmaFixture, PENDING } from '../../../../test/kit/payments/uma.ts';
 import { attemptsOf } from '../../notifications/webhooks/store.ts';
 
-const desk = opened(openUmaDesk);
+const fixture = opened(openUmaFixture);
 let app: TestApp;
 beforeAll(async () => {
-  app = desk.app;
+  app = fixture.app;
 });
-beforeEach(() => desk.say({ status: 200 }));
+beforeEach(() => fixture.say({ status: 200 }));
 
 describe("the platform's answer", () => {
   it.each([
@@ -32,29 +32,29 @@ describe("the platform's answer", () => {
     [204, '', 'PAYMENT_APPROVAL_WEBHOOK_ERROR'],
     [200, 'certainly', 'PAYMENT_APPROVAL_WEBHOOK_ERROR'],
   ])('%s %s fails the payment, and nothing moves', async (status, body, reason) => {
-    desk.say({ status, body });
-    const { account, payment } = await desk.offered();
+    fixture.say({ status, body });
+    const { account, payment } = await fixture.offered();
     await app.settle();
     await app.advance(3_600_000);
-    const after = await desk.read(payment.id);
+    const after = await fixture.read(payment.id);
     expect(after).toMatchObject({ status: 'FAILED', failureReason: reason });
     expect(after).not.toHaveProperty('refund');
     expect(await eventTypes(app, payment.id)).toEqual([PENDING, FAILED]);
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
-    expect(desk.asked()).toHaveLength(1);
+    expect(fixture.asked()).toHaveLength(1);
   });
 
   it('that does not come within five seconds fails the payment', async () => {
-    desk.say({ status: 200, silent: true });
-    const { payment } = await desk.offered();
+    fixture.say({ status: 200, silent: true });
+    const { payment } = await fixture.offered();
     const before = performance.now();
     await app.settle();
     expect(performance.now() - before).toBeGreaterThan(4_500);
-    expect(await desk.read(payment.id)).toMatchObject({
+    expect(await fixture.read(payment.id)).toMatchObject({
       status: 'FAILED',
       failureReason: 'PAYMENT_APPROVAL_TIMED_OUT',
     });
-    const [question] = desk.asked() as [Received];
+    const [question] = fixture.asked() as [Received];
     expect(await attemptsOf(app.runtime.db, question.id)).toMatchObject([
       { status: null, result: 'dropped' },
     ]);
@@ -62,7 +62,7 @@ describe("the platform's answer", () => {
 
   it('must hold what is asked about the customer', async () => {
     const as = await app.newPlatform('Korean');
-    await desk.listen(as);
+    await fixture.listen(as);
     const more = { birthDate: undefined, nationality: undefined };
     const person = await customer(app, { as }, more);
     const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
@@ -72,8 +72,8 @@ describe("the platform's answer", () => {
     await app.advance(60_000);
     const offer = { customerId: person.id, receivingCurrencyCode: 'KRW' };
     const outcome = async (body: string) => {
-      desk.say({ status: 200, body });
-      const { id } = ok(await desk.receive(offer, as), 200);
+      fixture.say({ status: 200, body });
+      const { id } = ok(await fixture.receive(offer, as), 200);
       await app.settle();
       const seen = await app.call('GET', `/transactions/${id}`, undefined, { as });
       return ok(seen, 200);
@@ -82,7 +82,7 @@ describe("the platform's answer", () => {
     const good = await outcome(JSON.stringify({ receiverCustomerInfo: info }));
     expect(good.status).toBe('COMPLETED');
     expect(good).not.toHaveProperty('requestedReceiverCustomerInfoFields');
-    const requested = JSON.parse(desk.asked()[0]?.body ?? '').data
+    const requested = JSON.parse(fixture.asked()[0]?.body ?? '').data
       .requestedReceiverCustomerInfoFields;
     expect(requested).toEqual([{ name: 'BIRTH_DATE', mandatory: true }]);
     const bad = await outcome('{}');
@@ -91,10 +91,10 @@ describe("the platform's answer", () => {
       failureReason: 'MISSING_MANDATORY_PAYEE_DATA',
     });
     // The same is asked of who decides by request, and such a request may be corrected.
-    desk.say({ status: 202 });
-    const { id } = ok(await desk.receive(offer, as), 200);
+    fixture.say({ status: 202 });
+    const { id } = ok(await fixture.receive(offer, as), 200);
     await app.settle();
-    const approve = (body?: object) => desk.act(id, 'approve', body, as);
+    const approve = (body?: object) => fixture.act(id, 'approve', body, as);
     const lacking = await approve();
     expect([lacking.status, lacking.body.code]).toEqual([400, 'MISSING_MANDATORY_USER_INFO']);
     expect(lacking.body.details.errors).toMatchObject([
@@ -104,40 +104,40 @@ describe("the platform's answer", () => {
   });
 
   it('fails when the endpoint was taken away before it could be asked', async () => {
-    const { payment } = await desk.offered();
+    const { payment } = await fixture.offered();
     const take = 'update platforms set webhook_endpoint = null where id = $1';
     await app.runtime.db.query(take, [app.platform.id]);
     await app.settle();
-    await desk.listen();
-    expect(await desk.read(payment.id)).toMatchObject({
+    await fixture.listen();
+    expect(await fixture.read(payment.id)).toMatchObject({
       status: 'FAILED',
       failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR',
     });
   });
 
   it('is asked for once more after a crash, with the same event, and then no more', async () => {
-    desk.say({ status: 409 });
+    fixture.say({ status: 409 });
     const again = async (attempts: number) => {
-      const { payment } = await desk.offered();
+      const { payment } = await fixture.offered();
       const set = `update jobs set attempts = $1 where kind = 'incoming.ask'`;
       await app.runtime.db.query(set, [attempts]);
       await app.settle();
-      return desk.read(payment.id);
+      return fixture.read(payment.id);
     };
     expect(await again(1)).toMatchObject({ failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' });
-    expect(desk.asked()).toHaveLength(1);
+    expect(fixture.asked()).toHaveLength(1);
     expect(await again(2)).toMatchObject({ failureReason: 'PAYMENT_APPROVAL_TIMED_OUT' });
-    expect(desk.asked()).toHaveLength(1);
+    expect(fixture.asked()).toHaveLength(1);
   });
 });
 
 describe('approvePendingPayment', () => {
   it('completes a payment that was answered with 202', async () => {
-    desk.say({ status: 202 });
-    const { account, payment } = await desk.offered();
+    fixture.say({ status: 202 });
+    const { account, payment } = await fixture.offered();
     await app.settle();
-    expect((await desk.read(payment.id)).status).toBe('PENDING');
-    const approved = ok(await desk.act(payment.id, 'approve'), 200);
+    expect((await fixture.read(payment.id)).status).toBe('PENDING');
+    const approved = ok(await fixture.act(payment.id, 'approve'), 200);
     expect(approved).toMatchObject({ id: payment.id, status: 'PROCESSING' });
     await app.advance(60_000);
     expect(await eventTypes(app, payment.id)).toEqual([PENDING, COMPLETED]);
@@ -145,17 +145,17 @@ describe('approvePendingPayment', () => {
   });
 
   it('comes too late after five seconds', async () => {
-    desk.say({ status: 202 });
-    const { payment } = await desk.offered();
+    fixture.say({ status: 202 });
+    const { payment } = await fixture.offered();
     await app.advance(4_999);
-    expect((await desk.read(payment.id)).status).toBe('PENDING');
+    expect((await fixture.read(payment.id)).status).toBe('PENDING');
     await app.advance(1);
-    expect(await desk.read(payment.id)).toMatchObject({
+    expect(await fixture.read(payment.id)).toMatchObject({
       status: 'FAILED',
       failureReason: 'PAYMENT_APPROVAL_TIMED_OUT',
     });
     for (const action of ['approve', 'reject'] as const) {
-      const late = await desk.act(payment.id, action);
+      const late = await fixture.act(payment.id, action);
       expect([late.status, late.body.code]).toEqual([
         409,
         'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
@@ -166,23 +166,23 @@ describe('approvePendingPayment', () => {
   it('may come before the question is answered, and counts then', async () => {
     const meanwhile = async (question: Received) => {
       const { data } = JSON.parse(question.body);
-      ok(await desk.act(data.id, 'approve', {}), 200);
+      ok(await fixture.act(data.id, 'approve', {}), 200);
     };
-    desk.say({ status: 500, meanwhile });
-    const { payment } = await desk.offered();
+    fixture.say({ status: 500, meanwhile });
+    const { payment } = await fixture.offered();
     await app.settle();
-    expect((await desk.read(payment.id)).status).toBe('COMPLETED');
+    expect((await fixture.read(payment.id)).status).toBe('COMPLETED');
   });
 
   it('approves once, however many ask at a time', async () => {
-    desk.say({ status: 202 });
-    const { account, payment } = await desk.offered();
+    fixture.say({ status: 202 });
+    const { account, payment } = await fixture.offered();
     await app.settle();
     const actions = ['approve', 'reject', 'approve', 'reject', 'approve'] as const;
-    const replies = await Promise.all(actions.map((action) => desk.act(payment.id, action)));
+    const replies = await Promise.all(actions.map((action) => fixture.act(payment.id, action)));
     expect(replies.map((each) => each.status).sort()).toEqual([200, 409, 409, 409, 409]);
     await app.advance(10_000);
-    const { status } = await desk.read(payment.id);
+    const { status } = await fixture.read(payment.id);
     const { total } = await balances(app, account.id);
     expect([status, total]).toEqual(status === 'COMPLETED' ? ['COMPLETED', 250_00] : ['FAILED', 0]);
   });
@@ -193,9 +193,9 @@ describe('approvePendingPayment', () => {
     const path = `/sandbox/internal-accounts/${account.id}/fund`;
     ok(await app.call('POST', path, { amount: 1 }), 200);
     const { data } = ok(await app.call('GET', `/transactions?customerId=${person.id}`), 200);
-    const reply = await desk.act(data[0].id, 'approve', {});
+    const reply = await fixture.act(data[0].id, 'approve', {});
     expect(reply.status).toBe(409);
-    const bad = await desk.act(data[0].id, 'approve', {
+    const bad = await fixture.act(data[0].id, 'approve', {
       receiverCustomerInfo: 'yes',
     });
     expect([bad.status, bad.body.code]).toEqual([400, 'INVALID_INPUT']);
@@ -204,16 +204,16 @@ describe('approvePendingPayment', () => {
 
 describe('rejectPendingPayment', () => {
   it('fails a payment that was answered with 202', async () => {
-    desk.say({ status: 202 });
-    const { account, payment } = await desk.offered();
+    fixture.say({ status: 202 });
+    const { account, payment } = await fixture.offered();
     await app.settle();
     const body = { reason: 'not ours' };
-    const rejected = ok(await desk.act(payment.id, 'reject', body), 200);
+    const rejected = ok(await fixture.act(payment.id, 'reject', body), 200);
     expect(rejected).toMatchObject({ status: 'FAILED', failureReason: 'PAY_REQUEST_FAILED' });
     await app.advance(60_000);
     expect(await eventTypes(app, payment.id)).toEqual([PENDING, FAILED]);
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
-    const bad = await desk.act(payment.id, 'reject', { reason: 5 });
+    const bad = await fixture.act(payment.id, 'reject', { reason: 5 });
     expect([bad.status, bad.body.code]).toEqual([400, 'INVALID_INPUT']);
   });
 });

@@ -13,12 +13,22 @@ export const DecidedTransaction = named(
     {
       ...OutgoingTransaction.properties,
       ...IncomingTransaction.properties,
-      type: oneOf(['INCOMING', 'OUTGOING']),
+      type: oneOf(['INCOMING', 'OUTGOING'], {
+        description: 'Direction of the payment, as seen by its customer.',
+      }),
       failureReason: Type.Optional(
-        oneOf([...new Set([...FAILURE_REASONS.INCOMING, ...FAILURE_REASONS.OUTGOING])]),
+        oneOf([...new Set([...FAILURE_REASONS.INCOMING, ...FAILURE_REASONS.OUTGOING])], {
+          description:
+            'Reason for the failure; see IncomingTransaction and OutgoingTransaction. ' +
+            'Absent if the payment has not failed.',
+        }),
       ),
     },
-    { description: 'The payment: one that comes in, or one that an agent asked for.' },
+    {
+      description:
+        'The transaction after the decision: an incoming payment, or a payment that ' +
+        'an agent requested.',
+    },
   ),
 );
 
@@ -26,7 +36,7 @@ const common = {
   method: 'POST',
   tag: 'Transactions',
   permission: 'TRANSACT',
-  params: Type.Object({ transactionId: Type.String() }),
+  params: Type.Object({ transactionId: Type.String({ description: 'Id of the transaction.' }) }),
   bodyOptional: true,
   replies: { 200: DecidedTransaction },
   notFound: 'TRANSACTION_NOT_FOUND',
@@ -36,10 +46,14 @@ export const approvePendingPayment = operation({
   ...common,
   operationId: 'approvePendingPayment',
   path: '/transactions/{transactionId}/approve',
-  summary: 'Approve a payment that waits for you',
+  summary: 'Approve a pending payment',
   description:
-    'For a payment whose webhook was answered with 202: there are five seconds for it after that. Also for ' +
-    'the payment of an agent that waits for you, which is carried out then.',
+    'Approves an incoming payment from a UMA address whose ' +
+    'INCOMING_PAYMENT.PENDING webhook was answered with 202, within 5 seconds of ' +
+    'that answer. The payment becomes PROCESSING and its funds are collected from ' +
+    'the sending provider. Also approves a payment that an agent requested and ' +
+    'the agent policy holds for approval; the payment is then executed. Use ' +
+    '`rejectPendingPayment` to decline.',
   errors: [
     'MISSING_MANDATORY_USER_INFO',
     'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
@@ -47,13 +61,18 @@ export const approvePendingPayment = operation({
   ],
   body: named(
     'ApprovePaymentRequest',
-    Type.Object({
-      receiverCustomerInfo: Type.Optional(
-        Type.Record(Type.String(), Type.Unknown(), {
-          description: 'The fields about your customer that the webhook asked for, by name.',
-        }),
-      ),
-    }),
+    Type.Object(
+      {
+        receiverCustomerInfo: Type.Optional(
+          Type.Record(Type.String(), Type.Unknown(), {
+            description:
+              'Information about the receiving customer, keyed by field name: the ' +
+              '`requestedReceiverCustomerInfoFields` of the webhook.',
+          }),
+        ),
+      },
+      { description: 'Data for the approval.' },
+    ),
   ),
 });
 
@@ -62,10 +81,24 @@ export const rejectPendingPayment = operation({
   operationId: 'rejectPendingPayment',
   errors: ['TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL'],
   path: '/transactions/{transactionId}/reject',
-  summary: 'Reject a payment that waits for you',
-  description: 'The payment fails, or the quote stays unexecuted. Nothing has moved by then.',
+  summary: 'Reject a pending payment',
+  description:
+    'Rejects a payment that `approvePendingPayment` would approve. An incoming ' +
+    'payment becomes FAILED. The quote of an agent is not executed. No funds have ' +
+    'moved at this point.',
   body: named(
     'RejectPaymentRequest',
-    Type.Object({ reason: Type.Optional(Type.String({ description: 'Why; for your own use.' })) }),
+    Type.Object(
+      {
+        reason: Type.Optional(
+          Type.String({
+            description:
+              'Reason for the rejection. It is shown as `rejectionReason` of an agent ' +
+              'action, and is not sent to the sender of a payment.',
+          }),
+        ),
+      },
+      { description: 'Data for the rejection.' },
+    ),
   ),
 });

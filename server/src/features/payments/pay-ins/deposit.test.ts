@@ -16,7 +16,7 @@ import { moveInternalAccount } from '../../balances/internal-accounts/lifecycle.
 import type { InternalAccountEvent } from '../../balances/internal-accounts/states.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 import { customers } from '../../customers/records/store.ts';
-import { noteDeclared } from '../../payees/external-accounts/declared.ts';
+import { stageWalletDeclared } from '../../payees/external-accounts/declared.ts';
 import { externalAccounts } from '../../payees/external-accounts/store.ts';
 import { currentOf } from '../payouts/payout-jobs.ts';
 import { asIncoming } from '../transactions/rows.ts';
@@ -133,7 +133,7 @@ describe('receiveDeposit', () => {
     const { account } = await someone();
     const set = 'update internal_accounts set status = $2 where id = $1';
     await app.runtime.db.query(set, [account.id, status]);
-    await app.runtime.db.query('update ledger_accounts set shut = true where id = $1', [
+    await app.runtime.db.query('update ledger_accounts set frozen = true where id = $1', [
       account.id,
     ]);
     const id = await arrive(account.id, 500);
@@ -241,7 +241,7 @@ describe('bounceDeposit', () => {
     expect(refund.status).toBe('FAILED');
     expect(refund).not.toHaveProperty('settledAt');
     const [suspense] = await app.runtime.db.query(
-      `select balance from ledger_accounts where id = 'house:sandbox:suspense:EUR'`,
+      `select balance from ledger_accounts where id = 'system:sandbox:suspense:EUR'`,
     );
     expect(suspense).toEqual({ balance: 700n });
   });
@@ -276,7 +276,7 @@ describe('returnDeposit', () => {
         transactionId: other,
         step: 'spent',
         debit: account.id,
-        credit: 'house:sandbox:clearing:USD',
+        credit: 'system:sandbox:rail_in_transit:USD',
         currency: 'USD',
         amount: 380n,
       }),
@@ -286,7 +286,7 @@ describe('returnDeposit', () => {
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
     const receivable = async () => {
       const [row] = await app.runtime.db.query(
-        `select balance from ledger_accounts where id = 'house:sandbox:receivable:USD'`,
+        `select balance from ledger_accounts where id = 'system:sandbox:receivable:USD'`,
       );
       return Number((row as { balance: bigint }).balance);
     };
@@ -380,7 +380,7 @@ describe('a wallet that is declared', () => {
     expect((await read(id)).status).toBe('PENDING');
     await app.operate(async (ctx) => {
       const row = await ctx.read(externalAccounts, wallet.id);
-      if (row) noteDeclared(ctx, ctx.update(externalAccounts, row, { proven_at: ctx.now }));
+      if (row) stageWalletDeclared(ctx, ctx.update(externalAccounts, row, { proven_at: ctx.now }));
     });
     await app.settle();
     expect(await eventTypes(app, id)).toEqual(told('PENDING COMPLETED'));

@@ -5,8 +5,8 @@
 import type { OnChain } from '../../../connectors/ports/index.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Money } from '../../../kernel/money.ts';
-import { house } from '../../../ledger/chart.ts';
-import { hasMoved } from '../../../runtime/committer/ledger-reads.ts';
+import { systemAccount } from '../../../ledger/chart.ts';
+import { hasTransfersIn } from '../../../runtime/committer/ledger-reads.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,
@@ -168,7 +168,7 @@ export function bounceDeposit(ctx: Ctx, given: Bounce): IncomingRow {
 
 async function accountOf(ctx: Ctx, row: IncomingRow): Promise<InternalAccountRow> {
   const account = await readInternalAccount(ctx, row.destination_account);
-  if (!account) throw new Error(`${row.id} has come to no account`);
+  if (!account) throw new Error(`${row.id} has no destination account`);
   return account;
 }
 
@@ -210,7 +210,7 @@ export async function refuseDeposit(
  * not, though it tells the same source: what came in is the payment's, in another currency perhaps.
  */
 export const broughtMoney = (ctx: Ctx, row: IncomingRow): Promise<boolean> =>
-  hasMoved(ctx.db, row.id, 'deposit');
+  hasTransfersIn(ctx.db, row.id, 'deposit');
 
 /**
  * The bank has taken it back, so there is nothing to send. What the account lacks by then its owner owes.
@@ -235,7 +235,7 @@ export async function returnDeposit(
       transactionId: row.id,
       step: 'return',
       ...money,
-      creditTo: house(ctx.caller.environment, 'clearing', money.currency),
+      creditTo: systemAccount(ctx.caller.environment, 'rail_in_transit', money.currency),
     }),
   );
   return failed;

@@ -4,7 +4,7 @@
 
 import type { Progress, FailureReason as RailReason } from '../../../connectors/ports/index.ts';
 import type { JobDefinition } from '../../../kernel/contract/job.ts';
-import { iso } from '../../../kernel/world.ts';
+import { iso } from '../../../kernel/effects.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,
@@ -14,7 +14,7 @@ import { repayOwed } from '../../balances/shortfalls/index.ts';
 import type { MovementInput } from '../payouts/index.ts';
 import { emitPayment, incomingPayment, moveAndTell } from '../presentation/index.ts';
 import { openRefund } from '../refunds/index.ts';
-import { awaitDecision, awaitNotice, type WaitKind } from '../suspense/index.ts';
+import { awaitDecision, awaitRailResult, type WaitKind } from '../suspense/index.ts';
 import {
   changeTransaction,
   type FailureReason,
@@ -35,7 +35,7 @@ export async function followUp(
   const checkAfterMs = 'checkAfterMs' in progress ? progress.checkAfterMs : undefined;
   if (checkAfterMs !== undefined) {
     ctx.later(job, { transactionId: row.id, ask: 'check' }, ctx.now + checkAfterMs);
-  } else if (progress.state === 'accepted') await awaitNotice(ctx, row, movement);
+  } else if (progress.state === 'accepted') await awaitRailResult(ctx, row, movement);
 }
 
 /** Why money did not come, in the words for incoming payments. */
@@ -135,7 +135,7 @@ export async function closeWayBack(
     | 'FAILED';
   const settledAt = reached ? { settledAt: iso(ctx.now) } : {};
   const done = changeTransaction(ctx, row, {
-    funds: reached ? 'RETURNED' : 'PARKED',
+    funds: reached ? 'RETURNED' : 'SUSPENSE',
     refund: { ...row.refund, status, ...settledAt },
   });
   if (!reached) await awaitDecision(ctx, done);

@@ -68,7 +68,7 @@ const cancelPullJob = (connectors: ConnectorsOf): JobHandler =>
     async run(runtime, job) {
       const { row, caller } = await loadOf(runtime, job, asIncoming);
       const { rail } = connectors(caller.environment);
-      const now = runtime.world.now();
+      const now = runtime.effects.now();
       const refuse = async (ctx: Ctx) =>
         void refuseCancel(ctx, await currentOf(ctx, row.id, asIncoming));
       if (!rail?.cancel || !(isUnsent(row) || isOnItsWay(row))) return { caller, stage: refuse };
@@ -93,7 +93,7 @@ interface IncomingParts {
   webhooks: QuestionDeps;
 }
 
-const MOST_ASKS = 2;
+const MAX_ASKS = 2;
 
 type Heed = (ctx: Ctx, row: IncomingRow) => Promise<void> | void;
 
@@ -173,7 +173,7 @@ async function askPlatform(
   row: IncomingRow,
   deps: QuestionDeps,
 ): Promise<Verdict> {
-  if (job.attempts > MOST_ASKS) return SILENCE;
+  if (job.attempts > MAX_ASKS) return SILENCE;
   const platform = await readPlatform(runtime.db, row.platform_id);
   if (!platform?.webhook_endpoint) {
     return { say: 'refuse', reason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' };
@@ -196,7 +196,7 @@ async function collect(
   job: JobOf<typeof COLLECT>,
   row: IncomingRow,
 ): Promise<Progress> {
-  if (!uma?.collect) throw new Error('no way to fetch payments from UMA providers');
+  if (!uma?.collect) throw new Error('no connector collects payments from UMA providers');
   const payment = {
     id: row.id,
     sender: sourceAccountOf(row),
@@ -206,7 +206,7 @@ async function collect(
     receiverInfo: job.input.receiverInfo ?? {},
     at: row.sent_at ?? row.updated_at,
   };
-  return uma.collect(payment, runtime.world.now());
+  return uma.collect(payment, runtime.effects.now());
 }
 
 /** What has been held for a month goes back, unless a frozen account keeps it. */
@@ -221,7 +221,7 @@ async function declared(runtime: Runtime, job: JobOf<typeof WALLET_DECLARED>): P
   const { externalAccountId: id, after } = job.input;
   const account = await readExternalAccount(runtime.db, id);
   const platform = account && (await readPlatform(runtime.db, account.platform_id));
-  if (!platform) throw new Error(`job ${job.id} names no account`);
+  if (!platform) throw new Error(`job ${job.id} refers to no account`);
   const caller = systemCaller(platform.id, platform.environment);
   return { caller, stage: (ctx) => releaseDeclared(ctx, id, after) };
 }

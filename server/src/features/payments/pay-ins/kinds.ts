@@ -12,7 +12,7 @@ export const ASK = defineJob(
   Type.Object({ ...PaymentInput.properties, eventId: Type.String() }),
 );
 /** The time a platform took for its answer is over. */
-export const LAPSE = defineJob('incoming.lapse', PaymentInput);
+export const LAPSE = defineJob('incoming.expire', PaymentInput);
 /** Fetches an approved payment from the sender's provider. */
 export const COLLECT = defineJob(
   'incoming.collect',
@@ -22,10 +22,10 @@ export const COLLECT = defineJob(
   }),
 );
 /** Sends an arrived payment on to an account outside. */
-export const PASS_ON = defineJob('incoming.pass-on', MovementInput);
+export const PASS_ON = defineJob('incoming.forward', MovementInput);
 /** Takes money from an account outside. */
-export const PULL = defineJob('incoming.pull', MovementInput);
+export const PULL = defineJob('incoming.debit', MovementInput);
 /** Sends money back to whoever paid it in. */
-export const SEND_BACK = defineJob('incoming.send-back', MovementInput);
+export const SEND_BACK = defineJob('incoming.return', MovementInput);
 /** A deposit has been held for as long as it may be. */
-export const HELD_LONG = defineJob('incoming.held-long', PaymentInput);
+export const HELD_LONG = defineJob('incoming.review-expiry', PaymentInput);

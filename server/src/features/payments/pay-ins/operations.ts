@@ -2,7 +2,7 @@
 // else comes to wait for it, such as payments that an agent starts, is one more case there.
 
 import type { Static } from '@sinclair/typebox';
-import type { Refused } from '../../../kernel/contract/operation.ts';
+import type { Rejected } from '../../../kernel/contract/operation.ts';
 import { Fault, invalid } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
@@ -19,7 +19,7 @@ import { acceptUma, awaitsWord, refuseUma } from './uma.ts';
 /** What the platform's word does to a transaction; the answer is the transaction as it then is. */
 interface Word {
   /** Says yes with what the platform tells about its customer. */
-  approve(info: Info): PaymentRow | Promise<PaymentRow | Refused>;
+  approve(info: Info): PaymentRow | Promise<PaymentRow | Rejected>;
   reject(reason: string | undefined): PaymentRow;
 }
 
@@ -46,7 +46,8 @@ async function waitingOf(ctx: Ctx, parts: IncomingParts, id: string): Promise<Wa
   if (word) return { row, ...word };
   throw new Fault(
     'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
-    'This transaction does not wait for approval, or does not any more.',
+    'The transaction is not pending approval: it is already decided, or its ' +
+      'approval period has ended.',
   );
 }
 
@@ -65,7 +66,7 @@ export const incomingOperations = (parts: IncomingParts) => [
       throw invalid(errors, 'MISSING_MANDATORY_USER_INFO');
     }
     const approved = await waiting.approve(info);
-    return 'refused' in approved ? approved : { status: 200, body: shown(approved) };
+    return 'rejected' in approved ? approved : { status: 200, body: shown(approved) };
   }),
   handle(rejectPendingPayment, async (ctx, { params, body }) => {
     const waiting = await waitingOf(ctx, parts, params.transactionId);

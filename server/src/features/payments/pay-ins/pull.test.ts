@@ -17,7 +17,7 @@ import { sandboxRail } from '../../../connectors/sandbox/payments/rail.ts';
 import { moveInternalAccount } from '../../balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 import { currentOf } from '../payouts/payout-jobs.ts';
-import type { WaitKind } from '../suspense/waits.ts';
+import type { WaitKind } from '../suspense/rail-results.ts';
 import { asIncoming } from '../transactions/rows.ts';
 import { heedIncoming, refuseDeposit, releaseDeposit } from './index.ts';
 import { cancelPull } from './pull.ts';

@@ -18,7 +18,7 @@ import {
   BACK,
   COMPLETED,
   FAILED,
-  openUmaDesk,
+  openUmaFixture,
   PENDING,
   SENDER,
 } from '../../../../test/kit/payments/uma.ts';
@@ -28,20 +28,20 @@ import { moveInternalAccount } from '../../balances/internal-accounts/lifecycle.
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 import { attemptsOf } from '../../notifications/webhooks/store.ts';
 import { currentOf } from '../payouts/payout-jobs.ts';
-import type { WaitKind } from '../suspense/waits.ts';
+import type { WaitKind } from '../suspense/rail-results.ts';
 import { asIncoming } from '../transactions/rows.ts';
 import { heedIncoming } from './index.ts';
 
-const desk = opened(openUmaDesk);
+const fixture = opened(openUmaFixture);
 let app: TestApp;
 beforeAll(async () => {
-  app = desk.app;
+  app = fixture.app;
 });
-beforeEach(() => desk.say({ status: 200 }));
+beforeEach(() => fixture.say({ status: 200 }));
 
 describe('sandboxReceive', () => {
   it('answers a payment that waits, and completes it once the platform has approved', async () => {
-    const { person, account, payment } = await desk.offered();
+    const { person, account, payment } = await fixture.offered();
     expect(payment).toMatchObject({
       type: 'INCOMING',
       direction: 'CREDIT',
@@ -53,7 +53,7 @@ describe('sandboxReceive', () => {
     });
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
     await app.settle();
-    expect(await desk.read(payment.id)).toMatchObject({ status: 'COMPLETED' });
+    expect(await fixture.read(payment.id)).toMatchObject({ status: 'COMPLETED' });
     expect(await eventTypes(app, payment.id)).toEqual([PENDING, COMPLETED]);
     expect(await balances(app, account.id)).toEqual({ balance: 250_00, total: 250_00 });
     const told = (await app.events()).filter((each) => each.subject === account.id);
@@ -63,12 +63,12 @@ describe('sandboxReceive', () => {
   });
 
   it('asks once, signed like every event, and keeps what was said', async () => {
-    desk.say({ status: 200, body: '{"message":"welcome"}' });
-    const { payment } = await desk.offered();
+    fixture.say({ status: 200, body: '{"message":"welcome"}' });
+    const { payment } = await fixture.offered();
     await app.settle();
     await app.advance(60_000);
-    expect(desk.asked()).toHaveLength(1);
-    const [question] = desk.asked() as [Received];
+    expect(fixture.asked()).toHaveLength(1);
+    const [question] = fixture.asked() as [Received];
     const sent = JSON.parse(question.body);
     expect(sent.data).toMatchObject({ id: payment.id, status: 'PENDING' });
     expect(sent.data.requestedReceiverCustomerInfoFields).toEqual([]);
@@ -86,13 +86,13 @@ describe('sandboxReceive', () => {
   it('finds the customer by UMA address, in any spelling', async () => {
     const person = await customer(app);
     const receiverUmaAddress = person.umaAddress.toUpperCase();
-    const payment = ok(await desk.receive({ receiverUmaAddress, customerId: person.id }), 200);
+    const payment = ok(await fixture.receive({ receiverUmaAddress, customerId: person.id }), 200);
     expect(payment.customerId).toBe(person.id);
   });
 
   it('tells the platform what it asks of counterparties, and refuses a sender who does not', async () => {
     const as = await app.newPlatform('Curious');
-    await desk.listen(as);
+    await fixture.listen(as);
     const person = await customer(app, { as });
     const ask = async (...names: string[]) => {
       const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
@@ -104,13 +104,13 @@ describe('sandboxReceive', () => {
       ok(await app.call('PATCH', '/config', { supportedCurrencies: changed }, { as }), 200);
     };
     await ask('FULL_NAME', 'NATIONALITY');
-    const payment = ok(await desk.receive({ customerId: person.id }, as), 200);
+    const payment = ok(await fixture.receive({ customerId: person.id }, as), 200);
     expect(payment.counterpartyInformation).toEqual({
       FULL_NAME: 'Sandbox Sender',
       NATIONALITY: 'US',
     });
     await ask('TAX_ID', 'REGISTRATION_NUMBER');
-    const refused = await desk.receive({ customerId: person.id }, as);
+    const refused = await fixture.receive({ customerId: person.id }, as);
     expect([refused.status, refused.body.code]).toEqual([400, 'SENDER_NOT_ACCEPTED']);
     expect(refused.body.details.requiredFields).toEqual(['TAX_ID', 'REGISTRATION_NUMBER']);
   });
@@ -118,7 +118,7 @@ describe('sandboxReceive', () => {
   it('refuses what cannot be received', async () => {
     const person = await customer(app);
     const refused = async (body: object, status: number, code: string, as?: TestPlatform) => {
-      const reply = await desk.receive({ customerId: person.id, ...body }, as);
+      const reply = await fixture.receive({ customerId: person.id, ...body }, as);
       expect([reply.status, reply.body.code]).toEqual([status, code]);
       return reply.body;
     };
@@ -151,7 +151,7 @@ describe('sandboxReceive', () => {
     ]);
     await refused({ customerId: foreign.id }, 400, 'WEBHOOK_ENDPOINT_NOT_SET', app.other);
     const unready = await customer(app, { as: app.unregulated });
-    await desk.listen(app.unregulated);
+    await fixture.listen(app.unregulated);
     await refused({ customerId: unready.id }, 403, 'USER_NOT_READY', app.unregulated);
     ok(await app.call('DELETE', `/customers/${other.id}`), 200);
     await refused({ customerId: other.id }, 410, 'CUSTOMER_DELETED');
@@ -160,7 +160,7 @@ describe('sandboxReceive', () => {
 
   it('keeps to the amounts and directions of the platform', async () => {
     const as = await app.newPlatform('Narrow');
-    await desk.listen(as);
+    await fixture.listen(as);
     const person = await customer(app, { as });
     const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
     const change = (more: object) =>
@@ -172,11 +172,11 @@ describe('sandboxReceive', () => {
       );
     ok(await change({ minAmount: 100, maxAmount: 200 }), 200);
     for (const receivingCurrencyAmount of [99, 201]) {
-      const reply = await desk.receive({ customerId: person.id, receivingCurrencyAmount }, as);
+      const reply = await fixture.receive({ customerId: person.id, receivingCurrencyAmount }, as);
       expect([reply.status, reply.body.code]).toEqual([400, 'AMOUNT_OUT_OF_RANGE']);
     }
     ok(await change({ enabledTransactionTypes: ['OUTGOING'] }), 200);
-    const reply = await desk.receive({ customerId: person.id }, as);
+    const reply = await fixture.receive({ customerId: person.id }, as);
     expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_CURRENCY']);
   });
 
@@ -203,23 +203,23 @@ describe('sandboxReceive', () => {
 
 describe('the money of an approved payment', () => {
   it('takes its time where the sender does', async () => {
-    const { account, payment } = await desk.offered({
+    const { account, payment } = await fixture.offered({
       senderUmaAddress: '$pending.long.usd@sandbox.uma.money',
     });
     await app.advance(6 * 60_000 - 1);
-    expect((await desk.read(payment.id)).status).toBe('PROCESSING');
+    expect((await fixture.read(payment.id)).status).toBe('PROCESSING');
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
     await app.advance(1);
-    expect((await desk.read(payment.id)).status).toBe('COMPLETED');
+    expect((await fixture.read(payment.id)).status).toBe('COMPLETED');
     expect(await eventTypes(app, payment.id)).toEqual([PENDING, COMPLETED]);
   });
 
   it('goes back where it is screened out', async () => {
-    const { account, payment } = await desk.offered({
+    const { account, payment } = await fixture.offered({
       senderUmaAddress: '$fail.compliance.usd@sandbox.uma.money',
     });
     await app.advance(60_000);
-    expect(await desk.read(payment.id)).toMatchObject({
+    expect(await fixture.read(payment.id)).toMatchObject({
       status: 'FAILED',
       failureReason: 'COMPLIANCE_REJECTED',
       refund: { status: 'COMPLETED', reason: 'TRANSACTION_FAILED' },
@@ -236,13 +236,13 @@ describe('the money of an approved payment', () => {
     });
 
   it('is held on an account that froze meanwhile', async () => {
-    desk.say({ status: 202 });
-    const { account, payment } = await desk.offered();
+    fixture.say({ status: 202 });
+    const { account, payment } = await fixture.offered();
     await app.settle();
     await move(account.id, 'freeze');
-    ok(await desk.act(payment.id, 'approve'), 200);
+    ok(await fixture.act(payment.id, 'approve'), 200);
     await app.settle();
-    expect(await desk.read(payment.id)).toMatchObject({
+    expect(await fixture.read(payment.id)).toMatchObject({
       status: 'PROCESSING',
       pendingReason: 'COMPLIANCE_REVIEW',
     });
@@ -250,13 +250,13 @@ describe('the money of an approved payment', () => {
   });
 
   it('goes back where the account closed meanwhile', async () => {
-    desk.say({ status: 202 });
-    const { account, payment } = await desk.offered();
+    fixture.say({ status: 202 });
+    const { account, payment } = await fixture.offered();
     await app.settle();
     await move(account.id, 'close');
-    ok(await desk.act(payment.id, 'approve'), 200);
+    ok(await fixture.act(payment.id, 'approve'), 200);
     await app.settle();
-    expect(await desk.read(payment.id)).toMatchObject({
+    expect(await fixture.read(payment.id)).toMatchObject({
       status: 'FAILED',
       failureReason: 'QUOTE_EXECUTION_FAILED',
       refund: { status: 'COMPLETED' },
@@ -273,12 +273,12 @@ describe('a word about the money of an approved payment', () => {
     });
 
   it('that it was taken back takes it off the account', async () => {
-    const { account, payment } = await desk.offered();
+    const { account, payment } = await fixture.offered();
     await app.settle();
     await heed(payment.id, 'payout', { state: 'returned', reason: 'PAYOUT_RETURNED' });
-    expect((await desk.read(payment.id)).status).toBe('COMPLETED');
+    expect((await fixture.read(payment.id)).status).toBe('COMPLETED');
     await heed(payment.id, 'pull', { state: 'returned', reason: 'PAYOUT_RETURNED' });
-    expect((await desk.read(payment.id)).status).toBe('FAILED');
+    expect((await fixture.read(payment.id)).status).toBe('FAILED');
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
     await booksBalance(app);
   });
@@ -302,7 +302,7 @@ describe('the default UMA deposit account', () => {
     };
     const outside = ok(await app.call('POST', '/customers/external-accounts', body), 201);
     const account = await internalAccount(app, person.id, 'USD');
-    const payment = ok(await desk.receive({ customerId: person.id }), 200);
+    const payment = ok(await fixture.receive({ customerId: person.id }), 200);
     return { outside, account, payment };
   }
 
@@ -310,7 +310,7 @@ describe('the default UMA deposit account', () => {
     const { outside, account, payment } = await withDefault('000');
     expect(payment.destination.accountId).toBe(outside.id);
     await app.settle();
-    expect((await desk.read(payment.id)).status).toBe('COMPLETED');
+    expect((await fixture.read(payment.id)).status).toBe('COMPLETED');
     expect(await eventTypes(app, payment.id)).toEqual([PENDING, COMPLETED]);
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
     const steps = await app.runtime.db.query(
@@ -323,7 +323,7 @@ describe('the default UMA deposit account', () => {
   it.each(['002', '003', '004', '005'])('that fails with %s sends the money back', async (end) => {
     const { payment } = await withDefault(end);
     await app.advance(60_000);
-    expect(await desk.read(payment.id)).toMatchObject({
+    expect(await fixture.read(payment.id)).toMatchObject({
       status: 'FAILED',
       failureReason: 'OFFRAMP_FAILED',
       refund: { status: 'COMPLETED' },
@@ -340,10 +340,10 @@ describe('the default UMA deposit account', () => {
 
   /** Approved and fetched, with the way on not begun. */
   async function fetched(suffix: string) {
-    desk.say({ status: 202 });
+    fixture.say({ status: 202 });
     const { account, payment } = await withDefault(suffix);
     await app.settle();
-    ok(await desk.act(payment.id, 'approve'), 200);
+    ok(await fixture.act(payment.id, 'approve'), 200);
     await heed(payment.id, 'pull', { state: 'settled', reference: 'x' });
     return { account, id: payment.id as string };
   }
@@ -354,9 +354,9 @@ describe('the default UMA deposit account', () => {
       const { id } = await fetched('005');
       await heed(id, 'payout', { state: 'failed', reason: 'ACCOUNT_INVALID' });
       await heed(id, 'payout', { state, reference: 'x', reason: 'ACCOUNT_INVALID' });
-      expect((await desk.read(id)).refund.status).toBe('PENDING');
+      expect((await fixture.read(id)).refund.status).toBe('PENDING');
       await app.advance(60_000);
-      expect((await desk.read(id)).refund.status).toBe('COMPLETED');
+      expect((await fixture.read(id)).refund.status).toBe('COMPLETED');
       expect(await eventTypes(app, id)).toEqual([PENDING, FAILED, ...BACK]);
     },
   );
@@ -377,7 +377,7 @@ describe('the default UMA deposit account', () => {
     const { outside, account: own } = await withDefault('000');
     const disable = `update external_accounts set status = 'INACTIVE' where id = $1`;
     await app.runtime.db.query(disable, [outside.id]);
-    const again = ok(await desk.receive({ customerId: own.customerId }), 200);
+    const again = ok(await fixture.receive({ customerId: own.customerId }), 200);
     expect(again.destination.accountId).toBe(own.id);
   });
 });

@@ -18,7 +18,7 @@ import {
   isBalance,
   readInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
-import { awaitsTerms, checkReady } from '../../customers/eligibility/index.ts';
+import { checkReady, requiresTermsConsent } from '../../customers/eligibility/index.ts';
 import {
   type CustomerRow,
   factsOfCustomer,
@@ -30,7 +30,7 @@ import { refuseBlocked } from '../../payees/receivers/index.ts';
 import { checkAmount, checkDirection, settingOf } from '../../tenancy/config/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { incomingPayment, presentTransaction } from '../presentation/index.ts';
-import { awaitNotice } from '../suspense/index.ts';
+import { awaitRailResult } from '../suspense/index.ts';
 import {
   changeTransaction,
   type FailureReason,
@@ -65,11 +65,16 @@ interface UmaIncoming extends Money {
 /** Throws why this customer cannot be paid so. */
 function admit({ platform, customer, currency, amount }: UmaIncoming): void {
   if (platform.webhook_endpoint === null) {
-    const reason = 'Payments from UMA addresses need a webhook endpoint that approves them.';
+    const reason =
+      'Payments from UMA addresses require a webhook endpoint. Set it with ' +
+      'updatePlatformConfig.';
     throw new Fault('WEBHOOK_ENDPOINT_NOT_SET', reason);
   }
-  if (awaitsTerms(platform, customer)) {
-    throw new Fault('END_USER_TERMS_NOT_ACCEPTED', 'The customer has not accepted the terms.');
+  if (requiresTermsConsent(platform, customer)) {
+    throw new Fault(
+      'END_USER_TERMS_NOT_ACCEPTED',
+      'The customer has not accepted the end-user terms.',
+    );
   }
   checkReady(customer);
   if (!settingOf(platform, currency)) {
@@ -86,7 +91,7 @@ function aboutSender({ platform, currency, payerData }: UmaIncoming): Info | nul
     .filter(({ name, mandatory }) => mandatory && payerData[name] === undefined)
     .map(({ name }) => name);
   if (missing.length) {
-    const reason = `The sender does not tell ${missing.join(', ')}, which this platform requires.`;
+    const reason = `The platform requires sender information that is missing: ${missing.join(', ')}.`;
     throw new Fault('SENDER_NOT_ACCEPTED', reason, { requiredFields: missing });
   }
   const told = wanted.filter(({ name }) => payerData[name] !== undefined);
@@ -134,7 +139,10 @@ async function destinationOf(
   const own = await findInternalAccounts(ctx.db, { customer_id: customer.id, currency });
   const open = own.find((each) => each.status === 'ACTIVE' && isBalance(each));
   if (open) return { accountId: open.id, rail: null };
-  throw new Fault('INVALID_CURRENCY', `The customer has no account to receive ${currency} on.`);
+  throw new Fault(
+    'INVALID_CURRENCY',
+    `The customer has no ACTIVE account that can receive ${currency}.`,
+  );
 }
 
 /** Stages the payment and the question to the platform. Throws why it cannot be received. */
@@ -249,7 +257,7 @@ export async function heedCollect(
     case 'accepted':
     case 'unknown': {
       const { checkAfterMs } = progress;
-      if (checkAfterMs === undefined) return awaitNotice(ctx, row, 'pull');
+      if (checkAfterMs === undefined) return awaitRailResult(ctx, row, 'pull');
       return ctx.later(COLLECT, { transactionId: row.id, receiverInfo }, ctx.now + checkAfterMs);
     }
     case 'settled':
@@ -272,7 +280,7 @@ const goesOn = (row: IncomingRow): boolean =>
 
 /** Whether its money is here and still to reach the account outside. */
 export const isUnderWay = (row: IncomingRow): boolean =>
-  goesOn(row) && row.status === 'PROCESSING' && (row.funds === 'HELD' || row.funds === 'HANDED');
+  goesOn(row) && row.status === 'PROCESSING' && (row.funds === 'HELD' || row.funds === 'SUBMITTED');
 
 /** How far the rail is with the way on to the account outside. */
 export async function heedPassOn(ctx: Ctx, row: IncomingRow, progress: Progress): Promise<void> {
@@ -282,7 +290,7 @@ export async function heedPassOn(ctx: Ctx, row: IncomingRow, progress: Progress)
     case 'accepted':
     case 'settled':
       if (progress.state === 'accepted' && isUnderWay(row))
-        changeTransaction(ctx, row, { funds: 'HANDED' });
+        changeTransaction(ctx, row, { funds: 'SUBMITTED' });
       if (progress.state === 'settled' && isUnderWay(row)) {
         payOn(ctx, row);
         complete(ctx, row);

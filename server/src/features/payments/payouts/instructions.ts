@@ -4,8 +4,8 @@
 
 import { pullRailOf } from '../../../catalog/accounts/account-info.ts';
 import type { RailInstruction, UmaPayment } from '../../../connectors/ports/index.ts';
+import type { Time } from '../../../kernel/effects.ts';
 import type { Money } from '../../../kernel/money.ts';
-import type { Time } from '../../../kernel/world.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { readExternalAccount } from '../../payees/external-accounts/index.ts';
 import { fundedOf } from '../refunds/index.ts';
@@ -18,7 +18,7 @@ const origin = (row: PaymentRow) => (row.quote_id ? 'quote' : 'transfer');
 
 async function accountInfo(runtime: Runtime, id: string | null) {
   const account = id === null ? undefined : await readExternalAccount(runtime.db, id);
-  if (!account) throw new Error(`${id} is no external account`);
+  if (!account) throw new Error(`external account ${id} not found`);
   const { fullName, legalName } = (account.info.beneficiary ?? {}) as Record<string, string>;
   return { account: account.info, beneficiaryName: fullName ?? legalName };
 }
@@ -80,7 +80,7 @@ export async function refundOf(runtime: Runtime, row: PaymentRow): Promise<RailI
 /** To a UMA address. */
 export function umaPaymentOf(
   row: OutgoingRow,
-  { uma }: NonNullable<OutgoingRow['carrier']>,
+  { uma }: NonNullable<OutgoingRow['rail_payload']>,
 ): UmaPayment & { reference: string } {
   return {
     id: row.id,

@@ -47,10 +47,10 @@ export function overRail<R extends TransactionRow>(
     const ask = always ?? job.input.ask ?? 'send';
     if (!wanted(row, ask)) return { caller, stage: async () => {} };
     const { rail } = connectors(caller.environment);
-    if (!rail) throw new Error(`no rail serves ${caller.environment}`);
+    if (!rail) throw new Error(`no rail is connected in ${caller.environment}`);
     const instruction = await instructionOf(runtime, row);
     const progress = await (ask === 'check'
-      ? rail.check(instruction, runtime.world.now())
+      ? rail.check(instruction, runtime.effects.now())
       : rail.send(instruction));
     return {
       caller,

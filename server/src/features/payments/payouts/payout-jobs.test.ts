@@ -42,7 +42,7 @@ async function follow(id: string, answers: Progress[]) {
       [id],
     )) as unknown as Job[];
     if (!job) return asked;
-    app.world.set(Math.max(app.world.now(), Number(job.due_at)));
+    app.effects.set(Math.max(app.effects.now(), Number(job.due_at)));
     const result = await handlers.get(job.kind)?.run(app.runtime, job);
     if (result) await operate(app.runtime, result.caller, result.stage);
     await app.runtime.db.query('delete from jobs where id = $1', [job.id]);
@@ -59,7 +59,7 @@ describe('a rail', () => {
       remittanceInformation: 'INV 42',
       purposeOfPayment: 'GOODS_OR_SERVICES',
     });
-    const startedAt = app.world.now();
+    const startedAt = app.effects.now();
     const [asked] = await follow(id, [{ state: 'settled', reference: 'r' }]);
     expect(asked?.how).toBe('send');
     expect(asked?.instruction).toEqual({
@@ -81,7 +81,7 @@ describe('a rail', () => {
   it('that does not know is asked again, and nothing fails meanwhile', async () => {
     const { id, account } = await payout();
     const unknown: Progress = { state: 'unknown', checkAfterMs: 5_000 };
-    const started = app.world.now();
+    const started = app.effects.now();
     const asked = await follow(id, [
       unknown,
       unknown,
@@ -91,7 +91,7 @@ describe('a rail', () => {
     expect(asked.map((each) => each.how)).toEqual(['send', 'check', 'check', 'check']);
     expect(new Set(asked.map((each) => each.instruction.sentAt))).toEqual(new Set([started]));
     expect(new Set(asked.map((each) => each.instruction.id))).toEqual(new Set([id]));
-    expect(app.world.now() - started).toBe(15_000);
+    expect(app.effects.now() - started).toBe(15_000);
     expect(await eventTypes(app, id)).toEqual(out('PENDING', 'PROCESSING', 'COMPLETED'));
     expect((await balances(app, account.id)).total).toBe(900_00);
   });
@@ -119,7 +119,7 @@ describe('a rail', () => {
     expect(await balances(app, stuck.account.id)).toEqual({ balance: 900_00, total: 900_00 });
     const [row] = await app.runtime.db.query(
       `select sum(amount)::text as parked from ledger_transfers
-        where transaction_id = $1 and credit like 'house:sandbox:suspense:%'`,
+        where transaction_id = $1 and credit like 'system:sandbox:suspense:%'`,
       [stuck.id],
     );
     expect(row?.parked).toBe('10000');

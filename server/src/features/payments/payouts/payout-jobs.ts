@@ -34,7 +34,7 @@ import {
   payRefund,
   SEND_PAYOUT,
 } from '../refunds/index.ts';
-import { awaitNotice, isWanted } from '../suspense/index.ts';
+import { awaitRailResult, isWanted } from '../suspense/index.ts';
 import {
   asOutgoing,
   type OutgoingRow,
@@ -69,7 +69,7 @@ export async function loadOf<R extends TransactionRow>(
 ): Promise<Loaded<R>> {
   const row = await readTransaction(runtime.db, job.input.transactionId);
   const platform = row && (await readPlatform(runtime.db, row.platform_id));
-  if (!row || !platform) throw new Error(`job ${job.id} names no transaction`);
+  if (!row || !platform) throw new Error(`job ${job.id} refers to no transaction`);
   return { row: as(row), caller: systemCaller(platform.id, platform.environment) };
 }
 
@@ -84,7 +84,7 @@ export async function currentOf<R extends TransactionRow>(
 
 function railOf(connectors: ConnectorsOf, { environment }: Caller): RailPort {
   const { rail } = connectors(environment);
-  if (!rail) throw new Error(`no rail serves ${environment}`);
+  if (!rail) throw new Error(`no rail is connected in ${environment}`);
   return rail;
 }
 
@@ -95,11 +95,11 @@ async function ask(
   { row, caller }: Loaded<OutgoingRow>,
   what: 'send' | 'check',
 ): Promise<Progress> {
-  const now = runtime.world.now();
-  if (row.carrier) {
+  const now = runtime.effects.now();
+  if (row.rail_payload) {
     const { uma } = connectors(caller.environment);
-    if (!uma) throw new Error(`no way to UMA providers from ${caller.environment}`);
-    const payment = umaPaymentOf(row, row.carrier);
+    if (!uma) throw new Error(`no UMA connector is connected in ${caller.environment}`);
+    const payment = umaPaymentOf(row, row.rail_payload);
     return what === 'send' ? uma.send(payment) : uma.check(payment, now);
   }
   const rail = railOf(connectors, caller);
@@ -119,7 +119,7 @@ export async function heedPayout(ctx: Ctx, row: OutgoingRow, progress: Progress)
     case 'accepted': {
       const handed = await handOverPayout(ctx, row);
       if (progress.checkAfterMs !== undefined) return again(progress.checkAfterMs);
-      if (isWanted(handed, 'payout')) await awaitNotice(ctx, handed, 'payout');
+      if (isWanted(handed, 'payout')) await awaitRailResult(ctx, handed, 'payout');
       return;
     }
     case 'settled':
@@ -147,7 +147,7 @@ export async function heedRefund(ctx: Ctx, row: OutgoingRow, progress: Progress)
     case 'accepted':
     case 'unknown': {
       const { checkAfterMs } = progress;
-      if (checkAfterMs === undefined) return awaitNotice(ctx, row, 'refund');
+      if (checkAfterMs === undefined) return awaitRailResult(ctx, row, 'refund');
       const input = { transactionId: row.id, refundable: true, ask: 'check' as const };
       return ctx.later(PAY_REFUND, input, ctx.now + checkAfterMs);
     }
@@ -199,7 +199,7 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
       const rail = railOf(connectors, caller);
       const instruction = await refundOf(runtime, row);
       progress = await (job.input.ask === 'check'
-        ? rail.check(instruction, runtime.world.now())
+        ? rail.check(instruction, runtime.effects.now())
         : rail.send(instruction));
     }
     return {
@@ -211,7 +211,7 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
   const cancel = async (runtime: Runtime, job: CancelJob): Promise<Result> => {
     const { row, caller } = await loadOf(runtime, job, asOutgoing);
     const rail = railOf(connectors, caller);
-    const now = runtime.world.now();
+    const now = runtime.effects.now();
     const over = row.status !== 'PROCESSING' || row.refund !== null;
     if (over || !rail.cancel) {
       const stage = async (ctx: Ctx) =>

@@ -4,10 +4,10 @@
 // to answer for it, is made good with money that came in for it. Each is done once: the row of the queue
 // goes with it.
 
+import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Money } from '../../../kernel/money.ts';
-import { iso } from '../../../kernel/world.ts';
-import { type House, house } from '../../../ledger/chart.ts';
+import { type SystemAccount, systemAccount } from '../../../ledger/chart.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   type InternalAccountRow,
@@ -46,8 +46,8 @@ export async function parkedFrom(
   return account && (await takesBack(db, account)) ? account : undefined;
 }
 
-const purse = (ctx: Ctx, row: TransactionRow, purpose: House): string =>
-  house(ctx.caller.environment, purpose, parkedCurrency(row));
+const purse = (ctx: Ctx, row: TransactionRow, purpose: SystemAccount): string =>
+  systemAccount(ctx.caller.environment, purpose, parkedCurrency(row));
 
 const ownNet = async (ctx: Ctx, row: TransactionRow): Promise<Money> => ({
   currency: parkedCurrency(row),
@@ -66,7 +66,7 @@ function moveBack(
     transactionId,
     step: `resolve${turnOf(row)}`,
     debit: purse(ctx, row, 'suspense'),
-    credit: account?.id ?? purse(ctx, row, 'clearing'),
+    credit: account?.id ?? purse(ctx, row, 'rail_in_transit'),
     ...money,
     // The account may be frozen: what goes back was its own.
     force: true,
@@ -84,12 +84,16 @@ function moveBack(
 const lean = (ctx: Ctx, row: CardPaymentRow): void => void changeTransaction(ctx, row, {});
 
 const sendFirst = (): Fault =>
-  new Fault('CONFLICT', "It goes back outside: send it, then say the bank's --reference.");
+  new Fault(
+    'CONFLICT',
+    'The funds return to an outside account. Send them, then pass the bank ' +
+      'reference as --reference.',
+  );
 
 /** What came back of a payment with a card for a closed account was sent to its owner by hand. */
 async function sentByHand(ctx: Ctx, row: CardPaymentRow, said: Said): Promise<CardPaymentRow> {
   const parked = await ownNet(ctx, row);
-  if (parked.amount <= 0n) throw new Fault('CONFLICT', 'No money of it is parked.');
+  if (parked.amount <= 0n) throw new Fault('CONFLICT', 'The transaction has no funds in suspense.');
   if (said.reference === undefined) throw sendFirst();
   lean(ctx, row);
   moveBack(ctx, row, undefined, parked);
@@ -104,13 +108,19 @@ export async function returnParked(
   said: Said,
 ): Promise<TransactionRow> {
   if (row.type === 'CARD') return sentByHand(ctx, row, said);
-  if (row.funds !== 'PARKED' || row.refund?.status !== 'FAILED') {
-    const refund = row.refund ? `, its refund ${row.refund.status}` : '';
-    throw new Fault('CONFLICT', `No money of it is parked: it is ${row.status}${refund}.`);
+  if (row.funds !== 'SUSPENSE' || row.refund?.status !== 'FAILED') {
+    const refund = row.refund ? `, and its refund is ${row.refund.status}` : '';
+    throw new Fault(
+      'CONFLICT',
+      `The transaction has no funds in suspense: it is ${row.status}${refund}.`,
+    );
   }
   const account = await parkedFrom(ctx.db, row);
   if (account && said.reference !== undefined) {
-    throw new Fault('CONFLICT', `It goes back to ${account.id}; nobody should send it by hand.`);
+    throw new Fault(
+      'CONFLICT',
+      `The funds return to ${account.id}. Do not send them manually; omit --reference.`,
+    );
   }
   if (!account && said.reference === undefined) throw sendFirst();
   const parked = await ownNet(ctx, row);
@@ -129,12 +139,12 @@ export async function returnParked(
 /** Money has come in for what was missing; throws CONFLICT where nothing is. */
 export async function coverMissing(ctx: Ctx, row: TransactionRow, said: Said): Promise<void> {
   const { currency, amount } = await ownNet(ctx, row);
-  if (amount >= 0n) throw new Fault('CONFLICT', 'No money of it is missing.');
+  if (amount >= 0n) throw new Fault('CONFLICT', 'The transaction has no shortfall in suspense.');
   if (row.type === 'CARD') lean(ctx, row);
   ctx.transfer({
     transactionId: row.id,
     step: `found${turnOf(row)}`,
-    debit: purse(ctx, row, 'clearing'),
+    debit: purse(ctx, row, 'rail_in_transit'),
     credit: purse(ctx, row, 'suspense'),
     currency,
     amount: -amount,

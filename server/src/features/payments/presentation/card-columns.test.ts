@@ -6,14 +6,14 @@ import pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
-import { type CardDesk, cardDesk } from '../../../../test/kit/cards/cards.ts';
+import { type CardFixture, cardFixture } from '../../../../test/kit/cards/cards.ts';
 import { projectRoot } from '../../../runtime/config/root.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { type TransactionRow, transactions } from '../transactions/store.ts';
 import { presentTransaction } from './present.ts';
 
 const app = testApp();
-let desk: CardDesk;
+let fixture: CardFixture;
 const rows = async (): Promise<TransactionRow[]> =>
   app.runtime.db.find(transactions, {}, { orderBy: 'id' });
 
@@ -23,7 +23,7 @@ const slow = (): Runtime => ({
   committer: {
     async commit(set) {
       const outcome = await app.runtime.committer.commit(set);
-      app.world.set(app.world.now() + 2_001);
+      app.effects.set(app.effects.now() + 2_001);
       return outcome;
     },
   },
@@ -31,10 +31,10 @@ const slow = (): Runtime => ({
 
 /** One payment for each way that facts can be: cleared in parts, refunded, not paid, undone, a credit. */
 beforeAll(async () => {
-  desk = cardDesk(app);
+  fixture = cardFixture(app);
   const network = cardNetwork(app);
-  const holder = await desk.holder({ funds: 100_00 });
-  const { id } = await desk.card(holder);
+  const holder = await fixture.holder({ funds: 100_00 });
+  const { id } = await fixture.card(holder);
   const paid = network.message(id, 30_00);
   await network.send(paid);
   await app.settle();
@@ -49,7 +49,7 @@ beforeAll(async () => {
   const open = network.message(id, 5_00);
   await network.send(open);
   const late = network.message(id, 4_00);
-  await cardNetwork(app, slow()).send(late, app.world.now() + 2_000);
+  await cardNetwork(app, slow()).send(late, app.effects.now() + 2_000);
   await network.ask(id, 2_00, 'FINANCIAL_CREDIT_AUTHORIZATION');
 });
 
@@ -59,9 +59,12 @@ describe('the amounts of a card payment', () => {
   it.each([
     ['a negative amount', 'card_authorized = -1'],
     ['a clearing of nothing', "card_clearings = '{5,0}'"],
-    ['a piece without an amount', "card_pulls = '{null}', card_pull_statuses = '{FAILED}'"],
-    ['a pull without a status', "card_pull_statuses = '{}'"],
-    ['an unknown status', "card_pulls = '{1}', card_pull_statuses = '{OTHER}'"],
+    [
+      'a piece without an amount',
+      "card_funding_debits = '{null}', card_funding_debit_statuses = '{FAILED}'",
+    ],
+    ['a pull without a status', "card_funding_debit_statuses = '{}'"],
+    ['an unknown status', "card_funding_debits = '{1}', card_funding_debit_statuses = '{OTHER}'"],
     ['more refunded than cleared', "card_refunds = '{1000000}'"],
     ['more released than taken', 'card_released = 1000000'],
     ['more written off than cleared', 'card_written_off = 1000000'],
@@ -82,7 +85,7 @@ describe('the amounts of a card payment', () => {
 });
 
 const COLUMNS =
-  `card_authorized card_closed card_clearings card_refunds card_pulls card_pull_statuses
+  `card_authorized card_closed card_clearings card_refunds card_funding_debits card_funding_debit_statuses
   card_released card_written_off card_recovered card_undone_clearings card_reversed_refunds
   card_last_event_at`.split(/\s+/);
 
@@ -98,7 +101,7 @@ const BACK = `
     'currency', card -> 'currency', 'authorized', card_authorized::text, 'closed', card_closed,
     'settlements', ${texts('card_clearings')}, 'returns', ${texts('card_refunds')},
     'pulls', (select coalesce(json_agg(json_build_object('amount', amount::text, 'status', status)), '[]')
-      from unnest(card_pulls, card_pull_statuses) pull(amount, status)),
+      from unnest(card_funding_debits, card_funding_debit_statuses) pull(amount, status)),
     'back', card_released::text, 'lost', card_written_off::text,
     'recouped', nullif(card_recovered, 0)::text, 'undone', card_undone_clearings,
     'reversed', nullif(card_reversed_refunds, 0),
@@ -114,16 +117,19 @@ describe('the migration of card payments', () => {
     const facts = before.flatMap((row) => (row.type === 'CARD' ? [row] : []));
     expect(facts.some((row) => row.card_clearings.length === 2)).toBe(true);
     expect(facts.some((row) => row.card_reversed_refunds === 1)).toBe(true);
-    expect(facts.some((row) => row.card_pull_statuses.includes('FAILED'))).toBe(true);
+    expect(facts.some((row) => row.card_funding_debit_statuses.includes('FAILED'))).toBe(true);
     expect(facts.some((row) => row.card_undone_clearings === 0)).toBe(true);
     expect(facts.some((row) => row.direction === 'CREDIT')).toBe(true);
-    const file = path.join(projectRoot(), 'server', 'migrations', '0040_card_amounts.sql');
+    const migration = (name: string) =>
+      fs.readFileSync(path.join(projectRoot(), 'server', 'migrations', `${name}.sql`), 'utf8');
+    const renames = migration('0041_standard_names').match(/^.*rename column card_.*$/gm) ?? [];
     const client = new pg.Client({ connectionString: app.databaseUrl });
     await client.connect();
     await client.query(BACK);
     const { rows: old } = await client.query("select card from transactions where type = 'CARD'");
     expect(old.every(({ card }) => typeof card.authorized === 'string')).toBe(true);
-    await client.query(fs.readFileSync(file, 'utf8'));
+    await client.query(migration('0040_card_amounts'));
+    await client.query(renames.join('\n'));
     await client.end();
     const after = await rows();
     expect(after).toEqual(before);

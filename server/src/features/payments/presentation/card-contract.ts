@@ -12,31 +12,41 @@ const summary = (name: string, description: string, more = {}) =>
     name,
     Type.Object(
       {
-        count: Type.Integer({ minimum: 0, description: 'How many there were.' }),
-        totalAmount: Type.Integer({ format: 'int64', description: 'Their sum, smallest units.' }),
+        count: Type.Integer({ minimum: 0, description: 'Number of items.' }),
+        totalAmount: Type.Integer({
+          format: 'int64',
+          description: 'Sum, in minor units of the currency of the card.',
+        }),
         ...more,
       },
       { description },
     ),
   );
 
-const PullSummary = summary('CardPullSummary', 'What was taken from the funding account.', {
-  pendingCount: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'How many of them are not confirmed yet.' }),
-  ),
-});
+const PullSummary = summary(
+  'CardPullSummary',
+  'Debits of the account that funds the card, without failed debits.',
+  {
+    pendingCount: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: 'Number of debits that the issuer has not confirmed yet.',
+      }),
+    ),
+  },
+);
 
 export const CardMerchant = named(
   'CardMerchant',
   Type.Object(
     {
-      descriptor: text('The name on the statement.', { minLength: 1, maxLength: 255 }),
-      mcc: Type.Optional(text('Merchant category code.', { maxLength: 10 })),
+      descriptor: text('Statement descriptor of the merchant.', { minLength: 1, maxLength: 255 }),
+      mcc: Type.Optional(text('Merchant category code, ISO 18245.', { maxLength: 10 })),
       country: Type.Optional(
-        text('Where the merchant is, as the network says it.', { maxLength: 10 }),
+        text('Country of the merchant, as provided by the card network.', { maxLength: 10 }),
       ),
     },
-    { description: 'Who is paid with a card.' },
+    { description: 'Merchant of a card transaction.' },
   ),
 );
 
@@ -46,29 +56,51 @@ export const CardTransaction = named(
     {
       type: oneOf(['CARD'], { description: 'Always CARD.' }),
       id: text('CardTransaction:<uuid>'),
-      cardId: Type.Optional(text('The card that was used.')),
-      customerId: text('The cardholder.'),
-      platformCustomerId: text('The id the platform knows the cardholder by.'),
-      issuerTransactionToken: Type.Optional(text("The issuer's name for the payment.")),
+      cardId: Type.Optional(text('Id of the card.')),
+      customerId: text('Id of the cardholder.'),
+      platformCustomerId: text('Id of the cardholder in the system of the platform.'),
+      issuerTransactionToken: Type.Optional(text('Id of the transaction at the issuer.')),
       status: oneOf(CARD_STATUSES, {
-        description: 'How far it is. An EXCEPTION is looked into by the operator of the service.',
+        description:
+          'AUTHORIZED: authorized and not cleared. PARTIALLY_SETTLED: cleared in part. ' +
+          'SETTLED: cleared, or the remaining authorization was released. REFUNDED: ' +
+          'merchants refunded the full settled amount. EXCEPTION: the network settled ' +
+          'an amount that could not be debited; the operator resolves it.',
       }),
       direction: oneOf(['CREDIT', 'DEBIT'], {
-        description: 'DEBIT: the merchant is paid. CREDIT: the merchant pays.',
+        description: 'DEBIT: a purchase. CREDIT: a merchant credit.',
       }),
       merchant: CardMerchant,
-      authorizedAmount: CurrencyAmount,
-      settledAmount: Type.Optional(CurrencyAmount),
-      refundedAmount: Type.Optional(CurrencyAmount),
-      accountId: described(Type.String(), 'The account that pays.'),
+      authorizedAmount: described(
+        CurrencyAmount,
+        'Amount authorized, in the currency of the card.',
+      ),
+      settledAmount: Type.Optional(
+        described(
+          CurrencyAmount,
+          'Amount cleared. Absent until the first clearing or the release of the ' +
+            'authorization.',
+        ),
+      ),
+      refundedAmount: Type.Optional(
+        described(CurrencyAmount, 'Amount refunded by merchants. Absent if there is no refund.'),
+      ),
+      accountId: described(
+        Type.String(),
+        'Internal account that is debited, or credited for a merchant credit.',
+      ),
       pullSummary: Type.Optional(PullSummary),
-      refundSummary: Type.Optional(summary('CardRefundSummary', 'What merchants gave back.')),
-      settlementSummary: Type.Optional(summary('CardSettlementSummary', 'What was cleared.')),
-      authorizedAt: Timestamp,
-      lastEventAt: Type.Optional(Timestamp),
-      createdAt: Timestamp,
-      updatedAt: Timestamp,
+      refundSummary: Type.Optional(
+        summary('CardRefundSummary', 'Refunds by merchants. Absent if there are none.'),
+      ),
+      settlementSummary: Type.Optional(
+        summary('CardSettlementSummary', 'Clearings by the network. Absent if there are none.'),
+      ),
+      authorizedAt: described(Timestamp, 'Time of the authorization.'),
+      lastEventAt: Type.Optional(described(Timestamp, 'Time of the last event from the issuer.')),
+      createdAt: described(Timestamp, 'Time of creation.'),
+      updatedAt: described(Timestamp, 'Time of the last change.'),
     },
-    { description: 'A payment with a card.' },
+    { description: 'A card transaction.' },
   ),
 );

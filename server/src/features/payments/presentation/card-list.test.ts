@@ -1,14 +1,14 @@
 // Payments with cards among the transactions: they are listed and found as all others are, by the platform
 // and by its customer's agent, and nothing but looking can be done with them.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { agentDesk } from '../../../../test/kit/agents/agents.ts';
+import { agentFixture } from '../../../../test/kit/agents/agents.ts';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
-import { type CardDesk, cardDesk } from '../../../../test/kit/cards/cards.ts';
+import { type CardFixture, cardFixture } from '../../../../test/kit/cards/cards.ts';
 
 const app = testApp();
-let cards: CardDesk;
+let cards: CardFixture;
 let network: ReturnType<typeof cardNetwork>;
 let person: { id: string; platformCustomerId: string };
 let accountId: string;
@@ -17,7 +17,7 @@ let all: any[];
 
 /** A deposit, then two payments and a credit, each at a moment of its own. */
 beforeAll(async () => {
-  cards = cardDesk(app);
+  cards = cardFixture(app);
   network = cardNetwork(app);
   const holder = await cards.holder({ funds: 100_00 });
   person = holder.customer as typeof person;
@@ -114,15 +114,15 @@ describe('what is done with transactions', () => {
 
 describe("a customer's agent", () => {
   it('sees them, and none of other customers', async () => {
-    const desk = agentDesk(app);
-    const agent = await desk.agentOf(person.id);
+    const fixture = agentFixture(app);
+    const agent = await fixture.agentOf(person.id);
     const seen = ok(await agent.call('GET', '/agents/me/transactions?sortOrder=asc'), 200);
     expect(seen.data).toEqual(all);
     const path = `/agents/me/transactions/${all[1].id}`;
     expect(ok(await agent.call('GET', path), 200)).toEqual(all[1]);
-    const other = await desk.agentOf((await cards.holder()).customer.id);
+    const other = await fixture.agentOf((await cards.holder()).customer.id);
     expect((await other.call('GET', path)).body.code).toBe('TRANSACTION_NOT_FOUND');
-    const blind = await desk.agentOf(person.id, { permissions: [] });
+    const blind = await fixture.agentOf(person.id, { permissions: [] });
     expect((await blind.call('GET', path)).status).toBe(403);
   });
 });

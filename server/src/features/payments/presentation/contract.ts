@@ -1,270 +1,23 @@
-// What a transaction looks like from outside, and the operations that read them.
+// The operations that read transactions, and the webhooks about them.
 
 import { Type } from '@sinclair/typebox';
-import {
-  CounterpartyFieldDefinition,
-  CounterpartyInformation,
-} from '../../../catalog/accounts/field-names.ts';
-import { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
-import { PAYMENT_RAILS, PaymentRail } from '../../../catalog/rails/rails.ts';
+import { CounterpartyFieldDefinition } from '../../../catalog/accounts/field-names.ts';
 import {
   defineEvent,
   type EventDefinition,
   type WebhookContract,
 } from '../../../kernel/contract/event.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
-import {
-  Amount,
-  CurrencyAmount,
-  described,
-  named,
-  nullable,
-  oneOf,
-  PageQuery,
-  page,
-  partOf,
-  Timestamp,
-  variant,
-} from '../../../kernel/schema.ts';
+import { described, named, oneOf, PageQuery, page, Timestamp } from '../../../kernel/schema.ts';
 import type { CardStatus } from '../card-payments/index.ts';
-import { FAILURE_REASONS, type IncomingRow, type OutgoingRow } from '../transactions/index.ts';
+import type { IncomingRow, OutgoingRow } from '../transactions/index.ts';
 import { CardTransaction } from './card-contract.ts';
-
-const TRANSACTION_STATUSES = [
-  'CREATED',
-  'PENDING',
-  'PENDING_AUTHORIZATION',
-  'PROCESSING',
-  'COMPLETED',
-  'REJECTED',
-  'FAILED',
-  'REFUNDED',
-  'EXPIRED',
-] as const;
-
-const TransactionStatus = named('TransactionStatus', oneOf(TRANSACTION_STATUSES));
-const TransactionType = named('TransactionType', oneOf(['INCOMING', 'OUTGOING']));
-const SourceType = named(
-  'TransactionSourceType',
-  oneOf(['ACCOUNT', 'UMA_ADDRESS', 'REALTIME_FUNDING']),
-);
-const DestinationType = named('TransactionDestinationType', oneOf(['ACCOUNT', 'UMA_ADDRESS']));
-
-const CRYPTO_NETWORKS = [
-  'BITCOIN',
-  'ETHEREUM',
-  'SOLANA',
-  'BASE',
-  'POLYGON',
-  'TRON',
-  'PLASMA',
-  'SPARK',
-] as const;
-
-const OnChainTransaction = named(
-  'OnChainTransaction',
-  Type.Object(
-    {
-      transactionHash: Type.String({ description: 'Hash of the transaction on its chain.' }),
-      network: named('CryptoNetwork', oneOf(CRYPTO_NETWORKS)),
-    },
-    { description: 'Where the money moved on a chain; there once that leg has settled.' },
-  ),
-);
-
-const currencyOfLeg = Type.Optional(Type.String({ description: 'Currency of this end.' }));
-const accountOfLeg = Type.String({ description: 'Id of an internal or external account.' });
-const umaOfLeg = Type.String({ description: 'UMA address, `$name@domain`.' });
-
-const TransactionSource = named(
-  'TransactionSource',
-  variant(
-    'sourceType',
-    {
-      ACCOUNT: named(
-        'AccountTransactionSource',
-        Type.Object({
-          accountId: accountOfLeg,
-          currency: currencyOfLeg,
-          onChainTransaction: Type.Optional(OnChainTransaction),
-        }),
-      ),
-      UMA_ADDRESS: named(
-        'UmaAddressTransactionSource',
-        Type.Object({ umaAddress: umaOfLeg, currency: currencyOfLeg }),
-      ),
-      REALTIME_FUNDING: named(
-        'RealtimeFundingTransactionSource',
-        Type.Object({
-          currency: Type.String({ description: 'Currency that came in.' }),
-          customerId: Type.Optional(Type.String()),
-          accountHolderName: Type.Optional(Type.String({ description: 'Who sent it, if known.' })),
-          accountIdentifier: Type.Optional(
-            Type.String({ description: 'Their account, maybe masked.' }),
-          ),
-          bankName: Type.Optional(Type.String()),
-          bankIdentifier: Type.Optional(Type.String()),
-          paymentRail: Type.Optional(PaymentRail),
-          remittanceInformation: Type.Optional(Type.String()),
-          endToEndId: Type.Optional(Type.String()),
-          traceNumber: Type.Optional(Type.String({ description: 'ACH trace, IMAD or OMAD.' })),
-          onChainTransaction: Type.Optional(OnChainTransaction),
-        }),
-      ),
-    },
-    { tagType: SourceType },
-  ),
-);
-
-const TransactionDestination = named(
-  'TransactionDestination',
-  variant(
-    'destinationType',
-    {
-      ACCOUNT: named(
-        'AccountTransactionDestination',
-        Type.Object({
-          accountId: accountOfLeg,
-          currency: currencyOfLeg,
-          onChainTransaction: Type.Optional(OnChainTransaction),
-        }),
-      ),
-      UMA_ADDRESS: named(
-        'UmaAddressTransactionDestination',
-        Type.Object({ umaAddress: umaOfLeg, currency: currencyOfLeg }),
-      ),
-    },
-    { tagType: DestinationType },
-  ),
-);
-
-const RefundSchema = named(
-  'Refund',
-  Type.Object(
-    {
-      reference: Type.String({ description: 'Names the refund.' }),
-      initiatedAt: Timestamp,
-      settledAt: Type.Optional(described(Timestamp, 'When the money was back.')),
-      status: oneOf(['PENDING', 'COMPLETED', 'FAILED']),
-      reason: Type.Optional(oneOf(['TRANSACTION_FAILED', 'USER_CANCELLATION', 'TIMEOUT'])),
-    },
-    { description: 'Money on its way back to where it came from.' },
-  ),
-);
-
-export const RateDetails = named(
-  'OutgoingRateDetails',
-  Type.Object(
-    {
-      counterpartyMultiplier: Type.Number({ exclusiveMinimum: 0 }),
-      counterpartyFixedFee: Amount,
-      serviceApiMultiplier: Type.Number({ exclusiveMinimum: 0 }),
-      serviceApiFixedFee: Amount,
-      serviceApiVariableFeeRate: Type.Number({ minimum: 0, description: '0.003 is 0.3 %.' }),
-      serviceApiVariableFeeAmount: Type.Number({ minimum: 0 }),
-    },
-    { description: 'How the price is made up.' },
-  ),
-);
-
-const common = {
-  id: Type.String({ description: 'Transaction:<uuid>' }),
-  pendingReason: Type.Optional(
-    oneOf(
-      [
-        'COUNTERPARTY_DECLARATION_REQUIRED',
-        'WALLET_VERIFICATION_REQUIRED',
-        'COUNTERPARTY_INFORMATION_REQUIRED',
-        'COMPLIANCE_REVIEW',
-      ],
-      { description: 'Why it is held; absent otherwise.' },
-    ),
-  ),
-  direction: oneOf(['CREDIT', 'DEBIT'], { description: 'Whether money comes or goes.' }),
-  destination: TransactionDestination,
-  customerId: Type.String({ description: 'The customer, or the platform for its own money.' }),
-  platformCustomerId: Type.String({ description: 'The id the platform knows the customer by.' }),
-  settledAt: Type.Optional(Timestamp),
-  createdAt: Type.Optional(Timestamp),
-  updatedAt: Type.Optional(Timestamp),
-  receiptDeliveryConfirmedAt: Type.Optional(Timestamp),
-  agentId: Type.Optional(Type.String()),
-  description: Type.Optional(Type.String()),
-  exchangeRate: Type.Optional(
-    Type.Number({ exclusiveMinimum: 0, description: 'Sending units for one receiving unit.' }),
-  ),
-  quoteId: Type.Optional(Type.String()),
-  refund: Type.Optional(RefundSchema),
-  counterpartyInformation: Type.Optional(CounterpartyInformation),
-  reconciliationInstructions: Type.Optional(
-    named(
-      'ReconciliationInstructions',
-      Type.Object(
-        {
-          reference: Type.Optional(Type.String({ description: 'What the rail calls it.' })),
-          transactionHash: Type.Optional(Type.String({ deprecated: true })),
-        },
-        { minProperties: 1, description: 'How to find it on the other side.' },
-      ),
-    ),
-  ),
-  fees: Type.Optional(described(Amount, 'All fees, in the sending currency.')),
-  senderUmaAddress: Type.Optional(
-    Type.String({ deprecated: true, description: 'As `source.umaAddress`, for older clients.' }),
-  ),
-  receiverUmaAddress: Type.Optional(
-    Type.String({ deprecated: true, description: 'As `destination.umaAddress`, likewise.' }),
-  ),
-};
-
-export const OutgoingTransaction = named(
-  'OutgoingTransaction',
-  Type.Object({
-    type: partOf(TransactionType, ['OUTGOING']),
-    ...common,
-    status: partOf(TransactionStatus, [
-      'PENDING',
-      'PENDING_AUTHORIZATION',
-      'EXPIRED',
-      'PROCESSING',
-      'COMPLETED',
-      'FAILED',
-    ]),
-    source: TransactionSource,
-    sentAmount: CurrencyAmount,
-    receivedAmount: Type.Optional(CurrencyAmount),
-    platformFees: Type.Optional(described(Amount, 'The part of `fees` that the platform earns.')),
-    paymentInstructions: Type.Optional(Type.Array(PaymentInstructions)),
-    rateDetails: Type.Optional(RateDetails),
-    failureReason: Type.Optional(oneOf(FAILURE_REASONS.OUTGOING)),
-    paymentRail: Type.Optional(nullable(oneOf(PAYMENT_RAILS))),
-    railSelectionMode: Type.Optional(nullable(oneOf(['AUTO', 'MANUAL']))),
-    expectedSettlementAt: Type.Optional(nullable(Timestamp)),
-    settlementTimelineSeconds: Type.Optional(nullable(Type.Integer())),
-  }),
-);
-
-export const IncomingTransaction = named(
-  'IncomingTransaction',
-  Type.Object({
-    type: partOf(TransactionType, ['INCOMING']),
-    ...common,
-    status: TransactionStatus,
-    source: Type.Optional(TransactionSource),
-    sentAmount: Type.Optional(CurrencyAmount),
-    receivedAmount: CurrencyAmount,
-    failureReason: Type.Optional(oneOf(FAILURE_REASONS.INCOMING)),
-  }),
-);
-
-export const TransactionOneOf = named(
-  'TransactionOneOf',
-  variant('type', {
-    INCOMING: IncomingTransaction,
-    OUTGOING: OutgoingTransaction,
-    CARD: CardTransaction,
-  }),
-);
+import { TransactionStatus } from './transaction-parts.ts';
+import {
+  IncomingTransaction,
+  OutgoingTransaction,
+  TransactionOneOf,
+} from './transaction-schemas.ts';
 
 const TAG = 'Transactions';
 
@@ -274,15 +27,20 @@ export const getTransactionById = operation({
   path: '/transactions/{transactionId}',
   tag: TAG,
   summary: 'Get a transaction',
+  description:
+    'Returns an incoming, outgoing or card transaction with its current status. ' +
+    'Use it to follow a payment after `executeQuote`.',
   permission: 'VIEW',
-  params: Type.Object({ transactionId: Type.String() }),
+  params: Type.Object({ transactionId: Type.String({ description: 'Id of the transaction.' }) }),
   replies: { 200: TransactionOneOf },
   errors: [],
   notFound: 'TRANSACTION_NOT_FOUND',
 });
 
 const identifier = (side: string) =>
-  Type.Optional(Type.String({ description: `Account id or UMA address ${side}.` }));
+  Type.Optional(
+    Type.String({ description: `Filter by account id or UMA address of the ${side}.` }),
+  );
 
 export const listTransactions = operation({
   operationId: 'listTransactions',
@@ -290,25 +48,43 @@ export const listTransactions = operation({
   path: '/transactions',
   tag: TAG,
   summary: 'List transactions',
-  description: 'Newest first unless asked otherwise. Filters must all match.',
+  description:
+    'Returns a page of transactions by time of creation, newest first by default. ' +
+    'Several filters are combined with AND. For reconciliation, read a time ' +
+    'window with `startDate` and `endDate` and follow `nextCursor`.',
   permission: 'VIEW',
   query: Type.Object({
     ...PageQuery,
     customerId: Type.Optional(
-      Type.String({ description: "A customer, or the platform's id for its own transactions." }),
+      Type.String({
+        description:
+          'Filter by customer. The id of the platform selects transactions of the ' + 'platform.',
+      }),
     ),
-    platformCustomerId: Type.Optional(Type.String()),
-    accountIdentifier: identifier('on either end'),
-    senderAccountIdentifier: identifier('on the sending end'),
-    receiverAccountIdentifier: identifier('on the receiving end'),
-    status: Type.Optional(TransactionStatus),
-    type: Type.Optional(oneOf(['INCOMING', 'OUTGOING', 'CARD'])),
+    platformCustomerId: Type.Optional(
+      Type.String({
+        description: 'Filter by the id of the customer in the system of the platform.',
+      }),
+    ),
+    accountIdentifier: identifier('sender or the receiver'),
+    senderAccountIdentifier: identifier('sender'),
+    receiverAccountIdentifier: identifier('receiver'),
+    status: Type.Optional(described(TransactionStatus, 'Filter by status.')),
+    type: Type.Optional(
+      oneOf(['INCOMING', 'OUTGOING', 'CARD'], { description: 'Filter by type.' }),
+    ),
     reference: Type.Optional(
-      Type.String({ description: 'Reference of the payment on its rail, or of its refund.' }),
+      Type.String({
+        description:
+          'Filter by the reference of the payment (`reconciliationInstructions`) or of ' +
+          'its refund.',
+      }),
     ),
-    startDate: Type.Optional(described(Timestamp, 'Created at this moment or later.')),
-    endDate: Type.Optional(described(Timestamp, 'Created at this moment or earlier.')),
-    sortOrder: Type.Optional(oneOf(['asc', 'desc'], { default: 'desc' })),
+    startDate: Type.Optional(described(Timestamp, 'Earliest time of creation, inclusive.')),
+    endDate: Type.Optional(described(Timestamp, 'Latest time of creation, inclusive.')),
+    sortOrder: Type.Optional(
+      oneOf(['asc', 'desc'], { default: 'desc', description: 'Order by time of creation.' }),
+    ),
   }),
   replies: { 200: named('TransactionListResponse', page(TransactionOneOf)) },
   errors: [],
@@ -316,7 +92,13 @@ export const listTransactions = operation({
 
 const IncomingEvent = Type.Object({
   ...IncomingTransaction.properties,
-  requestedReceiverCustomerInfoFields: Type.Optional(Type.Array(CounterpartyFieldDefinition)),
+  requestedReceiverCustomerInfoFields: Type.Optional(
+    Type.Array(CounterpartyFieldDefinition, {
+      description:
+        'Fields about the receiving customer to return as `receiverCustomerInfo` with ' +
+        'the approval.',
+    }),
+  ),
 });
 
 type RefundEvent = 'REFUND_PENDING' | 'REFUND_COMPLETED' | 'REFUND_FAILED';
@@ -359,22 +141,32 @@ export const cardTransaction = {
 export const transactionWebhooks: readonly WebhookContract[] = [
   {
     name: 'outgoing-payment',
-    summary: 'An outgoing payment moved on',
-    description: 'Sent for every status a payment enters, and for its refund.',
+    summary: 'Outgoing payment status changed',
+    description:
+      'Sent for each status that an outgoing payment enters from its execution, and ' +
+      'for each change of its refund. The creation of a quote sends none.',
     events: Object.values(outgoingPayment),
   },
   {
     name: 'incoming-payment',
-    summary: 'Money came in',
-    description: 'Sent when a payment arrives in an internal account, or fails to.',
+    summary: 'Incoming payment status changed',
+    description:
+      'Sent when an incoming payment is pending, completes or fails, and for each ' +
+      'change of its refund. INCOMING_PAYMENT.PENDING for a payment from a UMA ' +
+      'address is sent once and asks for approval within 5 seconds. Respond with ' +
+      '200 and `receiverCustomerInfo` to approve, 202 to decide through ' +
+      '`approvePendingPayment` or `rejectPendingPayment` in a further 5 seconds, ' +
+      '403 to reject, or 422 if required information is missing. For other incoming ' +
+      'payments the response has no effect.',
     events: Object.values(incomingPayment),
   },
   {
     name: 'card-transaction',
-    summary: 'A payment with a card moved on',
+    summary: 'Card transaction status changed',
     description:
-      'Sent for every status a payment enters, and again when a part of it comes back or its total ' +
-      'changes. A payment that was declined is none.',
+      'Sent for each status that a card transaction enters, and for each further ' +
+      'clearing, refund or change of the authorized amount. A declined ' +
+      'authorization creates no transaction and sends no event.',
     events: Object.values(cardTransaction),
   },
 ];

@@ -1,6 +1,7 @@
 // What a platform is told of a payment, event by event: the documented order, the balance after each
 // posting, and data that is what GET would have answered at that moment.
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { SeenEvent } from '../../../../test/kit/app/effects.ts';
 import {
   customer,
   externalAccount,
@@ -12,7 +13,6 @@ import {
 } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import type { SeenEvent } from '../../../../test/kit/app/world.ts';
 
 const app = testApp();
 let options: { as: TestPlatform };
@@ -52,9 +52,9 @@ async function pay(suffix: string) {
   const quote = ok(await app.call('POST', '/quotes', body, options), 201);
   const path = `/transactions/${quote.transactionId}`;
   const told = await caused({ [account.id]: 'payer' }, async () => {
-    app.world.set(app.world.now() + 1_000);
+    app.effects.set(app.effects.now() + 1_000);
     ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, options), 200);
-    app.world.set(app.world.now() + 1_000);
+    app.effects.set(app.effects.now() + 1_000);
     await app.advance(7 * 60_000);
   });
   const last = ok(await app.call('GET', path, undefined, options), 200);
@@ -62,30 +62,30 @@ async function pay(suffix: string) {
 }
 
 const STARTED = ['OUTGOING.PENDING', 'payer 90000/100000', 'OUTGOING.PROCESSING'];
-const HANDED = ['payer 90000/90000', 'platform 1080/1080'];
+const SUBMITTED = ['payer 90000/90000', 'platform 1080/1080'];
 const BACK = ['payer 100000/100000', 'platform 1000/1000'];
 const FAILED = ['OUTGOING.FAILED', 'OUTGOING.REFUND_PENDING'];
 
 describe('a payout', () => {
   it.each<[string, string, string[]]>([
-    ['000', 'arrives', [...STARTED, ...HANDED, 'OUTGOING.COMPLETED']],
+    ['000', 'arrives', [...STARTED, ...SUBMITTED, 'OUTGOING.COMPLETED']],
     [
       '002',
       'fails before it leaves',
       [...STARTED, ...FAILED, 'payer 100000/100000', 'OUTGOING.REFUND_COMPLETED'],
     ],
-    ['003', 'arrives late', [...STARTED, ...HANDED, 'OUTGOING.COMPLETED']],
+    ['003', 'arrives late', [...STARTED, ...SUBMITTED, 'OUTGOING.COMPLETED']],
     [
       '004',
       'fails on its way',
-      [...STARTED, ...HANDED, ...FAILED, ...BACK, 'OUTGOING.REFUND_COMPLETED'],
+      [...STARTED, ...SUBMITTED, ...FAILED, ...BACK, 'OUTGOING.REFUND_COMPLETED'],
     ],
     [
       '005',
       'is returned',
       [
         ...STARTED,
-        ...HANDED,
+        ...SUBMITTED,
         'OUTGOING.COMPLETED',
         ...FAILED,
         ...BACK,
@@ -97,7 +97,7 @@ describe('a payout', () => {
       'is cancelled',
       [
         ...STARTED,
-        ...HANDED,
+        ...SUBMITTED,
         'OUTGOING.REFUND_PENDING',
         ...BACK,
         'OUTGOING.REFUND_COMPLETED',
@@ -107,7 +107,7 @@ describe('a payout', () => {
     [
       '007',
       'fails and cannot go back',
-      [...STARTED, ...HANDED, ...FAILED, 'platform 1000/1000', 'OUTGOING.REFUND_FAILED'],
+      [...STARTED, ...SUBMITTED, ...FAILED, 'platform 1000/1000', 'OUTGOING.REFUND_FAILED'],
     ],
   ])('…%s %s', async (suffix, _what, expected) => {
     const { lines, events, last } = await pay(suffix);

@@ -86,9 +86,9 @@ describe('getTransactionById', () => {
         updatedAt: createdAt,
       };
       expect(await get(`/transactions/${quote.transactionId}`)).toEqual(pending);
-      app.world.set(app.world.now() + 5_000);
+      app.effects.set(app.effects.now() + 5_000);
       ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, options), 200);
-      const updatedAt = new Date(app.world.now()).toISOString();
+      const updatedAt = new Date(app.effects.now()).toISOString();
       const processing = { ...pending, status: 'PROCESSING', updatedAt };
       expect(await get(`/transactions/${quote.transactionId}`)).toEqual(processing);
       await app.settle();
@@ -105,7 +105,7 @@ describe('getTransactionById', () => {
       const target = await externalAccount(app, person.id, 'EUR', '005', options);
       const quote = await quoted(account.id, target.id);
       ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, options), 200);
-      const settledAt = new Date(app.world.now()).toISOString();
+      const settledAt = new Date(app.effects.now()).toISOString();
       await app.advance(60_000);
       const shown = await get(`/transactions/${quote.transactionId}`);
       const back = new Date(Date.parse(settledAt) + 10_000).toISOString();
@@ -197,7 +197,7 @@ describe('getTransactionById', () => {
         description: 'a present',
       });
       const { data } = await get(`/transactions?customerId=${friend.id}`);
-      const now = new Date(app.world.now()).toISOString();
+      const now = new Date(app.effects.now()).toISOString();
       expect(data).toEqual([
         {
           id: expect.stringMatching(/^Transaction:/),

@@ -7,18 +7,20 @@ export { CardMerchant } from './card-contract.ts';
 export {
   cardTransaction,
   getTransactionById,
-  IncomingTransaction,
   incomingPayment,
   listTransactions,
-  OutgoingTransaction,
   outgoingPayment,
-  RateDetails,
-  TransactionOneOf,
 } from './contract.ts';
 export { anyTransactionOf, transactionOf } from './operations.ts';
 export { instructionsOf, presentTransaction } from './present.ts';
 export { presentCardPayment } from './present-card.ts';
 export { emitPayment, eventsOf, moveAndTell } from './staging.ts';
+export { RateDetails } from './transaction-parts.ts';
+export {
+  IncomingTransaction,
+  OutgoingTransaction,
+  TransactionOneOf,
+} from './transaction-schemas.ts';
 
 /** What this feature adds to a server. */
 export const presentationFeature = {

@@ -15,13 +15,14 @@ import {
   readTransaction,
   type TransactionRow,
 } from '../transactions/index.ts';
-import { getTransactionById, listTransactions, type TransactionOneOf } from './contract.ts';
+import { getTransactionById, listTransactions } from './contract.ts';
 import { presentTransaction } from './present.ts';
+import type { TransactionOneOf } from './transaction-schemas.ts';
 
 type Presented = Static<typeof TransactionOneOf>;
 type Query = Static<(typeof listTransactions)['query']>;
 
-const notThere = () => new Fault('TRANSACTION_NOT_FOUND', 'No such transaction.');
+const notThere = () => new Fault('TRANSACTION_NOT_FOUND', 'Transaction not found.');
 
 /** A transaction of the caller's platform, none with a card; 404 for any other id. */
 export async function transactionOf(ctx: Ctx, id: string): Promise<PaymentRow> {

@@ -3,7 +3,7 @@
 
 import type { Static } from '@sinclair/typebox';
 import { currencyView } from '../../../catalog/currencies/currencies.ts';
-import { iso } from '../../../kernel/world.ts';
+import { iso } from '../../../kernel/effects.ts';
 import { stamps } from '../../../runtime/operation/context.ts';
 import {
   type CardFacts,

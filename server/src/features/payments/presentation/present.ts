@@ -3,7 +3,7 @@
 import { moneyView } from '../../../catalog/currencies/money-format.ts';
 import type { OnChain } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
-import { iso } from '../../../kernel/world.ts';
+import { iso } from '../../../kernel/effects.ts';
 import { stamps } from '../../../runtime/operation/context.ts';
 import { paymentReference } from '../suspense/index.ts';
 import {

@@ -33,7 +33,7 @@ export async function moveAndTell(ctx: Ctx, stage: () => unknown): Promise<void>
   const touched = ctx.set.transfers
     .slice(first)
     .flatMap(({ phase, debit, credit }) =>
-      phase === 'pending' || phase === 'release' ? [debit] : [debit, credit],
+      phase === 'pending' || phase === 'void' ? [debit] : [debit, credit],
     );
   const ids = [...new Set(touched)].filter((id) => isId(id, 'InternalAccount'));
   const rows = await Promise.all(ids.map((id) => readInternalAccount(ctx, id)));

@@ -55,7 +55,7 @@ interface PaymentDetails {
   remittance?: string | undefined;
   purpose?: string | undefined;
   instructions?: PaymentInstructions[] | undefined;
-  carrier?: OutgoingRow['carrier'] | undefined;
+  rail_payload?: OutgoingRow['rail_payload'] | undefined;
   proofNeeded?: boolean | undefined;
 }
 
@@ -72,7 +72,7 @@ export function insertPayment(
     remittance,
     purpose,
     instructions,
-    carrier,
+    rail_payload,
     proofNeeded = false,
   }: PaymentDetails,
 ): OutgoingRow {
@@ -104,7 +104,7 @@ export function insertPayment(
     settlement_seconds: seconds,
     instructions,
     needs_proof: proofNeeded || null,
-    carrier,
+    rail_payload,
     created_at: ctx.now,
     updated_at: ctx.now,
   });

@@ -37,7 +37,7 @@ function checkSender(vault: Vault, customer: CustomerRow, to: string): void {
   if (missing.length === 0) return;
   const errors = missing.map((name) => ({
     field: `businessInfo.${name}`,
-    message: `is required of a business that pays ${to}`,
+    message: `is required for a business that pays in ${to}`,
   }));
   throw invalid(errors, 'MISSING_MANDATORY_USER_INFO');
 }
@@ -82,27 +82,30 @@ export function checkReceiver(
   if (status === 'ACTIVE') return;
   checkValidated(account);
   if (!UNPROVEN.includes(status)) {
-    throw new Fault('INVALID_RECEIVER', `The destination account is ${status}.`);
+    throw new Fault('INVALID_RECEIVER', `The destination account is ${status}; it must be ACTIVE.`);
   }
   if (!proofNeeded) return;
   throw new Fault(
     'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED',
-    'Ownership of the destination must be verified before this much can be sent to it.',
+    'Ownership of the destination wallet must be verified before this amount can be sent.',
   );
 }
 
 function outside(ways: readonly Corridor[], { currency, amount }: Money): Fault {
   if (ways.length === 0) {
-    return new Fault('NOT_IMPLEMENTED', `There is no way from ${currency} to this account.`);
+    return new Fault(
+      'NOT_IMPLEMENTED',
+      `Payments from ${currency} to this account are not supported.`,
+    );
   }
   const mins = ways.map((way) => Number(way.minSending));
   const maxes = ways.map((way) => Number(way.maxSending));
   const details = { min: Math.min(...mins), max: Math.max(...maxes) };
   return amount < BigInt(details.min)
-    ? new Fault('AMOUNT_OUT_OF_RANGE', 'The amount is below the least that can be sent.', details)
+    ? new Fault('AMOUNT_OUT_OF_RANGE', 'The amount is below the minimum for this payment.', details)
     : new Fault(
         'TRANSACTION_SIZE_LIMIT_EXCEEDED',
-        'The amount is above the most that can be sent at once.',
+        'The amount is above the maximum for one payment.',
         details,
       );
 }
@@ -140,7 +143,7 @@ export function admit(
   if (payee.kind === 'uma') checkOffer(payee.offer, receiving);
   if (payee.kind === 'external') {
     if (needsPurpose(to) && purpose === undefined) {
-      const missing = [{ field: 'purposeOfPayment', message: `is required for ${to}` }];
+      const missing = [{ field: 'purposeOfPayment', message: `is required for payments in ${to}` }];
       throw invalid(missing, 'MISSING_MANDATORY_USER_INFO');
     }
     if (payer.customer) checkSender(vault, payer.customer, to);

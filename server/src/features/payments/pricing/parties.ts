@@ -13,7 +13,7 @@ import {
   type InternalAccountRow,
   internalAccountOf,
 } from '../../balances/internal-accounts/index.ts';
-import { awaitsTerms, checkReady } from '../../customers/eligibility/index.ts';
+import { checkReady, requiresTermsConsent } from '../../customers/eligibility/index.ts';
 import { type CustomerRow, customerOf } from '../../customers/records/index.ts';
 import {
   type ExternalAccountRow,
@@ -54,13 +54,17 @@ export type Payee = { currency: string } & (
 );
 
 function usable(account: InternalAccountRow, field: string): void {
-  if (account.status !== 'ACTIVE') throw invalidField(field, `the account is ${account.status}`);
+  if (account.status !== 'ACTIVE')
+    throw invalidField(field, `must be ACTIVE: the account is ${account.status}`);
 }
 
 /** Throws 403 for a customer who may not pay: terms not accepted, or identity not approved. */
 function mayPay(customer: CustomerRow, platform: PlatformRow): void {
-  if (awaitsTerms(platform, customer)) {
-    throw new Fault('END_USER_TERMS_NOT_ACCEPTED', 'The customer has not accepted the terms.');
+  if (requiresTermsConsent(platform, customer)) {
+    throw new Fault(
+      'END_USER_TERMS_NOT_ACCEPTED',
+      'The customer has not accepted the end-user terms.',
+    );
   }
   checkReady(customer);
 }
@@ -79,7 +83,7 @@ async function payingCustomer(
   named: string | undefined,
 ): Promise<CustomerRow | null> {
   if (owner !== null && named !== undefined && named !== owner) {
-    throw invalidField('source.customerId', 'does not own the source account');
+    throw invalidField('source.customerId', 'must be the owner of the source account');
   }
   const customer = await livingOwner(ctx, { customer_id: owner ?? named ?? null });
   if (customer) mayPay(customer, platform);
@@ -98,11 +102,11 @@ export function checkValidated({
   if (status === 'PENDING') {
     throw new Fault(
       'BANK_ACCOUNT_VALIDATION_PENDING',
-      'The bank account is still being validated.',
+      'The bank account is being validated. Retry when it is ACTIVE.',
     );
   }
   if (status === 'INACTIVE') {
-    throw new Fault('INVALID_BANK_ACCOUNT', 'The bank account did not pass its validation.');
+    throw new Fault('INVALID_BANK_ACCOUNT', 'The bank account failed validation.');
   }
 }
 
@@ -113,11 +117,12 @@ export function checkPullable(
   field = 'source.accountId',
 ): PaymentRail {
   const rail = pullRailOf(account.info);
-  if (!rail) throw invalidField(field, 'money cannot be pulled from this kind of account');
+  if (!rail) throw invalidField(field, 'must be an account type that supports debits');
   checkValidated(account);
-  if (account.status !== 'ACTIVE') throw invalidField(field, `the account is ${account.status}`);
+  if (account.status !== 'ACTIVE')
+    throw invalidField(field, `must be ACTIVE: the account is ${account.status}`);
   if (!port?.pulls?.(account.account_type, rail)) {
-    throw new Fault('NOT_IMPLEMENTED', 'No connected rail can pull money from this account.');
+    throw new Fault('NOT_IMPLEMENTED', 'No connected rail can debit this account.');
   }
   return rail;
 }
@@ -159,10 +164,10 @@ export async function realtimePayer(
 ): Promise<Payer> {
   const { currency, customerId, cryptoNetwork: network } = source;
   if (!platform.currencies.some((each) => each.currencyCode === currency)) {
-    throw new Fault('INVALID_CURRENCY', `The platform does not use ${currency}.`);
+    throw new Fault('INVALID_CURRENCY', `The platform does not support ${currency}.`);
   }
   const ways = realtimeWays(currency, network);
-  if (!ways) throw new Fault('INVALID_CURRENCY', `${currency} does not come in within minutes.`);
+  if (!ways) throw new Fault('INVALID_CURRENCY', `${currency} does not support REALTIME_FUNDING.`);
   if (ways.isCrypto && (network === undefined || ways.forms.length === 0)) {
     const choice = `must be one of ${ways.networks.join(', ')} for ${currency}`;
     throw invalidField('source.cryptoNetwork', choice);

@@ -73,7 +73,7 @@ export function priceOf(terms: Terms): Price | undefined {
 }
 
 const PLACES = 8;
-const MOST_PLACES = 24;
+const MAX_PLACES = 24;
 /** A rate shown with fewer digits than four that mean something says too little, or zero. */
 const LEAST_DIGITS = 1_000n;
 
@@ -84,7 +84,7 @@ const LEAST_DIGITS = 1_000n;
 export function exchangeRate({ net, receiving }: Pick<Price, 'net' | 'receiving'>): string {
   const rate = wholeUnitRate(net, receiving);
   let places = PLACES;
-  while (places < MOST_PLACES && scale(10n ** BigInt(places), rate, 'floor') < LEAST_DIGITS) {
+  while (places < MAX_PLACES && scale(10n ** BigInt(places), rate, 'floor') < LEAST_DIGITS) {
     places += 1;
   }
   return toDecimal(rate, places);

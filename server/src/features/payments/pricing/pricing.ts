@@ -58,7 +58,11 @@ function platformFee(
 async function rateOf(connectors: Connectors, from: string, to: string): Promise<ConversionRate> {
   if (from === to) return atPar(from);
   const found = await connectors.rates?.rate(from, to);
-  if (!found) throw new Fault('QUOTE_RATE_UNAVAILABLE', `There is no rate from ${from} to ${to}.`);
+  if (!found)
+    throw new Fault(
+      'QUOTE_RATE_UNAVAILABLE',
+      `No exchange rate from ${from} to ${to} is available.`,
+    );
   return { ...found.rate, from, to };
 }
 
@@ -78,7 +82,7 @@ async function feeAccount(ctx: Ctx, { currency, amount }: Money): Promise<string
   });
   const open = own.find((each) => each.status === 'ACTIVE');
   if (!open) {
-    const why = `The platform has no open ${currency} account that its fee could go to.`;
+    const why = `The platform has no ACTIVE ${currency} account for its fee.`;
     throw new Fault('INVALID_INPUT', why);
   }
   return open.id;

@@ -39,15 +39,15 @@ async function namedLookup(
   const uma = readUma(umaAddress);
   if (!uma) {
     const field = 'destination.umaAddress';
-    throw invalidField(field, 'must look like $name@example.com', 'INVALID_UMA_ADDRESS');
+    throw invalidField(field, 'must have the form $name@example.com', 'INVALID_UMA_ADDRESS');
   }
   if (lookupId === undefined) {
-    const why = 'is required for a UMA address; look the receiver up first';
+    const why = 'is required for a UMA address; call lookupUma first';
     throw invalidField('lookupId', why, 'MISSING_REQUIRED_UMA_PARAMETERS');
   }
   const lookup = await lookupOf(ctx, lookupId);
   if (lookup.kind !== 'UMA' || lookup.receiver !== uma.address) {
-    throw invalidField('lookupId', 'is of another receiver');
+    throw invalidField('lookupId', 'belongs to a lookup of another receiver');
   }
   return lookup;
 }
@@ -62,7 +62,7 @@ async function payeeInside(
 ): Promise<Payee> {
   const receiver = await readCustomer(ctx, customerId);
   if (receiver?.platform_id !== ctx.caller.platformId) {
-    const why = 'Payments to customers of another platform on this server are not connected.';
+    const why = 'Payments to customers of another platform on this server are not supported.';
     throw new Fault('NOT_IMPLEMENTED', why);
   }
   const owner = await customerOf(ctx, customerId, { alive: true });
@@ -76,7 +76,7 @@ async function payeeInside(
   const own = await findInternalAccounts(ctx.db, { customer_id: customerId, currency });
   const account = own.find((each) => each.status === 'ACTIVE' && isBalance(each));
   if (!account)
-    throw new Fault('INVALID_RECEIVER', `The receiver has no open ${currency} account.`);
+    throw new Fault('INVALID_RECEIVER', `The receiver has no ACTIVE ${currency} account.`);
   return { kind: 'internal', account, owner, currency, umaAddress };
 }
 
@@ -120,7 +120,7 @@ export function payerData(
 /** Whose address the payment carries: the payer's own, never that of somebody whom a lookup was made for. */
 export function senderOf(lookup: LookupRow, customer: CustomerRow | null): string {
   if (lookup.customer_id !== null && lookup.customer_id !== customer?.id) {
-    throw invalidField('lookupId', 'was made for another customer than the one who pays');
+    throw invalidField('lookupId', 'belongs to a lookup for another customer');
   }
   return customer?.uma_address ?? lookup.sender;
 }
@@ -135,7 +135,7 @@ export async function checkAccountLookup(
 ): Promise<void> {
   const lookup = await lookupOf(ctx, lookupId);
   if (lookup.kind !== 'ACCOUNT' || lookup.receiver !== accountId) {
-    throw invalidField('lookupId', 'is of another receiver');
+    throw invalidField('lookupId', 'belongs to a lookup of another receiver');
   }
   payerData(ctx.vault, lookup, customer, given);
 }
@@ -146,8 +146,8 @@ export async function requestPayment(
   port: UmaPort | undefined,
   payee: Payee & { kind: 'uma' },
   payment: Money & { id: string; sender: string; payerData: Record<string, unknown> },
-): Promise<NonNullable<OutgoingRow['carrier']>> {
-  if (!port) throw new Fault('NOT_IMPLEMENTED', 'No connection to other UMA providers is set up.');
+): Promise<NonNullable<OutgoingRow['rail_payload']>> {
+  if (!port) throw new Fault('NOT_IMPLEMENTED', 'No connection to UMA providers is configured.');
   const { sender } = payment;
   const reply = await port.payRequest({
     ...payment,

@@ -22,8 +22,21 @@ import { FixedFee } from '../../tenancy/config/index.ts';
 import { RateDetails } from '../presentation/index.ts';
 import { QUOTE_STATUSES } from './states.ts';
 
-const SourceType = named('QuoteSourceType', oneOf(['ACCOUNT', 'REALTIME_FUNDING']));
-const DestinationType = named('DestinationType', oneOf(['ACCOUNT', 'UMA_ADDRESS']));
+const SourceType = named(
+  'QuoteSourceType',
+  oneOf(['ACCOUNT', 'REALTIME_FUNDING'], {
+    description:
+      'ACCOUNT: funds of an existing account. REALTIME_FUNDING: funds that the ' +
+      'payer sends for this quote by an instant payment method.',
+  }),
+);
+const DestinationType = named(
+  'DestinationType',
+  oneOf(['ACCOUNT', 'UMA_ADDRESS'], {
+    description:
+      'ACCOUNT: an internal or external account. UMA_ADDRESS: a receiver at a UMA ' + 'provider.',
+  }),
+);
 
 const QuoteSource = named(
   'QuoteSource',
@@ -32,24 +45,48 @@ const QuoteSource = named(
     {
       ACCOUNT: named(
         'AccountQuoteSource',
-        Type.Object({
-          accountId: Type.String({ description: 'The account that pays.' }),
-          customerId: Type.Optional(
-            Type.String({ description: "On whose behalf; by default the account's owner." }),
-          ),
-        }),
+        Type.Object(
+          {
+            accountId: Type.String({
+              description:
+                'Account to debit: an internal account, or an external account that supports ' +
+                'debits (USD_ACCOUNT).',
+            }),
+            customerId: Type.Optional(
+              Type.String({
+                description:
+                  'Customer on whose behalf the payment is made. Default: the owner of the ' +
+                  'account. Set it to pay for a customer from an account of the platform.',
+              }),
+            ),
+          },
+          { description: 'Source: an existing account.' },
+        ),
       ),
       REALTIME_FUNDING: named(
         'RealtimeFundingQuoteSource',
-        Type.Object({
-          currency: Type.String({ description: 'Currency that will be paid in.' }),
-          customerId: Type.Optional(
-            Type.String({ description: 'Who pays; the platform if absent.' }),
-          ),
-          cryptoNetwork: Type.Optional(
-            Type.String({ description: 'Chain a digital asset will come over.' }),
-          ),
-        }),
+        Type.Object(
+          {
+            currency: Type.String({
+              description:
+                'Currency of the funds to be sent: ISO 4217 code, or ticker of a digital ' +
+                'asset.',
+            }),
+            customerId: Type.Optional(
+              Type.String({
+                description: 'Customer on whose behalf the payment is made. Default: the platform.',
+              }),
+            ),
+            cryptoNetwork: Type.Optional(
+              Type.String({
+                description:
+                  'Blockchain or network over which a digital asset is sent. Required for ' +
+                  'digital assets, ignored for fiat currencies.',
+              }),
+            ),
+          },
+          { description: 'Source: funds that the payer sends after the quote is created.' },
+        ),
       ),
     },
     { tagType: SourceType },
@@ -63,17 +100,41 @@ const QuoteDestination = named(
     {
       ACCOUNT: named(
         'AccountDestination',
-        Type.Object({
-          accountId: Type.String({ description: 'Internal or external account that receives.' }),
-          paymentRail: Type.Optional(PaymentRail),
-        }),
+        Type.Object(
+          {
+            accountId: Type.String({
+              description:
+                'Internal or external account to credit. Its currency is the receiving ' +
+                'currency.',
+            }),
+            paymentRail: Type.Optional(
+              described(
+                PaymentRail,
+                'Rail to use; one of the `paymentRails` of the account. Default: the service ' +
+                  'selects the rail.',
+              ),
+            ),
+          },
+          { description: 'Destination: a registered account.' },
+        ),
       ),
       UMA_ADDRESS: named(
         'UmaAddressDestination',
-        Type.Object({
-          umaAddress: Type.String({ description: 'UMA address, `$name@domain`.' }),
-          currency: Type.Optional(Type.String({ description: 'Currency to deliver.' })),
-        }),
+        Type.Object(
+          {
+            umaAddress: Type.String({
+              description: 'UMA address of the receiver, `$name@domain`.',
+            }),
+            currency: Type.Optional(
+              Type.String({
+                description:
+                  'Receiving currency; one of the `supportedCurrencies` of the lookup. Default: ' +
+                  'the first of them.',
+              }),
+            ),
+          },
+          { description: 'Destination: a receiver at a UMA provider.' },
+        ),
       ),
     },
     { tagType: DestinationType },
@@ -84,74 +145,190 @@ const PlatformFeeOverride = named(
   'PlatformFeeOverride',
   Type.Object(
     {
-      platformFixedFee: FixedFee,
-      platformVariableFeeBps: Type.Integer({ minimum: 0, maximum: 10_000 }),
+      platformFixedFee: described(
+        FixedFee,
+        'Fixed fee of the platform. Its currency must be the sending currency.',
+      ),
+      platformVariableFeeBps: Type.Integer({
+        minimum: 0,
+        maximum: 10_000,
+        description: 'Variable fee of the platform in basis points (100 is 1 %).',
+      }),
     },
-    { description: "Replaces the platform's standing fees for this payment; zero waives them." },
+    {
+      description:
+        'Platform fees of this payment. They replace the fees in the platform ' +
+        'configuration; zero waives them. Applies only to payments from USD.',
+    },
   ),
 );
 
 const LockSide = named(
   'QuoteLockSide',
-  oneOf(['SENDING', 'RECEIVING'], { description: 'Which side `lockedCurrencyAmount` fixes.' }),
+  oneOf(['SENDING', 'RECEIVING'], {
+    description:
+      'Side of the payment whose amount is fixed by `lockedCurrencyAmount`. ' +
+      'SENDING: the sending amount, including fees. RECEIVING: the receiving ' +
+      'amount.',
+  }),
 );
 
 export const QuoteRequest = named(
   'QuoteRequest',
-  Type.Object({
-    source: QuoteSource,
-    destination: QuoteDestination,
-    lockedCurrencySide: LockSide,
-    lockedCurrencyAmount: PositiveAmount,
-    lookupId: Type.Optional(Type.String({ description: 'From a receiver lookup.' })),
-    immediatelyExecute: Type.Optional(
-      Type.Boolean({ description: 'Execute at once, at the rate of this moment.' }),
-    ),
-    description: Type.Optional(Type.String({ maxLength: 255, description: 'A memo of yours.' })),
-    remittanceInformation: Type.Optional(
-      Type.String({
-        maxLength: 80,
-        pattern: '^[\\x20-\\x7e]*$',
-        description: 'Travels with the money on rails that carry a text. Printable ASCII.',
-      }),
-    ),
-    purposeOfPayment: Type.Optional(PurposeOfPayment),
-    platformFeeOverride: Type.Optional(PlatformFeeOverride),
-    scaFactor: Type.Optional(ScaFactor),
-    senderCustomerInfo: Type.Optional(
-      Type.Object({}, { additionalProperties: true, description: 'What the lookup asked for.' }),
-    ),
-  }),
+  Type.Object(
+    {
+      source: QuoteSource,
+      destination: QuoteDestination,
+      lockedCurrencySide: LockSide,
+      lockedCurrencyAmount: described(
+        PositiveAmount,
+        'Fixed amount, in minor units of the sending or receiving currency, as ' +
+          '`lockedCurrencySide` states.',
+      ),
+      lookupId: Type.Optional(
+        Type.String({
+          description:
+            'Id of a receiver lookup (`lookupUma`, `lookupExternalAccount`), valid for 10 ' +
+            'minutes. Required for UMA addresses.',
+        }),
+      ),
+      immediatelyExecute: Type.Optional(
+        Type.Boolean({
+          description:
+            'Executes the quote in the same request. Default: false. Not allowed for ' +
+            'REALTIME_FUNDING and embedded wallets.',
+        }),
+      ),
+      description: Type.Optional(
+        Type.String({
+          maxLength: 255,
+          description:
+            'Internal note of the platform. It is shown on the quote and the transaction ' +
+            'and is not sent to the receiver.',
+        }),
+      ),
+      remittanceInformation: Type.Optional(
+        Type.String({
+          maxLength: 80,
+          pattern: '^[\\x20-\\x7e]*$',
+          description:
+            'Remittance information for the receiver. Printable ASCII. It is sent on ' +
+            'rails that support it.',
+        }),
+      ),
+      purposeOfPayment: Type.Optional(
+        described(
+          PurposeOfPayment,
+          'Purpose of the payment. Required for payments to external accounts in INR.',
+        ),
+      ),
+      platformFeeOverride: Type.Optional(PlatformFeeOverride),
+      scaFactor: Type.Optional(
+        described(
+          ScaFactor,
+          'Factor for the authorization of the payment, where strong customer ' +
+            'authentication applies: SMS_OTP or PASSKEY. Default: SMS_OTP if the customer ' +
+            'has it, else PASSKEY.',
+        ),
+      ),
+      senderCustomerInfo: Type.Optional(
+        Type.Object(
+          {},
+          {
+            additionalProperties: true,
+            description:
+              'Information about the sender, keyed by field name. It must contain the ' +
+              'mandatory `requiredPayerDataFields` of the lookup that the customer record ' +
+              'does not contain.',
+          },
+        ),
+      ),
+    },
+    { description: 'Payment to price.' },
+  ),
 );
 
 export const Quote = named(
   'Quote',
-  Type.Object({
-    id: Type.String({ description: 'Quote:<uuid>' }),
-    status: oneOf(QUOTE_STATUSES),
-    createdAt: Timestamp,
-    expiresAt: described(Timestamp, 'Until when it can be executed.'),
-    source: QuoteSource,
-    destination: QuoteDestination,
-    sendingCurrency: Currency,
-    receivingCurrency: Currency,
-    totalSendingAmount: described(PositiveAmount, 'All that leaves the source, fees included.'),
-    totalReceivingAmount: described(PositiveAmount, 'What arrives.'),
-    exchangeRate: Type.Number({
-      exclusiveMinimum: 0,
-      description: 'Sending units, after fees, for one receiving unit.',
-    }),
-    feesIncluded: described(Amount, 'All fees, in the sending currency.'),
-    platformFeesIncluded: Type.Optional(described(Amount, 'The part the platform earns.')),
-    paymentInstructions: Type.Optional(Type.Array(PaymentInstructions)),
-    transactionId: Type.String({ description: 'The payment this quote is for.' }),
-    counterpartyInformation: Type.Optional(CounterpartyInformation),
-    rateDetails: Type.Optional(RateDetails),
-    scaChallenge: Type.Optional(ScaChallenge),
-    lockedCurrencySide: Type.Optional(LockSide),
-    lockedCurrencyAmount: Type.Optional(PositiveAmount),
-    description: Type.Optional(Type.String()),
-  }),
+  Type.Object(
+    {
+      id: Type.String({ description: 'Quote:<uuid>' }),
+      status: oneOf(QUOTE_STATUSES, {
+        description:
+          'PENDING: waiting for execution or funding. PENDING_AUTHORIZATION: waiting ' +
+          'for strong customer authentication. PROCESSING: the payment is in progress. ' +
+          'COMPLETED: the payment has completed; a later return by the receiving bank ' +
+          'changes only the transaction. FAILED: the payment has failed. EXPIRED: not ' +
+          'executed or funded before `expiresAt`.',
+      }),
+      createdAt: described(Timestamp, 'Time of creation.'),
+      expiresAt: described(
+        Timestamp,
+        'End of the period in which the quote can be executed or funded.',
+      ),
+      source: described(QuoteSource, 'Source of the funds, as requested.'),
+      destination: described(QuoteDestination, 'Receiver of the funds, as requested.'),
+      sendingCurrency: described(Currency, 'Currency that is debited.'),
+      receivingCurrency: described(Currency, 'Currency that is credited.'),
+      totalSendingAmount: described(
+        PositiveAmount,
+        'Amount debited, including fees, in minor units of the sending currency.',
+      ),
+      totalReceivingAmount: described(
+        PositiveAmount,
+        'Amount credited to the receiver, in minor units of the receiving currency.',
+      ),
+      exchangeRate: Type.Number({
+        exclusiveMinimum: 0,
+        description:
+          'Exchange rate: sending amount after fees divided by receiving amount, both ' +
+          'in major units. 1 if both currencies are the same.',
+      }),
+      feesIncluded: described(
+        Amount,
+        'Total fees, in minor units of the sending currency. They are part of ' +
+          '`totalSendingAmount`.',
+      ),
+      platformFeesIncluded: Type.Optional(
+        described(
+          Amount,
+          'Platform fees, in minor units of the sending currency. They are part of ' +
+            '`feesIncluded`.',
+        ),
+      ),
+      paymentInstructions: Type.Optional(
+        Type.Array(PaymentInstructions, {
+          description:
+            'How to fund the quote (REALTIME_FUNDING; any one entry is sufficient), or ' +
+            'the payload that an embedded wallet signs. Empty if neither applies, and ' +
+            'until a REALTIME_FUNDING quote is authorized.',
+        }),
+      ),
+      transactionId: Type.String({
+        description: 'Id of the transaction of this quote. Read it with `getTransactionById`.',
+      }),
+      counterpartyInformation: Type.Optional(CounterpartyInformation),
+      rateDetails: Type.Optional(RateDetails),
+      scaChallenge: Type.Optional(
+        described(
+          ScaChallenge,
+          'Challenge that the customer answers through `authorizeQuote`. Present only ' +
+            'in status PENDING_AUTHORIZATION.',
+        ),
+      ),
+      lockedCurrencySide: Type.Optional(LockSide),
+      lockedCurrencyAmount: Type.Optional(
+        described(
+          PositiveAmount,
+          'Fixed amount as requested, in minor units of the locked currency.',
+        ),
+      ),
+      description: Type.Optional(
+        Type.String({ description: 'Internal note of the platform, as requested.' }),
+      ),
+    },
+    { description: 'Price of a payment with a guaranteed rate, and the status of its execution.' },
+  ),
 );
 
 /** What names an end of one kind, and nothing on an end of another. */
@@ -166,11 +343,11 @@ const endErrors = (body: unknown): FieldError[] =>
   NAMES_AN_END.flatMap(([side, tag, kind, name]) => {
     const end = (body as Record<string, unknown> | null)?.[side] as Record<string, unknown> | null;
     if (typeof end !== 'object' || end === null || !(name in end) || end[tag] === kind) return [];
-    return [{ field: `${side}.${name}`, message: `is for the ${tag} ${kind} alone` }];
+    return [{ field: `${side}.${name}`, message: `is allowed only with ${tag} ${kind}` }];
   });
 
 const TAG = 'Cross-Currency Transfers';
-const params = Type.Object({ quoteId: Type.String() });
+const params = Type.Object({ quoteId: Type.String({ description: 'Id of the quote.' }) });
 
 export const createQuote = operation({
   operationId: 'createQuote',
@@ -179,8 +356,12 @@ export const createQuote = operation({
   tag: TAG,
   summary: 'Create a quote',
   description:
-    'Prices a payment and holds the price until `expiresAt`. Within one currency the rate is 1. A quote ' +
-    'that is paid in and must be authorised first is answered 202, without payment instructions.',
+    'Prices a payment and guarantees the rate and fees until `expiresAt`. No ' +
+    'funds are held and the balance is not checked until execution. Continue with ' +
+    '`executeQuote`, or send the funds by the `paymentInstructions` for a ' +
+    'REALTIME_FUNDING source; with `immediatelyExecute` the payment starts in ' +
+    'this request. Returns 202 without payment instructions if the customer must ' +
+    'authorize a REALTIME_FUNDING quote first; continue with `authorizeQuote`.',
   permission: 'TRANSACT',
   body: QuoteRequest,
   bodyRules: endErrors,
@@ -243,6 +424,9 @@ export const getQuoteById = operation({
   path: '/quotes/{quoteId}',
   tag: TAG,
   summary: 'Get a quote',
+  description:
+    'Returns a quote with its current status, its payment instructions and, while ' +
+    'authorization is pending, its challenge.',
   permission: 'VIEW',
   params,
   replies: { 200: Quote },
@@ -257,14 +441,30 @@ export const executeQuote = operation({
   tag: TAG,
   summary: 'Execute a quote',
   description:
-    'Takes the money from the source and sends it on its way. Works once. For an embedded wallet the ' +
-    '`payloadToSign` of the quote is signed first: its stamp alone will do, and without one the request ' +
-    'is answered with what to sign. Other sources need no signature. Where strong authentication applies ' +
-    'the quote is `PENDING_AUTHORIZATION` then, with the challenge that its customer answers first.',
+    'Debits the source and starts the payment. The quote must be PENDING and not ' +
+    'expired; it executes once, and it cannot be used for a REALTIME_FUNDING ' +
+    'source. For an embedded wallet, send the signature over the `payloadToSign` ' +
+    'of the quote; without a signature the request returns 202 with the payload. ' +
+    'Where strong customer authentication applies, the quote becomes ' +
+    'PENDING_AUTHORIZATION and no funds are held; continue with `authorizeQuote`.',
   permission: 'TRANSACT',
   signedRetry: true,
   params,
-  body: named('ExecuteQuoteRequest', Type.Object({ scaFactor: Type.Optional(ScaFactor) })),
+  body: named(
+    'ExecuteQuoteRequest',
+    Type.Object(
+      {
+        scaFactor: Type.Optional(
+          described(
+            ScaFactor,
+            'Factor for the authorization, where strong customer authentication applies: ' +
+              'SMS_OTP or PASSKEY. Default: SMS_OTP if the customer has it, else PASSKEY.',
+          ),
+        ),
+      },
+      { description: 'Options for the execution of a quote.' },
+    ),
+  ),
   bodyOptional: true,
   replies: { 200: Quote, 202: SignedRequestChallenge },
   errors: [

@@ -5,10 +5,10 @@ import type { Static } from '@sinclair/typebox';
 import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
 import { QUOTE_TTL_MS } from '../../../catalog/rails/realtime.ts';
 import type { Connectors, FundingPort } from '../../../connectors/ports/index.ts';
+import type { Time } from '../../../kernel/effects.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
-import { inOrder } from '../../../kernel/in-order.ts';
+import { allInOrder } from '../../../kernel/in-order.ts';
 import type { Money } from '../../../kernel/money.ts';
-import type { Time } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
 import {
@@ -51,7 +51,7 @@ async function endsOf(
       throw new Fault('SELF_PAYMENT', 'Source and destination are the same account.');
     }
   }
-  const ends = await inOrder([
+  const ends = await allInOrder([
     'accountId' in source
       ? payerOf(ctx, platform, source, connectors.rail)
       : realtimePayer(ctx, platform, source),
@@ -61,7 +61,7 @@ async function endsOf(
   ]);
   const [from, to] = ends.map((end) => ('account' in end ? end.account.id : undefined));
   if (from !== undefined && from === to) {
-    throw new Fault('SELF_PAYMENT', 'The address leads to the account that pays.');
+    throw new Fault('SELF_PAYMENT', 'The UMA address resolves to the source account.');
   }
   return ends;
 }
@@ -81,7 +81,10 @@ function payInFor(
     at: ctx.now,
   });
   if (!found?.length) {
-    throw new Fault('NOT_IMPLEMENTED', `No connected rail collects ${payer.currency} in minutes.`);
+    throw new Fault(
+      'NOT_IMPLEMENTED',
+      `No connected rail supports REALTIME_FUNDING in ${payer.currency}.`,
+    );
   }
   return found;
 }
@@ -105,10 +108,10 @@ function refuseHaste({ immediatelyExecute }: Request, payer: Payer): void {
   if (!immediatelyExecute) return;
   const field = 'immediatelyExecute';
   if (payer.kind === 'realtime') {
-    throw invalidField(field, 'does not apply to money that is still to come in');
+    throw invalidField(field, 'is not allowed with a REALTIME_FUNDING source');
   }
   if (payer.kind === 'internal' && payer.wallet) {
-    throw invalidField(field, 'does not apply to an embedded wallet, whose holder signs first');
+    throw invalidField(field, 'is not allowed with an embedded wallet, which requires a signature');
   }
 }
 
@@ -150,7 +153,7 @@ export async function stageQuote(
     purpose,
     proofNeeded,
     instructions: instructionsFor(ctx, connectors.funding, intent),
-    carrier:
+    rail_payload:
       payee.kind === 'uma'
         ? await requestPayment(ctx, connectors.uma, payee, {
             id,

@@ -19,7 +19,7 @@ let log: Log;
 const lines: string[] = [];
 
 beforeAll(async () => {
-  log = createLog(app.world, 'debug', (line) => lines.push(line));
+  log = createLog(app.effects, 'debug', (line) => lines.push(line));
 });
 
 interface Quoted {
@@ -58,7 +58,7 @@ describe('the expiry of quotes', () => {
   it('finds quotes that expired long before the server was started', async () => {
     const { quote } = await parties();
     const { transactionId } = await quote();
-    app.world.set(app.world.now() + 40 * 24 * 3_600_000);
+    app.effects.set(app.effects.now() + 40 * 24 * 3_600_000);
     await expirySweep(log).run(app.runtime);
     expect(await statusOf(transactionId)).toBe('EXPIRED');
     expect(await eventTypes(app, transactionId)).toEqual(['OUTGOING_PAYMENT.EXPIRED']);
@@ -84,12 +84,12 @@ describe('the expiry of quotes', () => {
     const [broken, ...others] = [await quote(), await quote(), await quote()];
     const repair = await breakPayment(broken.transactionId);
     const sweep = expirySweep(log);
-    app.world.set(Date.parse(broken.expiresAt) + 60_000);
+    app.effects.set(Date.parse(broken.expiresAt) + 60_000);
     try {
       expect(await sweep.run(app.runtime)).toBe(3);
       for (const each of others) expect(await statusOf(each.transactionId)).toBe('EXPIRED');
       expect(await statusOf(broken.transactionId)).toBe('PENDING');
-      expect(lines.filter((line) => line.includes('a quote did not expire'))).toHaveLength(1);
+      expect(lines.filter((line) => line.includes('quote expiry failed'))).toHaveLength(1);
       const waiting = await expiryJobs();
       expect(waiting.map(({ input }) => input)).toEqual([{ transactionId: broken.transactionId }]);
 
@@ -102,7 +102,7 @@ describe('the expiry of quotes', () => {
     } finally {
       await repair();
     }
-    app.world.set(app.world.now() + 10_000);
+    app.effects.set(app.effects.now() + 10_000);
     await app.settle();
     expect(await statusOf(broken.transactionId)).toBe('EXPIRED');
     expect(await eventTypes(app, broken.transactionId)).toEqual(['OUTGOING_PAYMENT.EXPIRED']);

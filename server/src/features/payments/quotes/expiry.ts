@@ -2,7 +2,7 @@
 // becomes a job, which has attempts of its own, so that it delays no other.
 
 import { defineJob } from '../../../kernel/contract/job.ts';
-import type { Time } from '../../../kernel/world.ts';
+import type { Time } from '../../../kernel/effects.ts';
 import { type JobHandler, jobHandler, type Sweep } from '../../../runtime/jobs/jobs.ts';
 import { hasJobFor } from '../../../runtime/jobs/jobs-table.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
@@ -41,7 +41,7 @@ async function beginning(runtime: Runtime, now: Time): Promise<Time> {
 
 async function callerFor(runtime: Runtime, platformId: string) {
   const platform = await readPlatform(runtime.db, platformId);
-  if (!platform) throw new Error(`${platformId} is gone`);
+  if (!platform) throw new Error(`${platformId} not found`);
   return systemCaller(platform.id, platform.environment);
 }
 
@@ -71,7 +71,7 @@ export function expirySweep(log: Log): Sweep {
     try {
       await expireOne(runtime, due);
     } catch (error) {
-      log.error({ err: error, transactionId: due.transaction_id }, 'a quote did not expire');
+      log.error({ err: error, transactionId: due.transaction_id }, 'quote expiry failed');
       await retryLater(runtime, due);
     }
   }
@@ -79,7 +79,7 @@ export function expirySweep(log: Log): Sweep {
   return {
     name: EXPIRE.kind,
     async run(runtime) {
-      const now = runtime.world.now();
+      const now = runtime.effects.now();
       seen ??= { at: await beginning(runtime, now), id: '' };
       const values = [new Date(seen.at), seen.id, new Date(now)];
       const rows = await runtime.db.query<Due>(DUE, values);
@@ -97,7 +97,7 @@ export const expiryJobs = (): JobHandler[] => [
     run: async (runtime, { input }) => {
       const id = input.transactionId;
       const row = await readTransaction(runtime.db, id);
-      if (!row) throw new Error(`${id} is gone`);
+      if (!row) throw new Error(`${id} not found`);
       return {
         caller: await callerFor(runtime, row.platform_id),
         stage: (ctx) => expire(ctx, id),

@@ -4,7 +4,7 @@ import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import type { ScaParts } from '../../sca/authentication/index.ts';
-import type { Asked } from '../../wallets/index.ts';
+import type { SignableRequest } from '../../wallets/index.ts';
 import { createQuote, executeQuote, getQuoteById } from './contract.ts';
 import { authorizeOperations } from './execution/authorize.ts';
 import { checkExecutable } from './execution/execute.ts';
@@ -26,7 +26,7 @@ async function refuseAsked(
   if (agent === null) return;
   const actionId = await pendingActionOf(ctx, payment);
   if (actionId === undefined) return;
-  const reason = 'An agent asks for this quote: approve or reject its action.';
+  const reason = 'An agent action controls this quote. Approve or reject the action instead.';
   throw new Fault('CONFLICT', reason, { actionId });
 }
 
@@ -43,12 +43,12 @@ async function execute(
   const { operationId } = executeQuote;
   const asked = {
     operationId,
-    of: quote.id,
+    resourceId: quote.id,
     input: { params, body },
-    headers: headers as Asked['headers'],
+    headers: headers as SignableRequest['headers'],
   };
   const outcome = await signQuote(ctx, parts, quote, payment, asked);
-  if ('refused' in outcome) return outcome;
+  if ('rejected' in outcome) return outcome;
   if ('challenge' in outcome) return { status: 202 as const, body: outcome.challenge };
   const { signed } = outcome;
   const { scaFactor } = body;

@@ -1,7 +1,7 @@
 // What an export shows of a customer's payments and their quotes. An erasure leaves which kind of party was
 // at each side, our ids and the amounts; never who it was. The rows are emptied in short statements, each of
 // which leaves alone what one before has done.
-import type { Time } from '../../../kernel/world.ts';
+import type { Time } from '../../../kernel/effects.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import {
   type DataSubject,
@@ -41,7 +41,7 @@ const PAYMENTS = `with batch as (
     update transactions t set platform_customer_id = $2, source = ${partyOf('t.source')},
       destination = ${partyOf('t.destination')}, source_account = ${ownId('t.source_account')},
       destination_account = ${ownId('t.destination_account')}, description = null,
-      remittance = null, purpose = null, counterparty = null, carrier = null,
+      remittance = null, purpose = null, counterparty = null, rail_payload = null,
       requested_fields = null, instructions = null, source_chain = null,
       destination_chain = null, card = ${merchantless('t.card')}, version = t.version + 1
     from batch b where t.id = b.id

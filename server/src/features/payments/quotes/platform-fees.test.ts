@@ -129,9 +129,9 @@ describe('a platform fee', () => {
     }
     expect(await holds(inside.id)).toBe(100_01);
     const [stuck] = await app.runtime.db.query(
-      `select sum(case when credit like '%:clearing:%' then amount else -amount end)::text as net
+      `select sum(case when credit like '%:rail_in_transit:%' then amount else -amount end)::text as net
         from ledger_transfers where phase in ('post', 'posted') and step <> 'deposit'
-          and (credit like 'house:sandbox:clearing:%' or debit like 'house:sandbox:clearing:%')`,
+          and 'rail_in_transit' in (split_part(credit, ':', 3), split_part(debit, ':', 3))`,
       [],
     );
     expect(stuck?.net).toBe('0');
@@ -249,7 +249,7 @@ describe('a refund', () => {
     ]);
     const suspense = await app.runtime.db.query(
       `select sum(amount)::bigint as kept from ledger_transfers
-        where transaction_id = $1 and credit like 'house:sandbox:suspense:%'`,
+        where transaction_id = $1 and credit like 'system:sandbox:suspense:%'`,
       [quote.transactionId],
     );
     expect(suspense[0]?.kept).toBe(100_00n);
@@ -276,7 +276,7 @@ describe('a refund', () => {
     expect(await holds(own.id)).toBe(0);
     expect((await told(from)).map(([id]) => id)).toEqual([account.id]);
     const [owed] = await app.runtime.db.query('select balance from ledger_accounts where id = $1', [
-      'house:sandbox:receivable:USD',
+      'system:sandbox:receivable:USD',
     ]);
     expect(owed?.balance).toBe(-80n);
   });

@@ -2,13 +2,13 @@
 // started. A platform and its agents come in here alike.
 import type { Static } from '@sinclair/typebox';
 import { currencyView } from '../../../catalog/currencies/currencies.ts';
+import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import { iso, type Time } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { ChallengeRow, ScaParts } from '../../sca/authentication/index.ts';
 import { checkLock, checkSession } from '../../sca/lockout/index.ts';
-import { type Asked, authorizePayment } from '../../wallets/index.ts';
+import { authorizePayment, type SignableRequest } from '../../wallets/index.ts';
 import { checkFunds } from '../lifecycle/index.ts';
 import { instructionsOf } from '../presentation/index.ts';
 import { asOutgoing, type OutgoingRow, readTransaction } from '../transactions/index.ts';
@@ -52,7 +52,7 @@ function presentQuote(row: QuoteRow, payment: OutgoingRow, now: Time) {
 export async function quoteOf(ctx: Ctx, id: string): Promise<QuoteRow> {
   const row = isId(id, 'Quote') ? await ctx.read(quotes, id) : undefined;
   if (row?.platform_id !== ctx.caller.platformId) {
-    throw new Fault('QUOTE_NOT_FOUND', 'No such quote.');
+    throw new Fault('QUOTE_NOT_FOUND', 'Quote not found.');
   }
   return row;
 }
@@ -83,7 +83,7 @@ export async function signQuote(
   parts: ScaParts,
   quote: QuoteRow,
   payment: OutgoingRow,
-  asked: Asked,
+  asked: SignableRequest,
 ) {
   const toSign = signedPaymentOf(quote, payment);
   if (!toSign) return { signed: false };

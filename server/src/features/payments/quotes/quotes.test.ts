@@ -287,7 +287,7 @@ describe('executeQuote', () => {
     describe('getQuoteById', () => {
       it('refuses an expired quote, and the sweep tells', async () => {
         const { quote } = await quoted('EUR', '000');
-        app.world.set(Date.parse(quote.expiresAt));
+        app.effects.set(Date.parse(quote.expiresAt));
         const answer = await execute(quote.id);
         expect([answer.status, answer.body.code]).toEqual([400, 'QUOTE_EXPIRED']);
         expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200).status).toBe('EXPIRED');

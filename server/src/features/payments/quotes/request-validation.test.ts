@@ -12,7 +12,7 @@ import {
 } from '../../../../test/kit/app/fixtures.ts';
 import type { CallOptions } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { house } from '../../../ledger/chart.ts';
+import { systemAccount } from '../../../ledger/chart.ts';
 
 const app = testApp();
 
@@ -336,7 +336,7 @@ describe('a production platform', () => {
       ctx.transfer({
         transactionId: ctx.id('Transaction'),
         step: 'deposit',
-        debit: house('production', 'clearing', 'USD'),
+        debit: systemAccount('production', 'rail_in_transit', 'USD'),
         credit: usd.id,
         currency: 'USD',
         amount: 500_00n,

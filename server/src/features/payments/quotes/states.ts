@@ -1,5 +1,5 @@
 // The status of a quote, told from its transaction and the clock.
-import type { Time } from '../../../kernel/world.ts';
+import type { Time } from '../../../kernel/effects.ts';
 
 export const QUOTE_STATUSES = [
   'PENDING',

@@ -39,7 +39,7 @@ export const invoiceUses = table(
   {
     unique: {
       invoice_uses_pkey: () =>
-        new Fault('INVALID_RECEIVER', 'Another payment goes to this invoice already.'),
+        new Fault('INVALID_RECEIVER', 'Another payment already uses this invoice.'),
     },
   },
 );

@@ -13,7 +13,11 @@ import {
 import { commandOn } from '../../../../test/kit/app/production.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { drawKeys, stampWith } from '../../../../test/kit/wallets/embedded-wallets.ts';
-import { payloadOf, stamped, walletPayer } from '../../../../test/kit/wallets/wallet-payments.ts';
+import {
+  payloadOf,
+  stampHeaders,
+  walletPaymentFixture,
+} from '../../../../test/kit/wallets/wallet-payments.ts';
 import { walletSessions } from '../../wallets/store.ts';
 import { currentOf } from '../payouts/payout-jobs.ts';
 import { asOutgoing } from '../transactions/rows.ts';
@@ -25,13 +29,13 @@ const HUNDRED = 100_000_000;
 const ALL = { balance: HUNDRED, total: HUNDRED };
 
 const app = testApp();
-const payer = walletPayer(app);
+const payer = walletPaymentFixture(app);
 
 const payment = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 
 describe('payments out of an embedded wallet', () => {
   it('go to another internal account to the micro-unit, and into a wallet', async () => {
-    const { accountId, session } = await payer.rich();
+    const { accountId, session } = await payer.fundedWallet();
     const person = await customer(app);
     const path = `/customers/internal-accounts?customerId=${person.id}&currency=USDB`;
     const { data } = ok(await app.call('GET', path), 200);
@@ -46,7 +50,7 @@ describe('payments out of an embedded wallet', () => {
   });
 
   it('go to another currency inside, over a rail, to a UMA address and to a Spark wallet', async () => {
-    const { accountId, customer: person, session } = await payer.rich();
+    const { accountId, customer: person, session } = await payer.fundedWallet();
     const usd = await internalAccount(app, person.id, 'USD');
     const eur = await externalAccount(app, person.id, 'EUR');
     const spark = await payer.sparkAccount(person.id);
@@ -73,12 +77,12 @@ describe('payments out of an embedded wallet', () => {
       const left = HUNDRED - (at + 1) * TEN;
       expect(await balances(app, accountId)).toEqual({ balance: left, total: left });
     }
-    expect(await payer.recorded(accountId)).toHaveLength(4);
+    expect(await payer.recordedStamps(accountId)).toHaveLength(4);
     expect((await balances(app, usd.id)).balance).toBeGreaterThan(9_00);
   });
 
   it('start by no way around the signature', async () => {
-    const { accountId, customer: person } = await payer.rich();
+    const { accountId, customer: person } = await payer.fundedWallet();
     const target = await externalAccount(app, person.id, 'EUR');
     const quote = ok(await payer.create(quoteBody(accountId, target.id, TEN)), 201);
     const send = { quoteId: quote.id, currencyCode: 'USDB' };
@@ -92,7 +96,7 @@ describe('payments out of an embedded wallet', () => {
   });
 
   it('come back into the wallet when they fail, and tell what happens', async () => {
-    const { accountId, customer: person, session } = await payer.rich();
+    const { accountId, customer: person, session } = await payer.fundedWallet();
     const target = await externalAccount(app, person.id, 'EUR', '004');
     const quote = await payer.pay(session, quoteBody(accountId, target.id, TEN));
     expect(await balances(app, accountId)).toEqual({ balance: HUNDRED - TEN, total: HUNDRED });
@@ -119,7 +123,7 @@ async function inProduction() {
   const as = app.production;
   const person = await customer(app, { as });
   await commandOn(app)(['verifications', 'approve', person.id]);
-  const { id: accountId } = await walletPayer(app, as).desk.walletOf(person.id);
+  const { id: accountId } = await walletPaymentFixture(app, as).fixture.walletOf(person.id);
   const deposit = { accountId, currency: 'USDB', amount: BigInt(HUNDRED) };
   await app.operate((ctx) => takeDeposit(ctx, deposit), as);
   const keys = drawKeys();
@@ -151,10 +155,10 @@ async function inProduction() {
 describe('a wallet in production', () => {
   it('pays when its holder has signed, and takes no literal of the sandbox', async () => {
     const { accountId, beside, keys } = await inProduction();
-    const { create, execute } = walletPayer(app, app.production);
+    const { create, execute } = walletPaymentFixture(app, app.production);
     const quote = ok(await create(quoteBody(accountId, beside, TEN)), 201);
     const refused = async (stamp: string, code: string) => {
-      const { status, body } = await execute(quote.id, stamped(stamp));
+      const { status, body } = await execute(quote.id, stampHeaders(stamp));
       expect([status, body.code]).toEqual([401, code]);
     };
     await refused('sandbox-valid-signature', 'WALLET_SIGNATURE_MALFORMED');
@@ -164,7 +168,7 @@ describe('a wallet in production', () => {
     const { requestId, payloadToSign } = ok(await execute(quote.id), 202);
     expect(payloadToSign).toBe(payloadOf(quote));
     const stamp = await stampWith(keys.privateKey, payloadToSign);
-    const done = ok(await execute(quote.id, stamped(stamp, { 'request-id': requestId })), 200);
+    const done = ok(await execute(quote.id, stampHeaders(stamp, { 'request-id': requestId })), 200);
     expect(done.status).toBe('COMPLETED');
     const as = { as: app.production };
     expect(await balances(app, beside, as)).toEqual({ balance: TEN, total: TEN });

@@ -12,25 +12,29 @@ import {
 import type { Answer } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { drawKeys, stampWith } from '../../../../test/kit/wallets/embedded-wallets.ts';
-import { payloadOf, stamped, walletPayer } from '../../../../test/kit/wallets/wallet-payments.ts';
+import {
+  payloadOf,
+  stampHeaders,
+  walletPaymentFixture,
+} from '../../../../test/kit/wallets/wallet-payments.ts';
 
 const MINUTE = 60_000;
 const TEN = 10_000_000;
 
 const app = testApp();
-const payer = walletPayer(app);
+const payer = walletPaymentFixture(app);
 
 const create = (body: object) => payer.create(body);
 const execute = (id: string, headers: Record<string, string> = {}, body?: object) =>
   payer.execute(id, headers, body);
-const recorded = (accountId: string) => payer.recorded(accountId);
+const recorded = (accountId: string) => payer.recordedStamps(accountId);
 const show = async (id: string) => ok(await app.call('GET', `/quotes/${id}`), 200);
 const payment = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 const codeOf = ({ status, body }: Answer) => [status, body.code];
 
 /** A quote over 10 USDB, and the stamp that executes it. */
 async function quoted() {
-  const held = await payer.rich();
+  const held = await payer.fundedWallet();
   const target = await externalAccount(app, held.customer.id, 'EUR');
   const body = quoteBody(held.accountId, target.id, TEN);
   const quote = ok(await create(body), 201);
@@ -53,7 +57,7 @@ describe('createQuote from an embedded wallet', () => {
       type: 'ACTIVITY_TYPE_SIGN_TRANSACTION_V2',
       generateAppProofs: true,
       organizationId: row?.organization_id,
-      timestampMs: String(app.world.now()),
+      timestampMs: String(app.effects.now()),
       parameters: {
         signWith: row?.wallet_id,
         type: 'TRANSACTION_TYPE_LEDGER',
@@ -75,7 +79,7 @@ describe('createQuote from an embedded wallet', () => {
       receivingAmount: String(quote.totalReceivingAmount),
       expiresAt: quote.expiresAt,
     });
-    app.world.set(app.world.now() + 1000);
+    app.effects.set(app.effects.now() + 1000);
     expect(payloadOf(await show(quote.id))).toBe(payloadOf(quote));
     expect(await balances(app, accountId)).toEqual(untouched);
   });
@@ -88,7 +92,7 @@ describe('createQuote from an embedded wallet', () => {
   });
 
   it('executes nothing at once, and lets nothing out without a quote', async () => {
-    const { accountId, customer: person } = await payer.rich();
+    const { accountId, customer: person } = await payer.fundedWallet();
     const eur = await externalAccount(app, person.id, 'EUR');
     const haste = await create(quoteBody(accountId, eur.id, TEN, { immediatelyExecute: true }));
     expect(haste.status).toBe(400);
@@ -105,7 +109,7 @@ describe('createQuote from an embedded wallet', () => {
   });
 
   it('refuses a wallet that is not ready, one that is frozen, and that of another platform', async () => {
-    const { accountId, customer: person } = await payer.rich();
+    const { accountId, customer: person } = await payer.fundedWallet();
     const target = await externalAccount(app, person.id, 'EUR');
     const body = quoteBody(accountId, target.id, TEN);
     const be = (status: string) =>
@@ -130,7 +134,7 @@ describe('createQuote from an embedded wallet', () => {
   });
 
   it('says of a wallet whose customer is gone what it says of a balance', async () => {
-    const { accountId, customer: person } = await payer.desk.customerWithWallet();
+    const { accountId, customer: person } = await payer.fixture.customerWithWallet();
     const friend = await externalAccount(app, null, 'EUR');
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
     const asked = await create(quoteBody(accountId, friend.id, TEN));
@@ -150,7 +154,7 @@ describe('executeQuote from an embedded wallet', () => {
     });
     expect(await balances(app, accountId)).toEqual(untouched);
     expect((await show(quote.id)).status).toBe('PENDING');
-    const headers = stamped(stamp, { 'request-id': first.body.requestId });
+    const headers = stampHeaders(stamp, { 'request-id': first.body.requestId });
     expect(ok(await execute(quote.id, headers), 200).status).toBe('PROCESSING');
     await app.settle();
     expect((await payment(quote.transactionId)).status).toBe('COMPLETED');
@@ -170,24 +174,24 @@ describe('executeQuote from an embedded wallet', () => {
 
   it('lets the request to sign run out no later than the quote, nor than five minutes', async () => {
     const { quote } = await quoted();
-    app.world.set(app.world.now() + 2 * MINUTE);
+    app.effects.set(app.effects.now() + 2 * MINUTE);
     expect(ok(await execute(quote.id), 202).expiresAt).toBe(quote.expiresAt);
   });
 
   it('takes the stamp of the quote alone, and a body that asks for nothing', async () => {
     const { quote, accountId, stamp } = await quoted();
-    ok(await execute(quote.id, stamped(stamp), {}), 200);
+    ok(await execute(quote.id, stampHeaders(stamp), {}), 200);
     await app.settle();
     expect(await balances(app, accountId)).toEqual({ balance: 90_000_000, total: 90_000_000 });
   });
 
   it('takes the old literal of the sandbox, with and without a session', async () => {
-    const literal = stamped('sandbox-valid-signature');
+    const literal = stampHeaders('sandbox-valid-signature');
     const { quote, accountId, session } = await quoted();
     ok(await execute(quote.id, literal), 200);
     expect(await recorded(accountId)).toMatchObject([{ session_id: session.session.id }]);
     const late = await quoted();
-    app.world.set(app.world.now() + 16 * MINUTE);
+    app.effects.set(app.effects.now() + 16 * MINUTE);
     const body = quoteBody(late.accountId, late.target.id, TEN);
     const [one, two] = [ok(await create(body), 201), ok(await create(body), 201)];
     ok(await execute(one.id, literal), 200);
@@ -205,21 +209,21 @@ describe('executeQuote from an embedded wallet', () => {
     const twin = await quoted();
     const { requestId } = ok(await execute(quote.id), 202);
     const other = ok(await execute(twin.quote.id), 202).requestId;
-    const foreign = stamped(await stampWith(twin.session.privateKey, payloadOf(quote)));
-    const elsewhere = stamped(await stampWith(session.privateKey, payloadOf(twin.quote)));
+    const foreign = stampHeaders(await stampWith(twin.session.privateKey, payloadOf(quote)));
+    const elsewhere = stampHeaders(await stampWith(session.privateKey, payloadOf(twin.quote)));
     const unknown = 'Request:019b0000-0000-7000-8000-000000000000';
     const refused: [Record<string, string>, string][] = [
       [{ 'request-id': requestId }, 'WALLET_SIGNATURE_MISSING'],
       [{ 'request-id': 'nonsense' }, 'WALLET_SIGNATURE_MISSING'],
-      [stamped('nonsense'), 'WALLET_SIGNATURE_MALFORMED'],
-      [stamped('nonsense', { 'request-id': requestId }), 'WALLET_SIGNATURE_MALFORMED'],
-      [stamped(stamp, { 'request-id': 'nonsense' }), 'UNAUTHORIZED'],
-      [stamped(stamp, { 'request-id': unknown }), 'UNAUTHORIZED'],
-      [stamped(stamp, { 'request-id': other }), 'UNAUTHORIZED'],
+      [stampHeaders('nonsense'), 'WALLET_SIGNATURE_MALFORMED'],
+      [stampHeaders('nonsense', { 'request-id': requestId }), 'WALLET_SIGNATURE_MALFORMED'],
+      [stampHeaders(stamp, { 'request-id': 'nonsense' }), 'UNAUTHORIZED'],
+      [stampHeaders(stamp, { 'request-id': unknown }), 'UNAUTHORIZED'],
+      [stampHeaders(stamp, { 'request-id': other }), 'UNAUTHORIZED'],
       [foreign, 'UNAUTHORIZED'],
       [{ ...foreign, 'request-id': requestId }, 'UNAUTHORIZED'],
       [elsewhere, 'UNAUTHORIZED'],
-      [stamped(await stampWith(drawKeys().privateKey, payloadOf(quote))), 'UNAUTHORIZED'],
+      [stampHeaders(await stampWith(drawKeys().privateKey, payloadOf(quote))), 'UNAUTHORIZED'],
     ];
     for (const [headers, code] of refused) {
       expect(codeOf(await execute(quote.id, headers)), JSON.stringify(headers)).toEqual([
@@ -230,7 +234,7 @@ describe('executeQuote from an embedded wallet', () => {
     expect((await show(quote.id)).status).toBe('PENDING');
     expect(await balances(app, accountId)).toEqual(untouched);
     expect(await recorded(accountId)).toEqual([]);
-    ok(await execute(quote.id, stamped(stamp, { 'request-id': requestId })), 200);
+    ok(await execute(quote.id, stampHeaders(stamp, { 'request-id': requestId })), 200);
     await app.settle();
   });
 
@@ -240,11 +244,11 @@ describe('executeQuote from an embedded wallet', () => {
     const wrong = await stampWith(drawKeys().privateKey, payloadOf(quote));
     const named = { 'request-id': requestId };
     for (let i = 0; i < 5; i++) {
-      expect((await execute(quote.id, stamped(wrong, named))).status).toBe(401);
+      expect((await execute(quote.id, stampHeaders(wrong, named))).status).toBe(401);
     }
-    const late = await execute(quote.id, stamped(stamp, named));
+    const late = await execute(quote.id, stampHeaders(stamp, named));
     expect(codeOf(late)).toEqual([401, 'UNAUTHORIZED']);
-    ok(await execute(quote.id, stamped(stamp)), 200);
+    ok(await execute(quote.id, stampHeaders(stamp)), 200);
     await app.settle();
   });
 
@@ -252,20 +256,24 @@ describe('executeQuote from an embedded wallet', () => {
     const { quote, accountId, session, stamp } = await quoted();
     const revoke = 'update wallet_sessions set status = $2 where id = $1';
     await app.runtime.db.query(revoke, [session.session.id, 'REVOKED']);
-    expect(codeOf(await execute(quote.id, stamped(stamp)))).toEqual([401, 'UNAUTHORIZED']);
-    const fresh = await payer.desk.emailSession(accountId);
+    expect(codeOf(await execute(quote.id, stampHeaders(stamp)))).toEqual([401, 'UNAUTHORIZED']);
+    const fresh = await payer.fixture.emailSession(accountId);
     const again = await stampWith(fresh.privateKey, payloadOf(quote));
     const ended = 'update wallet_sessions set expires_at = created_at where id = $1';
     await app.runtime.db.query(ended, [fresh.session.id]);
-    expect(codeOf(await execute(quote.id, stamped(again)))).toEqual([401, 'UNAUTHORIZED']);
+    expect(codeOf(await execute(quote.id, stampHeaders(again)))).toEqual([401, 'UNAUTHORIZED']);
     expect(await balances(app, accountId)).toEqual(untouched);
   });
 
   it('says that a quote has expired before it talks of signatures', async () => {
     const { quote, stamp } = await quoted();
     const { requestId } = ok(await execute(quote.id), 202);
-    app.world.set(Date.parse(quote.expiresAt));
-    for (const headers of [{}, stamped(stamp), stamped('x', { 'request-id': requestId })]) {
+    app.effects.set(Date.parse(quote.expiresAt));
+    for (const headers of [
+      {},
+      stampHeaders(stamp),
+      stampHeaders('x', { 'request-id': requestId }),
+    ]) {
       expect(codeOf(await execute(quote.id, headers))).toEqual([400, 'QUOTE_EXPIRED']);
     }
   });
@@ -273,14 +281,14 @@ describe('executeQuote from an embedded wallet', () => {
   it('keeps the quote where the wallet cannot pay', async () => {
     const { quote, stamp, accountId, target } = await quoted();
     const all = ok(await create(quoteBody(accountId, target.id, 100_000_000)), 201);
-    const { privateKey } = await payer.desk.emailSession(accountId);
-    ok(await execute(all.id, stamped(await stampWith(privateKey, payloadOf(all)))), 200);
+    const { privateKey } = await payer.fixture.emailSession(accountId);
+    ok(await execute(all.id, stampHeaders(await stampWith(privateKey, payloadOf(all)))), 200);
     await app.settle();
-    const poor = await execute(quote.id, stamped(stamp));
+    const poor = await execute(quote.id, stampHeaders(stamp));
     expect(codeOf(poor)).toEqual([400, 'INSUFFICIENT_FUNDS']);
     expect(await recorded(accountId)).toHaveLength(1);
     await fund(app, accountId, TEN);
-    ok(await execute(quote.id, stamped(stamp)), 200);
+    ok(await execute(quote.id, stampHeaders(stamp)), 200);
     await app.settle();
     expect(await balances(app, accountId)).toEqual({ balance: 0, total: 0 });
   });
@@ -290,7 +298,7 @@ describe('executeQuote from an embedded wallet', () => {
     const target = await externalAccount(app, person.id, 'EUR');
     const quote = ok(await create(quoteBody(account.id, target.id, 100_00)), 201);
     expect(quote.paymentInstructions).toEqual([]);
-    ok(await execute(quote.id, stamped('nonsense', { 'request-id': 'nonsense' })), 200);
+    ok(await execute(quote.id, stampHeaders('nonsense', { 'request-id': 'nonsense' })), 200);
     await app.settle();
   });
 
@@ -298,13 +306,13 @@ describe('executeQuote from an embedded wallet', () => {
     const { quote, accountId, stamp } = await quoted();
     const key = { 'idempotency-key': `all legs ${quote.id}` };
     const { requestId } = ok(await execute(quote.id, key), 202);
-    expect((await execute(quote.id, { ...key, ...stamped('nonsense') })).status).toBe(401);
+    expect((await execute(quote.id, { ...key, ...stampHeaders('nonsense') })).status).toBe(401);
     const wrong = await stampWith(drawKeys().privateKey, payloadOf(quote));
     const named = { ...key, 'request-id': requestId };
-    expect((await execute(quote.id, { ...named, ...stamped(wrong) })).status).toBe(401);
-    const done = await execute(quote.id, { ...named, ...stamped(stamp) });
+    expect((await execute(quote.id, { ...named, ...stampHeaders(wrong) })).status).toBe(401);
+    const done = await execute(quote.id, { ...named, ...stampHeaders(stamp) });
     ok(done, 200);
-    for (const headers of [{ ...named, ...stamped(stamp) }, key]) {
+    for (const headers of [{ ...named, ...stampHeaders(stamp) }, key]) {
       const again = await execute(quote.id, headers);
       expect(again.headers['idempotency-replayed']).toBe('true');
       expect([again.status, again.body]).toEqual([200, done.body]);
@@ -315,14 +323,14 @@ describe('executeQuote from an embedded wallet', () => {
   });
 
   it('says the same again to a first leg that comes after a refusal', async () => {
-    const { accountId, session } = await payer.rich();
+    const { accountId, session } = await payer.fundedWallet();
     const friend = await externalAccount(app, null, 'EUR');
     const body = quoteBody(accountId, friend.id, 90_000_000);
     const [one, two] = [ok(await create(body), 201), ok(await create(body), 201)];
     const sign = (quote: typeof one) => stampWith(session.privateKey, payloadOf(quote));
-    ok(await execute(one.id, stamped(await sign(one))), 200);
+    ok(await execute(one.id, stampHeaders(await sign(one))), 200);
     const key = { 'idempotency-key': `refused ${two.id}` };
-    const refused = await execute(two.id, { ...key, ...stamped(await sign(two)) });
+    const refused = await execute(two.id, { ...key, ...stampHeaders(await sign(two)) });
     expect(codeOf(refused)).toEqual([400, 'INSUFFICIENT_FUNDS']);
     const again = await execute(two.id, key);
     expect(codeOf(again)).toEqual([400, 'INSUFFICIENT_FUNDS']);
@@ -333,8 +341,8 @@ describe('executeQuote from an embedded wallet', () => {
   it('moves the money once when many come at once', async () => {
     const { quote, accountId, stamp } = await quoted();
     const { requestId } = ok(await execute(quote.id), 202);
-    const named = stamped(stamp, { 'request-id': requestId });
-    const ways = [stamped(stamp), named, stamped(stamp), named, stamped(stamp)];
+    const named = stampHeaders(stamp, { 'request-id': requestId });
+    const ways = [stampHeaders(stamp), named, stampHeaders(stamp), named, stampHeaders(stamp)];
     const answers = await Promise.all(ways.map((headers) => execute(quote.id, headers)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409]);
     await app.settle();
@@ -346,9 +354,9 @@ describe('executeQuote from an embedded wallet', () => {
     const { quote, stamp } = await quoted();
     const as = await app.tokenWith(['VIEW']);
     const path = `/quotes/${quote.id}/execute`;
-    const refused = await app.call('POST', path, undefined, { as, headers: stamped(stamp) });
+    const refused = await app.call('POST', path, undefined, { as, headers: stampHeaders(stamp) });
     expect(codeOf(refused)).toEqual([403, 'FORBIDDEN']);
-    const foreign = { as: app.other, headers: stamped(stamp) };
+    const foreign = { as: app.other, headers: stampHeaders(stamp) };
     expect((await app.call('POST', path, undefined, foreign)).body.code).toBe('QUOTE_NOT_FOUND');
   });
 });

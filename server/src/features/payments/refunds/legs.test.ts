@@ -29,7 +29,7 @@ async function legs(id: string, parts: Record<string, string>): Promise<string[]
   );
   const name = (account: unknown) => {
     const text = String(account);
-    return parts[text] ?? text.replace('house:sandbox:', '').replace(/:[A-Z]{3}$/, '');
+    return parts[text] ?? text.replace('system:sandbox:', '').replace(/:[A-Z]{3}$/, '');
   };
   const lines = rows.map(
     (row) =>
@@ -58,40 +58,40 @@ async function pay(currency: string, suffix: string, more: object = FEE) {
 const HELD = [
   'pending fee.service: payer > fees 50 USD',
   'pending fee.platform: payer > platform 80 USD',
-  'pending sell: payer > exchange 9870 USD',
+  'pending sell: payer > fx_position 9870 USD',
 ];
-const HANDED = [
+const SUBMITTED = [
   'post fee.service!: payer > fees 50 USD',
   'post fee.platform!: payer > platform 80 USD',
-  'post sell!: payer > exchange 9870 USD',
-  'posted buy: exchange > clearing 9080 EUR',
+  'post sell!: payer > fx_position 9870 USD',
+  'posted buy: fx_position > rail_in_transit 9080 EUR',
 ];
-const SETTLED = ['posted settle: clearing > settled 9080 EUR'];
+const SETTLED = ['posted settle: rail_in_transit > external_settlement 9080 EUR'];
 const RELEASED = [
-  'release fee.service!: payer > fees 50 USD',
-  'release fee.platform!: payer > platform 80 USD',
-  'release sell!: payer > exchange 9870 USD',
+  'void fee.service!: payer > fees 50 USD',
+  'void fee.platform!: payer > platform 80 USD',
+  'void sell!: payer > fx_position 9870 USD',
 ];
 const RECLAIMED = [
-  'posted refund.buy: clearing > exchange 9080 EUR',
-  'posted refund.sell: exchange > payer 9870 USD',
+  'posted refund.buy: rail_in_transit > fx_position 9080 EUR',
+  'posted refund.sell: fx_position > payer 9870 USD',
   'posted refund.fee.platform: platform > payer 80 USD',
   'posted refund.fee.service: fees > payer 50 USD',
 ];
-const UNSETTLED = ['posted refund.settle: settled > clearing 9080 EUR'];
+const UNSETTLED = ['posted refund.settle: external_settlement > rail_in_transit 9080 EUR'];
 
 describe('a payout in another currency', () => {
   it.each<[string, string, string[]]>([
-    ['000', 'arrives', [...HELD, ...HANDED, ...SETTLED]],
+    ['000', 'arrives', [...HELD, ...SUBMITTED, ...SETTLED]],
     ['002', 'is refused before it was handed over', [...HELD, ...RELEASED]],
-    ['003', 'takes its time', [...HELD, ...HANDED, ...SETTLED]],
-    ['004', 'fails on its way', [...HELD, ...HANDED, ...RECLAIMED]],
-    ['005', 'is returned', [...HELD, ...HANDED, ...SETTLED, ...UNSETTLED, ...RECLAIMED]],
-    ['006', 'is cancelled', [...HELD, ...HANDED, ...RECLAIMED]],
+    ['003', 'takes its time', [...HELD, ...SUBMITTED, ...SETTLED]],
+    ['004', 'fails on its way', [...HELD, ...SUBMITTED, ...RECLAIMED]],
+    ['005', 'is returned', [...HELD, ...SUBMITTED, ...SETTLED, ...UNSETTLED, ...RECLAIMED]],
+    ['006', 'is cancelled', [...HELD, ...SUBMITTED, ...RECLAIMED]],
     [
       '007',
       'fails and cannot go back',
-      [...HELD, ...HANDED, ...RECLAIMED.map((each) => each.replace('> payer', '> suspense'))],
+      [...HELD, ...SUBMITTED, ...RECLAIMED.map((each) => each.replace('> payer', '> suspense'))],
     ],
   ])('…%s %s', async (suffix, _what, expected) => {
     const { shown } = await pay('EUR', suffix);
@@ -104,15 +104,15 @@ describe('a payout in another currency', () => {
 describe('a payout in the same currency', () => {
   const held = [
     'pending fee.platform: payer > platform 80 USD',
-    'pending pay: payer > clearing 9920 USD',
+    'pending pay: payer > rail_in_transit 9920 USD',
   ];
   const handed = [
     'post fee.platform!: payer > platform 80 USD',
-    'post pay!: payer > clearing 9920 USD',
+    'post pay!: payer > rail_in_transit 9920 USD',
   ];
-  const settled = ['posted settle: clearing > settled 9920 USD'];
+  const settled = ['posted settle: rail_in_transit > external_settlement 9920 USD'];
   const back = [
-    'posted refund.pay: clearing > payer 9920 USD',
+    'posted refund.pay: rail_in_transit > payer 9920 USD',
     'posted refund.fee.platform: platform > payer 80 USD',
   ];
   it.each<[string, string[]]>([
@@ -124,7 +124,7 @@ describe('a payout in the same currency', () => {
         ...held,
         ...handed,
         ...settled,
-        'posted refund.settle: settled > clearing 9920 USD',
+        'posted refund.settle: external_settlement > rail_in_transit 9920 USD',
         ...back,
       ],
     ],
@@ -145,9 +145,9 @@ describe('a payout in the same currency', () => {
     const { id } = ok(await app.call('POST', '/transfer-out', body, options), 201);
     await app.settle();
     expect(await legs(id, { [account.id]: 'payer' })).toEqual([
-      'pending pay: payer > clearing 100 USD',
-      'post pay!: payer > clearing 100 USD',
-      'posted settle: clearing > settled 100 USD',
+      'pending pay: payer > rail_in_transit 100 USD',
+      'post pay!: payer > rail_in_transit 100 USD',
+      'posted settle: rail_in_transit > external_settlement 100 USD',
     ]);
   });
 });
@@ -165,10 +165,10 @@ describe('money inside the house', () => {
 
   it('is exchanged and arrives at once', async () => {
     expect(await inside('EUR', FEE)).toEqual([
-      'posted buy: exchange > payee 9080 EUR',
+      'posted buy: fx_position > payee 9080 EUR',
       'posted fee.platform: payer > platform 80 USD',
       'posted fee.service: payer > fees 50 USD',
-      'posted sell: payer > exchange 9870 USD',
+      'posted sell: payer > fx_position 9870 USD',
     ]);
   });
 
@@ -185,7 +185,7 @@ describe('money inside the house', () => {
       200,
     );
     expect(await legs(data[0].id, { [account.id]: 'payee' })).toEqual([
-      'posted deposit: clearing > payee 1234 USD',
+      'posted deposit: rail_in_transit > payee 1234 USD',
     ]);
   });
 });
@@ -193,7 +193,7 @@ describe('money inside the house', () => {
 describe('the house', () => {
   it('keeps sandbox and production apart', async () => {
     const rows = await app.runtime.db.query(
-      "select id from ledger_accounts where id like 'house:production:%' and (balance <> 0 or held <> 0)",
+      "select id from ledger_accounts where id like 'system:production:%' and (balance <> 0 or held <> 0)",
       [],
     );
     expect(rows).toEqual([]);
@@ -203,9 +203,10 @@ describe('the house', () => {
     await app.advance(10 * 60_000);
     // Out of clearing went what was funded, into it came nothing that did not go on.
     const [row] = await app.runtime.db.query(
-      `select sum(case when credit like 'house:%:clearing:%' then amount else -amount end)::text as net
+      `select sum(case when split_part(credit, ':', 3) = 'rail_in_transit' then amount
+        else -amount end)::text as net
         from ledger_transfers where phase in ('posted', 'post') and step <> 'deposit'
-          and (credit like 'house:%:clearing:%' or debit like 'house:%:clearing:%')`,
+          and (credit like 'system:%:rail_in_transit:%' or debit like 'system:%:rail_in_transit:%')`,
       [],
     );
     expect(row?.net).toBe('0');

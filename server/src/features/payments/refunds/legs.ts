@@ -5,11 +5,11 @@
 import { isId } from '../../../kernel/id.ts';
 import type { Mode } from '../../../kernel/mode.ts';
 import { lesser, type Money, subtract } from '../../../kernel/money.ts';
-import { house } from '../../../ledger/chart.ts';
-import type { Ctx, Movement } from '../../../runtime/operation/context.ts';
+import { systemAccount } from '../../../ledger/chart.ts';
+import type { Ctx, TransferInput } from '../../../runtime/operation/context.ts';
 import { debitedOf, type OutgoingRow, receivedOf } from '../transactions/index.ts';
 
-export type Leg = Omit<Movement, 'transactionId'>;
+export type Leg = Omit<TransferInput, 'transactionId'>;
 
 export interface Legs {
   /** Out of the source account: fees, and the part that is sent or sold. */
@@ -37,7 +37,7 @@ function paid(row: OutgoingRow, environment: Mode): Paid {
   const sent = debitedOf(row);
   const { currency } = sent;
   return {
-    source: accountInside(row.source_account) ?? house(environment, 'inbound', currency),
+    source: accountInside(row.source_account) ?? systemAccount(environment, 'inbound', currency),
     inside: accountInside(row.destination_account),
     sent,
     received: receivedOf(row),
@@ -85,10 +85,12 @@ function sale(
 export function legsOf(row: OutgoingRow, environment: Mode): Legs {
   const part = paid(row, environment);
   const { source, inside, sent, received, fees, platformFees } = part;
-  const feeAccount = house(environment, 'fees', sent.currency);
-  const target = inside ?? house(environment, 'clearing', received.currency);
-  const main = sale(part, target, (currency) => house(environment, 'exchange', currency));
-  const outside = house(environment, 'settled', received.currency);
+  const feeAccount = systemAccount(environment, 'fees', sent.currency);
+  const target = inside ?? systemAccount(environment, 'rail_in_transit', received.currency);
+  const main = sale(part, target, (currency) =>
+    systemAccount(environment, 'fx_position', currency),
+  );
+  const outside = systemAccount(environment, 'external_settlement', received.currency);
   const some = (each: Leg) => each.amount > 0n;
   return {
     source: [
@@ -107,8 +109,8 @@ export function fund(ctx: Ctx, row: OutgoingRow, { currency, amount }: Money): v
   ctx.transfer({
     transactionId: row.id,
     step: 'fund',
-    debit: house(ctx.caller.environment, 'clearing', currency),
-    credit: house(ctx.caller.environment, 'inbound', currency),
+    debit: systemAccount(ctx.caller.environment, 'rail_in_transit', currency),
+    credit: systemAccount(ctx.caller.environment, 'inbound', currency),
     currency,
     amount,
   });

@@ -5,9 +5,9 @@
 import { Type } from '@sinclair/typebox';
 import { isFiat } from '../../../catalog/currencies/currencies.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
+import { iso } from '../../../kernel/effects.ts';
 import type { Money } from '../../../kernel/money.ts';
-import { iso } from '../../../kernel/world.ts';
-import { house } from '../../../ledger/chart.ts';
+import { systemAccount } from '../../../ledger/chart.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   findInternalAccounts,
@@ -36,7 +36,7 @@ export function fundedOf({
   sent_currency: currency,
   funded_amount: amount,
 }: OutgoingRow): Money {
-  if (amount === null) throw new Error(`${id} is not funded from outside`);
+  if (amount === null) throw new Error(`${id} has no external funding`);
   return { currency, amount };
 }
 
@@ -155,7 +155,7 @@ function moveOut(ctx: Ctx, row: OutgoingRow, step: string, target: string): void
   ctx.transfer({
     transactionId: row.id,
     step,
-    debit: house(ctx.caller.environment, 'inbound', row.sent_currency),
+    debit: systemAccount(ctx.caller.environment, 'inbound', row.sent_currency),
     credit: target,
     ...fundedOf(row),
     force: true,
@@ -178,14 +178,14 @@ export async function payRefund(
   const byRail = goesBackByRail(row);
   const account = byRail || !refundable ? undefined : await receiverOf(ctx, row);
   const back = refundable && (byRail || account !== undefined);
-  const [suspense, clearing] = (['suspense', 'clearing'] as const).map((purpose) =>
-    house(ctx.caller.environment, purpose, row.sent_currency),
+  const [suspense, railInTransit] = (['suspense', 'rail_in_transit'] as const).map((purpose) =>
+    systemAccount(ctx.caller.environment, purpose, row.sent_currency),
   ) as [string, string];
   await reverseUse(ctx, row);
   await moveAndTell(ctx, async () => {
     await moveBack(ctx, row, back ? undefined : suspense);
     if (account && fundedOutside(row)) returnInside(ctx, row, account);
-    else if (back && byRail) moveOut(ctx, row, 'refund.out', clearing);
+    else if (back && byRail) moveOut(ctx, row, 'refund.out', railInTransit);
     else if (row.funds === 'FUNDED') moveOut(ctx, row, 'park.fund', suspense);
   });
   const status = transactionFeature.states.refund.next('PENDING', back ? 'pay' : 'park') as
@@ -193,7 +193,7 @@ export async function payRefund(
     | 'FAILED';
   const settledAt: { settledAt?: string } = back ? { settledAt: iso(ctx.now) } : {};
   const done = changeTransaction(ctx, row, {
-    funds: back ? 'RETURNED' : 'PARKED',
+    funds: back ? 'RETURNED' : 'SUSPENSE',
     refund: { ...row.refund, status, ...settledAt },
   });
   if (!back) await awaitDecision(ctx, done);

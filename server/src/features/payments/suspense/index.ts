@@ -1,6 +1,16 @@
 // Notices awaited from rails, and money that waits for a person's decision.
 
 export {
+  awaitRailResult,
+  isWanted,
+  noticeCame,
+  recordRailResult,
+  type WaitKind,
+  type WaitRow,
+  waitOf,
+} from './rail-results.ts';
+export { paymentReference, refundReference, transactionOfReference } from './reference.ts';
+export {
   awaitDecision,
   cardPaymentsInSuspense,
   decided,
@@ -8,14 +18,4 @@ export {
   inSuspense,
   type Said,
   turnOf,
-} from './parked.ts';
-export { paymentReference, refundReference, transactionOfReference } from './reference.ts';
-export {
-  awaitNotice,
-  isWanted,
-  keepNotice,
-  noticeCame,
-  type WaitKind,
-  type WaitRow,
-  waitOf,
-} from './waits.ts';
+} from './suspense-items.ts';

@@ -8,17 +8,17 @@ import {
 } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
-import { type CardDesk, cardDesk } from '../../../../test/kit/cards/cards.ts';
+import { type CardFixture, cardFixture } from '../../../../test/kit/cards/cards.ts';
 import { asCardPayment } from '../../cards/clearing/payment.ts';
 import { asIncoming, asOutgoing, asPayment, transactionAt } from './rows.ts';
 import type { TransactionRow } from './store.ts';
 
 const app = testApp();
-let cards: CardDesk;
+let cards: CardFixture;
 const rows = {} as Record<TransactionRow['type'], TransactionRow>;
 
 beforeAll(async () => {
-  cards = cardDesk(app);
+  cards = cardFixture(app);
   const { person, account } = await fundedCustomer(app);
   const target = await externalAccount(app, person.id, 'EUR');
   ok(await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)), 201);
@@ -53,7 +53,7 @@ describe('the columns of a transaction', () => {
     ['CARD', 'card'],
     ['CARD', 'card_authorized'],
     ['CARD', 'card_clearings'],
-    ['CARD', 'card_pull_statuses'],
+    ['CARD', 'card_funding_debit_statuses'],
     ['CARD', 'card_last_event_at'],
   ] as const)('of type %s have no null in %s', async (type, column) => {
     const update = `update transactions set ${column} = null where id = $1`;
@@ -85,6 +85,6 @@ describe('a transaction as its type', () => {
   });
 
   it('is there', async () => {
-    await expect(transactionAt(app.runtime.db, 'Transaction:none')).rejects.toThrow('is gone');
+    await expect(transactionAt(app.runtime.db, 'Transaction:none')).rejects.toThrow('not found');
   });
 });

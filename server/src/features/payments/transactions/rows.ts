@@ -27,7 +27,7 @@ export async function transactionAt(
   id: string,
 ): Promise<TransactionRow> {
   const row = await from.read(transactions, id);
-  if (!row) throw new Error(`${id} is gone`);
+  if (!row) throw new Error(`${id} not found`);
   return row;
 }
 

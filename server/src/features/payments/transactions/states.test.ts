@@ -45,11 +45,12 @@ describe('an outgoing payment', () => {
     const to = ALLOWED[`${from} ${event}`];
     expect(outgoingStates.peek(from, event)).toBe(to);
     if (to) expect(outgoingStates.next(from, event)).toBe(to);
-    else expect(() => outgoingStates.next(from, event)).toThrow(`no move ${event} from ${from}`);
+    else
+      expect(() => outgoingStates.next(from, event)).toThrow(`no transition ${event} from ${from}`);
   });
 
   it('knows no other status', () => {
-    expect(Object.keys(outgoingStates.moves).sort()).toEqual([...STATUSES].sort());
+    expect(Object.keys(outgoingStates.transitions).sort()).toEqual([...STATUSES].sort());
   });
 });
 

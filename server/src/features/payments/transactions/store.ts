@@ -39,10 +39,18 @@ interface Refund {
  * to decide.
  * Incoming: NONE before it is here, HELD while it must not be spent, SETTLED once it may.
  */
-type Funds = 'NONE' | 'AWAITED' | 'FUNDED' | 'HELD' | 'HANDED' | 'SETTLED' | 'RETURNED' | 'PARKED';
+type Funds =
+  | 'NONE'
+  | 'AWAITED'
+  | 'FUNDED'
+  | 'HELD'
+  | 'SUBMITTED'
+  | 'SETTLED'
+  | 'RETURNED'
+  | 'SUSPENSE';
 
 /** The accepted pay request that a payment to a UMA address carries. */
-interface UmaCarrier {
+interface UmaPayload {
   uma: { reference: string; sender: string; payerData: Record<string, unknown> };
 }
 
@@ -106,7 +114,7 @@ const columns = {
   /** Where to pay in for it. */
   instructions: col.json<PaymentInstructions[]>().null,
   /** What its connector needs beyond the row: the accepted pay request of a UMA payment. */
-  carrier: col.json<UmaCarrier>().null,
+  rail_payload: col.json<UmaPayload>().null,
   /** What the receiving platform is asked about its customer before it may accept. */
   requested_fields: col.json<{ name: string; mandatory: boolean }[]>().null,
   /** The movements on a chain that brought it in and took it out. */
@@ -118,8 +126,8 @@ const columns = {
   card_closed: col.bool.null.mut,
   card_clearings: col.int8s.null.mut,
   card_refunds: col.int8s.null.mut,
-  card_pulls: col.int8s.null.mut,
-  card_pull_statuses: col.words<PullStatus>().null.mut,
+  card_funding_debits: col.int8s.null.mut,
+  card_funding_debit_statuses: col.words<PullStatus>().null.mut,
   card_released: col.int8.null.mut,
   card_written_off: col.int8.null.mut,
   card_recovered: col.int8.null.mut,
@@ -199,7 +207,7 @@ const LIVES = {
 /** Every change of a row keeps to the lifecycles: how far the payment is, and how far its refund. */
 export const transactions = table('transactions', columns, {
   rows: rows<TransactionRow>(),
-  lives: [
+  lifecycles: [
     { state: (row) => row.status, states: (row) => LIVES[row.type] },
     { state: (row) => row.refund?.status ?? 'NONE', states: refundStates },
   ],

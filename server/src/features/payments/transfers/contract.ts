@@ -6,7 +6,7 @@ import { PaymentRail } from '../../../catalog/rails/rails.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
 import type { Mode } from '../../../kernel/mode.ts';
-import { named, PositiveAmount } from '../../../kernel/schema.ts';
+import { described, named, PositiveAmount } from '../../../kernel/schema.ts';
 import { TransactionOneOf } from '../presentation/index.ts';
 
 /** What transfers are made with. */
@@ -16,7 +16,10 @@ export interface TransferParts {
 
 export const InternalAccountReference = named(
   'InternalAccountReference',
-  Type.Object({ accountId: Type.String({ description: 'Id of an internal account.' }) }),
+  Type.Object(
+    { accountId: Type.String({ description: 'Id of the internal account.' }) },
+    { description: 'Reference to an internal account.' },
+  ),
 );
 
 export const createTransferOut = operation({
@@ -24,29 +27,56 @@ export const createTransferOut = operation({
   method: 'POST',
   path: '/transfer-out',
   tag: 'Same-Currency Transfers',
-  summary: 'Pay out in the same currency',
+  summary: 'Create an outgoing same-currency transfer',
   description:
-    'Sends money from an internal account to an external one. Quotes do this too. What the network of a ' +
-    'wallet takes comes out of the amount.',
+    'Pays from an internal account to an external account of the same currency ' +
+    'and owner. The funds are held at once and the transaction is returned as ' +
+    'PENDING; follow it with `getTransactionById`. The network fee of a payment ' +
+    'to a wallet is deducted from the amount. Deprecated: use `createQuote`.',
   permission: 'TRANSACT',
   deprecated: true,
   body: named(
     'TransferOutRequest',
-    Type.Object({
-      source: InternalAccountReference,
-      destination: named(
-        'ExternalAccountDestinationReference',
-        Type.Object({
-          accountId: Type.String({ description: 'External account that receives.' }),
-          paymentRail: Type.Optional(PaymentRail),
-        }),
-      ),
-      amount: Type.Optional(PositiveAmount),
-      remittanceInformation: Type.Optional(
-        Type.String({ maxLength: 80, pattern: '^[\\x20-\\x7e]*$' }),
-      ),
-      purposeOfPayment: Type.Optional(PurposeOfPayment),
-    }),
+    Type.Object(
+      {
+        source: InternalAccountReference,
+        destination: named(
+          'ExternalAccountDestinationReference',
+          Type.Object(
+            {
+              accountId: Type.String({ description: 'External account to credit.' }),
+              paymentRail: Type.Optional(
+                described(
+                  PaymentRail,
+                  'Rail to use; one of the `paymentRails` of the account. Default: the service ' +
+                    'selects the rail.',
+                ),
+              ),
+            },
+            { description: 'Destination of an outgoing transfer.' },
+          ),
+        ),
+        amount: Type.Optional(
+          described(
+            PositiveAmount,
+            'Amount to debit, in minor units of the account currency. Required.',
+          ),
+        ),
+        remittanceInformation: Type.Optional(
+          Type.String({
+            maxLength: 80,
+            pattern: '^[\\x20-\\x7e]*$',
+            description:
+              'Remittance information for the receiver. Printable ASCII. It is sent on ' +
+              'rails that support it.',
+          }),
+        ),
+        purposeOfPayment: Type.Optional(
+          described(PurposeOfPayment, 'Purpose of the payment. Required for payments in INR.'),
+        ),
+      },
+      { description: 'Outgoing transfer to create.' },
+    ),
   ),
   // The published schema leaves it optional, and a transfer of nothing is none.
   bodyRules: (body) =>

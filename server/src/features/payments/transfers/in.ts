@@ -5,9 +5,9 @@ import { type Static, Type } from '@sinclair/typebox';
 import { corridors } from '../../../catalog/currencies/corridors.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
-import { inOrder } from '../../../kernel/in-order.ts';
+import { allInOrder } from '../../../kernel/in-order.ts';
 import { isLess, type Money } from '../../../kernel/money.ts';
-import { named, PositiveAmount } from '../../../kernel/schema.ts';
+import { described, named, PositiveAmount } from '../../../kernel/schema.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { requireExternalAccount } from '../../payees/external-accounts/index.ts';
@@ -24,22 +24,38 @@ export const createTransferIn = operation({
   method: 'POST',
   path: '/transfer-in',
   tag: 'Same-Currency Transfers',
-  summary: 'Take in money in the same currency',
+  summary: 'Create an incoming same-currency transfer',
   description:
-    'Pulls money from an external account onto an internal one of the same owner. ' +
-    'Only accounts that can be pulled from work here; anybody can pay in by the instructions.',
+    'Debits an external account and credits an internal account of the same ' +
+    'currency and owner. The external account must support debits (USD_ACCOUNT ' +
+    'over ACH); for others, pay in by the `fundingPaymentInstructions` of the ' +
+    'internal account. The transaction is returned as PENDING and the balance is ' +
+    'credited when the debit settles. Deprecated: use `createQuote`.',
   permission: 'TRANSACT',
   deprecated: true,
   body: named(
     'TransferInRequest',
-    Type.Object({
-      source: named(
-        'ExternalAccountReference',
-        Type.Object({ accountId: Type.String({ description: 'Id of an external account.' }) }),
-      ),
-      destination: InternalAccountReference,
-      amount: Type.Optional(PositiveAmount),
-    }),
+    Type.Object(
+      {
+        source: named(
+          'ExternalAccountReference',
+          Type.Object(
+            {
+              accountId: Type.String({ description: 'Id of the external account to debit.' }),
+            },
+            { description: 'Reference to an external account.' },
+          ),
+        ),
+        destination: InternalAccountReference,
+        amount: Type.Optional(
+          described(
+            PositiveAmount,
+            'Amount to debit, in minor units of the account currency. Required.',
+          ),
+        ),
+      },
+      { description: 'Incoming transfer to create.' },
+    ),
   ),
   // The published schema leaves it optional, and a transfer of nothing is none.
   bodyRules: (body) =>
@@ -70,10 +86,13 @@ function endsOf(payer: Payer, payee: Payee): Ends {
     throw invalidField('destination.accountId', 'must be an internal account');
   }
   if (payer.account.customer_id !== payee.account.customer_id) {
-    throw invalidField('destination.accountId', 'belongs to somebody else than the source');
+    throw invalidField('destination.accountId', 'must have the same owner as the source account');
   }
   if (payer.currency !== payee.currency) {
-    throw new Fault('INVALID_CURRENCY', `The destination holds ${payee.currency}.`);
+    throw new Fault(
+      'INVALID_CURRENCY',
+      `The destination account is denominated in ${payee.currency}.`,
+    );
   }
   return { payer, payee };
 }
@@ -85,7 +104,7 @@ function admit(platform: PlatformRow, rail: string, money: Money): void {
   checkAmount(platform, money);
   const way = corridors(currency, currency).find((each) => each.rail === rail);
   if (way && isLess({ currency, amount: way.maxSending }, money)) {
-    const reason = 'The amount is above the most that can be taken in at once.';
+    const reason = 'The amount is above the maximum for one debit.';
     throw new Fault('TRANSACTION_SIZE_LIMIT_EXCEEDED', reason, { max: Number(way.maxSending) });
   }
 }
@@ -102,7 +121,7 @@ interface Wanted {
 async function found(ctx: Ctx, { connectors }: TransferParts, { from, to, amount }: Wanted) {
   const platform = await ownPlatform(ctx);
   const port = connectors(ctx.caller.environment).rail;
-  const [payer, payee] = await inOrder([
+  const [payer, payee] = await allInOrder([
     payerOf(ctx, platform, { accountId: from }, port),
     payeeOf(ctx, { accountId: to }, port),
   ]);

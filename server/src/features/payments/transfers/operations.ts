@@ -2,7 +2,7 @@
 // the network of a wallet takes, out of the amount, and nothing to a bank.
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
-import { inOrder } from '../../../kernel/in-order.ts';
+import { allInOrder } from '../../../kernel/in-order.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { isBalance } from '../../balances/internal-accounts/index.ts';
@@ -30,17 +30,23 @@ function checkEnds(payer: Payer, payee: Payee): void {
   }
   const { currency, account } = payer;
   if (!isBalance(account)) {
-    throw invalidField('source.accountId', 'is an embedded wallet: pay from it by a quote');
+    throw invalidField(
+      'source.accountId',
+      'must not be an embedded wallet; create a quote instead',
+    );
   }
   if (payee.kind !== 'external') {
     throw invalidField('destination.accountId', 'must be an external account');
   }
   if (payee.currency !== currency) {
-    throw new Fault('INVALID_CURRENCY', `The source holds ${currency}, not ${payee.currency}.`);
+    throw new Fault(
+      'INVALID_CURRENCY',
+      `The source account is denominated in ${currency}, not ${payee.currency}.`,
+    );
   }
   const owner = payee.account.customer_id;
   if (owner !== null && owner !== account.customer_id) {
-    throw invalidField('destination.accountId', 'belongs to somebody else than the source');
+    throw invalidField('destination.accountId', 'must have the same owner as the source account');
   }
 }
 
@@ -53,7 +59,7 @@ function refuseAuthorized(
   { customer, currency }: Pick<Payer, 'customer' | 'currency'>,
 ): void {
   if (!needsSca(ctx, platform, customer, currency)) return;
-  const reason = `This customer authorises payments of ${currency} itself: make a quote.`;
+  const reason = `The customer must authorize payments in ${currency}. Create a quote instead.`;
   throw new Fault('CONFLICT', reason);
 }
 
@@ -65,7 +71,7 @@ export async function stageTransferOut(
 ): Promise<OutgoingRow> {
   const platform = await ownPlatform(ctx);
   const ports = connectors(ctx.caller.environment);
-  const [payer, payee] = await inOrder([
+  const [payer, payee] = await allInOrder([
     payerOf(ctx, platform, { accountId: body.source.accountId }, ports.rail),
     payeeOf(ctx, body.destination, ports.rail),
   ]);

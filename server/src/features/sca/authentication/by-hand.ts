@@ -1,9 +1,10 @@
 // Strong customer authentication, as an operator sees and decides it. Where no service checks liveness, a
 // person does before a lost factor is cleared. Each decision is kept with who decided and why. The facts of a
 // factor are never shown.
+
+import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import { iso, type Time } from '../../../kernel/world.ts';
 import { ALL_OF_ONE, equals } from '../../../runtime/db/database.ts';
 import { cursorOf } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -24,7 +25,7 @@ type Reads = Pick<Ctx, 'read'>;
 
 async function resetById({ read }: Reads, id: string): Promise<ResetRow> {
   const row = isId(id, 'ScaReset') ? await read(scaResets, id) : undefined;
-  if (!row) throw new Fault('NOT_FOUND', 'No such reset.');
+  if (!row) throw new Fault('NOT_FOUND', 'Reset not found.');
   return row;
 }
 
@@ -79,7 +80,7 @@ export async function decideFactorReset(runtime: Runtime, { resetId, decision, b
     const customer = await customerById(ctx, row.customer_id, { alive: true });
     const now = settledReset(ctx, customer, row);
     if (now.status !== 'INITIATED' && now.status !== 'PENDING_REVIEW') {
-      throw new Fault('CONFLICT', `The reset is ${now.status}.`);
+      throw new Fault('CONFLICT', `The reset cannot be decided: it is ${now.status}.`);
     }
     return decideReset(ctx, customer, now, decision, by);
   });

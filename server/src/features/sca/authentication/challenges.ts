@@ -4,13 +4,13 @@
 
 import { createHash } from 'node:crypto';
 import type { Static } from '@sinclair/typebox';
-import type { Refused } from '../../../kernel/contract/operation.ts';
+import type { Rejected } from '../../../kernel/contract/operation.ts';
 import { canonical } from '../../../kernel/crypto/canonical.ts';
+import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault, type FieldError, invalid, invalidField } from '../../../kernel/fault.ts';
 import type { Mode } from '../../../kernel/mode.ts';
-import { iso, type Time } from '../../../kernel/world.ts';
+import { type AttemptRule, countAttempt } from '../../../runtime/operation/attempt-limiter.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { type TryRule, takeTry } from '../../../runtime/operation/tries.ts';
 import { type CustomerRow, requireCustomer } from '../../customers/records/index.ts';
 import {
   type CodePurpose,
@@ -84,9 +84,9 @@ const CODE_LENGTH = 6;
 const AGAIN_AFTER_MS = 30_000;
 
 /** How many codes one customer is sent, whatever they are for: each costs, and may be guessed. */
-const SENDINGS: Record<Mode, readonly TryRule[]> = {
-  production: [{ most: 10, withinMs: 15 * MINUTE_MS }],
-  sandbox: [{ most: 60, withinMs: MINUTE_MS }],
+const SENDINGS: Record<Mode, readonly AttemptRule[]> = {
+  production: [{ max: 10, withinMs: 15 * MINUTE_MS }],
+  sandbox: [{ max: 60, withinMs: MINUTE_MS }],
 };
 
 const EVENTS: Record<ChallengeKind, { good: ScaEventType; bad: ScaEventType }> = {
@@ -129,12 +129,12 @@ async function sendCode(
 ): Promise<void> {
   const { environment } = ctx.caller;
   if (!canSend(connectors(environment), 'SMS', environment)) {
-    throw new Fault('NOT_IMPLEMENTED', 'Nothing is connected here that sends text messages.');
+    throw new Fault('NOT_IMPLEMENTED', 'Text messages are not available.');
   }
   const { phone } = customer;
-  if (phone === null) throw new Fault('CONFLICT', 'The customer has no telephone number any more.');
+  if (phone === null) throw new Fault('CONFLICT', 'The customer has no phone number.');
   const code = await issueCode(ctx, purposeOf(ctx, row, about, phone));
-  await takeTry(ctx, `sca sms ${customer.id}`, SENDINGS[environment]);
+  await countAttempt(ctx, `sca sms ${customer.id}`, SENDINGS[environment]);
   // So that it never goes to a number that was changed at this very moment.
   requireCustomer(ctx, customer);
   sendMessage(ctx, {
@@ -150,7 +150,7 @@ async function sendCode(
 /** 400 for a factor that the customer does not have. */
 export const notEnrolled = (field: string, factor: ScaFactorName): Fault =>
   factor === 'SMS_OTP'
-    ? invalidField(field, 'the customer has no verified telephone number for SMS_OTP')
+    ? invalidField(field, 'SMS_OTP requires a verified phone number of the customer')
     : invalidField(field, `the customer has not enrolled ${factor}`);
 
 /** Throws 400 naming the field for a factor that the customer does not have. */
@@ -174,10 +174,10 @@ async function factorFor(
     const enrolled = await enrolledFactors(ctx, customer);
     const will = PREFERRED.find((each) => isTaken(kind, each) && enrolled.includes(each));
     if (will) return will;
-    throw invalidField(field, 'the customer has no second factor yet that is taken here');
+    throw invalidField(field, 'the customer has no enrolled factor for this action');
   }
   if (!isTaken(kind, factor)) {
-    throw invalidField(field, `${factor} cannot show what is authorised; use SMS_OTP or PASSKEY`);
+    throw invalidField(field, `${factor} cannot authorize a payment; use SMS_OTP or PASSKEY`);
   }
   await checkEnrolled(ctx, customer, factor, field);
   return factor;
@@ -187,7 +187,7 @@ async function factorFor(
 async function supersede(ctx: Ctx, { kind, subject }: About): Promise<void> {
   const before = await pendingChallenge(ctx, kind, subject);
   if (!before) return;
-  endChallenge(ctx, before, ctx.now >= before.expires_at ? 'lapse' : 'replace');
+  endChallenge(ctx, before, ctx.now >= before.expires_at ? 'expire' : 'replace');
   await dropCode(ctx, codeId(before.id));
 }
 
@@ -216,7 +216,7 @@ export async function openChallenge(
     purpose,
     steps: later,
     status: 'PENDING',
-    nonce: Buffer.from(ctx.world.random(16)).toString('base64url'),
+    nonce: Buffer.from(ctx.effects.random(16)).toString('base64url'),
     wrong: 0,
     expires_at: Math.min(ctx.now + LIVES_MS[factor], until),
     created_at: ctx.now,
@@ -280,12 +280,12 @@ export function proofErrors(
   { code, passkeyAssertion, origin }: Proof,
 ): FieldError[] {
   const isSigned = factor === 'PASSKEY';
-  const by = isSigned ? 'PASSKEY is answered by an assertion' : `${factor} is answered by a code`;
+  const by = isSigned ? 'PASSKEY requires an assertion' : `${factor} requires a code`;
   const errors: FieldError[] = [];
   const judge = (field: keyof Proof, value: unknown, isWanted: boolean) => {
     const isThere = value !== undefined && value !== null && value !== '';
     if (isWanted && !isThere) errors.push({ field, message: 'is required' });
-    if (!isWanted && isThere) errors.push({ field, message: `must not be given: ${by}` });
+    if (!isWanted && isThere) errors.push({ field, message: `must be absent: ${by}` });
   };
   judge('code', code, !isSigned);
   judge('passkeyAssertion', passkeyAssertion, isSigned);
@@ -299,13 +299,13 @@ export async function refuseProof(
   customer: CustomerRow,
   type: ScaEventType,
   facts: ScaEventFacts & { factor: ScaFactorName },
-): Promise<Refused> {
+): Promise<Rejected> {
   await noteFailure(ctx, customer.id);
   noteScaEvent(ctx, customer, type, facts);
-  return { refused: invalidField(proofField(facts.factor), 'is wrong') };
+  return { rejected: invalidField(proofField(facts.factor), 'is incorrect') };
 }
 
-function endChallenge(ctx: Ctx, row: ChallengeRow, move: 'satisfy' | 'replace' | 'lapse'): void {
+function endChallenge(ctx: Ctx, row: ChallengeRow, move: 'satisfy' | 'replace' | 'expire'): void {
   const status = challengeStates.next(row.status, move);
   ctx.update(scaChallenges, row, { status, updated_at: ctx.now });
 }
@@ -313,7 +313,7 @@ function endChallenge(ctx: Ctx, row: ChallengeRow, move: 'satisfy' | 'replace' |
 function checkTriesLeft(ctx: Ctx, row: ChallengeRow): void {
   if (row.wrong < WRONG_TRIES) return;
   const retryAfterS = Math.ceil((row.expires_at - ctx.now) / 1000);
-  const reason = 'Too many wrong answers to this challenge. It is of no use any more.';
+  const reason = 'The challenge has ended after too many incorrect answers.';
   throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS });
 }
 
@@ -349,7 +349,7 @@ export async function prove(
   who: Who,
   row: ChallengeRow,
   { about, proof, ip }: { about: About; proof: Proof; ip?: string | null | undefined },
-): Promise<Refused | undefined> {
+): Promise<Rejected | undefined> {
   const { customer } = who;
   const { kind, factor } = row;
   const field = proofField(factor);
@@ -357,7 +357,7 @@ export async function prove(
   await checkLock(ctx, customer.id);
   const errors = proofErrors(factor, proof);
   if (errors.length) throw invalid(errors);
-  if (isOver(ctx, row)) throw invalidField(field, 'came too late: the challenge is over');
+  if (isOver(ctx, row)) throw invalidField(field, 'was submitted after the challenge ended');
   checkTriesLeft(ctx, row);
   await checkEnrolled(ctx, customer, factor, field);
   const { good, bad } = EVENTS[kind];
@@ -385,7 +385,7 @@ export async function resendCode(
 ): Promise<void> {
   const isEnrolled = (await enrolledFactors(ctx, who.customer)).includes('SMS_OTP');
   if (row.factor !== 'SMS_OTP' || isOver(ctx, row) || !isEnrolled) {
-    throw new Fault('CONFLICT', 'No code that goes by text message is waited for.');
+    throw new Fault('CONFLICT', 'No SMS code is pending.');
   }
   checkTriesLeft(ctx, row);
   // The code is one for this challenge alone: it must not end while the code is on its way.
@@ -404,6 +404,6 @@ export async function expireChallenge(
   const row = await ctx.read(scaChallenges, id);
   if (row && row.status !== 'PENDING') return { state: 'ANSWERED' };
   if (row && ctx.now < row.expires_at) return { state: 'WAITING', until: row.expires_at };
-  if (row) endChallenge(ctx, row, 'lapse');
+  if (row) endChallenge(ctx, row, 'expire');
   return { state: 'EXPIRED' };
 }

@@ -3,7 +3,7 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import type { FieldError } from '../../../kernel/fault.ts';
 import { isIpAddress } from '../../../kernel/net/endpoint.ts';
-import { named, nullable, oneOf, Timestamp } from '../../../kernel/schema.ts';
+import { described, named, nullable, oneOf, Timestamp } from '../../../kernel/schema.ts';
 
 export const SCA_TAG = 'Strong Customer Authentication';
 
@@ -14,7 +14,14 @@ export type ScaFactorName = (typeof SCA_FACTORS)[number];
 const PURPOSES = ['CURRENCY_CONVERSION', 'PAYOUT', 'TRANSFER'] as const;
 export type Purpose = (typeof PURPOSES)[number];
 
-export const ScaFactor = named('ScaFactor', oneOf(SCA_FACTORS));
+export const ScaFactor = named(
+  'ScaFactor',
+  oneOf(SCA_FACTORS, {
+    description:
+      'SMS_OTP: one-time code by SMS. TOTP: time-based code from an authenticator ' +
+      'app. PASSKEY: WebAuthn passkey.',
+  }),
+);
 
 /** What WebAuthn has as JSON: passed on to the browser, or back from it, as it is. */
 export const WebAuthnJson = Type.Object({}, { additionalProperties: true });
@@ -24,14 +31,43 @@ export const ScaChallenge = named(
   Type.Object(
     {
       id: Type.String({ description: 'ScaChallenge:<uuid>' }),
-      expiresAt: Timestamp,
-      factor: ScaFactor,
-      availableFactors: Type.Array(ScaFactor),
-      purpose: Type.Optional(nullable(Type.String())),
-      passkeyAssertionOptions: Type.Optional(nullable(WebAuthnJson)),
-      passkeyAllowedOrigins: Type.Optional(nullable(Type.Array(Type.String()))),
+      expiresAt: described(
+        Timestamp,
+        'Time at which the challenge expires: after 5 minutes for SMS_OTP, else after ' +
+          '10 minutes, and not later than a REALTIME_FUNDING quote.',
+      ),
+      factor: described(ScaFactor, 'Factor that answers the challenge.'),
+      availableFactors: Type.Array(ScaFactor, {
+        description: 'Factors of the customer that are accepted for this action.',
+      }),
+      purpose: Type.Optional(
+        nullable(
+          Type.String({
+            description:
+              'Step of the payment to authorize: CURRENCY_CONVERSION, PAYOUT or TRANSFER. ' +
+              'Further values can be added. Absent if the challenge is not for a payment.',
+          }),
+        ),
+      ),
+      passkeyAssertionOptions: Type.Optional(
+        nullable({
+          ...WebAuthnJson,
+          description:
+            'WebAuthn request options (PublicKeyCredentialRequestOptionsJSON) for the ' +
+            'browser. Present only for PASSKEY.',
+        }),
+      ),
+      passkeyAllowedOrigins: Type.Optional(
+        nullable(
+          Type.Array(Type.String(), {
+            description:
+              'Origins at which the passkey can be used. Absent for payments and for other ' +
+              'factors.',
+          }),
+        ),
+      ),
     },
-    { description: "The customer's second factor that something waits for." },
+    { description: 'Challenge for strong customer authentication.' },
   ),
 );
 
@@ -41,11 +77,25 @@ export const maybeNull = <T extends TSchema>(schema: T) => Type.Optional(nullabl
 /** The fields of a proof, for bodies that carry one. */
 export const proofFields = {
   code: maybeNull(
-    Type.String({ maxLength: 64, description: 'The code as it was received or is shown.' }),
+    Type.String({
+      maxLength: 64,
+      description:
+        'Code from the SMS or the authenticator app. Required for SMS_OTP and TOTP, ' +
+        'absent for PASSKEY.',
+    }),
   ),
-  passkeyAssertion: maybeNull(WebAuthnJson),
+  passkeyAssertion: maybeNull({
+    ...WebAuthnJson,
+    description:
+      'WebAuthn assertion (AuthenticationResponseJSON) from the browser. Required ' +
+      'for PASSKEY, absent for other factors.',
+  }),
   origin: maybeNull(
-    Type.String({ maxLength: 300, description: 'Where the passkey was asked; with an assertion.' }),
+    Type.String({
+      maxLength: 300,
+      description:
+        'Origin of the page that requested the assertion. Required with ' + '`passkeyAssertion`.',
+    }),
   ),
 };
 
@@ -55,10 +105,10 @@ export const ScaAuthorization = named(
     {
       ...proofFields,
       endUserIpAddress: maybeNull(
-        Type.String({ maxLength: 45, description: 'From where the customer authorised it.' }),
+        Type.String({ maxLength: 45, description: 'IP address of the customer, IPv4 or IPv6.' }),
       ),
     },
-    { description: 'A code, or what a passkey signed.' },
+    { description: 'Proof for a challenge: a code or a passkey assertion.' },
   ),
 );
 
@@ -66,7 +116,7 @@ export const ScaAuthorization = named(
 export const addressErrors = (body: unknown): FieldError[] => {
   const { endUserIpAddress: given } = (body ?? {}) as Record<string, unknown>;
   if (typeof given !== 'string' || isIpAddress(given)) return [];
-  return [{ field: 'endUserIpAddress', message: 'is not an IPv4 or IPv6 address' }];
+  return [{ field: 'endUserIpAddress', message: 'must be an IPv4 or IPv6 address' }];
 };
 
 /** Whose factors: `/sca` operations are about one customer. */

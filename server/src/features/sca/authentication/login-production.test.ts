@@ -8,19 +8,19 @@ import { opened, testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   confirmCode,
   european,
+  messagesTo,
   sendCode,
-  writtenTo,
 } from '../../../../test/kit/customers/contacts.ts';
 import { startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
-import { assertionJson, factorDesk } from '../../../../test/kit/sca/factors.ts';
-import { loginDesk, scaEventsOf, verdict } from '../../../../test/kit/sca/login.ts';
+import { assertionJson, factorFixture } from '../../../../test/kit/sca/factors.ts';
+import { loginFixture, scaEventsOf, verdict } from '../../../../test/kit/sca/login.ts';
 import { authenticator } from '../../../../test/kit/wallets/authenticator.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { customers } from '../../customers/records/store.ts';
 import { codeSweep } from '../../notifications/codes/codes.ts';
 import { ownPlatform } from '../../tenancy/platform/callers.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
-import { scaStandings } from '../lockout/lockout.ts';
+import { scaLockouts } from '../lockout/lockout.ts';
 import { type About, openChallenge, presentChallenge, prove, resendCode } from './challenges.ts';
 import { type ChallengeRow, scaChallenges } from './store.ts';
 
@@ -29,17 +29,17 @@ const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
 
 const sms = opened(startReceiver);
-let desk: ReturnType<typeof loginDesk>;
+let fixture: ReturnType<typeof loginFixture>;
 const app = testApp(() => ({ connectors: { smsUrl: sms.url } }));
 beforeAll(async () => {
-  desk = loginDesk(app, as());
+  fixture = loginFixture(app, as());
 });
 
 const as = () => ({ as: app.production });
-const wait = (ms: number) => app.world.set(app.world.now() + ms);
+const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
 /** The last message to a customer, as it went out: others may go out beside it. */
 async function texted(customerId: string) {
-  const last = (await writtenTo(app, customerId)).at(-1);
+  const last = (await messagesTo(app, customerId)).at(-1);
   return JSON.parse(sms.got.find(({ id }) => id === last?.id)?.body ?? '{}');
 }
 /** The code that it has. */
@@ -59,7 +59,7 @@ async function person() {
 
 /** A login that waits for the code that was sent. */
 async function started(id: string) {
-  const { challengeId } = ok(await desk.start(id, 'SMS_OTP'), 200);
+  const { challengeId } = ok(await fixture.start(id, 'SMS_OTP'), 200);
   await app.settle();
   return { factor: 'SMS_OTP', challengeId: challengeId as string, code: await code(id) };
 }
@@ -73,13 +73,15 @@ describe('a code in production', () => {
     const proof = await started(id);
     expect(await texted(id)).toMatchObject({
       to: phoneNumber,
-      text: `${proof.code} is your code for Production. It works for 5 minutes. Do not pass it on.`,
+      text:
+        `${proof.code} is your code for Production. ` +
+        'It expires in 5 minutes. Do not share it with anyone.',
     });
     const wrong = { ...proof, code: not(proof.code) };
-    expect(verdict(await desk.complete(id, wrong))).toEqual([400, 'INVALID_INPUT', 'code']);
-    ok(await desk.complete(id, proof), 200);
-    expect(verdict(await desk.complete(id, proof))).toEqual([400, 'INVALID_INPUT', 'code']);
-    expect((await writtenTo(app, id)).at(-1)).toMatchObject({
+    expect(verdict(await fixture.complete(id, wrong))).toEqual([400, 'INVALID_INPUT', 'code']);
+    ok(await fixture.complete(id, proof), 200);
+    expect(verdict(await fixture.complete(id, proof))).toEqual([400, 'INVALID_INPUT', 'code']);
+    expect((await messagesTo(app, id)).at(-1)).toMatchObject({
       ...{ kind: 'SCA_CODE', channel: 'SMS', status: 'SENT', content: null },
     });
   });
@@ -88,15 +90,15 @@ describe('a code in production', () => {
     const { id } = await person();
     const proof = await started(id);
     if (proof.code === '123456') return;
-    expect((await desk.complete(id, { ...proof, code: '123456' })).status).toBe(400);
+    expect((await fixture.complete(id, { ...proof, code: '123456' })).status).toBe(400);
   });
 
   it('is nowhere in clear but in the message', async () => {
     const { id } = await person();
     sms.behave(500);
-    ok(await desk.start(id, 'SMS_OTP'), 200);
+    ok(await fixture.start(id, 'SMS_OTP'), 200);
     await app.settle();
-    const sent = (await writtenTo(app, id)).at(-1);
+    const sent = (await messagesTo(app, id)).at(-1);
     const secret = String(sent?.text).slice(0, 6);
     expect(secret).toMatch(/^\d{6}$/);
     const tables = ['codes', 'sca_challenges', 'messages', 'events', 'jobs', 'idempotency'];
@@ -114,13 +116,13 @@ describe('a code in production', () => {
 
   it('is sent ten times in a quarter of an hour, whatever for', async () => {
     const { id } = await person();
-    for (let at = 0; at < 10; at++) ok(await desk.start(id, 'SMS_OTP'), 200);
+    for (let at = 0; at < 10; at++) ok(await fixture.start(id, 'SMS_OTP'), 200);
     wait(MINUTE);
-    const refused = await desk.start(id, 'SMS_OTP');
+    const refused = await fixture.start(id, 'SMS_OTP');
     expect(verdict(refused)).toEqual([429, 'RATE_LIMITED']);
     expect(refused.headers['retry-after']).toBe(String(14 * 60));
     wait(14 * MINUTE);
-    ok(await desk.start(id, 'SMS_OTP'), 200);
+    ok(await fixture.start(id, 'SMS_OTP'), 200);
   });
 
   it('is 501 where nothing is connected that sends it', async () => {
@@ -132,11 +134,11 @@ describe('a code in production', () => {
       `update customers set contact_verification = '{"email":"VERIFIED","phone":"VERIFIED"}'`,
       [],
     );
-    const refused = await loginDesk(bare, at).start(other, 'SMS_OTP');
+    const refused = await loginFixture(bare, at).start(other, 'SMS_OTP');
     expect(verdict(refused)).toEqual([501, 'NOT_IMPLEMENTED']);
     expect(await bare.runtime.db.find(scaChallenges, {})).toEqual([]);
     await bare.close();
-    ok(await desk.start(id, 'SMS_OTP'), 200);
+    ok(await fixture.start(id, 'SMS_OTP'), 200);
   });
 
   it('is forgotten a day after it ran out', async () => {
@@ -165,7 +167,7 @@ describe('guessing at two servers', () => {
       (fault) => ({ status: fault.status as number }),
     );
     if (!outcome) throw new Error('not served');
-    return 'refused' in outcome ? outcome.refused.status : outcome.status;
+    return 'rejected' in outcome ? outcome.rejected.status : outcome.status;
   }
 
   it('gets five tries in all, and takes the right one once', async () => {
@@ -180,12 +182,12 @@ describe('guessing at two servers', () => {
     const good = await started(id);
     const once = await everywhere(6, () => good);
     expect(once.sort()).toEqual([200, ...Array(5).fill(400)]);
-    expect((await app.runtime.db.read(scaStandings, id))?.failed_attempts).toBe(0);
+    expect((await app.runtime.db.read(scaLockouts, id))?.failed_attempts).toBe(0);
     const proof = await started(id);
     const wrong = await everywhere(20, (at) => ({ ...proof, code: not(proof.code, at + 1) }));
     expect(wrong.filter((status) => status === 400)).toHaveLength(5);
     expect(wrong.filter((status) => status === 423)).toHaveLength(15);
-    expect((await app.runtime.db.read(scaStandings, id))?.failed_attempts).toBe(5);
+    expect((await app.runtime.db.read(scaLockouts, id))?.failed_attempts).toBe(5);
     expect(await completeAt(second, id, proof)).toBe(423);
     expect((await app.runtime.db.read(scaChallenges, proof.challengeId))?.wrong).toBe(5);
     await second.close();
@@ -220,7 +222,7 @@ describe('a proof', () => {
         return prove(ctx, await whoIs(ctx, id), row, { about, proof });
       }, app.production)
       .then(
-        (refused) => refused?.refused.status ?? 'good',
+        (refused) => refused?.rejected.status ?? 'good',
         (fault) => fault.status,
       );
 
@@ -242,7 +244,7 @@ describe('a proof', () => {
     await app.settle();
     expect((await texted(id)).text).toBe(
       `${await code(id)} is your code for Production to confirm: 100.00 EUR to DE89…3000. ` +
-        'It works for 5 minutes. Do not pass it on.',
+        'It expires in 5 minutes. Do not share it with anyone.',
     );
     const proof = { code: await code(id) };
     expect(await tried(id, row.id, payment('999.00 EUR'), proof)).toBe(400);
@@ -278,7 +280,7 @@ describe('a proof', () => {
     const both = await Promise.all([again(id, row.id, about, 'rent'), again(id, row.id, about)]);
     expect(both.sort()).toEqual(['429 30', 'sent']);
     await app.settle();
-    expect((await texted(id)).text).toContain('It works for 30 seconds.');
+    expect((await texted(id)).text).toContain('It expires in 30 seconds.');
     wait(30 * SECOND);
     expect(await again(id, row.id, about)).toBe('409');
     expect(await tried(id, row.id, about, { code: await code(id) })).toBe(400);
@@ -287,14 +289,14 @@ describe('a proof', () => {
 
   it('never works for longer than it was asked for', async () => {
     const { id } = await person();
-    const until = app.world.now() + MINUTE;
+    const until = app.effects.now() + MINUTE;
     const before = sms.got.length;
     const row = await open(id, payment('1.00 EUR'), { until });
     expect(row.expires_at).toBe(until);
     wait(MINUTE);
     await app.settle();
     expect(sms.got).toHaveLength(before);
-    expect((await writtenTo(app, id)).at(-1)).toMatchObject({ failure: 'EXPIRED' });
+    expect((await messagesTo(app, id)).at(-1)).toMatchObject({ failure: 'EXPIRED' });
   });
 
   it('is none of an app for a payment, and none by what was not enrolled', async () => {
@@ -314,7 +316,7 @@ describe('a proof', () => {
     await app.runtime.db.query(sql, [app.production.id, JSON.stringify(site)]);
     const { id } = await person();
     const device = authenticator({ site: 'bank.example', at: 'https://app.bank.example' });
-    await factorDesk(app, as()).withPasskey(id, device);
+    await factorFixture(app, as()).withPasskey(id, device);
     const about = payment('100.00 EUR');
     const row = await open(id, about, {
       factor: 'PASSKEY',
@@ -328,7 +330,7 @@ describe('a proof', () => {
     const { passkeyAssertionOptions, ...shown } = await shownFor(about);
     expect(shown).toEqual({
       id: row.id,
-      expiresAt: new Date(app.world.now() + 10 * MINUTE).toISOString(),
+      expiresAt: new Date(app.effects.now() + 10 * MINUTE).toISOString(),
       factor: 'PASSKEY',
       availableFactors: ['SMS_OTP', 'PASSKEY'],
       purpose: 'CURRENCY_CONVERSION',
@@ -355,12 +357,12 @@ describe('a proof', () => {
     await app.runtime.db.query(sql, [app.production.id, JSON.stringify(site)]);
     const { id } = await person();
     const device = authenticator({ site: 'bank.example', at: 'https://app.bank.example' });
-    const { origin } = await factorDesk(app, as()).withPasskey(id, device);
-    const { passkeyOptions, relyingPartyId } = ok(await desk.start(id, 'PASSKEY'), 200);
+    const { origin } = await factorFixture(app, as()).withPasskey(id, device);
+    const { passkeyOptions, relyingPartyId } = ok(await fixture.start(id, 'PASSKEY'), 200);
     expect(relyingPartyId).toBe('bank.example');
     const passkeyAssertion = assertionJson(device, passkeyOptions.challenge);
     const proof = { factor: 'PASSKEY', passkeyAssertion, origin };
-    const answers = await Promise.all([1, 2, 3].map(() => desk.complete(id, proof)));
+    const answers = await Promise.all([1, 2, 3].map(() => fixture.complete(id, proof)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
   });
 });

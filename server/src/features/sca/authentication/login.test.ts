@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { european } from '../../../../test/kit/customers/contacts.ts';
-import { assertionJson, codeAt, factorDesk } from '../../../../test/kit/sca/factors.ts';
-import { loginDesk, scaEventsOf, verdict } from '../../../../test/kit/sca/login.ts';
+import { assertionJson, codeAt, factorFixture } from '../../../../test/kit/sca/factors.ts';
+import { loginFixture, scaEventsOf, verdict } from '../../../../test/kit/sca/login.ts';
 import {
   ADDRESS,
   CODE,
@@ -13,7 +13,7 @@ import {
   provenCustomer,
 } from '../../../../test/kit/sca/strong-customers.ts';
 import { customers } from '../../customers/records/store.ts';
-import { checkSession, scaStandings } from '../lockout/lockout.ts';
+import { checkSession, scaLockouts } from '../lockout/lockout.ts';
 import { openChallenge } from './challenges.ts';
 
 const SECOND = 1_000;
@@ -21,13 +21,13 @@ const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
 
 const app = testApp();
-const desk = loginDesk(app);
-const factors = factorDesk(app);
+const fixture = loginFixture(app);
+const factors = factorFixture(app);
 
-const wait = (ms: number) => app.world.set(app.world.now() + ms);
-const inMs = (ms: number) => new Date(app.world.now() + ms).toISOString();
-const sms = async (id: string) => ok(await desk.start(id, 'SMS_OTP'), 200).challengeId as string;
-const standing = (id: string) => app.runtime.db.read(scaStandings, id);
+const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
+const inMs = (ms: number) => new Date(app.effects.now() + ms).toISOString();
+const sms = async (id: string) => ok(await fixture.start(id, 'SMS_OTP'), 200).challengeId as string;
+const standing = (id: string) => app.runtime.db.read(scaLockouts, id);
 const failures = async (id: string) => (await standing(id))?.failed_attempts ?? 0;
 const session = (id: string) =>
   app
@@ -41,14 +41,14 @@ describe('a login by SMS', () => {
   it('is a code for a challenge, and counts for 180 days', async () => {
     const { id } = await provenCustomer(app);
     expect(await session(id)).toBe('SCA_SESSION_REQUIRED');
-    const started = ok(await desk.start(id, 'SMS_OTP'), 200);
+    const started = ok(await fixture.start(id, 'SMS_OTP'), 200);
     expect(started).toEqual({
       factor: 'SMS_OTP',
       challengeId: expect.stringMatching(/^ScaChallenge:[0-9a-f-]{36}$/),
       expiresAt: inMs(5 * MINUTE),
     });
     const { challengeId } = started;
-    const done = await desk.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
+    const done = await fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
     expect(ok(done, 200)).toEqual({ status: 'SUCCESS', sessionExpiresAt: inMs(180 * DAY) });
     expect(await session(id)).toBe('counts');
     wait(180 * DAY - 1);
@@ -68,7 +68,7 @@ describe('a login by SMS', () => {
     await logIn(app, id);
     wait(170 * DAY);
     expect(await session(id)).toBe('counts');
-    expect((await app.runtime.db.find(scaStandings, { id })).length).toBe(1);
+    expect((await app.runtime.db.find(scaLockouts, { id })).length).toBe(1);
     wait(10 * DAY);
     expect(await session(id)).toBe('SCA_SESSION_REQUIRED');
   });
@@ -77,22 +77,22 @@ describe('a login by SMS', () => {
     it('takes a code with spaces in it, as people read them', async () => {
       const { id } = await provenCustomer(app);
       const proof = { challengeId: await sms(id), code: ' 123 456 ' };
-      ok(await desk.complete(id, { factor: 'SMS_OTP', ...proof }), 200);
+      ok(await fixture.complete(id, { factor: 'SMS_OTP', ...proof }), 200);
     });
 
     it('works once, and only until the code has run out, which is nobody’s failure', async () => {
       const { id } = await provenCustomer(app);
       const used = await sms(id);
       const late = { factor: 'SMS_OTP', challengeId: used, code: CODE };
-      ok(await desk.complete(id, late), 200);
-      expect(verdict(await desk.complete(id, late))).toEqual([400, 'INVALID_INPUT', 'code']);
+      ok(await fixture.complete(id, late), 200);
+      expect(verdict(await fixture.complete(id, late))).toEqual([400, 'INVALID_INPUT', 'code']);
       const next = { ...late, challengeId: await sms(id) };
       wait(5 * MINUTE);
-      expect(verdict(await desk.complete(id, next))).toEqual([400, 'INVALID_INPUT', 'code']);
+      expect(verdict(await fixture.complete(id, next))).toEqual([400, 'INVALID_INPUT', 'code']);
       expect(await failures(id)).toBe(0);
       const last = { ...late, challengeId: await sms(id) };
       wait(5 * MINUTE - 1);
-      ok(await desk.complete(id, last), 200);
+      ok(await fixture.complete(id, last), 200);
     });
   });
 
@@ -101,7 +101,7 @@ describe('a login by SMS', () => {
       const { id } = await provenCustomer(app);
       const [first, second] = [await sms(id), await sms(id)];
       const answer = (challengeId: string) =>
-        desk.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
+        fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
       expect(verdict(await answer(first))).toEqual([400, 'INVALID_INPUT', 'code']);
       ok(await answer(second), 200);
     });
@@ -111,7 +111,7 @@ describe('a login by SMS', () => {
       const started = await Promise.all([sms(id), sms(id), sms(id)]);
       const answers = [];
       for (const challengeId of started) {
-        answers.push(await desk.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE }));
+        answers.push(await fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE }));
       }
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
     });
@@ -121,7 +121,7 @@ describe('a login by SMS', () => {
     const { id } = await provenCustomer(app);
     const other = await provenCustomer(app);
     const stranger = await provenCustomer(app, { as: app.other });
-    const theirs = loginDesk(app, { as: app.other });
+    const theirs = loginFixture(app, { as: app.other });
     const foreign = ok(await theirs.start(stranger.id, 'SMS_OTP'), 200).challengeId;
     const payment = await app.operate(async (ctx) => {
       const row = await ctx.read(customers, id);
@@ -135,9 +135,9 @@ describe('a login by SMS', () => {
     });
     const bad = [await sms(other.id), foreign, payment.id, `ScaChallenge:${crypto.randomUUID()}`];
     for (const challengeId of [...bad, 'x', `Quote:${crypto.randomUUID()}`]) {
-      const answer = await desk.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
+      const answer = await fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
       expect(verdict(answer)).toEqual([400, 'INVALID_INPUT', 'challengeId']);
-      expect(answer.body.reason).toContain('is of no login of this customer with SMS_OTP');
+      expect(answer.body.reason).toContain('must be a pending SMS_OTP login of this customer');
     }
     expect(await failures(id)).toBe(0);
     // Theirs still works where it belongs.
@@ -148,9 +148,9 @@ describe('a login by SMS', () => {
   it('is for a number that was proved', async () => {
     const { id } = await european(app);
     const refused = [400, 'INVALID_INPUT', 'factor'];
-    expect(verdict(await desk.start(id, 'SMS_OTP'))).toEqual(refused);
+    expect(verdict(await fixture.start(id, 'SMS_OTP'))).toEqual(refused);
     const proof = { factor: 'SMS_OTP', challengeId: 'x', code: CODE };
-    expect(verdict(await desk.complete(id, proof))).toEqual(refused);
+    expect(verdict(await fixture.complete(id, proof))).toEqual(refused);
   });
 
   it('is not for the number before, once it has changed', async () => {
@@ -158,7 +158,7 @@ describe('a login by SMS', () => {
     const challengeId = await sms(id);
     const patch = { customerType: 'INDIVIDUAL', phoneNumber: '+4915199999999' };
     ok(await app.call('PATCH', `/customers/${id}`, patch), 200);
-    const answer = await desk.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
+    const answer = await fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
     expect(verdict(answer)).toEqual([400, 'INVALID_INPUT', 'factor']);
   });
 });
@@ -167,10 +167,10 @@ describe('a login by an app', () => {
   it('needs no challenge, takes each code once, and a recovery code in its place', async () => {
     const { id } = await provenCustomer(app);
     const { base32, recoveryCodes } = await factors.withTotp(id);
-    expect(ok(await desk.start(id, 'TOTP'), 200)).toEqual({ factor: 'TOTP' });
+    expect(ok(await fixture.start(id, 'TOTP'), 200)).toEqual({ factor: 'TOTP' });
     wait(MINUTE);
-    const code = codeAt(base32, app.world.now());
-    const by = (given: unknown) => desk.complete(id, { factor: 'TOTP', code: given });
+    const code = codeAt(base32, app.effects.now());
+    const by = (given: unknown) => fixture.complete(id, { factor: 'TOTP', code: given });
     ok(await by(code), 200);
     expect(verdict(await by(code))).toEqual([400, 'INVALID_INPUT', 'code']);
     ok(await by(recoveryCodes[0]), 200);
@@ -187,8 +187,8 @@ describe('a login by an app', () => {
     const { id } = await provenCustomer(app);
     const { base32 } = await factors.withTotp(id);
     wait(MINUTE);
-    const code = codeAt(base32, app.world.now()).replace(/^.../, '$& ');
-    ok(await desk.complete(id, { factor: 'TOTP', code }), 200);
+    const code = codeAt(base32, app.effects.now()).replace(/^.../, '$& ');
+    ok(await fixture.complete(id, { factor: 'TOTP', code }), 200);
     expect(await failures(id)).toBe(0);
   });
 
@@ -196,8 +196,8 @@ describe('a login by an app', () => {
     const { id } = await provenCustomer(app);
     const { base32 } = await factors.withTotp(id);
     wait(MINUTE);
-    const proof = { factor: 'TOTP', code: codeAt(base32, app.world.now()) };
-    const all = await Promise.all([1, 2, 3, 4].map(() => desk.complete(id, proof)));
+    const proof = { factor: 'TOTP', code: codeAt(base32, app.effects.now()) };
+    const all = await Promise.all([1, 2, 3, 4].map(() => fixture.complete(id, proof)));
     expect(all.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400]);
     expect(await failures(id)).toBe(3);
   });
@@ -207,7 +207,7 @@ describe('a login by a passkey', () => {
   it('signs the challenge that waits', async () => {
     const { id } = await provenCustomer(app);
     const { device, origin } = await factors.withPasskey(id);
-    const started = ok(await desk.start(id, 'PASSKEY'), 200);
+    const started = ok(await fixture.start(id, 'PASSKEY'), 200);
     expect(started).toMatchObject({
       factor: 'PASSKEY',
       passkeyOptions: { rpId: 'localhost', userVerification: 'required' },
@@ -216,12 +216,12 @@ describe('a login by a passkey', () => {
     });
     const passkeyAssertion = assertionJson(device, started.passkeyOptions.challenge);
     const proof = { factor: 'PASSKEY', passkeyAssertion, origin };
-    ok(await desk.complete(id, proof), 200);
+    ok(await fixture.complete(id, proof), 200);
     expect(await session(id)).toBe('counts');
     const refused = [400, 'INVALID_INPUT', 'passkeyAssertion'];
-    expect(verdict(await desk.complete(id, proof))).toEqual(refused);
-    await desk.start(id, 'PASSKEY');
-    expect(verdict(await desk.complete(id, proof))).toEqual(refused);
+    expect(verdict(await fixture.complete(id, proof))).toEqual(refused);
+    await fixture.start(id, 'PASSKEY');
+    expect(verdict(await fixture.complete(id, proof))).toEqual(refused);
     expect(await failures(id)).toBe(1);
   });
 
@@ -229,18 +229,18 @@ describe('a login by a passkey', () => {
     const { id } = await provenCustomer(app);
     const { device, origin } = await factors.withPasskey(id);
     const signed = async () => {
-      const { passkeyOptions } = ok(await desk.start(id, 'PASSKEY'), 200);
+      const { passkeyOptions } = ok(await fixture.start(id, 'PASSKEY'), 200);
       const passkeyAssertion = assertionJson(device, passkeyOptions.challenge);
       return { factor: 'PASSKEY', passkeyAssertion, origin };
     };
     const refused = [400, 'INVALID_INPUT', 'passkeyAssertion'];
     const late = await signed();
     wait(10 * MINUTE);
-    expect(verdict(await desk.complete(id, late))).toEqual(refused);
+    expect(verdict(await fixture.complete(id, late))).toEqual(refused);
     const lost = await signed();
     const challengeId = await sms(id);
-    expect(verdict(await desk.complete(id, lost))).toEqual(refused);
-    const mixed = await desk.complete(id, { ...lost, challengeId });
+    expect(verdict(await fixture.complete(id, lost))).toEqual(refused);
+    const mixed = await fixture.complete(id, { ...lost, challengeId });
     expect(verdict(mixed)).toEqual([400, 'INVALID_INPUT', 'challengeId']);
     expect(await failures(id)).toBe(0);
   });
@@ -281,37 +281,37 @@ describe('a login', () => {
   it.each(['TOTP', 'PASSKEY'])('is not possible with %s that was not enrolled', async (factor) => {
     const { id } = await provenCustomer(app);
     const refused = [400, 'INVALID_INPUT', 'factor'];
-    expect(verdict(await desk.start(id, factor))).toEqual(refused);
+    expect(verdict(await fixture.start(id, factor))).toEqual(refused);
     const proof = factor === 'TOTP' ? { code: CODE } : { passkeyAssertion: {}, origin: ORIGIN };
-    expect(verdict(await desk.complete(id, { factor, ...proof }))).toEqual(refused);
+    expect(verdict(await fixture.complete(id, { factor, ...proof }))).toEqual(refused);
     expect(await failures(id)).toBe(0);
   });
 
   it('is of customers of the region alone', async () => {
     const outside = await customer(app);
-    const all = async (id: string, at: typeof desk) => [
+    const all = async (id: string, at: typeof fixture) => [
       await at.start(id, 'SMS_OTP'),
       await at.complete(id, { factor: 'TOTP', code: CODE }),
       await at.fail(id),
       await at.reset(id),
     ];
-    for (const answer of await all(outside.id, desk)) {
+    for (const answer of await all(outside.id, fixture)) {
       expect(verdict(answer)).toEqual([409, 'CONFLICT']);
     }
     const inside = await provenCustomer(app);
     await logIn(app, inside.id);
-    const unknown = await all(inside.id.replace(/.{12}$/, '0123456789ab'), desk);
-    const theirs = await all(inside.id, loginDesk(app, { as: app.other }));
+    const unknown = await all(inside.id.replace(/.{12}$/, '0123456789ab'), fixture);
+    const theirs = await all(inside.id, loginFixture(app, { as: app.other }));
     expect(theirs.map(verdict)).toEqual(Array(4).fill([404, 'CUSTOMER_NOT_FOUND']));
     expect(theirs.map(({ body }) => body)).toEqual(unknown.map(({ body }) => body));
     await app.runtime.db.query('update platforms set sca = false where id = $1', [app.other.id]);
     const off = await european(app, { as: app.other });
-    for (const answer of await all(off.id, loginDesk(app, { as: app.other }))) {
+    for (const answer of await all(off.id, loginFixture(app, { as: app.other }))) {
       expect(verdict(answer)).toEqual([409, 'CONFLICT']);
     }
     await app.runtime.db.query('update platforms set sca = true where id = $1', [app.other.id]);
     ok(await app.call('DELETE', `/customers/${inside.id}`), 200);
-    for (const answer of await all(inside.id, desk)) {
+    for (const answer of await all(inside.id, fixture)) {
       expect(verdict(answer)).toEqual([410, 'CUSTOMER_DELETED']);
     }
   });

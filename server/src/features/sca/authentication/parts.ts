@@ -39,7 +39,7 @@ export async function scaCustomer(
     ownPlatform(ctx),
   ]);
   if (!isUnderSca(ctx.vault, platform, customer)) {
-    throw new Fault('CONFLICT', 'Strong authentication does not apply to this customer.');
+    throw new Fault('CONFLICT', 'Strong customer authentication does not apply to this customer.');
   }
   return { customer, platform };
 }

@@ -1,16 +1,16 @@
 // The lives of what belongs to strong customer authentication, as tables.
 import { stateTable } from '../../../kernel/states.ts';
 
-export type ChallengeStatus = 'PENDING' | 'SATISFIED' | 'REPLACED' | 'LAPSED';
+export type ChallengeStatus = 'PENDING' | 'SATISFIED' | 'REPLACED' | 'EXPIRED';
 
 /** What a customer is asked to prove. It is over once, and nothing brings it back. */
-export const challengeStates = stateTable<ChallengeStatus, 'satisfy' | 'replace' | 'lapse'>(
+export const challengeStates = stateTable<ChallengeStatus, 'satisfy' | 'replace' | 'expire'>(
   'challenge',
   {
-    PENDING: { satisfy: 'SATISFIED', replace: 'REPLACED', lapse: 'LAPSED' },
+    PENDING: { satisfy: 'SATISFIED', replace: 'REPLACED', expire: 'EXPIRED' },
     SATISFIED: {},
     REPLACED: {},
-    LAPSED: {},
+    EXPIRED: {},
   },
 );
 

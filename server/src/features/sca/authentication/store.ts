@@ -22,7 +22,7 @@ export const scaFactors = table(
     updated_at: col.time.mut,
     version: col.int4,
   },
-  { races: ['sca_factors_one'] },
+  { contendedKeys: ['sca_factors_one'] },
 );
 
 export const scaEnrollments = table(
@@ -37,7 +37,7 @@ export const scaEnrollments = table(
     expires_at: col.time.mut,
     version: col.int4,
   },
-  { races: ['sca_enrollments_pkey'] },
+  { contendedKeys: ['sca_enrollments_pkey'] },
 );
 
 export type ChallengeKind = 'LOGIN' | 'PAYMENT' | 'TRUST' | 'UNTRUST';
@@ -63,8 +63,8 @@ export const scaChallenges = table(
     version: col.int4,
   },
   {
-    races: ['sca_challenges_pending'],
-    lives: [{ state: (row) => row.status, states: challengeStates }],
+    contendedKeys: ['sca_challenges_pending'],
+    lifecycles: [{ state: (row) => row.status, states: challengeStates }],
   },
 );
 
@@ -85,7 +85,7 @@ export const scaResets = table(
     updated_at: col.time.mut,
     version: col.int4,
   },
-  { lives: [{ state: (row) => row.status, states: resetStates }] },
+  { lifecycles: [{ state: (row) => row.status, states: resetStates }] },
 );
 
 export type FactorRow = RowOf<typeof scaFactors>;

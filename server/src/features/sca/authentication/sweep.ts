@@ -2,14 +2,14 @@
 // secret should not lie about, sealed as it is, and challenges. What came of those is in the events, for
 // good; a payment that waited for one has failed at its end (`quotes.lapse`), which takes one that is gone
 // for lapsed.
-import { forgetting } from '../../../runtime/db/forget.ts';
+import { retentionSweep } from '../../../runtime/db/retention.ts';
 
 const LOOK_EVERY_MS = 60_000;
 /** For whoever looks into a complaint. */
 const CHALLENGES_MS = 30 * 24 * 3_600_000;
 
 export const scaSweep = () =>
-  forgetting(
+  retentionSweep(
     'sca.forget',
     [
       { table: 'sca_enrollments', time: 'expires_at', keepMs: 0 },

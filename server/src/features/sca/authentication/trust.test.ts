@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { customer, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { CallOptions } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { european, writtenTo } from '../../../../test/kit/customers/contacts.ts';
-import { assertionJson, factorDesk } from '../../../../test/kit/sca/factors.ts';
+import { european, messagesTo } from '../../../../test/kit/customers/contacts.ts';
+import { assertionJson, factorFixture } from '../../../../test/kit/sca/factors.ts';
 import { scaEventsOf, verdict } from '../../../../test/kit/sca/login.ts';
 import {
   authorize,
@@ -17,7 +17,7 @@ import { externalAccounts } from '../../payees/external-accounts/store.ts';
 import { scaChallenges } from './store.ts';
 
 const app = testApp();
-const factors = factorDesk(app);
+const factors = factorFixture(app);
 
 type Direction = 'trust' | 'untrust';
 
@@ -52,15 +52,15 @@ describe('trust in an account', () => {
       id: expect.stringMatching(/^ScaChallenge:/),
       factor: 'SMS_OTP',
       availableFactors: ['SMS_OTP'],
-      expiresAt: new Date(app.world.now() + 5 * 60_000).toISOString(),
+      expiresAt: new Date(app.effects.now() + 5 * 60_000).toISOString(),
     });
-    const { text } = (await writtenTo(app, person.id)).at(-1) ?? {};
+    const { text } = (await messagesTo(app, person.id)).at(-1) ?? {};
     const { iban } = account.accountInfo;
     expect(text).toContain(`: trust in ${iban.slice(0, 4)}…${iban.slice(-4)}.`);
     expect(await trustedAt(account.id)).toBeNull();
     const proof = { challengeId: shown.id, code: CODE };
     expect(ok(await confirm(account.id, proof), 200)).toEqual({ trusted: true });
-    expect(await trustedAt(account.id)).toBe(app.world.now());
+    expect(await trustedAt(account.id)).toBe(app.effects.now());
     expect(verdict(await remove(account.id))).toEqual([409, 'BENEFICIARY_TRUSTED']);
     expect(await turn(account.id, 'untrust')).toEqual({ trusted: false });
     expect(await trustedAt(account.id)).toBeNull();
@@ -76,7 +76,7 @@ describe('trust in an account', () => {
       expect(await turn(account.id, 'untrust')).toEqual({ trusted: false });
       await turn(account.id, 'trust');
       const since = await trustedAt(account.id);
-      app.world.set(app.world.now() + 60_000);
+      app.effects.set(app.effects.now() + 60_000);
       expect(verdict(await confirm(account.id, { code: CODE }))).toEqual([
         ...[400, 'INVALID_INPUT', 'challengeId'],
       ]);
@@ -182,7 +182,7 @@ describe('a proof', () => {
     it('that comes too late is refused', async () => {
       const { account } = await payee();
       const { id: challengeId } = await challengeOf(account.id);
-      app.world.set(app.world.now() + 5 * 60_000);
+      app.effects.set(app.effects.now() + 5 * 60_000);
       expect(verdict(await confirm(account.id, { challengeId, code: CODE }))).toEqual([
         ...[400, 'INVALID_INPUT', 'code'],
       ]);
@@ -210,7 +210,7 @@ describe('a proof', () => {
     }
     const told = await scaEventsOf(app, person.id);
     expect(told.map(({ type }) => type)).toEqual(Array(5).fill('TRUST_FAILED'));
-    app.world.set(app.world.now() + 15 * 60_000);
+    app.effects.set(app.effects.now() + 15 * 60_000);
     expect(await turn(account.id, 'trust')).toEqual({ trusted: true });
   });
 });

@@ -1,7 +1,8 @@
 // What happened to a customer's strong authentication, kept for good. Supervisors ask for it years later.
+
+import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import { iso } from '../../../kernel/world.ts';
 import { cursorOf, equals } from '../../../runtime/db/paging.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -103,7 +104,7 @@ async function eventOf(
   id: string,
 ): Promise<ScaEventRow> {
   const row = isId(id, 'ScaEvent') ? await read(scaEvents, id) : undefined;
-  if (row?.customer_id !== customer.id) throw new Fault('NOT_FOUND', 'No such event.');
+  if (row?.customer_id !== customer.id) throw new Fault('NOT_FOUND', 'Event not found.');
   return row;
 }
 

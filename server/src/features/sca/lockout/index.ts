@@ -15,7 +15,7 @@ export {
 } from './lockout.ts';
 
 const personalData: PersonalData = {
-  tables: { sca_standings: { rows: 't.id = $1', erasure: 'removed' } },
+  tables: { sca_lockouts: { rows: 't.id = $1', erasure: 'removed' } },
 };
 
 /** What this feature adds to a server. */

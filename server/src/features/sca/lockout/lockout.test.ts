@@ -3,31 +3,31 @@
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { codeAt, factorDesk } from '../../../../test/kit/sca/factors.ts';
-import { loginDesk, scaEventsOf, verdict } from '../../../../test/kit/sca/login.ts';
+import { codeAt, factorFixture } from '../../../../test/kit/sca/factors.ts';
+import { loginFixture, scaEventsOf, verdict } from '../../../../test/kit/sca/login.ts';
 import { CODE, logIn, provenCustomer } from '../../../../test/kit/sca/strong-customers.ts';
-import { scaStandings } from './lockout.ts';
+import { scaLockouts } from './lockout.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 const app = testApp();
-const desk = loginDesk(app);
+const fixture = loginFixture(app);
 
-const wait = (ms: number) => app.world.set(app.world.now() + ms);
-const inMs = (ms: number) => new Date(app.world.now() + ms).toISOString();
+const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
+const inMs = (ms: number) => new Date(app.effects.now() + ms).toISOString();
 const eventType = 'FAILED_LOGIN_ATTEMPT';
-const sms = async (id: string) => ok(await desk.start(id, 'SMS_OTP'), 200).challengeId as string;
+const sms = async (id: string) => ok(await fixture.start(id, 'SMS_OTP'), 200).challengeId as string;
 const guess = (id: string, challengeId: string, code = '000000') =>
-  desk.complete(id, { factor: 'SMS_OTP', challengeId, code });
-const standing = (id: string) => app.runtime.db.read(scaStandings, id);
+  fixture.complete(id, { factor: 'SMS_OTP', challengeId, code });
+const standing = (id: string) => app.runtime.db.read(scaLockouts, id);
 
 describe('recordSecurityEvent', () => {
   describe('failed logins', () => {
     it('lock for longer with each, and suspend in the end', async () => {
       const { id } = await provenCustomer(app);
       for (let failedAttempts = 1; failedAttempts < 5; failedAttempts++) {
-        expect(ok(await desk.fail(id), 200)).toEqual({
+        expect(ok(await fixture.fail(id), 200)).toEqual({
           ...{ eventType, suspended: false, lockedUntil: null, failedAttempts },
         });
       }
@@ -35,17 +35,17 @@ describe('recordSecurityEvent', () => {
       for (const lockMs of [15 * MINUTE, 30 * MINUTE, HOUR, 24 * HOUR]) {
         failedAttempts += 1;
         const locked = { suspended: false, lockedUntil: inMs(lockMs), failedAttempts };
-        expect(ok(await desk.fail(id), 200)).toEqual({ eventType, ...locked });
+        expect(ok(await fixture.fail(id), 200)).toEqual({ eventType, ...locked });
         wait(lockMs - 1);
-        const refused = await desk.fail(id);
+        const refused = await fixture.fail(id);
         expect(verdict(refused)).toEqual([423, 'ACCOUNT_LOCKED']);
         expect(refused.body.details).toEqual(locked);
         wait(1);
       }
       const suspended = { suspended: true, lockedUntil: null, failedAttempts: 9 };
-      expect(ok(await desk.fail(id), 200)).toEqual({ eventType, ...suspended });
+      expect(ok(await fixture.fail(id), 200)).toEqual({ eventType, ...suspended });
       wait(3_650 * 24 * HOUR);
-      const refused = await desk.fail(id);
+      const refused = await fixture.fail(id);
       expect(verdict(refused)).toEqual([423, 'ACCOUNT_LOCKED']);
       expect(refused.body.details).toEqual(suspended);
       const types = (await scaEventsOf(app, id)).map(({ type }) => type);
@@ -54,19 +54,19 @@ describe('recordSecurityEvent', () => {
 
     it('add up over logins that went well', async () => {
       const { id } = await provenCustomer(app);
-      await desk.failTimes(id, 4);
+      await fixture.failTimes(id, 4);
       await logIn(app, id);
       wait(100 * 24 * HOUR);
       await logIn(app, id);
       const locked = { suspended: false, lockedUntil: inMs(15 * MINUTE), failedAttempts: 5 };
-      expect(ok(await desk.fail(id), 200)).toMatchObject(locked);
+      expect(ok(await fixture.fail(id), 200)).toMatchObject(locked);
     });
 
     it('all count when they come at once, until the lock is there', async () => {
       const { id } = await provenCustomer(app);
-      const both = await Promise.all([desk.fail(id), desk.fail(id)]);
+      const both = await Promise.all([fixture.fail(id), fixture.fail(id)]);
       expect(both.map(({ body }) => body.failedAttempts).sort()).toEqual([1, 2]);
-      const all = await Promise.all(Array.from({ length: 10 }, () => desk.fail(id)));
+      const all = await Promise.all(Array.from({ length: 10 }, () => fixture.fail(id)));
       const told = all.map(({ status, body }) => `${status} ${body.failedAttempts ?? body.code}`);
       expect(told.sort()).toEqual([
         ...['200 3', '200 4', '200 5', ...Array(7).fill('423 ACCOUNT_LOCKED')],
@@ -83,12 +83,12 @@ describe('recordSecurityEvent', () => {
 
     it('ends the session, and is told at any time', async () => {
       const { id } = await provenCustomer(app);
-      expect(ok(await desk.reset(id), 200)).toEqual(absolved);
+      expect(ok(await fixture.reset(id), 200)).toEqual(absolved);
       await logIn(app, id);
-      expect((await standing(id))?.session_expires_at).toBeGreaterThan(app.world.now());
-      expect(ok(await desk.reset(id), 200)).toEqual(absolved);
+      expect((await standing(id))?.session_expires_at).toBeGreaterThan(app.effects.now());
+      expect(ok(await fixture.reset(id), 200)).toEqual(absolved);
       expect((await standing(id))?.session_expires_at).toBeNull();
-      ok(await desk.fail(id), 200);
+      ok(await fixture.fail(id), 200);
       const types = (await scaEventsOf(app, id)).map(({ type }) => type);
       const [reset, login] = ['RESET_PASSWORD_COMPLETED', 'LOGIN'];
       expect(types).toEqual([reset, login, reset, eventType]);
@@ -96,22 +96,22 @@ describe('recordSecurityEvent', () => {
 
     it('lifts the lock', async () => {
       const { id } = await provenCustomer(app);
-      await desk.failTimes(id, 5);
+      await fixture.failTimes(id, 5);
       const challengeId = await sms(id);
       expect(verdict(await guess(id, challengeId, CODE))).toEqual([423, 'ACCOUNT_LOCKED']);
-      expect(ok(await desk.reset(id), 200)).toEqual(absolved);
+      expect(ok(await fixture.reset(id), 200)).toEqual(absolved);
       ok(await guess(id, challengeId, CODE), 200);
     });
 
     it('lifts the suspension', async () => {
       const { id } = await provenCustomer(app);
-      await desk.failTimes(id, 5);
+      await fixture.failTimes(id, 5);
       for (let more = 0; more < 4; more++) {
         wait(24 * HOUR);
-        ok(await desk.fail(id), 200);
+        ok(await fixture.fail(id), 200);
       }
       expect((await standing(id))?.suspended).toBe(true);
-      expect(ok(await desk.reset(id), 200)).toEqual(absolved);
+      expect(ok(await fixture.reset(id), 200)).toEqual(absolved);
       await logIn(app, id);
     });
   });
@@ -121,7 +121,7 @@ describe('completeScaLogin', () => {
   describe('wrong proofs', () => {
     it('count as failed logins do, and the lock keeps out the right one', async () => {
       const { id } = await provenCustomer(app);
-      await desk.failTimes(id, 3);
+      await fixture.failTimes(id, 3);
       const challengeId = await sms(id);
       for (let at = 0; at < 2; at++) {
         expect(verdict(await guess(id, challengeId))).toEqual([400, 'INVALID_INPUT', 'code']);
@@ -135,7 +135,7 @@ describe('completeScaLogin', () => {
       expect((await guess(id, again)).status).toBe(400);
       expect(await standing(id)).toMatchObject({
         failed_attempts: 6,
-        locked_until: app.world.now() + 30 * MINUTE,
+        locked_until: app.effects.now() + 30 * MINUTE,
       });
       const types = (await scaEventsOf(app, id)).map(({ type, subject }) => [type, subject]);
       expect(types.slice(3)).toEqual([
@@ -151,7 +151,7 @@ describe('completeScaLogin', () => {
       for (let at = 0; at < 5; at++) {
         expect((await guess(id, challengeId)).status).toBe(400);
       }
-      await desk.reset(id);
+      await fixture.reset(id);
       wait(MINUTE);
       const refused = await guess(id, challengeId, CODE);
       expect(verdict(refused)).toEqual([429, 'RATE_LIMITED']);
@@ -173,12 +173,12 @@ describe('completeScaLogin', () => {
 
     it('of an app are limited by the lock alone', async () => {
       const { id } = await provenCustomer(app);
-      const { base32 } = await factorDesk(app).withTotp(id);
+      const { base32 } = await factorFixture(app).withTotp(id);
       wait(MINUTE);
-      const right = codeAt(base32, app.world.now());
-      const taken = [CODE, right, codeAt(base32, app.world.now() - 30_000)];
+      const right = codeAt(base32, app.effects.now());
+      const taken = [CODE, right, codeAt(base32, app.effects.now() - 30_000)];
       const wrong = Array.from({ length: 20 }, (_, at) => String(at).padStart(6, '0'));
-      const by = (code: string) => desk.complete(id, { factor: 'TOTP', code });
+      const by = (code: string) => fixture.complete(id, { factor: 'TOTP', code });
       const all = await Promise.all(wrong.filter((each) => !taken.includes(each)).map(by));
       expect(all.filter(({ status }) => status === 400)).toHaveLength(5);
       expect(all.filter(({ status }) => status === 423)).toHaveLength(all.length - 5);

@@ -1,8 +1,9 @@
 // How often a customer failed to prove itself, whether that locks it out, and how long its login counts. A
 // decision that lets the customer go on leans on the row as it was read, so that failures which came in at
 // the same moment are not passed by.
+
+import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import { iso, type Time } from '../../../kernel/world.ts';
 import { col, type PatchOf, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
@@ -11,8 +12,8 @@ import { callerOf } from '../../tenancy/platform/index.ts';
 import { type By, noteScaEvent } from '../events/index.ts';
 
 /** How often a customer failed, whether that shuts it out, and how long its login counts. */
-export const scaStandings = table(
-  'sca_standings',
+export const scaLockouts = table(
+  'sca_lockouts',
   {
     /** The customer's id. */
     id: col.text,
@@ -25,10 +26,10 @@ export const scaStandings = table(
     updated_at: col.time.mut,
     version: col.int4,
   },
-  { races: ['sca_standings_pkey'] },
+  { contendedKeys: ['sca_lockouts_pkey'] },
 );
 
-type LockoutRow = RowOf<typeof scaStandings>;
+type LockoutRow = RowOf<typeof scaLockouts>;
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -61,12 +62,12 @@ export function presentLockout(
 async function change(
   ctx: Ctx,
   customerId: string,
-  patchOf: (row: LockoutRow | undefined) => PatchOf<typeof scaStandings>,
+  patchOf: (row: LockoutRow | undefined) => PatchOf<typeof scaLockouts>,
 ): Promise<LockoutRow> {
-  const row = await ctx.read(scaStandings, customerId);
+  const row = await ctx.read(scaLockouts, customerId);
   const patch = { ...patchOf(row), updated_at: ctx.now };
-  if (row) return ctx.update(scaStandings, row, patch);
-  return ctx.insert(scaStandings, {
+  if (row) return ctx.update(scaLockouts, row, patch);
+  return ctx.insert(scaLockouts, {
     id: customerId,
     platform_id: ctx.caller.platformId,
     failed_attempts: 0,
@@ -77,26 +78,29 @@ async function change(
 
 /** Throws ACCOUNT_LOCKED while the customer is shut out. */
 export async function checkLock(ctx: Ctx, customerId: string): Promise<void> {
-  const row = await ctx.read(scaStandings, customerId);
+  const row = await ctx.read(scaLockouts, customerId);
   if (!row) return;
   const lockout = presentLockout(row, ctx.now);
   if (lockout.suspended || lockout.lockedUntil !== null) {
     const reason = lockout.suspended
-      ? 'The customer failed too often and is suspended until its password was reset.'
-      : 'The customer failed too often and is locked for a while.';
+      ? 'The customer is suspended after failed attempts until a password reset.'
+      : 'The customer is locked after failed attempts. Retry after lockedUntil.';
     throw new Fault('ACCOUNT_LOCKED', reason, { ...lockout });
   }
-  ctx.require(scaStandings, row);
+  ctx.require(scaLockouts, row);
 }
 
 /** Throws SCA_SESSION_REQUIRED unless the customer has logged in and that still counts. */
 export async function checkSession(ctx: Ctx, customerId: string): Promise<void> {
-  const row = await ctx.read(scaStandings, customerId);
+  const row = await ctx.read(scaLockouts, customerId);
   const until = row?.session_expires_at ?? null;
   if (!row || until === null || ctx.now >= until) {
-    throw new Fault('SCA_SESSION_REQUIRED', 'The customer has to log in with a second factor.');
+    throw new Fault(
+      'SCA_SESSION_REQUIRED',
+      'The customer has no valid session. Log in with startScaLogin first.',
+    );
   }
-  ctx.require(scaStandings, row);
+  ctx.require(scaLockouts, row);
 }
 
 function lockAfter(failures: number, now: Time) {
@@ -121,8 +125,8 @@ export async function openSession(ctx: Ctx, customerId: string): Promise<Time> {
 
 /** Stages that every login of the customer counts no more. */
 export async function endSession(ctx: Ctx, customerId: string): Promise<void> {
-  const row = await ctx.read(scaStandings, customerId);
-  if (row) ctx.update(scaStandings, row, { session_expires_at: null, updated_at: ctx.now });
+  const row = await ctx.read(scaLockouts, customerId);
+  if (row) ctx.update(scaLockouts, row, { session_expires_at: null, updated_at: ctx.now });
 }
 
 const BLAMELESS = { failed_attempts: 0, locked_until: null, suspended: false } as const;
@@ -139,7 +143,7 @@ const NEVER_FAILED = { suspended: false, lockedUntil: null, failedAttempts: 0 };
 
 /** Failures, lock and login of a customer, for an operator. */
 export async function lockoutOf(ctx: Ctx, customerId: string) {
-  const row = await ctx.read(scaStandings, customerId);
+  const row = await ctx.read(scaLockouts, customerId);
   const session = row?.session_expires_at ?? null;
   return {
     ...(row ? presentLockout(row, ctx.now) : NEVER_FAILED),

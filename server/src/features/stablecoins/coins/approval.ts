@@ -7,7 +7,7 @@ import { equals } from '../../../runtime/db/database.ts';
 import { cursorOf } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
-import { movesOf, recordMove } from '../../balances/account-moves/index.ts';
+import { accountActionsOf, recordAccountAction } from '../../balances/account-actions/index.ts';
 import { readLedgerAccount } from '../../balances/ledger-accounts/index.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
 import { operationById } from '../minting/by-hand.ts';
@@ -19,7 +19,7 @@ import { presentCoin } from './coins.ts';
 /** A stablecoin by its id. Throws STABLECOIN_NOT_FOUND. */
 async function coinById({ read }: Pick<Ctx, 'read'>, id: string): Promise<StablecoinRow> {
   const row = isId(id, 'Stablecoin') ? await read(stablecoins, id) : undefined;
-  if (!row) throw new Fault('STABLECOIN_NOT_FOUND', 'No such stablecoin.');
+  if (!row) throw new Fault('STABLECOIN_NOT_FOUND', 'Stablecoin not found.');
   return row;
 }
 
@@ -69,7 +69,7 @@ function decide(ctx: Ctx, row: StablecoinRow, { decision, reason }: DecideInput)
   if (decision === 'approve' && !isLiving(row.issuance_status)) {
     throw new Fault('CONFLICT', `The token is ${row.issuance_status} at its provider.`);
   }
-  recordMove(ctx, row, { actor: 'operator', move: decision, reason });
+  recordAccountAction(ctx, row, { actor: 'operator', action: decision, reason });
   return decideService(ctx, row, decision);
 }
 
@@ -90,5 +90,5 @@ export async function decideStablecoin(runtime: Runtime, input: DecideInput) {
 export async function stablecoinHistory(runtime: Runtime, id: string) {
   const isOperation = isId(id, 'StablecoinOperation');
   const row = await (isOperation ? operationById(runtime.db, id) : coinById(runtime.db, id));
-  return movesOf(runtime, row.id);
+  return accountActionsOf(runtime, row.id);
 }

@@ -1,12 +1,12 @@
 // What happens to a token after it was registered: its provider is asked until the issuance has come to an
 // end, and once it is provisioned what the operator approved is enabled.
-import type { IssuanceStatus, TokenAnswer } from '../../../connectors/ports/stablecoins.ts';
+import type { IssuanceStatus, TokenLookup } from '../../../connectors/ports/stablecoins.ts';
 import type { JobInput } from '../../../kernel/contract/job.ts';
 import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
 import { type JobHandler, jobHandler, type Result } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { recordMove } from '../../balances/account-moves/index.ts';
+import { recordAccountAction } from '../../balances/account-actions/index.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
 import { ENABLE, enableLater, FOLLOW, followOn } from '../minting/follow.ts';
 import { operationJobs } from '../minting/operation-jobs.ts';
@@ -54,12 +54,12 @@ function moveTo(ctx: Ctx, coin: StablecoinRow, issuance: IssuanceStatus): Stable
 function dropped(ctx: Ctx, coin: StablecoinRow): StablecoinRow {
   if (serviceStates.peek(coin.service_status, 'drop') === undefined) return coin;
   const reason = `The token is ${coin.issuance_status} at its provider.`;
-  recordMove(ctx, coin, { actor: 'service', move: 'drop', reason });
+  recordAccountAction(ctx, coin, { actor: 'service', action: 'drop', reason });
   return decideService(ctx, coin, 'drop');
 }
 
 /** What the provider said when it was asked as `asked`. */
-async function heed(ctx: Ctx, asked: ProviderAccountRow, coin: StablecoinRow, answer: TokenAnswer) {
+async function heed(ctx: Ctx, asked: ProviderAccountRow, coin: StablecoinRow, answer: TokenLookup) {
   if (answer.state === 'unlinked') {
     const account = await accountOfCoin(ctx, coin);
     // Not where it was linked anew meanwhile. Else the token rests until it is.
@@ -72,7 +72,7 @@ async function heed(ctx: Ctx, asked: ProviderAccountRow, coin: StablecoinRow, an
   if (issuance === 'PROVISIONED' && !isCountable(supply)) {
     if (moveTo(ctx, coin, 'FAILED') === coin) return;
     const reason = 'More of the token circulates than the books can count.';
-    return recordMove(ctx, coin, { actor: 'service', move: 'fail', reason });
+    return recordAccountAction(ctx, coin, { actor: 'service', action: 'fail', reason });
   }
   const moved = moveTo(ctx, coin, issuance);
   if (moved !== coin && issuance === 'PROVISIONED') enterSupply(ctx, coin, supply);

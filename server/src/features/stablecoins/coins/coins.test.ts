@@ -5,9 +5,9 @@ import { booksBalance } from '../../../../test/kit/app/books.ts';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
-  freshDesk,
-  linkedDesk,
-  stablecoinDesk,
+  freshFixture,
+  linkedFixture,
+  stablecoinFixture,
 } from '../../../../test/kit/payments/stablecoins.ts';
 import type { MintPort } from '../../../connectors/ports/stablecoins.ts';
 import {
@@ -20,7 +20,7 @@ import { createWorker } from '../../../runtime/jobs/jobs.ts';
 import { createLog } from '../../../runtime/observability/log.ts';
 import { createMetrics } from '../../../runtime/observability/metrics.ts';
 import { followLater } from '../minting/follow.ts';
-import { MOST_UNITS } from '../minting/judge.ts';
+import { MAX_UNITS } from '../minting/judge.ts';
 import { stablecoins } from '../store.ts';
 import { openBooks } from '../supply/books.ts';
 import { supplyProblems } from '../supply/recount.ts';
@@ -37,13 +37,13 @@ const codeOf = ({ status, body }: { status: number; body: { code?: string } }) =
 
 describe('registerStablecoin', () => {
   it('takes from the provider what the token is', async () => {
-    const desk = await linkedDesk(app);
+    const fixture = await linkedFixture(app);
     const body = {
       providerTokenIdentifier: 'acme-usd',
       networkTokenIdentifier: 'btkn1acme',
       network: 'SPARK',
     };
-    const coin = ok(await desk.write('/stablecoins', body), 201);
+    const coin = ok(await fixture.write('/stablecoins', body), 201);
     expect(coin).toEqual({
       id: expect.stringMatching(/^Stablecoin:[0-9a-f-]{36}$/),
       ...body,
@@ -54,18 +54,18 @@ describe('registerStablecoin', () => {
       issuanceStatus: 'PROVISIONED',
       serviceOperationsStatus: 'NOT_ENABLED',
       provider: 'BRALE',
-      stablecoinProviderAccountId: desk.account.id,
+      stablecoinProviderAccountId: fixture.account.id,
       providerEnvironment: 'SANDBOX',
       createdAt: expect.any(String),
       updatedAt: coin.createdAt,
     });
-    expect(ok(await desk.read(`/stablecoins/${coin.id}`), 200)).toEqual(coin);
+    expect(ok(await fixture.read(`/stablecoins/${coin.id}`), 200)).toEqual(coin);
   });
 
   it('names every bad field at once', async () => {
-    const desk = await linkedDesk(app);
+    const fixture = await linkedFixture(app);
     const bad = { providerTokenIdentifier: '', network: 'ETHEREUM' };
-    const answer = await app.call('POST', '/stablecoins', bad, { as: desk.as });
+    const answer = await app.call('POST', '/stablecoins', bad, { as: fixture.as });
     expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
     const fields = answer.body.details.errors.map((each: { field: string }) => each.field);
     expect(fields.sort()).toEqual([
@@ -80,75 +80,75 @@ describe('registerStablecoin', () => {
     ['a token that the provider has not', '004', {}],
     ['a token that is another on the network', '000', { networkTokenIdentifier: 'btkn1-002' }],
   ])('refuses %s', async (_, ending, more) => {
-    const desk = await linkedDesk(app);
-    const answer = await desk.register(ending, more);
+    const fixture = await linkedFixture(app);
+    const answer = await fixture.register(ending, more);
     expect(codeOf(answer)).toEqual([400, 'STABLECOIN_VERIFICATION_FAILED']);
-    expect(ok(await desk.read('/stablecoins'), 200).data).toEqual([]);
+    expect(ok(await fixture.read('/stablecoins'), 200).data).toEqual([]);
   });
 
   it('says so where the provider does not answer', async () => {
-    const desk = await linkedDesk(app);
-    expect(codeOf(await desk.register('007'))).toEqual([503, 'SERVICE_UNAVAILABLE']);
-    expect(ok(await desk.read('/stablecoins'), 200).data).toEqual([]);
+    const fixture = await linkedFixture(app);
+    expect(codeOf(await fixture.register('007'))).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect(ok(await fixture.read('/stablecoins'), 200).data).toEqual([]);
   });
 
   it('gets the first reply again under its key, also at once', async () => {
-    const desk = await linkedDesk(app);
-    const body = desk.tokenBody();
+    const fixture = await linkedFixture(app);
+    const body = fixture.tokenBody();
     const answers = await Promise.all(
-      Array.from({ length: 6 }, () => desk.write('/stablecoins', body, 'once')),
+      Array.from({ length: 6 }, () => fixture.write('/stablecoins', body, 'once')),
     );
     expect(new Set(answers.map((each) => each.status))).toEqual(new Set([201]));
     expect(new Set(answers.map((each) => each.body.id)).size).toBe(1);
-    const other = await desk.write('/stablecoins', desk.tokenBody(), 'once');
+    const other = await fixture.write('/stablecoins', fixture.tokenBody(), 'once');
     expect(codeOf(other)).toEqual([409, 'CONFLICT']);
   });
 });
 
 describe('the provider account of a token', () => {
   it('has to be there', async () => {
-    const desk = await freshDesk(app);
+    const fixture = await freshFixture(app);
     const NOT_FOUND = [404, 'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND'];
-    expect(codeOf(await desk.register())).toEqual(NOT_FOUND);
-    const { id } = await stablecoinDesk(app).linked();
+    expect(codeOf(await fixture.register())).toEqual(NOT_FOUND);
+    const { id } = await stablecoinFixture(app).linked();
     const named = (stablecoinProviderAccountId: string) =>
-      desk.register('000', { stablecoinProviderAccountId });
+      fixture.register('000', { stablecoinProviderAccountId });
     expect(codeOf(await named(id))).toEqual(NOT_FOUND);
     expect(codeOf(await named('StablecoinProviderAccount:none'))).toEqual(NOT_FOUND);
   });
 
   it('has to be named where there are two, and active ones alone count', async () => {
-    const desk = await linkedDesk(app);
-    const gone = await desk.linked('003');
-    expect(codeOf(await desk.register())).toEqual([
+    const fixture = await linkedFixture(app);
+    const gone = await fixture.linked('003');
+    expect(codeOf(await fixture.register())).toEqual([
       400,
       'STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED',
     ]);
     const named = { stablecoinProviderAccountId: gone.id };
-    expect((await desk.register('000', named)).body.code).toBe(
+    expect((await fixture.register('000', named)).body.code).toBe(
       'STABLECOIN_PROVIDER_ACCOUNT_INVALID',
     );
-    const coin = ok(await desk.register(), 201);
-    expect(coin.stablecoinProviderAccountId).toBe(desk.account.id);
+    const coin = ok(await fixture.register(), 201);
+    expect(coin.stablecoinProviderAccountId).toBe(fixture.account.id);
   });
 });
 
 describe('a token that is there already', () => {
   it('is told by its identifier first, then by its symbol', async () => {
-    const desk = await linkedDesk(app);
-    const body = desk.tokenBody();
-    ok(await desk.write('/stablecoins', body), 201);
-    expect(codeOf(await desk.write('/stablecoins', body))).toEqual([
+    const fixture = await linkedFixture(app);
+    const body = fixture.tokenBody();
+    ok(await fixture.write('/stablecoins', body), 201);
+    expect(codeOf(await fixture.write('/stablecoins', body))).toEqual([
       409,
       'STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS',
     ]);
     const network = { networkTokenIdentifier: `${body.networkTokenIdentifier}-other` };
-    expect(codeOf(await desk.write('/stablecoins', { ...body, ...network }))).toEqual([
+    expect(codeOf(await fixture.write('/stablecoins', { ...body, ...network }))).toEqual([
       409,
       'STABLECOIN_SYMBOL_ALREADY_EXISTS',
     ]);
     // Another platform may have both.
-    const other = await linkedDesk(app);
+    const other = await linkedFixture(app);
     ok(await other.write('/stablecoins', body), 201);
   });
 
@@ -156,17 +156,17 @@ describe('a token that is there already', () => {
     ['symbol', 'STABLECOIN_SYMBOL_ALREADY_EXISTS', false],
     ['token', 'STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS', true],
   ])('is registered once by ten at once: one %s', async (_, code, sameToken) => {
-    const desk = await linkedDesk(app);
-    const body = desk.tokenBody();
+    const fixture = await linkedFixture(app);
+    const body = fixture.tokenBody();
     const network = (at: number) =>
       sameToken ? {} : { networkTokenIdentifier: `${body.networkTokenIdentifier}-${at}-` };
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, at) =>
-        desk.write('/stablecoins', { ...body, ...network(at) }),
+        fixture.write('/stablecoins', { ...body, ...network(at) }),
       ),
     );
     expect(answers.map(codeOf).sort()).toEqual([[201, undefined], ...Array(9).fill([409, code])]);
-    expect(ok(await desk.read('/stablecoins'), 200).data).toHaveLength(1);
+    expect(ok(await fixture.read('/stablecoins'), 200).data).toHaveLength(1);
   });
 });
 
@@ -177,20 +177,20 @@ describe('issuance', () => {
       ['002', 'REJECTED'],
       ['003', 'FAILED'],
     ])('of a token that ends in %s stays %s', async (ending, issuanceStatus) => {
-      const desk = await linkedDesk(app);
-      const coin = ok(await desk.register(ending), 201);
+      const fixture = await linkedFixture(app);
+      const coin = ok(await fixture.register(ending), 201);
       expect(coin.issuanceStatus).toBe(issuanceStatus);
       await app.advance(3_600 * SECOND);
-      expect(ok(await desk.read(`/stablecoins/${coin.id}`), 200)).toEqual(coin);
+      expect(ok(await fixture.read(`/stablecoins/${coin.id}`), 200)).toEqual(coin);
     });
   });
 
   it('goes on by itself, and tells nobody', async () => {
-    const desk = await linkedDesk(app);
-    const coin = ok(await desk.register('005'), 201);
+    const fixture = await linkedFixture(app);
+    const coin = ok(await fixture.register('005'), 201);
     const seen: string[] = [];
     const look = async () => {
-      const { issuanceStatus } = ok(await desk.read(`/stablecoins/${coin.id}`), 200);
+      const { issuanceStatus } = ok(await fixture.read(`/stablecoins/${coin.id}`), 200);
       seen.push(issuanceStatus);
     };
     await look();
@@ -215,18 +215,18 @@ describe('issuance', () => {
   });
 
   it.each(['002', '003'])('that came to nothing takes nobody the name: …%s', async (ending) => {
-    const desk = await linkedDesk(app);
-    const body = desk.tokenBody(ending);
-    const dead = ok(await desk.write('/stablecoins', body), 201);
+    const fixture = await linkedFixture(app);
+    const body = fixture.tokenBody(ending);
+    const dead = ok(await fixture.write('/stablecoins', body), 201);
     const again = { ...body, providerTokenIdentifier: `${dead.symbol.toLowerCase()}-000` };
-    const living = ok(await desk.write('/stablecoins', again), 201);
+    const living = ok(await fixture.write('/stablecoins', again), 201);
     expect(living.symbol).toBe(dead.symbol);
-    expect(codeOf(await desk.write('/stablecoins', again))).toEqual([
+    expect(codeOf(await fixture.write('/stablecoins', again))).toEqual([
       409,
       'STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS',
     ]);
     const other = { ...again, networkTokenIdentifier: `${body.networkTokenIdentifier}-x` };
-    expect(codeOf(await desk.write('/stablecoins', other))).toEqual([
+    expect(codeOf(await fixture.write('/stablecoins', other))).toEqual([
       409,
       'STABLECOIN_SYMBOL_ALREADY_EXISTS',
     ]);
@@ -235,19 +235,19 @@ describe('issuance', () => {
 
 describe('listStablecoins', () => {
   it('lists newest first, in pages, by what they are', async () => {
-    const desk = await linkedDesk(app);
+    const fixture = await linkedFixture(app);
     const ids: string[] = [];
     for (const ending of ['000', '001', '000']) {
-      app.world.set(app.world.now() + SECOND);
-      ids.unshift(ok(await desk.register(ending), 201).id);
+      app.effects.set(app.effects.now() + SECOND);
+      ids.unshift(ok(await fixture.register(ending), 201).id);
     }
-    ok(await desk.request(ids[2] as string), 200);
+    ok(await fixture.request(ids[2] as string), 200);
     const list = async (query = '') => {
-      const { data } = ok(await desk.read(`/stablecoins${query}`), 200);
+      const { data } = ok(await fixture.read(`/stablecoins${query}`), 200);
       return data.map((each: { id: string }) => each.id);
     };
     expect(await list()).toEqual(ids);
-    const first = ok(await desk.read('/stablecoins?limit=2'), 200);
+    const first = ok(await fixture.read('/stablecoins?limit=2'), 200);
     expect(first).toMatchObject({ hasMore: true, totalCount: 3 });
     expect(await list(`?limit=2&cursor=${first.nextCursor}`)).toEqual([ids[2]]);
     expect(await list('?issuanceStatus=PROVISIONING')).toEqual([ids[1]]);
@@ -257,9 +257,9 @@ describe('listStablecoins', () => {
     ]);
     expect(await list('?provider=BRALE')).toEqual(ids);
     for (const query of ['?provider=ACME', '?issuanceStatus=GONE', '?limit=0', '?cursor=x']) {
-      expect([query, (await desk.read(`/stablecoins${query}`)).status]).toEqual([query, 400]);
+      expect([query, (await fixture.read(`/stablecoins${query}`)).status]).toEqual([query, 400]);
     }
-    const other = await freshDesk(app);
+    const other = await freshFixture(app);
     expect(ok(await other.read('/stablecoins'), 200).data).toEqual([]);
     expect(codeOf(await other.read(`/stablecoins/${ids[0]}`))).toEqual([
       404,
@@ -290,8 +290,8 @@ describe('the books of a token', () => {
 
   /** A token whose provider, asked thrice at once, says after a while that so much circulates. */
   async function provisionedWith(supply: bigint) {
-    const desk = await linkedDesk(app);
-    const { id } = ok(await desk.register('001'), 201);
+    const fixture = await linkedFixture(app);
+    const { id } = ok(await fixture.register('001'), 201);
     const { mint } = app.connectorsOf('sandbox');
     const token: MintPort['token'] = async (link, name, at) => {
       const answer = await (mint as MintPort).token(link, name, at);
@@ -303,7 +303,7 @@ describe('the books of a token', () => {
       runtime: app.runtime,
       handlers: stablecoinJobs({ connectors: connectors as never }),
       sweeps: [],
-      log: createLog(app.world, 'silent', () => {}),
+      log: createLog(app.effects, 'silent', () => {}),
       metrics: createMetrics(),
     });
     const circulates = async () =>
@@ -312,30 +312,30 @@ describe('the books of a token', () => {
     await app.operate(async (ctx) => {
       const row = await ctx.read(stablecoins, id);
       for (let times = 0; row && times < 3; times++) followLater(ctx, row);
-    }, desk.as);
+    }, fixture.as);
     while ((await worker.runDue()) > 0);
-    const { issuanceStatus } = ok(await desk.read(`/stablecoins/${id}`), 200);
+    const { issuanceStatus } = ok(await fixture.read(`/stablecoins/${id}`), 200);
     expect(await supplyProblems((text) => app.runtime.db.query(text))).toEqual([]);
     await booksBalance(app);
     return { id, issuanceStatus, circulates: await circulates() };
   }
 
   it('hold what circulates when the token is there, however long that took', async () => {
-    for (const supply of [70_000n, MOST_UNITS]) {
+    for (const supply of [70_000n, MAX_UNITS]) {
       const met = await provisionedWith(supply);
       expect(met).toMatchObject({ issuanceStatus: 'PROVISIONED', circulates: supply });
     }
   });
 
   it('cannot hold a token of which there is too much, which fails', async () => {
-    for (const supply of [MOST_UNITS + 1n, 10n ** 30n]) {
+    for (const supply of [MAX_UNITS + 1n, 10n ** 30n]) {
       const { id, ...met } = await provisionedWith(supply);
       expect(met).toEqual({ issuanceStatus: 'FAILED', circulates: 0n });
-      const why = 'select actor, move, reason from account_moves where account_id = $1';
+      const why = 'select actor, action, reason from account_actions where account_id = $1';
       expect(await app.runtime.db.query(why, [id])).toEqual([
         {
           actor: 'service',
-          move: 'fail',
+          action: 'fail',
           reason: 'More of the token circulates than the books can count.',
         },
       ]);
@@ -343,8 +343,8 @@ describe('the books of a token', () => {
   });
 
   it('hold the most there may be, and no more', async () => {
-    expect(await openedWith(MOST_UNITS)).toContain('Stablecoin:');
-    for (const supply of [MOST_UNITS + 1n, 10n ** 30n]) {
+    expect(await openedWith(MAX_UNITS)).toContain('Stablecoin:');
+    for (const supply of [MAX_UNITS + 1n, 10n ** 30n]) {
       await expect(openedWith(supply)).rejects.toMatchObject({
         code: 'STABLECOIN_VERIFICATION_FAILED',
       });

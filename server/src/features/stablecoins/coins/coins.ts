@@ -2,7 +2,7 @@
 // service. What a token is called and worth is the provider's word and no field of a request.
 import type { Static } from '@sinclair/typebox';
 import type { ProviderToken, TokenName } from '../../../connectors/ports/stablecoins.ts';
-import type { Refused } from '../../../kernel/contract/operation.ts';
+import type { Rejected } from '../../../kernel/contract/operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
@@ -61,7 +61,7 @@ export async function accountOfCoin(
 export async function stablecoinOf(ctx: Ctx, id: string): Promise<StablecoinRow> {
   const row = isId(id, 'Stablecoin') ? await ctx.read(stablecoins, id) : undefined;
   if (row?.platform_id !== ctx.caller.platformId) {
-    throw new Fault('STABLECOIN_NOT_FOUND', 'No such stablecoin.');
+    throw new Fault('STABLECOIN_NOT_FOUND', 'Stablecoin not found.');
   }
   return row;
 }
@@ -110,7 +110,7 @@ async function tokenOf(
   parts: StablecoinParts,
   account: ProviderAccountRow,
   name: TokenName,
-): Promise<ProviderToken | Refused> {
+): Promise<ProviderToken | Rejected> {
   const mint = mintOf(ctx, parts);
   const link = linkOf(ctx, account);
   const answer = await answerOf(() => mint.token(link, name, null));
@@ -132,7 +132,7 @@ export async function registerCoin(ctx: Ctx, parts: StablecoinParts, body: Regis
   await refuseTaken(ctx, networkTokenIdentifier);
   const name = { providerTokenIdentifier, networkTokenIdentifier, network };
   const token = await tokenOf(ctx, parts, account, name);
-  if ('refused' in token) return token;
+  if ('rejected' in token) return token;
   await refuseTaken(ctx, networkTokenIdentifier, token.symbol);
   ctx.require(providerAccounts, account);
   const row = ctx.insert(stablecoins, {

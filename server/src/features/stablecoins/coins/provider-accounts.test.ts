@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { stablecoinDesk } from '../../../../test/kit/payments/stablecoins.ts';
+import { stablecoinFixture } from '../../../../test/kit/payments/stablecoins.ts';
 
 const PATH = '/stablecoin-provider-accounts';
 
 const app = testApp();
-const desk = stablecoinDesk(app);
+const fixture = stablecoinFixture(app);
 
 const codeOf = ({ status, body }: { status: number; body: { code?: string } }) => [
   status,
@@ -24,7 +24,7 @@ const rowsOf = (as: TestPlatform) =>
 
 describe('linkStablecoinProviderAccount', () => {
   it('links the one account that the credentials open', async () => {
-    const linked = ok(await desk.link(), 201);
+    const linked = ok(await fixture.link(), 201);
     expect(linked).toEqual({
       id: expect.stringMatching(/^StablecoinProviderAccount:[0-9a-f-]{36}$/),
       provider: 'BRALE',
@@ -35,36 +35,36 @@ describe('linkStablecoinProviderAccount', () => {
       createdAt: expect.any(String),
       updatedAt: linked.createdAt,
     });
-    expect(ok(await desk.read(`${PATH}/${linked.id}`), 200)).toEqual(linked);
+    expect(ok(await fixture.read(`${PATH}/${linked.id}`), 200)).toEqual(linked);
   });
 
   it('refuses credentials that the provider refuses', async () => {
-    const answer = await desk.link({ apiClientSecret: 'x-002' });
+    const answer = await fixture.link({ apiClientSecret: 'x-002' });
     expect(codeOf(answer)).toEqual([400, 'STABLECOIN_VERIFICATION_FAILED']);
   });
 
   it('wants to know which account, where the credentials open two', async () => {
-    const body = desk.linkBody({ apiClientSecret: 'x-005' });
-    const answer = await desk.write(PATH, body);
+    const body = fixture.linkBody({ apiClientSecret: 'x-005' });
+    const answer = await fixture.write(PATH, body);
     expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
     expect(answer.body.details.errors).toEqual([
       { field: 'providerAccountId', message: expect.stringContaining('2 accounts') },
     ]);
-    const only = ok(await desk.write(PATH, { ...body, apiClientSecret: 'x-000' }), 201);
+    const only = ok(await fixture.write(PATH, { ...body, apiClientSecret: 'x-000' }), 201);
     const providerAccountId = `${only.providerAccountId}_2`;
-    const second = ok(await desk.write(PATH, { ...body, providerAccountId }), 201);
+    const second = ok(await fixture.write(PATH, { ...body, providerAccountId }), 201);
     expect(second.providerAccountId).toBe(providerAccountId);
     expect(second.id).not.toBe(only.id);
   });
 
   it('refuses an account that the credentials do not open', async () => {
-    const answer = await desk.link({ providerAccountId: 'account_other' });
+    const answer = await fixture.link({ providerAccountId: 'account_other' });
     expect(codeOf(answer)).toEqual([400, 'STABLECOIN_VERIFICATION_FAILED']);
   });
 
   it('says so where the provider does not answer, and keeps nothing', async () => {
     const as = await app.newPlatform('Unanswered');
-    const answer = await stablecoinDesk(app, { as }).link({ apiClientSecret: 'x-008' });
+    const answer = await stablecoinFixture(app, { as }).link({ apiClientSecret: 'x-008' });
     expect(codeOf(answer)).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect(answer.headers['retry-after']).toBe('5');
     expect(await rowsOf(as)).toEqual([]);
@@ -72,7 +72,7 @@ describe('linkStablecoinProviderAccount', () => {
 
   it('links an account once, also when ten ask at once', async () => {
     const as = await app.newPlatform('Ten links');
-    const own = stablecoinDesk(app, { as });
+    const own = stablecoinFixture(app, { as });
     const body = own.linkBody();
     const answers = await Promise.all(Array.from({ length: 10 }, () => own.write(PATH, body)));
     const statuses = answers.map(codeOf).sort();
@@ -84,9 +84,9 @@ describe('linkStablecoinProviderAccount', () => {
   });
 
   it('is another link on another platform', async () => {
-    const body = desk.linkBody();
-    const mine = ok(await desk.write(PATH, body), 201);
-    const theirs = ok(await stablecoinDesk(app, { as: app.other }).write(PATH, body), 201);
+    const body = fixture.linkBody();
+    const mine = ok(await fixture.write(PATH, body), 201);
+    const theirs = ok(await stablecoinFixture(app, { as: app.other }).write(PATH, body), 201);
     expect(theirs.providerAccountId).toBe(mine.providerAccountId);
     expect(theirs.id).not.toBe(mine.id);
   });
@@ -104,7 +104,7 @@ describe('linkStablecoinProviderAccount', () => {
   });
 
   it('is not offered where no provider is connected', async () => {
-    const production = stablecoinDesk(app, { as: app.production });
+    const production = stablecoinFixture(app, { as: app.production });
     expect(codeOf(await production.link())).toEqual([501, 'NOT_IMPLEMENTED']);
     expect(codeOf(await production.register())).toEqual([501, 'NOT_IMPLEMENTED']);
   });
@@ -112,7 +112,7 @@ describe('linkStablecoinProviderAccount', () => {
   it('wants to manage', async () => {
     const trader = await app.tokenWith(['VIEW', 'TRANSACT']);
     const options = { as: trader, headers: { 'idempotency-key': 'no' } };
-    const answer = await app.call('POST', PATH, desk.linkBody(), options);
+    const answer = await app.call('POST', PATH, fixture.linkBody(), options);
     expect(codeOf(answer)).toEqual([403, 'FORBIDDEN']);
   });
 });
@@ -121,7 +121,7 @@ describe('the secret', () => {
   it('is nowhere in clear, and opens for its own row alone', async () => {
     const as = await app.newPlatform('Sealed');
     const secret = 'a-secret-that-is-found-nowhere-000';
-    const own = stablecoinDesk(app, { as });
+    const own = stablecoinFixture(app, { as });
     const link = { apiClientSecret: secret, apiClientId: 'client-of-the-sealed' };
     const { id } = ok(await own.link(link), 201);
     const coin = await own.register();
@@ -153,8 +153,8 @@ describe('the secret', () => {
 
   it('is in no reply and no event', async () => {
     const secret = 'another-secret-of-mine-000';
-    const { id } = ok(await desk.link({ apiClientSecret: secret }), 201);
-    const replies = [await desk.read(`${PATH}/${id}`), await desk.read(PATH)];
+    const { id } = ok(await fixture.link({ apiClientSecret: secret }), 201);
+    const replies = [await fixture.read(`${PATH}/${id}`), await fixture.read(PATH)];
     expect(JSON.stringify(replies.map((each) => each.body))).not.toContain('secret');
     expect((await app.events()).filter(({ subject }) => subject === id)).toEqual([]);
   });
@@ -166,11 +166,11 @@ describe('an account that the provider knows no more', () => {
     ['004', 'REVOKED'],
   ])('is found to be so at its next use: %s', async (ending, status) => {
     const as = await app.newPlatform(`Gone ${ending}`);
-    const own = stablecoinDesk(app, { as });
+    const own = stablecoinFixture(app, { as });
     const body = own.linkBody({ apiClientSecret: `x-${ending}` });
     const linked = ok(await own.write(PATH, body), 201);
     expect(linked.status).toBe('ACTIVE');
-    app.world.set(app.world.now() + 1_000);
+    app.effects.set(app.effects.now() + 1_000);
     const named = { stablecoinProviderAccountId: linked.id };
     const code = `STABLECOIN_PROVIDER_ACCOUNT_${status}`;
     expect(codeOf(await own.register('000', named))).toEqual([400, code]);
@@ -184,11 +184,11 @@ describe('an account that the provider knows no more', () => {
 
   it('is the same account, and ACTIVE, when it is linked anew', async () => {
     const as = await app.newPlatform('Anew');
-    const own = stablecoinDesk(app, { as });
+    const own = stablecoinFixture(app, { as });
     const body = own.linkBody({ apiClientSecret: 'x-004' });
     const first = ok(await own.write(PATH, body), 201);
     await own.register();
-    app.world.set(app.world.now() + 1_000);
+    app.effects.set(app.effects.now() + 1_000);
     const again = { ...body, apiClientSecret: 'y-000' };
     const answers = await Promise.all([own.write(PATH, again), own.write(PATH, again)]);
     expect(answers.map(codeOf).sort()).toEqual([
@@ -203,7 +203,7 @@ describe('an account that the provider knows no more', () => {
 
   it('is refused the same when ten find it out at once', async () => {
     const as = await app.newPlatform('Ten find out');
-    const own = stablecoinDesk(app, { as });
+    const own = stablecoinFixture(app, { as });
     await own.linked('003');
     const answers = await Promise.all(Array.from({ length: 10 }, () => own.register()));
     const codes = new Set(answers.map(({ body }) => body.code));
@@ -219,7 +219,7 @@ describe('an account that the provider knows no more', () => {
 
 describe('a key', () => {
   it('is needed, and may have 255 characters', async () => {
-    const body = desk.linkBody();
+    const body = fixture.linkBody();
     const send = (headers: Record<string, string>) => app.call('POST', PATH, body, { headers });
     const keys: Record<string, string>[] = [
       {},
@@ -249,26 +249,26 @@ describe('a key', () => {
   });
 
   it('gets the first reply again, and another request is a conflict', async () => {
-    const body = desk.linkBody();
-    const first = await desk.write(PATH, body, 'one-key');
+    const body = fixture.linkBody();
+    const first = await fixture.write(PATH, body, 'one-key');
     expect(first.status).toBe(201);
-    const replay = await desk.write(PATH, body, 'one-key');
+    const replay = await fixture.write(PATH, body, 'one-key');
     expect([replay.status, replay.body]).toEqual([201, first.body]);
     expect(replay.headers['idempotency-replayed']).toBe('true');
-    const other = await desk.write(PATH, desk.linkBody(), 'one-key');
+    const other = await fixture.write(PATH, fixture.linkBody(), 'one-key');
     expect(codeOf(other)).toEqual([409, 'CONFLICT']);
-    await desk.linked();
+    await fixture.linked();
     // On another path, and of another platform, it is another key.
-    expect(ok(await desk.write('/stablecoins', desk.tokenBody(), 'one-key'), 400).code).toBe(
+    expect(ok(await fixture.write('/stablecoins', fixture.tokenBody(), 'one-key'), 400).code).toBe(
       'STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED',
     );
-    const theirs = stablecoinDesk(app, { as: app.other });
+    const theirs = stablecoinFixture(app, { as: app.other });
     ok(await theirs.write(PATH, body, 'one-key'), 201);
   });
 
   it('makes one of ten twins', async () => {
     const as = await app.newPlatform('Twins');
-    const own = stablecoinDesk(app, { as });
+    const own = stablecoinFixture(app, { as });
     const body = own.linkBody();
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => own.write(PATH, body, 'twins')),
@@ -280,7 +280,7 @@ describe('a key', () => {
 
   it('is no answer for ever where the provider was down', async () => {
     const as = await app.newPlatform('Down for a while');
-    const own = stablecoinDesk(app, { as });
+    const own = stablecoinFixture(app, { as });
     const down = own.linkBody({ apiClientSecret: 'x-008' });
     expect((await own.write(PATH, down, 'again')).status).toBe(503);
     expect((await own.write(PATH, down, 'again')).status).toBe(503);
@@ -295,10 +295,10 @@ describe('a key', () => {
 describe('listStablecoinProviderAccounts', () => {
   it('lists newest first, in pages, by status', async () => {
     const as = await app.newPlatform('Lister');
-    const own = stablecoinDesk(app, { as });
+    const own = stablecoinFixture(app, { as });
     const ids: string[] = [];
     for (const ending of ['000', '003', '000']) {
-      app.world.set(app.world.now() + 1_000);
+      app.effects.set(app.effects.now() + 1_000);
       ids.unshift((await own.linked(ending)).id);
     }
     await own.register('000', { stablecoinProviderAccountId: ids[1] });
@@ -317,7 +317,7 @@ describe('listStablecoinProviderAccounts', () => {
 
   describe('getStablecoinProviderAccount', () => {
     it('shows nobody else’s', async () => {
-      const { id } = await desk.linked();
+      const { id } = await fixture.linked();
       const theirs = await app.call('GET', `${PATH}/${id}`, undefined, { as: app.other });
       expect(codeOf(theirs)).toEqual([404, 'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND']);
       const list = await app.call('GET', `${PATH}?limit=100`, undefined, { as: app.other });

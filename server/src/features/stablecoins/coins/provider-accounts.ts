@@ -4,10 +4,10 @@
 // on.
 import type { Static } from '@sinclair/typebox';
 import type { ProviderCredentials, ProviderLink } from '../../../connectors/ports/stablecoins.ts';
-import type { Refused } from '../../../kernel/contract/operation.ts';
+import type { Rejected } from '../../../kernel/contract/operation.ts';
+import { iso } from '../../../kernel/effects.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import { iso } from '../../../kernel/world.ts';
 import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
 import type { StablecoinProviderAccountLinkRequest } from '../contract.ts';
 import { followCoinsOf } from '../minting/follow.ts';
@@ -46,7 +46,7 @@ export async function providerAccountOf(ctx: Ctx, id: string): Promise<ProviderA
     ? await ctx.read(providerAccounts, id)
     : undefined;
   if (row?.platform_id !== ctx.caller.platformId) {
-    throw new Fault('STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND', 'No such provider account.');
+    throw new Fault('STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND', 'Provider account not found.');
   }
   return row;
 }
@@ -79,9 +79,9 @@ export function unlink(ctx: Ctx, row: ProviderAccountRow, as: Gone): void {
 }
 
 /** The same, for a request that is refused because of it. */
-export function refuseUnlinked(ctx: Ctx, row: ProviderAccountRow, as: Gone): Refused {
+export function refuseUnlinked(ctx: Ctx, row: ProviderAccountRow, as: Gone): Rejected {
   unlink(ctx, row, as);
-  return { refused: goneAs(as) };
+  return { rejected: goneAs(as) };
 }
 
 const unverified = (reason: string): Fault => new Fault('STABLECOIN_VERIFICATION_FAILED', reason);

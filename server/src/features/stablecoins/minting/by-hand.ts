@@ -1,8 +1,9 @@
 // Mints and burns of every platform, as an operator sees them and ends one whose provider gives no answer.
+
+import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { readable } from '../../../kernel/money.ts';
-import { iso } from '../../../kernel/world.ts';
 import { equals } from '../../../runtime/db/database.ts';
 import { cursorOf } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -18,7 +19,7 @@ export async function operationById(
   id: string,
 ): Promise<StablecoinOperationRow> {
   const row = isId(id, 'StablecoinOperation') ? await read(mintsAndBurns, id) : undefined;
-  if (!row) throw new Fault('STABLECOIN_OPERATION_NOT_FOUND', 'No such mint or burn.');
+  if (!row) throw new Fault('STABLECOIN_OPERATION_NOT_FOUND', 'Mint or burn not found.');
   return row;
 }
 

@@ -42,7 +42,7 @@ export function followOn(
   coin: StablecoinRow,
   { checkAfterMs = USUAL_MS }: Pick<ProviderToken, 'checkAfterMs'>,
 ): void {
-  const changes = Object.keys(issuanceStates.moves[coin.issuance_status]).length > 0;
+  const changes = Object.keys(issuanceStates.transitions[coin.issuance_status]).length > 0;
   if (changes && checkAfterMs !== null) followLater(ctx, coin, checkAfterMs);
 }
 

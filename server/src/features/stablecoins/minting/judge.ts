@@ -5,7 +5,7 @@ import { type Code, Fault, invalidField } from '../../../kernel/fault.ts';
 import type { StablecoinRow } from '../store.ts';
 
 /** The most there may be of a token: that, and an order of as much again, fit into what a balance can be. */
-export const MOST_UNITS = 4_000_000_000_000_000_000n;
+export const MAX_UNITS = 4_000_000_000_000_000_000n;
 
 export function checkProvisioned({ issuance_status: status }: StablecoinRow): void {
   if (status === 'PROVISIONED') return;
@@ -21,7 +21,7 @@ const unitsOfCent = (decimals: number): bigint => 10n ** BigInt(Math.max(0, deci
 /** An amount as it was sent; zeros in front mean nothing. */
 export function amountOf(text: string, { decimals }: Pick<StablecoinRow, 'decimals'>): bigint {
   const amount = BigInt(text);
-  if (amount > MOST_UNITS) throw invalidField('amount', `must be at most ${MOST_UNITS}`);
+  if (amount > MAX_UNITS) throw invalidField('amount', `must be at most ${MAX_UNITS}`);
   const cent = unitsOfCent(decimals);
   if (amount === 0n || amount % cent !== 0n) {
     throw invalidField(

@@ -20,16 +20,16 @@ const maybe = Type.Optional;
 const text = (description: string) => Type.String({ description });
 
 /** The longest that any table of ours could hold, with room for zeros in front. */
-const MOST_DIGITS = 40;
+const MAX_DIGITS = 40;
 
 const UnitsText = ruled(
   Type.String({
     pattern: '^[0-9]+$',
-    maxLength: MOST_DIGITS,
+    maxLength: MAX_DIGITS,
     description:
       'Whole number of the smallest unit of the token, as text; worth a whole number of cents.',
   }),
-  `must be digits alone, ${MOST_DIGITS} at most`,
+  `must be digits alone, ${MAX_DIGITS} at most`,
 );
 
 const Description = Type.String({

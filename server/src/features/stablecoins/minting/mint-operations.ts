@@ -2,7 +2,7 @@
 // ordered at all, its amount, what pays for it, who stands at the other end, and last what the provider
 // says.
 import type { Static } from '@sinclair/typebox';
-import type { Refused } from '../../../kernel/contract/operation.ts';
+import type { Rejected } from '../../../kernel/contract/operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { equals } from '../../../runtime/db/database.ts';
@@ -27,7 +27,7 @@ import { noSource, placeOrder, prepared, type Through, throughOf } from './place
 
 type Mint = Static<typeof StablecoinMintRequest>;
 type Burn = Static<typeof StablecoinBurnRequest>;
-type Placed = Promise<StablecoinOperationRow | Refused>;
+type Placed = Promise<StablecoinOperationRow | Rejected>;
 
 /** The coin, whom it is ordered from and how much of it, once none of the three is in the way. */
 async function begun(ctx: Ctx, parts: StablecoinParts, coinId: string, amount: string) {
@@ -58,7 +58,7 @@ async function fromBalance(
   coin: StablecoinRow,
   through: Through,
   ordered: Ordered,
-): Promise<Refused> {
+): Promise<Rejected> {
   const answer = await prepared(through, coin, ordered);
   if (answer.state === 'unlinked') return refuseUnlinked(ctx, through.account, answer.as);
   if (answer.state === 'no-source') throw noSource();
@@ -113,7 +113,7 @@ async function burn(ctx: Ctx, parts: StablecoinParts, coinId: string, body: Burn
 async function operationOf(ctx: Ctx, id: string): Promise<StablecoinOperationRow> {
   const row = isId(id, 'StablecoinOperation') ? await ctx.read(mintsAndBurns, id) : undefined;
   if (row?.platform_id !== ctx.caller.platformId) {
-    throw new Fault('STABLECOIN_OPERATION_NOT_FOUND', 'No such mint or burn.');
+    throw new Fault('STABLECOIN_OPERATION_NOT_FOUND', 'Mint or burn not found.');
   }
   return row;
 }
@@ -132,7 +132,7 @@ async function list(ctx: Ctx, coinId: string, query: ListQuery) {
 /** The reply to an order that was placed, or its refusal. */
 async function reply(ctx: Ctx, placing: Placed) {
   const placed = await placing;
-  if ('refused' in placed) return placed;
+  if ('rejected' in placed) return placed;
   return { status: 201, body: await presented(ctx, placed) } as const;
 }
 

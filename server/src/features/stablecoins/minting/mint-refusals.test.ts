@@ -5,23 +5,23 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { DOLLAR, mintDesk } from '../../../../test/kit/payments/mints.ts';
-import { MOST_UNITS } from './judge.ts';
+import { DOLLAR, mintFixture } from '../../../../test/kit/payments/mints.ts';
+import { MAX_UNITS } from './judge.ts';
 
 const app = testApp();
-let desk: ReturnType<typeof mintDesk>;
+let fixture: ReturnType<typeof mintFixture>;
 let coin: { id: string };
 let wallet: { id: string };
 let bank: { id: string };
 
 beforeAll(async () => {
-  desk = mintDesk(app);
-  coin = await desk.circulating(1_000);
-  wallet = await desk.wallet();
-  bank = await desk.bank();
+  fixture = mintFixture(app);
+  coin = await fixture.circulating(1_000);
+  wallet = await fixture.wallet();
+  bank = await fixture.bank();
 });
 afterAll(async () => {
-  expect(await desk.problems()).toEqual([]);
+  expect(await fixture.problems()).toEqual([]);
 });
 
 const codeOf = ({ status, body }: Answer) => [status, body.code];
@@ -43,49 +43,49 @@ const inside = { type: 'SERVICE_INTERNAL_ACCOUNT', accountId: 'InternalAccount:x
 const INSIDE = 'InternalAccount:00000000-0000-7000-8000-000000000001';
 
 const minting = (more: object = {}, coinId = coin.id) =>
-  desk.mint(coinId, desk.mintBody(wallet.id, { ...more }));
+  fixture.mint(coinId, fixture.mintBody(wallet.id, { ...more }));
 const burning = (more: object = {}, coinId = coin.id) =>
-  desk.burn(coinId, desk.burnBody(bank.id, { ...more }));
+  fixture.burn(coinId, fixture.burnBody(bank.id, { ...more }));
 
 async function operations(coinId: string): Promise<number> {
-  return ok(await desk.read(`/stablecoins/${coinId}/operations`), 200).totalCount;
+  return ok(await fixture.read(`/stablecoins/${coinId}/operations`), 200).totalCount;
 }
 
 describe('the key', () => {
   it('must be there, and not be too long', async () => {
     const paths = [
-      ['mints', desk.mintBody(wallet.id)],
-      ['burns', desk.burnBody(bank.id)],
+      ['mints', fixture.mintBody(wallet.id)],
+      ['burns', fixture.burnBody(bank.id)],
     ] as const;
     for (const [path, body] of paths) {
       const target = `/stablecoins/${coin.id}/${path}`;
       const without = await app.call('POST', target, body);
       expect(codeOf(without)).toEqual([400, 'INVALID_INPUT']);
       expect(without.body.details.errors[0].field).toBe('Idempotency-Key');
-      expect(codeOf(await desk.write(target, body, 'k'.repeat(256)))).toEqual([
+      expect(codeOf(await fixture.write(target, body, 'k'.repeat(256)))).toEqual([
         400,
         'INVALID_INPUT',
       ]);
-      ok(await desk.write(target, body, 'k'.repeat(255)), 201);
+      ok(await fixture.write(target, body, 'k'.repeat(255)), 201);
     }
   });
 
   it('stands for one operation, and for one request', async () => {
-    const { id } = await desk.circulating(100);
-    const body = desk.burnBody(bank.id);
-    const asked = Array.from({ length: 4 }, () => desk.burn(id, body, 'once'));
+    const { id } = await fixture.circulating(100);
+    const body = fixture.burnBody(bank.id);
+    const asked = Array.from({ length: 4 }, () => fixture.burn(id, body, 'once'));
     const answers = await Promise.all(asked);
     const ids = new Set(answers.map((answer) => ok(answer, 201).id));
     expect(ids.size).toBe(1);
     await app.advance(5_000);
-    const again = ok(await desk.burn(id, body, 'once'), 201);
+    const again = ok(await fixture.burn(id, body, 'once'), 201);
     expect([...ids]).toEqual([again.id]);
     expect(again.status).toBe('CREATED');
     const left = { circulating: 90n * DOLLAR, burning: 0n, minting: 0n };
-    expect(await desk.supply(id)).toEqual(left);
-    const other = desk.burnBody(bank.id, { amount: '20000' });
-    expect(codeOf(await desk.burn(id, other, 'once'))).toEqual([409, 'CONFLICT']);
-    ok(await desk.mint(id, desk.mintBody(wallet.id), 'once'), 201);
+    expect(await fixture.supply(id)).toEqual(left);
+    const other = fixture.burnBody(bank.id, { amount: '20000' });
+    expect(codeOf(await fixture.burn(id, other, 'once'))).toEqual([409, 'CONFLICT']);
+    ok(await fixture.mint(id, fixture.mintBody(wallet.id), 'once'), 201);
   });
 });
 
@@ -106,7 +106,7 @@ describe('the amount', () => {
     '1e6',
     ' 10000',
     '１００００',
-    String(MOST_UNITS + 10_000n),
+    String(MAX_UNITS + 10_000n),
     '9'.repeat(1_000),
   ])('%s is not taken', async (amount) => {
     const answer = await minting({ amount });
@@ -117,8 +117,8 @@ describe('the amount', () => {
   });
 
   it('is a text, and no number', async () => {
-    const raw = desk.mintBody(wallet.id, { amount: 1_000_000 });
-    expect(codeOf(await desk.mint(coin.id, raw))).toEqual([400, 'INVALID_INPUT']);
+    const raw = fixture.mintBody(wallet.id, { amount: 1_000_000 });
+    expect(codeOf(await fixture.mint(coin.id, raw))).toEqual([400, 'INVALID_INPUT']);
   });
 
   it('is shown without zeros in front', async () => {
@@ -127,10 +127,10 @@ describe('the amount', () => {
   });
 
   it('may be more than a number of JSON holds, up to what the books can count', async () => {
-    const { id } = await desk.coin();
+    const { id } = await fixture.coin();
     const amount = '3999999999999999990000';
     expect(codeOf(await minting({ amount }, id))).toEqual([400, 'INVALID_INPUT']);
-    const most = String(MOST_UNITS);
+    const most = String(MAX_UNITS);
     const made = ok(await minting({ amount: most }, id), 201);
     expect(made.amount).toBe(most);
     const more = await minting({ amount: '10000' }, id);
@@ -138,13 +138,13 @@ describe('the amount', () => {
     expect(more.body.details.errors[0].field).toBe('amount');
     expect(codeOf(await minting({ amount: most }, id))).toEqual([400, 'INVALID_INPUT']);
     await app.advance(5_000);
-    expect(await desk.supply(id)).toMatchObject({ circulating: MOST_UNITS });
+    expect(await fixture.supply(id)).toMatchObject({ circulating: MAX_UNITS });
     // As many again would not fit into one balance together.
     const asked = Array.from({ length: 3 }, () => burning({ amount: most }, id));
     const codes = (await Promise.all(asked)).map(({ status }) => status);
     expect(codes.sort()).toEqual([201, 400, 400]);
     await app.advance(5_000);
-    expect(await desk.supply(id)).toEqual({ circulating: 0n, burning: 0n, minting: 0n });
+    expect(await fixture.supply(id)).toEqual({ circulating: 0n, burning: 0n, minting: 0n });
   });
 });
 
@@ -152,7 +152,7 @@ describe('the coin', () => {
   it.each(['001', '002', '003', '005'])(
     'of an identifier …%s is not provisioned',
     async (token) => {
-      const { id } = await desk.coin({ token });
+      const { id } = await fixture.coin({ token });
       const code = 'STABLECOIN_NOT_PROVISIONED';
       expect(codeOf(await minting({}, id))).toEqual([400, code]);
       expect(codeOf(await burning({ amount: '1' }, id))).toEqual([400, code]);
@@ -160,11 +160,11 @@ describe('the coin', () => {
   );
 
   it('of another platform is not there', async () => {
-    const theirs = mintDesk(app, { as: app.other });
+    const theirs = mintFixture(app, { as: app.other });
     for (const id of [coin.id, 'x', wallet.id]) {
       const code = [404, 'STABLECOIN_NOT_FOUND'];
-      expect(codeOf(await theirs.mint(id, desk.mintBody(wallet.id)))).toEqual(code);
-      expect(codeOf(await theirs.burn(id, desk.burnBody(bank.id)))).toEqual(code);
+      expect(codeOf(await theirs.mint(id, fixture.mintBody(wallet.id)))).toEqual(code);
+      expect(codeOf(await theirs.burn(id, fixture.burnBody(bank.id)))).toEqual(code);
       expect(codeOf(await theirs.read(`/stablecoins/${id}/operations`))).toEqual(code);
     }
   });
@@ -174,23 +174,23 @@ describe('the coin', () => {
     ['004', 'REVOKED'],
   ])('whose secret ends in %s is unlinked at its next use: %s', async (ending, as) => {
     // Good when it is linked and registered, and then no more.
-    const { id, stablecoinProviderAccountId: accountId } = await desk.coin();
-    await desk.resecret(accountId, `secret-${ending}`);
+    const { id, stablecoinProviderAccountId: accountId } = await fixture.coin();
+    await fixture.resecret(accountId, `secret-${ending}`);
     const code = [400, `STABLECOIN_PROVIDER_ACCOUNT_${as}`];
     expect(codeOf(await minting({}, id))).toEqual(code);
-    const account = ok(await desk.read(`/stablecoin-provider-accounts/${accountId}`), 200);
+    const account = ok(await fixture.read(`/stablecoin-provider-accounts/${accountId}`), 200);
     expect(account.status).toBe(as);
     expect(codeOf(await burning({ amount: '1' }, id))).toEqual(code);
     expect(await operations(id)).toBe(0);
   });
 
   it('has a provider in the sandbox alone', async () => {
-    const real = mintDesk(app, { as: app.production });
-    expect(codeOf(await real.mint(coin.id, desk.mintBody(wallet.id)))).toEqual([
+    const real = mintFixture(app, { as: app.production });
+    expect(codeOf(await real.mint(coin.id, fixture.mintBody(wallet.id)))).toEqual([
       501,
       'NOT_IMPLEMENTED',
     ]);
-    expect((await real.burn(coin.id, desk.burnBody(bank.id))).status).toBe(501);
+    expect((await real.burn(coin.id, fixture.burnBody(bank.id))).status).toBe(501);
   });
 });
 
@@ -203,7 +203,7 @@ describe('an account with the service', () => {
   });
 
   it('is reserved when it does', async () => {
-    const { id } = await desk.enabledCoin();
+    const { id } = await fixture.enabledCoin();
     const code = [400, 'STABLECOIN_OPERATION_NOT_SUPPORTED'];
     expect(codeOf(await minting({ fundingSource: inside }, id))).toEqual(code);
     expect(codeOf(await minting({ destination: { accountId: INSIDE } }, id))).toEqual(code);
@@ -223,7 +223,7 @@ describe('a balance at the provider', () => {
   });
 
   it('must be there', async () => {
-    const { id } = await desk.coin({ secret: '006' });
+    const { id } = await fixture.coin({ secret: '006' });
     const code = [400, 'STABLECOIN_PROVIDER_SOURCE_NOT_LINKED'];
     expect(codeOf(await minting(mintFromBalance, id))).toEqual(code);
     expect(codeOf(await burning(fromBalance, id))).toEqual(code);
@@ -232,13 +232,13 @@ describe('a balance at the provider', () => {
 
 describe('an external account', () => {
   it('must be there, and be of this platform', async () => {
-    const theirs = mintDesk(app, { as: app.other });
+    const theirs = mintFixture(app, { as: app.other });
     const code = [404, 'STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND'];
     const [theirWallet, theirBank] = [await theirs.wallet(), await theirs.bank()];
-    const gone = await desk.wallet('platform');
+    const gone = await fixture.wallet('platform');
     const path = `/platform/external-accounts/${gone.id}`;
     expect((await app.call('DELETE', path)).status).toBe(204);
-    const orphan = await desk.wallet();
+    const orphan = await fixture.wallet();
     expect((await app.call('DELETE', `/customers/${orphan.customerId}`)).status).toBe(200);
     for (const accountId of ['x', theirWallet.id, gone.id, coin.id, orphan.id]) {
       expect(codeOf(await minting({ destination: { accountId } }))).toEqual(code);
@@ -250,12 +250,12 @@ describe('an external account', () => {
   });
 
   it('may be the platform’s own', async () => {
-    const { id: accountId } = await desk.wallet('platform');
+    const { id: accountId } = await fixture.wallet('platform');
     ok(await minting({ destination: { accountId } }), 201);
   });
 
   it('is debited where a debit was asked for alone', async () => {
-    const { id } = await desk.bank();
+    const { id } = await fixture.bank();
     for (const externalAccountId of [id, 'x']) {
       const made = ok(await minting(debit(externalAccountId, 'WIRE')), 201);
       expect(made.source).toEqual({ type: 'WIRE' });
@@ -265,7 +265,7 @@ describe('an external account', () => {
   });
 
   it('must be of the kind that can do it, and active', async () => {
-    const euros = await desk.bank('000', 'EUR');
+    const euros = await fixture.bank('000', 'EUR');
     const refused = [
       minting({ destination: { accountId: bank.id } }),
       minting(debit(wallet.id)),
@@ -273,10 +273,10 @@ describe('an external account', () => {
       burning(bankUsed(wallet.id)),
       burning(bankUsed(euros.id, 'ACH_CREDIT')),
     ];
-    const disabled = await desk.bank();
-    await desk.turn(disabled.id, 'INACTIVE');
-    const idle = await desk.wallet();
-    await desk.turn(idle.id, 'INACTIVE');
+    const disabled = await fixture.bank();
+    await fixture.turn(disabled.id, 'INACTIVE');
+    const idle = await fixture.wallet();
+    await fixture.turn(idle.id, 'INACTIVE');
     refused.push(
       burning(bankUsed(disabled.id)),
       minting(debit(disabled.id)),
@@ -294,7 +294,7 @@ describe('an external account', () => {
     ['204', 'PROVIDER_LINK_REQUIRED'],
     ['205', 'PROVIDER_LINK_FAILED'],
   ])('whose number ends in %s is refused: %s', async (ending, problem) => {
-    const { id } = await desk.bank(ending);
+    const { id } = await fixture.bank(ending);
     const code = [400, `STABLECOIN_EXTERNAL_ACCOUNT_${problem}`];
     expect(codeOf(await burning(bankUsed(id)))).toEqual(code);
     const answer = await minting(debit(id));
@@ -303,7 +303,7 @@ describe('an external account', () => {
   });
 
   it('is made known to the provider once for each use, also by several at once', async () => {
-    const { id } = await desk.bank();
+    const { id } = await fixture.bank();
     const asked = [1, 2, 3].map(() => burning(bankUsed(id)));
     for (const answer of await Promise.all([...asked, minting(debit(id))])) ok(answer, 201);
     const links = await app.runtime.db.query(
@@ -317,7 +317,7 @@ describe('an external account', () => {
 
 describe('the provider', () => {
   it('may refuse the order', async () => {
-    const { id } = await desk.bank('206');
+    const { id } = await fixture.bank('206');
     const answer = await burning(bankUsed(id));
     expect(codeOf(answer)).toEqual([400, 'STABLECOIN_PROVIDER_ERROR']);
     expect(answer.body.reason).toContain('sandbox');
@@ -325,7 +325,7 @@ describe('the provider', () => {
   });
 
   it('has less in circulation than is to be burnt', async () => {
-    const { id } = await desk.circulating(5);
+    const { id } = await fixture.circulating(5);
     const amount = String(5n * DOLLAR + 10_000n);
     expect(codeOf(await burning({ amount }, id))).toEqual([400, 'STABLECOIN_PROVIDER_ERROR']);
     ok(await burning({ amount: String(5n * DOLLAR) }, id), 201);
@@ -336,30 +336,30 @@ describe('the provider', () => {
   });
 
   it('may not answer, and then the same key may be tried again', async () => {
-    const { id, stablecoinProviderAccountId: accountId } = await desk.coin({ secret: '007' });
-    const body = desk.mintBody(wallet.id);
-    const answer = await desk.mint(id, body, 'down');
+    const { id, stablecoinProviderAccountId: accountId } = await fixture.coin({ secret: '007' });
+    const body = fixture.mintBody(wallet.id);
+    const answer = await fixture.mint(id, body, 'down');
     expect(codeOf(answer)).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect(answer.headers['retry-after']).toBe('5');
     const told = app.log.map((line) => JSON.parse(line)).find((each) => each.level === 'warn');
     expect(told.err.cause.message).toBe('The provider of the sandbox does not answer.');
     expect((await burning({}, id)).status).toBe(503);
     expect(await operations(id)).toBe(0);
-    await desk.resecret(accountId, 'secret-000');
-    ok(await desk.mint(id, body, 'down'), 201);
+    await fixture.resecret(accountId, 'secret-000');
+    ok(await fixture.mint(id, body, 'down'), 201);
   });
 });
 
 describe('the order of reasons', () => {
   it('is the coin, its amount, what pays, who is at the ends, and then the provider', async () => {
-    const { id } = await desk.coin({ token: '001' });
+    const { id } = await fixture.coin({ token: '001' });
     const bad = { amount: '1', fundingSource: inside, destination: { accountId: 'x' } };
     const codes = [
       await minting(bad, id),
       await minting(bad),
       await minting({ ...bad, amount: '10000' }),
-      await minting({ ...bad, amount: '10000', ...debit((await desk.bank('201')).id) }),
-      await minting(debit((await desk.bank('201')).id)),
+      await minting({ ...bad, amount: '10000', ...debit((await fixture.bank('201')).id) }),
+      await minting(debit((await fixture.bank('201')).id)),
     ].map((answer) => answer.body.code);
     expect(codes).toEqual([
       'STABLECOIN_NOT_PROVISIONED',
@@ -388,7 +388,7 @@ describe('the order of reasons', () => {
     const as = await app.tokenWith(['VIEW', 'MANAGE']);
     const headers = { 'idempotency-key': 'permission' };
     const path = `/stablecoins/${coin.id}/mints`;
-    const answer = await app.call('POST', path, desk.mintBody(wallet.id), { as, headers });
+    const answer = await app.call('POST', path, fixture.mintBody(wallet.id), { as, headers });
     expect(codeOf(answer)).toEqual([403, 'FORBIDDEN']);
   });
 });

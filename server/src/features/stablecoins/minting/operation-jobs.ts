@@ -96,7 +96,7 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
     const link = linkOf(runtime, account);
     return definition === SUBMIT
       ? port.submit(link, order)
-      : port.check(link, order, runtime.world.now());
+      : port.check(link, order, runtime.effects.now());
   }
 
   const follow =
@@ -119,7 +119,7 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
       }
       const begun = definition === SUBMIT ? await begin(runtime, loaded) : 'again';
       if (begun === 'too late') return nothing;
-      const asked = runtime.world.now();
+      const asked = runtime.effects.now();
       const answer = await ask(runtime, loaded, definition);
       if (answer.state !== 'unlinked') {
         return staging((ctx, current) => heed(ctx, current, answer, asked));

@@ -1,7 +1,11 @@
 // A mint or burn as its provider is given it. It is made from rows alone and always the same, so that asking
 // before the order, ordering, ordering again after a crash and asking how it goes are about one thing. An
 // account at its end is the provider's name for it and nothing more, for what we know of it may be erased.
-import type { LinkedAccount, MintOrder, OrderEnd } from '../../../connectors/ports/stablecoins.ts';
+import type {
+  LinkedAccount,
+  MintOrder,
+  OrderAccount,
+} from '../../../connectors/ports/stablecoins.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { ExternalAccountRow } from '../../payees/external-accounts/index.ts';
 import { nameOf } from '../coins/coins.ts';
@@ -61,7 +65,7 @@ export const linkedAccount = ({ id, info }: ExternalAccountRow, use: Use): Linke
 });
 
 /** What an order says of it from then on. */
-export const orderEnd = ({ accountId: id, use: rail }: End, reference: string): OrderEnd => ({
+export const orderEnd = ({ accountId: id, use: rail }: End, reference: string): OrderAccount => ({
   id,
   rail,
   reference,
@@ -70,7 +74,7 @@ export const orderEnd = ({ accountId: id, use: rail }: End, reference: string): 
 export function orderOf(
   coin: StablecoinRow,
   row: Ordered,
-  { from, to }: { from?: OrderEnd | undefined; to?: OrderEnd | undefined },
+  { from, to }: { from?: OrderAccount | undefined; to?: OrderAccount | undefined },
 ): MintOrder {
   return {
     id: row.id,
@@ -92,7 +96,7 @@ async function linkedEnd(
   db: Database,
   row: Ordered,
   end: End | undefined,
-): Promise<OrderEnd | undefined> {
+): Promise<OrderAccount | undefined> {
   if (!end) return undefined;
   const link = await db.read(stablecoinLinks, linkIdOf(row.provider_account, end));
   if (!link) throw new Error(`${row.id}: ${end.accountId} is not linked`);

@@ -4,19 +4,19 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { mintDesk } from '../../../../test/kit/payments/mints.ts';
+import { mintFixture } from '../../../../test/kit/payments/mints.ts';
 import type { MintPort } from '../../../connectors/ports/stablecoins.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { mintsAndBurns, stablecoins } from '../store.ts';
 import { placeOrder, throughOf } from './place.ts';
 
 const app = testApp();
-let desk: ReturnType<typeof mintDesk>;
+let fixture: ReturnType<typeof mintFixture>;
 let coinId: string;
 
 beforeAll(async () => {
-  desk = mintDesk(app);
-  coinId = (await desk.coin()).id;
+  fixture = mintFixture(app);
+  coinId = (await fixture.coin()).id;
 });
 
 /** Orders a mint for a wallet at a provider that does this before it says what it thinks of it. */
@@ -47,7 +47,7 @@ function mintWhere(accountId: string, before: () => Promise<unknown>) {
 const ordered = () => app.runtime.db.find(mintsAndBurns, { stablecoin_id: coinId });
 
 it('is not ordered for a customer that is deleted meanwhile', async () => {
-  const wallet = await desk.wallet();
+  const wallet = await fixture.wallet();
   let asked = 0;
   const deleting = async () => {
     if (asked++) return;
@@ -72,7 +72,7 @@ describe('what is thrown while the provider is asked', () => {
     ['a mistake of ours', new TypeError('undefined is not a function'), undefined],
     ['another mistake of ours', new RangeError('no such time'), undefined],
   ])('%s', async (_, thrown, code) => {
-    const order = mintWhere((await desk.wallet()).id, () => Promise.reject(thrown));
+    const order = mintWhere((await fixture.wallet()).id, () => Promise.reject(thrown));
     const met: unknown = await order.catch((error: unknown) => error);
     if (code === 'SERVICE_UNAVAILABLE') expect(met).toMatchObject({ code, cause: thrown });
     else expect(met).toBe(thrown);

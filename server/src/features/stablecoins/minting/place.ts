@@ -3,12 +3,12 @@
 // Nothing is ordered while the client waits; the job that does it is staged with the row.
 import type {
   MintPort,
-  OrderAnswer,
-  OrderEnd,
+  OrderAccount,
+  OrderPreview,
   ProviderLink,
   Unlinked,
 } from '../../../connectors/ports/stablecoins.ts';
-import type { Refused } from '../../../kernel/contract/operation.ts';
+import type { Rejected } from '../../../kernel/contract/operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -70,7 +70,7 @@ async function accountAt(ctx: Ctx, { accountId, use }: End): Promise<ExternalAcc
   const found = row?.platform_id === ctx.caller.platformId && row.deleted_at === null;
   const owner = found && row.customer_id !== null && (await customerOf(ctx, row.customer_id));
   if (!found || (owner && owner.deleted_at !== null)) {
-    throw new Fault('STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND', 'No such external account.', {
+    throw new Fault('STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND', 'External account not found.', {
       externalAccountId: accountId,
     });
   }
@@ -92,7 +92,7 @@ async function linked(
   { port, link, account: { id: provider_account } }: Through,
   end: End,
   row: ExternalAccountRow,
-): Promise<OrderEnd | Unlinked> {
+): Promise<OrderAccount | Unlinked> {
   const id = linkIdOf(provider_account, end);
   const known = await ctx.read(stablecoinLinks, id);
   if (known) return orderEnd(end, known.reference);
@@ -115,7 +115,7 @@ async function endsLinked(
   ctx: Ctx,
   through: Through,
   ordered: Ordered,
-): Promise<{ from?: OrderEnd; to?: OrderEnd } | Unlinked> {
+): Promise<{ from?: OrderAccount; to?: OrderAccount } | Unlinked> {
   const { from, to } = endsOf(ordered);
   const source = from && { end: from, row: await accountAt(ctx, from) };
   const target = to && { end: to, row: await accountAt(ctx, to) };
@@ -131,8 +131,8 @@ export function prepared(
   { port, link }: Through,
   coin: StablecoinRow,
   ordered: Ordered,
-  ends: { from?: OrderEnd; to?: OrderEnd } = {},
-): Promise<OrderAnswer> {
+  ends: { from?: OrderAccount; to?: OrderAccount } = {},
+): Promise<OrderPreview> {
   const order = orderOf(coin, ordered, ends);
   return answerOf(() => port.prepare(link, order));
 }
@@ -149,7 +149,7 @@ export async function placeOrder(
   coin: StablecoinRow,
   through: Through,
   ordered: Ordered,
-): Promise<StablecoinOperationRow | Refused> {
+): Promise<StablecoinOperationRow | Rejected> {
   const ends = await endsLinked(ctx, through, ordered);
   if (isGone(ends)) return refuseUnlinked(ctx, through.account, ends.as);
   const answer = await prepared(through, coin, ordered, ends);

@@ -6,21 +6,21 @@ import { beforeAll, expect, it } from 'vitest';
 import { booksBalance } from '../../../../test/kit/app/books.ts';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { DOLLAR, mintDesk } from '../../../../test/kit/payments/mints.ts';
+import { DOLLAR, mintFixture } from '../../../../test/kit/payments/mints.ts';
 import type { OrderProgress } from '../../../connectors/ports/stablecoins.ts';
 import { operationStates } from '../states.ts';
 import { mintsAndBurns } from '../store.ts';
 import { heed, isOver } from './progress.ts';
 
 const app = testApp();
-let desk: ReturnType<typeof mintDesk>;
+let fixture: ReturnType<typeof mintFixture>;
 let wallet: { id: string };
 let bank: { id: string };
 
 beforeAll(async () => {
-  desk = mintDesk(app);
-  wallet = await desk.wallet();
-  bank = await desk.bank();
+  fixture = mintFixture(app);
+  wallet = await fixture.wallet();
+  bank = await fixture.bank();
 });
 
 const STATES = ['funding', 'submitted', 'processing', 'completed', 'failed', 'expired'] as const;
@@ -68,10 +68,11 @@ async function say(id: string, states: readonly (typeof STATES)[number][]) {
 async function order(coinId: string, what: 'mint' | 'burn', dollars: number) {
   const amount = String(BigInt(dollars) * DOLLAR);
   if (what === 'mint') {
-    return ok(await desk.mint(coinId, desk.mintBody(wallet.id, { amount })), 201).id as string;
+    return ok(await fixture.mint(coinId, fixture.mintBody(wallet.id, { amount })), 201)
+      .id as string;
   }
-  const { circulating = 0n, burning = 0n } = await desk.supply(coinId);
-  const answer = await desk.burn(coinId, desk.burnBody(bank.id, { amount }));
+  const { circulating = 0n, burning = 0n } = await fixture.supply(coinId);
+  const answer = await fixture.burn(coinId, fixture.burnBody(bank.id, { amount }));
   expect(answer.status).toBe(BigInt(amount) <= circulating - burning ? 201 : 400);
   return answer.status === 201 ? (answer.body.id as string) : undefined;
 }
@@ -79,7 +80,7 @@ async function order(coinId: string, what: 'mint' | 'burn', dollars: number) {
 it('keeps the states to their table and the books to the operations', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
-      const coin = await desk.coin();
+      const coin = await fixture.coin();
       const made: string[] = [];
       for (const each of steps) {
         if ('dollars' in each) {
@@ -87,12 +88,12 @@ it('keeps the states to their table and the books to the operations', async () =
           if (id) made.push(id);
         } else if (made.length) {
           const id = made[each.which % made.length] as string;
-          if (each.late) app.world.set(app.world.now() + 8 * 86_400_000);
+          if (each.late) app.effects.set(app.effects.now() + 8 * 86_400_000);
           await say(id, each.states);
         }
-        expect(await desk.problems()).toEqual([]);
+        expect(await fixture.problems()).toEqual([]);
       }
-      const left = await desk.supply(coin.id);
+      const left = await fixture.supply(coin.id);
       expect((left.circulating ?? 0n) >= (left.burning ?? 0n)).toBe(true);
     }),
     { numRuns: 25 },

@@ -5,9 +5,9 @@
 import { Type } from '@sinclair/typebox';
 import type { OrderProgress } from '../../../connectors/ports/stablecoins.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
-import type { Time } from '../../../kernel/world.ts';
+import type { Time } from '../../../kernel/effects.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { recordMove } from '../../balances/account-moves/index.ts';
+import { recordAccountAction } from '../../balances/account-actions/index.ts';
 import { type OperationEvent, operationStates } from '../states.ts';
 import { mintsAndBurns, type StablecoinOperationRow } from '../store.ts';
 import { carryOut, giveBack, takeLate } from '../supply/supply.ts';
@@ -38,7 +38,7 @@ const EVENTS: Readonly<Record<OrderProgress['state'], OperationEvent>> = {
 };
 
 export const isOver = ({ status }: Pick<StablecoinOperationRow, 'status'>): boolean =>
-  Object.keys(operationStates.moves[status]).length === 0;
+  Object.keys(operationStates.transitions[status]).length === 0;
 
 /** Whether nothing was paid for it yet, as far as we know. */
 const isUnpaid = ({ status }: StablecoinOperationRow): boolean =>
@@ -71,7 +71,7 @@ function askOn(ctx: Ctx, row: StablecoinOperationRow): void {
     ctx.later(CHECK, { operationId: row.id }, at);
   } else {
     const reason = 'A week after it expired nobody had paid: the provider is not asked any more.';
-    recordMove(ctx, row, { actor: 'service', move: 'expire', reason });
+    recordAccountAction(ctx, row, { actor: 'service', action: 'expire', reason });
   }
 }
 
@@ -107,7 +107,7 @@ export async function endByHand(
   reason: string,
 ): Promise<StablecoinOperationRow> {
   const event = as === 'fail' && isUnpaid(row) && row.submitted_at !== null ? 'expire' : as;
-  recordMove(ctx, row, { actor: 'operator', move: event, reason });
+  recordAccountAction(ctx, row, { actor: 'operator', action: event, reason });
   const ended = await end(ctx, row, event, event === 'fail' ? { failure_reason: BY_OPERATOR } : {});
   // A job asks about the others already.
   if (event === 'expire' && row.status === 'CREATED') askOn(ctx, ended);

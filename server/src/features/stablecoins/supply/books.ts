@@ -10,7 +10,7 @@ import {
 } from '../../../ledger/chart.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { openLedgerAccount } from '../../balances/ledger-accounts/index.ts';
-import { MOST_UNITS } from '../minting/judge.ts';
+import { MAX_UNITS } from '../minting/judge.ts';
 
 /** The currency of its accounts. */
 const unitOf = (id: string) => TOKEN_UNIT + id;
@@ -21,12 +21,12 @@ export const tokensOf = (id: string, amount: bigint): Money => ({ currency: unit
 /** Opens the accounts of a token, with what circulates of it already. */
 export function openBooks(ctx: Ctx, { id }: { id: string }, supply: bigint): void {
   const currency = unitOf(id);
-  openLedgerAccount(ctx, { id: issuedTokensAccount(id), currency, floor: -MOST_UNITS });
+  openLedgerAccount(ctx, { id: issuedTokensAccount(id), currency, floor: -MAX_UNITS });
   openLedgerAccount(ctx, { id: circulatingTokensAccount(id), currency, floor: 0n });
   enterSupply(ctx, { id }, supply);
 }
 
-export const isCountable = (supply: bigint): boolean => supply <= MOST_UNITS;
+export const isCountable = (supply: bigint): boolean => supply <= MAX_UNITS;
 
 /** What its provider says circulates already, entered once: when the token is there, and before any order. */
 export function enterSupply(ctx: Ctx, { id }: { id: string }, supply: bigint): void {

@@ -7,9 +7,9 @@ import type { FieldError } from '../../../kernel/fault.ts';
 import { Fault, invalid } from '../../../kernel/fault.ts';
 import { isLess, lesser, subtract } from '../../../kernel/money.ts';
 import { circulatingTokensAccount, issuedTokensAccount } from '../../../ledger/chart.ts';
-import type { Ctx, Movement } from '../../../runtime/operation/context.ts';
+import type { Ctx, TransferInput } from '../../../runtime/operation/context.ts';
 import { readLedgerAccount } from '../../balances/ledger-accounts/index.ts';
-import { MOST_UNITS } from '../minting/judge.ts';
+import { MAX_UNITS } from '../minting/judge.ts';
 import type { StablecoinOperationRow } from '../store.ts';
 import { tokensOf } from './books.ts';
 
@@ -18,11 +18,11 @@ type Moved = Ordered & Pick<StablecoinOperationRow, 'expired_at' | 'uncounted'>;
 
 const TOO_MUCH: FieldError = {
   field: 'amount',
-  message: `would make more than ${MOST_UNITS} of it, with all mints under way`,
+  message: `would make more than ${MAX_UNITS} of it, with all mints under way`,
 };
 
 /** The step is named by what it is: `mint`, `burn`, and after the order's time `mint.late`, `burn.late`. */
-function movementOf({ id, type, stablecoin_id, ...row }: Ordered & Partial<Moved>): Movement {
+function movementOf({ id, type, stablecoin_id, ...row }: Ordered & Partial<Moved>): TransferInput {
   const tokens = tokensOf(stablecoin_id, row.amount - (row.uncounted ?? 0n));
   const late = row.expired_at == null ? '' : '.late';
   const [issued, circulating] = [
@@ -45,7 +45,8 @@ const moreThanCirculates = (): Fault =>
 export const setAside = (ctx: Ctx, row: Ordered): void =>
   ctx.hold({
     ...movementOf(row),
-    short: () => (row.type === 'MINT' ? invalid([TOO_MUCH]) : moreThanCirculates()),
+    insufficientFundsFault: () =>
+      row.type === 'MINT' ? invalid([TOO_MUCH]) : moreThanCirculates(),
   });
 
 function resolve(ctx: Ctx, verb: 'post' | 'void', row: Moved): void {
@@ -75,6 +76,6 @@ export async function takeLate(
   const { currency, balance, held, floor } = account;
   const wanted = tokensOf(row.stablecoin_id, row.amount);
   const taken = lesser({ currency, amount: balance - held - (floor ?? 0n) }, wanted);
-  if (taken.amount > 0n) ctx[verb]({ ...movement, ...taken, again: true });
+  if (taken.amount > 0n) ctx[verb]({ ...movement, ...taken, retryOnInsufficientFunds: true });
   return isLess(taken, wanted) ? subtract(wanted, taken).amount : null;
 }

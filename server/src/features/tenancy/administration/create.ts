@@ -52,7 +52,7 @@ export function checkCurrencyCodes(
 ): void {
   const errors = codes.flatMap((code, at) => {
     if (!findCurrency(code))
-      return { field: fieldOf(at), message: `${code} is not a currency here` };
+      return { field: fieldOf(at), message: `${code} is not a supported currency` };
     if (codes.indexOf(code) < at) return { field: fieldOf(at), message: `${code} is listed twice` };
     return [];
   });

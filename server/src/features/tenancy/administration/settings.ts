@@ -1,7 +1,8 @@
 // Platforms and the settings that their operator decides: whether they are regulated, their currencies, what
 // they may send, and what they may do with cards.
+
+import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import { iso } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { cardProgramOf, changeConfig, type Provision } from '../config/index.ts';
@@ -150,7 +151,7 @@ export async function removePaymentLimit(
 ): Promise<readonly PaymentLimit[]> {
   const after = await change(runtime, platformId, (ctx, before) => {
     const limits = before.limits.filter((each) => !sameWay(each, way));
-    if (limits.length === before.limits.length) throw new Fault('NOT_FOUND', 'No such limit.');
+    if (limits.length === before.limits.length) throw new Fault('NOT_FOUND', 'Limit not found.');
     return changePlatform(ctx, before, { limits });
   });
   return after.limits;

@@ -59,12 +59,12 @@ function currencyErrors(list: NonNullable<ConfigUpdate['supportedCurrencies']>):
     const errors: FieldError[] = [];
     const say = (name: string, message: string) => errors.push({ field: field(name), message });
     const { currencyCode } = each;
-    if (!findCurrency(currencyCode)) say('currencyCode', 'is not a currency that is known here');
+    if (!findCurrency(currencyCode)) say('currencyCode', 'is not a supported currency');
     if (codes.indexOf(currencyCode) < at) say('currencyCode', 'is listed twice');
-    if (each.minAmount > each.maxAmount) say('minAmount', 'must not be above maxAmount');
+    if (each.minAmount > each.maxAmount) say('minAmount', 'must not be greater than maxAmount');
     const names = each.requiredCounterpartyFields.map((one) => one.name);
     if (new Set(names).size < names.length)
-      say('requiredCounterpartyFields', 'names a field twice');
+      say('requiredCounterpartyFields', 'contains a field twice');
     return errors;
   });
 }
@@ -85,11 +85,14 @@ function refuseForeignFees(fees: readonly FeeConfig[]): void {
     if (sourceCurrency !== FEE_CURRENCY) {
       throw new Fault(
         'NOT_IMPLEMENTED',
-        `Fees are taken from payments out of ${FEE_CURRENCY} only.`,
+        `Fees are supported for the source currency ${FEE_CURRENCY} only.`,
       );
     }
     if (fixedFee.currency !== sourceCurrency) {
-      throw new Fault('NOT_IMPLEMENTED', 'A fixed fee is taken in the source currency only.');
+      throw new Fault(
+        'NOT_IMPLEMENTED',
+        'The currency of a fixed fee must equal the source currency.',
+      );
     }
   }
 }

@@ -27,55 +27,78 @@ const fieldNames = (description: string) =>
 
 const PlatformCurrencyConfig = object(
   'PlatformCurrencyConfig',
-  'A currency that customers of the platform may hold, send and receive.',
+  'A currency that customers of the platform can hold, send and receive, with its limits ' +
+    'and the counterparty data that the platform requires.',
   {
-    currencyCode: text('ISO 4217 code, or the ticker of a digital asset.'),
-    minAmount: described(Amount, 'Smallest payment, in the smallest unit of the currency.'),
-    maxAmount: described(Amount, 'Largest payment, in the smallest unit of the currency.'),
+    currencyCode: text(
+      'ISO 4217 currency code, or the ticker of a digital asset, such as `USD` or `USDC`.',
+    ),
+    minAmount: described(
+      Amount,
+      'Smallest amount of one payment, in minor units of this currency.',
+    ),
+    maxAmount: described(
+      Amount,
+      'Largest amount of one payment, in minor units of this currency. Not less than ' +
+        '`minAmount`.',
+    ),
     requiredCounterpartyFields: Type.Array(CounterpartyFieldDefinition, {
-      description: 'What the platform wants to know about the other side of a payment.',
+      description:
+        'Data about the counterparty that the platform requires for payments in this ' +
+        'currency. Each field is listed at most once.',
     }),
     enabledTransactionTypes: Type.Array(oneOf(['INCOMING', 'OUTGOING']), {
-      description: 'Directions in which customers may move this currency.',
+      description:
+        'Payment directions that are enabled in this currency: INCOMING, OUTGOING, both, ' +
+        'or none.',
     }),
     providerRequiredCustomerFields: fieldNames(
-      'What the provider of this currency must know about customers of the platform itself.',
+      'Customer fields that the payment provider of this currency requires from ' +
+        'customers of the platform. Absent if it requires none. Set by the server.',
     ),
     providerRequiredCounterpartyCustomerFields: fieldNames(
-      'What the provider of this currency must know about the other side of a payment.',
+      'Customer fields that the payment provider of this currency requires about the ' +
+        'counterparty. Absent if it requires none. Set by the server.',
     ),
   },
 );
 
 export const EmbeddedWalletConfig = object(
   'EmbeddedWalletConfig',
-  'How one-time codes for embedded wallets are made, and the look of the mails that carry them.',
+  'Format and lifetime of the one-time codes for embedded wallets, and the branding of ' +
+    'the e-mails that carry them.',
   {
-    appName: maybeText('Name of the app in the mail.', { maxLength: 255 }),
+    appName: maybeText(
+      'Name of the app, shown in the message. Defaults to the name of the platform.',
+      { maxLength: 255 },
+    ),
     otpLength: maybe(
       Type.Integer({
         minimum: 4,
         maximum: 12,
-        description: 'Characters of a code; 6 unless set.',
+        description: 'Length of a code in characters, 4 to 12. Defaults to 6.',
       }),
     ),
     alphanumeric: maybe(
-      Type.Boolean({ description: 'Letters beside digits in a code; off unless set.' }),
+      Type.Boolean({
+        description: 'Whether codes contain letters in addition to digits. Defaults to false.',
+      }),
     ),
     expirationSeconds: maybe(
       Type.Integer({
         minimum: 1,
         maximum: 86_400,
-        description: 'How long a code is good for; 300 unless set.',
+        description: 'Lifetime of a code in seconds, 1 to 86,400. Defaults to 300.',
       }),
     ),
-    sendFromEmailAddress: maybeText('Address the mail comes from.', EMAIL),
-    sendFromEmailSenderName: maybeText('Name the mail comes from; `Notifications` unless set.', {
+    sendFromEmailAddress: maybeText('Sender address of the e-mail.', EMAIL),
+    sendFromEmailSenderName: maybeText('Sender name of the e-mail. Defaults to `Notifications`.', {
       maxLength: 255,
     }),
-    replyToEmailAddress: maybeText('Address that answers go to.', EMAIL),
+    replyToEmailAddress: maybeText('Reply-to address of the e-mail.', EMAIL),
     logoUrl: maybeText(
-      'Address of the logo, a PNG of 340 by 124 pixels. Hosted pages show it if it is an https address.',
+      'URL of the logo, a PNG of 340 by 124 pixels. Hosted pages show it if it is an ' +
+        'https URL.',
       {
         format: 'uri',
         maxLength: 512,
@@ -86,11 +109,13 @@ export const EmbeddedWalletConfig = object(
 
 export const CardTokenization2FAConfig = object(
   'CardTokenization2FAConfig',
-  'The look of the messages with the code that a cardholder types to put a card into a phone.',
+  'Branding of the messages that carry the verification code when a cardholder adds a ' +
+    'card to a mobile wallet.',
   {
-    displayName: maybeText('Name of the card programme.', { maxLength: 255 }),
+    displayName: maybeText('Name of the card program, shown in the messages.', { maxLength: 255 }),
     logoUrl: maybeText(
-      'Https address of the logo. The page with card details shows it in place of the logo of the wallet.',
+      'URL of the logo, https only. The page with the card details shows it instead of ' +
+        'the logo of the embedded wallets.',
       {
         format: 'uri',
         pattern: '^https://',
@@ -98,45 +123,69 @@ export const CardTokenization2FAConfig = object(
       },
     ),
     email: maybe(
-      object('CardTokenization2FAEmailConfig', 'Codes by mail. Plain text around the code.', {
-        fromAddress: maybeText('Address the mail comes from.', EMAIL),
-        fromName: maybeText('Name the mail comes from.', { maxLength: 255 }),
-        replyToAddress: maybeText('Address that answers go to.', EMAIL),
-        subject: maybeText('Subject of the mail.', { maxLength: 255 }),
-        bodyText: maybeText('Text the code is put into.', { maxLength: 2000 }),
-      }),
+      object(
+        'CardTokenization2FAEmailConfig',
+        'E-mails that carry the verification code. All texts are plain text.',
+        {
+          fromAddress: maybeText('Sender address of the e-mail.', EMAIL),
+          fromName: maybeText('Sender name of the e-mail.', { maxLength: 255 }),
+          replyToAddress: maybeText('Reply-to address of the e-mail.', EMAIL),
+          subject: maybeText('Subject of the e-mail.', { maxLength: 255 }),
+          bodyText: maybeText('Body of the e-mail, into which the code is inserted.', {
+            maxLength: 2000,
+          }),
+        },
+      ),
     ),
     sms: maybe(
-      object('CardTokenization2FASmsConfig', 'Codes by text message.', {
-        templateSid: maybeText('Template at the provider of text messages.', { maxLength: 64 }),
-        bodyText: maybeText('Text the code is put into.', { maxLength: 480 }),
-      }),
+      object(
+        'CardTokenization2FASmsConfig',
+        'Text messages (SMS) that carry the verification code.',
+        {
+          templateSid: maybeText('Identifier of the template at the SMS provider.', {
+            maxLength: 64,
+          }),
+          bodyText: maybeText('Body of the text message, into which the code is inserted.', {
+            maxLength: 480,
+          }),
+        },
+      ),
     ),
   },
 );
 
 export const FixedFee = object(
   'FixedFee',
-  'The part of a fee that does not depend on the amount.',
+  'The part of a fee that does not depend on the amount of the payment.',
   {
     amount: Amount,
-    currency: text('Must be the currency that the fee is taken in.'),
+    currency: text(
+      'Currency of the fee. Must equal the `sourceCurrency` of the fee configuration.',
+    ),
   },
 );
 
 const FeeConfig = object(
   'FeeConfig',
-  'A standing fee of the platform, found by its type and source currency.',
+  'A fee that the platform charges on payments, identified by `feeType` and `sourceCurrency`.',
   {
     feeType: named(
       'FeeType',
-      oneOf(['CROSS_CURRENCY_TRANSACTION'], { description: 'Which payments a fee is taken from.' }),
+      oneOf(['CROSS_CURRENCY_TRANSACTION'], {
+        description:
+          'Payments that the fee applies to. CROSS_CURRENCY_TRANSACTION: payments whose ' +
+          'source and destination currencies differ.',
+      }),
     ),
-    sourceCurrency: text('Currency that payments start in.'),
+    sourceCurrency: text(
+      'Source currency of the payments that the fee applies to. Only USD is supported.',
+    ),
     variableFeeBps: Type.Integer({
       minimum: 0,
       maximum: 10_000,
-      description: 'Part of the amount, in hundredths of a percent.',
+      description:
+        'Variable part of the fee in basis points of the amount, 0 to 10,000; 100 is 1 ' +
+        'percent.',
     }),
     fixedFee: FixedFee,
   },
@@ -144,49 +193,68 @@ const FeeConfig = object(
 
 const feeConfigs = (description: string) => maybe(Type.Array(FeeConfig, { description }));
 
-export const PlatformConfig = object('PlatformConfig', 'How a platform is set up.', {
-  id: text('Id of the platform.', { readOnly: true }),
-  umaDomain: text('Domain of the UMA addresses of its customers.'),
-  proxyUmaSubdomain: text(
-    'Given by the server: where the well-known UMA paths of the domain are to be proxied.',
+export const PlatformConfig = object('PlatformConfig', 'Configuration of a platform.', {
+  id: text('Identifier of the platform.', { readOnly: true }),
+  umaDomain: text(
+    'Domain of the UMA addresses of its customers, such as `example.com` in ' +
+      '`$anna@example.com`.',
   ),
-  webhookEndpoint: maybeText('Where webhooks are sent.'),
+  proxyUmaSubdomain: text(
+    'Subdomain to which the well-known UMA paths of `umaDomain` are to be proxied. ' +
+      'Assigned by the server.',
+  ),
+  webhookEndpoint: maybeText(
+    'URL that webhooks are sent to. Absent if no endpoint is configured; events are then ' +
+      'not delivered.',
+  ),
   supportedCurrencies: Type.Array(PlatformCurrencyConfig, {
-    description: 'Currencies that are switched on.',
+    description: 'Currencies that are enabled for the platform.',
   }),
   isRegulatedFinancialInstitution: Type.Boolean({
-    description: 'Whether the platform does its own compliance. Set by the operator.',
+    description:
+      'Whether the platform is a regulated financial institution that performs its own ' +
+      'customer verification. Set by the operator.',
   }),
   embeddedWalletConfig: maybe(EmbeddedWalletConfig),
   cardTokenization2faConfig: maybe(CardTokenization2FAConfig),
-  feeConfigs: feeConfigs('Fees in force.'),
-  createdAt: described({ ...Timestamp, readOnly: true }, 'When the platform was created.'),
-  updatedAt: described({ ...Timestamp, readOnly: true }, 'When it was last changed.'),
+  feeConfigs: feeConfigs('Fees that are in force.'),
+  createdAt: described({ ...Timestamp, readOnly: true }, 'Time at which the platform was created.'),
+  updatedAt: described(
+    { ...Timestamp, readOnly: true },
+    'Time of the last change of the configuration.',
+  ),
 });
 
 export const PlatformConfigUpdateRequest = object(
   'PlatformConfigUpdateRequest',
-  'What is to change; everything left out stays as it is.',
+  'Fields to change. Fields that are absent keep their values.',
   {
-    umaDomain: maybeText('Domain of the UMA addresses of customers created from now on.', {
-      minLength: 1,
-      maxLength: 253,
-    }),
+    umaDomain: maybeText(
+      'New domain of UMA addresses. It applies to customers that are created after the ' +
+        'change; existing addresses are unchanged.',
+      {
+        minLength: 1,
+        maxLength: 253,
+      },
+    ),
     webhookEndpoint: maybeText(
-      'Where webhooks are to be sent. A test webhook goes there at once. Sandbox platforms may name ' +
-        'a plain http address on the machine of the server.',
+      'URL that webhooks are sent to: https on a public host. A test webhook is sent to ' +
+        'it at once. Sandbox platforms can use plain http on the machine of the server, if ' +
+        'the operator allows it.',
       { minLength: 1, maxLength: 2048, format: 'uri' },
     ),
     supportedCurrencies: maybe(
       Type.Array(PlatformCurrencyConfig, {
         maxItems: 200,
-        description: 'The whole list, in place of the one there is.',
+        description:
+          'Complete list of enabled currencies. It replaces the current list. At most 200.',
       }),
     ),
     embeddedWalletConfig: maybe(EmbeddedWalletConfig),
     cardTokenization2faConfig: maybe(CardTokenization2FAConfig),
     feeConfigs: feeConfigs(
-      'Fees to set. One with both parts zero is switched off; fees not named stay.',
+      'Fees to set. A fee whose variable and fixed parts are both 0 is removed. Fees ' +
+        'that are not listed are unchanged.',
     ),
   },
 );
@@ -196,8 +264,11 @@ export const getPlatformConfig = operation({
   method: 'GET',
   path: '/config',
   tag: TAG,
-  summary: 'Show the configuration',
-  description: 'The configuration of the platform that the credentials belong to.',
+  summary: 'Get the platform configuration',
+  description:
+    'Returns the configuration of the platform to which the credentials belong: enabled ' +
+    'currencies with their limits, the webhook endpoint, fees, and settings of embedded ' +
+    'wallets and cards. Use `updatePlatformConfig` to change it.',
   permission: 'VIEW',
   replies: { 200: PlatformConfig },
   errors: [],
@@ -208,10 +279,13 @@ export const updatePlatformConfig = operation({
   method: 'PATCH',
   path: '/config',
   tag: TAG,
-  summary: 'Change the configuration',
+  summary: 'Update the platform configuration',
   description:
-    'Changes what the body names, at once. Settings of wallets and cards are merged field by field; ' +
-    'the list of currencies is replaced; fees are set one by one.',
+    'Changes the fields that the request contains; changes take effect immediately. ' +
+    'Settings of wallets and cards are merged field by field, `supportedCurrencies` is ' +
+    'replaced as a whole, and fees are set one by one. Adding a currency opens accounts in ' +
+    'it for the platform at once and for existing customers in the background. Setting ' +
+    '`webhookEndpoint` sends a test webhook to it; repeat the test with `sendTestEvent`.',
   permission: 'MANAGE',
   body: PlatformConfigUpdateRequest,
   maxBody: { bytes: 262_144, reason: 'the list of up to 200 currencies is sent as a whole' },

@@ -17,7 +17,10 @@ export function checkDirection(
 ): void {
   const types = settingOf(platform, code)?.enabledTransactionTypes;
   if (types && !types.includes(type)) {
-    throw new Fault('INVALID_CURRENCY', `${type} payments in ${code} are switched off.`);
+    throw new Fault(
+      'INVALID_CURRENCY',
+      `${type} payments in ${code} are disabled. Enable them in the platform configuration.`,
+    );
   }
 }
 
@@ -27,7 +30,8 @@ export function checkAmount(platform: PlatformRow, { currency, amount }: Money):
   if (amount >= BigInt(minAmount) && amount <= BigInt(maxAmount)) return;
   throw new Fault(
     'AMOUNT_OUT_OF_RANGE',
-    `${currency} payments go from ${minAmount} to ${maxAmount}; this would be ${amount}.`,
+    `The amount ${amount} ${currency} is outside the limits of the platform, ` +
+      `${minAmount} to ${maxAmount} in minor units.`,
     { minAmount, maxAmount },
   );
 }

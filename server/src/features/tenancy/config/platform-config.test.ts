@@ -65,7 +65,7 @@ describe('updatePlatformConfig', () => {
   it('changes what is named, at once, and nothing else', async () => {
     const before = (await app.call('GET', '/config')).body;
     expect((await patch({})).body).toEqual(before);
-    app.world.set(app.world.now() + 1_000);
+    app.effects.set(app.effects.now() + 1_000);
     const { status, body } = await patch({
       umaDomain: 'Pay.Example.com',
       id: 'PlatformConfig:other',
@@ -76,7 +76,7 @@ describe('updatePlatformConfig', () => {
     expect(body).toEqual({
       ...before,
       umaDomain: 'pay.example.com',
-      updatedAt: new Date(app.world.now()).toISOString(),
+      updatedAt: new Date(app.effects.now()).toISOString(),
     });
     expect((await app.call('GET', '/config')).body).toEqual(body);
   });

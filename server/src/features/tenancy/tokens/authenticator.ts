@@ -2,8 +2,8 @@
 // found good is remembered for two seconds; a bad one never is. Every refusal has the same words and does
 // the same work, so neither says whether a client id exists.
 import type { Caller } from '../../../kernel/caller.ts';
+import type { Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import type { Time } from '../../../kernel/world.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { constantTimeEqual, sha256Hex } from '../../../runtime/security/crypto.ts';
 import { readPlatform } from '../platform/index.ts';
@@ -31,7 +31,7 @@ interface Known {
   until: Time;
 }
 
-const refused = () => new Fault('UNAUTHORIZED', 'The API credentials are missing or not valid.');
+const refused = () => new Fault('UNAUTHORIZED', 'The API credentials are missing or invalid.');
 
 /** `Basic base64(id:secret)` taken apart; null for anything else. */
 export function readBasic(header: string | undefined): { id: string; secret: string } | null {

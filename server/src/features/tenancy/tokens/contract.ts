@@ -14,8 +14,8 @@ const PermissionName = named(
   'Permission',
   oneOf(PERMISSIONS, {
     description:
-      'VIEW reads everything, TRANSACT moves money, MANAGE changes configuration, customers and ' +
-      'tokens. None includes another.',
+      'VIEW: read all resources. TRANSACT: create payments and post funds. MANAGE: ' +
+      'change the configuration, customers and tokens. No permission includes another.',
   }),
 );
 
@@ -23,17 +23,20 @@ const ApiToken = named(
   'ApiToken',
   Type.Object(
     {
-      id: text('Id of the token.'),
-      name: text('What the platform calls it.'),
-      permissions: Type.Array(PermissionName, { description: 'What it may do.' }),
-      clientId: text('User name of HTTP Basic.'),
+      id: text('Identifier of the token.'),
+      name: text('Display name. Not necessarily unique.'),
+      permissions: Type.Array(PermissionName, { description: 'Permissions of the token.' }),
+      clientId: text('Client id: the user name of HTTP Basic authentication.'),
       clientSecret: Type.Optional(
-        text('Password of HTTP Basic. Shown once, when the token is created.'),
+        text(
+          'Client secret: the password of HTTP Basic authentication. Returned only when ' +
+            'the token is created; absent in all other replies.',
+        ),
       ),
-      createdAt: time('When it was created.'),
-      updatedAt: time('When it was last changed.'),
+      createdAt: time('Time at which the token was created.'),
+      updatedAt: time('Time of the last change.'),
     },
-    { description: 'A credential of a platform.' },
+    { description: 'An API token: a credential of a platform, with permissions.' },
   ),
 );
 
@@ -41,28 +44,35 @@ const ApiTokenCreateRequest = named(
   'ApiTokenCreateRequest',
   Type.Object(
     {
-      name: text('What to call it; names may repeat.', { minLength: 1, maxLength: 255 }),
+      name: text('Display name, 1 to 255 characters. It does not have to be unique.', {
+        minLength: 1,
+        maxLength: 255,
+      }),
       permissions: Type.Array(PermissionName, {
         minItems: 1,
         maxItems: 20,
-        description: 'What it may do; nothing that the calling token may not do itself.',
+        description:
+          'Permissions of the new token. Only permissions that the calling token has can ' +
+          'be granted.',
       }),
     },
-    { description: 'A token to create.' },
+    { description: 'The token to create.' },
   ),
 );
 
-const params = Type.Object({ tokenId: text('Id of the token.') });
+const params = Type.Object({ tokenId: text('Identifier of the token.') });
 
 export const createToken = operation({
   operationId: 'createToken',
   method: 'POST',
   path: '/tokens',
   tag: TAG,
-  summary: 'Create a token',
+  summary: 'Create an API token',
   description:
-    'The reply is the only place where the secret is ever shown. A platform has at most ' +
-    `${MAX_TOKENS} tokens; another one is rejected with 400.`,
+    'Creates an API token with the given permissions. The reply is the only one that contains ' +
+    '`clientSecret`; store it in a secret manager. The token can be used immediately, with HTTP ' +
+    `Basic authentication. A platform has at most ${MAX_TOKENS} tokens; delete one with ` +
+    '`deleteTokenById` before creating another.',
   permission: 'MANAGE',
   body: ApiTokenCreateRequest,
   replies: { 201: ApiToken },
@@ -75,19 +85,21 @@ export const listTokens = operation({
   method: 'GET',
   path: '/tokens',
   tag: TAG,
-  summary: 'List tokens',
-  description: 'Newest first. Secrets are not shown.',
+  summary: 'List API tokens',
+  description:
+    'Returns the API tokens of the platform that match every filter, newest first. Secrets ' +
+    'are never included.',
   permission: 'VIEW',
   query: Type.Object({
-    name: Type.Optional(text('Only tokens of exactly this name.')),
-    createdAfter: Type.Optional(time('Created at this moment or later.')),
-    createdBefore: Type.Optional(time('Created at this moment or earlier.')),
-    updatedAfter: Type.Optional(time('Changed at this moment or later.')),
-    updatedBefore: Type.Optional(time('Changed at this moment or earlier.')),
+    name: Type.Optional(text('Return only tokens with exactly this name.')),
+    createdAfter: Type.Optional(time('Return only tokens created at or after this time.')),
+    createdBefore: Type.Optional(time('Return only tokens created at or before this time.')),
+    updatedAfter: Type.Optional(time('Return only tokens changed at or after this time.')),
+    updatedBefore: Type.Optional(time('Return only tokens changed at or before this time.')),
     ...PageQuery,
   }),
   replies: {
-    200: named('TokenListResponse', { ...page(ApiToken), description: 'A page of tokens.' }),
+    200: named('TokenListResponse', { ...page(ApiToken), description: 'A page of API tokens.' }),
   },
   errors: [],
 });
@@ -97,7 +109,8 @@ export const getTokenById = operation({
   method: 'GET',
   path: '/tokens/{tokenId}',
   tag: TAG,
-  summary: 'Show a token',
+  summary: 'Get an API token',
+  description: 'Returns one API token of the platform, without its secret.',
   permission: 'VIEW',
   params,
   replies: { 200: ApiToken },
@@ -110,8 +123,10 @@ export const deleteTokenById = operation({
   method: 'DELETE',
   path: '/tokens/{tokenId}',
   tag: TAG,
-  summary: 'Delete a token',
-  description: 'Requests with it are refused from then on. A token cannot delete itself.',
+  summary: 'Delete an API token',
+  description:
+    'Revokes an API token permanently. Requests that use it are rejected from then on. A ' +
+    'token cannot delete itself; use another token that has the permission.',
   permission: 'MANAGE',
   params,
   replies: { 204: null },

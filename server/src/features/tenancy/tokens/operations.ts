@@ -24,7 +24,7 @@ const presentToken = (row: TokenRow): Static<(typeof getTokenById)['replies'][20
 async function tokenOf(ctx: Ctx, id: string): Promise<TokenRow> {
   const row = isId(id, 'Token') ? await ctx.read(tokens, id) : undefined;
   if (row?.platform_id !== ctx.caller.platformId) {
-    throw new Fault('TOKEN_NOT_FOUND', 'No such token.');
+    throw new Fault('TOKEN_NOT_FOUND', 'Token not found.');
   }
   return row;
 }
@@ -32,7 +32,7 @@ async function tokenOf(ctx: Ctx, id: string): Promise<TokenRow> {
 /** Holds the token that asks until the commit. */
 async function requireOwn(ctx: Ctx): Promise<void> {
   const own = ctx.caller.tokenId && (await ctx.read(tokens, ctx.caller.tokenId));
-  if (!own) throw new Fault('UNAUTHORIZED', 'The API credentials are missing or not valid.');
+  if (!own) throw new Fault('UNAUTHORIZED', 'The API credentials are missing or invalid.');
   ctx.require(tokens, own);
 }
 
@@ -41,7 +41,10 @@ export const tokenOperations = ({ drop }: Pick<Authenticator, 'drop'>) => [
     const lacking = body.permissions.filter((each) => !ctx.caller.permissions.includes(each));
     if (lacking.length) {
       const names = [...new Set(lacking)].join(', ');
-      throw new Fault('FORBIDDEN', `This token cannot give away what it lacks: ${names}.`);
+      throw new Fault(
+        'FORBIDDEN',
+        `A token can only grant permissions that it has. Missing: ${names}.`,
+      );
     }
     await requireOwn(ctx);
     const { platformId } = ctx.caller;

@@ -22,7 +22,7 @@ const COLUMNS = {
 };
 
 // Of two tokens that take one number, the second is decided once more.
-export const tokens = table('tokens', COLUMNS, { races: ['tokens_number'] });
+export const tokens = table('tokens', COLUMNS, { contendedKeys: ['tokens_number'] });
 
 export type TokenRow = RowOf<typeof tokens>;
 

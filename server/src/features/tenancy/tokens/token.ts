@@ -2,9 +2,9 @@
 // creates, lists and revokes tokens of any platform, the last one included.
 
 import type { Permission } from '../../../kernel/contract/operation.ts';
+import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
-import { iso } from '../../../kernel/world.ts';
 import { allRows, equals } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
@@ -28,10 +28,10 @@ async function freeNumber(ctx: Ctx, platformId: string): Promise<number> {
   const rows = await ctx.db.find(tokens, { platform_id: platformId });
   const taken = new Set(rows.map(({ number }) => number));
   const free = Array.from({ length: MAX_TOKENS }, (_, at) => at + 1).filter((n) => !taken.has(n));
-  const drawn = Buffer.from(ctx.world.random(4)).readUInt32BE();
+  const drawn = Buffer.from(ctx.effects.random(4)).readUInt32BE();
   const number = free[drawn % free.length];
   if (rows.length < MAX_TOKENS && number !== undefined) return number;
-  const reason = `The platform has ${MAX_TOKENS} tokens, which is the maximum. Delete one first.`;
+  const reason = `The platform has the maximum of ${MAX_TOKENS} tokens. Delete a token first.`;
   throw new Fault('INVALID_INPUT', reason);
 }
 
@@ -44,13 +44,13 @@ export async function createTokenFor(
   given: NewToken,
 ): Promise<{ row: TokenRow; clientSecret: string }> {
   const number = await freeNumber(ctx, given.platformId);
-  const clientSecret = given.clientSecret ?? newSecret(ctx.world);
+  const clientSecret = given.clientSecret ?? newSecret(ctx.effects);
   const row = ctx.insert(tokens, {
     id: ctx.id('Token'),
     platform_id: given.platformId,
     name: given.name,
     permissions: [...new Set(given.permissions)],
-    client_id: given.clientId ?? randomText(ctx.world, 'rhc_', CLIENT_ID_BYTES),
+    client_id: given.clientId ?? randomText(ctx.effects, 'rhc_', CLIENT_ID_BYTES),
     secret_hash: sha256Hex(clientSecret),
     number,
     created_at: ctx.now,
@@ -97,7 +97,7 @@ export async function listPlatformTokens(runtime: Runtime, platformId: string | 
 export async function revokeToken(runtime: Runtime, tokenId: string): Promise<void> {
   const tokenIn = async ({ read }: Pick<Ctx, 'read'>) => {
     const row = isId(tokenId, 'Token') ? await read(tokens, tokenId) : undefined;
-    if (!row) throw new Fault('TOKEN_NOT_FOUND', 'No such token.');
+    if (!row) throw new Fault('TOKEN_NOT_FOUND', 'Token not found.');
     return row;
   };
   const { platform_id } = await tokenIn(runtime.db);

@@ -193,7 +193,7 @@ describe('listTokens', () => {
     const platform = await app.newPlatform('Lists');
     const made: string[] = [];
     for (const name of ['a', 'b', 'c']) {
-      app.world.set(app.world.now() + 1_000);
+      app.effects.set(app.effects.now() + 1_000);
       made.unshift((await make(name, ['VIEW'], platform)).id);
     }
     const list = (query: string) =>
@@ -214,10 +214,10 @@ describe('listTokens', () => {
   it('filters by time, bounds included', async () => {
     const platform = await app.newPlatform('Times');
     const at = async (name: string, time: string) => {
-      app.world.set(Date.parse(time));
+      app.effects.set(Date.parse(time));
       await make(name, ['VIEW'], platform);
     };
-    const year = new Date(app.world.now()).getUTCFullYear() + 1;
+    const year = new Date(app.effects.now()).getUTCFullYear() + 1;
     await at('one', `${year}-01-01T00:00:00Z`);
     await at('two', `${year}-01-02T00:00:00Z`);
     await at('three', `${year}-01-03T00:00:00Z`);

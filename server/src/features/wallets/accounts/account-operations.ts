@@ -4,8 +4,8 @@
 
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
+import { checkAttempts, countAttempt } from '../../../runtime/operation/attempt-limiter.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { checkTries, takeTry } from '../../../runtime/operation/tries.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
 import { presentAccount, setAccountPrivacy } from '../../balances/internal-accounts/index.ts';
 import { canSend, sendMessage, walletExportedText } from '../../notifications/messages/index.ts';
@@ -18,7 +18,7 @@ import { clientKeyOf } from './credentials.ts';
 import { custodyOf, type Wallet, type WalletParts, walletOf } from './wallet.ts';
 
 /** Any session of the wallet signs. */
-const holderOf = ({ row }: Wallet) => ({ by: 'session', accounts: [row.id] }) as const;
+const walletSigner = ({ row }: Wallet) => ({ by: 'session', accounts: [row.id] }) as const;
 
 /** What is signed for a change of privacy: a hash that binds the account, the flag and the request. */
 function privacyText(ctx: Ctx, { row }: Wallet, privateEnabled: boolean, requestId: string) {
@@ -35,17 +35,17 @@ function privacyText(ctx: Ctx, { row }: Wallet, privateEnabled: boolean, request
   return activityText(row, activity, { requestId, now: ctx.now });
 }
 
-const privacy = (parts: WalletParts) =>
+const updatePrivacy = (parts: WalletParts) =>
   signedOperation(updateInternalAccount, parts, {
-    of: ({ params }) => params.id,
+    resourceId: ({ params }) => params.id,
     async begin(ctx, { params, body }) {
       const wallet = await walletOf(ctx, params.id, 'id');
       const isPrivate = body.privateEnabled === true;
       return {
-        ask: {
+        signatureRequest: {
           wallet,
           payload: async ({ id }) => privacyText(ctx, wallet, isPrivate, id),
-          signer: holderOf(wallet),
+          signer: walletSigner(wallet),
         },
       };
     },
@@ -56,21 +56,21 @@ const privacy = (parts: WalletParts) =>
     },
   });
 
-const MOST_EXPORTS = [{ most: 3, withinMs: 3_600_000 }] as const;
+const EXPORT_LIMITS = [{ max: 3, withinMs: 3_600_000 }] as const;
 const TOO_MANY = 'The wallet was exported too often. Wait before you export it again.';
-const triesId = (accountId: string) => `exportInternalAccount ${accountId}`;
+const limiterId = (accountId: string) => `exportInternalAccount ${accountId}`;
 
 /** A wallet whose words may leave: it is open, and its seed is still there. */
-async function exportable(ctx: Ctx, id: string): Promise<{ wallet: Wallet; seed: string }> {
+async function requireExportable(ctx: Ctx, id: string): Promise<{ wallet: Wallet; seed: string }> {
   const wallet = await walletOf(ctx, id, 'id');
   const { status } = wallet.account;
   if (status !== 'ACTIVE') throw invalidField('id', `the account is ${status}`);
-  if (wallet.row.seed === null) throw new Fault('ACCOUNT_NOT_FOUND', 'No such account.');
+  if (wallet.row.seed === null) throw new Fault('ACCOUNT_NOT_FOUND', 'Account not found.');
   return { wallet, seed: wallet.row.seed };
 }
 
 /** Tells the customer that somebody took the words, where there is a way to. */
-async function tellOfExport(ctx: Ctx, parts: WalletParts, { customer }: Wallet): Promise<void> {
+async function notifyExport(ctx: Ctx, parts: WalletParts, { customer }: Wallet): Promise<void> {
   const { environment } = ctx.caller;
   if (customer.email === null) return;
   if (!canSend(parts.connectors(environment), 'EMAIL', environment)) return;
@@ -85,23 +85,23 @@ async function tellOfExport(ctx: Ctx, parts: WalletParts, { customer }: Wallet):
   });
 }
 
-const words = (parts: WalletParts) =>
+const exportSeedPhrase = (parts: WalletParts) =>
   signedOperation(exportInternalAccount, parts, {
-    of: ({ params }) => params.id,
-    settles: 'delivered',
+    resourceId: ({ params }) => params.id,
+    completion: 'onRetry',
     async begin(ctx, { params, body }) {
-      const { wallet } = await exportable(ctx, params.id);
+      const { wallet } = await requireExportable(ctx, params.id);
       const { clientPublicKey } = body;
       clientKeyOf(clientPublicKey);
-      await checkTries(ctx, triesId(wallet.row.id), MOST_EXPORTS, TOO_MANY);
+      await checkAttempts(ctx, limiterId(wallet.row.id), EXPORT_LIMITS, TOO_MANY);
       const parameters = { targetPublicKey: clientPublicKey, walletId: wallet.row.wallet_id };
       const payload = { type: 'EXPORT_WALLET', parameters };
-      return { ask: { wallet, payload, signer: holderOf(wallet) } };
+      return { signatureRequest: { wallet, payload, signer: walletSigner(wallet) } };
     },
     async perform(ctx, { params, body }) {
-      const { wallet, seed } = await exportable(ctx, params.id);
+      const { wallet, seed } = await requireExportable(ctx, params.id);
       const { id, organization_id: organizationId, wallet_id: walletId } = wallet.row;
-      await takeTry(ctx, triesId(id), MOST_EXPORTS, TOO_MANY);
+      await countAttempt(ctx, limiterId(id), EXPORT_LIMITS, TOO_MANY);
       const clientPublicKey = body.clientPublicKey.toLowerCase();
       const names = { organizationId, walletId };
       const encryptedWalletCredentials = await custodyOf(ctx, parts).exportSeed({
@@ -109,13 +109,13 @@ const words = (parts: WalletParts) =>
         seed,
         clientPublicKey,
       });
-      await tellOfExport(ctx, parts, wallet);
+      await notifyExport(ctx, parts, wallet);
       return { status: 200, body: { id, encryptedWalletCredentials } };
     },
   });
 
 /** The operations on wallets that their accounts' paths have. */
 export const walletAccountOperations = (parts: WalletParts): SignedOperation[] => [
-  privacy(parts),
-  words(parts),
+  updatePrivacy(parts),
+  exportSeedPhrase(parts),
 ];

@@ -1,14 +1,14 @@
 // Credentials and sessions of a wallet, apart from how each type is proved: adding, finding, ending, and
 // how both are shown. A session is a P-256 key that may sign for the wallet for a quarter of an hour.
 
-import { compressedPoint, isWhole } from '../../../kernel/crypto/p256.ts';
+import { compressedPoint, isUncompressed } from '../../../kernel/crypto/p256.ts';
+import { iso, type Time } from '../../../kernel/effects.ts';
 import { invalidField } from '../../../kernel/fault.ts';
 import { uuid7 } from '../../../kernel/id.ts';
-import { iso, type Time } from '../../../kernel/world.ts';
 import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
 import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
-import { stopAfterSignIn } from '../recovery/recovery.ts';
-import { expectKey } from '../signing/stamp.ts';
+import { cancelAfterSignIn } from '../recovery/recovery.ts';
+import { cacheKey } from '../signing/stamp.ts';
 import { credentialStates, sessionStates } from '../states.ts';
 import {
   type CredentialRow,
@@ -23,7 +23,7 @@ export interface NewCredential {
   id?: string;
   type: CredentialType;
   /** What no other credential of the wallet may have. */
-  slot: string;
+  uniquenessKey: string;
   /** Of OAUTH and PASSKEY; the others go by the customer's contact. */
   nickname?: string;
   facts?: unknown;
@@ -35,13 +35,20 @@ export interface NewCredential {
 export const nicknameContext = (id: string) => `credentials ${id} nickname`;
 export const factsContext = (id: string) => `credentials ${id} facts`;
 
-/** Stages a credential. Whether its slot is free is for the caller to have looked at. */
+/** Stages a credential. Whether its uniqueness_key is free is for the caller to have looked at. */
 export function addCredential(
   ctx: Ctx,
   wallet: Pick<Wallet, 'row' | 'key'>,
-  given: NewCredential,
+  input: NewCredential,
 ): CredentialRow {
-  const { id = ctx.id('AuthMethod'), type, slot, nickname, facts, signCount = 0 } = given;
+  const {
+    id = ctx.id('AuthMethod'),
+    type,
+    uniquenessKey: uniqueness_key,
+    nickname,
+    facts,
+    signCount = 0,
+  } = input;
   return ctx.insert(credentials, {
     id,
     platform_id: ctx.caller.platformId,
@@ -49,11 +56,11 @@ export function addCredential(
     customer_id: wallet.row.customer_id,
     type,
     status: 'ACTIVE',
-    slot,
+    uniqueness_key,
     nickname: nickname === undefined ? null : sealFor(ctx, wallet, nickname, nicknameContext(id)),
     facts: facts === undefined ? null : sealFor(ctx, wallet, facts, factsContext(id)),
     sign_count: BigInt(signCount),
-    challenge_hash: given.challengeHash,
+    challenge_hash: input.challengeHash,
     created_at: ctx.now,
     updated_at: ctx.now,
   });
@@ -98,9 +105,9 @@ export function presentCredential(ctx: Ctx, wallet: Wallet, row: CredentialRow) 
 
 const SESSION_MS = 15 * 60_000;
 /** How long one session can be followed by another before a credential must be proved again. */
-const CHAIN_MS = 12 * 3_600_000;
+const REFRESH_WINDOW_MS = 12 * 3_600_000;
 
-const LIVE_SESSIONS = `select id from wallet_sessions
+const ACTIVE_SESSIONS = `select id from wallet_sessions
   where account_id = $1 and expires_at > $2 and status = 'ACTIVE' order by created_at, id`;
 
 /**
@@ -109,7 +116,7 @@ const LIVE_SESSIONS = `select id from wallet_sessions
  */
 export async function sessionsOf(ctx: Ctx, accountId: string): Promise<SessionRow[]> {
   const live = [accountId, new Date(ctx.now)];
-  const found = await ctx.db.query<{ id: string }>(LIVE_SESSIONS, live);
+  const found = await ctx.db.query<{ id: string }>(ACTIVE_SESSIONS, live);
   const rows = await Promise.all(found.map(({ id }) => ctx.read(walletSessions, id)));
   return rows.filter((row) => row?.status === 'ACTIVE') as SessionRow[];
 }
@@ -139,7 +146,7 @@ export function clientKeyOf(given: string, field = 'clientPublicKey'): string {
 }
 
 /** INVALID_INPUT where a key already stands behind a session of the wallet: each is used once. */
-export async function refuseUsedKey(
+export async function rejectUsedKey(
   ctx: Ctx,
   accountId: string,
   key: string,
@@ -164,18 +171,18 @@ export async function openSession(
   clientPublicKey: string,
   {
     authenticatedAt = ctx.now,
-    sealed = isWhole(clientPublicKey),
+    sealed = isUncompressed(clientPublicKey),
   }: {
     authenticatedAt?: Time;
     sealed?: boolean;
   } = {},
 ) {
   const clientKey = clientKeyOf(clientPublicKey);
-  await refuseUsedKey(ctx, wallet.row.id, clientKey);
-  const drawn = sealed
+  await rejectUsedKey(ctx, wallet.row.id, clientKey);
+  const sessionKey = sealed
     ? await custodyOf(ctx, parts).newSessionKey(clientPublicKey.toLowerCase())
     : undefined;
-  await stopAfterSignIn(ctx, wallet.row.id);
+  await cancelAfterSignIn(ctx, wallet.row.id);
   // Nothing changes, but whoever ends the credential in this instant decides anew and ends this one too.
   ctx.update(credentials, credential, {});
   const row = ctx.insert(walletSessions, {
@@ -185,16 +192,16 @@ export async function openSession(
     customer_id: wallet.row.customer_id,
     credential_id: credential.id,
     status: 'ACTIVE',
-    public_key: drawn?.publicKey ?? clientKey,
+    public_key: sessionKey?.publicKey ?? clientKey,
     client_key: clientKey,
-    api_key_id: uuid7(ctx.world),
+    api_key_id: uuid7(ctx.effects),
     authenticated_at: authenticatedAt,
-    expires_at: Math.min(ctx.now + SESSION_MS, authenticatedAt + CHAIN_MS),
+    expires_at: Math.min(ctx.now + SESSION_MS, authenticatedAt + REFRESH_WINDOW_MS),
     created_at: ctx.now,
     updated_at: ctx.now,
   });
-  expectKey(row.public_key);
-  return presentSession(ctx, wallet, row, credential, drawn?.sealedKey);
+  cacheKey(row.public_key);
+  return presentSession(ctx, wallet, row, credential, sessionKey?.sealedKey);
 }
 
 /** Stages the end of a session. */
@@ -208,7 +215,7 @@ export const endSession = (ctx: Ctx, row: SessionRow): SessionRow =>
 export async function endCredential(ctx: Ctx, row: CredentialRow): Promise<void> {
   ctx.update(credentials, row, {
     status: credentialStates.next(row.status, 'revoke'),
-    slot: null,
+    uniqueness_key: null,
     updated_at: ctx.now,
   });
   for (const session of await sessionsOf(ctx, row.account_id)) {

@@ -14,7 +14,7 @@ import {
   signedHeaders,
   stampWith,
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
-import { heldSession } from '../../../../test/kit/wallets/sessions.ts';
+import { insertSession } from '../../../../test/kit/wallets/sessions.ts';
 import { customerKey } from '../../../features.ts';
 import { openMessageOf } from '../../notifications/messages/send.ts';
 import { messages } from '../../notifications/messages/store.ts';
@@ -33,7 +33,7 @@ async function walletFor(as: TestPlatform = app.platform, email?: string) {
   return { person, id: account.id as string, account };
 }
 
-const sessionOf = (id: string, more?: { expires_at: number }) => heldSession(app, id, more);
+const sessionOf = (id: string, more?: { expires_at: number }) => insertSession(app, id, more);
 
 const patch = (id: string, body: unknown, headers = {}, as = app.platform) =>
   app.call('PATCH', `/internal-accounts/${id}`, body, { headers, as });
@@ -42,7 +42,7 @@ const takeOut = (id: string, keys: Keys, headers = {}, as = app.platform) =>
   app.call(
     'POST',
     `/internal-accounts/${id}/export`,
-    { clientPublicKey: keys.wholeKey },
+    { clientPublicKey: keys.uncompressedKey },
     { headers, as },
   );
 
@@ -109,7 +109,7 @@ describe('updateInternalAccount', () => {
   it('takes no signature but that of an active session of this wallet', async () => {
     const [mine, theirs] = [await walletFor(), await walletFor()];
     const stranger = await sessionOf(theirs.id);
-    const past = await sessionOf(mine.id, { expires_at: app.world.now() });
+    const past = await sessionOf(mine.id, { expires_at: app.effects.now() });
     const asked = ok(await patch(mine.id, { privateEnabled: true }), 202);
     for (const keys of [stranger, past, drawKeys()]) {
       const headers = await signedHeaders(asked, keys);
@@ -156,7 +156,7 @@ describe('exportInternalAccount', () => {
     expect(activity).toMatchObject({
       type: 'ACTIVITY_TYPE_EXPORT_WALLET',
       organizationId: row?.organization_id,
-      parameters: { targetPublicKey: keys.wholeKey, walletId: row?.wallet_id },
+      parameters: { targetPublicKey: keys.uncompressedKey, walletId: row?.wallet_id },
     });
     const headers = await signedHeaders(asked, session);
     expect(codeOf(await takeOut(id, others, headers))).toEqual([

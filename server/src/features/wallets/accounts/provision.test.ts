@@ -17,7 +17,7 @@ import { projectRoot } from '../../../runtime/config/root.ts';
 import { provisionAccounts } from '../../balances/internal-accounts/index.ts';
 import { changeCustomer } from '../../customers/registration/update.ts';
 import { credentials, wallets } from '../store.ts';
-import { openWallets, openWalletsOf } from './provision.ts';
+import { openWallets, openWalletsForAccounts } from './provision.ts';
 
 const app = testApp();
 
@@ -47,7 +47,13 @@ describe('a new customer', () => {
     expect(new Set(names).size).toBe(3);
     for (const name of names) expect(name).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     expect(await held(wallet.id)).toMatchObject([
-      { type: 'EMAIL_OTP', slot: 'EMAIL_OTP', status: 'ACTIVE', nickname: null, facts: null },
+      {
+        type: 'EMAIL_OTP',
+        uniqueness_key: 'EMAIL_OTP',
+        status: 'ACTIVE',
+        nickname: null,
+        facts: null,
+      },
     ]);
     const other = await customer(app);
     const [theirs] = await walletsOf(other.id);
@@ -139,7 +145,7 @@ describe('customers who were there before', () => {
 
   it('get one when they ask for the currency in the very instant in which the job comes', async () => {
     const person = await customer(app, {}, { currencies: ['USD'], email: 'both@example.com' });
-    const connectors = connectorRegistry(app.world, {
+    const connectors = connectorRegistry(app.effects, {
       custodyKeys: custodyKeysOf(app.runtime.vault),
     });
     const body = { customerType: 'INDIVIDUAL', currencies: ['USD', 'USDB'] } as const;
@@ -158,7 +164,7 @@ describe('customers who were there before', () => {
       if (++attempts > 1) return changed;
       const of = { customerId: person.id, currencies: ['USDB'], funding: undefined } as const;
       await app.operate((meanwhile) =>
-        openWalletsOf(meanwhile, { connectors }, provisionAccounts(meanwhile, of)),
+        openWalletsForAccounts(meanwhile, { connectors }, provisionAccounts(meanwhile, of)),
       );
       return changed;
     });

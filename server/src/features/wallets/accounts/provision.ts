@@ -18,20 +18,20 @@ async function openWallet(
 ): Promise<void> {
   const key = dataKeyOf(customer);
   if (!key) return; // erased meanwhile: nobody is left to have a wallet
-  const names = { organizationId: uuid7(ctx.world), walletId: uuid7(ctx.world) };
+  const names = { organizationId: uuid7(ctx.effects), walletId: uuid7(ctx.effects) };
   const { seed } = await custodyOf(ctx, parts).newSeed(names);
   const row = ctx.insert(wallets, {
     id: account.id,
     platform_id: account.platform_id,
     customer_id: customer.id,
     organization_id: names.organizationId,
-    user_id: uuid7(ctx.world),
+    user_id: uuid7(ctx.effects),
     wallet_id: names.walletId,
     seed,
     created_at: ctx.now,
   });
   if (customer.email === null) return;
-  addCredential(ctx, { row, key }, { type: 'EMAIL_OTP', slot: 'EMAIL_OTP' });
+  addCredential(ctx, { row, key }, { type: 'EMAIL_OTP', uniquenessKey: 'EMAIL_OTP' });
 }
 
 /** Stages the wallets of those of a customer's new accounts that are to be one. */
@@ -47,7 +47,7 @@ export async function openWallets(
 }
 
 /** The same for new accounts of many customers, some of them perhaps deleted meanwhile. */
-export async function openWalletsOf(
+export async function openWalletsForAccounts(
   ctx: Ctx,
   parts: WalletParts,
   accounts: readonly InternalAccountRow[],

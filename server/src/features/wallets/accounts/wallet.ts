@@ -25,7 +25,7 @@ export interface Wallet {
   key: DataKey;
 }
 
-const noAccount = () => new Fault('ACCOUNT_NOT_FOUND', 'No such account.');
+const noAccount = () => new Fault('ACCOUNT_NOT_FOUND', 'Account not found.');
 
 /** The wallet of an account that is one; undefined for every other, and once it or its owner is gone. */
 export async function findWallet(ctx: Ctx, accountId: string): Promise<Wallet | undefined> {
@@ -42,15 +42,15 @@ export async function findWallet(ctx: Ctx, accountId: string): Promise<Wallet | 
   return key && { account, row, customer, key };
 }
 
-function refuseUnready({ status }: InternalAccountRow): void {
+function rejectUnprovisioned({ status }: InternalAccountRow): void {
   if (status !== 'PENDING' && status !== 'FAILED') return;
   throw new Fault('WALLET_NOT_PROVISIONED', 'The wallet is not ready yet.');
 }
 
 /** The wallet of something that was found: undefined as for `findWallet`, not provisioned as below. */
-export async function readyWallet(ctx: Ctx, accountId: string): Promise<Wallet | undefined> {
+export async function provisionedWallet(ctx: Ctx, accountId: string): Promise<Wallet | undefined> {
   const wallet = await findWallet(ctx, accountId);
-  if (wallet) refuseUnready(wallet.account);
+  if (wallet) rejectUnprovisioned(wallet.account);
   return wallet;
 }
 
@@ -64,7 +64,7 @@ export async function walletOf(ctx: Ctx, accountId: string, field = 'accountId')
     : undefined;
   if (account?.platform_id !== ctx.caller.platformId) throw noAccount();
   if (account.type !== 'EMBEDDED_WALLET') throw invalidField(field, 'must be an embedded wallet');
-  refuseUnready(account);
+  rejectUnprovisioned(account);
   const wallet = await findWallet(ctx, accountId);
   if (!wallet) throw noAccount();
   return wallet;

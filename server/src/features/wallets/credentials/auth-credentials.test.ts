@@ -5,48 +5,48 @@ import { internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
+  type ClientSession,
   CODE,
   drawKeys,
   encryptOtp,
-  type HeldSession,
-  NOT_ALLOWED,
+  NO_ACTIVE_SESSION,
   passkeyBody,
   signedHeaders,
-  type WalletDesk,
-  walletDesk,
+  type WalletFixture,
+  walletFixture,
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
-import { phoneNumber, verdict } from '../../../../test/kit/wallets/one-time-codes.ts';
+import { errorOf, phoneNumber } from '../../../../test/kit/wallets/one-time-codes.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 
 const MINUTE = 60_000;
 const NOBODY = '00000000-0000-7000-8000-000000000000';
 
 const app = testApp();
-let desk: WalletDesk;
-let theirs: WalletDesk;
+let fixture: WalletFixture;
+let theirs: WalletFixture;
 beforeAll(async () => {
-  desk = walletDesk(app);
-  theirs = walletDesk(app, { as: app.other });
+  fixture = walletFixture(app);
+  theirs = walletFixture(app, { as: app.other });
 });
 
-const codeOf = (answer: Answer) => verdict(answer).slice(0, 2);
-const NO_CREDENTIAL = [404, 'AUTH_METHOD_NOT_FOUND', 'No such credential.'];
+const codeOf = (answer: Answer) => errorOf(answer).slice(0, 2);
+const NO_CREDENTIAL = [404, 'AUTH_METHOD_NOT_FOUND', 'Credential not found.'];
 
 /** Somebody whose codes can also go to a telephone. */
-const reachable = () => desk.customerWithWallet({ phoneNumber: phoneNumber() });
+const reachable = () => fixture.customerWithWallet({ phoneNumber: phoneNumber() });
 
 const create = (body: unknown, headers?: Record<string, string>) =>
-  desk.call('POST', '/auth/credentials', body, headers);
-const add = (body: unknown, signer: HeldSession) =>
-  desk.signed('POST', '/auth/credentials', body, signer);
+  fixture.call('POST', '/auth/credentials', body, headers);
+const add = (body: unknown, signer: ClientSession) =>
+  fixture.signed('POST', '/auth/credentials', body, signer);
 const idsOf = async (accountId: string) =>
-  (await desk.credentialsOf(accountId)).map(({ id }) => id as string);
+  (await fixture.credentialsOf(accountId)).map(({ id }) => id as string);
 
 describe('listAuthCredentials', () => {
   it('shows all that a wallet has, oldest first', async () => {
-    const { accountId, customer, email, sms } = await desk.twoWays();
+    const { accountId, customer, email, sms } = await fixture.walletWithEmailAndSms();
     const { otpEncryptionTargetBundle: _, ...shown } = sms;
-    const [first, second, ...more] = await desk.credentialsOf(accountId);
+    const [first, second, ...more] = await fixture.credentialsOf(accountId);
     expect(first).toEqual({ ...email, updatedAt: expect.any(String) });
     expect(first).toEqual({
       id: expect.stringMatching(/^AuthMethod:/),
@@ -65,14 +65,14 @@ describe('listAuthCredentials', () => {
     const { accountId, customer } = await reachable();
     const plain = await internalAccount(app, customer.id, 'USD');
     for (const id of [`InternalAccount:${NOBODY}`, plain.id]) {
-      expect(await desk.credentialsOf(id)).toEqual([]);
+      expect(await fixture.credentialsOf(id)).toEqual([]);
     }
     expect(await theirs.credentialsOf(accountId)).toEqual([]);
   });
 
   it('wants the id of an account', async () => {
     for (const query of ['', '?accountId=', '?accountId=x', `?accountId=Customer:${NOBODY}`]) {
-      const answer = await desk.call('GET', `/auth/credentials${query}`);
+      const answer = await fixture.call('GET', `/auth/credentials${query}`);
       expect([query, ...codeOf(answer)]).toEqual([query, 400, 'INVALID_INPUT']);
       expect(answer.body.details.errors).toMatchObject([{ field: 'accountId' }]);
     }
@@ -81,8 +81,8 @@ describe('listAuthCredentials', () => {
 
 describe('createAuthCredential', () => {
   it('adds the first credential of a wallet at once, and every other with a signature', async () => {
-    const { accountId } = await desk.customerWithWallet({ email: undefined });
-    expect(await desk.credentialsOf(accountId)).toEqual([]);
+    const { accountId } = await fixture.customerWithWallet({ email: undefined });
+    expect(await fixture.credentialsOf(accountId)).toEqual([]);
     const first = ok(await create(passkeyBody(accountId, '  My phone ')), 201);
     expect(first).toMatchObject({ accountId, type: 'PASSKEY', nickname: 'My phone' });
     const second = ok(await create(passkeyBody(accountId)), 202);
@@ -90,13 +90,13 @@ describe('createAuthCredential', () => {
       type: 'PASSKEY',
       payloadToSign: expect.any(String),
       requestId: expect.stringMatching(/^Request:/),
-      expiresAt: new Date(app.world.now() + 5 * MINUTE).toISOString(),
+      expiresAt: new Date(app.effects.now() + 5 * MINUTE).toISOString(),
     });
     expect(await idsOf(accountId)).toEqual([first.id]);
   });
 
   it('adds one of several first ones that come at once', async () => {
-    const { accountId } = await desk.customerWithWallet({ email: undefined });
+    const { accountId } = await fixture.customerWithWallet({ email: undefined });
     const answers = await Promise.all([1, 2, 3, 4].map(() => create(passkeyBody(accountId))));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 202, 202, 202]);
     expect(await idsOf(accountId)).toHaveLength(1);
@@ -104,9 +104,9 @@ describe('createAuthCredential', () => {
 
   it('sends the code of a new credential with the signed request and not before', async () => {
     const { accountId, customer } = await reachable();
-    const signer = await desk.emailSession(accountId);
+    const signer = await fixture.emailSession(accountId);
     const body = { type: 'SMS_OTP', accountId };
-    const { first, second } = await desk.signedRetry('POST', '/auth/credentials', body, signer);
+    const { first, second } = await fixture.signedRetry('POST', '/auth/credentials', body, signer);
     expect(first.body).not.toHaveProperty('otpEncryptionTargetBundle');
     expect(JSON.parse(first.body.payloadToSign)).toMatchObject({
       type: 'ACTIVITY_TYPE_UPDATE_USER_PHONE_NUMBER',
@@ -120,7 +120,12 @@ describe('createAuthCredential', () => {
       keys.publicKey,
     );
     const path = `/auth/credentials/${sms.id}/verify`;
-    const opened = await desk.signed('POST', path, { type: 'SMS_OTP', encryptedOtpBundle }, keys);
+    const opened = await fixture.signed(
+      'POST',
+      path,
+      { type: 'SMS_OTP', encryptedOtpBundle },
+      keys,
+    );
     expect(ok(opened, 200)).toMatchObject({ type: 'SMS_OTP', nickname: customer.phoneNumber });
   });
 
@@ -128,9 +133,9 @@ describe('createAuthCredential', () => {
     const { accountId, customer } = await reachable();
     const plain = await internalAccount(app, customer.id, 'USD');
     const foreign = await theirs.customerWithWallet();
-    const noAccount = [404, 'ACCOUNT_NOT_FOUND', 'No such account.'];
+    const noAccount = [404, 'ACCOUNT_NOT_FOUND', 'Account not found.'];
     for (const id of [`InternalAccount:${NOBODY}`, foreign.accountId, 'x', customer.id]) {
-      expect(verdict(await create({ type: 'SMS_OTP', accountId: id }))).toEqual(noAccount);
+      expect(errorOf(await create({ type: 'SMS_OTP', accountId: id }))).toEqual(noAccount);
     }
     const no = await create({ type: 'SMS_OTP', accountId: plain.id });
     expect(codeOf(no)).toEqual([400, 'INVALID_INPUT']);
@@ -150,26 +155,26 @@ describe('createAuthCredential', () => {
     const waiting = [409, 'WALLET_NOT_PROVISIONED'];
     expect(codeOf(await create({ type: 'SMS_OTP', accountId }))).toEqual(waiting);
     const of = `/auth/credentials/${credential.id}`;
-    expect(codeOf(await desk.call('DELETE', of))).toEqual(waiting);
-    expect(codeOf(await desk.call('POST', `${of}/challenge`))).toEqual(waiting);
+    expect(codeOf(await fixture.call('DELETE', of))).toEqual(waiting);
+    expect(codeOf(await fixture.call('POST', `${of}/challenge`))).toEqual(waiting);
     const body = { type: 'EMAIL_OTP', encryptedOtpBundle: '{}' };
-    expect(codeOf(await desk.call('POST', `${of}/verify`, body))).toEqual(waiting);
+    expect(codeOf(await fixture.call('POST', `${of}/verify`, body))).toEqual(waiting);
     await app.runtime.db.query("update internal_accounts set status = 'ACTIVE' where id = $1", [
       accountId,
     ]);
-    const session = await desk.emailSession(accountId);
+    const session = await fixture.emailSession(accountId);
     await app.runtime.db.query("update internal_accounts set status = 'PENDING' where id = $1", [
       accountId,
     ]);
     const at = `/auth/sessions/${session.session.id}`;
-    expect(codeOf(await desk.call('DELETE', at))).toEqual(waiting);
+    expect(codeOf(await fixture.call('DELETE', at))).toEqual(waiting);
     const clientPublicKey = drawKeys().publicKey;
-    const refreshed = await desk.call('POST', `${at}/refresh`, { clientPublicKey });
+    const refreshed = await fixture.call('POST', `${at}/refresh`, { clientPublicKey });
     expect(codeOf(refreshed)).toEqual(waiting);
   });
 
   it('refuses what it knows already on both requests', async () => {
-    const { accountId, byEmail, bySms } = await desk.twoWays();
+    const { accountId, byEmail, bySms } = await fixture.walletWithEmailAndSms();
     const exists = [400, 'SMS_OTP_CREDENTIAL_ALREADY_EXISTS'];
     expect(codeOf(await create({ type: 'SMS_OTP', accountId }))).toEqual(exists);
 
@@ -190,32 +195,32 @@ describe('createAuthCredential', () => {
 
   it('is signed by a session of the same wallet', async () => {
     const { accountId } = await reachable();
-    const other = await desk.twoWays();
+    const other = await fixture.walletWithEmailAndSms();
     const body = passkeyBody(accountId);
-    expect(verdict(await add(body, other.byEmail))).toEqual(NOT_ALLOWED);
-    const over = await desk.emailSession(accountId);
+    expect(errorOf(await add(body, other.byEmail))).toEqual(NO_ACTIVE_SESSION);
+    const over = await fixture.emailSession(accountId);
     await app.advance(15 * MINUTE);
-    expect(verdict(await add(body, over))).toEqual(NOT_ALLOWED);
+    expect(errorOf(await add(body, over))).toEqual(NO_ACTIVE_SESSION);
     expect(await idsOf(accountId)).toHaveLength(1);
   });
 
   it('adds what was signed and nothing else', async () => {
-    const { accountId, byEmail } = await desk.twoWays();
+    const { accountId, byEmail } = await fixture.walletWithEmailAndSms();
     const body = passkeyBody(accountId);
     const change = { ...body, nickname: 'Another' };
     const path = '/auth/credentials';
-    const { first, second } = await desk.signedRetry('POST', path, body, byEmail, { change });
+    const { first, second } = await fixture.signedRetry('POST', path, body, byEmail, { change });
     expect(codeOf(second)).toEqual([401, 'WALLET_SIGNATURE_BODY_MISMATCH']);
     const headers = await signedHeaders(first.body, byEmail);
     // The order of its members is not what makes a body another.
     const turned = Object.fromEntries(Object.entries(body).reverse());
     ok(await create(turned, headers), 201);
     const again = await create(body, headers);
-    expect(verdict(again)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id was used before.']);
+    expect(errorOf(again)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id was used before.']);
   });
 
   it('pays no heed to an idempotency key', async () => {
-    const { accountId, byEmail } = await desk.twoWays();
+    const { accountId, byEmail } = await fixture.walletWithEmailAndSms();
     const headers = { 'idempotency-key': 'one' };
     const body = passkeyBody(accountId);
     const first = ok(await create(body, headers), 202);
@@ -232,14 +237,14 @@ describe('verifyAuthCredential', () => {
     const body = { type: 'EMAIL_OTP', encryptedOtpBundle: '{}' };
     for (const id of [`AuthMethod:${NOBODY}`, foreign.credential.id, 'x']) {
       const of = `/auth/credentials/${id}`;
-      expect(verdict(await desk.call('POST', `${of}/verify`, body))).toEqual(NO_CREDENTIAL);
-      expect(verdict(await desk.call('POST', `${of}/challenge`))).toEqual(NO_CREDENTIAL);
+      expect(errorOf(await fixture.call('POST', `${of}/verify`, body))).toEqual(NO_CREDENTIAL);
+      expect(errorOf(await fixture.call('POST', `${of}/challenge`))).toEqual(NO_CREDENTIAL);
     }
   });
 
   it('want the type of the credential', async () => {
     const { credential } = await reachable();
-    const answer = await desk.call('POST', `/auth/credentials/${credential.id}/verify`, {
+    const answer = await fixture.call('POST', `/auth/credentials/${credential.id}/verify`, {
       type: 'SMS_OTP',
       encryptedOtpBundle: '{}',
     });
@@ -255,7 +260,7 @@ describe('challengeAuthCredential', () => {
     const { credential } = await reachable();
     const path = `/auth/credentials/${credential.id}/challenge`;
     const headers = { 'idempotency-key': 'same' };
-    const ask = async () => ok(await desk.call('POST', path, undefined, headers), 200);
+    const ask = async () => ok(await fixture.call('POST', path, undefined, headers), 200);
     const [one, two] = [await ask(), await ask()];
     expect(two.otpEncryptionTargetBundle).not.toBe(one.otpEncryptionTargetBundle);
   });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { signedHeaders, walletDesk } from '../../../../test/kit/wallets/embedded-wallets.ts';
+import { signedHeaders, walletFixture } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import { phoneNumber } from '../../../../test/kit/wallets/one-time-codes.ts';
 import { connectorRegistry } from '../../../connectors/registry.ts';
 import type { Input } from '../../../kernel/contract/operation.ts';
@@ -18,18 +18,18 @@ import { tiedCredentials } from './contacts.ts';
 const DELAY = 48 * 3_600_000;
 
 const app = testApp({ walletRecoveryMs: DELAY });
-const desk = walletDesk(app);
+const fixture = walletFixture(app);
 
 type Open = Parameters<typeof changeCustomer>[1]['openWallets'];
 
 /** Changes a customer and, on the first attempt, does `meanwhile` between its reads and its commit. */
 function change(customerId: string, more: object, meanwhile: () => Promise<unknown>) {
-  const connectors = connectorRegistry(app.world);
+  const connectors = connectorRegistry(app.effects);
   const open: Open = (ctx, ...rest) => openWallets(ctx, { connectors }, ...rest);
   const parts = {
     connectors,
     openWallets: open,
-    credentialsTiedTo: tiedCredentials({ connectors }),
+    authorizeContactChange: tiedCredentials({ connectors }),
   };
   const body = { customerType: 'INDIVIDUAL', ...more };
   const input: unknown = { params: { customerId }, query: {}, headers: {}, body };
@@ -54,30 +54,30 @@ async function expectAsked(
 
 describe('a contact that changes in the instant in which a credential comes to hang on it', () => {
   it('is asked to be signed, after a session has added the credential', async () => {
-    const held = await desk.customerWithWallet({ phoneNumber: phoneNumber() });
-    const session = await desk.emailSession(held.accountId);
+    const held = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
+    const session = await fixture.emailSession(held.accountId);
     await expectAsked(held.customer, { phoneNumber: phoneNumber() }, async () => {
       const body = { type: 'SMS_OTP', accountId: held.accountId };
-      ok(await desk.signed('POST', '/auth/credentials', body, session), 201);
+      ok(await fixture.signed('POST', '/auth/credentials', body, session), 201);
     });
   });
 
   it('is asked to be signed, after the first credential of a wallet', async () => {
     const person = await customer(app, {}, { phoneNumber: phoneNumber() });
-    const { id: accountId } = await desk.walletOf(person.id);
+    const { id: accountId } = await fixture.walletOf(person.id);
     await expectAsked(person, { phoneNumber: phoneNumber() }, async () => {
       ok(await app.call('POST', '/auth/credentials', { type: 'SMS_OTP', accountId }), 201);
     });
   });
 
   it('is asked to be signed, after a recovery has ended', async () => {
-    const held = await desk.customerWithWallet({ phoneNumber: phoneNumber() });
+    const held = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
     const { accountId } = held;
     const asked = { accountId, type: 'SMS_OTP', actor: 'Ada', reason: 'lost', delayMs: DELAY };
     await app.operate((ctx) => startRecovery(ctx, asked as Parameters<typeof startRecovery>[1]));
     await app.settle();
     await expectAsked(held.customer, { phoneNumber: phoneNumber() }, () => app.advance(DELAY));
-    const types = (await desk.credentialsOf(accountId)).map(({ type }) => type);
+    const types = (await fixture.credentialsOf(accountId)).map(({ type }) => type);
     expect(types).toEqual(['EMAIL_OTP', 'SMS_OTP']);
   });
 });
@@ -87,9 +87,9 @@ it('goes to one of two customers who take the same in one instant', async () => 
   const body = { customerType: 'INDIVIDUAL', email };
   const asked = await Promise.all(
     [1, 2].map(async () => {
-      const { customer: person, accountId } = await desk.customerWithWallet();
+      const { customer: person, accountId } = await fixture.customerWithWallet();
       const path = `/customers/${person.id}`;
-      const session = await desk.emailSession(accountId);
+      const session = await fixture.emailSession(accountId);
       const headers = await signedHeaders(ok(await app.call('PATCH', path, body), 202), session);
       return () => app.call('PATCH', path, body, { headers });
     }),

@@ -9,14 +9,14 @@ import {
   drawKeys,
   encryptOtp,
   signedHeaders,
-  walletDesk,
+  walletFixture,
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 import { digestOf } from '../../customers/digests/index.ts';
 import { type CredentialRow, credentials, walletSessions, wallets } from '../store.ts';
 
 const app = testApp();
-const desk = walletDesk(app);
+const fixture = walletFixture(app);
 
 let counter = 0;
 const fresh = () => `new-${++counter}@example.com`;
@@ -30,11 +30,11 @@ const fieldsOf = ({ body }: Answer) =>
 
 /** A customer with a wallet and a session of it. */
 async function holder(body: object = {}) {
-  const held = await desk.customerWithWallet(body);
+  const held = await fixture.customerWithWallet(body);
   return {
     ...held,
     id: held.customer.id as string,
-    session: await desk.emailSession(held.accountId),
+    session: await fixture.emailSession(held.accountId),
   };
 }
 type Holder = Awaited<ReturnType<typeof holder>>;
@@ -43,7 +43,7 @@ type Holder = Awaited<ReturnType<typeof holder>>;
 const tie = (
   { accountId, id }: Pick<Holder, 'accountId' | 'id'>,
   type: 'EMAIL_OTP' | 'SMS_OTP',
-  slot: string = type,
+  uniqueness_key: string = type,
 ): Promise<CredentialRow> =>
   app.operate(async (ctx) =>
     ctx.insert(credentials, {
@@ -53,7 +53,7 @@ const tie = (
       customer_id: id,
       type,
       status: 'ACTIVE',
-      slot,
+      uniqueness_key,
       sign_count: 0n,
       created_at: ctx.now,
       updated_at: ctx.now,
@@ -107,27 +107,34 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
       parameters: { userEmail: email, userId: wallet?.user_id },
     });
     expect((await shown(id)).email).toBe(was.email);
-    expect((await desk.credentialsOf(accountId))[0]).toEqual(credential);
+    expect((await fixture.credentialsOf(accountId))[0]).toEqual(credential);
 
-    app.world.set(app.world.now() + 1000);
+    app.effects.set(app.effects.now() + 1000);
     const signed = await signedHeaders(first.body, session);
     const done = ok(await change(id, { email }, signed), 200);
     expect(done).toMatchObject({ id, email });
     expect(await shown(id)).toEqual(done);
-    const [after] = await desk.credentialsOf(accountId);
+    const [after] = await fixture.credentialsOf(accountId);
     expect(after).toMatchObject({ id: credential.id, nickname: email });
-    expect(Date.parse(after.updatedAt)).toBe(app.world.now());
+    expect(Date.parse(after.updatedAt)).toBe(app.effects.now());
     const [row] = await app.runtime.db.query('select email_digest from customers where id = $1', [
       id,
     ]);
     expect(row?.email_digest).toBe(digestOf(app.runtime.vault, 'email', email));
-    expect((await desk.sessionsOf(accountId)).map((each) => each.id)).toEqual([session.session.id]);
+    expect((await fixture.sessionsOf(accountId)).map((each) => each.id)).toEqual([
+      session.session.id,
+    ]);
     const [stamp] = await app.runtime.db.query(
       'select * from wallet_authorizations where subject = $1',
       [id],
     );
     expect(stamp).toMatchObject({ operation: 'updateCustomerById', public_key: session.publicKey });
-    const again = await desk.signed('PATCH', `/customers/${id}`, body({ email: fresh() }), session);
+    const again = await fixture.signed(
+      'PATCH',
+      `/customers/${id}`,
+      body({ email: fresh() }),
+      session,
+    );
     expect(again.status).toBe(200);
   });
 
@@ -143,20 +150,20 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
       ]);
     }
     expect((await shown(id)).email).toBe(was.email);
-    expect(await desk.credentialsOf(accountId)).toEqual([credential]);
-    ok(await desk.signed('PATCH', `/customers/${id}`, body({ email: fresh() }), session), 200);
+    expect(await fixture.credentialsOf(accountId)).toEqual([credential]);
+    ok(await fixture.signed('PATCH', `/customers/${id}`, body({ email: fresh() }), session), 200);
   });
 
   it('lets the code that was sent to the old address be good for nothing', async () => {
     const { id, credential, session } = await holder();
-    app.world.set(app.world.now() + 60_000);
-    const bundle = await desk.otpBundle(credential.id);
+    app.effects.set(app.effects.now() + 60_000);
+    const bundle = await fixture.otpBundle(credential.id);
     const keys = drawKeys();
     const otp = {
       type: 'EMAIL_OTP',
       encryptedOtpBundle: await encryptOtp(CODE, bundle, keys.publicKey),
     };
-    ok(await desk.signed('PATCH', `/customers/${id}`, body({ email: fresh() }), session), 200);
+    ok(await fixture.signed('PATCH', `/customers/${id}`, body({ email: fresh() }), session), 200);
     const verify = await app.call('POST', `/auth/credentials/${credential.id}/verify`, otp);
     expect(verify.status).toBeGreaterThanOrEqual(400);
     expect(verify.status).toBeLessThan(500);
@@ -164,8 +171,8 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
       credential.id,
     ]);
     expect(left).toEqual([]);
-    app.world.set(app.world.now() + 60_000);
-    expect((await desk.otpSession(credential)).session.id).toMatch(/^Session:/);
+    app.effects.set(app.effects.now() + 60_000);
+    expect((await fixture.otpSession(credential)).session.id).toMatch(/^Session:/);
   });
 
   it('is signed by a session of any wallet that is tied to it, and changes them all', async () => {
@@ -173,11 +180,11 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     const second = await secondWallet(person);
     const email = fresh();
     const path = `/customers/${person.id}`;
-    ok(await desk.signed('PATCH', path, body({ email }), second), 200);
+    ok(await fixture.signed('PATCH', path, body({ email }), second), 200);
     for (const accountId of [person.accountId, second.accountId]) {
-      expect((await desk.credentialsOf(accountId))[0]).toMatchObject({ nickname: email });
+      expect((await fixture.credentialsOf(accountId))[0]).toMatchObject({ nickname: email });
     }
-    ok(await desk.signed('PATCH', path, body({ email: fresh() }), person.session), 200);
+    ok(await fixture.signed('PATCH', path, body({ email: fresh() }), person.session), 200);
   });
 
   it('changes at once what nothing is tied to', async () => {
@@ -190,7 +197,7 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     for (const [name, value] of Object.entries(stray)) {
       ok(await change(id, { email: was.email }, { [name]: value }), 200);
     }
-    const other = ok(await desk.call('DELETE', `/auth/sessions/${session.session.id}`), 202);
+    const other = ok(await fixture.call('DELETE', `/auth/sessions/${session.session.id}`), 202);
     ok(await change(id, { email: was.email }, await signedHeaders(other, session)), 200);
     const plain = await customer(app, {}, { currencies: ['USD'], email: fresh() });
     ok(await change(plain.id, { email: fresh() }, stray), 200);
@@ -216,21 +223,22 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
 
     const email = fresh();
     const { requestId, payloadToSign } = ok(await change(one.id, { email }), 202);
-    ok(await desk.signed('PATCH', `/customers/${two.id}`, body({ email }), two.session), 200);
+    ok(await fixture.signed('PATCH', `/customers/${two.id}`, body({ email }), two.session), 200);
     const signed = await signedHeaders({ requestId, payloadToSign }, one.session);
     expect(codeOf(await change(one.id, { email }, signed))).toEqual(refused);
 
-    const ended = 'update credentials set status = $2, slot = null where customer_id = $1';
+    const ended =
+      'update credentials set status = $2, uniqueness_key = null where customer_id = $1';
     await app.runtime.db.query(ended, [two.id, 'REVOKED']);
     ok(await change(one.id, { email }, signed), 200);
-    const elsewhere = walletDesk(app, { as: app.other });
+    const elsewhere = walletFixture(app, { as: app.other });
     const foreign = await elsewhere.customerWithWallet();
     ok(await change(one.id, { email: foreign.customer.email }), 202);
   });
 
   it('may be given to a new customer although codes of another go to it', async () => {
     const { customer: was } = await holder();
-    const twin = await desk.customerWithWallet({ email: was.email });
+    const twin = await fixture.customerWithWallet({ email: was.email });
     expect(twin.credential.nickname).toBe(was.email);
   });
 
@@ -243,7 +251,7 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     const refused = [409, 'EMAIL_OTP_CREDENTIAL_SET_CHANGED'];
     expect(codeOf(await change(person.id, { email }, signed))).toEqual(refused);
     expect((await shown(person.id)).email).toBe(person.customer.email);
-    const end = 'update credentials set status = $2, slot = null where account_id = $1';
+    const end = 'update credentials set status = $2, uniqueness_key = null where account_id = $1';
     await app.runtime.db.query(end, [second.accountId, 'REVOKED']);
     ok(await change(person.id, { email }, signed), 200);
     const next = ok(await change(person.id, { email: fresh() }), 202);
@@ -316,7 +324,7 @@ describe('updateCustomerById of a telephone number that one-time codes go to', (
     });
     const signed = await signedHeaders(first, person.session);
     expect(ok(await change(person.id, { phoneNumber }, signed), 200).phoneNumber).toBe(phoneNumber);
-    const shownNow = await desk.credentialsOf(person.accountId);
+    const shownNow = await fixture.credentialsOf(person.accountId);
     expect(shownNow.find((each) => each.id === tied.id)).toMatchObject({ nickname: phoneNumber });
     expect(codeOf(await change(person.id, { phoneNumber: null }))).toEqual([400, 'INVALID_INPUT']);
 

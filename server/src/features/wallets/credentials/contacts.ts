@@ -5,26 +5,26 @@
 
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
+import { claim } from '../../../runtime/operation/attempt-limiter.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { claim } from '../../../runtime/operation/tries.ts';
 import { digestOf } from '../../customers/digests/index.ts';
 import type { CustomerRow } from '../../customers/records/index.ts';
 import {
+  type AuthorizeContactChange,
   type ContactChange,
-  type TiedCredentials,
   updateCustomerById,
 } from '../../customers/registration/index.ts';
 import { findWallet, type WalletParts } from '../accounts/wallet.ts';
 import {
-  type Asked,
-  challenge,
-  deliver,
-  isKnown,
+  issueChallenge,
   isUnsigned,
-  readRetry,
+  markDelivered,
+  matchesKnownRequest,
+  type SignableRequest,
+  verifyRetry,
 } from '../signing/requests.ts';
 import { credentials } from '../store.ts';
-import type { Held } from './kinds.ts';
+import type { WalletCredential } from './kinds.ts';
 import { contactActivity, dropOtp } from './otp.ts';
 
 const CONTACTS = {
@@ -52,7 +52,11 @@ interface Bound {
 }
 
 /** The credentials that go by the contact, with their wallets, oldest first. */
-async function tiedTo(ctx: Ctx, { id }: CustomerRow, { type }: Contact): Promise<Held[]> {
+async function contactCredentials(
+  ctx: Ctx,
+  { id }: CustomerRow,
+  { type }: Contact,
+): Promise<WalletCredential[]> {
   const rows = await ctx.db.find(
     credentials,
     { customer_id: id, type, status: 'ACTIVE' },
@@ -66,23 +70,26 @@ async function tiedTo(ctx: Ctx, { id }: CustomerRow, { type }: Contact): Promise
 }
 
 /** Whether one-time codes of a wallet go to the customer's telephone number. */
-export const isPhoneTied = async (ctx: Ctx, customer: CustomerRow): Promise<boolean> =>
-  (await tiedTo(ctx, customer, CONTACTS.phoneNumber)).length > 0;
+export const isPhoneUsedForOtp = async (ctx: Ctx, customer: CustomerRow): Promise<boolean> =>
+  (await contactCredentials(ctx, customer, CONTACTS.phoneNumber)).length > 0;
 
-const takenSql = (column: Contact['column']) => `select 1 from customers c
+const contactInUseSql = (column: Contact['column']) => `select 1 from customers c
   join credentials k on k.customer_id = c.id and k.type = $4 and k.status = 'ACTIVE'
   where c.${column}_digest = $3 and c.platform_id = $1 and c.id <> $2 and c.deleted_at is null
   limit 1`;
 
 /** Throws where the new contact cannot carry codes, or carries those of another customer. */
-async function judge(ctx: Ctx, { customer, channel, value }: ContactChange): Promise<string> {
+async function validateContact(
+  ctx: Ctx,
+  { customer, channel, value }: ContactChange,
+): Promise<string> {
   const { type, column, name, taken } = CONTACTS[channel];
   if (value === null) {
     throw invalidField(channel, 'cannot be emptied while one-time codes of a wallet go to it');
   }
   const digest = digestOf(ctx.vault, column, value);
   const about = [ctx.caller.platformId, customer.id, digest, type];
-  if ((await ctx.db.query(takenSql(column), about)).length) {
+  if ((await ctx.db.query(contactInUseSql(column), about)).length) {
     throw new Fault(taken, `One-time codes of another customer go to this ${name}.`);
   }
   return value;
@@ -94,16 +101,21 @@ function claimContact(ctx: Ctx, { column, type }: Contact, value: string): Promi
   return claim(ctx, `${type} of ${ctx.caller.platformId} ${digest}`);
 }
 
-const idsOf = (held: readonly Held[]) => held.map(({ row }) => row.id).sort();
+const idsOf = (held: readonly WalletCredential[]) => held.map(({ row }) => row.id).sort();
 
 /** Asks for a signature; undefined where nothing hangs on the contact. */
-async function ask(ctx: Ctx, asked: Asked, change: ContactChange, held: readonly Held[]) {
+async function requestSignature(
+  ctx: Ctx,
+  request: SignableRequest,
+  change: ContactChange,
+  held: readonly WalletCredential[],
+) {
   const { type } = CONTACTS[change.channel];
   const [first] = held;
   if (!first) return undefined;
-  const value = await judge(ctx, change);
+  const value = await validateContact(ctx, change);
   const bound: Bound = { tied: idsOf(held) };
-  return challenge(ctx, asked, {
+  return issueChallenge(ctx, request, {
     wallet: first.wallet,
     payload: contactActivity(type, value, first.wallet.row.user_id),
     bound,
@@ -112,55 +124,60 @@ async function ask(ctx: Ctx, asked: Asked, change: ContactChange, held: readonly
 }
 
 /** Here one commit moves all or none; where credentials lie with somebody else, one may stay behind. */
-function checkMovable(ctx: Ctx, parts: WalletParts, { channel, value }: ContactChange): void {
+function simulateSyncFailure(
+  ctx: Ctx,
+  parts: WalletParts,
+  { channel, value }: ContactChange,
+): void {
   const { walletScript } = parts.connectors(ctx.caller.environment);
-  if (channel !== 'email' || !value || !walletScript?.keepsBack(value)) return;
+  if (channel !== 'email' || !value || !walletScript?.rejectsEmail(value)) return;
   const reason = 'A credential could not be moved to this email address; nothing has changed.';
   throw new Fault('EMAIL_OTP_CREDENTIAL_SYNC_FAILED', reason);
 }
 
 /** Stages what a signed change means for the credentials. */
-async function follow(
+async function applySignedChange(
   ctx: Ctx,
   parts: WalletParts,
-  asked: Asked,
+  request: SignableRequest,
   change: ContactChange,
-  held: readonly Held[],
+  held: readonly WalletCredential[],
 ) {
-  const retry = await readRetry(ctx, parts, asked);
-  if ('refused' in retry) return retry;
+  const retry = await verifyRetry(ctx, parts, request);
+  if ('rejected' in retry) return retry;
   const { changed, name } = CONTACTS[change.channel];
   const { tied } = retry.bound as Bound;
   if (tied.join() !== idsOf(held).join()) {
-    const reason = `Other credentials go by the ${name} than when the signature was asked for.`;
+    const reason = `Other credentials go by the ${name} than when the signature was request for.`;
     throw new Fault(changed, reason);
   }
-  const value = await judge(ctx, change);
-  checkMovable(ctx, parts, change);
+  const value = await validateContact(ctx, change);
+  simulateSyncFailure(ctx, parts, change);
   await claimContact(ctx, CONTACTS[change.channel], value);
   for (const { row } of held) {
     ctx.update(credentials, row, { updated_at: ctx.now });
     await dropOtp(ctx, row.id);
   }
-  deliver(ctx, retry.row);
+  markDelivered(ctx, retry.row);
   return undefined;
 }
 
 /** What a change of a customer's contact means for the customer's wallets. */
 export const tiedCredentials =
-  (parts: WalletParts): TiedCredentials =>
+  (parts: WalletParts): AuthorizeContactChange =>
   async (ctx, change) => {
     const { customer, channel, body, headers } = change;
-    const held = await tiedTo(ctx, customer, CONTACTS[channel]);
-    const asked: Asked = {
+    const held = await contactCredentials(ctx, customer, CONTACTS[channel]);
+    const request: SignableRequest = {
       operationId: updateCustomerById.operationId,
-      of: customer.id,
+      resourceId: customer.id,
       input: { params: { customerId: customer.id }, body },
       headers,
     };
     const isChange = change.value !== customer[CONTACTS[channel].column];
-    if (isUnsigned(headers)) return isChange ? ask(ctx, asked, change, held) : undefined;
-    // Headers mean nothing where nothing need be signed, unless they are of what was asked to be.
-    const isAnswer = (isChange && held.length > 0) || (await isKnown(ctx, asked));
-    return isAnswer ? follow(ctx, parts, asked, change, held) : undefined;
+    if (isUnsigned(headers))
+      return isChange ? requestSignature(ctx, request, change, held) : undefined;
+    // Headers mean nothing where nothing need be signed, unless they are of what was request to be.
+    const isAnswer = (isChange && held.length > 0) || (await matchesKnownRequest(ctx, request));
+    return isAnswer ? applySignedChange(ctx, parts, request, change, held) : undefined;
   };

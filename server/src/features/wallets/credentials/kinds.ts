@@ -2,13 +2,13 @@
 // for signatures and keep the rows; a kind says what a body must hold, what is to be signed for it, and what
 // proves it.
 import type { Static } from '@sinclair/typebox';
-import type { Refused, Reply } from '../../../kernel/contract/operation.ts';
+import type { Rejected, Reply } from '../../../kernel/contract/operation.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { NewCredential } from '../accounts/credentials.ts';
 import type { Wallet, WalletParts } from '../accounts/wallet.ts';
 import type { Activity } from '../signing/payload.ts';
-import type { Ask } from '../signing/requests.ts';
-import type { Act, Headers } from '../signing/signed.ts';
+import type { SignatureRequest } from '../signing/requests.ts';
+import type { Authorization, Headers } from '../signing/signed.ts';
 import type { CredentialRow } from '../store.ts';
 import type {
   AuthCredentialCreateRequest,
@@ -31,12 +31,12 @@ export interface Registration {
 }
 
 /** A credential of a wallet. */
-export interface Held {
+export interface WalletCredential {
   wallet: Wallet;
   row: CredentialRow;
 }
 
-type Outcome = Reply | { ask: Ask } | Refused;
+type Outcome = Reply | { signatureRequest: SignatureRequest } | Rejected;
 
 export interface Kind<T extends string = string> {
   /**
@@ -54,25 +54,30 @@ export interface Kind<T extends string = string> {
   added?(
     ctx: Ctx,
     parts: WalletParts,
-    held: Held,
+    held: WalletCredential,
   ): Promise<Partial<Static<typeof AuthMethodResponse>>>;
   /** Body of the 200 of a challenge. Absent: this type has none. */
   challenge?(
     ctx: Ctx,
     parts: WalletParts,
-    held: Held,
+    held: WalletCredential,
     body: { clientPublicKey?: string },
   ): Promise<object>;
   /** The unsigned leg of a verification: a session, something to sign first, or a refusal that counts. */
   verify(
     ctx: Ctx,
     parts: WalletParts,
-    held: Held,
+    held: WalletCredential,
     body: VerifyBodyOf<T>,
     headers: Headers,
   ): Promise<Outcome>;
   /** The signed leg, where the first wants a signature. */
-  verified?(ctx: Ctx, parts: WalletParts, held: Held, act: Act): Promise<Reply>;
+  verified?(
+    ctx: Ctx,
+    parts: WalletParts,
+    held: WalletCredential,
+    act: Authorization,
+  ): Promise<Reply>;
   /** What a session signs to remove such a credential. */
-  removal(ctx: Ctx, held: Held): Activity;
+  removal(ctx: Ctx, held: WalletCredential): Activity;
 }

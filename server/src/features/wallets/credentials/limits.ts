@@ -4,21 +4,29 @@
 // guessed: there a good proof is taken however many bad ones came before, as anybody could otherwise
 // lock the holder out with nonsense.
 
-import type { Refused } from '../../../kernel/contract/operation.ts';
+import type { Rejected } from '../../../kernel/contract/operation.ts';
 import type { Fault } from '../../../kernel/fault.ts';
+import {
+  type AttemptRule,
+  checkAttempts,
+  countAttempt,
+} from '../../../runtime/operation/attempt-limiter.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { checkTries, type TryRule, takeTry } from '../../../runtime/operation/tries.ts';
 
-const VERIFY_FAILURES: readonly TryRule[] = [{ most: 10, withinMs: 3_600_000 }];
+const VERIFY_FAILURES: readonly AttemptRule[] = [{ max: 10, withinMs: 3_600_000 }];
 
-const triesOf = (credentialId: string) => `verify ${credentialId}`;
+const limiterId = (credentialId: string) => `verify ${credentialId}`;
 
 /** For what can be guessed: throws RATE_LIMITED where it failed too often lately; stages nothing. */
-export const checkFailures = (ctx: Ctx, credentialId: string): Promise<void> =>
-  checkTries(ctx, triesOf(credentialId), VERIFY_FAILURES);
+export const checkFailureLimit = (ctx: Ctx, credentialId: string): Promise<void> =>
+  checkAttempts(ctx, limiterId(credentialId), VERIFY_FAILURES);
 
 /** Stages that proving the credential failed, and says so; throws RATE_LIMITED beyond the limit. */
-export async function noteFailure(ctx: Ctx, credentialId: string, fault: Fault): Promise<Refused> {
-  await takeTry(ctx, triesOf(credentialId), VERIFY_FAILURES);
-  return { refused: fault };
+export async function recordFailure(
+  ctx: Ctx,
+  credentialId: string,
+  fault: Fault,
+): Promise<Rejected> {
+  await countAttempt(ctx, limiterId(credentialId), VERIFY_FAILURES);
+  return { rejected: fault };
 }

@@ -14,13 +14,13 @@ import {
 import {
   drawKeys,
   openSessionKey,
-  type WalletDesk,
-  walletDesk,
+  type WalletFixture,
+  walletFixture,
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
 
 const MINUTE = 60_000;
 
-let desk: WalletDesk;
+let fixture: WalletFixture;
 let provider: IdentityProvider;
 let key: ProviderKey;
 beforeAll(async () => {
@@ -29,30 +29,30 @@ beforeAll(async () => {
 afterAll(() => provider.close());
 const app = testApp(() => ({ connectors: { oidcIssuers: [provider.issuer] } }));
 beforeAll(async () => {
-  desk = walletDesk(app, { as: app.production });
+  fixture = walletFixture(app, { as: app.production });
 });
 beforeEach(() => {
   provider.mend();
   provider.show(key);
   // Whatever was known of its keys is forgotten.
-  app.world.set(app.world.now() + 10 * MINUTE);
+  app.effects.set(app.effects.now() + 10 * MINUTE);
 });
 
 let users = 0;
 const somebody = () => ({ iss: provider.issuer, aud: 'shop', sub: `user-${++users}` });
 const tokenBy = (signer: ProviderKey, claims: object, header?: object) => {
-  const seconds = app.world.now() / 1000;
+  const seconds = app.effects.now() / 1000;
   return signToken(signer, { iat: seconds, exp: seconds + 300, ...claims }, header);
 };
 
 async function create(accountId: string, claims: object, signer = key) {
   const body = { type: 'OAUTH', accountId, oidcToken: await tokenBy(signer, claims) };
-  return { body, answer: await desk.call('POST', '/auth/credentials', body) };
+  return { body, answer: await fixture.call('POST', '/auth/credentials', body) };
 }
 
 async function walletOfIdentity() {
   const claims = somebody();
-  const { accountId } = await desk.customerWithWallet({ email: undefined });
+  const { accountId } = await fixture.customerWithWallet({ email: undefined });
   const { answer } = await create(accountId, claims);
   return { accountId, claims, id: ok(answer, 201).id as string };
 }
@@ -60,21 +60,21 @@ async function walletOfIdentity() {
 async function prove(id: string, claims: object, clientPublicKey: string, signer = key) {
   const oidcToken = await tokenBy(signer, { nonce: nonceOf(clientPublicKey), ...claims });
   const body = { type: 'OAUTH', oidcToken, clientPublicKey };
-  return desk.call('POST', `/auth/credentials/${id}/verify`, body);
+  return fixture.call('POST', `/auth/credentials/${id}/verify`, body);
 }
 
 describe('an identity in production', () => {
   it('opens sessions that sign for the wallet', async () => {
     const { accountId, claims, id } = await walletOfIdentity();
     const client = drawKeys();
-    const session = ok(await prove(id, claims, client.wholeKey), 200);
+    const session = ok(await prove(id, claims, client.uncompressedKey), 200);
     const opened = openSessionKey(session.encryptedSessionSigningKey, client.privateKey);
     const { body, answer } = await create(accountId, somebody());
     expect(JSON.parse(ok(answer, 202).payloadToSign).parameters.oauthProviders).toEqual([
       { oidcToken: body.oidcToken, providerName: new URL(provider.issuer).host },
     ]);
-    ok(await desk.signed('POST', '/auth/credentials', body, opened), 201);
-    expect(await desk.credentialsOf(accountId)).toHaveLength(2);
+    ok(await fixture.signed('POST', '/auth/credentials', body, opened), 201);
+    expect(await fixture.credentialsOf(accountId)).toHaveLength(2);
   });
 
   it('is proved with the keys that the provider has now', async () => {
@@ -84,7 +84,7 @@ describe('an identity in production', () => {
     const early = await prove(id, claims, drawKeys().publicKey, next);
     expect([early.status, early.body.reason]).toEqual([401, NO_KEY]);
     provider.show(next);
-    app.world.set(app.world.now() + MINUTE);
+    app.effects.set(app.effects.now() + MINUTE);
     ok(await prove(id, claims, drawKeys().publicKey, next), 200);
     const late = await prove(id, claims, drawKeys().publicKey);
     expect([late.status, late.body.code, late.body.reason]).toEqual([401, 'UNAUTHORIZED', NO_KEY]);
@@ -110,7 +110,7 @@ describe('a token in production', () => {
       ['/auth/credentials', { type: 'OAUTH', accountId, oidcToken }],
       [`/auth/credentials/${id}/verify`, verified],
     ] as const) {
-      const { status, body: said } = await desk.call('POST', path, body);
+      const { status, body: said } = await fixture.call('POST', path, body);
       expect([status, said.code, said.reason]).toEqual([401, 'UNAUTHORIZED', reason]);
     }
     // The wrong signature took nothing away from the right one.
@@ -129,7 +129,7 @@ describe('a token in production', () => {
 
   it('cannot be judged while its provider gives no answer, and that is no wrong try', async () => {
     const { accountId, claims, id } = await walletOfIdentity();
-    app.world.set(app.world.now() + 10 * MINUTE);
+    app.effects.set(app.effects.now() + 10 * MINUTE);
     provider.spoil('/keys', (reply: { destroy(): void }) => reply.destroy());
     const UNAVAILABLE = [
       503,
@@ -146,16 +146,16 @@ describe('a token in production', () => {
       `The identity provider ${provider.issuer} does not give its keys.`,
     );
     provider.mend();
-    app.world.set(app.world.now() + MINUTE);
+    app.effects.set(app.effects.now() + MINUTE);
     ok(await prove(id, claims, drawKeys().publicKey), 200);
   });
 
   it('of a provider that nobody named is refused', async () => {
-    const { accountId } = await desk.customerWithWallet({ email: undefined });
+    const { accountId } = await fixture.customerWithWallet({ email: undefined });
     const { answer } = await create(accountId, { ...somebody(), iss: `${provider.issuer}/` });
     expect([answer.status, answer.body.reason]).toEqual([
       400,
-      'oidcToken: is of an issuer that is not supported',
+      'oidcToken: is from an unsupported issuer',
     ]);
   });
 });

@@ -11,15 +11,15 @@ import {
   type Keys,
   openSessionKey,
   signedHeaders,
-  walletDesk,
+  walletFixture,
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
 
 const MINUTE = 60_000;
 
 const app = testApp();
-const desk = walletDesk(app);
+const fixture = walletFixture(app);
 
-const seconds = () => app.world.now() / 1000;
+const seconds = () => app.effects.now() / 1000;
 let users = 0;
 
 /** Claims of somebody new. */
@@ -42,11 +42,11 @@ const creation = (accountId: string, claims: object) => ({
   oidcToken: tokenOf(claims),
 });
 const create = (accountId: string, claims: object) =>
-  desk.call('POST', '/auth/credentials', creation(accountId, claims));
+  fixture.call('POST', '/auth/credentials', creation(accountId, claims));
 
 /** A wallet whose owner has no e-mail address, so that the identity is its first credential. */
 async function walletOfIdentity(claims: object = somebody()) {
-  const { accountId } = await desk.customerWithWallet({ email: undefined });
+  const { accountId } = await fixture.customerWithWallet({ email: undefined });
   const credential = ok(await create(accountId, claims), 201);
   return { accountId, claims, credential, id: credential.id as string };
 }
@@ -54,7 +54,7 @@ async function walletOfIdentity(claims: object = somebody()) {
 function prove(id: string, claims: object, key: string, headers?: Record<string, string>) {
   const oidcToken = tokenOf({ nonce: nonceOf(key), ...claims });
   const body = { type: 'OAUTH', oidcToken, clientPublicKey: key };
-  return desk.call('POST', `/auth/credentials/${id}/verify`, body, headers);
+  return fixture.call('POST', `/auth/credentials/${id}/verify`, body, headers);
 }
 
 /** Refused with this and nothing else; what was wrong with a field is its reason without the field. */
@@ -65,11 +65,11 @@ function refused({ status, body }: Answer, ...expected: [number, string, string]
 describe('createAuthCredential', () => {
   describe('adding an identity', () => {
     it('wants a session of the wallet to sign it, and shows who it is', async () => {
-      const { accountId } = await desk.customerWithWallet();
-      const session = await desk.emailSession(accountId);
+      const { accountId } = await fixture.customerWithWallet();
+      const session = await fixture.emailSession(accountId);
       const claims = somebody();
       const body = creation(accountId, claims);
-      const first = await desk.call('POST', '/auth/credentials', body);
+      const first = await fixture.call('POST', '/auth/credentials', body);
       expect(ok(first, 202).type).toBe('OAUTH');
       const { type, parameters } = JSON.parse(first.body.payloadToSign);
       expect(type).toBe('ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS');
@@ -79,18 +79,18 @@ describe('createAuthCredential', () => {
         userId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       });
       // A user may take longer to sign than a token lives.
-      app.world.set(app.world.now() + 4 * MINUTE);
+      app.effects.set(app.effects.now() + 4 * MINUTE);
       const headers = await signedHeaders(first.body, session);
-      const added = ok(await desk.call('POST', '/auth/credentials', body, headers), 201);
+      const added = ok(await fixture.call('POST', '/auth/credentials', body, headers), 201);
       expect(added).toEqual({
         id: expect.stringMatching(/^AuthMethod:/),
         accountId,
         type: 'OAUTH',
         nickname: claims.email,
-        createdAt: new Date(app.world.now()).toISOString(),
-        updatedAt: new Date(app.world.now()).toISOString(),
+        createdAt: new Date(app.effects.now()).toISOString(),
+        updatedAt: new Date(app.effects.now()).toISOString(),
       });
-      const listed = await desk.credentialsOf(accountId);
+      const listed = await fixture.credentialsOf(accountId);
       expect(listed.map((each) => each.type)).toEqual(['EMAIL_OTP', 'OAUTH']);
       expect(listed[1]).toEqual(added);
       const keys = drawKeys();
@@ -117,27 +117,27 @@ describe('createAuthCredential', () => {
     });
 
     it('of one identity that was asked for twice is done once', async () => {
-      const { accountId } = await desk.customerWithWallet();
-      const session = await desk.emailSession(accountId);
+      const { accountId } = await fixture.customerWithWallet();
+      const session = await fixture.emailSession(accountId);
       const body = creation(accountId, somebody());
-      const asked = [1, 2].map(() => desk.call('POST', '/auth/credentials', body));
+      const asked = [1, 2].map(() => fixture.call('POST', '/auth/credentials', body));
       const legs = (await Promise.all(asked)).map((each) => ok(each, 202));
       const headers = await Promise.all(legs.map((leg) => signedHeaders(leg, session)));
       const answers = await Promise.all(
-        headers.map((each) => desk.call('POST', '/auth/credentials', body, each)),
+        headers.map((each) => fixture.call('POST', '/auth/credentials', body, each)),
       );
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
       const lost = answers.find(({ status }) => status === 409) as Answer;
       refused(lost, 409, 'CONFLICT', 'The wallet has this credential already.');
-      expect(await desk.credentialsOf(accountId)).toHaveLength(2);
+      expect(await fixture.credentialsOf(accountId)).toHaveLength(2);
     });
 
     it('of one identity as the first, asked for twice in one instant, is done once', async () => {
-      const { accountId } = await desk.customerWithWallet({ email: undefined });
+      const { accountId } = await fixture.customerWithWallet({ email: undefined });
       const claims = somebody();
       const answers = await Promise.all([1, 2].map(() => create(accountId, claims)));
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
-      expect(await desk.credentialsOf(accountId)).toHaveLength(1);
+      expect(await fixture.credentialsOf(accountId)).toHaveLength(1);
     });
 
     const badToken = (reason: string) => [400, 'INVALID_INPUT', `oidcToken: ${reason}`] as const;
@@ -146,7 +146,7 @@ describe('createAuthCredential', () => {
       [
         'another provider',
         { iss: 'https://id.example.com' },
-        badToken('is of an issuer that is not supported'),
+        badToken('is from an unsupported issuer'),
       ],
       [
         'two audiences',
@@ -177,7 +177,7 @@ describe('createAuthCredential', () => {
           each instanceof Function ? each() : each,
         ]),
       );
-      const { accountId } = await desk.customerWithWallet();
+      const { accountId } = await fixture.customerWithWallet();
       const [status, code, reason] = expected;
       refused(await create(accountId, somebody(claims)), status, code, reason);
     });
@@ -185,14 +185,14 @@ describe('createAuthCredential', () => {
     it.each(['sandbox-valid-oidc-token', 'a.b', 'a.b.c', ''])(
       'is refused to the text "%s"',
       async (oidcToken) => {
-        const { accountId } = await desk.customerWithWallet();
-        const answer = await desk.call('POST', '/auth/credentials', {
+        const { accountId } = await fixture.customerWithWallet();
+        const answer = await fixture.call('POST', '/auth/credentials', {
           ...creation(accountId, somebody()),
           oidcToken,
         });
         refused(answer, ...badToken('is not a JSON Web Token'));
         expect(answer.body.details.errors[0].field).toBe('oidcToken');
-        expect(await desk.credentialsOf(accountId)).toHaveLength(1);
+        expect(await fixture.credentialsOf(accountId)).toHaveLength(1);
       },
     );
   });
@@ -203,25 +203,25 @@ describe('verifyAuthCredential', () => {
     /** The key signs for the wallet: it has another identity added. */
     async function signs(accountId: string, key: Keys | { privateKey: string }) {
       const body = creation(accountId, somebody());
-      ok(await desk.signed('POST', '/auth/credentials', body, key), 201);
+      ok(await fixture.signed('POST', '/auth/credentials', body, key), 201);
     }
 
     it('gets a key of its own, sealed to a whole key of the client', async () => {
       const { accountId, id, claims, credential } = await walletOfIdentity();
       const client = drawKeys();
-      const session = ok(await prove(id, claims, client.wholeKey), 200);
+      const session = ok(await prove(id, claims, client.uncompressedKey), 200);
       expect(session).toEqual({
         ...credential,
         id: expect.stringMatching(/^Session:/),
         createdAt: expect.any(String),
         updatedAt: expect.any(String),
-        expiresAt: new Date(app.world.now() + 15 * MINUTE).toISOString(),
+        expiresAt: new Date(app.effects.now() + 15 * MINUTE).toISOString(),
         encryptedSessionSigningKey: expect.any(String),
       });
       const opened = openSessionKey(session.encryptedSessionSigningKey, client.privateKey);
       expect(opened.publicKey).not.toBe(client.publicKey);
       await signs(accountId, opened);
-      expect(JSON.stringify(await desk.sessionsOf(accountId))).not.toContain('SigningKey');
+      expect(JSON.stringify(await fixture.sessionsOf(accountId))).not.toContain('SigningKey');
     });
 
     it("has a compressed key of the client as its own, whatever the case of the key's digits", async () => {
@@ -273,7 +273,7 @@ describe('verifyAuthCredential', () => {
       );
       const { accountId, id, claims } = await walletOfIdentity();
       refused(await prove(id, { ...claims, ...more }, key), 401, 'UNAUTHORIZED', reason);
-      expect(await desk.sessionsOf(accountId)).toEqual([]);
+      expect(await fixture.sessionsOf(accountId)).toEqual([]);
       ok(await prove(id, claims, key), 200);
     });
 
@@ -285,14 +285,14 @@ describe('verifyAuthCredential', () => {
       const path = `/auth/credentials/${id}/verify`;
       const body = { type: 'OAUTH', oidcToken: 'sandbox-valid-oidc-token', clientPublicKey: key };
       for (let time = 0; time < 12; time++) {
-        const answer = await desk.call('POST', path, body);
+        const answer = await fixture.call('POST', path, body);
         refused(answer, 400, 'INVALID_INPUT', 'oidcToken: is not a JSON Web Token');
       }
       const otherType = { type: 'EMAIL_OTP', encryptedOtpBundle: '{}' };
-      expect((await desk.call('POST', path, otherType)).status).toBe(400);
-      expect((await desk.call('POST', path, { ...body, clientPublicKey: undefined })).status).toBe(
-        400,
-      );
+      expect((await fixture.call('POST', path, otherType)).status).toBe(400);
+      expect(
+        (await fixture.call('POST', path, { ...body, clientPublicKey: undefined })).status,
+      ).toBe(400);
       ok(await prove(id, claims, key), 200);
     });
 
@@ -302,18 +302,18 @@ describe('verifyAuthCredential', () => {
       const oidcToken = tokenOf({ ...claims, nonce: nonceOf(client.publicKey) });
       const body = { type: 'OAUTH', oidcToken, clientPublicKey: client.publicKey };
       const path = `/auth/credentials/${id}/verify`;
-      const both = await Promise.all([1, 2].map(() => desk.call('POST', path, body)));
+      const both = await Promise.all([1, 2].map(() => fixture.call('POST', path, body)));
       const [opened, refusal] = both.map(({ status }) => status).sort();
       // The second finds the key behind the session, or the token used, whichever it reads last.
       expect([opened, [400, 401].includes(refusal as number)]).toEqual([200, true]);
       const BEHIND = 'clientPublicKey: the key stands behind a session already';
-      refused(await desk.call('POST', path, body), 400, 'INVALID_INPUT', BEHIND);
-      const [session] = await desk.sessionsOf(accountId);
-      ok(await desk.signed('DELETE', `/auth/sessions/${session.id}`, undefined, client), 204);
+      refused(await fixture.call('POST', path, body), 400, 'INVALID_INPUT', BEHIND);
+      const [session] = await fixture.sessionsOf(accountId);
+      ok(await fixture.signed('DELETE', `/auth/sessions/${session.id}`, undefined, client), 204);
       const USED = 'A token for this key was used before.';
-      refused(await desk.call('POST', path, body), 401, 'UNAUTHORIZED', USED);
-      expect(await desk.sessionsOf(accountId)).toEqual([]);
-      app.world.set(app.world.now() + 2 * MINUTE);
+      refused(await fixture.call('POST', path, body), 401, 'UNAUTHORIZED', USED);
+      expect(await fixture.sessionsOf(accountId)).toEqual([]);
+      app.effects.set(app.effects.now() + 2 * MINUTE);
       ok(await prove(id, claims, client.publicKey), 200);
     });
 
@@ -322,14 +322,14 @@ describe('verifyAuthCredential', () => {
       const wrong = () => prove(id, { ...claims, sub: 'x' }, drawKeys().publicKey);
       for (let time = 0; time < 10; time++) {
         expect((await wrong()).status).toBe(401);
-        app.world.set(app.world.now() + MINUTE);
+        app.effects.set(app.effects.now() + MINUTE);
       }
       const stopped = await wrong();
       expect(stopped.status).toBe(429);
       expect(stopped.body.code).toBe('RATE_LIMITED');
       expect(stopped.headers['retry-after']).toBe(String(50 * 60));
       ok(await prove(id, claims, drawKeys().publicKey), 200);
-      app.world.set(app.world.now() + 50 * MINUTE);
+      app.effects.set(app.effects.now() + 50 * MINUTE);
       expect((await wrong()).status).toBe(401);
       expect((await wrong()).status).toBe(429);
     });
@@ -344,7 +344,7 @@ describe('verifyAuthCredential', () => {
 
     it('has no challenge before it, and is of nobody on another platform', async () => {
       const { id, claims } = await walletOfIdentity();
-      const challenged = await desk.call('POST', `/auth/credentials/${id}/challenge`, {});
+      const challenged = await fixture.call('POST', `/auth/credentials/${id}/challenge`, {});
       expect([challenged.status, challenged.body.code]).toEqual([400, 'INVALID_INPUT']);
       const body = {
         type: 'OAUTH',
@@ -361,17 +361,17 @@ describe('verifyAuthCredential', () => {
 describe('revokeAuthCredential', () => {
   describe('removing an identity', () => {
     it('is signed by a session of another credential, and it may come back', async () => {
-      const { accountId } = await desk.customerWithWallet();
-      const email = await desk.emailSession(accountId);
+      const { accountId } = await fixture.customerWithWallet();
+      const email = await fixture.emailSession(accountId);
       const claims = somebody();
       const body = creation(accountId, claims);
-      const { id } = ok(await desk.signed('POST', '/auth/credentials', body, email), 201);
+      const { id } = ok(await fixture.signed('POST', '/auth/credentials', body, email), 201);
       const client = drawKeys();
       ok(await prove(id, claims, client.publicKey), 200);
       const path = `/auth/credentials/${id}`;
-      const own = await desk.signed('DELETE', path, undefined, client);
+      const own = await fixture.signed('DELETE', path, undefined, client);
       expect(own.status).toBe(401);
-      const { first, second } = await desk.signedRetry('DELETE', path, undefined, email);
+      const { first, second } = await fixture.signedRetry('DELETE', path, undefined, email);
       ok(second, 204);
       const { type, parameters } = JSON.parse(first.body.payloadToSign);
       expect(type).toBe('ACTIVITY_TYPE_DELETE_OAUTH_PROVIDERS');
@@ -380,10 +380,13 @@ describe('revokeAuthCredential', () => {
         requestId: first.body.requestId,
         userId: expect.any(String),
       });
-      expect(await desk.sessionsOf(accountId)).toHaveLength(1);
+      expect(await fixture.sessionsOf(accountId)).toHaveLength(1);
       const gone = await prove(id, claims, drawKeys().publicKey);
       expect([gone.status, gone.body.code]).toEqual([404, 'AUTH_METHOD_NOT_FOUND']);
-      ok(await desk.signed('POST', '/auth/credentials', creation(accountId, claims), email), 201);
+      ok(
+        await fixture.signed('POST', '/auth/credentials', creation(accountId, claims), email),
+        201,
+      );
     });
   });
 });
@@ -393,9 +396,15 @@ it('keeps nothing of who somebody is in clear', async () => {
   const { accountId, id } = await walletOfIdentity(claims);
   ok(await prove(id, claims, drawKeys().publicKey), 200);
   const asked = creation(accountId, somebody({ sub: 'OTHER-IN-CLEAR' }));
-  ok(await desk.call('POST', '/auth/credentials', asked), 202);
+  ok(await fixture.call('POST', '/auth/credentials', asked), 202);
   const token = asked.oidcToken.split('.')[1] as string;
-  for (const table of ['credentials', 'wallet_sessions', 'wallet_requests', 'tries', 'events']) {
+  for (const table of [
+    'credentials',
+    'wallet_sessions',
+    'wallet_requests',
+    'attempt_limits',
+    'events',
+  ]) {
     const rows = await app.runtime.db.query<{ row: string }>(
       `select t::text as row from ${table} t`,
     );

@@ -3,28 +3,32 @@
 // it is of no use to whoever sees it on its way.
 import { type OidcIdentity, providerName } from '../../../catalog/identity/oidc.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
+import { countAttempt, isLimitReached } from '../../../runtime/operation/attempt-limiter.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { isTooOften, takeTry } from '../../../runtime/operation/tries.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
 import {
   clientKeyOf,
   credentialsOf,
   factsOf,
   openSession,
-  refuseUsedKey,
+  rejectUsedKey,
 } from '../accounts/credentials.ts';
 import type { WalletParts } from '../accounts/wallet.ts';
-import type { Held, Kind } from './kinds.ts';
-import { noteFailure } from './limits.ts';
+import type { Kind, WalletCredential } from './kinds.ts';
+import { recordFailure } from './limits.ts';
 
 type Facts = Pick<OidcIdentity, 'issuer' | 'audience' | 'subject'>;
 /** What the first leg found out: by the second the token is too old to be asked about again. */
-type Known = Facts & Pick<OidcIdentity, 'email'>;
+type KnownIdentity = Facts & Pick<OidcIdentity, 'email'>;
 
 const unauthorized = (reason: string) => new Fault('UNAUTHORIZED', reason);
 
 /** Who a token is about, or the fault that says why it is not believed. */
-async function read(ctx: Ctx, parts: WalletParts, token: string): Promise<OidcIdentity | Fault> {
+async function verifyToken(
+  ctx: Ctx,
+  parts: WalletParts,
+  token: string,
+): Promise<OidcIdentity | Fault> {
   const { oidc } = parts.connectors(ctx.caller.environment);
   if (!oidc) throw new Fault('NOT_IMPLEMENTED', 'Nobody reads the tokens of identity providers.');
   const verdict = await oidc.verify(token, ctx.now).catch((cause: unknown) => {
@@ -36,15 +40,15 @@ async function read(ctx: Ctx, parts: WalletParts, token: string): Promise<OidcId
   return unauthorized(verdict.reason);
 }
 
-async function knownOf(ctx: Ctx, parts: WalletParts, token: string): Promise<Known> {
-  const identity = await read(ctx, parts, token);
+async function identityOf(ctx: Ctx, parts: WalletParts, token: string): Promise<KnownIdentity> {
+  const identity = await verifyToken(ctx, parts, token);
   if (identity instanceof Fault) throw identity;
   const { issuer, audience, subject, email } = identity;
   return { issuer, audience, subject, ...(email === undefined ? {} : { email }) };
 }
 
 /** An identity has one place at a wallet; who it is cannot be told from it. */
-const slotOf = (ctx: Ctx, { issuer, audience, subject }: Facts): string =>
+const uniquenessKeyOf = (ctx: Ctx, { issuer, audience, subject }: Facts): string =>
   `OAUTH ${ctx.vault.digest('identity', JSON.stringify([issuer, audience, subject]))}`;
 
 const CLAIMS = { issuer: 'iss', audience: 'aud', subject: 'sub' } as const;
@@ -62,25 +66,30 @@ function mismatch(identity: OidcIdentity, facts: Facts, clientPublicKey: string)
 }
 
 /** For longer than any token is good, clocks that differ included. */
-const ONCE = [{ most: 1, withinMs: 2 * 60_000 }];
+const ONE_USE = [{ max: 1, withinMs: 2 * 60_000 }];
 
 /**
  * Whether a session was opened for this key while a token for it could be good: one that was ended is not
  * opened again by the same token. Of two that come in one instant the second finds the first.
  */
-async function takeKey(ctx: Ctx, { row }: Held, key: string): Promise<boolean> {
+async function claimKey(ctx: Ctx, { row }: WalletCredential, key: string): Promise<boolean> {
   const id = `oidc ${row.id} ${key}`;
-  if (await isTooOften(ctx, id, ONCE)) return false;
-  await takeTry(ctx, id, ONCE);
+  if (await isLimitReached(ctx, id, ONE_USE)) return false;
+  await countAttempt(ctx, id, ONE_USE);
   return true;
 }
 
 export const oauthKind: Kind<'OAUTH'> = {
   async register(ctx, parts, wallet, { oidcToken }, bound) {
-    const known = (bound as Known | null | undefined) ?? (await knownOf(ctx, parts, oidcToken));
+    const known =
+      (bound as KnownIdentity | null | undefined) ?? (await identityOf(ctx, parts, oidcToken));
     const { issuer, audience, subject, email = subject } = known;
-    const slot = slotOf(ctx, known);
-    if ((await credentialsOf(ctx, wallet.row.id)).some((each) => each.slot === slot)) {
+    const uniqueness_key = uniquenessKeyOf(ctx, known);
+    if (
+      (await credentialsOf(ctx, wallet.row.id)).some(
+        (each) => each.uniqueness_key === uniqueness_key,
+      )
+    ) {
       throw new Fault('CONFLICT', 'The wallet has this credential already.');
     }
     const provider = { oidcToken, providerName: providerName(issuer) };
@@ -89,7 +98,12 @@ export const oauthKind: Kind<'OAUTH'> = {
         type: 'CREATE_OAUTH_PROVIDERS',
         parameters: { oauthProviders: [provider], userId: wallet.row.user_id },
       },
-      row: { type: 'OAUTH', slot, nickname: email, facts: { issuer, audience, subject } },
+      row: {
+        type: 'OAUTH',
+        uniquenessKey: uniqueness_key,
+        nickname: email,
+        facts: { issuer, audience, subject },
+      },
       bound: known,
     };
   },
@@ -97,13 +111,13 @@ export const oauthKind: Kind<'OAUTH'> = {
   async verify(ctx, parts, held, { oidcToken, clientPublicKey }) {
     const { wallet, row } = held;
     const key = clientKeyOf(clientPublicKey);
-    await refuseUsedKey(ctx, wallet.row.id, key);
-    const refuse = (fault: Fault) => noteFailure(ctx, row.id, fault);
-    const identity = await read(ctx, parts, oidcToken);
+    await rejectUsedKey(ctx, wallet.row.id, key);
+    const refuse = (fault: Fault) => recordFailure(ctx, row.id, fault);
+    const identity = await verifyToken(ctx, parts, oidcToken);
     if (identity instanceof Fault) return refuse(identity);
     const fault = mismatch(identity, factsOf<Facts>(ctx, wallet, row), clientPublicKey);
     if (fault) return refuse(fault);
-    if (!(await takeKey(ctx, held, key))) {
+    if (!(await claimKey(ctx, held, key))) {
       return refuse(unauthorized('A token for this key was used before.'));
     }
     return { status: 200, body: await openSession(ctx, parts, wallet, row, clientPublicKey) };

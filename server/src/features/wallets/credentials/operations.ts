@@ -13,8 +13,8 @@ import {
   endCredential,
   presentCredential,
 } from '../accounts/credentials.ts';
-import { findWallet, readyWallet, type WalletParts, walletOf } from '../accounts/wallet.ts';
-import { playProcessing } from '../signing/processing.ts';
+import { findWallet, provisionedWallet, type WalletParts, walletOf } from '../accounts/wallet.ts';
+import { simulateProcessing } from '../signing/processing.ts';
 import { signedOperation } from '../signing/signed.ts';
 import { type CredentialRow, type CredentialType, credentials, wallets } from '../store.ts';
 import {
@@ -24,7 +24,7 @@ import {
   revokeAuthCredential,
   verifyAuthCredential,
 } from './contract.ts';
-import type { Held, Kind } from './kinds.ts';
+import type { Kind, WalletCredential } from './kinds.ts';
 import { oauthKind } from './oauth.ts';
 import { otpKind } from './otp.ts';
 import { passkeyKind } from './passkey.ts';
@@ -48,17 +48,17 @@ export async function listedWallet(ctx: Ctx, accountId: string) {
 }
 
 /** A credential that is there now; AUTH_METHOD_NOT_FOUND for every other id. */
-async function heldOf(ctx: Ctx, id: string): Promise<Held> {
+async function requireCredential(ctx: Ctx, id: string): Promise<WalletCredential> {
   const row = isId(id, 'AuthMethod') ? await ctx.read(credentials, id) : undefined;
   const isTheirs = row?.platform_id === ctx.caller.platformId && row.status === 'ACTIVE';
-  const wallet = isTheirs ? await readyWallet(ctx, row.account_id) : undefined;
-  if (!row || !wallet) throw new Fault('AUTH_METHOD_NOT_FOUND', 'No such credential.');
+  const wallet = isTheirs ? await provisionedWallet(ctx, row.account_id) : undefined;
+  if (!row || !wallet) throw new Fault('AUTH_METHOD_NOT_FOUND', 'Credential not found.');
   return { wallet, row };
 }
 
 const create = (parts: WalletParts) =>
   signedOperation(createAuthCredential, parts, {
-    settles: 'alone',
+    completion: 'background',
 
     async begin(ctx, { body }) {
       const wallet = await walletOf(ctx, body.accountId);
@@ -69,7 +69,7 @@ const create = (parts: WalletParts) =>
       const { activity, row, bound } = await registering;
       if (!isFirst) {
         const signer = { by: 'session', accounts: [wallet.row.id] } as const;
-        return { ask: { wallet, type, payload: activity, bound, signer } };
+        return { signatureRequest: { wallet, type, payload: activity, bound, signer } };
       }
       // Only one is the first: of two at once the other finds one there and asks for a signature.
       ctx.update(wallets, wallet.row, {});
@@ -87,7 +87,7 @@ const create = (parts: WalletParts) =>
   });
 
 /** Throws where no other credential would be left, now or by the time that this is committed. */
-async function refuseLast(ctx: Ctx, { row }: Held): Promise<void> {
+async function rejectLastCredential(ctx: Ctx, { row }: WalletCredential): Promise<void> {
   const others = (await credentialsOf(ctx, row.account_id)).filter(({ id }) => id !== row.id);
   if (!others.length) {
     throw new Fault('INVALID_INPUT', 'The only credential of a wallet cannot be removed.');
@@ -97,16 +97,16 @@ async function refuseLast(ctx: Ctx, { row }: Held): Promise<void> {
 
 const revoke = (parts: WalletParts) =>
   signedOperation(revokeAuthCredential, parts, {
-    settles: 'alone',
-    of: ({ params }) => params.id,
+    completion: 'background',
+    resourceId: ({ params }) => params.id,
 
     async begin(ctx, { params }) {
-      const held = await heldOf(ctx, params.id);
-      await refuseLast(ctx, held);
+      const held = await requireCredential(ctx, params.id);
+      await rejectLastCredential(ctx, held);
       const { wallet, row } = held;
       const accounts = [wallet.row.id];
       return {
-        ask: {
+        signatureRequest: {
           wallet,
           type: row.type,
           payload: kindOf(row.type).removal(ctx, held),
@@ -116,8 +116,8 @@ const revoke = (parts: WalletParts) =>
     },
 
     async perform(ctx, { params }) {
-      const held = await heldOf(ctx, params.id);
-      await refuseLast(ctx, held);
+      const held = await requireCredential(ctx, params.id);
+      await rejectLastCredential(ctx, held);
       await endCredential(ctx, held.row);
       return { status: 204, body: undefined };
     },
@@ -125,13 +125,13 @@ const revoke = (parts: WalletParts) =>
 
 const verify = (parts: WalletParts) =>
   signedOperation(verifyAuthCredential, parts, {
-    settles: 'alone',
-    of: ({ params }) => params.id,
+    completion: 'background',
+    resourceId: ({ params }) => params.id,
     // These are proved by what they send; a passkey names its challenge in a header that others sign with.
     isDirect: ({ body: { type } }) => type === 'OAUTH' || type === 'PASSKEY',
 
     async begin(ctx, { params, body }, headers) {
-      const held = await heldOf(ctx, params.id);
+      const held = await requireCredential(ctx, params.id);
       if (body.type !== held.row.type) {
         throw invalidField('type', `the credential is of type ${held.row.type}`);
       }
@@ -139,7 +139,7 @@ const verify = (parts: WalletParts) =>
     },
 
     async perform(ctx, { params, body }, act) {
-      const held = await heldOf(ctx, params.id);
+      const held = await requireCredential(ctx, params.id);
       const { verified } = kindOf(body.type);
       if (!verified) throw new Error(`${body.type} is proved without a signature`);
       return verified(ctx, parts, held, act);
@@ -150,21 +150,22 @@ type Challenged = Static<(typeof challengeAuthCredential.replies)[200]>;
 
 const challenge = (parts: WalletParts) =>
   handle(challengeAuthCredential, async (ctx, { params, body }) => {
-    const held = await heldOf(ctx, params.id);
+    const held = await requireCredential(ctx, params.id);
     const kind = kindOf(held.row.type);
     if (!kind.challenge) {
       const reason = `A credential of type ${held.row.type} is proved without a challenge.`;
       throw new Fault('INVALID_INPUT', reason);
     }
-    const playing = await playProcessing(ctx, parts, `challenge ${held.row.id}`);
-    if (playing) return playing;
+    const processing = await simulateProcessing(ctx, parts, `challenge ${held.row.id}`);
+    if (processing) return processing;
     return { status: 200, body: (await kind.challenge(ctx, parts, held, body)) as Challenged };
   });
 
 const list = handle(listAuthCredentials, async (ctx, { query }) => {
   const wallet = await listedWallet(ctx, query.accountId);
   const rows = wallet ? await credentialsOf(ctx, wallet.row.id) : [];
-  const present = (row: CredentialRow) => presentCredential(ctx, wallet as Held['wallet'], row);
+  const present = (row: CredentialRow) =>
+    presentCredential(ctx, wallet as WalletCredential['wallet'], row);
   return { status: 200, body: { data: rows.map(present) } };
 });
 

@@ -4,21 +4,21 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { startApp } from '../../../../test/kit/app/harness.ts';
 import { testAppForEach } from '../../../../test/kit/app/test-app.ts';
-import { writtenTo } from '../../../../test/kit/customers/contacts.ts';
+import { messagesTo } from '../../../../test/kit/customers/contacts.ts';
 import { type MailServer, startMailServer } from '../../../../test/kit/http/mail-server.ts';
 import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
 import {
   CODE,
   signedHeaders,
-  type WalletDesk,
-  walletDesk,
+  type WalletFixture,
+  walletFixture,
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import {
-  fault,
+  errorFieldsOf,
+  errorOf,
   NONE_PENDING,
-  otpDesk,
+  otpFixture,
   phoneNumber,
-  verdict,
   WRONG_CODE,
 } from '../../../../test/kit/wallets/one-time-codes.ts';
 
@@ -27,8 +27,8 @@ const MINUTE = 60_000;
 const mailFrom = 'Codes <codes@pay.example.com>';
 let mail: MailServer;
 let sms: Receiver;
-let desk: WalletDesk;
-let otp: ReturnType<typeof otpDesk>;
+let fixture: WalletFixture;
+let otp: ReturnType<typeof otpFixture>;
 beforeEach(async () => {
   [mail, sms] = await Promise.all([startMailServer(), startReceiver()]);
 });
@@ -37,25 +37,25 @@ const app = testAppForEach(() => ({
   connectors: { smtpUrl: mail.url, mailFrom, smsUrl: sms.url },
 }));
 beforeEach(async () => {
-  desk = walletDesk(app, { as: app.production });
-  otp = otpDesk(app, desk);
+  fixture = walletFixture(app, { as: app.production });
+  otp = otpFixture(app, fixture);
 });
 
 const mailed = (): string => /^(\w+) is your code/m.exec(mail.got.at(-1)?.raw ?? '')?.[1] ?? '';
 
 /** The bundle of a fresh code, and the code as it arrived. */
 async function sent(id: string) {
-  const bundle = await desk.otpBundle(id);
+  const bundle = await fixture.otpBundle(id);
   await app.settle();
   return { bundle, code: mailed() };
 }
 
 const configure = async (embeddedWalletConfig: object) =>
-  ok(await desk.call('PATCH', '/config', { embeddedWalletConfig }), 200);
+  ok(await fixture.call('PATCH', '/config', { embeddedWalletConfig }), 200);
 
 describe('a code in production', () => {
   it('opens a session, and the code of the sandbox does not', async () => {
-    const { credential, customer: person } = await desk.customerWithWallet();
+    const { credential, customer: person } = await fixture.customerWithWallet();
     const { bundle, code } = await sent(credential.id);
     expect(mail.got).toHaveLength(1);
     expect(mail.got[0]).toMatchObject({ from: 'codes@pay.example.com', to: [person.email] });
@@ -64,19 +64,19 @@ describe('a code in production', () => {
     expect(mail.got[0]?.raw).toContain('Subject: Your code for Production');
     expect(code).toMatch(/^\d{6}$/);
     if (code !== CODE) {
-      expect(verdict((await otp.show(credential, bundle)).answer)).toEqual(WRONG_CODE);
+      expect(errorOf((await otp.submitCode(credential, bundle)).answer)).toEqual(WRONG_CODE);
     }
-    const { answer, keys, sealed } = await otp.show(credential, bundle, { code });
+    const { answer, keys, sealed } = await otp.submitCode(credential, bundle, { code });
     const asked = ok(answer, 202);
     const literal = {
       'service-wallet-signature': 'sandbox-valid-signature',
       'request-id': asked.requestId,
     };
-    expect(fault(await otp.send(credential, sealed, literal))).toEqual([
+    expect(errorFieldsOf(await otp.verifyBundle(credential, sealed, literal))).toEqual([
       401,
       'WALLET_SIGNATURE_MALFORMED',
     ]);
-    ok(await otp.send(credential, sealed, await signedHeaders(asked, keys)), 200);
+    ok(await otp.verifyBundle(credential, sealed, await signedHeaders(asked, keys)), 200);
   });
 
   it('goes out as a text message for an SMS credential', async () => {
@@ -84,24 +84,24 @@ describe('a code in production', () => {
       accountId,
       credential,
       customer: person,
-    } = await desk.customerWithWallet({
+    } = await fixture.customerWithWallet({
       phoneNumber: phoneNumber(),
     });
     const { bundle, code } = await sent(credential.id);
-    const first = await otp.show(credential, bundle, { code });
+    const first = await otp.submitCode(credential, bundle, { code });
     const headers = await signedHeaders(ok(first.answer, 202), first.keys);
-    ok(await otp.send(credential, first.sealed, headers), 200);
+    ok(await otp.verifyBundle(credential, first.sealed, headers), 200);
     const body = { type: 'SMS_OTP', accountId };
-    const added = ok(await desk.signed('POST', '/auth/credentials', body, first.keys), 201);
+    const added = ok(await fixture.signed('POST', '/auth/credentials', body, first.keys), 201);
     await app.settle();
     const { to, text, ...rest } = JSON.parse(sms.got.at(-1)?.body ?? '{}');
     expect([to, Object.keys(rest)]).toEqual([person.phoneNumber, ['id']]);
-    const shown = await otp.show(added, added.otpEncryptionTargetBundle, {
+    const shown = await otp.submitCode(added, added.otpEncryptionTargetBundle, {
       code: text.slice(0, 6),
     });
     ok(shown.answer, 202);
     // The code that came with it counts as one that was sent.
-    expect(fault(await otp.challenge(added.id))).toEqual([429, 'RATE_LIMITED']);
+    expect(errorFieldsOf(await otp.challenge(added.id))).toEqual([429, 'RATE_LIMITED']);
   });
 
   it('is made and sent as the platform wants it', async () => {
@@ -113,7 +113,7 @@ describe('a code in production', () => {
       sendFromEmailSenderName: 'Our "Bank"\r\nBcc: eve@example.org',
       replyToEmailAddress: 'help@bank.example.com',
     });
-    const { credential } = await desk.customerWithWallet();
+    const { credential } = await fixture.customerWithWallet();
     const { bundle, code } = await sent(credential.id);
     expect(code).toMatch(/^[2-9A-HJKMNP-Z]{12}$/);
     const raw = mail.got[0]?.raw ?? '';
@@ -123,83 +123,83 @@ describe('a code in production', () => {
     expect(raw).not.toMatch(/^Bcc:/m);
     expect(mail.got[0]?.to).toHaveLength(1);
     expect(raw).toContain('Reply-To: help@bank.example.com');
-    expect(raw.replaceAll('=\r\n', '')).toContain('It works for 90 seconds.');
+    expect(raw.replaceAll('=\r\n', '')).toContain('It expires in 90 seconds.');
     // Typed as people type.
-    const { answer } = await otp.show(credential, bundle, { code: ` ${code.toLowerCase()}` });
+    const { answer } = await otp.submitCode(credential, bundle, { code: ` ${code.toLowerCase()}` });
     ok(answer, 202);
-    otp.wait(MINUTE);
+    otp.advance(MINUTE);
     await configure({ otpLength: 4, alphanumeric: false });
     const next = await sent(credential.id);
     expect(next.code).toMatch(/^\d{4}$/);
-    otp.wait(90_000);
-    const late = await otp.show(credential, next.bundle, { code: next.code });
-    expect(verdict(late.answer)).toEqual(NONE_PENDING);
+    otp.advance(90_000);
+    const late = await otp.submitCode(credential, next.bundle, { code: next.code });
+    expect(errorOf(late.answer)).toEqual(NONE_PENDING);
   });
 
   it('is sent every half minute, and five times in a quarter of an hour', async () => {
-    const { credential, customer: person } = await desk.customerWithWallet();
+    const { credential, customer: person } = await fixture.customerWithWallet();
     const asked = await Promise.all(Array.from({ length: 8 }, () => otp.challenge(credential.id)));
     expect(asked.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(429)]);
     for (let at = 1; at < 5; at++) {
-      otp.wait(29_500);
+      otp.advance(29_500);
       const soon = await otp.challenge(credential.id);
-      expect(fault(soon)).toEqual([429, 'RATE_LIMITED']);
+      expect(errorFieldsOf(soon)).toEqual([429, 'RATE_LIMITED']);
       expect(soon.headers['retry-after']).toBe('1');
-      otp.wait(500);
+      otp.advance(500);
       ok(await otp.challenge(credential.id), 200);
     }
-    otp.wait(MINUTE);
+    otp.advance(MINUTE);
     const refused = await otp.challenge(credential.id);
     expect(refused.headers['retry-after']).toBe(String(12 * 60));
-    otp.wait(12 * MINUTE);
+    otp.advance(12 * MINUTE);
     ok(await otp.challenge(credential.id), 200);
-    expect(await writtenTo(app, person.id)).toHaveLength(6);
+    expect(await messagesTo(app, person.id)).toHaveLength(6);
   });
 
   it('is sent no oftener to who removes the credential and adds it anew', async () => {
-    const person = await desk.customerWithWallet({ phoneNumber: phoneNumber() });
+    const person = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
     const { accountId, credential } = person;
     const { bundle, code } = await sent(credential.id);
-    const { answer, keys, sealed } = await otp.show(credential, bundle, { code });
-    ok(await otp.send(credential, sealed, await signedHeaders(ok(answer, 202), keys)), 200);
-    const add = () => desk.signedRetry('POST', '/auth/credentials', body, keys);
+    const { answer, keys, sealed } = await otp.submitCode(credential, bundle, { code });
+    ok(await otp.verifyBundle(credential, sealed, await signedHeaders(ok(answer, 202), keys)), 200);
+    const add = () => fixture.signedRetry('POST', '/auth/credentials', body, keys);
     const body = { type: 'SMS_OTP', accountId };
     for (let at = 0; at < 5; at++) {
       const { id } = ok((await add()).second, 201);
-      const removed = await desk.signed('DELETE', `/auth/credentials/${id}`, undefined, keys);
+      const removed = await fixture.signed('DELETE', `/auth/credentials/${id}`, undefined, keys);
       expect(removed.status).toBe(204);
       const { first, second: soon } = await add();
-      expect(fault(soon)).toEqual([429, 'RATE_LIMITED']);
+      expect(errorFieldsOf(soon)).toEqual([429, 'RATE_LIMITED']);
       expect(soon.headers['retry-after']).toBe(at < 4 ? '30' : String(13 * 60));
-      otp.wait(30_000);
+      otp.advance(30_000);
       if (at > 0) continue;
       // What was signed is good as soon as a code may be sent again.
       const again = await otp.add(accountId, 'SMS_OTP', await signedHeaders(first.body, keys));
       const path = `/auth/credentials/${ok(again, 201).id}`;
-      expect((await desk.signed('DELETE', path, undefined, keys)).status).toBe(204);
-      otp.wait(30_000);
+      expect((await fixture.signed('DELETE', path, undefined, keys)).status).toBe(204);
+      otp.advance(30_000);
       at += 1;
     }
-    expect(await writtenTo(app, person.customer.id)).toHaveLength(6);
+    expect(await messagesTo(app, person.customer.id)).toHaveLength(6);
   });
 
   it('gives way to the next one', async () => {
-    const { credential } = await desk.customerWithWallet();
+    const { credential } = await fixture.customerWithWallet();
     const first = await sent(credential.id);
-    otp.wait(30_000);
+    otp.advance(30_000);
     const second = await sent(credential.id);
     if (first.code !== second.code) {
-      const { answer } = await otp.show(credential, second.bundle, { code: first.code });
-      expect(verdict(answer)).toEqual(WRONG_CODE);
+      const { answer } = await otp.submitCode(credential, second.bundle, { code: first.code });
+      expect(errorOf(answer)).toEqual(WRONG_CODE);
     }
-    ok((await otp.show(credential, second.bundle, { code: second.code })).answer, 202);
+    ok((await otp.submitCode(credential, second.bundle, { code: second.code })).answer, 202);
   });
 
   it('is nowhere but in the mail', async () => {
     await configure({ otpLength: 12, alphanumeric: true });
-    const { credential } = await desk.customerWithWallet();
+    const { credential } = await fixture.customerWithWallet();
     const { bundle, code } = await sent(credential.id);
-    ok((await otp.show(credential, bundle, { code })).answer, 202);
+    ok((await otp.submitCode(credential, bundle, { code })).answer, 202);
     const { db } = app.runtime;
     const tables = ['codes', 'otp_targets', 'messages', 'wallet_requests', 'events', 'jobs'];
     const kept = await Promise.all(
@@ -216,14 +216,14 @@ describe('a code in production', () => {
 
   it('is 501 where nothing is connected that sends it', async () => {
     const bare = await startApp();
-    const at = walletDesk(bare, { as: bare.production });
-    const bareOtp = otpDesk(bare, at);
+    const at = walletFixture(bare, { as: bare.production });
+    const bareOtp = otpFixture(bare, at);
     const { credential, accountId } = await at.customerWithWallet({ phoneNumber: phoneNumber() });
     for (const answer of [
       await bareOtp.challenge(credential.id),
       await bareOtp.add(accountId, 'SMS_OTP'),
     ]) {
-      expect(fault(answer)).toEqual([501, 'NOT_IMPLEMENTED']);
+      expect(errorFieldsOf(answer)).toEqual([501, 'NOT_IMPLEMENTED']);
     }
     await bare.close();
   });

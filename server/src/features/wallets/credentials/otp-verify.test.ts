@@ -10,16 +10,16 @@ import {
   drawKeys,
   encryptOtp,
   signedHeaders,
-  type WalletDesk,
-  walletDesk,
+  type WalletFixture,
+  walletFixture,
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import {
-  fault,
+  encryptTo,
+  errorFieldsOf,
+  errorOf,
   NONE_PENDING,
   type OtpType,
-  otpDesk,
-  sealTo,
-  verdict,
+  otpFixture,
   WRONG_CODE,
 } from '../../../../test/kit/wallets/one-time-codes.ts';
 import { connectorRegistry } from '../../../connectors/registry.ts';
@@ -37,11 +37,11 @@ const TYPES: [OtpType, string, string][] = [
 // Clients hold the end of a token against their own clock.
 // The wallet library compares the expiry of a token with the real clock.
 const app = testApp({ start: Date.now() });
-let desk: WalletDesk;
-let otp: ReturnType<typeof otpDesk>;
+let fixture: WalletFixture;
+let otp: ReturnType<typeof otpFixture>;
 beforeAll(async () => {
-  desk = walletDesk(app);
-  otp = otpDesk(app, desk);
+  fixture = walletFixture(app);
+  otp = otpFixture(app, fixture);
 });
 
 describe('verifyAuthCredential', () => {
@@ -49,17 +49,17 @@ describe('verifyAuthCredential', () => {
     it.each(TYPES)(
       'gives a token to sign, and a session for the signature: %s',
       async (type, field, verification) => {
-        const held = await otp.both();
+        const held = await otp.walletWithBothOtps();
         const credential = held.of[type];
-        const { answer, keys, sealed } = await otp.show(
+        const { answer, keys, sealed } = await otp.submitCode(
           credential,
-          await desk.otpBundle(credential.id),
+          await fixture.otpBundle(credential.id),
         );
         const { payloadToSign, requestId, expiresAt, ...rest } = ok(answer, 202);
         expect(rest).toEqual({ type });
         const { vault } = app.runtime;
         const custodyKeys = { seal: vault.sealOwn, open: vault.openOwn, derive: vault.derive };
-        const { custody } = connectorRegistry(app.world, { custodyKeys })('sandbox');
+        const { custody } = connectorRegistry(app.effects, { custodyKeys })('sandbox');
         const pinned = custody?.publicKeys().tokens;
         expect(await walletCrypto.verifyOtpVerificationToken(payloadToSign, pinned)).toEqual({
           id: expect.stringMatching(/^Otp:/),
@@ -69,107 +69,107 @@ describe('verifyAuthCredential', () => {
           contact: held.customer[field],
           organization_id: expect.any(String),
           public_key: keys.publicKey,
-          iat: Math.floor(app.world.now() / 1000),
+          iat: Math.floor(app.effects.now() / 1000),
           exp: String(Date.parse(expiresAt)),
         });
         const headers = await signedHeaders(answer.body, keys);
-        const session = ok(await otp.send(credential, sealed, headers), 200);
+        const session = ok(await otp.verifyBundle(credential, sealed, headers), 200);
         expect(session).toMatchObject({ type, accountId: held.accountId });
         expect(session.id).toMatch(/^Session:/);
         expect(session.nickname).toBe(held.customer[field]);
-        expect(Date.parse(session.expiresAt)).toBe(app.world.now() + 15 * MINUTE);
+        expect(Date.parse(session.expiresAt)).toBe(app.effects.now() + 15 * MINUTE);
         expect(session).not.toHaveProperty('encryptedSessionSigningKey');
-        expect(await desk.sessionsOf(held.accountId)).toContainEqual(session);
+        expect(await fixture.sessionsOf(held.accountId)).toContainEqual(session);
         // The key that was encrypted with the code is the session's from here on.
         const path = `/auth/sessions/${held.session.session.id}`;
-        ok(await desk.signed('DELETE', path, undefined, keys), 204);
+        ok(await fixture.signed('DELETE', path, undefined, keys), 204);
       },
     );
 
     it('takes a key in either form, encrypted by hand too', async () => {
-      const { credential, accountId } = await desk.customerWithWallet();
-      for (const form of ['publicKey', 'wholeKey'] as const) {
+      const { credential, accountId } = await fixture.customerWithWallet();
+      for (const form of ['publicKey', 'uncompressedKey'] as const) {
         const keys = drawKeys();
         const plain = JSON.stringify({ otp_code: CODE, public_key: keys[form] });
-        const sealed = sealTo(await desk.otpBundle(credential.id), plain);
-        const first = ok(await otp.send(credential, sealed), 202);
-        ok(await otp.send(credential, sealed, await signedHeaders(first, keys)), 200);
+        const sealed = encryptTo(await fixture.otpBundle(credential.id), plain);
+        const first = ok(await otp.verifyBundle(credential, sealed), 202);
+        ok(await otp.verifyBundle(credential, sealed, await signedHeaders(first, keys)), 200);
       }
-      expect(await desk.sessionsOf(accountId)).toHaveLength(2);
+      expect(await fixture.sessionsOf(accountId)).toHaveLength(2);
     });
 
     it('counts wrong codes: five end the code, ten an hour are all there are', async () => {
-      const { credential } = await desk.customerWithWallet();
+      const { credential } = await fixture.customerWithWallet();
       for (let round = 0; round < 2; round++) {
-        const bundle = await desk.otpBundle(credential.id);
+        const bundle = await fixture.otpBundle(credential.id);
         for (let at = 0; at < 5; at++) {
-          const { answer } = await otp.show(credential, bundle, { code: `99999${at}` });
-          expect(verdict(answer)).toEqual(WRONG_CODE);
+          const { answer } = await otp.submitCode(credential, bundle, { code: `99999${at}` });
+          expect(errorOf(answer)).toEqual(WRONG_CODE);
         }
-        const { answer } = await otp.show(credential, bundle);
-        if (round === 0) expect(verdict(answer)).toEqual(NONE_PENDING);
-        else expect(fault(answer)).toEqual([429, 'RATE_LIMITED']);
+        const { answer } = await otp.submitCode(credential, bundle);
+        if (round === 0) expect(errorOf(answer)).toEqual(NONE_PENDING);
+        else expect(errorFieldsOf(answer)).toEqual([429, 'RATE_LIMITED']);
       }
-      otp.wait(10 * MINUTE);
-      const { answer } = await otp.show(credential, await desk.otpBundle(credential.id));
+      otp.advance(10 * MINUTE);
+      const { answer } = await otp.submitCode(credential, await fixture.otpBundle(credential.id));
       expect(answer.status).toBe(429);
       expect(answer.headers['retry-after']).toBe(String(50 * 60));
-      otp.wait(50 * MINUTE);
-      ok((await otp.show(credential, await desk.otpBundle(credential.id))).answer, 202);
+      otp.advance(50 * MINUTE);
+      ok((await otp.submitCode(credential, await fixture.otpBundle(credential.id))).answer, 202);
     });
 
     it('takes the right code once, also of two who show it at once', async () => {
-      const { credential } = await desk.customerWithWallet();
-      const bundle = await desk.otpBundle(credential.id);
-      const shown = await Promise.all([1, 2, 3, 4].map(() => otp.show(credential, bundle)));
+      const { credential } = await fixture.customerWithWallet();
+      const bundle = await fixture.otpBundle(credential.id);
+      const shown = await Promise.all([1, 2, 3, 4].map(() => otp.submitCode(credential, bundle)));
       const answers = shown.map(({ answer }) => answer).sort((a, b) => a.status - b.status);
       ok(answers[0] as Answer, 202);
-      for (const other of answers.slice(1)) expect(verdict(other)).toEqual(NONE_PENDING);
+      for (const other of answers.slice(1)) expect(errorOf(other)).toEqual(NONE_PENDING);
     });
 
     it('lets nobody guess more by guessing from many sides at once', async () => {
-      const { credential } = await desk.customerWithWallet();
-      const bundle = await desk.otpBundle(credential.id);
+      const { credential } = await fixture.customerWithWallet();
+      const bundle = await fixture.otpBundle(credential.id);
       const sealed = await Promise.all(
         Array.from({ length: 24 }, (_, at) =>
           encryptOtp(`7777${at}`, bundle, drawKeys().publicKey),
         ),
       );
-      const answers = await Promise.all(sealed.map((each) => otp.send(credential, each)));
+      const answers = await Promise.all(sealed.map((each) => otp.verifyBundle(credential, each)));
       expect(answers.filter(({ body }) => body.reason === WRONG_CODE[2])).toHaveLength(5);
-      expect(verdict((await otp.show(credential, bundle)).answer)).toEqual(NONE_PENDING);
+      expect(errorOf((await otp.submitCode(credential, bundle)).answer)).toEqual(NONE_PENDING);
     });
 
     it('needs a code that is pending', async () => {
-      const { credential, customer: person } = await desk.customerWithWallet();
-      const none = await otp.send(credential, '{"encappedPublic":"04","ciphertext":"00"}');
-      expect(verdict(none)).toEqual(NONE_PENDING);
-      const first = await desk.otpBundle(credential.id);
-      const second = await desk.otpBundle(credential.id);
+      const { credential, customer: person } = await fixture.customerWithWallet();
+      const none = await otp.verifyBundle(credential, '{"encappedPublic":"04","ciphertext":"00"}');
+      expect(errorOf(none)).toEqual(NONE_PENDING);
+      const first = await fixture.otpBundle(credential.id);
+      const second = await fixture.otpBundle(credential.id);
       // The key of the older code is gone with it.
-      const { answer: old } = await otp.show(credential, first);
-      expect(fault(old)).toEqual([400, 'INVALID_INPUT', 'encryptedOtpBundle']);
-      otp.wait(5 * MINUTE);
-      expect(verdict((await otp.show(credential, second)).answer)).toEqual(NONE_PENDING);
-      const third = await desk.otpBundle(credential.id);
-      otp.wait(5 * MINUTE - 1);
-      ok((await otp.show(credential, third)).answer, 202);
-      expect(verdict((await otp.show(credential, third)).answer)).toEqual(NONE_PENDING);
-      const fourth = await desk.otpBundle(credential.id);
+      const { answer: old } = await otp.submitCode(credential, first);
+      expect(errorFieldsOf(old)).toEqual([400, 'INVALID_INPUT', 'encryptedOtpBundle']);
+      otp.advance(5 * MINUTE);
+      expect(errorOf((await otp.submitCode(credential, second)).answer)).toEqual(NONE_PENDING);
+      const third = await fixture.otpBundle(credential.id);
+      otp.advance(5 * MINUTE - 1);
+      ok((await otp.submitCode(credential, third)).answer, 202);
+      expect(errorOf((await otp.submitCode(credential, third)).answer)).toEqual(NONE_PENDING);
+      const fourth = await fixture.otpBundle(credential.id);
       await app.operate((ctx) => dropOtp(ctx, credential.id));
-      expect(verdict((await otp.show(credential, fourth)).answer)).toEqual(NONE_PENDING);
+      expect(errorOf((await otp.submitCode(credential, fourth)).answer)).toEqual(NONE_PENDING);
       // A contact that changed without anybody dropping the code: it was sent elsewhere.
-      const fifth = await desk.otpBundle(credential.id);
+      const fifth = await fixture.otpBundle(credential.id);
       await app.operate(async (ctx) => {
         const row = await ctx.read(customers, person.id);
         if (row) ctx.update(customers, row, { email: 'else@example.org' });
       });
-      expect(verdict((await otp.show(credential, fifth)).answer)).toEqual(WRONG_CODE);
+      expect(errorOf((await otp.submitCode(credential, fifth)).answer)).toEqual(WRONG_CODE);
     });
 
     it('refuses what is no bundle for the code, without counting it as a guess', async () => {
-      const { credential } = await desk.customerWithWallet();
-      const bundle = await desk.otpBundle(credential.id);
+      const { credential } = await fixture.customerWithWallet();
+      const bundle = await fixture.otpBundle(credential.id);
       const good = JSON.parse(await encryptOtp(CODE, bundle, drawKeys().publicKey));
       const off = `02${'f'.repeat(64)}`;
       const bad = [
@@ -183,66 +183,75 @@ describe('verifyAuthCredential', () => {
         JSON.stringify({ ...good, ciphertext: `${good.ciphertext.slice(0, -2)}00zz` }),
         JSON.stringify({ ...good, ciphertext: '00'.repeat(40) }),
         JSON.stringify({ ...good, encappedPublic: `04${'0'.repeat(128)}` }),
-        sealTo(bundle, 'no JSON'),
-        sealTo(bundle, JSON.stringify({ otp_code: 5, public_key: drawKeys().publicKey })),
-        sealTo(bundle, JSON.stringify({ otp_code: CODE, public_key: off })),
-        sealTo(bundle, JSON.stringify({ otp_code: CODE })),
+        encryptTo(bundle, 'no JSON'),
+        encryptTo(bundle, JSON.stringify({ otp_code: 5, public_key: drawKeys().publicKey })),
+        encryptTo(bundle, JSON.stringify({ otp_code: CODE, public_key: off })),
+        encryptTo(bundle, JSON.stringify({ otp_code: CODE })),
       ];
       for (const each of bad) {
-        const refused = await otp.send(credential, each);
-        expect(fault(refused), each).toEqual([400, 'INVALID_INPUT', 'encryptedOtpBundle']);
+        const refused = await otp.verifyBundle(credential, each);
+        expect(errorFieldsOf(refused), each).toEqual([400, 'INVALID_INPUT', 'encryptedOtpBundle']);
       }
-      ok(await otp.send(credential, JSON.stringify(good)), 202);
+      ok(await otp.verifyBundle(credential, JSON.stringify(good)), 202);
     });
 
     it('names another type than its own', async () => {
-      const { of } = await otp.both();
+      const { of } = await otp.walletWithBothOtps();
       const sealed = await encryptOtp(
         CODE,
-        await desk.otpBundle(of.SMS_OTP.id),
+        await fixture.otpBundle(of.SMS_OTP.id),
         drawKeys().publicKey,
       );
-      const refused = await otp.send({ id: of.SMS_OTP.id, type: 'EMAIL_OTP' }, sealed);
-      expect(fault(refused)).toEqual([400, 'INVALID_INPUT', 'type']);
-      ok(await otp.send(of.SMS_OTP, sealed), 202);
+      const refused = await otp.verifyBundle({ id: of.SMS_OTP.id, type: 'EMAIL_OTP' }, sealed);
+      expect(errorFieldsOf(refused)).toEqual([400, 'INVALID_INPUT', 'type']);
+      ok(await otp.verifyBundle(of.SMS_OTP, sealed), 202);
     });
   });
 
   describe('signing for a session', () => {
     async function shown() {
-      const held = await desk.customerWithWallet();
-      const bundle = await desk.otpBundle(held.credential.id);
-      const { answer, keys, sealed } = await otp.show(held.credential, bundle);
+      const held = await fixture.customerWithWallet();
+      const bundle = await fixture.otpBundle(held.credential.id);
+      const { answer, keys, sealed } = await otp.submitCode(held.credential, bundle);
       return { ...held, asked: ok(answer, 202), keys, sealed };
     }
 
     it('is for the key that was encrypted with the code', async () => {
       const { credential, accountId, asked, keys, sealed } = await shown();
       const stranger = await signedHeaders(asked, drawKeys());
-      expect(fault(await otp.send(credential, sealed, stranger))).toEqual([401, 'UNAUTHORIZED']);
+      expect(errorFieldsOf(await otp.verifyBundle(credential, sealed, stranger))).toEqual([
+        401,
+        'UNAUTHORIZED',
+      ]);
       const other = await signedHeaders(
         { ...asked, payloadToSign: `${asked.payloadToSign} ` },
         keys,
       );
-      expect((await otp.send(credential, sealed, other)).body.code).toBe('UNAUTHORIZED');
-      expect(await desk.sessionsOf(accountId)).toEqual([]);
+      expect((await otp.verifyBundle(credential, sealed, other)).body.code).toBe('UNAUTHORIZED');
+      expect(await fixture.sessionsOf(accountId)).toEqual([]);
       const headers = await signedHeaders(asked, keys);
-      ok(await otp.send(credential, sealed, headers), 200);
-      expect(fault(await otp.send(credential, sealed, headers))).toEqual([401, 'UNAUTHORIZED']);
-      expect(await desk.sessionsOf(accountId)).toHaveLength(1);
+      ok(await otp.verifyBundle(credential, sealed, headers), 200);
+      expect(errorFieldsOf(await otp.verifyBundle(credential, sealed, headers))).toEqual([
+        401,
+        'UNAUTHORIZED',
+      ]);
+      expect(await fixture.sessionsOf(accountId)).toHaveLength(1);
     });
 
     it('takes the literal signature of the sandbox', async () => {
       const { credential, asked, sealed } = await shown();
       const signature = { 'service-wallet-signature': 'sandbox-valid-signature' };
-      ok(await otp.send(credential, sealed, { ...signature, 'request-id': asked.requestId }), 200);
+      ok(
+        await otp.verifyBundle(credential, sealed, { ...signature, 'request-id': asked.requestId }),
+        200,
+      );
     });
 
     it('is for the same bundle, with both headers, in time', async () => {
       const { credential, asked, keys, sealed } = await shown();
       const headers = await signedHeaders(asked, keys);
       const codeOf = async (given: Record<string, string>, text = sealed) => {
-        const { status, body } = await otp.send(credential, text, given);
+        const { status, body } = await otp.verifyBundle(credential, text, given);
         return [status, body.code];
       };
       expect(await codeOf(headers, `${sealed} `)).toEqual([401, 'WALLET_SIGNATURE_BODY_MISMATCH']);
@@ -262,28 +271,28 @@ describe('verifyAuthCredential', () => {
         401,
         'WALLET_SIGNATURE_MALFORMED',
       ]);
-      otp.wait(5 * MINUTE);
+      otp.advance(5 * MINUTE);
       expect(await codeOf(headers)).toEqual([401, 'UNAUTHORIZED']);
     });
 
     it('does not give a key two sessions', async () => {
       const { credential, keys, asked, sealed } = await shown();
-      const bundle = await desk.otpBundle(credential.id);
-      const second = await otp.show(credential, bundle, { keys });
+      const bundle = await fixture.otpBundle(credential.id);
+      const second = await otp.submitCode(credential, bundle, { keys });
       ok(second.answer, 202);
-      ok(await otp.send(credential, sealed, await signedHeaders(asked, keys)), 200);
-      const late = await otp.send(
+      ok(await otp.verifyBundle(credential, sealed, await signedHeaders(asked, keys)), 200);
+      const late = await otp.verifyBundle(
         credential,
         second.sealed,
         await signedHeaders(second.answer.body, keys),
       );
       const used = [400, 'INVALID_INPUT', 'encryptedOtpBundle'];
-      expect(fault(late)).toEqual(used);
+      expect(errorFieldsOf(late)).toEqual(used);
       // On the first leg it is said before the code is spent.
-      const next = await desk.otpBundle(credential.id);
-      const { answer } = await otp.show(credential, next, { keys });
-      expect(fault(answer)).toEqual(used);
-      ok((await otp.show(credential, next)).answer, 202);
+      const next = await fixture.otpBundle(credential.id);
+      const { answer } = await otp.submitCode(credential, next, { keys });
+      expect(errorFieldsOf(answer)).toEqual(used);
+      ok((await otp.submitCode(credential, next)).answer, 202);
     });
 
     it('is for the contact that the code went to', async () => {
@@ -292,8 +301,8 @@ describe('verifyAuthCredential', () => {
         const row = await ctx.read(customers, person.id);
         if (row) ctx.update(customers, row, { email: 'else@example.org' });
       });
-      const late = await otp.send(credential, sealed, await signedHeaders(asked, keys));
-      expect(verdict(late)).toEqual(NONE_PENDING);
+      const late = await otp.verifyBundle(credential, sealed, await signedHeaders(asked, keys));
+      expect(errorOf(late)).toEqual(NONE_PENDING);
     });
 
     it('does not outlive a credential that is removed in the same instant', async () => {
@@ -303,10 +312,10 @@ describe('verifyAuthCredential', () => {
       await app.operate(async (ctx) => {
         const row = await ctx.read(credentials, credential.id);
         if (row) await endCredential(ctx, row);
-        if (rounds++ === 0) ok(await otp.send(credential, sealed, headers), 200);
+        if (rounds++ === 0) ok(await otp.verifyBundle(credential, sealed, headers), 200);
       });
       expect(rounds).toBe(2);
-      expect(await desk.sessionsOf(accountId)).toEqual([]);
+      expect(await fixture.sessionsOf(accountId)).toEqual([]);
     });
   });
 });

@@ -3,15 +3,15 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { writtenTo } from '../../../../test/kit/customers/contacts.ts';
+import { messagesTo } from '../../../../test/kit/customers/contacts.ts';
 import {
   signedHeaders,
-  type WalletDesk,
-  walletDesk,
+  type WalletFixture,
+  walletFixture,
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import {
-  fault,
-  otpDesk,
+  errorFieldsOf,
+  otpFixture,
   phoneNumber,
   readBundle,
 } from '../../../../test/kit/wallets/one-time-codes.ts';
@@ -21,24 +21,24 @@ const MINUTE = 60_000;
 const TYPES = ['EMAIL_OTP', 'SMS_OTP'] as const;
 
 const app = testApp();
-let desk: WalletDesk;
-let otp: ReturnType<typeof otpDesk>;
+let fixture: WalletFixture;
+let otp: ReturnType<typeof otpFixture>;
 beforeAll(async () => {
-  desk = walletDesk(app);
-  otp = otpDesk(app, desk);
+  fixture = walletFixture(app);
+  otp = otpFixture(app, fixture);
 });
 
 describe('createAuthCredential', () => {
   describe('adding a credential of one-time codes', () => {
     it('sends the first code when a session has signed, and not before', async () => {
-      const { accountId, customer: person } = await desk.customerWithWallet({
+      const { accountId, customer: person } = await fixture.customerWithWallet({
         phoneNumber: phoneNumber(),
       });
-      const session = await desk.emailSession(accountId);
-      const written = (await writtenTo(app, person.id)).length;
+      const session = await fixture.emailSession(accountId);
+      const written = (await messagesTo(app, person.id)).length;
       const first = await otp.add(accountId, 'SMS_OTP');
       expect(ok(first, 202).type).toBe('SMS_OTP');
-      expect(await writtenTo(app, person.id)).toHaveLength(written);
+      expect(await messagesTo(app, person.id)).toHaveLength(written);
       expect(JSON.parse(first.body.payloadToSign)).toMatchObject({
         type: 'ACTIVITY_TYPE_UPDATE_USER_PHONE_NUMBER',
         parameters: { userPhoneNumber: person.phoneNumber, requestId: first.body.requestId },
@@ -46,32 +46,32 @@ describe('createAuthCredential', () => {
       const headers = await signedHeaders(first.body, session);
       const path = '/auth/credentials';
       const body = { type: 'SMS_OTP', accountId };
-      const added = ok(await desk.call('POST', path, body, headers), 201);
+      const added = ok(await fixture.call('POST', path, body, headers), 201);
       expect(added).toMatchObject({ ...body, nickname: person.phoneNumber });
       await app.settle();
-      expect((await writtenTo(app, person.id)).at(-1)).toMatchObject({
+      expect((await messagesTo(app, person.id)).at(-1)).toMatchObject({
         channel: 'SMS',
         kind: 'WALLET_CODE',
         status: 'KEPT',
         to: person.phoneNumber,
-        text: '000000 is your code for Main. It works for 5 minutes. Do not pass it on.',
+        text: '000000 is your code for Main. It expires in 5 minutes. Do not share it with anyone.',
       });
-      const shown = await otp.show(added, added.otpEncryptionTargetBundle);
+      const shown = await otp.submitCode(added, added.otpEncryptionTargetBundle);
       ok(shown.answer, 202);
     });
 
     it('brings e-mail back after it was removed', async () => {
-      const { of, accountId, customer: person } = await otp.both();
-      const session = await desk.otpSession(of.SMS_OTP);
+      const { of, accountId, customer: person } = await otp.walletWithBothOtps();
+      const session = await fixture.otpSession(of.SMS_OTP);
       const path = `/auth/credentials/${of.EMAIL_OTP.id}`;
-      const { first, second } = await desk.signedRetry('DELETE', path, undefined, session);
+      const { first, second } = await fixture.signedRetry('DELETE', path, undefined, session);
       expect(JSON.parse(first.body.payloadToSign)).toMatchObject({
         type: 'ACTIVITY_TYPE_UPDATE_USER_EMAIL',
         parameters: { userEmail: '' },
       });
       ok(second, 204);
       const body = { type: 'EMAIL_OTP', accountId };
-      const back = await desk.signedRetry('POST', '/auth/credentials', body, session);
+      const back = await fixture.signedRetry('POST', '/auth/credentials', body, session);
       const { type, parameters } = JSON.parse(back.first.body.payloadToSign);
       expect([type, parameters.userEmail]).toEqual([
         'ACTIVITY_TYPE_UPDATE_USER_EMAIL',
@@ -80,22 +80,22 @@ describe('createAuthCredential', () => {
       expect(ok(back.second, 201)).toMatchObject({ ...body, nickname: person.email });
       expect(back.second.body.id).not.toBe(of.EMAIL_OTP.id);
       ok(
-        (await otp.show(back.second.body, back.second.body.otpEncryptionTargetBundle)).answer,
+        (await otp.submitCode(back.second.body, back.second.body.otpEncryptionTargetBundle)).answer,
         202,
       );
     });
 
     it('refuses a second one of either', async () => {
-      const { accountId } = await otp.both();
+      const { accountId } = await otp.walletWithBothOtps();
       for (const type of TYPES) {
         const code = `${type}_CREDENTIAL_ALREADY_EXISTS`;
-        expect(fault(await otp.add(accountId, type))).toEqual([400, code]);
+        expect(errorFieldsOf(await otp.add(accountId, type))).toEqual([400, code]);
       }
     });
 
     it('is one when two signed requests for it come at once', async () => {
-      const { accountId } = await desk.customerWithWallet({ phoneNumber: phoneNumber() });
-      const session = await desk.emailSession(accountId);
+      const { accountId } = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
+      const session = await fixture.emailSession(accountId);
       const body = { type: 'SMS_OTP', accountId };
       const asked = await Promise.all([
         otp.add(accountId, 'SMS_OTP'),
@@ -103,7 +103,7 @@ describe('createAuthCredential', () => {
       ]);
       const answers = await Promise.all(
         asked.map(async (each) =>
-          desk.call('POST', '/auth/credentials', body, await signedHeaders(each.body, session)),
+          fixture.call('POST', '/auth/credentials', body, await signedHeaders(each.body, session)),
         ),
       );
       const codes = answers.map(({ status, body: { code } }) => [status, code]).sort();
@@ -115,36 +115,36 @@ describe('createAuthCredential', () => {
 
     it.each(TYPES)('wants a contact on file for %s', async (type) => {
       const body = type === 'EMAIL_OTP' ? { email: undefined, phoneNumber: phoneNumber() } : {};
-      const { accountId } = await desk.customerWithWallet(body);
+      const { accountId } = await fixture.customerWithWallet(body);
       const refused = await otp.add(accountId, type);
-      expect(fault(refused)).toEqual([400, 'INVALID_INPUT', 'type']);
+      expect(errorFieldsOf(refused)).toEqual([400, 'INVALID_INPUT', 'type']);
       expect(refused.body.reason).toMatch(/no (email address|telephone number) on file/);
     });
 
     it('is done at once, without a code, where it is the first', async () => {
-      const { accountId, customer: person } = await desk.customerWithWallet({
+      const { accountId, customer: person } = await fixture.customerWithWallet({
         email: undefined,
         phoneNumber: phoneNumber(),
       });
       const added = ok(await otp.add(accountId, 'SMS_OTP'), 201);
       expect(added).not.toHaveProperty('otpEncryptionTargetBundle');
-      expect(await writtenTo(app, person.id)).toEqual([]);
-      expect((await desk.otpSession(added)).session.type).toBe('SMS_OTP');
+      expect(await messagesTo(app, person.id)).toEqual([]);
+      expect((await fixture.otpSession(added)).session.type).toBe('SMS_OTP');
     });
 
     it('is a conflict where the contact is another than the one that was signed', async () => {
-      const { accountId, customer: person } = await desk.customerWithWallet({
+      const { accountId, customer: person } = await fixture.customerWithWallet({
         phoneNumber: phoneNumber(),
       });
-      const session = await desk.emailSession(accountId);
+      const session = await fixture.emailSession(accountId);
       const first = ok(await otp.add(accountId, 'SMS_OTP'), 202);
       const patch = { customerType: 'INDIVIDUAL', phoneNumber: phoneNumber() };
-      ok(await desk.call('PATCH', `/customers/${person.id}`, patch), 200);
+      ok(await fixture.call('PATCH', `/customers/${person.id}`, patch), 200);
       const headers = await signedHeaders(first, session);
       const body = { type: 'SMS_OTP', accountId };
-      const refused = await desk.call('POST', '/auth/credentials', body, headers);
-      expect(fault(refused)).toEqual([409, 'CONFLICT']);
-      expect(await desk.credentialsOf(accountId)).toHaveLength(1);
+      const refused = await fixture.call('POST', '/auth/credentials', body, headers);
+      expect(errorFieldsOf(refused)).toEqual([409, 'CONFLICT']);
+      expect(await fixture.credentialsOf(accountId)).toHaveLength(1);
     });
   });
 });
@@ -152,13 +152,13 @@ describe('createAuthCredential', () => {
 describe('challengeAuthCredential', () => {
   describe('asking for a code', () => {
     it.each(TYPES)('answers %s with a fresh key, and the time', async (type) => {
-      const { of } = await otp.both();
-      otp.wait(MINUTE);
+      const { of } = await otp.walletWithBothOtps();
+      otp.advance(MINUTE);
       const sent = ok(await otp.challenge(of[type].id), 200);
       const { otpEncryptionTargetBundle: bundle, ...rest } = sent;
-      const updatedAt = new Date(app.world.now()).toISOString();
+      const updatedAt = new Date(app.effects.now()).toISOString();
       expect(rest).toEqual({ ...of[type], updatedAt });
-      const again = await desk.call('POST', `/auth/credentials/${of[type].id}/challenge`, {});
+      const again = await fixture.call('POST', `/auth/credentials/${of[type].id}/challenge`, {});
       const next = ok(again, 200).otpEncryptionTargetBundle;
       expect(readBundle(bundle).targetPublic).toMatch(/^04[0-9a-f]{128}$/);
       expect(readBundle(next).targetPublic).not.toBe(readBundle(bundle).targetPublic);
@@ -166,30 +166,30 @@ describe('challengeAuthCredential', () => {
     });
 
     it('keeps to the limit of the sandbox', async () => {
-      const { credential } = await desk.customerWithWallet();
+      const { credential } = await fixture.customerWithWallet();
       for (let at = 0; at < 60; at++) ok(await otp.challenge(credential.id), 200);
-      otp.wait(20_000);
+      otp.advance(20_000);
       const refused = await otp.challenge(credential.id);
-      expect(fault(refused)).toEqual([429, 'RATE_LIMITED']);
+      expect(errorFieldsOf(refused)).toEqual([429, 'RATE_LIMITED']);
       expect(refused.headers['retry-after']).toBe('40');
-      otp.wait(40_000);
+      otp.advance(40_000);
       ok(await otp.challenge(credential.id), 200);
     });
 
     it('is refused where the contact is gone', async () => {
-      const { credential, customer: person } = await desk.customerWithWallet();
+      const { credential, customer: person } = await fixture.customerWithWallet();
       await app.operate(async (ctx) => {
         const row = await ctx.read(customers, person.id);
         if (row) ctx.update(customers, row, { email: null });
       });
       const refused = await otp.challenge(credential.id);
-      expect(fault(refused)).toEqual([400, 'INVALID_INPUT', 'type']);
+      expect(errorFieldsOf(refused)).toEqual([400, 'INVALID_INPUT', 'type']);
       expect(refused.body.reason).toContain('no email address on file');
     });
 
     it('is for who has the credential', async () => {
-      const { credential } = await desk.customerWithWallet();
-      const theirs = walletDesk(app, { as: app.other });
+      const { credential } = await fixture.customerWithWallet();
+      const theirs = walletFixture(app, { as: app.other });
       for (const path of ['challenge', 'verify']) {
         const body = path === 'verify' ? { type: 'EMAIL_OTP', encryptedOtpBundle: '{}' } : {};
         const refused = await theirs.call(
@@ -197,7 +197,7 @@ describe('challengeAuthCredential', () => {
           `/auth/credentials/${credential.id}/${path}`,
           body,
         );
-        expect(fault(refused)).toEqual([404, 'AUTH_METHOD_NOT_FOUND']);
+        expect(errorFieldsOf(refused)).toEqual([404, 'AUTH_METHOD_NOT_FOUND']);
       }
     });
   });

@@ -3,10 +3,10 @@
 // key has shown both. A code, and the key it is encrypted to, live and die together: with a new code, with a
 // good one, and with the contact they were sent to.
 
-import type { Refused } from '../../../kernel/contract/operation.ts';
+import type { Rejected } from '../../../kernel/contract/operation.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
+import { type AttemptRule, countAttempt } from '../../../runtime/operation/attempt-limiter.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { type TryRule, takeTry } from '../../../runtime/operation/tries.ts';
 import { requireCustomer, touchCustomer } from '../../customers/records/index.ts';
 import {
   type CodePurpose,
@@ -29,15 +29,15 @@ import {
   credentialsOf,
   openSession,
   presentCredential,
-  refuseUsedKey,
+  rejectUsedKey,
 } from '../accounts/credentials.ts';
 import { custodyOf, type Wallet, type WalletParts } from '../accounts/wallet.ts';
 import type { Activity } from '../signing/payload.ts';
-import type { Ask } from '../signing/requests.ts';
-import type { Act } from '../signing/signed.ts';
+import type { SignatureRequest } from '../signing/requests.ts';
+import type { Authorization } from '../signing/signed.ts';
 import { credentials, otpTargets } from '../store.ts';
-import type { Held, Kind, Registration, VerifyBodyOf } from './kinds.ts';
-import { checkFailures, noteFailure } from './limits.ts';
+import type { Kind, Registration, VerifyBodyOf, WalletCredential } from './kinds.ts';
+import { checkFailureLimit, recordFailure } from './limits.ts';
 
 type OtpType = 'EMAIL_OTP' | 'SMS_OTP';
 
@@ -76,11 +76,11 @@ export const contactActivity = (type: OtpType, contact: string, userId: string):
   CHANNELS[type].activity(contact, userId);
 
 /** How often a code may be sent. */
-const SENDINGS: readonly TryRule[] = [
-  { most: 1, withinMs: 30_000 },
-  { most: 5, withinMs: 15 * 60_000 },
+const SEND_LIMITS: readonly AttemptRule[] = [
+  { max: 1, withinMs: 30_000 },
+  { max: 5, withinMs: 15 * 60_000 },
 ];
-const WRONG_TRIES = 5;
+const MAX_WRONG_CODES = 5;
 const FIELD = 'encryptedOtpBundle';
 
 /** What a leg leaves for the one after it. */
@@ -93,7 +93,7 @@ interface VerifyBound {
 }
 
 /** The contact on file; throws where there is none, or nobody who carries codes to it. */
-function reachable(ctx: Ctx, parts: WalletParts, wallet: Wallet, type: OtpType): string {
+function requireContact(ctx: Ctx, parts: WalletParts, wallet: Wallet, type: OtpType): string {
   const { via, contact: name } = CHANNELS[type];
   const contact = contactOf(wallet, type);
   if (!contact) throw invalidField('type', `the customer has no ${name} on file`);
@@ -118,7 +118,7 @@ async function rulesOf(ctx: Ctx) {
       length: config.otpLength,
       ...(config.alphanumeric ? { alphabet: LETTERS_AND_DIGITS } : {}),
       livesMs: config.expirationSeconds * 1000,
-      tries: WRONG_TRIES,
+      tries: MAX_WRONG_CODES,
       // How often is a matter of the credential: a code that was good does not let the next one come sooner.
       againAfterMs: 0,
     },
@@ -129,7 +129,7 @@ async function rulesOf(ctx: Ctx) {
 async function newTarget(
   ctx: Ctx,
   parts: WalletParts,
-  { wallet, row }: Held,
+  { wallet, row }: WalletCredential,
   expiresAt: number,
 ): Promise<string> {
   const code_id = ctx.id('Otp');
@@ -149,14 +149,19 @@ async function newTarget(
 }
 
 /** Stages a fresh code, the message with it and the key to encrypt it to. */
-async function sendOtp(ctx: Ctx, parts: WalletParts, type: OtpType, held: Held): Promise<string> {
+async function sendOtp(
+  ctx: Ctx,
+  parts: WalletParts,
+  type: OtpType,
+  held: WalletCredential,
+): Promise<string> {
   const { wallet, row } = held;
-  const contact = reachable(ctx, parts, wallet, type);
+  const contact = requireContact(ctx, parts, wallet, type);
   const script = scriptOf(ctx, parts);
-  const limits = script ? [{ most: script.challengesPerMinute, withinMs: 60_000 }] : SENDINGS;
+  const limits = script ? [{ max: script.challengesPerMinute, withinMs: 60_000 }] : SEND_LIMITS;
   const again = 'A code was sent a moment ago. Wait before you ask for another.';
   // By the wallet: whoever removes the credential and adds it anew starts no new count.
-  await takeTry(ctx, `otp ${row.account_id} ${type}`, limits, again);
+  await countAttempt(ctx, `otp ${row.account_id} ${type}`, limits, again);
   const { named, mail, rules } = await rulesOf(ctx);
   const purpose = { id: purposeId(row.id), proves: contact, rules, fixed: script?.code };
   const code = await issueCode(ctx, purpose);
@@ -194,9 +199,9 @@ async function register(
     const reason = `The wallet has a credential for codes to the ${name} already.`;
     throw new Fault(`${type}_CREDENTIAL_ALREADY_EXISTS`, reason);
   }
-  const contact = reachable(ctx, parts, wallet, type);
+  const contact = requireContact(ctx, parts, wallet, type);
   if (bound && bound.contact !== contact) {
-    const reason = `The ${name} of the customer has changed since the signature was asked for.`;
+    const reason = `The ${name} of the customer has changed since the signature was request for.`;
     throw new Fault('CONFLICT', reason);
   }
   // Nothing changes, but whoever changes the contact in this instant decides anew, and asks
@@ -204,16 +209,16 @@ async function register(
   touchCustomer(ctx, wallet.customer);
   return {
     activity: activity(contact, wallet.row.user_id),
-    row: { type, slot: type },
+    row: { type, uniquenessKey: type },
     bound: { contact } satisfies AddBound,
   };
 }
 
 const unauthorized = (reason: string) => new Fault('UNAUTHORIZED', reason);
-const nonePending = () => unauthorized('No pending OTP for this credential');
+const noPendingCode = () => unauthorized('No pending OTP for this credential');
 
 /** Whether a text has the form of an encrypted code, whatever is in it. */
-function isSealedCode(text: string): boolean {
+function isEncryptedCode(text: string): boolean {
   try {
     const { encappedPublic, ciphertext } = JSON.parse(text) ?? {};
     return typeof encappedPublic === 'string' && typeof ciphertext === 'string';
@@ -230,9 +235,9 @@ const tokenFor =
   (
     ctx: Ctx,
     parts: WalletParts,
-    { wallet, row }: Held,
+    { wallet, row }: WalletCredential,
     { codeId, contact, publicKey }: { codeId: string; contact: string; publicKey: string },
-  ): Exclude<Ask['payload'], Activity> =>
+  ): Exclude<SignatureRequest['payload'], Activity> =>
   ({ id, expiresAt }) =>
     custodyOf(ctx, parts).signToken({
       id: codeId,
@@ -251,15 +256,15 @@ async function verify(
   ctx: Ctx,
   parts: WalletParts,
   type: OtpType,
-  held: Held,
+  held: WalletCredential,
   body: VerifyBodyOf<OtpType>,
-): Promise<{ ask: Ask } | Refused> {
+): Promise<{ signatureRequest: SignatureRequest } | Rejected> {
   const { wallet, row } = held;
-  if (!isSealedCode(body.encryptedOtpBundle)) throw unreadable();
-  await checkFailures(ctx, row.id);
+  if (!isEncryptedCode(body.encryptedOtpBundle)) throw unreadable();
+  await checkFailureLimit(ctx, row.id);
   const contact = contactOf(wallet, type);
   const target = await ctx.read(otpTargets, row.id);
-  if (!contact || !target || ctx.now >= target.expires_at) throw nonePending();
+  if (!contact || !target || ctx.now >= target.expires_at) throw noPendingCode();
   const opened = await custodyOf(ctx, parts).openOtp({
     id: target.code_id,
     target: target.target,
@@ -267,25 +272,31 @@ async function verify(
   });
   if (!opened) throw unreadable();
   const publicKey = clientKeyOf(opened.publicKey, FIELD);
-  await refuseUsedKey(ctx, wallet.row.id, publicKey, FIELD);
+  await rejectUsedKey(ctx, wallet.row.id, publicKey, FIELD);
   const { rules } = await rulesOf(ctx);
   const purpose: CodePurpose = { id: purposeId(row.id), proves: contact, rules };
   // Codes have capital letters only, and people type them as they like.
   const verdict = await takeCode(ctx, purpose, opened.code.trim().toUpperCase());
-  if (verdict === 'none') throw nonePending();
-  if (verdict === 'wrong') return noteFailure(ctx, row.id, unauthorized('Invalid OTP code'));
+  if (verdict === 'none') throw noPendingCode();
+  if (verdict === 'wrong') return recordFailure(ctx, row.id, unauthorized('Invalid OTP code'));
   ctx.remove(otpTargets, target);
   const bound: VerifyBound = { publicKey, contact };
   const payload = tokenFor(ctx, parts, held, { codeId: target.code_id, contact, publicKey });
-  return { ask: { wallet, type, payload, signer: { by: 'key', publicKey }, bound } };
+  return { signatureRequest: { wallet, type, payload, signer: { by: 'key', publicKey }, bound } };
 }
 
-async function verified(ctx: Ctx, parts: WalletParts, type: OtpType, held: Held, act: Act) {
+async function verified(
+  ctx: Ctx,
+  parts: WalletParts,
+  type: OtpType,
+  held: WalletCredential,
+  act: Authorization,
+) {
   const { publicKey, contact } = act.bound as VerifyBound;
   // It was another contact's code, and that contact says nothing about this customer any more.
-  if (contactOf(held.wallet, type) !== contact) throw nonePending();
+  if (contactOf(held.wallet, type) !== contact) throw noPendingCode();
   requireCustomer(ctx, held.wallet.customer);
-  await refuseUsedKey(ctx, held.wallet.row.id, publicKey, FIELD);
+  await rejectUsedKey(ctx, held.wallet.row.id, publicKey, FIELD);
   const { wallet, row } = held;
   const body = await openSession(ctx, parts, wallet, row, publicKey, { sealed: false });
   return { status: 200, body };

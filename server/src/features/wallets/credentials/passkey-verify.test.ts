@@ -7,26 +7,26 @@ import {
   drawKeys,
   openSessionKey,
   stampWith,
-  type WalletDesk,
-  walletDesk,
+  type WalletFixture,
+  walletFixture,
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import {
-  expectRefused,
+  expectUnauthorized,
   fieldsOf,
-  type PasskeyDesk,
-  passkeyDesk,
-  registration,
+  type PasskeyFixture,
+  passkeyFixture,
+  passkeyRegistration,
 } from '../../../../test/kit/wallets/passkeys.ts';
 import { addCredential } from '../accounts/credentials.ts';
 import { walletOf } from '../accounts/wallet.ts';
 import { passkeyKind } from './passkey.ts';
 
 const app = testApp();
-let desk: WalletDesk;
-let passkeys: PasskeyDesk;
+let fixture: WalletFixture;
+let passkeys: PasskeyFixture;
 beforeAll(async () => {
-  desk = walletDesk(app);
-  passkeys = passkeyDesk(desk);
+  fixture = walletFixture(app);
+  passkeys = passkeyFixture(fixture);
 });
 
 describe('verifyAuthCredential', () => {
@@ -43,18 +43,23 @@ describe('verifyAuthCredential', () => {
         credentialId: of.device.credentialId,
       });
       expect(session).not.toHaveProperty('encryptedSessionSigningKey');
-      const ended = await desk.signed('DELETE', `/auth/sessions/${session.id}`, undefined, keys);
+      const ended = await fixture.signed('DELETE', `/auth/sessions/${session.id}`, undefined, keys);
       expect(ended.status).toBe(204);
     });
 
     it('by a key that is sealed to a whole one, with the verification of the user', async () => {
       const of = await passkeys.holder(authenticator({ algorithm: 'RS256' }));
       const keys = drawKeys();
-      const { challenge, requestId } = await passkeys.challengeOf(of, keys.wholeKey);
+      const { challenge, requestId } = await passkeys.challengeOf(of, keys.uncompressedKey);
       const said = of.device.get(challenge, { uv: true, counter: 3 });
       const session = ok(await passkeys.verifyWith(of, requestId, said), 200);
       const opened = openSessionKey(session.encryptedSessionSigningKey, keys.privateKey);
-      const ended = await desk.signed('DELETE', `/auth/sessions/${session.id}`, undefined, opened);
+      const ended = await fixture.signed(
+        'DELETE',
+        `/auth/sessions/${session.id}`,
+        undefined,
+        opened,
+      );
       expect(ended.status).toBe(204);
     });
 
@@ -80,11 +85,13 @@ describe('verifyAuthCredential', () => {
         [1, 2, 3].map(() => passkeys.verifyWith(of, requestId, said)),
       );
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
-      expectRefused(
+      expectUnauthorized(
         await passkeys.verifyWith(of, requestId, said),
         'The Request-Id was used before.',
       );
-      const open = (await desk.sessionsOf(of.accountId)).filter(({ type }) => type === 'PASSKEY');
+      const open = (await fixture.sessionsOf(of.accountId)).filter(
+        ({ type }) => type === 'PASSKEY',
+      );
       expect(open).toHaveLength(1);
     });
 
@@ -92,8 +99,8 @@ describe('verifyAuthCredential', () => {
       const of = await passkeys.holder();
       expect((await passkeys.prove(of, { counter: 5 })).status).toBe(200);
       for (const counter of [5, 4, 0]) {
-        const reason = 'The counter of the assertion has not moved on.';
-        expectRefused(await passkeys.prove(of, { counter }), reason);
+        const reason = 'The signature counter of the assertion did not increase.';
+        expectUnauthorized(await passkeys.prove(of, { counter }), reason);
       }
       expect((await passkeys.prove(of, { counter: 6 })).status).toBe(200);
     });
@@ -105,12 +112,22 @@ describe('verifyAuthCredential', () => {
       const { challenge, requestId } = await passkeys.challengeOf(of);
       const said = of.device.get(challenge);
       const missing = 'The Request-Id header is missing.';
-      expectRefused(await passkeys.verifyWith(of, undefined, said), missing, 'REQUEST_ID_MISSING');
+      expectUnauthorized(
+        await passkeys.verifyWith(of, undefined, said),
+        missing,
+        'REQUEST_ID_MISSING',
+      );
       for (const unknown of ['Request:019a0000-0000-7000-8000-000000000000', 'nonsense']) {
-        expectRefused(await passkeys.verifyWith(of, unknown, said), 'The Request-Id is not known.');
+        expectUnauthorized(
+          await passkeys.verifyWith(of, unknown, said),
+          'The Request-Id is not known.',
+        );
       }
       await app.advance(5 * 60_000);
-      expectRefused(await passkeys.verifyWith(of, requestId, said), 'The Request-Id has expired.');
+      expectUnauthorized(
+        await passkeys.verifyWith(of, requestId, said),
+        'The Request-Id has expired.',
+      );
     });
 
     it('with the Request-Id of another credential, operation or platform', async () => {
@@ -118,13 +135,13 @@ describe('verifyAuthCredential', () => {
       const { challenge, requestId } = await passkeys.challengeOf(of);
       const said = of.device.get(challenge);
       const foreign = 'The Request-Id belongs to another request.';
-      expectRefused(
+      expectUnauthorized(
         await passkeys.verifyWith(other, requestId, other.device.get(challenge)),
         foreign,
       );
 
-      const removal = ok(await desk.call('DELETE', `/auth/credentials/${of.id}`), 202);
-      expectRefused(await passkeys.verifyWith(of, removal.requestId, said), foreign);
+      const removal = ok(await fixture.call('DELETE', `/auth/credentials/${of.id}`), 202);
+      expectUnauthorized(await passkeys.verifyWith(of, removal.requestId, said), foreign);
 
       const path = passkeys.pathOf(of, 'verify');
       const as = { as: app.other, headers: { 'request-id': requestId } };
@@ -140,19 +157,25 @@ describe('verifyAuthCredential', () => {
       const { get } = of.device;
       const foreign = authenticator();
       const refusals: [object, string][] = [
-        [get(challenge, { type: 'webauthn.create' }), 'is not of the type webauthn.get.'],
-        [get('0'.repeat(64)), 'is of another challenge.'],
-        [get(challenge, { origin: 'https://evil.com' }), 'is of another origin.'],
-        [get(challenge, { rpId: 'evil.com' }), 'is of another relying party.'],
-        [get(challenge, { up: false }), 'says that nobody was present.'],
-        [foreign.get(challenge), 'is of another passkey.'],
+        [get(challenge, { type: 'webauthn.create' }), 'does not have the type webauthn.get.'],
+        [get('0'.repeat(64)), 'answers another challenge. Request a new one.'],
+        [
+          get(challenge, { origin: 'https://evil.com' }),
+          'comes from an origin that is not allowed.',
+        ],
+        [get(challenge, { rpId: 'evil.com' }), 'belongs to another relying party.'],
+        [get(challenge, { up: false }), 'does not confirm user presence.'],
+        [foreign.get(challenge), 'was made with another passkey.'],
       ];
       for (const [said, check] of refusals) {
-        expectRefused(await passkeys.verifyWith(of, requestId, said), `The assertion ${check}`);
+        expectUnauthorized(
+          await passkeys.verifyWith(of, requestId, said),
+          `The assertion ${check}`,
+        );
       }
       const forged = { ...get(challenge), signature: foreign.get(challenge).signature };
-      const reason = 'The signature of the assertion does not hold.';
-      expectRefused(await passkeys.verifyWith(of, requestId, forged), reason);
+      const reason = 'The signature of the assertion is invalid.';
+      expectUnauthorized(await passkeys.verifyWith(of, requestId, forged), reason);
       expect((await passkeys.verifyWith(of, requestId, get(challenge))).status).toBe(200);
     });
 
@@ -189,7 +212,7 @@ describe('verifyAuthCredential', () => {
       const of = await passkeys.holder();
       const { challenge, requestId } = await passkeys.challengeOf(of);
       const path = `/auth/credentials/${of.id}`;
-      const { first, second } = await desk.signedRetry('DELETE', path, undefined, of.session);
+      const { first, second } = await fixture.signedRetry('DELETE', path, undefined, of.session);
       expect(JSON.parse(first.body.payloadToSign)).toMatchObject({
         type: 'ACTIVITY_TYPE_DELETE_AUTHENTICATORS',
         parameters: { authenticatorIds: [of.id], userId: expect.any(String) },
@@ -213,26 +236,26 @@ describe('verifyAuthCredential', () => {
       const of = await passkeys.holder();
       const { requestId } = await passkeys.challengeOf(of);
       const missing = 'The Request-Id header is missing.';
-      expectRefused(
+      expectUnauthorized(
         await passkeys.verifyWith(of, undefined, literal(of.device)),
         missing,
         'REQUEST_ID_MISSING',
       );
-      const other = 'The assertion is of another passkey.';
-      expectRefused(await passkeys.verifyWith(of, requestId, literal(authenticator())), other);
+      const other = 'The assertion was made with another passkey.';
+      expectUnauthorized(await passkeys.verifyWith(of, requestId, literal(authenticator())), other);
       expect((await passkeys.verifyWith(of, requestId, literal(of.device))).status).toBe(200);
       const used = 'The Request-Id was used before.';
-      expectRefused(await passkeys.verifyWith(of, requestId, literal(of.device)), used);
+      expectUnauthorized(await passkeys.verifyWith(of, requestId, literal(of.device)), used);
     });
 
     it('is like any other that does not hold in production', async () => {
-      const real = walletDesk(app, { as: app.production });
+      const real = walletFixture(app, { as: app.production });
       const { accountId } = await real.customerWithWallet();
       const device = authenticator();
       const parts = { connectors: app.connectorsOf };
       const { id } = await app.operate(async (ctx) => {
         const wallet = await walletOf(ctx, accountId);
-        const { type: _, ...body } = registration(accountId, device);
+        const { type: _, ...body } = passkeyRegistration(accountId, device);
         const made = { ...body, type: 'PASSKEY' } as Parameters<typeof passkeyKind.register>[3];
         const { row } = await passkeyKind.register(ctx, parts, wallet, made, undefined);
         return addCredential(ctx, wallet, row);
@@ -244,8 +267,8 @@ describe('verifyAuthCredential', () => {
       const say = (assertion: object) =>
         real.call('POST', `${path}/verify`, { type: 'PASSKEY', assertion }, headers);
       const said = device.get(asked.challenge);
-      const reason = 'The signature of the assertion does not hold.';
-      expectRefused(await say({ ...said, signature: LITERAL }), reason);
+      const reason = 'The signature of the assertion is invalid.';
+      expectUnauthorized(await say({ ...said, signature: LITERAL }), reason);
       expect((await say(said)).status).toBe(200);
     });
   });

@@ -7,23 +7,23 @@ import { authenticator } from '../../../../test/kit/wallets/authenticator.ts';
 import {
   drawKeys,
   signedHeaders,
-  type WalletDesk,
-  walletDesk,
+  type WalletFixture,
+  walletFixture,
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import {
   fieldsOf,
   newChallenge,
-  type PasskeyDesk,
-  passkeyDesk,
-  registration,
+  type PasskeyFixture,
+  passkeyFixture,
+  passkeyRegistration,
 } from '../../../../test/kit/wallets/passkeys.ts';
 
 const app = testApp();
-let desk: WalletDesk;
-let passkeys: PasskeyDesk;
+let fixture: WalletFixture;
+let passkeys: PasskeyFixture;
 beforeAll(async () => {
-  desk = walletDesk(app);
-  passkeys = passkeyDesk(desk);
+  fixture = walletFixture(app);
+  passkeys = passkeyFixture(fixture);
 });
 
 describe('createAuthCredential', () => {
@@ -31,8 +31,8 @@ describe('createAuthCredential', () => {
     it('with the signature of a session over what the device made', async () => {
       const of = await passkeys.owner();
       const device = authenticator();
-      const body = registration(of.accountId, device, { nickname: '  Ада (work) 2. ' });
-      const { first, second } = await desk.signedRetry(
+      const body = passkeyRegistration(of.accountId, device, { nickname: '  Ада (work) 2. ' });
+      const { first, second } = await fixture.signedRetry(
         'POST',
         '/auth/credentials',
         body,
@@ -64,15 +64,15 @@ describe('createAuthCredential', () => {
         createdAt: expect.any(String),
         updatedAt: expect.any(String),
       });
-      expect(await desk.credentialsOf(of.accountId)).toContainEqual(added);
+      expect(await fixture.credentialsOf(of.accountId)).toContainEqual(added);
     });
 
     it.each(['', '   ', 'x'.repeat(101), 'semi;colon', 'tab\tbed', '<b>', '🔑'])(
       'under no name like %j',
       async (nickname) => {
         const of = await passkeys.owner();
-        const body = registration(of.accountId, authenticator(), { nickname });
-        const refused = await desk.call('POST', '/auth/credentials', body);
+        const body = passkeyRegistration(of.accountId, authenticator(), { nickname });
+        const refused = await fixture.call('POST', '/auth/credentials', body);
         expect(refused).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
         expect(fieldsOf(refused)).toEqual(['nickname']);
       },
@@ -80,10 +80,10 @@ describe('createAuthCredential', () => {
 
     it('and everything that is wrong with one is named at once', async () => {
       const of = await passkeys.owner();
-      const body = registration(of.accountId, authenticator(), { nickname: '/' });
+      const body = passkeyRegistration(of.accountId, authenticator(), { nickname: '/' });
       const bad = { ...body.attestation, credentialId: '?', attestationObject: 'AAAA' };
       const challenge = newChallenge();
-      const refused = await desk.call('POST', '/auth/credentials', {
+      const refused = await fixture.call('POST', '/auth/credentials', {
         ...body,
         challenge,
         attestation: bad,
@@ -99,33 +99,35 @@ describe('createAuthCredential', () => {
 
     it('once to a wallet, and to another one as well', async () => {
       const of = await passkeys.holder();
-      const again = registration(of.accountId, of.device);
-      const refused = await desk.call('POST', '/auth/credentials', again);
+      const again = passkeyRegistration(of.accountId, of.device);
+      const refused = await fixture.call('POST', '/auth/credentials', again);
       expect(refused).toMatchObject({
         status: 400,
         body: { code: 'PASSKEY_CREDENTIAL_ALREADY_EXISTS' },
       });
       const other = await passkeys.owner();
-      expect((await passkeys.add(other, registration(other.accountId, of.device))).status).toBe(
-        201,
-      );
+      expect(
+        (await passkeys.add(other, passkeyRegistration(other.accountId, of.device))).status,
+      ).toBe(201);
     });
 
     it('with a challenge that no other passkey of the platform was made with, ever', async () => {
       const [of, other] = [await passkeys.owner(), await passkeys.owner()];
       const device = authenticator();
-      const body = registration(of.accountId, device);
+      const body = passkeyRegistration(of.accountId, device);
       const { id } = ok(await passkeys.add(of, body), 201);
       const elsewhere = { ...body, accountId: other.accountId };
-      const refused = await desk.call('POST', '/auth/credentials', elsewhere);
+      const refused = await fixture.call('POST', '/auth/credentials', elsewhere);
       expect(refused).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
       expect(fieldsOf(refused)).toEqual(['challenge']);
 
       const path = `/auth/credentials/${id}`;
-      expect((await desk.signed('DELETE', path, undefined, of.session)).status).toBe(204);
-      expect(fieldsOf(await desk.call('POST', '/auth/credentials', body))).toEqual(['challenge']);
+      expect((await fixture.signed('DELETE', path, undefined, of.session)).status).toBe(204);
+      expect(fieldsOf(await fixture.call('POST', '/auth/credentials', body))).toEqual([
+        'challenge',
+      ]);
       // The device itself may come back.
-      expect((await passkeys.add(of, registration(of.accountId, device))).status).toBe(201);
+      expect((await passkeys.add(of, passkeyRegistration(of.accountId, device))).status).toBe(201);
     });
 
     it('only once where the same challenge comes twice in one instant', async () => {
@@ -133,7 +135,7 @@ describe('createAuthCredential', () => {
       const challenge = newChallenge();
       const answers = await Promise.all(
         both.map((of) =>
-          passkeys.add(of, registration(of.accountId, authenticator(), { challenge })),
+          passkeys.add(of, passkeyRegistration(of.accountId, authenticator(), { challenge })),
         ),
       );
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
@@ -145,7 +147,7 @@ describe('challengeAuthCredential', () => {
   describe('a challenge', () => {
     it('is the hash of a session that is yet to be, new every time', async () => {
       const of = await passkeys.holder();
-      const [shown] = (await desk.credentialsOf(of.accountId)).filter(({ id }) => id === of.id);
+      const [shown] = (await fixture.credentialsOf(of.accountId)).filter(({ id }) => id === of.id);
       const clientPublicKey = drawKeys().publicKey;
       const first = await passkeys.challengeOf(of, clientPublicKey);
       expect(first).toEqual({
@@ -163,7 +165,7 @@ describe('challengeAuthCredential', () => {
 
     it('wants a key of its own that is a point of the curve', async () => {
       const of = await passkeys.holder();
-      const ask = (body?: object) => desk.call('POST', passkeys.pathOf(of, 'challenge'), body);
+      const ask = (body?: object) => fixture.call('POST', passkeys.pathOf(of, 'challenge'), body);
       const used = { clientPublicKey: of.session.publicKey };
       for (const body of [undefined, {}, { clientPublicKey: `02${'f'.repeat(64)}` }, used]) {
         const refused = await ask(body);
@@ -177,12 +179,12 @@ describe('challengeAuthCredential', () => {
       const path = `/auth/sessions/${of.session.session.id}/refresh`;
       const body = { clientPublicKey: drawKeys().publicKey };
       const [asked] = await Promise.all(
-        Array.from({ length: 10 }, async () => ok(await desk.call('POST', path, body), 202)),
+        Array.from({ length: 10 }, async () => ok(await fixture.call('POST', path, body), 202)),
       );
       const first = await passkeys.challengeOf(of);
       for (let count = 0; count < 12; count++) await passkeys.challengeOf(of);
       const signed = await signedHeaders(asked, of.session);
-      ok(await desk.call('POST', path, body, signed), 201);
+      ok(await fixture.call('POST', path, body, signed), 201);
       ok(await passkeys.verifyWith(of, first.requestId, of.device.get(first.challenge)), 200);
     });
 
@@ -190,7 +192,7 @@ describe('challengeAuthCredential', () => {
       const of = await passkeys.holder();
       const { publicKey: clientPublicKey } = drawKeys();
       for (let count = 0; count < 60; count++) await passkeys.challengeOf(of, clientPublicKey);
-      const refused = await desk.call('POST', passkeys.pathOf(of, 'challenge'), {
+      const refused = await fixture.call('POST', passkeys.pathOf(of, 'challenge'), {
         clientPublicKey,
       });
       expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });

@@ -10,30 +10,30 @@ import {
   type Passkey,
 } from '../../../kernel/crypto/webauthn.ts';
 import { Fault, type FieldError, invalid, invalidField } from '../../../kernel/fault.ts';
+import { type AttemptRule, countAttempt } from '../../../runtime/operation/attempt-limiter.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { type TryRule, takeTry } from '../../../runtime/operation/tries.ts';
 import { sha256Hex } from '../../../runtime/security/crypto.ts';
 import {
   clientKeyOf,
   factsOf,
   openSession,
   presentCredential,
-  refuseUsedKey,
+  rejectUsedKey,
 } from '../accounts/credentials.ts';
 import type { Wallet, WalletParts } from '../accounts/wallet.ts';
 import type { Activity } from '../signing/payload.ts';
 import {
-  challenge as askTo,
-  deliver,
-  liveRequest,
-  openRequest,
+  activeRequest,
+  decryptColumn,
+  issueChallenge,
+  markDelivered,
+  recheckOnFailure,
   requestIdOf,
-  whileLive,
 } from '../signing/requests.ts';
 import { credentials, type RequestRow } from '../store.ts';
 import { verifyAuthCredential } from './contract.ts';
-import type { CreateBodyOf, Held, Kind, VerifyBodyOf } from './kinds.ts';
-import { noteFailure } from './limits.ts';
+import type { CreateBodyOf, Kind, VerifyBodyOf, WalletCredential } from './kinds.ts';
+import { recordFailure } from './limits.ts';
 
 interface Facts extends Passkey {
   transports: readonly string[];
@@ -43,24 +43,27 @@ type CreateBody = CreateBodyOf<'PASSKEY'>;
 type VerifyBody = VerifyBodyOf<'PASSKEY'>;
 
 /** Challenges of one passkey. They cost nobody anything, so this only keeps a loop from running away. */
-const CHALLENGES: readonly TryRule[] = [{ most: 60, withinMs: 60_000 }];
+const CHALLENGES: readonly AttemptRule[] = [{ max: 60, withinMs: 60_000 }];
 
 const NICKNAME = /^[\p{L}\p{M}\p{Nd} ._'()-]{1,100}$/u;
 const NICKNAME_RULE = "must be 1 to 100 letters, digits, spaces and . _ - ' ( )";
 
-const within = (name: string, errors: readonly FieldError[]): FieldError[] =>
+const prefixFields = (name: string, errors: readonly FieldError[]): FieldError[] =>
   errors.map((error) => ({ ...error, field: `${name}.${error.field}` }));
 
 /** Throws what stands against a passkey that is good in itself: that it is there, or an old challenge. */
-async function refuseRepeated(
+async function rejectReused(
   ctx: Ctx,
   wallet: Wallet,
-  { slot, challengeHash }: { slot: string; challengeHash: string },
+  {
+    uniquenessKey: uniqueness_key,
+    challengeHash,
+  }: { uniquenessKey: string; challengeHash: string },
 ): Promise<void> {
   const { platformId: platform_id } = ctx.caller;
   // One after the other: of the same passkey twice at once the second is told that it is there.
   const used = await ctx.db.find(credentials, { platform_id, challenge_hash: challengeHash });
-  const same = await ctx.db.find(credentials, { account_id: wallet.row.id, slot });
+  const same = await ctx.db.find(credentials, { account_id: wallet.row.id, uniqueness_key });
   if (same.length > 0) {
     throw new Fault('PASSKEY_CREDENTIAL_ALREADY_EXISTS', 'The wallet has this passkey already.');
   }
@@ -90,14 +93,15 @@ async function register(ctx: Ctx, _parts: WalletParts, wallet: Wallet, body: Cre
   const nickname = body.nickname.trim();
   const checked = checkAttestation(body.attestation, body.challenge);
   const errors = NICKNAME.test(nickname) ? [] : [{ field: 'nickname', message: NICKNAME_RULE }];
-  if ('errors' in checked) throw invalid([...errors, ...within('attestation', checked.errors)]);
+  if ('errors' in checked)
+    throw invalid([...errors, ...prefixFields('attestation', checked.errors)]);
   if (errors.length > 0) throw invalid(errors);
   const { passkey, signCount } = checked;
   const unique = {
-    slot: `PASSKEY ${passkey.credentialId}`,
+    uniquenessKey: `PASSKEY ${passkey.credentialId}`,
     challengeHash: sha256Hex(body.challenge),
   };
-  await refuseRepeated(ctx, wallet, unique);
+  await rejectReused(ctx, wallet, unique);
   const facts: Facts = { ...passkey, transports: body.attestation.transports ?? [] };
   return {
     activity: creation(wallet, body, nickname),
@@ -106,25 +110,28 @@ async function register(ctx: Ctx, _parts: WalletParts, wallet: Wallet, body: Cre
 }
 
 /** What both legs of a verification say about which request it is. */
-const proving = (id: string) => ({ operationId: verifyAuthCredential.operationId, of: id });
+const verificationOf = (id: string) => ({
+  operationId: verifyAuthCredential.operationId,
+  resourceId: id,
+});
 
 async function challengePasskey(
   ctx: Ctx,
   _parts: WalletParts,
-  { wallet, row }: Held,
+  { wallet, row }: WalletCredential,
   { clientPublicKey }: { clientPublicKey?: string },
 ) {
   if (clientPublicKey === undefined) {
     throw invalidField('clientPublicKey', 'is required for a passkey');
   }
-  await refuseUsedKey(ctx, row.account_id, clientKeyOf(clientPublicKey));
-  await takeTry(ctx, `challenge ${row.id}`, CHALLENGES);
-  const asked = {
-    ...proving(row.id),
+  await rejectUsedKey(ctx, row.account_id, clientKeyOf(clientPublicKey));
+  await countAttempt(ctx, `challenge ${row.id}`, CHALLENGES);
+  const signable = {
+    ...verificationOf(row.id),
     input: { params: { id: row.id }, body: { clientPublicKey } },
     headers: {},
   };
-  const { payloadToSign, requestId, expiresAt } = await askTo(ctx, asked, {
+  const { payloadToSign, requestId, expiresAt } = await issueChallenge(ctx, signable, {
     wallet,
     payload: {
       type: 'CREATE_READ_WRITE_SESSION_V2',
@@ -138,10 +145,10 @@ async function challengePasskey(
 }
 
 /** Holds an assertion against the passkey and against what its device was asked to sign. */
-function judge(
+function verifyAssertion(
   ctx: Ctx,
   parts: WalletParts,
-  { wallet, row }: Held,
+  { wallet, row }: WalletCredential,
   request: RequestRow,
   { assertion }: VerifyBody,
 ): ReturnType<typeof checkAssertion> {
@@ -151,15 +158,15 @@ function judge(
   if (script?.assertionSignature === assertion.signature) {
     return isOf(passkey, assertion.credentialId) ? { signCount } : { failed: OTHER_PASSKEY };
   }
-  const asked = sha256Hex(openRequest<string>(ctx, wallet, request, 'payload'));
-  const challenge = Buffer.from(asked).toString('base64url');
+  const signedHash = sha256Hex(decryptColumn<string>(ctx, wallet, request, 'payload'));
+  const challenge = Buffer.from(signedHash).toString('base64url');
   return checkAssertion(assertion, { passkey, signCount, challenge });
 }
 
 async function verify(
   ctx: Ctx,
   parts: WalletParts,
-  held: Held,
+  held: WalletCredential,
   body: VerifyBody,
   headers: Parameters<typeof requestIdOf>[0],
 ) {
@@ -168,21 +175,21 @@ async function verify(
   if (requestId === undefined) {
     throw new Fault('REQUEST_ID_MISSING', 'The Request-Id header is missing.');
   }
-  const { row: request } = await liveRequest(ctx, proving(row.id), requestId);
-  const judged = judge(ctx, parts, held, request, body);
-  if ('errors' in judged) throw invalid(within('assertion', judged.errors));
+  const { row: request } = await activeRequest(ctx, verificationOf(row.id), requestId);
+  const judged = verifyAssertion(ctx, parts, held, request, body);
+  if ('errors' in judged) throw invalid(prefixFields('assertion', judged.errors));
   if ('failed' in judged) {
-    return noteFailure(ctx, row.id, new Fault('UNAUTHORIZED', judged.failed));
+    return recordFailure(ctx, row.id, new Fault('UNAUTHORIZED', judged.failed));
   }
   ctx.update(credentials, row, { sign_count: BigInt(judged.signCount) });
-  deliver(ctx, request);
-  const { clientPublicKey } = openRequest<{ clientPublicKey: string }>(
+  markDelivered(ctx, request);
+  const { clientPublicKey } = decryptColumn<{ clientPublicKey: string }>(
     ctx,
     wallet,
     request,
     'bound',
   );
-  const session = await whileLive(ctx, proving(row.id), request.id, () =>
+  const session = await recheckOnFailure(ctx, verificationOf(row.id), request.id, () =>
     openSession(ctx, parts, wallet, row, clientPublicKey),
   );
   return { status: 200, body: session };

@@ -5,15 +5,15 @@ import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
+  type ClientSession,
   CODE,
   drawKeys,
   encryptOtp,
-  type HeldSession,
   signedHeaders,
-  type WalletDesk,
-  walletDesk,
+  type WalletFixture,
+  walletFixture,
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
-import { phoneNumber, verdict } from '../../../../test/kit/wallets/one-time-codes.ts';
+import { errorOf, phoneNumber } from '../../../../test/kit/wallets/one-time-codes.ts';
 
 const app = testApp();
 
@@ -22,10 +22,10 @@ const ONLY_ONE = [400, 'INVALID_INPUT', 'The only credential of a wallet cannot 
 describe('what goes on for longer', () => {
   const POLLS = 'update platforms set wallet_polls = $2, version = version + 1 where id = $1';
 
-  async function slowDesk() {
+  async function slowHandler() {
     const as = await app.newPlatform('Slow');
     const play = (polls: number) => app.runtime.db.query(POLLS, [as.id, polls]);
-    const slow = walletDesk(app, { as });
+    const slow = walletFixture(app, { as });
     const { accountId } = await slow.customerWithWallet({
       phoneNumber: phoneNumber(),
     });
@@ -35,7 +35,7 @@ describe('what goes on for longer', () => {
   const isProcessing = (answer: Answer) => expect(ok(answer, 200).status).toBe('PROCESSING');
 
   /** Asks, signs, and sends it until it is no longer under way; answers how often that was. */
-  async function untilDone(at: WalletDesk, [method, path, body]: Asked, signer: Held) {
+  async function untilDone(at: WalletFixture, [method, path, body]: Asked, signer: Held) {
     const asked = ok(await at.call(method, path, body), 202);
     const headers = await signedHeaders(asked, signer);
     for (let sent = 1; ; sent++) {
@@ -45,10 +45,10 @@ describe('what goes on for longer', () => {
     }
   }
   type Asked = [method: string, path: string, body?: object];
-  type Held = Pick<HeldSession, 'privateKey'>;
+  type Held = Pick<ClientSession, 'privateKey'>;
 
   it('is asked for again until it is done, for every operation that is signed', async () => {
-    const { slow, play, accountId } = await slowDesk();
+    const { slow, play, accountId } = await slowHandler();
     const first = await slow.emailSession(accountId);
     await play(2);
     const sms: Asked = ['POST', '/auth/credentials', { type: 'SMS_OTP', accountId }];
@@ -80,8 +80,8 @@ describe('what goes on for longer', () => {
   });
 
   it('still leaves one credential when both of two are about to be removed', async () => {
-    const { slow, play } = await slowDesk();
-    const { accountId, email, sms, byEmail, bySms } = await slow.twoWays();
+    const { slow, play } = await slowHandler();
+    const { accountId, email, sms, byEmail, bySms } = await slow.walletWithEmailAndSms();
     await play(1);
     const removals = [];
     for (const [id, signer] of [
@@ -96,12 +96,12 @@ describe('what goes on for longer', () => {
     }
     const answers = await Promise.all(removals.map((send) => send()));
     expect(answers.map(({ status }) => status).sort()).toEqual([204, 400]);
-    expect(answers.map(verdict)).toContainEqual(ONLY_ONE);
+    expect(answers.map(errorOf)).toContainEqual(ONLY_ONE);
     expect(await slow.credentialsOf(accountId)).toHaveLength(1);
   });
 
   it('is done without being asked again, and shown in the lists', async () => {
-    const { slow, play, accountId } = await slowDesk();
+    const { slow, play, accountId } = await slowHandler();
     const signer = await slow.emailSession(accountId);
     await play(3);
     const body = { type: 'SMS_OTP', accountId };

@@ -6,17 +6,17 @@ import { testAppForEach } from '../../../../test/kit/app/test-app.ts';
 import {
   drawKeys,
   signedHeaders,
-  type WalletDesk,
-  walletDesk,
+  type WalletFixture,
+  walletFixture,
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
-import { verdict } from '../../../../test/kit/wallets/one-time-codes.ts';
+import { errorOf } from '../../../../test/kit/wallets/one-time-codes.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { platforms } from '../../tenancy/platform/store.ts';
 
 const app = testAppForEach();
-let desk: WalletDesk;
+let fixture: WalletFixture;
 beforeEach(async () => {
-  desk = walletDesk(app);
+  fixture = walletFixture(app);
 });
 
 const MANY = 60;
@@ -52,14 +52,14 @@ function countRead(): () => number {
 
 describe('a wallet that had many sessions', () => {
   it('finds the few that are active without reading all those that ran out', async () => {
-    const { accountId } = await desk.customerWithWallet();
-    const held = await desk.emailSession(accountId);
+    const { accountId } = await fixture.customerWithWallet();
+    const held = await fixture.emailSession(accountId);
     await addOld(accountId);
     const read = countRead();
-    expect(await desk.sessionsOf(accountId)).toMatchObject([{ id: held.session.id }]);
+    expect(await fixture.sessionsOf(accountId)).toMatchObject([{ id: held.session.id }]);
     const path = `/auth/sessions/${held.session.id}`;
-    expect((await desk.signed('DELETE', path, undefined, held)).status).toBe(204);
-    expect(await desk.sessionsOf(accountId)).toEqual([]);
+    expect((await fixture.signed('DELETE', path, undefined, held)).status).toBe(204);
+    expect(await fixture.sessionsOf(accountId)).toEqual([]);
     expect(read()).toBeLessThan(MANY);
   });
 });
@@ -85,19 +85,19 @@ describe('a session that is followed by another while work on it goes on', () =>
   }
 
   it('is not where its credential is removed in the same instant', async () => {
-    const { accountId, email, byEmail, bySms } = await desk.twoWays();
+    const { accountId, email, byEmail, bySms } = await fixture.walletWithEmailAndSms();
     const path = `/auth/sessions/${byEmail.session.id}/refresh`;
     const body = { clientPublicKey: drawKeys().publicKey };
     await setPolls(1);
-    const asked = ok(await desk.call('POST', path, body), 202);
+    const asked = ok(await fixture.call('POST', path, body), 202);
     const headers = await signedHeaders(asked, byEmail);
-    expect((await desk.call('POST', path, body, headers)).body.status).toBe('PROCESSING');
+    expect((await fixture.call('POST', path, body, headers)).body.status).toBe('PROCESSING');
     await setPolls(0);
     const removal = `/auth/credentials/${email.id}`;
-    before(email.id, () => desk.signed('DELETE', removal, undefined, bySms));
-    const refused = await desk.call('POST', path, body, headers);
-    expect(verdict(refused).slice(0, 2)).toEqual([401, 'UNAUTHORIZED']);
-    expect((await desk.credentialsOf(accountId)).map(({ type }) => type)).toEqual(['SMS_OTP']);
-    expect(await desk.sessionsOf(accountId)).toMatchObject([{ id: bySms.session.id }]);
+    before(email.id, () => fixture.signed('DELETE', removal, undefined, bySms));
+    const refused = await fixture.call('POST', path, body, headers);
+    expect(errorOf(refused).slice(0, 2)).toEqual([401, 'UNAUTHORIZED']);
+    expect((await fixture.credentialsOf(accountId)).map(({ type }) => type)).toEqual(['SMS_OTP']);
+    expect(await fixture.sessionsOf(accountId)).toMatchObject([{ id: bySms.session.id }]);
   });
 });

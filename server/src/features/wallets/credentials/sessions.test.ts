@@ -4,31 +4,31 @@ import { internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   drawKeys,
-  NOT_ALLOWED,
-  notYours,
+  NO_ACTIVE_SESSION,
   openSessionKey,
+  otherSessionMustSign,
   signedHeaders,
-  type WalletDesk,
-  walletDesk,
+  type WalletFixture,
+  walletFixture,
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
-import { verdict } from '../../../../test/kit/wallets/one-time-codes.ts';
+import { errorOf } from '../../../../test/kit/wallets/one-time-codes.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const NOBODY = '00000000-0000-7000-8000-000000000000';
 
 const app = testApp();
-let desk: WalletDesk;
-let theirs: WalletDesk;
+let fixture: WalletFixture;
+let theirs: WalletFixture;
 beforeAll(async () => {
-  desk = walletDesk(app);
-  theirs = walletDesk(app, { as: app.other });
+  fixture = walletFixture(app);
+  theirs = walletFixture(app, { as: app.other });
 });
 
-const NO_SESSION = [404, 'SESSION_NOT_FOUND', 'No such session.'];
+const NO_SESSION = [404, 'SESSION_NOT_FOUND', 'Session not found.'];
 const ENDED = [401, 'UNAUTHORIZED', 'The session has ended. Prove a credential to open another.'];
 /** A wallet with so many sessions. */
-async function walletWith(count: number, at = desk) {
+async function walletWith(count: number, at = fixture) {
   const wallet = await at.customerWithWallet();
   const sessions = [];
   for (let n = 0; n < count; n++) sessions.push(await at.emailSession(wallet.accountId));
@@ -36,7 +36,7 @@ async function walletWith(count: number, at = desk) {
 }
 
 const idsOf = async (accountId: string) =>
-  (await desk.sessionsOf(accountId)).map(({ id }) => id as string);
+  (await fixture.sessionsOf(accountId)).map(({ id }) => id as string);
 const refreshOf = (id: string) => `/auth/sessions/${id}/refresh`;
 const bodyOf = (clientPublicKey: string) => ({ clientPublicKey });
 
@@ -46,23 +46,23 @@ describe('listAuthSessions', () => {
     const [one] = sessions;
     await app.advance(MINUTE);
     const keys = drawKeys();
-    const next = await desk.signed(
+    const next = await fixture.signed(
       'POST',
       refreshOf(one?.session.id),
-      bodyOf(keys.wholeKey),
+      bodyOf(keys.uncompressedKey),
       one as (typeof sessions)[0],
     );
     const { encryptedSessionSigningKey, ...two } = ok(next, 201);
     expect(encryptedSessionSigningKey).toBeTypeOf('string');
-    expect(await desk.sessionsOf(accountId)).toEqual([one?.session, two]);
+    expect(await fixture.sessionsOf(accountId)).toEqual([one?.session, two]);
     expect(two).toEqual({
       id: expect.stringMatching(/^Session:/),
       accountId,
       type: 'EMAIL_OTP',
       nickname: credential.nickname,
-      createdAt: new Date(app.world.now()).toISOString(),
-      updatedAt: new Date(app.world.now()).toISOString(),
-      expiresAt: new Date(app.world.now() + 15 * MINUTE).toISOString(),
+      createdAt: new Date(app.effects.now()).toISOString(),
+      updatedAt: new Date(app.effects.now()).toISOString(),
+      expiresAt: new Date(app.effects.now() + 15 * MINUTE).toISOString(),
     });
   });
 
@@ -70,15 +70,15 @@ describe('listAuthSessions', () => {
     const { accountId, customer } = await walletWith(1);
     const plain = await internalAccount(app, customer.id, 'USD');
     for (const id of [`InternalAccount:${NOBODY}`, plain.id]) {
-      expect(await desk.sessionsOf(id)).toEqual([]);
+      expect(await fixture.sessionsOf(id)).toEqual([]);
     }
     expect(await theirs.sessionsOf(accountId)).toEqual([]);
-    expect(await desk.sessionsOf(accountId)).toHaveLength(1);
+    expect(await fixture.sessionsOf(accountId)).toHaveLength(1);
   });
 
   it('wants the id of an account', async () => {
     for (const query of ['', '?accountId=', '?accountId=x', `?accountId=Customer:${NOBODY}`]) {
-      const answer = await desk.call('GET', `/auth/sessions${query}`);
+      const answer = await fixture.call('GET', `/auth/sessions${query}`);
       expect([query, answer.status, answer.body.code]).toEqual([query, 400, 'INVALID_INPUT']);
       expect(answer.body.details.errors).toMatchObject([{ field: 'accountId' }]);
     }
@@ -87,9 +87,9 @@ describe('listAuthSessions', () => {
   it('leaves out what has run out, on the very millisecond', async () => {
     const { accountId } = await walletWith(1);
     await app.advance(15 * MINUTE - 1);
-    expect(await desk.sessionsOf(accountId)).toHaveLength(1);
+    expect(await fixture.sessionsOf(accountId)).toHaveLength(1);
     await app.advance(1);
-    expect(await desk.sessionsOf(accountId)).toEqual([]);
+    expect(await fixture.sessionsOf(accountId)).toEqual([]);
   });
 });
 
@@ -97,16 +97,16 @@ describe('refreshAuthSession', () => {
   it('asks for a signature that names the new key, and shows no type', async () => {
     const { ids } = await walletWith(1);
     const { publicKey } = drawKeys();
-    const first = await desk.call('POST', refreshOf(ids[0] as string), bodyOf(publicKey));
+    const first = await fixture.call('POST', refreshOf(ids[0] as string), bodyOf(publicKey));
     expect(ok(first, 202)).toEqual({
       payloadToSign: expect.any(String),
       requestId: expect.stringMatching(/^Request:/),
-      expiresAt: new Date(app.world.now() + 5 * MINUTE).toISOString(),
+      expiresAt: new Date(app.effects.now() + 5 * MINUTE).toISOString(),
     });
     expect(JSON.parse(first.body.payloadToSign)).toEqual({
       type: 'ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION_V2',
       organizationId: expect.any(String),
-      timestampMs: String(app.world.now()),
+      timestampMs: String(app.effects.now()),
       parameters: { targetPublicKey: publicKey, requestId: first.body.requestId },
     });
   });
@@ -115,7 +115,7 @@ describe('refreshAuthSession', () => {
     const { accountId, ids, sessions } = await walletWith(1);
     const keys = drawKeys();
     const path = refreshOf(ids[0] as string);
-    const { second } = await desk.signedRetry(
+    const { second } = await fixture.signedRetry(
       'POST',
       path,
       bodyOf(keys.publicKey),
@@ -125,22 +125,25 @@ describe('refreshAuthSession', () => {
     expect(next).not.toHaveProperty('encryptedSessionSigningKey');
     expect(await idsOf(accountId)).toEqual([ids[0], next.id]);
     const again = bodyOf(drawKeys().publicKey);
-    ok(await desk.signed('POST', refreshOf(next.id), again, keys), 201);
+    ok(await fixture.signed('POST', refreshOf(next.id), again, keys), 201);
     // The old one lives on to its own end, and its own key signs for it.
-    ok(await desk.signed('POST', path, bodyOf(drawKeys().publicKey), sessions[0] ?? ''), 201);
+    ok(await fixture.signed('POST', path, bodyOf(drawKeys().publicKey), sessions[0] ?? ''), 201);
   });
 
   it('seals a new key to one that is sent whole', async () => {
     const { sessions, ids } = await walletWith(1);
     const keys = drawKeys();
     const path = refreshOf(ids[0] as string);
-    const next = ok(await desk.signed('POST', path, bodyOf(keys.wholeKey), sessions[0] ?? ''), 201);
+    const next = ok(
+      await fixture.signed('POST', path, bodyOf(keys.uncompressedKey), sessions[0] ?? ''),
+      201,
+    );
     const own = openSessionKey(next.encryptedSessionSigningKey, keys.privateKey);
     expect(own.publicKey).not.toBe(keys.publicKey);
     const body = () => bodyOf(drawKeys().publicKey);
-    ok(await desk.signed('POST', refreshOf(next.id), body(), own), 201);
-    const wrong = await desk.signed('POST', refreshOf(next.id), body(), keys);
-    expect(verdict(wrong)).toEqual(NOT_ALLOWED);
+    ok(await fixture.signed('POST', refreshOf(next.id), body(), own), 201);
+    const wrong = await fixture.signed('POST', refreshOf(next.id), body(), keys);
+    expect(errorOf(wrong)).toEqual(NO_ACTIVE_SESSION);
   });
 
   it('holds the second request against the first', async () => {
@@ -148,20 +151,20 @@ describe('refreshAuthSession', () => {
     const [one, two] = ids as [string, string];
     const [signer] = sessions as [(typeof sessions)[0]];
     const [body, other] = [bodyOf(drawKeys().publicKey), bodyOf(drawKeys().publicKey)];
-    const changed = await desk.signedRetry('POST', refreshOf(one), body, signer, {
+    const changed = await fixture.signedRetry('POST', refreshOf(one), body, signer, {
       change: other,
     });
-    expect(verdict(changed.second).slice(0, 2)).toEqual([401, 'WALLET_SIGNATURE_BODY_MISMATCH']);
+    expect(errorOf(changed.second).slice(0, 2)).toEqual([401, 'WALLET_SIGNATURE_BODY_MISMATCH']);
     const headers = await signedHeaders(changed.first.body, signer);
-    const elsewhere = await desk.call('POST', refreshOf(two), body, headers);
-    expect(verdict(elsewhere)).toEqual([
+    const elsewhere = await fixture.call('POST', refreshOf(two), body, headers);
+    expect(errorOf(elsewhere)).toEqual([
       401,
       'UNAUTHORIZED',
       'The Request-Id belongs to another request.',
     ]);
-    ok(await desk.call('POST', refreshOf(one), body, headers), 201);
-    const replayed = await desk.call('POST', refreshOf(one), body, headers);
-    expect(verdict(replayed)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id was used before.']);
+    ok(await fixture.call('POST', refreshOf(one), body, headers), 201);
+    const replayed = await fixture.call('POST', refreshOf(one), body, headers);
+    expect(errorOf(replayed)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id was used before.']);
   });
 
   it('is signed by the session itself and nobody else', async () => {
@@ -169,12 +172,12 @@ describe('refreshAuthSession', () => {
     const other = await walletWith(1);
     const body = bodyOf(drawKeys().publicKey);
     const refused = async (signer: (typeof sessions)[0] | ReturnType<typeof drawKeys>) =>
-      verdict(await desk.signed('POST', refreshOf(ids[0] as string), body, signer));
+      errorOf(await fixture.signed('POST', refreshOf(ids[0] as string), body, signer));
     expect(await refused(sessions[1] as (typeof sessions)[0])).toEqual(
-      notYours('the session itself'),
+      otherSessionMustSign('the session itself'),
     );
     for (const signer of [other.sessions[0] as (typeof sessions)[0], drawKeys()]) {
-      expect(await refused(signer)).toEqual(NOT_ALLOWED);
+      expect(await refused(signer)).toEqual(NO_ACTIVE_SESSION);
     }
     expect(await idsOf((sessions[0] as (typeof sessions)[0]).session.accountId)).toEqual(ids);
   });
@@ -183,7 +186,7 @@ describe('refreshAuthSession', () => {
     const foreign = await walletWith(1, theirs);
     const body = bodyOf(drawKeys().publicKey);
     for (const id of [`Session:${NOBODY}`, foreign.ids[0] as string, 'x', `Quote:${NOBODY}`]) {
-      expect(verdict(await desk.call('POST', refreshOf(id), body))).toEqual(NO_SESSION);
+      expect(errorOf(await fixture.call('POST', refreshOf(id), body))).toEqual(NO_SESSION);
     }
   });
 
@@ -191,30 +194,30 @@ describe('refreshAuthSession', () => {
     const { sessions, ids } = await walletWith(2);
     const [kept, ended] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
     const body = bodyOf(drawKeys().publicKey);
-    const asked = ok(await desk.call('POST', refreshOf(ids[1] as string), body), 202);
-    const waiting = ok(await desk.call('POST', refreshOf(ids[0] as string), body), 202);
-    ok(await desk.signed('DELETE', `/auth/sessions/${ids[1]}`, undefined, ended), 204);
-    expect(verdict(await desk.call('POST', refreshOf(ids[1] as string), body))).toEqual(ENDED);
+    const asked = ok(await fixture.call('POST', refreshOf(ids[1] as string), body), 202);
+    const waiting = ok(await fixture.call('POST', refreshOf(ids[0] as string), body), 202);
+    ok(await fixture.signed('DELETE', `/auth/sessions/${ids[1]}`, undefined, ended), 204);
+    expect(errorOf(await fixture.call('POST', refreshOf(ids[1] as string), body))).toEqual(ENDED);
     const late = await signedHeaders(asked, ended);
-    const second = await desk.call('POST', refreshOf(ids[1] as string), body, late);
-    expect(verdict(second)).toEqual(NOT_ALLOWED);
+    const second = await fixture.call('POST', refreshOf(ids[1] as string), body, late);
+    expect(errorOf(second)).toEqual(NO_ACTIVE_SESSION);
 
     await app.advance(5 * MINUTE);
     const lapsed = await signedHeaders(waiting, kept);
-    const tooLate = await desk.call('POST', refreshOf(ids[0] as string), body, lapsed);
-    expect(verdict(tooLate)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id has expired.']);
+    const tooLate = await fixture.call('POST', refreshOf(ids[0] as string), body, lapsed);
+    expect(errorOf(tooLate)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id has expired.']);
     await app.advance(8 * MINUTE);
-    const last = ok(await desk.call('POST', refreshOf(ids[0] as string), body), 202);
+    const last = ok(await fixture.call('POST', refreshOf(ids[0] as string), body), 202);
     await app.advance(2 * MINUTE);
-    expect(verdict(await desk.call('POST', refreshOf(ids[0] as string), body))).toEqual(ENDED);
+    expect(errorOf(await fixture.call('POST', refreshOf(ids[0] as string), body))).toEqual(ENDED);
     const ran = await signedHeaders(last, kept);
-    const over = await desk.call('POST', refreshOf(ids[0] as string), body, ran);
-    expect(verdict(over)).toEqual(NOT_ALLOWED);
+    const over = await fixture.call('POST', refreshOf(ids[0] as string), body, ran);
+    expect(errorOf(over)).toEqual(NO_ACTIVE_SESSION);
   });
 
   it('refuses a key that is none, or that a session has already', async () => {
     const { sessions, ids } = await walletWith(1);
-    const { publicKey, wholeKey } = sessions[0] as (typeof sessions)[0];
+    const { publicKey, uncompressedKey: wholeKey } = sessions[0] as (typeof sessions)[0];
     const path = refreshOf(ids[0] as string);
     const off = `02${'f'.repeat(64)}`;
     const form =
@@ -228,40 +231,40 @@ describe('refreshAuthSession', () => {
       [publicKey, taken],
       [wholeKey, taken],
     ] as const) {
-      const answer = await desk.call('POST', path, bodyOf(key));
+      const answer = await fixture.call('POST', path, bodyOf(key));
       expect([key, answer.status, answer.body.code]).toEqual([key, 400, 'INVALID_INPUT']);
       expect(answer.body.details.errors).toMatchObject([{ field: 'clientPublicKey', message }]);
     }
-    expect((await desk.call('POST', path, {})).status).toBe(400);
+    expect((await fixture.call('POST', path, {})).status).toBe(400);
   });
 
   it('refuses a key that another session took between the two requests', async () => {
     const { accountId, sessions, ids } = await walletWith(1);
     const keys = drawKeys();
     const [path, body] = [refreshOf(ids[0] as string), bodyOf(keys.publicKey)];
-    const asked = ok(await desk.call('POST', path, body), 202);
-    await desk.emailSession(accountId, keys);
+    const asked = ok(await fixture.call('POST', path, body), 202);
+    await fixture.emailSession(accountId, keys);
     const headers = await signedHeaders(asked, sessions[0] ?? '');
-    const answer = await desk.call('POST', path, body, headers);
-    expect(verdict(answer).slice(0, 2)).toEqual([400, 'INVALID_INPUT']);
+    const answer = await fixture.call('POST', path, body, headers);
+    expect(errorOf(answer).slice(0, 2)).toEqual([400, 'INVALID_INPUT']);
   });
 
   it('follows one session with another for half a day at most', async () => {
     const { accountId, sessions } = await walletWith(1);
-    const end = app.world.now() + 12 * HOUR;
+    const end = app.effects.now() + 12 * HOUR;
     let [held] = sessions as [(typeof sessions)[0]];
-    while (app.world.now() + 14 * MINUTE < end) {
+    while (app.effects.now() + 14 * MINUTE < end) {
       await app.advance(14 * MINUTE);
       const keys = drawKeys();
       const path = refreshOf(held.session.id);
-      const session = ok(await desk.signed('POST', path, bodyOf(keys.publicKey), held), 201);
+      const session = ok(await fixture.signed('POST', path, bodyOf(keys.publicKey), held), 201);
       held = { session, ...keys };
-      expect(Date.parse(session.expiresAt)).toBe(Math.min(app.world.now() + 15 * MINUTE, end));
+      expect(Date.parse(session.expiresAt)).toBe(Math.min(app.effects.now() + 15 * MINUTE, end));
     }
-    await app.advance(end - app.world.now());
-    expect(await desk.sessionsOf(accountId)).toEqual([]);
+    await app.advance(end - app.effects.now());
+    expect(await fixture.sessionsOf(accountId)).toEqual([]);
     const body = bodyOf(drawKeys().publicKey);
-    expect(verdict(await desk.call('POST', refreshOf(held.session.id), body))).toEqual(ENDED);
+    expect(errorOf(await fixture.call('POST', refreshOf(held.session.id), body))).toEqual(ENDED);
   });
 });
 
@@ -275,12 +278,12 @@ describe('revokeAuthSession', () => {
       (typeof sessions)[0],
       (typeof sessions)[0],
     ];
-    const other = await desk.signedRetry('DELETE', pathOf(ids[0] as string), undefined, two);
+    const other = await fixture.signedRetry('DELETE', pathOf(ids[0] as string), undefined, two);
     expect(other.first.body).toEqual({
       type: 'EMAIL_OTP',
       payloadToSign: expect.any(String),
       requestId: expect.stringMatching(/^Request:/),
-      expiresAt: new Date(app.world.now() + 5 * MINUTE).toISOString(),
+      expiresAt: new Date(app.effects.now() + 5 * MINUTE).toISOString(),
     });
     expect(JSON.parse(other.first.body.payloadToSign)).toMatchObject({
       type: 'ACTIVITY_TYPE_DELETE_API_KEYS',
@@ -288,18 +291,18 @@ describe('revokeAuthSession', () => {
     });
     expect([other.second.status, other.second.body]).toEqual([204, '']);
     expect(await idsOf(accountId)).toEqual(ids.slice(1));
-    ok(await desk.signed('DELETE', pathOf(ids[2] as string), undefined, three), 204);
+    ok(await fixture.signed('DELETE', pathOf(ids[2] as string), undefined, three), 204);
     expect(await idsOf(accountId)).toEqual([ids[1]]);
     // What was ended signs no more.
-    const answer = await desk.signed('DELETE', pathOf(ids[1] as string), undefined, one);
-    expect(verdict(answer)).toEqual(NOT_ALLOWED);
+    const answer = await fixture.signed('DELETE', pathOf(ids[1] as string), undefined, one);
+    expect(errorOf(answer)).toEqual(NO_ACTIVE_SESSION);
     // The credential is there as before.
-    await desk.emailSession(accountId);
+    await fixture.emailSession(accountId);
   });
 
   it('names the key of the session it ends, and of no other', async () => {
     const { ids } = await walletWith(2);
-    const asked = await Promise.all(ids.map((id) => desk.call('DELETE', pathOf(id))));
+    const asked = await Promise.all(ids.map((id) => fixture.call('DELETE', pathOf(id))));
     const keys = asked.map(({ body }) => JSON.parse(body.payloadToSign).parameters.apiKeyIds[0]);
     expect(new Set(keys).size).toBe(2);
   });
@@ -308,60 +311,60 @@ describe('revokeAuthSession', () => {
     const foreign = await walletWith(1, theirs);
     const { sessions, ids } = await walletWith(2);
     const [one, two] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
-    const asked = ok(await desk.call('DELETE', pathOf(ids[0] as string)), 202);
-    ok(await desk.signed('DELETE', pathOf(ids[0] as string), undefined, one), 204);
+    const asked = ok(await fixture.call('DELETE', pathOf(ids[0] as string)), 202);
+    ok(await fixture.signed('DELETE', pathOf(ids[0] as string), undefined, one), 204);
     for (const id of [`Session:${NOBODY}`, foreign.ids[0] as string, 'x', ids[0] as string]) {
-      expect(verdict(await desk.call('DELETE', pathOf(id)))).toEqual(NO_SESSION);
+      expect(errorOf(await fixture.call('DELETE', pathOf(id)))).toEqual(NO_SESSION);
     }
     const late = await signedHeaders(asked, two);
-    const second = await desk.call('DELETE', pathOf(ids[0] as string), undefined, late);
-    expect(verdict(second)).toEqual(NO_SESSION);
+    const second = await fixture.call('DELETE', pathOf(ids[0] as string), undefined, late);
+    expect(errorOf(second)).toEqual(NO_SESSION);
     await app.advance(15 * MINUTE);
-    expect(verdict(await desk.call('DELETE', pathOf(ids[1] as string)))).toEqual(NO_SESSION);
+    expect(errorOf(await fixture.call('DELETE', pathOf(ids[1] as string)))).toEqual(NO_SESSION);
   });
 
   it('asks the same whether or not a body comes along', async () => {
     const { sessions, ids } = await walletWith(1);
-    const asked = ok(await desk.call('DELETE', pathOf(ids[0] as string), {}), 202);
+    const asked = ok(await fixture.call('DELETE', pathOf(ids[0] as string), {}), 202);
     const headers = await signedHeaders(asked, sessions[0] ?? '');
-    ok(await desk.call('DELETE', pathOf(ids[0] as string), undefined, headers), 204);
+    ok(await fixture.call('DELETE', pathOf(ids[0] as string), undefined, headers), 204);
   });
 
   it('refuses a query that is no text', async () => {
     const { ids } = await walletWith(1);
-    const answer = await desk.call('DELETE', `${pathOf(ids[0] as string)}?x=%00`);
-    expect(verdict(answer).slice(0, 2)).toEqual([400, 'INVALID_INPUT']);
+    const answer = await fixture.call('DELETE', `${pathOf(ids[0] as string)}?x=%00`);
+    expect(errorOf(answer).slice(0, 2)).toEqual([400, 'INVALID_INPUT']);
   });
 
   it('takes no signature of another wallet', async () => {
     const { accountId, ids } = await walletWith(1);
     const other = await walletWith(1);
-    const answer = await desk.signed(
+    const answer = await fixture.signed(
       'DELETE',
       pathOf(ids[0] as string),
       undefined,
       other.sessions[0] ?? '',
     );
-    expect(verdict(answer)).toEqual(NOT_ALLOWED);
+    expect(errorOf(answer)).toEqual(NO_ACTIVE_SESSION);
     expect(await idsOf(accountId)).toEqual(ids);
   });
 
   it('lets a request of one platform be answered by no other', async () => {
     const { accountId, sessions, ids } = await walletWith(1);
-    const asked = ok(await desk.call('DELETE', pathOf(ids[0] as string)), 202);
+    const asked = ok(await fixture.call('DELETE', pathOf(ids[0] as string)), 202);
     const headers = await signedHeaders(asked, sessions[0] ?? '');
     const answer = await theirs.call('DELETE', pathOf(ids[0] as string), undefined, headers);
-    expect(verdict(answer)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id is not known.']);
+    expect(errorOf(answer)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id is not known.']);
     expect(await idsOf(accountId)).toEqual(ids);
   });
 
   it('is done once when the same is sent twice at once', async () => {
     const { sessions, ids } = await walletWith(2);
     const path = pathOf(ids[0] as string);
-    const asked = ok(await desk.call('DELETE', path), 202);
+    const asked = ok(await fixture.call('DELETE', path), 202);
     const headers = await signedHeaders(asked, sessions[1] ?? '');
     const answers = await Promise.all(
-      [1, 2, 3].map(() => desk.call('DELETE', path, undefined, headers)),
+      [1, 2, 3].map(() => fixture.call('DELETE', path, undefined, headers)),
     );
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses).toEqual([204, 401, 401]);
@@ -373,11 +376,11 @@ describe('revokeAuthSession', () => {
       const [one, two] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
       const body = bodyOf(drawKeys().publicKey);
       const [refresh, end] = [refreshOf(ids[0] as string), pathOf(ids[0] as string)];
-      const signing = await signedHeaders(ok(await desk.call('POST', refresh, body), 202), one);
-      const ending = await signedHeaders(ok(await desk.call('DELETE', end), 202), two);
+      const signing = await signedHeaders(ok(await fixture.call('POST', refresh, body), 202), one);
+      const ending = await signedHeaders(ok(await fixture.call('DELETE', end), 202), two);
       const [refreshed, ended] = await Promise.all([
-        desk.call('POST', refresh, body, signing),
-        desk.call('DELETE', end, undefined, ending),
+        fixture.call('POST', refresh, body, signing),
+        fixture.call('DELETE', end, undefined, ending),
       ]);
       expect(ended.status).toBe(204);
       const left = (await idsOf(accountId)).filter((id) => id !== ids[1]);

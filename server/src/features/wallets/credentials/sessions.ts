@@ -12,23 +12,23 @@ import {
   endSession,
   openSession,
   presentSession,
-  refuseUsedKey,
+  rejectUsedKey,
   sessionsOf,
 } from '../accounts/credentials.ts';
-import { readyWallet, type Wallet, type WalletParts } from '../accounts/wallet.ts';
+import { provisionedWallet, type Wallet, type WalletParts } from '../accounts/wallet.ts';
 import { signedOperation } from '../signing/signed.ts';
 import { type CredentialRow, credentials, type SessionRow, walletSessions } from '../store.ts';
 import { listAuthSessions, refreshAuthSession, revokeAuthSession } from './contract.ts';
 import { listedWallet } from './operations.ts';
 
-interface HeldSession {
+interface WalletSession {
   wallet: Wallet;
   row: SessionRow;
   credential: CredentialRow;
   isActive: boolean;
 }
 
-const noSession = () => new Fault('SESSION_NOT_FOUND', 'No such session.');
+const noSession = () => new Fault('SESSION_NOT_FOUND', 'Session not found.');
 
 /** The credential that a session was opened with, which may have been removed since. */
 async function credentialOf(ctx: Ctx, row: SessionRow): Promise<CredentialRow> {
@@ -38,37 +38,37 @@ async function credentialOf(ctx: Ctx, row: SessionRow): Promise<CredentialRow> {
 }
 
 /** A session of the calling platform, whether or not it still is one. */
-async function heldSession(ctx: Ctx, id: string): Promise<HeldSession> {
+async function requireSession(ctx: Ctx, id: string): Promise<WalletSession> {
   const row = isId(id, 'Session') ? await ctx.read(walletSessions, id) : undefined;
   if (row?.platform_id !== ctx.caller.platformId) throw noSession();
-  const wallet = await readyWallet(ctx, row.account_id);
+  const wallet = await provisionedWallet(ctx, row.account_id);
   if (!wallet) throw noSession();
   const isActive = row.status === 'ACTIVE' && row.expires_at > ctx.now;
   return { wallet, row, credential: await credentialOf(ctx, row), isActive };
 }
 
-async function toRefresh(ctx: Ctx, id: string): Promise<HeldSession> {
-  const held = await heldSession(ctx, id);
+async function refreshableSession(ctx: Ctx, id: string): Promise<WalletSession> {
+  const held = await requireSession(ctx, id);
   if (held.isActive) return held;
   throw new Fault('UNAUTHORIZED', 'The session has ended. Prove a credential to open another.');
 }
 
-async function toEnd(ctx: Ctx, id: string): Promise<HeldSession> {
-  const held = await heldSession(ctx, id);
+async function activeSession(ctx: Ctx, id: string): Promise<WalletSession> {
+  const held = await requireSession(ctx, id);
   if (!held.isActive) throw noSession();
   return held;
 }
 
 const refresh = (parts: WalletParts) =>
   signedOperation(refreshAuthSession, parts, {
-    settles: 'alone',
-    of: ({ params }) => params.id,
+    completion: 'background',
+    resourceId: ({ params }) => params.id,
 
     async begin(ctx, { params, body: { clientPublicKey } }) {
-      const { wallet, row } = await toRefresh(ctx, params.id);
-      await refuseUsedKey(ctx, row.account_id, clientKeyOf(clientPublicKey));
+      const { wallet, row } = await refreshableSession(ctx, params.id);
+      await rejectUsedKey(ctx, row.account_id, clientKeyOf(clientPublicKey));
       return {
-        ask: {
+        signatureRequest: {
           wallet,
           payload: {
             type: 'CREATE_READ_WRITE_SESSION_V2',
@@ -80,7 +80,7 @@ const refresh = (parts: WalletParts) =>
     },
 
     async perform(ctx, { params, body: { clientPublicKey } }) {
-      const { wallet, row, credential } = await toRefresh(ctx, params.id);
+      const { wallet, row, credential } = await refreshableSession(ctx, params.id);
       // Where the signature was seen on an earlier try, nothing else leans on it.
       ctx.require(walletSessions, row);
       const authenticatedAt = row.authenticated_at;
@@ -93,13 +93,13 @@ const refresh = (parts: WalletParts) =>
 
 const revoke = (parts: WalletParts) =>
   signedOperation(revokeAuthSession, parts, {
-    settles: 'alone',
-    of: ({ params }) => params.id,
+    completion: 'background',
+    resourceId: ({ params }) => params.id,
 
     async begin(ctx, { params }) {
-      const { wallet, row, credential } = await toEnd(ctx, params.id);
+      const { wallet, row, credential } = await activeSession(ctx, params.id);
       return {
-        ask: {
+        signatureRequest: {
           wallet,
           type: credential.type,
           payload: {
@@ -112,7 +112,7 @@ const revoke = (parts: WalletParts) =>
     },
 
     async perform(ctx, { params }) {
-      const { row } = await toEnd(ctx, params.id);
+      const { row } = await activeSession(ctx, params.id);
       endSession(ctx, row);
       return { status: 204, body: undefined };
     },

@@ -15,14 +15,14 @@ import { findMessages } from '../../notifications/messages/index.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
 import { addCredential, contactOf, credentialsOf, sessionsOf } from '../accounts/credentials.ts';
 import { findWallet, type Wallet } from '../accounts/wallet.ts';
-import { type RecoveryRow, type RecoveryStop, walletRecoveries } from '../store.ts';
+import { type RecoveryCancelReason, type RecoveryRow, walletRecoveries } from '../store.ts';
 import {
   announceRecovery,
+  cancelRecovery,
   finishRecovery,
+  pendingRecovery,
   RECOVERED_CONTACT,
   recoveryMessage,
-  stopRecovery,
-  waitingRecovery,
 } from './recovery.ts';
 
 export type RecoveryType = RecoveryRow['type'];
@@ -40,31 +40,31 @@ function stageJob(ctx: Ctx, recoveryId: string, at: number): void {
 const contactDigest = (ctx: Ctx, customer: CustomerRow, type: RecoveryType): string | null =>
   digestOf(ctx.vault, type === 'SMS_OTP' ? 'phone' : 'email', contactOf({ customer }, type));
 
-const refused = (reason: string) => new Fault('CONFLICT', reason);
+const conflict = (reason: string) => new Fault('CONFLICT', reason);
 
 /** Throws where there is another way in, or none that could be added. */
-async function refuseNeedless(ctx: Ctx, wallet: Wallet, type: RecoveryType): Promise<void> {
+async function rejectUnneeded(ctx: Ctx, wallet: Wallet, type: RecoveryType): Promise<void> {
   const { id } = wallet.row;
   const contact = RECOVERED_CONTACT[type];
   if (contactOf(wallet, type) === null) {
-    throw refused(`The customer has no ${contact} on file. The platform can add one.`);
+    throw conflict(`The customer has no ${contact} on file. The platform can add one.`);
   }
   const held = await credentialsOf(ctx, id);
   const same = held.find((row) => row.type === type);
   if (same) {
     const reason = `The wallet has this credential already: a code to the ${contact} can be asked for`;
-    throw refused(`${reason} at any time, with a challenge of ${same.id}.`);
+    throw conflict(`${reason} at any time, with a challenge of ${same.id}.`);
   }
   if (!held.length) {
-    throw refused('The wallet has no credential at all: its first is added without a signature.');
+    throw conflict('The wallet has no credential at all: its first is added without a signature.');
   }
   if ((await sessionsOf(ctx, id)).length) {
-    throw refused(
+    throw conflict(
       'Somebody is signed in to the wallet, and can add a credential with that session.',
     );
   }
-  const waiting = await waitingRecovery(ctx, id);
-  if (waiting) throw refused(`${waiting.id} waits for this wallet already.`);
+  const waiting = await pendingRecovery(ctx, id);
+  if (waiting) throw conflict(`${waiting.id} waits for this wallet already.`);
 }
 
 export interface NewRecovery {
@@ -77,11 +77,11 @@ export interface NewRecovery {
 }
 
 /** Stages a recovery, the messages that announce it and the job that ends it. */
-export async function startRecovery(ctx: Ctx, given: NewRecovery): Promise<RecoveryRow> {
-  const { accountId, type, actor, reason, delayMs } = given;
+export async function startRecovery(ctx: Ctx, input: NewRecovery): Promise<RecoveryRow> {
+  const { accountId, type, actor, reason, delayMs } = input;
   const wallet = await findWallet(ctx, accountId);
-  if (!wallet) throw refused('The wallet is closed, or its customer was deleted.');
-  await refuseNeedless(ctx, wallet, type);
+  if (!wallet) throw conflict('The wallet is closed, or its customer was deleted.');
+  await rejectUnneeded(ctx, wallet, type);
   // What is announced to a contact must hold of it.
   requireCustomer(ctx, wallet.customer);
   const row = ctx.insert(walletRecoveries, {
@@ -108,16 +108,16 @@ const SIGNED_IN = `select 1 from wallet_sessions where account_id = $1 and expir
 
 async function isAnnounced(ctx: Ctx, { customer_id, created_at }: RecoveryRow): Promise<boolean> {
   const kind = recoveryMessage('STARTED');
-  const told = await findMessages(ctx.db, { customer_id, kind, created_at });
-  return told.some(({ status }) => status === 'SENT' || status === 'KEPT');
+  const announcements = await findMessages(ctx.db, { customer_id, kind, created_at });
+  return announcements.some(({ status }) => status === 'SENT' || status === 'KEPT');
 }
 
 /** What stands against a recovery that is due. */
-async function objection(
+async function cancelReason(
   ctx: Ctx,
   row: RecoveryRow,
   wallet: Wallet | undefined,
-): Promise<RecoveryStop | undefined> {
+): Promise<RecoveryCancelReason | undefined> {
   if (!wallet) return 'WALLET_GONE';
   const contact = contactDigest(ctx, wallet.customer, row.type);
   if (contact === null || contact !== row.contact_digest) return 'CONTACT_CHANGED';
@@ -133,7 +133,7 @@ async function recover(ctx: Ctx, id: string, delayMs: number | undefined): Promi
   const row = await ctx.read(walletRecoveries, id);
   if (row?.status !== 'WAITING') return;
   if (delayMs === undefined) {
-    await stopRecovery(ctx, row, 'SWITCHED_OFF');
+    await cancelRecovery(ctx, row, 'SWITCHED_OFF');
     return;
   }
   const due_at = row.created_at + delayMs;
@@ -143,16 +143,16 @@ async function recover(ctx: Ctx, id: string, delayMs: number | undefined): Promi
     return;
   }
   const wallet = await findWallet(ctx, row.account_id);
-  const against = await objection(ctx, row, wallet);
+  const against = await cancelReason(ctx, row, wallet);
   if (against !== undefined || !wallet) {
-    await stopRecovery(ctx, row, against ?? 'WALLET_GONE');
+    await cancelRecovery(ctx, row, against ?? 'WALLET_GONE');
     return;
   }
   // Nothing changes, but whoever changes the contact in this instant decides anew, and asks
   // for a signature.
   touchCustomer(ctx, wallet.customer);
   requireInternalAccount(ctx, wallet.account);
-  addCredential(ctx, wallet, { type: row.type, slot: row.type });
+  addCredential(ctx, wallet, { type: row.type, uniquenessKey: row.type });
   await finishRecovery(ctx, row);
 }
 

@@ -5,70 +5,73 @@ import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { startApp } from '../../../../test/kit/app/harness.ts';
 import { secondProcess } from '../../../../test/kit/app/second-process.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { writtenTo } from '../../../../test/kit/customers/contacts.ts';
-import { type WalletDesk, walletDesk } from '../../../../test/kit/wallets/embedded-wallets.ts';
+import { messagesTo } from '../../../../test/kit/customers/contacts.ts';
+import {
+  type WalletFixture,
+  walletFixture,
+} from '../../../../test/kit/wallets/embedded-wallets.ts';
 import { phoneNumber } from '../../../../test/kit/wallets/one-time-codes.ts';
 import {
-  asking,
   DELAY,
   HOUR,
-  type RecoveryDesk,
-  recoveryDesk,
+  type RecoveryFixture,
+  recoveryFixture,
+  recoveryInput,
 } from '../../../../test/kit/wallets/recovery.ts';
 import { operate } from '../../../runtime/operation/operate.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
 import { walletRecoveries } from '../store.ts';
-import { stopRecovery } from './recovery.ts';
+import { cancelRecovery } from './recovery.ts';
 import { startRecovery } from './recovery-jobs.ts';
 
 const [ASKED_AT, DUE_AT] = ['2026-01-05 09:00 UTC', '2026-01-07 09:00 UTC'];
 
 const app = testApp({ walletRecoveryMs: DELAY });
-let recovery: RecoveryDesk;
-let desk: WalletDesk;
+let recovery: RecoveryFixture;
+let fixture: WalletFixture;
 beforeAll(async () => {
-  recovery = recoveryDesk(app);
-  desk = recovery.desk;
+  recovery = recoveryFixture(app);
+  fixture = recovery.fixture;
 });
 
 describe('the whole way', () => {
   it('ends in a credential that is proved like any other, and changes nothing else', async () => {
-    const { accountId, customer, credential } = await recovery.person();
-    const about = (await desk.walletOf(customer.id)).balance;
-    const row = await recovery.begin(accountId);
+    const { accountId, customer, credential } = await recovery.customerWithPhone();
+    const about = (await fixture.walletOf(customer.id)).balance;
+    const row = await recovery.start(accountId);
     expect(row).toMatchObject({
       ...{ status: 'WAITING', actor: 'Ada', reason: 'lost the mailbox', type: 'SMS_OTP' },
-      ...{ due_at: app.world.now() + DELAY, ended_at: null, cancelled_for: null },
+      ...{ due_at: app.effects.now() + DELAY, ended_at: null, cancelled_for: null },
     });
     await app.advance(DELAY - 1);
     expect(await recovery.typesOf(accountId)).toEqual(['EMAIL_OTP']);
-    expect((await recovery.again(row)).status).toBe('WAITING');
-    expect(await recovery.announced(customer.id)).toEqual(['EMAIL STARTED', 'SMS STARTED']);
+    expect((await recovery.reload(row)).status).toBe('WAITING');
+    expect(await recovery.messageKinds(customer.id)).toEqual(['EMAIL STARTED', 'SMS STARTED']);
     await app.advance(1);
-    const [before, added] = await desk.credentialsOf(accountId);
+    const [before, added] = await fixture.credentialsOf(accountId);
     expect(before).toEqual(credential);
     expect(added).toMatchObject({ type: 'SMS_OTP', nickname: customer.phoneNumber, accountId });
-    expect(await recovery.again(row)).toMatchObject({
+    expect(await recovery.reload(row)).toMatchObject({
       ...{ status: 'DONE', ended_at: row.due_at, cancelled_for: null, contact_digest: null },
     });
-    expect(await recovery.announced(customer.id)).toEqual([
+    expect(await recovery.messageKinds(customer.id)).toEqual([
       ...['EMAIL DONE', 'EMAIL STARTED', 'SMS DONE', 'SMS STARTED'],
     ]);
-    expect(await desk.sessionsOf(accountId)).toEqual([]);
-    expect((await desk.walletOf(customer.id)).balance).toEqual(about);
-    const { session } = await desk.otpSession(added);
+    expect(await fixture.sessionsOf(accountId)).toEqual([]);
+    expect((await fixture.walletOf(customer.id)).balance).toEqual(about);
+    const { session } = await fixture.otpSession(added);
     expect(session).toMatchObject({ type: 'SMS_OTP', accountId });
-    expect((await recovery.again(row)).status).toBe('DONE');
+    expect((await recovery.reload(row)).status).toBe('DONE');
   });
 
   it('gives back a credential that was removed, too', async () => {
-    const { accountId, email, bySms } = await desk.twoWays();
+    const { accountId, email, bySms } = await fixture.walletWithEmailAndSms();
     const path = `/auth/credentials/${email.id}`;
-    ok(await desk.signed('DELETE', path, undefined, bySms), 204);
-    recovery.wait(16 * 60_000);
-    await recovery.begin(accountId, 'EMAIL_OTP');
+    ok(await fixture.signed('DELETE', path, undefined, bySms), 204);
+    recovery.advance(16 * 60_000);
+    await recovery.start(accountId, 'EMAIL_OTP');
     await app.advance(DELAY);
-    const [, fresh] = await desk.credentialsOf(accountId);
+    const [, fresh] = await fixture.credentialsOf(accountId);
     expect(fresh).toMatchObject({ type: 'EMAIL_OTP', nickname: email.nickname });
     expect(fresh.id).not.toBe(email.id);
   });
@@ -77,18 +80,18 @@ describe('the whole way', () => {
 describe('what is said', () => {
   it('names the platform, the day and the kind of contact, and nothing secret', async () => {
     const own = await startApp({ walletRecoveryMs: DELAY });
-    const owner = walletDesk(own);
+    const owner = walletFixture(own);
     try {
       const config = { embeddedWalletConfig: { appName: 'Quorbat' } };
       ok(await owner.call('PATCH', '/config', config), 200);
       const one = await owner.customerWithWallet({ phoneNumber: phoneNumber() });
       const two = await owner.customerWithWallet({ phoneNumber: phoneNumber() });
-      const row = await own.operate((ctx) => startRecovery(ctx, asking(one.accountId)));
-      const other = await own.operate((ctx) => startRecovery(ctx, asking(two.accountId)));
-      await own.operate((ctx) => stopRecovery(ctx, other, 'OPERATOR', 'Grace'));
+      const row = await own.operate((ctx) => startRecovery(ctx, recoveryInput(one.accountId)));
+      const other = await own.operate((ctx) => startRecovery(ctx, recoveryInput(two.accountId)));
+      await own.operate((ctx) => cancelRecovery(ctx, other, 'OPERATOR', 'Grace'));
       await own.advance(DELAY);
       const { email, phoneNumber: phone } = one.customer;
-      const said = await writtenTo(own, one.customer.id);
+      const said = await messagesTo(own, one.customer.id);
       expect(said.map(({ kind, to }) => [kind.split('_')[2], to])).toEqual([
         ...[
           ['STARTED', email],
@@ -99,7 +102,7 @@ describe('what is said', () => {
           ['DONE', phone],
         ],
       ]);
-      const stopped = await writtenTo(own, two.customer.id);
+      const stopped = await messagesTo(own, two.customer.id);
       expect(stopped.map(({ kind }) => kind.split('_')[2])).toEqual([
         ...['STARTED', 'STARTED', 'CANCELLED', 'CANCELLED'],
       ]);
@@ -112,9 +115,9 @@ describe('what is said', () => {
         expect(text).toContain('Quorbat');
       }
       const kinds = new Map([...said, ...stopped].map(({ kind, text }) => [kind, text]));
-      expect(kinds.get('WALLET_RECOVERY_STARTED')).toContain(`Not before ${DUE_AT}`);
-      expect(kinds.get('WALLET_RECOVERY_STARTED')).toContain('codes to your telephone number');
-      expect(kinds.get('WALLET_RECOVERY_DONE')).toContain(`asked for on ${ASKED_AT}`);
+      expect(kinds.get('WALLET_RECOVERY_STARTED')).toContain(`on ${DUE_AT} at the earliest`);
+      expect(kinds.get('WALLET_RECOVERY_STARTED')).toContain('codes sent to your telephone number');
+      expect(kinds.get('WALLET_RECOVERY_DONE')).toContain(`requested on ${ASKED_AT}`);
       expect(kinds.get('WALLET_RECOVERY_CANCELLED')).toContain('Nothing has changed.');
     } finally {
       await own.close();
@@ -130,65 +133,65 @@ describe('what it is refused for', () => {
     );
 
   it('a contact that is not on file', async () => {
-    const { accountId } = await desk.customerWithWallet();
-    expect(await refusal(recovery.begin(accountId))).toBe(
+    const { accountId } = await fixture.customerWithWallet();
+    expect(await refusal(recovery.start(accountId))).toBe(
       'CONFLICT: The customer has no telephone number on file. The platform can add one.',
     );
   });
 
   it('a credential that is there: a code can be asked for', async () => {
-    const { accountId, credential } = await recovery.person();
-    expect(await refusal(recovery.begin(accountId, 'EMAIL_OTP'))).toBe(
+    const { accountId, credential } = await recovery.customerWithPhone();
+    expect(await refusal(recovery.start(accountId, 'EMAIL_OTP'))).toBe(
       `CONFLICT: The wallet has this credential already: a code to the email address can be asked ` +
         `for at any time, with a challenge of ${credential.id}.`,
     );
   });
 
   it('a wallet without any credential, whose first needs no signature', async () => {
-    const { accountId } = await desk.customerWithWallet({
+    const { accountId } = await fixture.customerWithWallet({
       ...{ email: undefined, phoneNumber: phoneNumber() },
     });
     expect(await recovery.typesOf(accountId)).toEqual([]);
-    expect(await refusal(recovery.begin(accountId))).toContain(
+    expect(await refusal(recovery.start(accountId))).toContain(
       'its first is added without a signature',
     );
   });
 
   it('a session that is active', async () => {
-    const { accountId } = await recovery.person();
-    await desk.emailSession(accountId);
-    expect(await refusal(recovery.begin(accountId))).toContain(
+    const { accountId } = await recovery.customerWithPhone();
+    await fixture.emailSession(accountId);
+    expect(await refusal(recovery.start(accountId))).toContain(
       'Somebody is signed in to the wallet',
     );
-    recovery.wait(15 * 60_000);
-    expect(await refusal(recovery.begin(accountId))).toBe('begun');
+    recovery.advance(15 * 60_000);
+    expect(await refusal(recovery.start(accountId))).toBe('begun');
   });
 
   it('another that waits, of whatever kind', async () => {
-    const { accountId } = await recovery.person();
-    const { id } = await recovery.begin(accountId);
-    expect(await refusal(recovery.begin(accountId))).toBe(
+    const { accountId } = await recovery.customerWithPhone();
+    const { id } = await recovery.start(accountId);
+    expect(await refusal(recovery.start(accountId))).toBe(
       `CONFLICT: ${id} waits for this wallet already.`,
     );
   });
 
   it("another platform's wallet, and an account that is none", async () => {
-    const { accountId, customer } = await recovery.person();
+    const { accountId, customer } = await recovery.customerWithPhone();
     const gone = 'CONFLICT: The wallet is closed, or its customer was deleted.';
-    expect(await refusal(recovery.begin(accountId, 'SMS_OTP', DELAY, app.other))).toBe(gone);
+    expect(await refusal(recovery.start(accountId, 'SMS_OTP', DELAY, app.other))).toBe(gone);
     const path = `/customers/internal-accounts?customerId=${customer.id}&type=INTERNAL_FIAT`;
     const [fiat] = ok(await app.call('GET', path), 200).data;
-    expect(await refusal(recovery.begin(fiat.id))).toBe(gone);
+    expect(await refusal(recovery.start(fiat.id))).toBe(gone);
   });
 
   it('two that begin in one instant, of which one is taken', async () => {
-    const { accountId } = await recovery.person();
+    const { accountId } = await recovery.customerWithPhone();
     const second = secondProcess(app);
     const caller = systemCaller(app.platform.id, 'sandbox');
     try {
       const both = await Promise.all([
-        refusal(recovery.begin(accountId)),
-        refusal(operate(second, caller, (ctx) => startRecovery(ctx, asking(accountId)))),
+        refusal(recovery.start(accountId)),
+        refusal(operate(second, caller, (ctx) => startRecovery(ctx, recoveryInput(accountId)))),
       ]);
       expect(both.filter((each) => each === 'begun')).toHaveLength(1);
       expect(both.join()).toContain('waits for this wallet already');
@@ -199,10 +202,10 @@ describe('what it is refused for', () => {
   });
 
   it('can begin anew when one is over', async () => {
-    const { accountId } = await recovery.person();
-    const row = await recovery.begin(accountId);
-    await app.operate((ctx) => stopRecovery(ctx, row, 'OPERATOR', 'Grace'));
-    await recovery.begin(accountId);
+    const { accountId } = await recovery.customerWithPhone();
+    const row = await recovery.start(accountId);
+    await app.operate((ctx) => cancelRecovery(ctx, row, 'OPERATOR', 'Grace'));
+    await recovery.start(accountId);
     await app.advance(DELAY);
     expect(await recovery.typesOf(accountId)).toEqual(['EMAIL_OTP', 'SMS_OTP']);
   });
@@ -210,10 +213,10 @@ describe('what it is refused for', () => {
 
 describe('how long is waited', () => {
   it('is what the server is told, where the operator was told less', async () => {
-    const { accountId } = await recovery.person();
-    const row = await recovery.begin(accountId, 'SMS_OTP', HOUR);
+    const { accountId } = await recovery.customerWithPhone();
+    const row = await recovery.start(accountId, 'SMS_OTP', HOUR);
     await app.advance(HOUR);
-    expect(await recovery.again(row)).toMatchObject({
+    expect(await recovery.reload(row)).toMatchObject({
       ...{ status: 'WAITING', due_at: row.created_at + DELAY },
     });
     await app.advance(DELAY - HOUR - 1);
@@ -225,9 +228,9 @@ describe('how long is waited', () => {
   it('is no question where the server knows of no way back', async () => {
     const off = await startApp();
     try {
-      const mine = walletDesk(off);
+      const mine = walletFixture(off);
       const { accountId } = await mine.customerWithWallet({ phoneNumber: phoneNumber() });
-      const row = await off.operate((ctx) => startRecovery(ctx, asking(accountId)));
+      const row = await off.operate((ctx) => startRecovery(ctx, recoveryInput(accountId)));
       await off.advance(DELAY);
       expect(await off.runtime.db.read(walletRecoveries, row.id)).toMatchObject({
         ...{ status: 'CANCELLED', cancelled_for: 'SWITCHED_OFF' },

@@ -14,7 +14,7 @@ import {
 import { walletSenderOf } from '../../tenancy/config/index.ts';
 import { ownPlatform } from '../../tenancy/platform/index.ts';
 import { recoveryStates } from '../states.ts';
-import { type RecoveryRow, type RecoveryStop, walletRecoveries } from '../store.ts';
+import { type RecoveryCancelReason, type RecoveryRow, walletRecoveries } from '../store.ts';
 
 const NOTICES = {
   STARTED: recoveryStartedText,
@@ -40,7 +40,7 @@ export async function announceRecovery(
   notice: Notice,
 ): Promise<void> {
   const { named, mail } = walletSenderOf(await ownPlatform(ctx));
-  const said = NOTICES[notice]({
+  const text = NOTICES[notice]({
     platformName: named,
     contact: RECOVERED_CONTACT[row.type],
     askedAt: row.created_at,
@@ -50,7 +50,7 @@ export async function announceRecovery(
   const common = {
     kind: recoveryMessage(notice),
     customer,
-    ...said,
+    ...text,
     ...(notice === 'STARTED' ? { expiresAt: row.due_at } : {}),
   };
   const { email, phone } = customer;
@@ -63,7 +63,7 @@ async function endRecovery(
   ctx: Ctx,
   row: RecoveryRow,
   event: 'finish' | 'cancel',
-  stopped: { cancelled_for?: RecoveryStop; cancelled_by?: string | null } = {},
+  stopped: { cancelled_for?: RecoveryCancelReason; cancelled_by?: string | null } = {},
 ): Promise<RecoveryRow> {
   const customer = await readCustomer(ctx, row.customer_id);
   // Nobody can be told any more who was erased.
@@ -79,16 +79,16 @@ export const finishRecovery = (ctx: Ctx, row: RecoveryRow): Promise<RecoveryRow>
   endRecovery(ctx, row, 'finish');
 
 /** `by` is the person who stopped it, where one did. */
-export const stopRecovery = (
+export const cancelRecovery = (
   ctx: Ctx,
   row: RecoveryRow,
-  why: RecoveryStop,
+  why: RecoveryCancelReason,
   by?: string,
 ): Promise<RecoveryRow> =>
   endRecovery(ctx, row, 'cancel', { cancelled_for: why, cancelled_by: by ?? null });
 
 /** The recovery of a wallet that waits; there is one at most. */
-export async function waitingRecovery(
+export async function pendingRecovery(
   ctx: Ctx,
   accountId: string,
 ): Promise<RecoveryRow | undefined> {
@@ -97,9 +97,9 @@ export async function waitingRecovery(
 }
 
 /** To be called when a credential of the wallet was proved: its user is not without one. */
-export async function stopAfterSignIn(ctx: Ctx, accountId: string): Promise<void> {
-  const row = await waitingRecovery(ctx, accountId);
-  if (row) await stopRecovery(ctx, row, 'SIGNED_IN');
+export async function cancelAfterSignIn(ctx: Ctx, accountId: string): Promise<void> {
+  const row = await pendingRecovery(ctx, accountId);
+  if (row) await cancelRecovery(ctx, row, 'SIGNED_IN');
 }
 
 /** Stages the end of what waits for somebody who is being erased; nobody is told. */

@@ -1,26 +1,26 @@
-// What moves money out of a wallet and is signed before it is asked for: a quote. Its text is made with the
+// What moves money out of a wallet and is signed before it is request for: a quote. Its text is made with the
 // quote and says what moves, so a signature is good for this quote alone, whenever the wallet's session gave
 // it. A request without one is answered with the same text to sign; naming that request with the signature
 // is allowed and not needed, because a quote is executed once.
 
-import type { Refused } from '../../../kernel/contract/operation.ts';
+import type { Rejected } from '../../../kernel/contract/operation.ts';
+import type { Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
-import type { Time } from '../../../kernel/world.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { findWallet, type Wallet, type WalletParts } from '../accounts/wallet.ts';
 import { activityText } from './payload.ts';
 import {
-  type Asked,
-  challenge,
-  deliver,
+  issueChallenge,
   isUnsigned,
-  readRetry,
+  markDelivered,
   readStamp,
   recordStamp,
   requestIdOf,
+  type SignableRequest,
   stampOf,
+  verifyRetry,
 } from './requests.ts';
-import { signedBy } from './signer.ts';
+import { verifySigner } from './signer.ts';
 import { isStampOf } from './stamp.ts';
 
 /** The text that a wallet signs so that money leaves it. `unsigned` says everything about the movement. */
@@ -55,27 +55,27 @@ export interface SignedPayment {
 export async function authorizePayment(
   ctx: Ctx,
   parts: WalletParts,
-  asked: Asked,
+  request: SignableRequest,
   { accountId, payload, until }: SignedPayment,
-): Promise<{ challenge: Awaited<ReturnType<typeof challenge>> } | Refused | undefined> {
+): Promise<{ challenge: Awaited<ReturnType<typeof issueChallenge>> } | Rejected | undefined> {
   const wallet = await findWallet(ctx, accountId);
   if (!wallet) throw new Fault('ACCOUNT_NOT_FOUND', 'The source account is gone.');
   const signer = { by: 'session', accounts: [accountId] } as const;
-  if (isUnsigned(asked.headers)) {
-    const ask = { wallet, payload: async () => payload, signer, until };
-    return { challenge: await challenge(ctx, asked, ask) };
+  if (isUnsigned(request.headers)) {
+    const signatureRequest = { wallet, payload: async () => payload, signer, until };
+    return { challenge: await issueChallenge(ctx, request, signatureRequest) };
   }
-  const header = stampOf(asked.headers);
-  if (header === undefined || requestIdOf(asked.headers) !== undefined) {
-    const retry = await readRetry(ctx, parts, asked);
-    if ('refused' in retry) return retry;
-    deliver(ctx, retry.row);
+  const header = stampOf(request.headers);
+  if (header === undefined || requestIdOf(request.headers) !== undefined) {
+    const retry = await verifyRetry(ctx, parts, request);
+    if ('rejected' in retry) return retry;
+    markDelivered(ctx, retry.row);
     return undefined;
   }
   const stamp = readStamp(ctx, parts, header);
-  const signed = await signedBy(ctx, parts, { stamp, signer, payload });
+  const signed = await verifySigner(ctx, parts, { stamp, signer, payload });
   if (signed instanceof Fault) throw signed;
-  const { operationId: operation, of: subject } = asked;
+  const { operationId: operation, resourceId: subject } = request;
   recordStamp(ctx, wallet, { operation, subject, stamp: header, payload, signed });
   return undefined;
 }

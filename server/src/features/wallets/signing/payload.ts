@@ -2,7 +2,7 @@
 // names, so that it has one text; the text is stored and signed as it is and never made again. The id of the
 // request is in it, so that no two are alike; what belongs to no request says itself what tells it apart.
 import { canonical } from '../../../kernel/crypto/canonical.ts';
-import type { Time } from '../../../kernel/world.ts';
+import type { Time } from '../../../kernel/effects.ts';
 import type { WalletRow } from '../store.ts';
 
 export interface Activity {

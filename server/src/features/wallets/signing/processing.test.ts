@@ -5,10 +5,10 @@ import { secondProcess } from '../../../../test/kit/app/second-process.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { stampWith } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import {
-  leaveMark,
-  prepareMarks,
-  type SignedThing,
-  signedThing,
+  createMarksTable,
+  insertMark,
+  type SignedTestOperation,
+  signedTestOperation,
 } from '../../../../test/kit/wallets/signed-operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Worker } from '../../../runtime/jobs/jobs.ts';
@@ -17,7 +17,7 @@ import { createLog } from '../../../runtime/observability/log.ts';
 import { createMetrics } from '../../../runtime/observability/metrics.ts';
 import { platforms } from '../../tenancy/platform/store.ts';
 import { walletAuthorizations } from '../store.ts';
-import { playProcessing } from './processing.ts';
+import { simulateProcessing } from './processing.ts';
 import { type Steps, settleJobs } from './signed.ts';
 
 const PROCESSING = {
@@ -27,7 +27,7 @@ const PROCESSING = {
 
 const app = testApp();
 beforeAll(async () => {
-  await prepareMarks(app);
+  await createMarksTable(app);
 });
 
 const setPolls = (polls: number, as = app.platform) =>
@@ -42,24 +42,24 @@ beforeEach(async () => {
 });
 
 /** A worker that knows the operation; the server's own has never heard of it. */
-function workerFor({ operation }: SignedThing, lines: string[] = []): Worker {
+function workerFor({ operation }: SignedTestOperation, lines: string[] = []): Worker {
   return createWorker({
     runtime: app.runtime,
     handlers: settleJobs([operation]),
     sweeps: [],
-    log: createLog(app.world, 'error', (line) => lines.push(line)),
+    log: createLog(app.effects, 'error', (line) => lines.push(line)),
     metrics: createMetrics(),
   });
 }
 
 async function started(steps: Partial<Steps<never>>) {
-  const thing = await signedThing(app, { steps: steps as object });
+  const thing = await signedTestOperation(app, { steps: steps as object });
   const headers = await thing.signed(await thing.session());
   const send = () => thing.call({ headers });
   return { thing, headers, send };
 }
 
-const wait = (ms: number) => app.world.set(app.world.now() + ms);
+const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
 const jobs = async (): Promise<number> => {
   const [row] = await app.runtime.db.query(
     "select count(*)::int as count from jobs where kind = 'wallets.settle'",
@@ -68,9 +68,9 @@ const jobs = async (): Promise<number> => {
   return row?.count as number;
 };
 
-describe.each(['alone', 'delivered'] as const)('work that settles %s', (settles) => {
+describe.each(['background', 'onRetry'] as const)('work that completion %s', (completion) => {
   it('is answered as often as was said, and then done', async () => {
-    const { thing, send, headers } = await started({ settles });
+    const { thing, send, headers } = await started({ completion: completion });
     expect([await send(), await send()]).toEqual([PROCESSING, PROCESSING]);
     expect(await thing.marks()).toBe(0);
     expect(await send()).toMatchObject({ status: 201, body: { done: thing.thing } });
@@ -84,7 +84,7 @@ describe.each(['alone', 'delivered'] as const)('work that settles %s', (settles)
   });
 
   it('goes on for the same request alone', async () => {
-    const { thing, send, headers } = await started({ settles });
+    const { thing, send, headers } = await started({ completion: completion });
     await send();
     const keys = await thing.session();
     const other = await stampWith(keys.privateKey, 'anything');
@@ -101,7 +101,7 @@ describe.each(['alone', 'delivered'] as const)('work that settles %s', (settles)
   });
 
   it('goes on although the session has ended and the request has run out', async () => {
-    const thing = await signedThing(app, { steps: { settles } });
+    const thing = await signedTestOperation(app, { steps: { completion: completion } });
     const keys = await thing.session();
     const headers = await thing.signed(keys);
     expect(await thing.call({ headers })).toEqual(PROCESSING);
@@ -109,14 +109,14 @@ describe.each(['alone', 'delivered'] as const)('work that settles %s', (settles)
     wait(30 * 60_000);
     expect(await thing.call({ headers })).toEqual(PROCESSING);
     expect(await thing.call({ headers })).toMatchObject({ status: 201 });
-    const late = await started({ settles });
+    const late = await started({ completion: completion });
     await late.send();
     wait(65 * 60_000);
     expect(await late.send()).toMatchObject({ status: 401 });
   });
 
   it('is done once by many who ask at once', async () => {
-    const { thing, headers } = await started({ settles });
+    const { thing, headers } = await started({ completion: completion });
     const second = secondProcess(app);
     const answers = await Promise.all(
       [0, 1, 2, 3, 4, 5].map((at) =>
@@ -130,7 +130,10 @@ describe.each(['alone', 'delivered'] as const)('work that settles %s', (settles)
 
   it('is done at once in production, whatever the number', async () => {
     await setPolls(3, app.production);
-    const thing = await signedThing(app, { as: app.production, steps: { settles } });
+    const thing = await signedTestOperation(app, {
+      as: app.production,
+      steps: { completion: completion },
+    });
     const headers = await thing.signed(await thing.session());
     expect(await thing.call({ headers })).toMatchObject({ status: 201 });
   });
@@ -139,7 +142,7 @@ describe.each(['alone', 'delivered'] as const)('work that settles %s', (settles)
     const perform = async () => {
       throw new Fault('CONFLICT', 'Not any more.');
     };
-    const { thing, send } = await started({ settles, perform });
+    const { thing, send } = await started({ completion: completion, perform });
     expect([await send(), await send()]).toEqual([PROCESSING, PROCESSING]);
     for (const again of [await send(), await send()]) {
       expect(again).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
@@ -148,9 +151,9 @@ describe.each(['alone', 'delivered'] as const)('work that settles %s', (settles)
   });
 });
 
-describe('work that settles alone', () => {
+describe('work that completion alone', () => {
   it('is done after five seconds without being asked, and its answer given once', async () => {
-    const { thing, send, headers } = await started({ settles: 'alone' });
+    const { thing, send, headers } = await started({ completion: 'background' });
     const lines: string[] = [];
     const worker = workerFor(thing, lines);
     await send();
@@ -171,7 +174,7 @@ describe('work that settles alone', () => {
   });
 
   it('is not done again by a job that comes late, nor by two at once', async () => {
-    const asked = await started({ settles: 'alone' });
+    const asked = await started({ completion: 'background' });
     await asked.send();
     wait(5_000);
     const [worker, send] = [workerFor(asked.thing), asked.send];
@@ -182,9 +185,9 @@ describe('work that settles alone', () => {
   it('leaves what stands against it to whoever asks, and tries no more', async () => {
     let isBroken = true;
     const { thing, send, headers } = await started({
-      settles: 'alone',
-      async perform(ctx: Parameters<typeof leaveMark>[0]) {
-        leaveMark(ctx, thing.thing);
+      completion: 'background',
+      async perform(ctx: Parameters<typeof insertMark>[0]) {
+        insertMark(ctx, thing.thing);
         if (isBroken) throw new Fault('CONFLICT', 'Not any more.');
         return { status: 201, body: {} };
       },
@@ -205,10 +208,10 @@ describe('work that settles alone', () => {
   it('is tried again where that may help', async () => {
     let tries = 0;
     const { thing, send } = await started({
-      settles: 'alone',
-      async perform(ctx: Parameters<typeof leaveMark>[0]) {
+      completion: 'background',
+      async perform(ctx: Parameters<typeof insertMark>[0]) {
         if (++tries === 1) throw new Fault('SERVICE_UNAVAILABLE', 'Later.');
-        leaveMark(ctx, thing.thing);
+        insertMark(ctx, thing.thing);
         return { status: 201, body: {} };
       },
     } as never);
@@ -225,7 +228,7 @@ describe('work that settles alone', () => {
 
 describe('work whose answer must be fetched', () => {
   it('is never done without being asked', async () => {
-    const { thing, send } = await started({ settles: 'delivered' });
+    const { thing, send } = await started({ completion: 'onRetry' });
     await send();
     expect(await jobs()).toBe(0);
     wait(60_000);
@@ -238,7 +241,7 @@ describe('work whose answer must be fetched', () => {
 
 describe('requests that nobody signs', () => {
   const ask = (id: string, as = app.platform) =>
-    app.operate((ctx) => playProcessing(ctx, { connectors: app.connectorsOf }, id), as);
+    app.operate((ctx) => simulateProcessing(ctx, { connectors: app.connectorsOf }, id), as);
 
   it('are answered as often as was said, then done, and counted anew', async () => {
     const said = [];

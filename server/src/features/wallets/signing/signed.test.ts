@@ -10,10 +10,10 @@ import {
   stampWith,
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import {
-  leaveMark,
-  prepareMarks,
-  type SignedThing,
-  signedThing,
+  createMarksTable,
+  insertMark,
+  type SignedTestOperation,
+  signedTestOperation,
 } from '../../../../test/kit/wallets/signed-operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { walletOf } from '../accounts/wallet.ts';
@@ -24,7 +24,7 @@ const LITERAL = 'sandbox-valid-signature';
 
 const app = testApp();
 beforeAll(async () => {
-  await prepareMarks(app);
+  await createMarksTable(app);
 });
 
 type Answer = { status: number; body: unknown };
@@ -34,23 +34,23 @@ const REFUSED = (code: string) => [401, code];
 
 describe('a first leg', () => {
   it('answers the exact text to sign, which names the request, and when it runs out', async () => {
-    const thing = await signedThing(app);
+    const thing = await signedTestOperation(app);
     const answer = await thing.call();
     const { payloadToSign, requestId, expiresAt } = answer.body as Record<string, string>;
     expect(answer.status).toBe(202);
     expect(JSON.parse(payloadToSign as string)).toEqual({
       organizationId: thing.wallet.organization_id,
       parameters: { requestId, thing: thing.thing },
-      timestampMs: String(app.world.now()),
+      timestampMs: String(app.effects.now()),
       type: 'ACTIVITY_TYPE_TEST',
     });
-    expect(Date.parse(expiresAt as string)).toBe(app.world.now() + 5 * MINUTE);
+    expect(Date.parse(expiresAt as string)).toBe(app.effects.now() + 5 * MINUTE);
     const row = await thing.request({ 'request-id': requestId as string });
     expect(JSON.stringify(row)).not.toContain('ACTIVITY_TYPE_TEST');
   });
 
   it('is what a request without both headers is, each time anew', async () => {
-    const thing = await signedThing(app);
+    const thing = await signedTestOperation(app);
     const empty = { 'service-wallet-signature': '', 'request-id': '' };
     const ids = [await thing.ask(), await thing.ask(), await thing.ask({ headers: empty })];
     expect(new Set(ids.map(({ requestId }) => requestId)).size).toBe(3);
@@ -61,11 +61,11 @@ describe('a first leg', () => {
 describe.each(['production', 'sandbox'] as const)('a second leg in %s', (environment) => {
   const FAILED = environment === 'production' ? 'WALLET_SIGNATURE_INVALID' : 'UNAUTHORIZED';
   let as: TestPlatform;
-  let thing: SignedThing;
-  let keys: Awaited<ReturnType<SignedThing['session']>>;
+  let thing: SignedTestOperation;
+  let keys: Awaited<ReturnType<SignedTestOperation['session']>>;
   beforeAll(async () => {
     as = environment === 'production' ? app.production : app.platform;
-    thing = await signedThing(app, { as });
+    thing = await signedTestOperation(app, { as });
     keys = await thing.session();
   });
 
@@ -113,7 +113,7 @@ describe.each(['production', 'sandbox'] as const)('a second leg in %s', (environ
     const headers = await thing.signed(drawKeys());
     const body = { accountId: thing.accountId, note: 'another' };
     const mine = await thing.call({ headers, body, of: 'elsewhere' });
-    const other = await signedThing(app, { as, other: 'markOther' });
+    const other = await signedTestOperation(app, { as, other: 'markOther' });
     const theirs = await thing.call({ headers, body, with: other.operation });
     for (const answer of [mine, theirs]) {
       expect(said(answer)).toEqual(REFUSED('UNAUTHORIZED'));
@@ -144,7 +144,7 @@ describe.each(['production', 'sandbox'] as const)('a second leg in %s', (environ
   it('refuses whoever may not sign', async () => {
     const ended = await thing.session();
     await ended.end();
-    const elsewhere = await (await signedThing(app, { as })).session();
+    const elsewhere = await (await signedTestOperation(app, { as })).session();
     for (const [name, who] of Object.entries({ stranger: drawKeys(), ended, elsewhere })) {
       const answer = await thing.call({ headers: await thing.signed(who) });
       expect([name, ...said(answer)]).toEqual([name, ...REFUSED(FAILED)]);
@@ -162,21 +162,21 @@ describe.each(['production', 'sandbox'] as const)('a second leg in %s', (environ
 
   it('refuses what ran out', async () => {
     const headers = await thing.signed(await thing.session());
-    const start = app.world.now();
-    app.world.set(start + 5 * MINUTE - 1);
+    const start = app.effects.now();
+    app.effects.set(start + 5 * MINUTE - 1);
     const other = await thing.signed(keys);
     expect(await thing.call({ headers })).toMatchObject({ status: 201 });
-    app.world.set(start + 10 * MINUTE - 1);
+    app.effects.set(start + 10 * MINUTE - 1);
     const late = await thing.call({ headers: other });
     expect(said(late)).toEqual(REFUSED('UNAUTHORIZED'));
     expect(reason(late)).toMatch(/expired/);
-    app.world.set(start);
+    app.effects.set(start);
   });
 });
 
 describe('the literal signature of a script', () => {
   it('passes with a live Request-Id alone', async () => {
-    const thing = await signedThing(app);
+    const thing = await signedTestOperation(app);
     await thing.session();
     const stamp = { 'service-wallet-signature': LITERAL };
     const { requestId } = await thing.ask();
@@ -192,7 +192,7 @@ describe('the literal signature of a script', () => {
   });
 
   it('needs no session, and is recorded under one that may sign where there is one', async () => {
-    const thing = await signedThing(app);
+    const thing = await signedTestOperation(app);
     const recorded = async () => {
       const rows = await app.runtime.db.find(walletAuthorizations, { account_id: thing.accountId });
       return new Set(rows.map((row) => row.session_id));
@@ -210,7 +210,7 @@ describe('the literal signature of a script', () => {
   });
 
   it('is no signature in production', async () => {
-    const thing = await signedThing(app, { as: app.production });
+    const thing = await signedTestOperation(app, { as: app.production });
     await thing.session();
     const { requestId } = await thing.ask();
     const headers = { 'service-wallet-signature': LITERAL, 'request-id': requestId };
@@ -220,17 +220,17 @@ describe('the literal signature of a script', () => {
 
 describe('who may sign', () => {
   it('may be one session alone, or none of one credential', async () => {
-    const thing = await signedThing(app);
+    const thing = await signedTestOperation(app);
     const [mine, other] = [await thing.session(), await thing.session({ credential: 'Other' })];
     const judge = async (signer: object, keys: typeof mine) => {
       const begin = async () => ({
-        ask: {
+        signatureRequest: {
           wallet: await app.operate((ctx) => walletOf(ctx, thing.accountId)),
           payload: { type: 'TEST', parameters: {} },
           signer: { by: 'session' as const, accounts: [thing.accountId], ...signer },
         },
       });
-      const rig = await signedThing(app, { steps: { begin } });
+      const rig = await signedTestOperation(app, { steps: { begin } });
       const answer = await rig.call({ headers: await rig.signed(keys) });
       return answer.status === 401 ? reason(answer) : answer.status;
     };
@@ -246,15 +246,15 @@ describe('who may sign', () => {
   });
 
   it('is not one whose session ends in the same instant', async () => {
-    const thing = await signedThing(app);
+    const thing = await signedTestOperation(app);
     const keys = await thing.session();
     let tries = 0;
-    const rig = await signedThing(app, {
+    const rig = await signedTestOperation(app, {
       signer: { accounts: [thing.accountId] },
       steps: {
         async perform(ctx, { params }) {
           if (++tries === 1) await keys.end();
-          leaveMark(ctx, params.id);
+          insertMark(ctx, params.id);
           return { status: 201, body: {} };
         },
       },
@@ -266,7 +266,7 @@ describe('who may sign', () => {
 
 describe('limits', () => {
   it('drop a request after five wrong signatures, counted across processes', async () => {
-    const thing = await signedThing(app);
+    const thing = await signedTestOperation(app);
     const [keys, second] = [await thing.session(), secondProcess(app)];
     const asked = await thing.ask();
     const wrong = await Promise.all(
@@ -289,12 +289,12 @@ describe('limits', () => {
   });
 
   it('keep the ten latest requests of a wallet', async () => {
-    const thing = await signedThing(app);
+    const thing = await signedTestOperation(app);
     const keys = await thing.session();
     const all: Record<string, string>[] = [];
     for (let at = 0; at < 12; at++) {
       all.push(await thing.signed(keys));
-      app.world.set(app.world.now() + 1);
+      app.effects.set(app.effects.now() + 1);
     }
     const rows = await Promise.all(all.map(thing.request));
     expect(rows.map(({ status }) => status)).toEqual([
@@ -303,7 +303,7 @@ describe('limits', () => {
     ]);
     expect(said(await thing.call({ headers: all[1] ?? {} }))).toEqual(REFUSED('UNAUTHORIZED'));
     expect(await thing.call({ headers: all[2] ?? {} })).toMatchObject({ status: 201 });
-    app.world.set(app.world.now() + 6 * MINUTE);
+    app.effects.set(app.effects.now() + 6 * MINUTE);
     await thing.ask();
     const later = await Promise.all(all.map(thing.request));
     expect(later.filter(({ status }) => status === 'PENDING')).toEqual([]);
@@ -312,7 +312,7 @@ describe('limits', () => {
 
 describe('one signature', () => {
   it('is acted on once by two who bring it at once', async () => {
-    const thing = await signedThing(app);
+    const thing = await signedTestOperation(app);
     const [keys, second] = [await thing.session(), secondProcess(app)];
     const headers = await thing.signed(keys);
     const answers = await Promise.all([
@@ -327,10 +327,10 @@ describe('one signature', () => {
 
   it('can be brought again after a fault of the work', async () => {
     let isBroken = true;
-    const thing = await signedThing(app, {
+    const thing = await signedTestOperation(app, {
       steps: {
         async perform(ctx, { params }) {
-          leaveMark(ctx, params.id);
+          insertMark(ctx, params.id);
           if (isBroken) throw new Fault('CONFLICT', 'Not now.');
           return { status: 201, body: {} };
         },
@@ -346,7 +346,7 @@ describe('one signature', () => {
   });
 
   it('is written down with who gave it', async () => {
-    const thing = await signedThing(app);
+    const thing = await signedTestOperation(app);
     const keys = await thing.session();
     const headers = await thing.signed(keys);
     await thing.call({ headers });
@@ -365,15 +365,15 @@ describe('one signature', () => {
 
   it('may lead to another question, of a request of its own', async () => {
     let rounds = 0;
-    const thing: SignedThing = await signedThing(app, {
+    const thing: SignedTestOperation = await signedTestOperation(app, {
       steps: {
         async perform(ctx, { params, body }) {
           if (++rounds > 2) {
-            leaveMark(ctx, params.id);
+            insertMark(ctx, params.id);
             return { status: 201, body: {} };
           }
           return {
-            ask: {
+            signatureRequest: {
               wallet: await walletOf(ctx, body.accountId),
               payload: { type: 'TEST', parameters: { round: rounds } },
               signer: { by: 'session', accounts: [body.accountId] },
@@ -386,7 +386,7 @@ describe('one signature', () => {
     // The one that is being answered is the oldest of as many as there may be.
     const first = await thing.signed(keys);
     for (let at = 0; at < 9; at++) {
-      app.world.set(app.world.now() + 1);
+      app.effects.set(app.effects.now() + 1);
       await thing.ask();
     }
     const second = await thing.call({ headers: first });

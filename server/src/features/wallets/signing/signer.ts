@@ -4,9 +4,9 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { sessionsOf } from '../accounts/credentials.ts';
 import type { WalletParts } from '../accounts/wallet.ts';
 import { type SessionRow, type Signer, walletSessions } from '../store.ts';
-import { type Stamp, signs } from './stamp.ts';
+import { type Stamp, verifyStamp } from './stamp.ts';
 
-export interface Signed {
+export interface VerifiedSigner {
   /** Compressed, lower-case hex; empty for the scripted stamp of the sandbox without a session. */
   publicKey: string;
   /** Absent where a key signed that is no session yet, and for the scripted stamp without a session. */
@@ -14,10 +14,10 @@ export interface Signed {
 }
 
 /** Who may sign; what waits for no signature is never held against one. */
-type Signing = Exclude<Signer, { by: 'nobody' }>;
+type SigningParty = Exclude<Signer, { by: 'nobody' }>;
 
 /** Why an active session of the wallet may not sign this; undefined where it may. */
-function objection(
+function sessionRestriction(
   { only, except }: Extract<Signer, { by: 'session' }>,
   row: SessionRow,
 ): string | undefined {
@@ -27,7 +27,7 @@ function objection(
 }
 
 /** What a signature that does not hold is answered with; a scripted environment has its own code. */
-function failure(ctx: Ctx, parts: WalletParts, signer: Signing, reason: string): Fault {
+function failure(ctx: Ctx, parts: WalletParts, signer: SigningParty, reason: string): Fault {
   const script = parts.connectors(ctx.caller.environment).walletScript;
   // A key that is no session yet is a credential being proved, and proving one fails like this.
   const usual: Code = signer.by === 'key' ? 'UNAUTHORIZED' : 'WALLET_SIGNATURE_INVALID';
@@ -35,13 +35,13 @@ function failure(ctx: Ctx, parts: WalletParts, signer: Signing, reason: string):
 }
 
 /** Who signed `payload`, or the fault that says why nobody who may did. */
-export async function signedBy(
+export async function verifySigner(
   ctx: Ctx,
   parts: WalletParts,
-  { stamp, signer, payload }: { stamp: Stamp | 'scripted'; signer: Signing; payload: string },
-): Promise<Signed | Fault> {
+  { stamp, signer, payload }: { stamp: Stamp | 'scripted'; signer: SigningParty; payload: string },
+): Promise<VerifiedSigner | Fault> {
   const fail = (reason: string) => failure(ctx, parts, signer, reason);
-  if (stamp !== 'scripted' && !signs(stamp, payload)) {
+  if (stamp !== 'scripted' && !verifyStamp(stamp, payload)) {
     return fail('The wallet signature does not fit what was to be signed.');
   }
   if (signer.by === 'key') {
@@ -54,12 +54,12 @@ export async function signedBy(
   const sessions = (await Promise.all(signer.accounts.map((id) => sessionsOf(ctx, id)))).flat();
   const session =
     stamp === 'scripted'
-      ? sessions.find((row) => !objection(signer, row))
+      ? sessions.find((row) => !sessionRestriction(signer, row))
       : sessions.find((row) => row.public_key === stamp.publicKey);
   // Existing clients send the scripted stamp without ever opening a session.
   if (!session && stamp === 'scripted') return { publicKey: '', session };
   if (!session) return fail('The wallet signature is of no active session that may sign this.');
-  const against = objection(signer, session);
+  const against = sessionRestriction(signer, session);
   if (against)
     return fail(`The wallet signature is of a session that may not sign this: ${against}.`);
   // A session that is ended in the same instant signs nothing.

@@ -3,7 +3,7 @@
 // good: half of all libraries make them, and replays are kept out by what is signed, never by how. What is
 // not of that very form is no stamp at all, so that one stamp has one meaning for whoever reads it.
 import { type KeyObject, verify } from 'node:crypto';
-import { p256PublicKey, wholePoint } from '../../../kernel/crypto/p256.ts';
+import { p256PublicKey, uncompressedPoint } from '../../../kernel/crypto/p256.ts';
 
 const SCHEME = 'SIGNATURE_SCHEME_TK_API_P256';
 const MAX_LENGTH = 1024;
@@ -20,7 +20,7 @@ const BASE64URL = /^[A-Za-z0-9_-]+={0,2}$/;
 const COMPRESSED = /^0[23][0-9a-f]{64}$/i;
 /** Two integers of 33 bytes at most, in a sequence: lengths are one byte each. */
 const DER = /^30(?:[0-9a-f]{2}){7,71}$/i;
-const MEMBERS = 3;
+const MEMBER_COUNT = 3;
 
 /** Where the DER integer at `at` ends; undefined where it is none, is negative or not as short as can be. */
 function integerEnd(bytes: Buffer, at: number): number | undefined {
@@ -53,30 +53,30 @@ function membersOf(header: string): { publicKey: string; signature: string } | u
   if (typeof parsed !== 'object' || parsed === null) return undefined;
   const { publicKey, scheme, signature } = parsed as Record<string, unknown>;
   if (typeof publicKey !== 'string' || typeof signature !== 'string') return undefined;
-  if (scheme !== SCHEME || Object.keys(parsed).length !== MEMBERS) return undefined;
+  if (scheme !== SCHEME || Object.keys(parsed).length !== MEMBER_COUNT) return undefined;
   // No value that is allowed has spaces or escapes in it, so what is longer said something twice.
   if (text.replaceAll(/[ \t\r\n]/g, '').length !== JSON.stringify(parsed).length) return undefined;
   return { publicKey, signature };
 }
 
-const MOST_KEYS = 1_000;
+const MAX_CACHED_KEYS = 1_000;
 /** Keys that were seen lately, the latest last: reading one takes longer than checking its signature. */
-const recent = new Map<string, KeyObject>();
+const keyCache = new Map<string, KeyObject>();
 
 /** The key of a compressed point; undefined where it is not on the curve. */
 function keyOf(point: string): KeyObject | undefined {
-  const whole = recent.has(point) ? undefined : wholePoint(point);
-  const key = whole === undefined ? recent.get(point) : p256PublicKey(whole);
+  const whole = keyCache.has(point) ? undefined : uncompressedPoint(point);
+  const key = whole === undefined ? keyCache.get(point) : p256PublicKey(whole);
   if (!key) return undefined;
-  recent.delete(point);
-  recent.set(point, key);
-  const [oldest] = recent.keys();
-  if (recent.size > MOST_KEYS && oldest !== undefined) recent.delete(oldest);
+  keyCache.delete(point);
+  keyCache.set(point, key);
+  const [oldest] = keyCache.keys();
+  if (keyCache.size > MAX_CACHED_KEYS && oldest !== undefined) keyCache.delete(oldest);
   return key;
 }
 
 /** Makes a key ready that is about to sign: that of a session which was just opened. */
-export const expectKey = (point: string): void => void keyOf(point);
+export const cacheKey = (point: string): void => void keyOf(point);
 
 /** The stamp of a header's value, or undefined where it is none. */
 export function parseStamp(header: string): Stamp | undefined {
@@ -89,7 +89,7 @@ export function parseStamp(header: string): Stamp | undefined {
 }
 
 /** Whether the stamp signs exactly this text, or these bytes. */
-export const signs = ({ key, signature }: Stamp, signed: string | Uint8Array): boolean => {
+export const verifyStamp = ({ key, signature }: Stamp, signed: string | Uint8Array): boolean => {
   const bytes = typeof signed === 'string' ? Buffer.from(signed) : signed;
   return verify('sha256', bytes, { key, dsaEncoding: 'der' }, signature);
 };
@@ -97,5 +97,5 @@ export const signs = ({ key, signature }: Stamp, signed: string | Uint8Array): b
 /** Whether a header is a stamp of this key over the text. */
 export function isStampOf(header: string, publicKey: string, text: string): boolean {
   const stamp = parseStamp(header);
-  return stamp?.publicKey === publicKey && signs(stamp, text);
+  return stamp?.publicKey === publicKey && verifyStamp(stamp, text);
 }

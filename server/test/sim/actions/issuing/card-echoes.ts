@@ -8,7 +8,7 @@ import type {
 } from '../../../../src/connectors/ports/cards.ts';
 import { factsOf } from '../../picture/card-facts.ts';
 import type { Noted } from '../../picture/picture.ts';
-import { type Asked, decisionOn, deskOf } from '../../world/issuer.ts';
+import { type Asked, decisionOn, handlerOf } from '../../world/issuer.ts';
 import { runOnly } from '../../world/jobs.ts';
 import type { Node } from '../../world/node.ts';
 import { broken, type Sim } from '../../world/sim.ts';
@@ -36,9 +36,9 @@ async function sayAgain(sim: Sim): Promise<string> {
     return notice.kind;
   }
   const until = sim.world.now() + sim.chance.of([-1, 1_000]);
-  const desks = [deskOf(sim, one), deskOf(sim, other)];
+  const handlers = [handlerOf(sim, one), handlerOf(sim, other)];
   const again = await Promise.all(
-    desks.map((desk) => desk.authorize(request as CardRequest, until)),
+    handlers.map((handler) => handler.authorize(request as CardRequest, until)),
   );
   const due = JSON.stringify(decision);
   const off = again.find((each) => JSON.stringify(each) !== due);
@@ -52,21 +52,21 @@ async function sayTwice(sim: Sim): Promise<string> {
   const asked = someRequest(sim, card);
   const due = decisionOn(sim, card, asked);
   const request = requestOf(sim, card, asked);
-  const desks = sim.nodes.map((node) => deskOf(sim, node));
+  const handlers = sim.nodes.map((node) => handlerOf(sim, node));
   const until = sim.world.now() + 1_000;
-  const both = await Promise.all(desks.map((desk) => desk.authorize(request, until)));
+  const both = await Promise.all(handlers.map((handler) => handler.authorize(request, until)));
   return agree(sim, request, asked, both, due);
 }
 
-/** Twins at one desk, of which the first comes too late: no other hears of what is undone. */
+/** Twins at one handler, of which the first comes too late: no other hears of what is undone. */
 async function sayTwiceLate(sim: Sim): Promise<string> {
   const card = someCard(sim);
   const asked = someRequest(sim, card);
   const due = overLine(decisionOn(sim, card, asked), asked, 'slow', 1);
   const request = requestOf(sim, card, asked);
-  const desk = deskOf(sim, sim.node(), 'slow');
+  const handler = handlerOf(sim, sim.node(), 'slow');
   const now = sim.world.now();
-  const both = await Promise.all([1, 1_000].map((ms) => desk.authorize(request, now + ms)));
+  const both = await Promise.all([1, 1_000].map((ms) => handler.authorize(request, now + ms)));
   return agree(sim, request, asked, both, due);
 }
 
@@ -106,7 +106,7 @@ async function sayOtherwise(sim: Sim): Promise<string> {
   }
   const other = { ...(request as CardRequest), amount: (request?.amount ?? 0n) + 1n };
   const until = sim.world.now() + 1_000;
-  const code = await deskOf(sim, node).authorize(other, until).then(textOf, codeOf);
+  const code = await handlerOf(sim, node).authorize(other, until).then(textOf, codeOf);
   if (code !== 'CONFLICT') throw broken(`${other.id} for another amount: ${code}`);
   return other.kind;
 }
@@ -144,7 +144,7 @@ async function askUndone(sim: Sim): Promise<string> {
   const due = opens ? (facts.settlements.length ? 'CONFLICT' : 'TOO_LATE') : decided;
   const request = { ...requestOf(sim, card, asked), token: facts.token };
   const until = sim.world.now() + 1_000;
-  const is = await deskOf(sim, sim.node()).authorize(request, until).then(textOf, codeOf);
+  const is = await handlerOf(sim, sim.node()).authorize(request, until).then(textOf, codeOf);
   if (is !== due) throw broken(`${noteOf(asked, is)}, for ${facts.token}; expected ${due}`);
   return noteOf(asked, is);
 }

@@ -1,4 +1,4 @@
-// What networks say about cards: requests, through the operations of the sandbox and the desk of an issuer,
+// What networks say about cards: requests, through the operations of the sandbox and the handler of an issuer,
 // for amounts that are there and that are not; and notices about what was let through, in any order, for the
 // right payment and the wrong one, late, and over lines that break. What each comes to is foretold.
 import type {
@@ -12,8 +12,8 @@ import {
   type Asked,
   checkHeeded,
   decisionOn,
-  deskOf,
   firstOf,
+  handlerOf,
   isUntrue,
   type Line,
   type News,
@@ -134,8 +134,8 @@ export function overLine(due: string, { kind, amount }: Asked, line: Line, late:
   return line === 'slow' && opens ? 'TOO_LATE' : due;
 }
 
-/** The desk of an issuer. */
-async function deskRequest(sim: Sim): Promise<string> {
+/** The handler of an issuer. */
+async function networkRequest(sim: Sim): Promise<string> {
   const card = someCard(sim);
   const asked = someRequest(sim, card);
   if (sim.chance.percent(4)) asked.currency = 'EUR';
@@ -144,8 +144,8 @@ async function deskRequest(sim: Sim): Promise<string> {
   const { line, late } = sim.chance.weighed(LINES);
   const due = overLine(decisionOn(sim, card, asked), asked, line, late);
   const request = requestOf(sim, card, asked);
-  const desk = deskOf(sim, sim.node(), line);
-  const decision = await desk.authorize(request, sim.world.now() + late);
+  const handler = handlerOf(sim, sim.node(), line);
+  const decision = await handler.authorize(request, sim.world.now() + late);
   const is = textOf(decision);
   if (is !== due) throw broken(`${noteOf(asked, is)}, ${line}; expected ${due}, of ${card.id}`);
   remember(sim, { request, decision });
@@ -192,8 +192,15 @@ function someNews(sim: Sim, row: Noted): News {
 }
 
 const FACTS = [
-  ...['card', 'card_authorized', 'card_closed', 'card_clearings', 'card_refunds', 'card_pulls'],
-  ...['card_pull_statuses', 'card_released', 'card_written_off', 'card_recovered'],
+  ...[
+    'card',
+    'card_authorized',
+    'card_closed',
+    'card_clearings',
+    'card_refunds',
+    'card_funding_debits',
+  ],
+  ...['card_funding_debit_statuses', 'card_released', 'card_written_off', 'card_recovered'],
   ...['card_reversed_refunds'],
 ];
 const ROW = `select id, status, direction, source_account, destination_account, sent_currency,
@@ -256,12 +263,12 @@ export function codeOf(error: unknown): string {
 }
 
 export async function told(sim: Sim, node: Node, notice: CardNotice): Promise<string | undefined> {
-  return deskOf(sim, node)
-    .tell(notice)
+  return handlerOf(sim, node)
+    .applyNotice(notice)
     .then(() => undefined, codeOf);
 }
 
-async function deskNews(sim: Sim): Promise<string> {
+async function networkNotice(sim: Sim): Promise<string> {
   const row = somePayment(sim);
   const news = someNews(sim, row);
   const { token } = factsOf(row);
@@ -292,7 +299,7 @@ async function askTogether(sim: Sim): Promise<string> {
   const until = sim.world.now() + 1_000;
   const all = await Promise.all(
     Array.from({ length: count }, (_, at) =>
-      deskOf(sim, sim.nodes[at % 2] as Node).authorize(requestOf(sim, card, asked), until),
+      handlerOf(sim, sim.nodes[at % 2] as Node).authorize(requestOf(sim, card, asked), until),
     ),
   );
   const yes = all.filter(({ approved }) => approved).length;
@@ -318,7 +325,7 @@ async function spendAll(sim: Sim): Promise<string> {
   const { card, asked } = sim.chance.of(cards);
   const until = sim.world.now() + 1_000;
   const request = requestOf(sim, card, asked);
-  const decision = await deskOf(sim, sim.node()).authorize(request, until);
+  const decision = await handlerOf(sim, sim.node()).authorize(request, until);
   if (!decision.approved) throw broken(`${noteOf(asked, decision.reason)}, of ${card.id}`);
   remember(sim, { request, decision });
   // Mostly it is taken at once.
@@ -342,9 +349,14 @@ const known = ({ picture }: Sim) => picture.cardBook.declined.size > 0;
 
 export const CARD_TALK: readonly Action[] = [
   { name: 'use a card', weight: 16, ready: anyCard, run: simulateRequest },
-  { name: 'use a card at a desk', weight: 8, ready: anyCard, run: deskRequest },
+  { name: 'use a card by network message', weight: 8, ready: anyCard, run: networkRequest },
   { name: 'tell of a card payment', weight: 18, ready: anyPayment, run: simulateNews },
-  { name: 'tell a desk of a card payment', weight: 12, ready: anyPayment, run: deskNews },
+  {
+    name: 'tell the network handler of a card payment',
+    weight: 12,
+    ready: anyPayment,
+    run: networkNotice,
+  },
   { name: 'use a card together', weight: 1.5, ready: anyCard, run: askTogether },
   { name: 'spend all with a card', weight: 1, ready: anyCard, run: spendAll },
   { name: 'tell of nothing', weight: 0.5, ready: known, run: tellOfNothing },

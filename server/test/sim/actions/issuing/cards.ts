@@ -257,8 +257,9 @@ async function resolve(sim: Sim): Promise<string> {
 /** What came back for an account that is closed is sent to its owner by hand. */
 async function sendParked(sim: Sim): Promise<string> {
   const row = sim.chance.of(parked(sim));
-  const { refused } = await operator(sim, 'parked', 'return', `${row.id}`, '--reference', 'R1');
-  if (refused && refused !== 'No money of it is parked.') throw broken(`${row.id}: ${refused}`);
+  const { refused } = await operator(sim, 'suspense', 'return', `${row.id}`, '--reference', 'R1');
+  if (refused && refused !== 'The transaction has no funds in suspense.')
+    throw broken(`${row.id}: ${refused}`);
   return refused ?? 'sent';
 }
 

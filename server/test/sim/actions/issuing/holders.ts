@@ -3,7 +3,7 @@
 import {
   CODE,
   encryptOtp,
-  keysOf,
+  keyPairOf,
   openSessionKey,
   stampWith,
 } from '../../../kit/wallets/client-keys.ts';
@@ -145,7 +145,7 @@ async function refresh(sim: Sim): Promise<string> {
   const live = liveKeys(sim, wallet);
   const [sealed, right] = [sim.chance.percent(30), sim.chance.percent(85)];
   const keys = drawClientKeys(sim);
-  const body = { clientPublicKey: sealed ? keys.wholeKey : keys.publicKey };
+  const body = { clientPublicKey: sealed ? keys.uncompressedKey : keys.publicKey };
   const path = `/auth/sessions/${session.id}/refresh`;
   const leg = { method: 'POST', path, body, as: wallet.owner.platform };
   const key = right ? mine : sim.chance.of([...live, keys.privateKey]);
@@ -233,7 +233,7 @@ const against = (sim: Sim, order: Order): string[] => [
 async function stamped(sim: Sim, order: Order, key: string): Promise<Outcome> {
   const right = sim.chance.percent(80);
   const text = right ? (order.payload as string) : `${order.payload} `;
-  const signer = right || sim.chance.percent(50) ? key : keysOf('7'.repeat(64)).privateKey;
+  const signer = right || sim.chance.percent(50) ? key : keyPairOf('7'.repeat(64)).privateKey;
   const headers = { 'service-wallet-signature': await stampWith(signer, text) };
   const path = `/quotes/${order.quoteId}/execute`;
   const answer = await sim.ask('POST', path, undefined, order.platform, { headers });

@@ -1,7 +1,7 @@
 // Requests that a wallet signs, as its clients send them: mostly well, sometimes with a wrong signature, sent
 // again once they were answered, by two servers at once, or given up halfway. What each must be answered is
 // foretold; what it did is for the invariants to count.
-import { type Keys, keysOf, signedHeaders } from '../../../kit/wallets/client-keys.ts';
+import { type Keys, keyPairOf, signedHeaders } from '../../../kit/wallets/client-keys.ts';
 import {
   type Answer,
   broken,
@@ -14,7 +14,7 @@ import { expected, refusal } from '../action.ts';
 
 /** A pair whose private half the clients remember. */
 export function drawClientKeys(sim: Sim): Keys {
-  const keys = keysOf(Buffer.from(sim.chance.bytes(32)).toString('hex'));
+  const keys = keyPairOf(Buffer.from(sim.chance.bytes(32)).toString('hex'));
   sim.keys.set(keys.publicKey, keys.privateKey);
   return keys;
 }

@@ -28,7 +28,7 @@ async function removeLimit(sim: Sim): Promise<string> {
   const platform = sim.chance.of(sim.platforms.filter((each) => each.limited));
   const words = ['platform', 'remove-limit', platform.id, ...sim.chance.of(WAYS)];
   const { refused } = await operator(sim, ...words);
-  if (refused && refused !== 'No such limit.') throw broken(`${words.join(' ')}: ${refused}`);
+  if (refused && refused !== 'Limit not found.') throw broken(`${words.join(' ')}: ${refused}`);
   return refused ?? words.slice(3).join(' ');
 }
 

@@ -1,13 +1,12 @@
-// Walks through the segments of a JPEG file. Its end is a marker, but the same two bytes also end the small
-// preview inside many photographs, and cameras put more behind the end; so the segments have to be followed
-// one by one. The frame header that they lead to has the size of the image. A library would read that from a
-// file's beginning, and would not know whether the end ever comes.
+// Parses the segments of a JPEG file to determine its size and whether it is complete. The end marker also
+// ends embedded previews, and cameras append data after the end, so the segments are followed one by one.
+// Image libraries read the size from the start of a file and do not verify its end.
 import type { Reader } from './reader.ts';
 
 const END = 0xd9;
 const START = 0xd8;
 const SCAN = 0xda;
-/** A frame header begins with precision, height and width. */
+/** A frame header starts with precision, height and width. */
 const FRAME_BYTES = 5;
 
 const isFrame = (code: number) =>
@@ -15,27 +14,27 @@ const isFrame = (code: number) =>
 const isRestart = (code: number) => code >= 0xd0 && code <= 0xd7;
 
 type State =
-  | 'marker' // an 0xff is due
-  | 'code' // what kind of segment it is
-  | 'high' // its length
+  | 'marker' // 0xff expected
+  | 'code' // segment type
+  | 'high' // length, high byte
   | 'low'
-  | 'frame' // the first bytes of a frame header
+  | 'frame' // first bytes of a frame header
   | 'skip'
-  | 'scan' // the image itself, up to the next 0xff
-  | 'escape' // what that 0xff means
+  | 'scan' // image data, up to the next 0xff
+  | 'escape' // byte after 0xff in image data
   | 'done'
   | 'broken';
 
 export function jpegReader(): Reader {
-  // The first two bytes are what it was recognised by.
+  // The signature consists of the first two bytes.
   let state: State = 'skip';
   let left = 2;
   let code = 0;
   const frame: number[] = [];
 
-  const behind = (): State => (code === SCAN ? 'scan' : 'marker');
+  const afterSegment = (): State => (code === SCAN ? 'scan' : 'marker');
 
-  function begin(marker: number): State {
+  function startSegment(marker: number): State {
     if (marker === 0xff) return 'code';
     if (marker === END) return 'done';
     if (marker === 0x01 || isRestart(marker)) return 'marker';
@@ -44,37 +43,37 @@ export function jpegReader(): Reader {
     return 'high';
   }
 
-  function measured(): State {
+  function afterLength(): State {
     left -= 2;
     if (left < 0) return 'broken';
     if (isFrame(code) && frame.length === 0) return left < FRAME_BYTES ? 'broken' : 'frame';
-    return left === 0 ? behind() : 'skip';
+    return left === 0 ? afterSegment() : 'skip';
   }
 
-  function framed(byte: number): State {
+  function readFrameByte(byte: number): State {
     left--;
     if (frame.push(byte) < FRAME_BYTES) return 'frame';
     if (frame[3] === 0 && frame[4] === 0) return 'broken'; // no width
-    return left === 0 ? behind() : 'skip';
+    return left === 0 ? afterSegment() : 'skip';
   }
 
-  function take(byte: number): State {
+  function readByte(byte: number): State {
     if (state === 'marker') {
       if (byte === 0xff) return 'code';
-      return frame.length === 0 ? 'broken' : 'marker'; // decoders look past rubbish between segments
+      return frame.length === 0 ? 'broken' : 'marker'; // decoders skip garbage between segments
     }
-    if (state === 'code') return begin(byte);
+    if (state === 'code') return startSegment(byte);
     if (state === 'high') {
       left = byte << 8;
       return 'low';
     }
     if (state === 'low') {
       left |= byte;
-      return measured();
+      return afterLength();
     }
-    if (state === 'frame') return framed(byte);
+    if (state === 'frame') return readFrameByte(byte);
     if (byte === 0xff) return 'escape';
-    return byte === 0x00 || isRestart(byte) ? 'scan' : begin(byte);
+    return byte === 0x00 || isRestart(byte) ? 'scan' : startSegment(byte);
   }
 
   function write(chunk: Uint8Array): void {
@@ -84,13 +83,13 @@ export function jpegReader(): Reader {
         const step = Math.min(left, chunk.length - at);
         at += step;
         left -= step;
-        if (left === 0) state = behind();
+        if (left === 0) state = afterSegment();
       } else if (state === 'scan') {
         const next = chunk.indexOf(0xff, at);
         if (next < 0) return;
         at = next + 1;
         state = 'escape';
-      } else state = take(chunk[at++] as number);
+      } else state = readByte(chunk[at++] as number);
     }
   }
 
@@ -104,7 +103,7 @@ export function jpegReader(): Reader {
         readable: state !== 'broken' && (state !== 'done' || known),
         locked: false,
         width: known ? (wide << 8) | narrow : null,
-        // Nought says that the height stands behind the image.
+        // Zero: the height is defined after the image data.
         height: (known && (high << 8) | low) || null,
       };
     },

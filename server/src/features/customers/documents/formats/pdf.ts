@@ -1,12 +1,12 @@
-// What can be known of a PDF file without reading it as one. It is read from its end, which says where its
-// table lies; a file that was cut off has no such end. One that is encrypted says so in its trailer, or in
-// the plain head of the table that stands for it, and that may be anywhere.
+// Determines whether a PDF file is complete and encrypted, without parsing it. A complete file ends with
+// the offset of its cross-reference table; encryption is declared in the trailer or in a cross-reference
+// stream, which can be anywhere in the file.
 import type { Reader } from './reader.ts';
 
-/** `%%EOF` may have some rubbish behind it. */
+/** Garbage may follow `%%EOF`. */
 const TAIL_BYTES = 2_048;
 const END = /startxref\s+\d+\s+%%EOF/;
-/** Of bounded length, so that no cut between two pieces can hide it. */
+/** Bounded, so that a match across two chunks is found. */
 const ENCRYPTED = /\/Encrypt\s{0,8}(?:\d{1,10}\s{1,8}\d{1,5}\s{1,8}R|<<)/;
 
 export function pdfReader(): Reader {

@@ -1,11 +1,10 @@
-// Walks through the chunks of a PNG file: a length, a name, that many bytes and a checksum, from IHDR, which
-// has the size of the image, to IEND. A length that leads past the end of the file shows that a part is
-// missing.
+// Parses the chunks of a PNG file (length, name, data, checksum) from IHDR, which contains the size, to
+// IEND. A length beyond the end of the file indicates truncation.
 import type { Reader } from './reader.ts';
 
 const SIGNATURE_BYTES = 8;
 const CHECKSUM_BYTES = 4;
-/** Length and name; of the first chunk also width and height. */
+/** Length and name; for the first chunk also width and height. */
 const HEAD_BYTES = 8;
 const FIRST_BYTES = 16;
 const IHDR_BYTES = 13;
@@ -22,7 +21,7 @@ export function pngReader(): Reader {
       0,
     );
 
-  function begin(): void {
+  function startChunk(): void {
     const length = number(0);
     const name = String.fromCharCode(...head.slice(4, 8));
     if (!size) {
@@ -45,7 +44,7 @@ export function pngReader(): Reader {
         continue;
       }
       head.push(chunk[at++] as number);
-      if (head.length === (size ? HEAD_BYTES : FIRST_BYTES)) begin();
+      if (head.length === (size ? HEAD_BYTES : FIRST_BYTES)) startChunk();
     }
   }
 

@@ -1,14 +1,14 @@
-// What every format's reader answers. A reader is given a file piece by piece, however it was cut, and keeps
-// no more of it than a few thousand bytes.
+// Interface of the format readers. A reader receives a file in chunks of any size and buffers at most a few
+// thousand bytes.
 
 interface Structure {
-  /** It reaches its own end; what is behind that does not count. */
+  /** The end of the format was reached; trailing data is ignored. */
   complete: boolean;
-  /** Nothing in it contradicts its format. */
+  /** The structure conforms to the format. */
   readable: boolean;
-  /** It is encrypted. */
+  /** The file is encrypted. */
   locked: boolean;
-  /** In pixels, where it is an image and says so. */
+  /** Size in pixels, if the file is an image that declares it. */
   width: number | null;
   height: number | null;
 }

@@ -1,22 +1,22 @@
-// Requests to the server. XMLHttpRequest, because fetch does not report the progress of an upload.
+// Requests to the server. Uses XMLHttpRequest, because fetch does not report the progress of an upload.
 import type { FieldError, Json, Outcome, State } from './types.ts';
 
-/** A rejection by the server, or the reason why it was not reached. */
-export interface Refusal {
-  refused: true;
+/** Rejection by the server, or the reason why it was unreachable. */
+export interface Rejection {
+  rejected: true;
   status: number;
   code: string;
   reason: string;
   errors: FieldError[];
-  /** For support; absent where no answer came. */
+  /** Request id for support; absent if no reply was received. */
   requestId: string | undefined;
 }
 
-type Answer<T> = { refused: false; body: T } | Refusal;
+type Answer<T> = { rejected: false; body: T } | Rejection;
 
 const UNREACHABLE = 'The connection was lost. Check your connection, then try again.';
 
-function refusalOf(status: number, body: unknown, requestId: string | undefined): Refusal {
+function rejectionOf(status: number, body: unknown, requestId: string | undefined): Rejection {
   const { code, reason, details } = (body ?? {}) as {
     code?: string;
     reason?: string;
@@ -24,7 +24,7 @@ function refusalOf(status: number, body: unknown, requestId: string | undefined)
   };
   const limited = status === 429 ? 'Too many attempts. Wait a minute, then try again.' : '';
   return {
-    refused: true,
+    rejected: true,
     status,
     code: code ?? 'UNREACHABLE',
     reason: limited || reason || UNREACHABLE,
@@ -42,7 +42,7 @@ function parsed(text: string): unknown {
 }
 
 /** Sends a request below this page's own address. `progress` receives shares from 0 to 1. */
-export function ask<T>(
+export function callServer<T>(
   method: string,
   path: string,
   body?: Json | FormData,
@@ -54,10 +54,10 @@ export function ask<T>(
     request.addEventListener('loadend', () => {
       const answer = parsed(request.responseText);
       const { status } = request;
-      if (status >= 200 && status < 300) resolve({ refused: false, body: answer as T });
+      if (status >= 200 && status < 300) resolve({ rejected: false, body: answer as T });
       else {
         const requestId = request.getResponseHeader('x-request-id') ?? undefined;
-        resolve(refusalOf(status, answer, requestId));
+        resolve(rejectionOf(status, answer, requestId));
       }
     });
     if (progress) {
@@ -71,5 +71,5 @@ export function ask<T>(
   });
 }
 
-export const readState = () => ask<State>('GET', 'state');
-export const submit = () => ask<Outcome>('POST', 'submit');
+export const readState = () => callServer<State>('GET', 'state');
+export const submit = () => callServer<Outcome>('POST', 'submit');

@@ -1,32 +1,32 @@
-// The fields of a form, one function for each way to enter a value. All of them are elements that browsers
-// have, with a label of their own; a group of boxes is a fieldset with a legend.
+// Form controls, one function per kind of input. All use native elements with a label; a group of
+// checkboxes is a fieldset with a legend.
 import { action, freshId, h } from './dom.ts';
-import type { Field, Followed } from './fields.ts';
+import type { DerivedField, Field } from './fields.ts';
+import { COUNTRIES, countryName, formatBytes, labelFor } from './labels.ts';
 import type { State } from './types.ts';
-import { bytesInWords, COUNTRIES, countryName, wordsFor } from './words.ts';
 
 export interface Control {
   field: Field;
   root: HTMLElement;
-  /** The element that gets the focus when its value has to be corrected. */
+  /** Element to focus when the value must be corrected. */
   focus: HTMLElement;
-  /** Undefined while it is empty. */
+  /** Current value; undefined if empty. */
   read(): unknown;
-  complain(message: string): void;
-  /** Shows the field as other answers have changed it. */
-  describe(now: Field & Followed): void;
+  showError(message: string): void;
+  /** Updates the field after other answers have changed. */
+  describe(now: Field & DerivedField): void;
 }
 
 interface Input {
-  /** What stands below the label. */
+  /** Elements below the label. */
   body: HTMLElement[];
   focus: HTMLElement;
   read(): unknown;
-  /** Elements that are marked as wrong. */
+  /** Elements that are marked as invalid. */
   marked: HTMLElement[];
 }
 
-type Option = { value: string; words: string };
+type Option = { value: string; label: string };
 
 const TYPES: Partial<Record<Field['kind'], string>> = {
   date: 'date',
@@ -58,16 +58,16 @@ function textInput(field: Field, id: string, known: unknown): Input {
 
 function optionsOf(field: Field, choices: State['choices']): Option[] {
   if (field.kind === 'country' || field.kind === 'countries') {
-    return COUNTRIES.map(({ code, name }) => ({ value: code, words: name }));
+    return COUNTRIES.map(({ code, name }) => ({ value: code, label: name }));
   }
   const last = field.name.split('.').at(-1) as string;
   const values = choices[field.name] ?? choices[last] ?? [];
-  return values.map((value) => ({ value, words: wordsFor(value, last) }));
+  return values.map((value) => ({ value, label: labelFor(value, last) }));
 }
 
 const optionElements = (options: readonly Option[], first: string) => [
   h('option', { value: '' }, first),
-  ...options.map(({ value, words }) => h('option', { value }, words)),
+  ...options.map(({ value, label }) => h('option', { value }, label)),
 ];
 
 function selectInput(field: Field, id: string, known: unknown, options: Option[]): Input {
@@ -82,11 +82,11 @@ function selectInput(field: Field, id: string, known: unknown, options: Option[]
 
 function boxesInput(field: Field, id: string, known: unknown, options: Option[]): Input {
   const chosen = new Set(Array.isArray(known) ? (known as string[]) : []);
-  const boxes = options.map(({ value, words }, at) => {
+  const boxes = options.map(({ value, label }, at) => {
     const box = h('input', { type: 'checkbox', id: at ? `${id}-${at}` : id, name: field.name });
     box.value = value;
     box.checked = chosen.has(value);
-    return { box, row: h('label', { class: 'box', for: box.id }, box, h('span', {}, words)) };
+    return { box, row: h('label', { class: 'box', for: box.id }, box, h('span', {}, label)) };
   });
   const read = () => {
     const values = boxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
@@ -136,7 +136,7 @@ function countriesInput(id: string, known: unknown, options: Option[]): Input {
   };
   show();
   const read = () => {
-    // A country that was selected and not added counts as well.
+    // A selected country counts even if it was not added.
     if (select.value) take();
     return codes.size ? [...codes] : undefined;
   };
@@ -149,25 +149,25 @@ function countriesInput(id: string, known: unknown, options: Option[]): Input {
   return { body: [list, row], focus: select, read, marked: [select] };
 }
 
-const TAKEN = 'image/jpeg,image/png,application/pdf';
+const ACCEPTED_MEDIA_TYPES = 'image/jpeg,image/png,application/pdf';
 
-const pictured = (file: File): HTMLElement =>
+const thumbnail = (file: File): HTMLElement =>
   file.type.startsWith('image/')
     ? h('img', { src: URL.createObjectURL(file), alt: `Preview of ${file.name}`, class: 'preview' })
     : h('span', { class: 'preview paper', 'aria-hidden': 'true' }, 'PDF');
 
-/** A chosen file as it is shown before it is sent. */
+/** Preview of a selected file before the upload. */
 export const previewOf = (file: File): HTMLElement =>
   h(
     'div',
     { class: 'chosen' },
-    pictured(file),
-    h('span', {}, h('b', {}, file.name), ' ', bytesInWords(file.size)),
+    thumbnail(file),
+    h('span', {}, h('b', {}, file.name), ' ', formatBytes(file.size)),
   );
 
 function fileInput(field: Field, id: string): Input {
   const shown = h('div');
-  const input = h('input', { type: 'file', id, name: field.name, accept: TAKEN });
+  const input = h('input', { type: 'file', id, name: field.name, accept: ACCEPTED_MEDIA_TYPES });
   input.addEventListener('change', () => {
     for (const image of shown.querySelectorAll('img')) URL.revokeObjectURL(image.src);
     const file = input.files?.[0];
@@ -176,13 +176,13 @@ function fileInput(field: Field, id: string): Input {
   return { body: [input, shown], focus: input, read: () => input.files?.[0], marked: [input] };
 }
 
-interface Around {
+interface ControlOptions {
   known: unknown;
   choices: State['choices'];
   onFile?: string | undefined;
 }
 
-function inputFor(field: Field, id: string, { known, choices }: Around): Input {
+function inputFor(field: Field, id: string, { known, choices }: ControlOptions): Input {
   if (field.kind === 'file') return fileInput(field, id);
   if (field.kind === 'countries') return countriesInput(id, known, optionsOf(field, choices));
   if (field.kind === 'choices') return boxesInput(field, id, known, optionsOf(field, choices));
@@ -192,8 +192,8 @@ function inputFor(field: Field, id: string, { known, choices }: Around): Input {
   return textInput(field, id, known);
 }
 
-/** Leaves these choices of a list; one that is chosen and no longer offered is taken back. */
-function offer(select: HTMLSelectElement, values: readonly string[]): void {
+/** Restricts the options of a list. A selected option that is no longer available is cleared. */
+function restrictOptions(select: HTMLSelectElement, values: readonly string[]): void {
   for (const option of select.options) {
     option.hidden = option.value !== '' && !values.includes(option.value);
     option.disabled = option.hidden;
@@ -201,8 +201,8 @@ function offer(select: HTMLSelectElement, values: readonly string[]): void {
   if (select.value && !values.includes(select.value)) select.value = '';
 }
 
-/** A field with its label, its hint and the place for what is wrong with it. */
-export function control(field: Field, around: Around): Control {
+/** Field with its label, hint and error message. */
+export function control(field: Field, around: ControlOptions): Control {
   const id = freshId('field');
   const { body, focus, read, marked } = inputFor(field, id, around);
   const isGroup = field.kind === 'choices';
@@ -212,7 +212,7 @@ export function control(field: Field, around: Around): Control {
   const wrong = h('p', { class: 'wrong', id: `${id}-wrong`, hidden: true });
   const head = isGroup ? h('legend', {}, labelOf(field)) : h('label', { for: id }, labelOf(field));
   const root = h(isGroup ? 'fieldset' : 'div', { class: 'field' }, head, about, wrong, ...body);
-  const complain = (message: string) => {
+  const showError = (message: string) => {
     wrong.textContent = message;
     wrong.hidden = message === '';
     const ids = [!about.hidden && about.id, message && wrong.id].filter(Boolean).join(' ');
@@ -224,14 +224,14 @@ export function control(field: Field, around: Around): Control {
       else each.removeAttribute('aria-describedby');
     }
   };
-  const describe = (now: Field & Followed) => {
+  const describe = (now: Field & DerivedField) => {
     head.textContent = labelOf(now);
     about.textContent = hintOf(now);
     about.hidden = !about.textContent;
     for (const each of marked) (each as HTMLInputElement).required = !now.optional;
-    if (now.values && focus instanceof HTMLSelectElement) offer(focus, now.values);
-    complain(wrong.textContent ?? '');
+    if (now.values && focus instanceof HTMLSelectElement) restrictOptions(focus, now.values);
+    showError(wrong.textContent ?? '');
   };
-  complain('');
-  return { field, root, focus, read, complain, describe };
+  showError('');
+  return { field, root, focus, read, showError, describe };
 }

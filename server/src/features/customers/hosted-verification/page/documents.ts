@@ -1,14 +1,14 @@
-// The view for documents: one panel for each proof that is needed, with the documents that were uploaded and
-// a form for those that are missing. A rejected document can be replaced.
-import { ask, type Refusal } from './api.ts';
+// View for documents: one panel per required proof, with the uploaded documents and a form for missing
+// ones. A rejected document can be replaced.
+import { callServer, type Rejection } from './api.ts';
 import { previewOf } from './controls.ts';
 import { action, freshId, h } from './dom.ts';
 import type { Field } from './fields.ts';
-import { complainAbove, createForm } from './form.ts';
+import { createForm, showErrorSummary } from './form.ts';
+import { formatLimit, labelFor, requirementTitle } from './labels.ts';
 import type { DocumentOnFile, FieldError, Gap, Json, Stage, State, Step } from './types.ts';
-import { limitInWords, needInWords, wordsFor } from './words.ts';
 
-/** A proof that is needed, and the types of documents that are accepted for it. */
+/** Required proof with the accepted document types. */
 export interface Need {
   key: string;
   holder: string;
@@ -16,11 +16,11 @@ export interface Need {
   accepted: string[];
 }
 
-const IDENTITY = ['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'];
-const TWO_SIDED = ['DRIVERS_LICENSE', 'NATIONAL_ID'];
+const IDENTITY_TYPES = ['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'];
+const TWO_SIDED_TYPES = ['DRIVERS_LICENSE', 'NATIONAL_ID'];
 
 /** Files that were uploaded while this page was open; the server does not return files. */
-const pictures = new Map<string, File>();
+const uploadedFiles = new Map<string, File>();
 
 function holderName({ owners }: State, id: string): string {
   const info = owners.find((each) => each.id === id)?.personalInfo;
@@ -31,19 +31,19 @@ const documentOfGap = ({ documents }: State, gap: Gap) =>
   documents.find((each) => each.id === gap.resourceId);
 
 function needOf(state: State, gap: Gap): Need | undefined {
-  const paper = documentOfGap(state, gap);
-  if (!paper && !gap.acceptedDocumentTypes) return undefined;
-  const holder = paper?.documentHolder ?? gap.resourceId;
-  const isIdentity = !!paper && IDENTITY.includes(paper.documentType);
+  const stored = documentOfGap(state, gap);
+  if (!stored && !gap.acceptedDocumentTypes) return undefined;
+  const holder = stored?.documentHolder ?? gap.resourceId;
+  const isIdentity = !!stored && IDENTITY_TYPES.includes(stored.documentType);
   const type = isIdentity ? 'MISSING_IDENTITY_DOCUMENT' : gap.type;
-  const title = needInWords(type) + holderName(state, holder);
-  if (isIdentity) return { key: `${holder} ${type}`, holder, title, accepted: IDENTITY };
-  const accepted = gap.acceptedDocumentTypes ?? (paper ? [paper.documentType] : []);
-  const key = paper ? `${holder} ${paper.documentType}` : `${holder} ${type}`;
-  return { key, holder, title: paper ? wordsFor(paper.documentType) : title, accepted };
+  const title = requirementTitle(type) + holderName(state, holder);
+  if (isIdentity) return { key: `${holder} ${type}`, holder, title, accepted: IDENTITY_TYPES };
+  const accepted = gap.acceptedDocumentTypes ?? (stored ? [stored.documentType] : []);
+  const key = stored ? `${holder} ${stored.documentType}` : `${holder} ${type}`;
+  return { key, holder, title: stored ? labelFor(stored.documentType) : title, accepted };
 }
 
-/** The proofs that are needed now, after those that were needed before. */
+/** Proofs that are required now, after those that were required earlier. */
 export function needsOf(state: State, before: readonly Need[]): Need[] {
   const needs = new Map(before.map((need) => [need.key, need]));
   for (const gap of state.gaps) {
@@ -53,39 +53,39 @@ export function needsOf(state: State, before: readonly Need[]): Need[] {
   return [...needs.values()];
 }
 
-/** The proofs that are needed, and documents that are not required. */
+/** Required proofs, followed by optional documents that were uploaded. */
 function shownNeeds(state: State, needs: readonly Need[]): Need[] {
-  const covers = ({ holder, accepted }: Need, paper: DocumentOnFile) =>
-    holder === paper.documentHolder && accepted.includes(paper.documentType);
-  const asked = needs.filter((need) => gapOf(state, need) || papersOf(state, need).length);
+  const covers = ({ holder, accepted }: Need, stored: DocumentOnFile) =>
+    holder === stored.documentHolder && accepted.includes(stored.documentType);
+  const needed = needs.filter((need) => gapOf(state, need) || documentsOf(state, need).length);
   const others = state.documents
-    .filter((paper) => !asked.some((need) => covers(need, paper)))
+    .filter((stored) => !needed.some((need) => covers(need, stored)))
     .map(({ documentHolder: holder, documentType }): Need => {
-      const title = wordsFor(documentType) + holderName(state, holder);
+      const title = labelFor(documentType) + holderName(state, holder);
       return { key: `${holder} ${documentType}`, holder, title, accepted: [documentType] };
     });
-  return [...asked, ...new Map(others.map((need) => [need.key, need])).values()];
+  return [...needed, ...new Map(others.map((need) => [need.key, need])).values()];
 }
 
 const gapOf = (state: State, need: Need): Gap | undefined =>
   state.gaps.find((gap) => needOf(state, gap)?.key === need.key);
 
 /** Whether any document is missing or rejected. */
-export const wantsPapers = (state: State): boolean =>
+export const needsDocuments = (state: State): boolean =>
   state.gaps.some((gap) => needOf(state, gap) !== undefined);
 
-const papersOf = ({ documents }: State, { holder, accepted }: Need): DocumentOnFile[] =>
+const documentsOf = ({ documents }: State, { holder, accepted }: Need): DocumentOnFile[] =>
   documents.filter(
     (each) => each.documentHolder === holder && accepted.includes(each.documentType),
   );
 
 /** Why a document was rejected; a missing side does not reject the other. */
-const complaintAbout = ({ gaps }: State, paper: DocumentOnFile): string | undefined =>
-  gaps.find((gap) => gap.resourceId === paper.id && gap.type !== 'INCOMPLETE_DOCUMENT')?.reason;
+const rejectionReason = ({ gaps }: State, stored: DocumentOnFile): string | undefined =>
+  gaps.find((gap) => gap.resourceId === stored.id && gap.type !== 'INCOMPLETE_DOCUMENT')?.reason;
 
-const sideOf = (paper: DocumentOnFile) => paper.side ?? 'FRONT';
+const sideOf = (stored: DocumentOnFile) => stored.side ?? 'FRONT';
 
-const aboutPaper = (isIdentity: readonly string[]): Field[] => [
+const documentFields = (isIdentity: readonly string[]): Field[] => [
   { name: 'country', label: 'Issuing country', kind: 'country' },
   {
     name: 'documentNumber',
@@ -103,24 +103,24 @@ const aboutPaper = (isIdentity: readonly string[]): Field[] => [
 ];
 
 function fieldsFor(accepted: readonly string[], sides: readonly string[], most: number): Field[] {
-  const hint = `A photo or scan: JPEG, PNG or PDF, up to ${limitInWords(most)}.`;
-  const two = accepted.filter((type) => TWO_SIDED.includes(type));
-  const one = accepted.filter((type) => !TWO_SIDED.includes(type));
+  const hint = `A photo or scan: JPEG, PNG or PDF, up to ${formatLimit(most)}.`;
+  const two = accepted.filter((type) => TWO_SIDED_TYPES.includes(type));
+  const one = accepted.filter((type) => !TWO_SIDED_TYPES.includes(type));
   const when = (is: readonly string[]) => ({ field: 'documentType', is });
   const files: Field[] = [];
   if (one.length) files.push({ name: 'file', label: 'File', kind: 'file', hint, when: when(one) });
   for (const side of two.length ? sides : []) {
-    const label = `${wordsFor(side)} side`;
+    const label = `${labelFor(side)} side`;
     files.push({ name: side, label, kind: 'file', hint, when: when(two) });
   }
   return [
     { name: 'documentType', label: 'Document type', kind: 'choice' },
-    ...aboutPaper(accepted.filter((type) => IDENTITY.includes(type))),
+    ...documentFields(accepted.filter((type) => IDENTITY_TYPES.includes(type))),
     ...files,
   ];
 }
 
-/** Errors about a file, at the field of the form that holds it. */
+/** Moves errors about a file to the form field that holds it. */
 const atFile = (errors: FieldError[], name: string): FieldError[] =>
   errors.map((error) => (error.field === 'file' ? { ...error, field: name } : error));
 
@@ -154,7 +154,7 @@ async function sendOne(
   values: Json,
   name: string,
   file: File,
-): Promise<Refusal | undefined> {
+): Promise<Rejection | undefined> {
   const form = new FormData();
   for (const key of ['documentHolder', 'documentType', 'country', 'documentNumber'])
     if (values[key]) form.append(key, String(values[key]));
@@ -163,34 +163,38 @@ async function sendOne(
   form.append('file', file, file.name);
   const bar = progressBar(file.name, stage);
   bars.append(bar.root);
-  const answer = await ask<DocumentOnFile>(method, path, form, bar.update);
+  const answer = await callServer<DocumentOnFile>(method, path, form, bar.update);
   bar.root.remove();
-  if (answer.refused) {
+  if (answer.rejected) {
     stage.announce('');
     return answer;
   }
-  pictures.set(answer.body.id, file);
+  uploadedFiles.set(answer.body.id, file);
   stage.announce(`${file.name} was uploaded`);
   return undefined;
 }
 
-type Redraw = (card: string, complaint?: { errors: FieldError[]; reason: string }) => void;
+type Redraw = (card: string, failure?: { errors: FieldError[]; reason: string }) => void;
 
 function uploadForm(stage: Stage, need: Need, redraw: Redraw) {
   const { state } = stage;
-  const halves = papersOf(state, need).filter((each) => TWO_SIDED.includes(each.documentType));
-  const [half] = halves;
-  const accepted = half ? [half.documentType] : need.accepted;
-  const sides = ['FRONT', 'BACK'].filter((side) => !halves.some((each) => sideOf(each) === side));
+  const uploadedSides = documentsOf(state, need).filter((each) =>
+    TWO_SIDED_TYPES.includes(each.documentType),
+  );
+  const [firstSide] = uploadedSides;
+  const accepted = firstSide ? [firstSide.documentType] : need.accepted;
+  const sides = ['FRONT', 'BACK'].filter(
+    (side) => !uploadedSides.some((each) => sideOf(each) === side),
+  );
   const bars = h('div');
   const sending: Sending = { stage, bars, method: 'POST', path: 'documents' };
   const form = createForm({
     fields: fieldsFor(accepted, sides, state.maxFileBytes),
     known: {
       ...(accepted.length === 1 ? { documentType: accepted[0] } : {}),
-      country: half?.country ?? countryOf(state, need),
-      documentNumber: half?.documentNumber,
-      issuingAuthority: half?.issuingAuthority,
+      country: firstSide?.country ?? countryOf(state, need),
+      documentNumber: firstSide?.documentNumber,
+      issuingAuthority: firstSide?.issuingAuthority,
     },
     choices: { ...state.choices, documentType: accepted },
     submitLabel: 'Upload',
@@ -198,18 +202,18 @@ function uploadForm(stage: Stage, need: Need, redraw: Redraw) {
       const files = Object.entries(values).filter(([, value]) => value instanceof File);
       const tooLarge = files.filter(([, file]) => (file as File).size > state.maxFileBytes);
       if (tooLarge.length) {
-        const message = `is larger than ${limitInWords(state.maxFileBytes)}`;
+        const message = `is larger than ${formatLimit(state.maxFileBytes)}`;
         return tooLarge.map(([field]) => ({ field, message }));
       }
       let sent = 0;
       for (const [name, file] of files) {
         const described = { ...values, documentHolder: need.holder };
-        const refusal = await sendOne(sending, described, name, file as File);
-        if (refusal) {
-          const errors = atFile(refusal.errors, name);
-          if (!sent) return errors.length ? errors : [{ field: '', message: refusal.reason }];
+        const rejection = await sendOne(sending, described, name, file as File);
+        if (rejection) {
+          const errors = atFile(rejection.errors, name);
+          if (!sent) return errors.length ? errors : [{ field: '', message: rejection.reason }];
           await stage.reload();
-          redraw(need.key, { errors, reason: refusal.reason });
+          redraw(need.key, { errors, reason: rejection.reason });
           return undefined;
         }
         sent++;
@@ -228,23 +232,23 @@ function countryOf({ customer, owners }: State, { holder }: Need): unknown {
   return info.nationality ?? firm?.country;
 }
 
-function replaceForm(stage: Stage, paper: DocumentOnFile, redraw: Redraw, key: string) {
-  const name = paper.side ?? 'file';
+function replaceForm(stage: Stage, stored: DocumentOnFile, redraw: Redraw, key: string) {
+  const name = stored.side ?? 'file';
   const bars = h('div');
-  const path = `documents/${paper.id}`;
-  const accepted = [paper.documentType];
-  const all = fieldsFor(accepted, [sideOf(paper)], stage.state.maxFileBytes);
+  const path = `documents/${stored.id}`;
+  const accepted = [stored.documentType];
+  const all = fieldsFor(accepted, [sideOf(stored)], stage.state.maxFileBytes);
   const form = createForm({
     fields: all.filter((field) => field.kind !== 'file' || field.name === name),
-    known: { ...paper },
+    known: { ...stored },
     choices: { ...stage.state.choices, documentType: accepted },
     submitLabel: 'Replace',
     async submit(values) {
       const sending: Sending = { stage, bars, method: 'PUT', path };
-      const refusal = await sendOne(sending, values, name, values[name] as File);
-      if (refusal) {
-        const errors = atFile(refusal.errors, name);
-        return errors.length ? errors : [{ field: '', message: refusal.reason }];
+      const rejection = await sendOne(sending, values, name, values[name] as File);
+      if (rejection) {
+        const errors = atFile(rejection.errors, name);
+        return errors.length ? errors : [{ field: '', message: rejection.reason }];
       }
       await stage.reload();
       redraw(key);
@@ -254,68 +258,73 @@ function replaceForm(stage: Stage, paper: DocumentOnFile, redraw: Redraw, key: s
   return h('div', {}, form.root, bars);
 }
 
-function paperRow(stage: Stage, need: Need, paper: DocumentOnFile, redraw: Redraw): HTMLElement {
-  const kind = wordsFor(paper.documentType);
-  const name = paper.side ? `${kind}, ${wordsFor(paper.side).toLowerCase()}` : kind;
-  const picture = pictures.get(paper.id);
-  const complaint = complaintAbout(stage.state, paper);
+function documentRow(
+  stage: Stage,
+  need: Need,
+  stored: DocumentOnFile,
+  redraw: Redraw,
+): HTMLElement {
+  const kind = labelFor(stored.documentType);
+  const name = stored.side ? `${kind}, ${labelFor(stored.side).toLowerCase()}` : kind;
+  const file = uploadedFiles.get(stored.id);
+  const reason = rejectionReason(stage.state, stored);
   const note = h('div');
   const remove = async () => {
-    const answer = await ask('DELETE', `documents/${paper.id}`);
-    if (answer.refused) return complainAbove(note, [{ text: answer.reason }]);
-    stage.announce(`${paper.fileName} was removed`);
+    const answer = await callServer('DELETE', `documents/${stored.id}`);
+    if (answer.rejected) return showErrorSummary(note, [{ text: answer.reason }]);
+    stage.announce(`${stored.fileName} was removed`);
     await stage.reload();
     redraw(need.key);
   };
   return h(
     'li',
-    { class: 'paper-row' },
-    picture ? previewOf(picture) : h('div', { class: 'chosen' }, h('b', {}, paper.fileName)),
+    { class: 'document-row' },
+    file ? previewOf(file) : h('div', { class: 'chosen' }, h('b', {}, stored.fileName)),
     h(
       'div',
-      { class: 'paper-line' },
+      { class: 'document-line' },
       h('span', { class: 'tag' }, name),
-      complaint
+      reason
         ? null
         : action('Remove', remove, {
             kind: 'link',
-            label: `Remove ${paper.fileName}`,
+            label: `Remove ${stored.fileName}`,
           }),
     ),
-    complaint ? h('p', { class: 'wrong' }, complaint) : null,
-    complaint ? replaceForm(stage, paper, redraw, need.key) : null,
+    reason ? h('p', { class: 'wrong' }, reason) : null,
+    reason ? replaceForm(stage, stored, redraw, need.key) : null,
     note,
   );
 }
 
 function card(stage: Stage, need: Need, redraw: Redraw) {
   const gap = gapOf(stage.state, need);
-  const papers = papersOf(stage.state, need);
+  const uploaded = documentsOf(stage.state, need);
   const title = h('h2', { id: freshId('card'), tabindex: '-1' }, need.title, gap ? '' : ' ');
   if (!gap) title.append(h('span', { class: 'done' }, 'Done'));
-  const list = h('ul', { class: 'papers' });
-  for (const paper of papers) list.append(paperRow(stage, need, paper, redraw));
-  const root = h('section', { class: 'card' }, title, papers.length ? list : null);
-  const refused = papers.some((paper) => complaintAbout(stage.state, paper));
-  const form = gap && !refused ? uploadForm(stage, need, redraw) : undefined;
-  if (gap && papers.length && !refused) root.append(h('p', { class: 'hint' }, gap.reason));
+  const list = h('ul', { class: 'documents' });
+  for (const stored of uploaded) list.append(documentRow(stage, need, stored, redraw));
+  const root = h('section', { class: 'card' }, title, uploaded.length ? list : null);
+  const rejected = uploaded.some((stored) => rejectionReason(stage.state, stored));
+  const form = gap && !rejected ? uploadForm(stage, need, redraw) : undefined;
+  if (gap && uploaded.length && !rejected) root.append(h('p', { class: 'hint' }, gap.reason));
   if (form) root.append(form.root);
   return { root, title, form };
 }
 
 /** `needs` also has the proofs that are complete, so that they stay visible. */
-export function papersStep(needs: () => Need[]): Step {
+export function documentsStep(needs: () => Need[]): Step {
   return {
-    key: 'papers',
+    key: 'documents',
     title: 'Documents',
     render(stage) {
       const above = h('div');
       const cards = h('div');
       const buttons = h('div', { class: 'buttons' });
-      const redraw: Redraw = (key, complaint) => {
+      const redraw: Redraw = (key, failure) => {
         draw();
         const at = drawn.get(key);
-        if (complaint && at?.form) at.form.complain(complaint.errors, complaint.reason);
+        if (failure && at?.form) at.form.showErrors(failure.errors, failure.reason);
         else at?.title.focus();
       };
       const drawn = new Map<string, ReturnType<typeof card>>();
@@ -331,7 +340,7 @@ export function papersStep(needs: () => Need[]): Step {
       const go = (): void => {
         const open = needs().filter((need) => gapOf(stage.state, need));
         if (!open.length) return void stage.next();
-        complainAbove(
+        showErrorSummary(
           above,
           open.map((need) => ({
             text: `Upload a document: ${need.title}`,

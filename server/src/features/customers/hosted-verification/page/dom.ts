@@ -1,4 +1,5 @@
-// Making elements. Everything that came from outside is set as text or as a property, never as markup.
+// Creates elements. External values are set as text or properties, never as markup, which prevents
+// injection.
 
 type Child = Node | string | null | undefined | false;
 
@@ -7,7 +8,7 @@ type Attributes = Record<
   string | number | boolean | null | undefined | ((e: Event) => void)
 >;
 
-/** An element; `on…` attributes are listeners, true is an attribute without a value. */
+/** Creates an element. Attributes `on…` are listeners; true is an attribute without a value. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
@@ -25,11 +26,11 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 
 /** A button with an action; pressing it again while the action runs has no effect. */
 export function action(
-  words: string,
+  text: string,
   press: () => Promise<void> | void,
   { kind = 'plain', label }: { kind?: string; label?: string } = {},
 ): HTMLButtonElement {
-  const button = h('button', { type: 'button', class: kind, 'aria-label': label }, words);
+  const button = h('button', { type: 'button', class: kind, 'aria-label': label }, text);
   button.addEventListener('click', () => void whileBusy(button, press));
   return button;
 }
@@ -38,7 +39,7 @@ let counter = 0;
 
 export const freshId = (prefix: string): string => `${prefix}-${++counter}`;
 
-/** While `work` goes on the button is busy and does nothing again. */
+/** Marks the button as busy and ignores clicks until `work` has finished. */
 export async function whileBusy(button: HTMLButtonElement, work: () => Promise<void> | void) {
   if (button.getAttribute('aria-disabled') === 'true') return;
   button.setAttribute('aria-disabled', 'true');

@@ -1,5 +1,4 @@
-// Every field that the page can ask for, with its text and the name that the API has for it. The server
-// validates the values.
+// Fields that the page can request, with their texts and API names. The server validates the values.
 import { withoutPostalCodes } from '../../../../catalog/identity/countries.ts';
 import { neededIdentifier, TAX_IDENTIFIERS } from '../../../../catalog/identity/tax-identifiers.ts';
 import type { Json } from './json.ts';
@@ -26,31 +25,31 @@ export interface Field {
   autocomplete?: string;
   numeric?: boolean;
   optional?: boolean;
-  /** The field in a sentence, where its label does not fit: `Enter ${noun}`. */
+  /** Noun for messages if the label does not fit: `Enter ${noun}`. */
   noun?: string;
-  /** Asked only while the named field has one of these values. */
+  /** Shown only while the named field has one of these values. */
   when?: { field: string; is: readonly string[] };
-  /** What other answers change about this field; `read` gives an answer by the name of its field. */
-  follow?: (read: (name: string) => unknown) => Followed;
+  /** Properties that depend on other answers; `read` returns an answer by field name. */
+  derive?: (read: (name: string) => unknown) => DerivedField;
 }
 
-export interface Followed {
+export interface DerivedField {
   hint?: string;
   optional?: boolean;
   hidden?: boolean;
-  /** Of a choice: those that are offered. */
+  /** Available options of a choice. */
   values?: readonly string[];
 }
 
 const OTHER = 'Description';
 
-/** `isOwn`: the address of the person who uses the page, which the browser may fill in. */
+/** `isOwn`: address of the person who uses the page, which the browser can autofill. */
 export const addressFields = (prefix: string, isOwn = false): Field[] => {
-  const neededInUs: Field['follow'] = (read) => ({
+  const neededInUs: Field['derive'] = (read) => ({
     optional: read(`${prefix}address.country`) !== 'US',
   });
-  // Every address has a postal code in the API; the server takes any text.
-  const postalCodeHint: Field['follow'] = (read) =>
+  // The API requires a postal code; the server accepts any text.
+  const postalCodeHint: Field['derive'] = (read) =>
     withoutPostalCodes.has(String(read(`${prefix}address.country`)))
       ? { hint: 'This country has no postal codes. Enter 00000.' }
       : {};
@@ -136,14 +135,14 @@ const HINTS: Readonly<Record<string, string>> = {
   EIN: 'With its hyphen, like 12-3456789.',
 };
 
-function numberHint(type: unknown, issuer: unknown): string {
+function identifierHint(type: unknown, issuer: unknown): string {
   if (type !== 'NON_US_TAX_ID') return HINTS[String(type)] ?? '';
   const { name, example } = TAX_IDENTIFIERS.get(String(issuer)) ?? {};
   return example ? `${name}, like ${example}.` : 'As it is written on your documents.';
 }
 
-/** The questions about an identity number: the country of residence and the nationality decide. */
-function numberFieldsOf(prefix: string, usTypes: readonly string[]): Field[] {
+/** Fields of an identity number. They depend on the country of residence and the nationality. */
+function identifierFieldsOf(prefix: string, usTypes: readonly string[]): Field[] {
   const neededOf = (read: (name: string) => unknown) =>
     neededIdentifier({
       nationality: read(`${prefix}nationality`),
@@ -154,7 +153,7 @@ function numberFieldsOf(prefix: string, usTypes: readonly string[]): Field[] {
       name: `${prefix}idType`,
       label: 'Kind of number',
       kind: 'choice',
-      follow: (read) => {
+      derive: (read) => {
         const needed = neededOf(read);
         const types = needed === 'US' ? usTypes : ['NON_US_TAX_ID', ...usTypes];
         return { values: types, optional: needed === 'NONE' };
@@ -171,15 +170,15 @@ function numberFieldsOf(prefix: string, usTypes: readonly string[]): Field[] {
       label: 'Number',
       kind: 'text',
       autocomplete: 'off',
-      follow: (read) => ({
-        hint: numberHint(read(`${prefix}idType`), read(`${prefix}countryOfIssuance`)),
+      derive: (read) => ({
+        hint: identifierHint(read(`${prefix}idType`), read(`${prefix}countryOfIssuance`)),
         hidden: neededOf(read) === 'NONE' && !read(`${prefix}idType`),
       }),
     },
   ];
 }
 
-export const numberFields: Field[] = numberFieldsOf('', ['SSN', 'ITIN']);
+export const identifierFields: Field[] = identifierFieldsOf('', ['SSN', 'ITIN']);
 
 export const diligenceFields: Field[] = [
   ...purposes(''),
@@ -219,47 +218,57 @@ export const diligenceFields: Field[] = [
   },
 ];
 
-const firm = (name: string, label: string, kind: Kind, more: Partial<Field> = {}): Field => ({
+const businessField = (
+  name: string,
+  label: string,
+  kind: Kind,
+  more: Partial<Field> = {},
+): Field => ({
   name: `businessInfo.${name}`,
   label,
   kind,
   ...more,
 });
 
-export const firmFields: Field[] = [
-  firm('legalName', 'Legal name', 'text', { autocomplete: 'organization' }),
-  firm('doingBusinessAs', 'Trading name', 'text', { optional: true }),
-  firm('country', 'Country of registration', 'country'),
-  firm('taxId', 'Tax identification number', 'text', {
+export const businessFields: Field[] = [
+  businessField('legalName', 'Legal name', 'text', { autocomplete: 'organization' }),
+  businessField('doingBusinessAs', 'Trading name', 'text', { optional: true }),
+  businessField('country', 'Country of registration', 'country'),
+  businessField('taxId', 'Tax identification number', 'text', {
     hint: 'In the United States an EIN with its hyphen, like 12-3456789.',
   }),
-  firm('incorporatedOn', 'Date of incorporation', 'date'),
-  firm('registrationNumber', 'Registration number', 'text'),
-  firm('entityType', 'Legal form', 'choice'),
-  firm('businessType', 'Sector', 'choice'),
-  firm('naicsCode', 'NAICS code', 'text', {
+  businessField('incorporatedOn', 'Date of incorporation', 'date'),
+  businessField('registrationNumber', 'Registration number', 'text'),
+  businessField('entityType', 'Legal form', 'choice'),
+  businessField('businessType', 'Sector', 'choice'),
+  businessField('naicsCode', 'NAICS code', 'text', {
     hint: 'Industry classification of the business: two to six digits.',
     numeric: true,
   }),
-  firm('primaryContactFirstName', 'Given name of the contact person', 'text'),
-  firm('primaryContactLastName', 'Family name of the contact person', 'text'),
+  businessField('primaryContactFirstName', 'Given name of the contact person', 'text'),
+  businessField('primaryContactLastName', 'Family name of the contact person', 'text'),
 ];
 
 export const activityFields: Field[] = [
-  firm('countriesOfOperation', 'Where is the business active?', 'countries', {
+  businessField('countriesOfOperation', 'Where is the business active?', 'countries', {
     noun: 'at least one country where the business is active',
   }),
-  firm('expectedRecipientJurisdictions', 'Which countries does it pay to?', 'countries', {
+  businessField('expectedRecipientJurisdictions', 'Which countries does it pay to?', 'countries', {
     noun: 'at least one country that the business pays to',
   }),
-  firm('expectedCounterpartyCountries', 'Where are its customers and suppliers?', 'countries', {
-    noun: 'at least one country of its customers and suppliers',
-  }),
-  firm('sourceOfFunds', 'Where does its money come from?', 'longtext', {
+  businessField(
+    'expectedCounterpartyCountries',
+    'Where are its customers and suppliers?',
+    'countries',
+    {
+      noun: 'at least one country of its customers and suppliers',
+    },
+  ),
+  businessField('sourceOfFunds', 'Where does its money come from?', 'longtext', {
     hint: 'For example sales, investments or loans.',
     noun: 'where its money comes from',
   }),
-  firm('sourceOfFundsCategories', 'Sources of its money', 'choices', {
+  businessField('sourceOfFundsCategories', 'Sources of its money', 'choices', {
     hint: 'Select all that apply.',
     noun: 'at least one source of its money',
   }),
@@ -267,7 +276,12 @@ export const activityFields: Field[] = [
   ...purposes('businessInfo.'),
 ];
 
-const own = (name: string, label: string, kind: Kind, more: Partial<Field> = {}): Field => ({
+const personField = (
+  name: string,
+  label: string,
+  kind: Kind,
+  more: Partial<Field> = {},
+): Field => ({
   name: `personalInfo.${name}`,
   label,
   kind,
@@ -288,25 +302,25 @@ export const ownerFields: Field[] = [
     kind: 'percent',
     hint: 'A whole number. 0 for a person without a share.',
   },
-  own('firstName', 'Given name', 'text'),
-  own('middleName', 'Middle name', 'text', { optional: true }),
-  own('lastName', 'Family name', 'text'),
-  own('birthDate', 'Date of birth', 'date'),
-  own('nationality', 'Nationality', 'country'),
-  own('email', 'Email address', 'email', { optional: true }),
-  own('phoneNumber', 'Phone number', 'tel', {
+  personField('firstName', 'Given name', 'text'),
+  personField('middleName', 'Middle name', 'text', { optional: true }),
+  personField('lastName', 'Family name', 'text'),
+  personField('birthDate', 'Date of birth', 'date'),
+  personField('nationality', 'Nationality', 'country'),
+  personField('email', 'Email address', 'email', { optional: true }),
+  personField('phoneNumber', 'Phone number', 'tel', {
     optional: true,
     hint: 'With the country code, like +15550100200.',
   }),
   ...addressFields('personalInfo.'),
-  ...numberFieldsOf('personalInfo.', ['SSN', 'ITIN', 'EIN']),
+  ...identifierFieldsOf('personalInfo.', ['SSN', 'ITIN', 'EIN']),
 ];
 
-/** The value at a dot path; undefined where there is none. */
+/** Value at a dot path, or undefined. */
 export const valueAt = (of: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((value, name) => (value as Json | undefined)?.[name], of);
 
-/** Sets the value at a dot path, making what is on the way. */
+/** Sets the value at a dot path and creates intermediate objects. */
 export function setAt(of: Json, path: string, value: unknown): void {
   const names = path.split('.');
   const last = names.pop() as string;
@@ -320,13 +334,13 @@ export function setAt(of: Json, path: string, value: unknown): void {
 
 const SELECTED: readonly Kind[] = ['choice', 'choices', 'country', 'countries', 'file'];
 
-/** A label inside a sentence; abbreviations keep their capitals. */
-const lower = (label: string) =>
+/** Label within a sentence. Abbreviations keep their capitals. */
+const lowerFirst = (label: string) =>
   /^[A-Z]{2}/.test(label) ? label : label.charAt(0).toLowerCase() + label.slice(1);
 
-/** What to do about a field that was left empty. */
+/** Message for an empty field. */
 export function emptyMessage({ label, kind, noun }: Field): string {
   const verb = SELECTED.includes(kind) ? 'Select' : 'Enter';
   if (noun) return `${verb} ${noun}`;
-  return label.endsWith('?') ? `Answer the question: ${label}` : `${verb} the ${lower(label)}`;
+  return label.endsWith('?') ? `Answer the question: ${label}` : `${verb} the ${lowerFirst(label)}`;
 }

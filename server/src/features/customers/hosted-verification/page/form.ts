@@ -1,6 +1,5 @@
-// A form made of fields: shows what is known, collects what was entered, and shows the error of each field
-// beside it, with a summary above that links to the fields. A control reads its own value, so that the form
-// does not depend on the kind of a field.
+// Form of fields: shows known values, collects input, and shows the error of each field beside it, with a
+// linked summary above. Controls read their own values, so that the form is independent of field kinds.
 import { type Control, control } from './controls.ts';
 import { action, h, whileBusy } from './dom.ts';
 import { emptyMessage, type Field, setAt, valueAt } from './fields.ts';
@@ -8,24 +7,24 @@ import type { FieldError, Json, State } from './types.ts';
 
 interface Form {
   root: HTMLFormElement;
-  /** Shows errors and moves there; those about fields that are not in the form are in the summary. */
-  complain(errors: FieldError[], reason?: string): void;
+  /** Shows errors and focuses the summary. Errors of fields outside the form appear in the summary only. */
+  showErrors(errors: FieldError[], reason?: string): void;
 }
 
 interface FormOptions {
   fields: Field[];
-  /** What is known, in the shape of the request. */
+  /** Known values, in the shape of the request. */
   known: Json;
   choices: State['choices'];
-  /** Text beside a field that is on file and not shown. */
+  /** Text for a field whose value is stored but not shown. */
   onFile?: Record<string, string>;
   submitLabel: string;
-  /** The entered values, all of them there that must be. */
+  /** Receives the entered values, once all required fields have one. */
   submit(values: Json): Promise<FieldError[] | undefined>;
   cancel?: { label: string; press(): void };
 }
 
-/** An error of the server about a field, without the terms of schemas. */
+/** Error of the server about a field, without schema terminology. */
 function errorMessage(field: Field, { message, constraint }: FieldError): string {
   const { label, hint } = field;
   if (message === 'is required') return emptyMessage(field);
@@ -56,7 +55,7 @@ const summaryOf = (entries: { text: string; target?: HTMLElement | undefined }[]
 const ERROR = 'Error: ';
 
 /** Puts the error summary above something and moves the focus there. */
-export function complainAbove(
+export function showErrorSummary(
   place: HTMLElement,
   entries: { text: string; target?: HTMLElement | undefined }[],
 ): void {
@@ -68,16 +67,16 @@ export function complainAbove(
   box.focus();
 }
 
-/** A field as the other answers make it: those that are entered, and those that are known already. */
-function fieldNow({ field }: Control, controls: readonly Control[], known: Json) {
+/** Field with the properties that depend on other answers. */
+function currentField({ field }: Control, controls: readonly Control[], known: Json) {
   const read = (name: string) => {
     const other = controls.find((each) => each.field.name === name);
     return other ? other.read() : valueAt(known, name);
   };
-  return { ...field, ...field.follow?.(read) };
+  return { ...field, ...field.derive?.(read) };
 }
 
-function isAsked(field: Field & { hidden?: boolean }, controls: readonly Control[]): boolean {
+function isVisible(field: Field & { hidden?: boolean }, controls: readonly Control[]): boolean {
   if (field.hidden) return false;
   if (!field.when) return true;
   const { field: name, is } = field.when;
@@ -87,17 +86,17 @@ function isAsked(field: Field & { hidden?: boolean }, controls: readonly Control
 
 const isPartOfAddress = ({ name }: Field) => /(^|\.)address\./.test(name);
 
-/** What was entered, null for what was emptied, and what should have been entered. */
+/** Collects entered values, null for cleared ones, and the controls whose value is missing. */
 function collect(controls: readonly Control[], { known, onFile = {} }: FormOptions) {
   const values: Json = {};
   const missing: Control[] = [];
   for (const each of controls) {
-    const now = fieldNow(each, controls, known);
-    if (!isAsked(now, controls)) continue;
+    const now = currentField(each, controls, known);
+    if (!isVisible(now, controls)) continue;
     const value = each.read();
     if (value !== undefined) setAt(values, each.field.name, value);
     else if (now.optional) {
-      // An address is replaced whole, so what is left out of it is gone.
+      // An address is replaced as a whole, so omitted parts are removed.
       const was = valueAt(known, each.field.name);
       if (was !== undefined && !isPartOfAddress(each.field)) setAt(values, each.field.name, null);
     } else if (!onFile[each.field.name]) missing.push(each);
@@ -115,41 +114,41 @@ export function createForm(options: FormOptions): Form {
       onFile: onFile[field.name],
     }),
   );
-  const showAsked = () => {
+  const updateVisibility = () => {
     for (const each of controls) {
-      const now = fieldNow(each, controls, known);
-      if (each.field.follow) each.describe(now);
-      each.root.hidden = !isAsked(now, controls);
+      const now = currentField(each, controls, known);
+      if (each.field.derive) each.describe(now);
+      each.root.hidden = !isVisible(now, controls);
     }
   };
 
-  function complain(errors: FieldError[], reason?: string): void {
-    for (const each of controls) each.complain('');
+  function showErrors(errors: FieldError[], reason?: string): void {
+    for (const each of controls) each.showError('');
     const entries = errors.map((error) => {
       const at = controls.find(({ field }) => field.name === error.field);
       if (!at) return { text: error.field ? `${error.field}: ${error.message}` : error.message };
-      const text = errorMessage(fieldNow(at, controls, known), error);
-      at.complain(text);
+      const text = errorMessage(currentField(at, controls, known), error);
+      at.showError(text);
       return { text, target: at.focus };
     });
-    complainAbove(above, entries.length || !reason ? entries : [{ text: reason }]);
+    showErrorSummary(above, entries.length || !reason ? entries : [{ text: reason }]);
   }
 
   async function send(): Promise<void> {
     const { values, missing } = collect(controls, options);
-    for (const each of controls) each.complain('');
+    for (const each of controls) each.showError('');
     if (missing.length) {
-      for (const each of missing) each.complain(emptyMessage(each.field));
+      for (const each of missing) each.showError(emptyMessage(each.field));
       const entries = missing.map((each) => ({
         text: emptyMessage(each.field),
         target: each.focus,
       }));
-      return complainAbove(above, entries);
+      return showErrorSummary(above, entries);
     }
     above.replaceChildren();
     document.title = document.title.replace(ERROR, '');
     const errors = await submit(values);
-    if (errors) complain(errors);
+    if (errors) showErrors(errors);
   }
 
   const button = h('button', { type: 'submit', class: 'primary' }, submitLabel);
@@ -161,7 +160,7 @@ export function createForm(options: FormOptions): Form {
     event.preventDefault();
     void whileBusy(button, send);
   });
-  form.addEventListener('change', showAsked);
-  showAsked();
-  return { root: form, complain };
+  form.addEventListener('change', updateVisibility);
+  updateVisibility();
+  return { root: form, showErrors };
 }

@@ -1,25 +1,25 @@
-// The verification page: states what is needed, shows one view after the other until nothing is missing, and
-// submits. All answers are stored on the server, so the page may be closed and opened again while its link
-// is valid. The number of steps is fixed by what is missing or known at first; it can grow and never shrinks.
+// Entry point of the verification page: shows one view after the other until no data is missing, then
+// submits. The server stores all answers, so the page can be closed and reopened while its link is valid.
+// The step count covers everything missing or known at first; it can grow and never shrinks.
 import { readState } from './api.ts';
-import { type Need, needsOf, papersStep, wantsPapers } from './documents.ts';
+import { documentsStep, type Need, needsDocuments, needsOf } from './documents.ts';
 import { action, h } from './dom.ts';
-import { ownersStep, wantsOwners } from './owners.ts';
-import { knownFields, reviewStep, showEnding, showNoAction } from './review.ts';
+import { needsOwners, ownersStep } from './owners.ts';
+import { knownFields, reviewStep, showNoAction, showResult } from './review.ts';
 import { renderStart, START, startTitle } from './start.ts';
-import { fieldsStep, fieldsStepsOf, wantsFields } from './steps.ts';
+import { fieldsStep, fieldsStepsOf, needsFields } from './steps.ts';
 import type { Gap, Outcome, Stage, State, Step } from './types.ts';
 
-interface Planned {
+interface PlannedStep {
   step: Step;
-  /** What the person needs for it, for the list at the start. */
+  /** What the person needs for this step, shown on the start view. */
   needs?: string;
-  isWanted(state: State): boolean;
-  /** It has answers that can be viewed and changed. */
+  isNeeded(state: State): boolean;
+  /** Whether it has answers to view or change. */
   isAnswered(state: State): boolean;
 }
 
-/** Kept in the browser's history, so that its back button and a reload lead to the same view. */
+/** Stored in the browser history, so that the back button and a reload restore the view. */
 interface Place {
   key: string;
   counted: string[];
@@ -40,7 +40,7 @@ const main = h('main', {}, back, place, bar, heading, screen);
 let state: State;
 let needs: Need[] = [];
 let counted: string[] = [];
-let isOver = false;
+let isFinished = false;
 
 const announce = (message: string) => {
   live.textContent = message;
@@ -63,11 +63,11 @@ function show(title: string, key?: string): void {
   showPlace(key);
   announce('');
   window.scrollTo(0, 0);
-  // A complaint on the view may have the focus already.
+  // An error in the view may already have the focus.
   if (!screen.contains(document.activeElement)) heading.focus({ preventScroll: true });
 }
 
-function showTrouble(title: string, reason: string, requestId?: string): void {
+function showLoadError(title: string, reason: string, requestId?: string): void {
   heading.className = '';
   heading.textContent = title;
   document.title = title;
@@ -80,57 +80,57 @@ function showTrouble(title: string, reason: string, requestId?: string): void {
 
 async function reload(): Promise<State> {
   const answer = await readState();
-  if (!answer.refused) {
+  if (!answer.rejected) {
     state = answer.body;
     needs = needsOf(state, needs);
     return state;
   }
-  // The server shows the page for links that have ended.
+  // The server responds with the page for ended links.
   if (answer.status === 410) location.reload();
-  showTrouble('The page could not be loaded', answer.reason, answer.requestId);
+  showLoadError('The page could not be loaded', answer.reason, answer.requestId);
   throw new Error(answer.code);
 }
 
-function plan(): Planned[] {
+function plan(): PlannedStep[] {
   const isFirm = state.customer.customerType === 'BUSINESS';
-  const owners: Planned = {
+  const owners: PlannedStep = {
     step: ownersStep(),
     needs: 'The names and details of the people who own or control the business',
-    isWanted: wantsOwners,
+    isNeeded: needsOwners,
     isAnswered: ({ owners: all }) => all.length > 0,
   };
   return [
     ...fieldsStepsOf(state).map((of) => ({
       step: fieldsStep(of),
       needs: of.needs,
-      isWanted: (now: State) => wantsFields(now, of),
+      isNeeded: (now: State) => needsFields(now, of),
       isAnswered: (now: State) => knownFields(now, of.fields).length > 0,
     })),
     ...(isFirm ? [owners] : []),
     {
-      step: papersStep(() => needs),
+      step: documentsStep(() => needs),
       needs: 'Photos or scans of documents: JPEG, PNG or PDF',
-      isWanted: wantsPapers,
+      isNeeded: needsDocuments,
       isAnswered: ({ documents }: State) => documents.length > 0,
     },
-    { step: reviewStep(finish), isWanted: () => true, isAnswered: () => true },
+    { step: reviewStep(finish), isNeeded: () => true, isAnswered: () => true },
   ];
 }
 
-/** Steps with something to enter or to view. */
+/** Steps with input or answers. */
 const shownKeys = (): string[] =>
   plan()
-    .filter((each) => each.isWanted(state) || each.isAnswered(state))
+    .filter((each) => each.isNeeded(state) || each.isAnswered(state))
     .map(({ step }) => step.key);
 
-/** Steps with something to enter or to view, and those that were counted before. */
+/** Steps with input or answers, and those that were counted before. */
 function count(): void {
   counted = shownKeys().concat(counted);
   const order = plan().map(({ step }) => step.key);
   counted = order.filter((key) => counted.includes(key));
 }
 
-/** The step before a counted one, or the start. A step that is not needed is skipped in both directions. */
+/** Step before a counted one, or the start view. Steps that are not needed are skipped. */
 function stepBefore(at: number): string {
   const shown = shownKeys();
   const earlier = counted.slice(0, Math.max(at, 0));
@@ -140,17 +140,17 @@ function stepBefore(at: number): string {
 function draw(key: string): void {
   screen.replaceChildren();
   if (key === START) {
-    const wanted = plan().filter((each) => each.isWanted(state) && each.needs);
+    const wanted = plan().filter((each) => each.isNeeded(state) && each.needs);
     renderStart(
       stage,
       wanted.map((each) => each.needs as string),
-      () => goOn(),
+      () => showNextStep(),
     );
     show(startTitle(state));
     return;
   }
   const steps = plan();
-  const { step } = steps.find((each) => each.step.key === key) ?? (steps.at(-1) as Planned);
+  const { step } = steps.find((each) => each.step.key === key) ?? (steps.at(-1) as PlannedStep);
   step.render(stage);
   show(step.title, step.key);
 }
@@ -168,29 +168,29 @@ const stage: Stage = {
   },
   async next() {
     await reload();
-    goOn();
+    showNextStep();
   },
 };
 
-function goOn(): void {
+function showNextStep(): void {
   count();
-  const open = plan().find(({ isWanted }) => isWanted(state));
-  stage.go((open as Planned).step.key);
+  const open = plan().find(({ isNeeded }) => isNeeded(state));
+  stage.go((open as PlannedStep).step.key);
 }
 
 async function finish({ verificationStatus, errors, redirectUri }: Outcome): Promise<void> {
   if (verificationStatus !== 'RESOLVE_ERRORS') {
-    isOver = true;
+    isFinished = true;
     screen.replaceChildren();
     const status = verificationStatus as 'PENDING_MANUAL_REVIEW';
-    return show(showEnding(screen, status, state, redirectUri));
+    return show(showResult(screen, status, state, redirectUri));
   }
   await reload();
-  goOn();
+  showNextStep();
   showFindings(errors);
 }
 
-/** States above the view what the check found. */
+/** Shows the findings of the verifier above the view. */
 function showFindings(gaps: readonly Gap[]): void {
   const list = h('ul', {}, ...gaps.map((gap) => h('li', {}, gap.reason)));
   const title = h('h2', {}, 'More information is needed');
@@ -199,8 +199,8 @@ function showFindings(gaps: readonly Gap[]): void {
   box.focus();
 }
 
-/** Where the person was in this tab; undefined at the first visit. */
-function placeBefore(): string | undefined {
+/** Last view in this tab; undefined at the first visit. */
+function savedPlace(): string | undefined {
   const before = history.state as Place | null;
   if (!before) return undefined;
   counted = before.counted;
@@ -220,12 +220,12 @@ async function start(): Promise<void> {
     return show(showNoAction(screen, 'PENDING', state));
   }
   addEventListener('popstate', ({ state: to }: PopStateEvent) => {
-    if (to && !isOver) draw((to as Place).key);
+    if (to && !isFinished) draw((to as Place).key);
   });
-  const before = placeBefore();
+  const before = savedPlace();
   count();
   if (state.findings.length > 0) {
-    goOn();
+    showNextStep();
     return showFindings(state.findings);
   }
   const key = before ?? START;

@@ -1,27 +1,29 @@
-// The view for the owners and control persons of a business: the list, and a form for one person.
-import { ask } from './api.ts';
+// View for the owners and control persons of a business: the list, and a form for one person.
+import { callServer } from './api.ts';
 import { action, freshId, h } from './dom.ts';
 import { ownerFields } from './fields.ts';
-import { complainAbove, createForm } from './form.ts';
+import { createForm, showErrorSummary } from './form.ts';
+import { labelFor } from './labels.ts';
 import type { Gap, Json, Owner, Stage, State, Step } from './types.ts';
-import { wordsFor } from './words.ts';
 
-const ABOUT_ALL = ['MISSING_BENEFICIAL_OWNER', 'MISSING_CONTROL_PERSON'];
+const BUSINESS_GAPS = ['MISSING_BENEFICIAL_OWNER', 'MISSING_CONTROL_PERSON'];
 
 const gapsOfOwner = ({ gaps }: State, { id }: Owner): Gap[] =>
   gaps.filter((gap) => gap.resourceId === id && gap.field);
 
-const gapsOfAll = ({ gaps }: State): Gap[] => gaps.filter((gap) => ABOUT_ALL.includes(gap.type));
+const gapsOfBusiness = ({ gaps }: State): Gap[] =>
+  gaps.filter((gap) => BUSINESS_GAPS.includes(gap.type));
 
-/** Whether a person is missing, or a detail of a person. */
-export const wantsOwners = (state: State): boolean =>
-  gapsOfAll(state).length > 0 || state.owners.some((owner) => gapsOfOwner(state, owner).length > 0);
+/** Whether a person or a detail of a person is missing. */
+export const needsOwners = (state: State): boolean =>
+  gapsOfBusiness(state).length > 0 ||
+  state.owners.some((owner) => gapsOfOwner(state, owner).length > 0);
 
 export const ownerName = ({ personalInfo: { firstName, middleName, lastName } }: Owner): string =>
   [firstName, middleName, lastName].filter(Boolean).join(' ');
 
 export const ownerLine = ({ roles, ownershipPercentage }: Owner): string =>
-  [...roles.map((role) => wordsFor(role)), `${ownershipPercentage} %`].join(', ');
+  [...roles.map((role) => labelFor(role)), `${ownershipPercentage} %`].join(', ');
 
 function formFor(stage: Stage, owner: Owner | undefined, leave: () => void) {
   const { choices } = stage.state;
@@ -40,8 +42,8 @@ function formFor(stage: Stage, owner: Owner | undefined, leave: () => void) {
     cancel: { label: 'Cancel', press: leave },
     async submit(values) {
       const method = owner ? 'PATCH' : 'POST';
-      const answer = await ask(method, owner ? `owners/${owner.id}` : 'owners', values);
-      if (answer.refused) {
+      const answer = await callServer(method, owner ? `owners/${owner.id}` : 'owners', values);
+      if (answer.rejected) {
         const { errors, reason } = answer;
         return errors.length ? errors : [{ field: '', message: reason }];
       }
@@ -56,7 +58,7 @@ function formFor(stage: Stage, owner: Owner | undefined, leave: () => void) {
       field: gap.field as string,
       message: gap.type === 'MISSING_FIELD' ? 'is required' : gap.reason,
     }));
-    if (errors.length) queueMicrotask(() => form.complain(errors));
+    if (errors.length) queueMicrotask(() => form.showErrors(errors));
   }
   return form.root;
 }
@@ -91,12 +93,12 @@ export function ownersStep(): Step {
         add.id = freshId('add');
         const go = (): void => {
           const { state } = stage;
-          if (!wantsOwners(state)) return void stage.next();
-          const missing = gapsOfAll(state).map((gap) => ({ text: gap.reason, target: add }));
+          if (!needsOwners(state)) return void stage.next();
+          const missing = gapsOfBusiness(state).map((gap) => ({ text: gap.reason, target: add }));
           const open = state.owners
             .filter((owner) => gapsOfOwner(state, owner).length)
             .map((owner) => ({ text: `Complete the details of ${ownerName(owner)}` }));
-          complainAbove(above, [...missing, ...open]);
+          showErrorSummary(above, [...missing, ...open]);
         };
         const people = h('ul', { class: 'people' }, ...owners.map(row));
         place.replaceChildren(

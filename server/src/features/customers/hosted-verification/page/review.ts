@@ -1,20 +1,20 @@
-// The last views: all answers for review before they are submitted, and the result.
+// Last views of the page: review of all answers before the submission, and the result.
 import { submit } from './api.ts';
 import { action, h, whileBusy } from './dom.ts';
 import { type Field, valueAt } from './fields.ts';
-import { complainAbove } from './form.ts';
+import { showErrorSummary } from './form.ts';
+import { countryName, formatDate, labelFor } from './labels.ts';
 import { ownerLine, ownerName } from './owners.ts';
 import { fieldsStepsOf } from './steps.ts';
 import type { CheckStatus, Outcome, Stage, State, Step } from './types.ts';
-import { countryName, dayInWords, wordsFor } from './words.ts';
 
-function valueInWords(field: Field, value: unknown): string {
+function formatValue(field: Field, value: unknown): string {
   const last = field.name.split('.').at(-1) ?? '';
   const one = (each: unknown) => {
     const text = String(each);
     if (field.kind === 'country' || field.kind === 'countries') return countryName(text);
-    if (field.kind === 'choice' || field.kind === 'choices') return wordsFor(text, last);
-    return field.kind === 'date' ? dayInWords(text) : text;
+    if (field.kind === 'choice' || field.kind === 'choices') return labelFor(text, last);
+    return field.kind === 'date' ? formatDate(text) : text;
   };
   return [value].flat().map(one).join(', ');
 }
@@ -44,7 +44,7 @@ export function knownFields(state: State, fields: readonly Field[]): (readonly [
       return [[field.label, 'On file']] as const;
     const value = valueAt(state.customer, field.name);
     const isEmpty = value === undefined || value === null || (value as string).length === 0;
-    return isEmpty ? [] : [[field.label, valueInWords(field, value)] as const];
+    return isEmpty ? [] : [[field.label, formatValue(field, value)] as const];
   });
 }
 
@@ -59,12 +59,12 @@ function sections(stage: Stage): HTMLElement[] {
     parts.push(section('Owners and control persons', () => stage.go('people'), listOf(entries)));
   }
   if (state.documents.length) {
-    const entries = state.documents.map((paper) => {
-      const kind = wordsFor(paper.documentType);
-      const side = paper.side ? `, ${wordsFor(paper.side).toLowerCase()}` : '';
-      return [kind + side, paper.fileName] as const;
+    const entries = state.documents.map((stored) => {
+      const kind = labelFor(stored.documentType);
+      const side = stored.side ? `, ${labelFor(stored.side).toLowerCase()}` : '';
+      return [kind + side, stored.fileName] as const;
     });
-    parts.push(section('Documents', () => stage.go('papers'), listOf(entries)));
+    parts.push(section('Documents', () => stage.go('documents'), listOf(entries)));
   }
   return parts;
 }
@@ -78,7 +78,7 @@ export function reviewStep(done: (outcome: Outcome) => Promise<void>): Step {
       const button = h('button', { type: 'button', class: 'primary' }, 'Submit');
       const send = async () => {
         const answer = await submit();
-        if (answer.refused) return complainAbove(above, [{ text: answer.reason }]);
+        if (answer.rejected) return showErrorSummary(above, [{ text: answer.reason }]);
         await done(answer.body);
       };
       button.addEventListener('click', () => void whileBusy(button, send));
@@ -94,13 +94,13 @@ export function reviewStep(done: (outcome: Outcome) => Promise<void>): Step {
 
 type Tone = 'good' | 'caution' | 'failed';
 
-interface Ending {
+interface Result {
   title: string;
   tone: Tone;
   line(platformName: string): string;
 }
 
-const ENDINGS: Record<string, Ending> = {
+const RESULTS: Record<string, Result> = {
   APPROVED: {
     title: 'You are verified',
     tone: 'good',
@@ -121,7 +121,7 @@ const ENDINGS: Record<string, Ending> = {
 const outcome = (tone: Tone, line: string) =>
   h('div', { class: `outcome ${tone}` }, h('p', {}, line));
 
-/** What the page states when it is opened and nothing is left to do. */
+/** Message when the page is opened and no action is needed. */
 const NO_ACTION: Record<'APPROVED' | 'PENDING' | 'REJECTED', [Tone, string]> = {
   APPROVED: ['good', 'The verification is complete.'],
   PENDING: ['caution', 'Everything that is needed was received and is being reviewed.'],
@@ -146,24 +146,24 @@ export function showNoAction(
   return 'No action is needed';
 }
 
-const LEAVE_MS = 6_000;
+const REDIRECT_DELAY_MS = 6_000;
 
-/** The result of a submission, and the way back where there is one. The link has ended. */
-export function showEnding(
+/** Shows the result of a submission and the redirect, if any. The link has ended. */
+export function showResult(
   root: HTMLElement,
   status: CheckStatus | 'PENDING_MANUAL_REVIEW',
   { platformName, customer }: State,
   redirectUri?: string,
 ): string {
-  const ending = ENDINGS[status] ?? (ENDINGS.PENDING as Ending);
+  const result = RESULTS[status] ?? (RESULTS.PENDING as Result);
   const isFirm = customer.customerType === 'BUSINESS' && status === 'APPROVED';
-  const title = isFirm ? 'The business is verified' : ending.title;
-  root.append(outcome(ending.tone, ending.line(platformName)));
+  const title = isFirm ? 'The business is verified' : result.title;
+  root.append(outcome(result.tone, result.line(platformName)));
   if (!redirectUri) {
     root.append(h('p', {}, 'You can close this page.'));
     return title;
   }
-  const leave = setTimeout(() => location.assign(redirectUri), LEAVE_MS);
+  const leave = setTimeout(() => location.assign(redirectUri), REDIRECT_DELAY_MS);
   const stay = action('Stay on this page', () => {
     clearTimeout(leave);
     stay.remove();

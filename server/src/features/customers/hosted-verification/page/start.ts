@@ -1,10 +1,10 @@
-// The view at the start: what is asked and why, what to have ready, who sees the answers, what happens next,
-// and that the page can be left.
+// Start view: purpose of the verification, what to have ready, who receives the data, what happens next,
+// and how to pause.
 import { action, h } from './dom.ts';
+import { formatTime } from './labels.ts';
 import type { Stage, State } from './types.ts';
-import { momentInWords } from './words.ts';
 
-/** The key of this view, beside those of the steps. */
+/** Key of this view. Other keys are those of the steps. */
 export const START = 'start';
 
 export const startTitle = ({ customer }: State): string =>
@@ -40,7 +40,7 @@ export function renderStart({ root, state }: Stage, needs: string[], begin: () =
         'If you want to stop',
         line(
           'Close the page at any time. Each completed step is saved, and this link works until ' +
-            `${momentInWords(expiresAt)}.`,
+            `${formatTime(expiresAt)}.`,
         ),
       ),
     ),

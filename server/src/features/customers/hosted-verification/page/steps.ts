@@ -1,14 +1,14 @@
-// The views that ask for fields of the customer: which fields belong together, and which of them are asked
-// now. A view asks for what is missing, and for all of its fields when answers are changed.
-import { ask } from './api.ts';
+// Views for the fields of the customer: which fields form a view, and which of them are requested now. A
+// view shows the missing fields, and all of its fields when answers are changed.
+import { callServer } from './api.ts';
 import { h } from './dom.ts';
 import {
   activityFields,
   addressFields,
+  businessFields,
   diligenceFields,
   type Field,
-  firmFields,
-  numberFields,
+  identifierFields,
   personFields,
   valueAt,
 } from './fields.ts';
@@ -19,14 +19,14 @@ interface FieldsStep {
   key: string;
   title: string;
   lead?: string;
-  /** What the person needs for it, for the list at the start. */
+  /** What the person needs for this step, shown on the start view. */
   needs: string;
   fields: Field[];
-  /** One field of it is missing: all are asked. */
+  /** Whether one missing field requests all fields of the view. */
   whole: boolean;
 }
 
-const PERSON: FieldsStep[] = [
+const INDIVIDUAL_STEPS: FieldsStep[] = [
   {
     key: 'person',
     title: 'About you',
@@ -46,7 +46,7 @@ const PERSON: FieldsStep[] = [
     title: 'Your identification number',
     lead: 'It is stored encrypted and is not shown again.',
     needs: 'Your tax or social security number',
-    fields: numberFields,
+    fields: identifierFields,
     whole: true,
   },
   {
@@ -58,12 +58,12 @@ const PERSON: FieldsStep[] = [
   },
 ];
 
-const FIRM: FieldsStep[] = [
+const BUSINESS_STEPS: FieldsStep[] = [
   {
     key: 'firm',
     title: 'About the business',
     needs: 'The registration details of the business',
-    fields: firmFields,
+    fields: businessFields,
     whole: false,
   },
   {
@@ -83,38 +83,38 @@ const FIRM: FieldsStep[] = [
 ];
 
 export const fieldsStepsOf = ({ customer }: State): FieldsStep[] =>
-  customer.customerType === 'INDIVIDUAL' ? PERSON : FIRM;
+  customer.customerType === 'INDIVIDUAL' ? INDIVIDUAL_STEPS : BUSINESS_STEPS;
 
-/** The field a gap is about, as requests name it. */
-const nameOf = ({ field = '' }: Gap) => field.replace(/^customer\./, '');
+/** Request field of a gap. */
+const fieldName = ({ field = '' }: Gap) => field.replace(/^customer\./, '');
 
-/** The fields of the customer itself that are missing or wrong. */
-const wantedNames = ({ gaps, customer }: State): string[] =>
-  gaps.filter((gap) => gap.field && gap.resourceId === customer.id).map(nameOf);
+/** Fields of the customer that are missing or invalid. */
+const requestedNames = ({ gaps, customer }: State): string[] =>
+  gaps.filter((gap) => gap.field && gap.resourceId === customer.id).map(fieldName);
 
-const isWanted = (names: readonly string[], { name }: Field) =>
+const isRequested = (names: readonly string[], { name }: Field) =>
   names.some((each) => name === each || name.startsWith(`${each}.`));
 
-export const wantsFields = (state: State, { fields }: FieldsStep): boolean =>
-  fields.some((field) => isWanted(wantedNames(state), field));
+export const needsFields = (state: State, { fields }: FieldsStep): boolean =>
+  fields.some((field) => isRequested(requestedNames(state), field));
 
-function askedFields(state: State, { fields, whole }: FieldsStep): Field[] {
-  const names = wantedNames(state);
-  const wanted = fields.filter((field) => isWanted(names, field));
+function requestedFields(state: State, { fields, whole }: FieldsStep): Field[] {
+  const names = requestedNames(state);
+  const wanted = fields.filter((field) => isRequested(names, field));
   if (whole || !wanted.length) return fields;
   return fields.filter(
     (field) => wanted.includes(field) || wanted.some((each) => each.name === field.when?.field),
   );
 }
 
-/** Findings of the check about fields of this view, beyond that they are missing. */
-const remarks = ({ gaps, customer }: State, fields: readonly Field[]) =>
+/** Findings about fields of this view, other than missing fields. */
+const findingErrors = ({ gaps, customer }: State, fields: readonly Field[]) =>
   gaps
     .filter((gap) => gap.resourceId === customer.id && gap.type === 'INVALID_FIELD')
-    .filter((gap) => fields.some(({ name }) => name === nameOf(gap)))
-    .map((gap) => ({ field: nameOf(gap), message: gap.reason }));
+    .filter((gap) => fields.some(({ name }) => name === fieldName(gap)))
+    .map((gap) => ({ field: fieldName(gap), message: gap.reason }));
 
-/** The country whose number is asked for: the one that was named, else where the person lives. */
+/** Country of issuance to preselect: the stored one, otherwise the country of residence. */
 function issuerOf(customer: Json): unknown {
   const countries = [customer.countryOfIssuance, valueAt(customer, 'address.country')];
   return countries.find((country) => country && country !== 'US');
@@ -127,7 +127,7 @@ export function fieldsStep(of: FieldsStep): Step {
     render(stage: Stage) {
       const { state } = stage;
       const { customer, choices, hasIdentifier } = state;
-      const fields = askedFields(state, of);
+      const fields = requestedFields(state, of);
       const form = createForm({
         fields,
         known: { ...customer, countryOfIssuance: issuerOf(customer) },
@@ -138,8 +138,8 @@ export function fieldsStep(of: FieldsStep): Step {
         submitLabel: 'Continue',
         async submit(values: Json) {
           const body = { customerType: customer.customerType, ...values };
-          const answer = await ask('PATCH', 'customer', body);
-          if (!answer.refused) {
+          const answer = await callServer('PATCH', 'customer', body);
+          if (!answer.rejected) {
             await stage.next();
             return undefined;
           }
@@ -149,8 +149,8 @@ export function fieldsStep(of: FieldsStep): Step {
       });
       if (of.lead) stage.root.append(h('p', {}, of.lead));
       stage.root.append(form.root);
-      const findings = remarks(state, fields);
-      if (findings.length) form.complain(findings);
+      const findings = findingErrors(state, fields);
+      if (findings.length) form.showErrors(findings);
     },
   };
 }

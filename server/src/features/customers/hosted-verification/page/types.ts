@@ -1,5 +1,5 @@
-// The replies of the server as the page reads them, and the parts of the page. The schemas are in
-// page-contract.ts; a browser needs only their shapes.
+// Replies of the server as the page reads them, and the interfaces of the page. The schemas are in
+// page-contract.ts; the browser needs only the types.
 
 import type { Json } from './json.ts';
 
@@ -38,18 +38,18 @@ export interface State {
   isTest: boolean;
   expiresAt: string;
   status: CheckStatus;
-  /** Fields named as the API names them, `customerType` and `id` among them. */
+  /** Fields named as in the API, including `customerType` and `id`. */
   customer: Json;
   hasIdentifier: boolean;
   owners: Owner[];
   documents: DocumentOnFile[];
   gaps: Gap[];
-  /** Those of `gaps` that a check found. */
+  /** Subset of `gaps` that a verifier reported. */
   findings: Gap[];
-  /** What may be chosen, by the name of the field. */
+  /** Allowed values by field name. */
   choices: Record<string, string[]>;
   maxFileBytes: number;
-  /** Present once the check is over. */
+  /** Present after the final decision. */
   redirectUri?: string;
 }
 
@@ -65,22 +65,22 @@ export interface FieldError {
   constraint?: { pattern?: string; format?: string; enum?: string[] };
 }
 
-/** One screen of the page. */
+/** View of the page. */
 export interface Step {
   key: string;
   title: string;
-  /** Fills the screen, which is empty. */
+  /** Renders into the empty root element. */
   render(stage: Stage): void;
 }
 
 export interface Stage {
   state: State;
   root: HTMLElement;
-  /** Reads the state again, and shows the first view that is still needed. */
+  /** Reloads the state and shows the first view with open requirements. */
   next(): Promise<void>;
-  /** Reads the state again without leaving the view. */
+  /** Reloads the state without leaving the view. */
   reload(): Promise<State>;
-  /** Shows the screen of this key. */
+  /** Shows the view of this key. */
   go(key: string): void;
   /** Announces a message to screen readers. */
   announce(message: string): void;

@@ -6,7 +6,7 @@ import { Quote } from '../contract.ts';
 
 const TAG = 'Strong Customer Authentication';
 
-const params = Type.Object({ quoteId: Type.String() });
+const params = Type.Object({ quoteId: Type.String({ description: 'Id of the quote.' }) });
 
 export const authorizeQuote = operation({
   operationId: 'authorizeQuote',
@@ -15,9 +15,12 @@ export const authorizeQuote = operation({
   tag: TAG,
   summary: 'Authorize a quote',
   description:
-    'Brings the proof that the `scaChallenge` of the quote asks for. A quote that is still ' +
-    '`PENDING_AUTHORIZATION` then carries the challenge of its next step. Wrong proofs count toward ' +
-    'the lock of the customer.',
+    'Submits the code or passkey assertion for the `scaChallenge` of the quote. ' +
+    'The quote must be PENDING_AUTHORIZATION and the customer must have a session ' +
+    'from `completeScaLogin`. After the last step the payment starts, or a ' +
+    'REALTIME_FUNDING quote becomes PENDING with payment instructions; a quote ' +
+    'that remains PENDING_AUTHORIZATION carries the challenge of its next step. A ' +
+    'wrong proof counts toward the lockout of the customer.',
   permission: 'TRANSACT',
   params,
   body: ScaAuthorization,
@@ -47,8 +50,11 @@ export const resendQuoteScaCode = operation({
   method: 'POST',
   path: '/quotes/{quoteId}/authorize/resend',
   tag: TAG,
-  summary: 'Send the code of a quote once more',
-  description: 'For a challenge by SMS. It is the same challenge, and does not last longer for it.',
+  summary: 'Resend an authorization code',
+  description:
+    'Sends the SMS code for the pending challenge of the quote again, at most ' +
+    'once in 30 seconds. The challenge and its expiry do not change. Continue ' +
+    'with `authorizeQuote`.',
   permission: 'TRANSACT',
   params,
   replies: { 204: null },

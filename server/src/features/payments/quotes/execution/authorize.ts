@@ -42,7 +42,7 @@ async function waitingOf(ctx: Ctx, quoteId: string): Promise<Waiting> {
     ownPlatform(ctx),
   ]);
   if (!row || !customer || customer.deleted_at !== null) {
-    throw new Fault('CONFLICT', 'The quote waits for no authorization.');
+    throw new Fault('CONFLICT', 'The quote has no pending authorization.');
   }
   return { quote, payment, row, who: { customer, platform } };
 }

@@ -35,13 +35,17 @@ import { checkInvoice, takeInvoice } from './invoice.ts';
 /** The job that pulls the money of a payment. */
 export const SEND_PULL = defineJob('funding.send', MovementInput);
 
-const gone = (what: string) => new Fault('ACCOUNT_NOT_FOUND', `The ${what} account is gone.`);
+const gone = (what: string) =>
+  new Fault('ACCOUNT_NOT_FOUND', `The ${what} account no longer exists.`);
 
 async function usable(ctx: Ctx, id: string | null, what: string): Promise<InternalAccountRow> {
   const account = id === null ? undefined : await readInternalAccount(ctx, id);
   if (!account) throw gone(what);
   if (account.status !== 'ACTIVE') {
-    throw new Fault('INVALID_INPUT', `The ${what} account is ${account.status}.`);
+    throw new Fault(
+      'INVALID_INPUT',
+      `The ${what} account is ${account.status}; it must be ACTIVE.`,
+    );
   }
   return account;
 }
@@ -75,7 +79,7 @@ async function sourceOf(ctx: Ctx, row: OutgoingRow): Promise<InternalAccountRow 
 
 async function targetOf(ctx: Ctx, row: OutgoingRow): Promise<Ends['target']> {
   const id = row.destination_account;
-  if (row.carrier) return undefined;
+  if (row.rail_payload) return undefined;
   return isId(id, 'InternalAccount')
     ? usable(ctx, id, 'destination')
     : registered(ctx, id, 'destination');
@@ -184,7 +188,10 @@ export const hasRoom = async (ctx: Ctx, row: OutgoingRow): Promise<boolean> =>
 /** Throws where a wallet would pay and its holder has not signed. */
 export function checkSigned({ source }: Ends, signed: boolean): void {
   if (source?.type !== 'EMBEDDED_WALLET' || signed) return;
-  throw new Fault('WALLET_SIGNATURE_MISSING', 'The holder of the wallet has not signed.');
+  throw new Fault(
+    'WALLET_SIGNATURE_MISSING',
+    'The payment requires the signature of the wallet holder.',
+  );
 }
 
 /**
@@ -211,7 +218,7 @@ export function checkExecutable(
   payment: OutgoingRow,
 ): void {
   if (payment.source.sourceType === 'REALTIME_FUNDING') {
-    const why = 'This quote executes by itself when the money is paid in.';
+    const why = 'A REALTIME_FUNDING quote executes automatically when its funds arrive.';
     throw new Fault('INVALID_INPUT', why);
   }
   if (
@@ -221,9 +228,9 @@ export function checkExecutable(
     throw new Fault('QUOTE_EXPIRED', 'The quote has expired. Create a new one.');
   }
   if (payment.status === 'PENDING_AUTHORIZATION') {
-    throw new Fault('CONFLICT', 'The quote waits for its customer to authorise it.');
+    throw new Fault('CONFLICT', 'The quote is waiting for authorization. Call authorizeQuote.');
   }
   if (payment.status !== 'PENDING') {
-    throw new Fault('CONFLICT', 'The quote has been executed already.');
+    throw new Fault('CONFLICT', 'The quote was already executed or has failed.');
   }
 }

@@ -9,8 +9,8 @@ import { defineJob } from '../../../../kernel/contract/job.ts';
 import { Fault, invalidField } from '../../../../kernel/fault.ts';
 import { isId } from '../../../../kernel/id.ts';
 import { type Money, subtract } from '../../../../kernel/money.ts';
-import { house } from '../../../../ledger/chart.ts';
-import { hasMoved } from '../../../../runtime/committer/ledger-reads.ts';
+import { systemAccount } from '../../../../ledger/chart.ts';
+import { hasTransfersIn } from '../../../../runtime/committer/ledger-reads.ts';
 import {
   type JobHandler,
   type JobOf,
@@ -49,7 +49,7 @@ import {
 } from '../../payouts/index.ts';
 import { moveAndTell } from '../../presentation/index.ts';
 import { fundedOf } from '../../refunds/index.ts';
-import { awaitDecision, awaitNotice, transactionOfReference } from '../../suspense/index.ts';
+import { awaitDecision, awaitRailResult, transactionOfReference } from '../../suspense/index.ts';
 import {
   asOutgoing,
   debitedOf,
@@ -155,12 +155,12 @@ async function namedQuote(ctx: Ctx, { quoteId, reference }: Notice): Promise<Wai
   const quote = isId(id, 'Quote') ? await ctx.read(quotes, id) : undefined;
   if (quote?.platform_id !== ctx.caller.platformId) {
     throw reference === undefined
-      ? new Fault('QUOTE_NOT_FOUND', 'No such quote.')
-      : new Fault('REFERENCE_NOT_FOUND', 'No quote has this reference.');
+      ? new Fault('QUOTE_NOT_FOUND', 'Quote not found.')
+      : new Fault('REFERENCE_NOT_FOUND', 'Payment reference not found.');
   }
   const payment = await currentOf(ctx, quote.transaction_id, asOutgoing);
   if (payment.source.sourceType !== 'REALTIME_FUNDING') {
-    throw invalidField('quoteId', 'this quote is not paid for by money that is paid in');
+    throw invalidField('quoteId', 'must be a quote with a REALTIME_FUNDING source');
   }
   return { quote, payment };
 }
@@ -170,7 +170,7 @@ export async function takeDeposit(ctx: Ctx, notice: Notice): Promise<PaymentRow>
   if (notice.accountId !== undefined) {
     const account = await internalAccountOf(ctx, notice.accountId);
     if (account.currency !== notice.currency) {
-      throw new Fault('INVALID_CURRENCY', `The account holds ${account.currency}.`);
+      throw new Fault('INVALID_CURRENCY', `The account is denominated in ${account.currency}.`);
     }
     return depositTo(ctx, account, notice);
   }
@@ -187,9 +187,9 @@ export async function takeDeposit(ctx: Ctx, notice: Notice): Promise<PaymentRow>
  * to find the money. Answers whether it was still to be done.
  */
 export async function takeBackFunds(ctx: Ctx, row: OutgoingRow): Promise<boolean> {
-  if (await hasMoved(ctx.db, row.id, 'return', 'return.owed')) return false;
+  if (await hasTransfersIn(ctx.db, row.id, 'return', 'return.owed')) return false;
   const currency = row.sent_currency;
-  const creditTo = house(ctx.caller.environment, 'clearing', currency);
+  const creditTo = systemAccount(ctx.caller.environment, 'rail_in_transit', currency);
   const all = await Promise.all(
     [row.customer_id, null].map((customer_id) =>
       findInternalAccounts(ctx.db, { platform_id: row.platform_id, customer_id, currency }),
@@ -201,7 +201,7 @@ export async function takeBackFunds(ctx: Ctx, row: OutgoingRow): Promise<boolean
     await moveAndTell(ctx, () => takeBack(ctx, account, { ...movement, creditTo }));
     return true;
   }
-  const debit = house(ctx.caller.environment, 'suspense', currency);
+  const debit = systemAccount(ctx.caller.environment, 'suspense', currency);
   ctx.transfer({ ...movement, debit, credit: creditTo });
   await awaitDecision(ctx, row);
   return true;
@@ -217,7 +217,7 @@ export async function heedFunding(ctx: Ctx, row: OutgoingRow, progress: Progress
   switch (progress.state) {
     case 'accepted':
       if (progress.checkAfterMs !== undefined) return again(progress.checkAfterMs);
-      if (awaited) await awaitNotice(ctx, row, 'pull');
+      if (awaited) await awaitRailResult(ctx, row, 'pull');
       return;
     case 'unknown':
       return again(progress.checkAfterMs);
@@ -245,7 +245,7 @@ const cancelFunding =
   async (runtime: Runtime, job: JobOf<typeof CANCEL_FUNDING>): Promise<Result> => {
     const { row, caller } = await loadOf(runtime, job, asOutgoing);
     const { rail } = connectors(caller.environment);
-    const now = runtime.world.now();
+    const now = runtime.effects.now();
     if (row.funds !== 'AWAITED' || !rail?.cancel) {
       const stage = async (ctx: Ctx) =>
         void refuseCancel(ctx, await currentOf(ctx, row.id, asOutgoing));

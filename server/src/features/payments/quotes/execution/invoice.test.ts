@@ -39,7 +39,7 @@ const invoice = (more: { amountMsat?: bigint; expirySeconds?: number; prefix?: s
     amountMsat: 50_000_000n,
     expirySeconds: 7_200,
     ...more,
-    timestamp: Math.floor(app.world.now() / 1_000),
+    timestamp: Math.floor(app.effects.now() / 1_000),
     paymentHash: new Uint8Array(32).fill(++made),
     paymentSecret: new Uint8Array(32).fill(1),
     description: 'tea',
@@ -170,7 +170,7 @@ describe('an invoice', () => {
     expect([status, body.code, body.details.errors]).toMatchObject([
       400,
       'INVALID_INPUT',
-      [{ field: 'accountInfo.invoice', message: expect.stringMatching(/^ran out at /) }],
+      [{ field: 'accountInfo.invoice', message: expect.stringMatching(/^expired at /) }],
     ]);
   });
 

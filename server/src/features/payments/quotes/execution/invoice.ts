@@ -3,8 +3,8 @@
 // starts; the row that a payment claims then is what makes two of them impossible.
 
 import { type Invoice, readBolt11 } from '../../../../catalog/crypto/bolt11.ts';
+import { iso } from '../../../../kernel/effects.ts';
 import { Fault } from '../../../../kernel/fault.ts';
-import { iso } from '../../../../kernel/world.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import type { ExternalAccountRow } from '../../../payees/external-accounts/index.ts';
 import { readTransaction } from '../../transactions/index.ts';
@@ -17,7 +17,7 @@ function invoiceOf({ caller }: Ctx, { info }: Target): Invoice | undefined {
   if (!('invoice' in info) || typeof info.invoice !== 'string') return undefined;
   const invoice = readBolt11(info.invoice);
   if (invoice || caller.environment === 'sandbox') return invoice;
-  throw new Fault('INVALID_RECEIVER', 'The destination is not an invoice that can be paid.');
+  throw new Fault('INVALID_RECEIVER', 'The destination is not a valid Lightning invoice.');
 }
 
 /** Satoshis that pay the invoice; where it asks for a part of one, a whole one pays it. */
@@ -25,13 +25,13 @@ const satoshisOf = (amountMsat: bigint): bigint => (amountMsat + 999n) / 1_000n;
 
 function checkTerms(ctx: Ctx, { amountMsat, expiresAt }: Invoice, amount: bigint): void {
   if (ctx.now >= expiresAt) {
-    throw new Fault('INVALID_RECEIVER', `The invoice ran out at ${iso(expiresAt)}.`);
+    throw new Fault('INVALID_RECEIVER', `The invoice expired at ${iso(expiresAt)}.`);
   }
   if (amountMsat === undefined || satoshisOf(amountMsat) === amount) return;
   const needed = satoshisOf(amountMsat);
   throw new Fault(
     'INVALID_AMOUNT',
-    `The invoice takes ${needed} satoshis, not ${amount}; lock that much on the receiving side.`,
+    `The invoice requires ${needed} satoshis, not ${amount}. Lock this receiving amount.`,
     { receivingAmount: Number(needed) },
   );
 }
@@ -42,7 +42,7 @@ async function useOf(ctx: Ctx, { paymentHash }: Invoice, transactionId?: string)
   if (!use || use.transaction_id === transactionId) return use;
   const payment = await readTransaction(ctx, use.transaction_id);
   if (!payment || payment.status === 'FAILED' || payment.refund) return use;
-  throw new Fault('INVALID_RECEIVER', 'Another payment goes to this invoice already.');
+  throw new Fault('INVALID_RECEIVER', 'Another payment already uses this invoice.');
 }
 
 /** Throws why this much may not be paid to the account now, as far as its invoice says. */

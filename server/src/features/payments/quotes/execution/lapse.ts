@@ -36,7 +36,7 @@ async function runLapse(runtime: Runtime, { input }: JobOf<typeof LAPSE>): Promi
   const { quoteId, challengeId } = input;
   const quote = await runtime.db.read(quotes, quoteId);
   const platform = quote && (await readPlatform(runtime.db, quote.platform_id));
-  if (!platform) throw new Error(`${quoteId} is gone`);
+  if (!platform) throw new Error(`${quoteId} not found`);
   const caller = systemCaller(platform.id, platform.environment);
   return { caller, stage: (ctx) => lapse(ctx, quote, challengeId) };
 }

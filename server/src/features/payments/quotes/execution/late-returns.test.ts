@@ -127,7 +127,9 @@ describe('a delivered payment', () => {
     await app.settle();
     expect((await transaction(id)).status).toBe('COMPLETED');
     expect((await balances(app, account.id)).total).toBe(0);
-    const waits = await app.runtime.db.query('select 1 from rail_waits where id = $1', [id]);
+    const waits = await app.runtime.db.query('select 1 from awaited_rail_results where id = $1', [
+      id,
+    ]);
     expect(waits).toEqual([]);
   });
 });

@@ -97,8 +97,8 @@ describe('a quote that is paid in', () => {
       [quote.transactionId],
     );
     expect(back).toMatchObject({
-      debit: 'house:sandbox:inbound:USD',
-      credit: 'house:sandbox:clearing:USD',
+      debit: 'system:sandbox:inbound:USD',
+      credit: 'system:sandbox:rail_in_transit:USD',
       amount: BigInt(currencyAmount),
     });
   });

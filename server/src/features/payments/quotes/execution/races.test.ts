@@ -26,7 +26,7 @@ import { startPayment } from './execute.ts';
 const app = testApp();
 let silent: Log;
 beforeAll(async () => {
-  silent = createLog(app.world, 'silent', () => {});
+  silent = createLog(app.effects, 'silent', () => {});
 });
 
 interface Quoted {
@@ -143,7 +143,7 @@ describe('execution', () => {
         second = (await execute(quote.id)).status;
       },
     );
-    await expect(run).rejects.toThrow('outgoing payment: no move start from PROCESSING');
+    await expect(run).rejects.toThrow('outgoing payment: no transition start from PROCESSING');
     expect(second).toBe(200);
     expect((await balances(app, account.id)).balance).toBe(900_00);
   });
@@ -151,17 +151,17 @@ describe('execution', () => {
   it('loses to the sweep when the quote lapses meanwhile, and the sweep to it', async () => {
     const late = await payout();
     const expire = async () => {
-      app.world.set(Date.parse(late.quote.expiresAt));
+      app.effects.set(Date.parse(late.quote.expiresAt));
       await expirySweep(silent).run(app.runtime);
     };
     const run = interrupted((ctx) => start(ctx, late.quote.transactionId), expire);
-    await expect(run).rejects.toThrow('outgoing payment: no move start from EXPIRED');
+    await expect(run).rejects.toThrow('outgoing payment: no transition start from EXPIRED');
     expect(await eventTypes(app, late.quote.transactionId)).toEqual(['OUTGOING_PAYMENT.EXPIRED']);
     expect((await balances(app, late.account.id)).balance).toBe(1_000_00);
 
     const quick = await payout();
     ok(await execute(quick.quote.id), 200);
-    app.world.set(Date.parse(quick.quote.expiresAt));
+    app.effects.set(Date.parse(quick.quote.expiresAt));
     await expirySweep(silent).run(app.runtime);
     await app.settle();
     expect((await transaction(quick.quote.transactionId)).status).toBe('COMPLETED');
@@ -207,7 +207,7 @@ describe('funding', () => {
 describe('jobs of a payment', () => {
   let handlers: Map<string, JobHandler>;
   beforeAll(() => {
-    handlers = new Map(payoutJobs(connectorRegistry(app.world)).map((each) => [each.kind, each]));
+    handlers = new Map(payoutJobs(connectorRegistry(app.effects)).map((each) => [each.kind, each]));
   });
   const due = async (id: string) =>
     (await app.runtime.db.query(
@@ -228,7 +228,7 @@ describe('jobs of a payment', () => {
         for (const job of await due(twice.quote.transactionId)) {
           const handler = handlers.get(job.kind);
           const at = Date.parse(job.due_at as unknown as string) || Number(job.due_at);
-          if (at > app.world.now()) app.world.set(at);
+          if (at > app.effects.now()) app.effects.set(at);
           const results = await Promise.all([1, 2, 3].map(() => handler?.run(app.runtime, job)));
           // As a lease that ran out: all answers arrive, at once and after the job was finished.
           await Promise.all(results.map((result) => result && stage(result)));

@@ -29,7 +29,7 @@ describe('an invoice that a payment would pay once it is authorised', () => {
       prefix: 'lnbcrt',
       amountMsat: 50_000_000n,
       expirySeconds: 7_200,
-      timestamp: Math.floor(app.world.now() / 1_000),
+      timestamp: Math.floor(app.effects.now() / 1_000),
       paymentHash: new Uint8Array(32).fill(++made),
       paymentSecret: new Uint8Array(32).fill(1),
       description: 'tea',

@@ -11,8 +11,8 @@ import {
 import type { Answer, CallOptions, TestPlatform } from '../../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import { european } from '../../../../../test/kit/customers/contacts.ts';
-import { assertionJson, factorDesk } from '../../../../../test/kit/sca/factors.ts';
-import { loginDesk } from '../../../../../test/kit/sca/login.ts';
+import { assertionJson, factorFixture } from '../../../../../test/kit/sca/factors.ts';
+import { loginFixture } from '../../../../../test/kit/sca/login.ts';
 import {
   ADDRESS,
   authorize,
@@ -51,7 +51,7 @@ describe('in the sandbox', () => {
   let device: Authenticator;
   beforeAll(async () => {
     payer = await scaPayer(app);
-    ({ device } = await factorDesk(app).withPasskey(payer.person.id));
+    ({ device } = await factorFixture(app).withPasskey(payer.person.id));
   });
 
   async function waiting(): Promise<Waiting> {
@@ -69,7 +69,7 @@ describe('in the sandbox', () => {
       factor: 'PASSKEY',
       availableFactors: ['SMS_OTP', 'PASSKEY'],
       purpose: 'PAYOUT',
-      expiresAt: new Date(app.world.now() + 10 * MINUTE).toISOString(),
+      expiresAt: new Date(app.effects.now() + 10 * MINUTE).toISOString(),
       passkeyAssertionOptions: { rpId: 'localhost', userVerification: 'required' },
     });
     expect(quote.scaChallenge).not.toHaveProperty('passkeyAllowedOrigins');
@@ -159,8 +159,8 @@ describe('in production', () => {
       `update customers set status = 'APPROVED', version = version + 1 where id = $1`,
       [person.id],
     );
-    const { device, origin } = await factorDesk(app, options).withPasskey(person.id);
-    const login = loginDesk(app, options);
+    const { device, origin } = await factorFixture(app, options).withPasskey(person.id);
+    const login = loginFixture(app, options);
     const { passkeyOptions } = ok(await login.start(person.id, 'PASSKEY'), 200);
     const passkeyAssertion = assertionJson(device, passkeyOptions.challenge);
     ok(await login.complete(person.id, { factor: 'PASSKEY', passkeyAssertion, origin }), 200);

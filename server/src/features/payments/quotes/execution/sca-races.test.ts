@@ -5,7 +5,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { balances, eventTypes, ok, quoteBody } from '../../../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../../test/kit/app/test-app.ts';
-import { writtenTo } from '../../../../../test/kit/customers/contacts.ts';
+import { messagesTo } from '../../../../../test/kit/customers/contacts.ts';
 import {
   authorize,
   CODE,
@@ -86,10 +86,10 @@ describe('two at once', () => {
 
   it('who execute ask once, and send one code', async () => {
     const { quote } = await quotedPayout(app, payer, { amount: 10_00 });
-    const written = (await writtenTo(app, payer.person.id)).length;
+    const written = (await messagesTo(app, payer.person.id)).length;
     const answers = await Promise.all([1, 2].map(() => execute(app, quote.id)));
     expect(codes(answers)).toEqual([200, 409]);
-    expect((await writtenTo(app, payer.person.id)).length).toBe(written + 1);
+    expect((await messagesTo(app, payer.person.id)).length).toBe(written + 1);
     const asked = await app.runtime.db.find(scaChallenges, { subject: quote.id });
     expect(asked).toHaveLength(1);
     ok(await authorize(app, quote.id), 200);
@@ -124,11 +124,11 @@ describe('a proof and the end of its time', () => {
     const { quote, challenge, before } = await waiting();
     const stage = await lapsing(quote.id, challenge.id);
     const end = Date.parse(challenge.expiresAt);
-    app.world.set(end);
+    app.effects.set(end);
     await interrupted(stage, async () => {
-      app.world.set(end - 1);
+      app.effects.set(end - 1);
       ok(await authorize(app, quote.id), 200);
-      app.world.set(end);
+      app.effects.set(end);
     });
     expect(await stepsTold(quote.transactionId)).toEqual(AUTHORISED);
     expect((await balances(app, payer.eur.id)).balance).toBe(before.balance - 10_00);
@@ -142,7 +142,7 @@ describe('a proof and the end of its time', () => {
     const { quote, challenge, before } = await waiting();
     const stage = await lapsing(quote.id, challenge.id);
     const late = interrupted(proving(quote.id), () => {
-      app.world.set(Date.parse(challenge.expiresAt));
+      app.effects.set(Date.parse(challenge.expiresAt));
       return app.operate(stage);
     });
     await expect(late).rejects.toMatchObject({ code: 'CONFLICT' });
@@ -157,7 +157,7 @@ describe('a proof and the end of its time', () => {
   it('the end twice, as after a crash, is told once', async () => {
     const { quote, challenge } = await waiting();
     const stage = await lapsing(quote.id, challenge.id);
-    app.world.set(Date.parse(challenge.expiresAt));
+    app.effects.set(Date.parse(challenge.expiresAt));
     await interrupted(stage, () => app.operate(stage));
     await app.operate(stage);
     expect(await stepsTold(quote.transactionId)).toEqual(LAPSED);
@@ -166,7 +166,7 @@ describe('a proof and the end of its time', () => {
   it('the end too soon, by a clock that goes wrong, is put off', async () => {
     const { quote, challenge } = await waiting();
     const end = Date.parse(challenge.expiresAt);
-    app.world.set(end - 1);
+    app.effects.set(end - 1);
     await app.operate(await lapsing(quote.id, challenge.id));
     await app.settle();
     expect((await app.runtime.db.read(scaChallenges, challenge.id))?.status).toBe('PENDING');

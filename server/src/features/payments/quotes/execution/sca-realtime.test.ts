@@ -65,7 +65,7 @@ describe('a quote that is to be paid in', () => {
       scaChallenge: {
         factor: 'SMS_OTP',
         purpose: 'PAYOUT',
-        expiresAt: new Date(app.world.now() + 5 * MINUTE).toISOString(),
+        expiresAt: new Date(app.effects.now() + 5 * MINUTE).toISOString(),
       },
     });
     await expectWithheld(quote);
@@ -142,7 +142,7 @@ describe('a quote that is to be paid in', () => {
     const quote = await waiting({ currency: 'USDC', cryptoNetwork: 'BASE' });
     expect(quote.scaChallenge.expiresAt).toBe(quote.expiresAt);
     // Past every look for what expires, as if that had been in another process a moment earlier.
-    app.world.set(Date.parse(quote.expiresAt) - 1);
+    app.effects.set(Date.parse(quote.expiresAt) - 1);
     ok(await authorize(app, quote.id), 200);
     await app.advance(1);
     expect((await get(`/transactions/${quote.transactionId}`)).status).toBe('EXPIRED');

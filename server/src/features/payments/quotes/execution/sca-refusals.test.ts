@@ -10,7 +10,7 @@ import {
 } from '../../../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../../test/kit/app/test-app.ts';
-import { writtenTo } from '../../../../../test/kit/customers/contacts.ts';
+import { messagesTo } from '../../../../../test/kit/customers/contacts.ts';
 import {
   authorize,
   CODE,
@@ -23,7 +23,7 @@ import {
 } from '../../../../../test/kit/sca/strong-customers.ts';
 import { scaChallenges } from '../../../sca/authentication/store.ts';
 import { scaEvents } from '../../../sca/events/events.ts';
-import { scaStandings } from '../../../sca/lockout/lockout.ts';
+import { scaLockouts } from '../../../sca/lockout/lockout.ts';
 import { platforms } from '../../../tenancy/platform/store.ts';
 
 const app = testApp();
@@ -48,7 +48,7 @@ async function waiting(amount = 100_00, eur = 1_000_00) {
 }
 
 const attempts = async (customerId: string) =>
-  (await app.runtime.db.read(scaStandings, customerId))?.failed_attempts ?? 0;
+  (await app.runtime.db.read(scaLockouts, customerId))?.failed_attempts ?? 0;
 
 describe('authorizeQuote', () => {
   describe('a proof', () => {
@@ -96,7 +96,7 @@ describe('authorizeQuote', () => {
 
     it('that comes too late ends nothing but itself; the payment fails and no money moved', async () => {
       const { payer, quote, challenge } = await waiting();
-      app.world.set(Date.parse(challenge.expiresAt));
+      app.effects.set(Date.parse(challenge.expiresAt));
       expect(codeOf(await authorize(app, quote.id))).toEqual([400, 'INVALID_INPUT']);
       expect(codeOf(await resend(app, quote.id))).toEqual([409, 'CONFLICT']);
       await app.settle();
@@ -115,7 +115,7 @@ describe('authorizeQuote', () => {
         ['OUTGOING_PAYMENT.PENDING_AUTHORIZATION', 'PENDING_AUTHORIZATION'],
         ['OUTGOING_PAYMENT.FAILED', 'FAILED'],
       ]);
-      expect((await app.runtime.db.read(scaChallenges, challenge.id))?.status).toBe('LAPSED');
+      expect((await app.runtime.db.read(scaChallenges, challenge.id))?.status).toBe('EXPIRED');
     });
 
     it('is asked for by a factor that can show the payment, and that is there', async () => {
@@ -166,7 +166,7 @@ describe('a customer who is shut out', () => {
     for (let at = 0; at < 5; at++) {
       expect(fieldsOf(await authorize(app, quote.id, WRONG))).toEqual([400, ['code']]);
     }
-    const until = new Date(app.world.now() + 15 * MINUTE).toISOString();
+    const until = new Date(app.effects.now() + 15 * MINUTE).toISOString();
     const locked = await authorize(app, quote.id);
     expect(codeOf(locked)).toEqual([423, 'ACCOUNT_LOCKED']);
     expect(locked.body.details).toEqual({
@@ -189,7 +189,7 @@ describe('a customer who is shut out', () => {
     for (let at = 0; at < 5; at++) {
       ok(await app.call('POST', `/sca/record-event?customerId=${payer.person.id}`, fail), 200);
     }
-    const before = (await writtenTo(app, payer.person.id)).length;
+    const before = (await messagesTo(app, payer.person.id)).length;
     const body = quoteBody(payer.eur.id, target.id, 10_00);
     const realtime = {
       sourceType: 'REALTIME_FUNDING',
@@ -203,7 +203,7 @@ describe('a customer who is shut out', () => {
     ]) {
       expect(codeOf(answer)).toEqual([423, 'ACCOUNT_LOCKED']);
     }
-    expect((await writtenTo(app, payer.person.id)).length).toBe(before);
+    expect((await messagesTo(app, payer.person.id)).length).toBe(before);
     expect((await get(`/quotes/${quote.id}`)).status).toBe('PENDING');
   });
 
@@ -244,9 +244,9 @@ describe('an account that is empty', () => {
   it('is told before a code is sent', async () => {
     const payer = await scaPayer(app, { eur: 50_00, usdc: 0 });
     const { quote } = await quotedPayout(app, payer);
-    const before = (await writtenTo(app, payer.person.id)).length;
+    const before = (await messagesTo(app, payer.person.id)).length;
     expect(codeOf(await execute(app, quote.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
-    expect((await writtenTo(app, payer.person.id)).length).toBe(before);
+    expect((await messagesTo(app, payer.person.id)).length).toBe(before);
     await fund(app, payer.eur.id, 50_00);
     expect(ok(await execute(app, quote.id), 200).status).toBe('PENDING_AUTHORIZATION');
     ok(await authorize(app, quote.id), 200);
@@ -310,11 +310,11 @@ describe('what else may stand in the way when the proof comes', () => {
     const { scaChallenge } = ok(await execute(app, quote.id), 200);
     await app.runtime.db.query(
       'update customers set deleted_at = $2, version = version + 1 where id = $1',
-      [payer.person.id, new Date(app.world.now())],
+      [payer.person.id, new Date(app.effects.now())],
     );
     expect(codeOf(await authorize(app, quote.id))).toEqual([409, 'CONFLICT']);
     expect(await get(`/quotes/${quote.id}`)).not.toHaveProperty('scaChallenge');
-    await app.advance(Date.parse(scaChallenge.expiresAt) - app.world.now());
+    await app.advance(Date.parse(scaChallenge.expiresAt) - app.effects.now());
     expect((await get(`/quotes/${quote.id}`)).status).toBe('FAILED');
   });
 });
@@ -326,9 +326,9 @@ describe('resendQuoteScaCode', () => {
     expect(codeOf(soon)).toEqual([429, 'RATE_LIMITED']);
     expect(Number(soon.headers['retry-after'])).toBe(30);
     await app.advance(30_000);
-    const before = (await writtenTo(app, payer.person.id)).length;
+    const before = (await messagesTo(app, payer.person.id)).length;
     ok(await resend(app, quote.id), 204);
-    const written = await writtenTo(app, payer.person.id);
+    const written = await messagesTo(app, payer.person.id);
     expect(written.length).toBe(before + 1);
     expect(written.at(-1)?.text).toContain('100.00 EUR to ');
     expect((await get(`/quotes/${quote.id}`)).scaChallenge).toEqual(challenge);

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { ok, quoteBody } from '../../../../../test/kit/app/fixtures.ts';
 import { commandOn } from '../../../../../test/kit/app/production.ts';
 import { testApp } from '../../../../../test/kit/app/test-app.ts';
-import { writtenTo } from '../../../../../test/kit/customers/contacts.ts';
+import { messagesTo } from '../../../../../test/kit/customers/contacts.ts';
 import { scaEventsOf } from '../../../../../test/kit/sca/login.ts';
 import {
   CODE,
@@ -78,7 +78,7 @@ describe('a message about a payment to a chain', () => {
     const { id } = ok(await post('/customers/external-accounts', body), 201);
     const quote = ok(await post('/quotes', quoteBody(payer.usdc.id, id, 5_000_000)), 201);
     ok(await execute(app, quote.id), 200);
-    const last = (await writtenTo(app, payer.person.id)).at(-1);
+    const last = (await messagesTo(app, payer.person.id)).at(-1);
     expect(last?.text).toContain(`to ${address.slice(0, 10)}…${address.slice(-10)}.`);
   });
 });

@@ -12,7 +12,7 @@ import {
   quoteBody,
 } from '../../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../../test/kit/app/test-app.ts';
-import { european, writtenTo } from '../../../../../test/kit/customers/contacts.ts';
+import { european, messagesTo } from '../../../../../test/kit/customers/contacts.ts';
 import {
   authorize,
   CODE,
@@ -67,7 +67,7 @@ describe('a payout of euros', () => {
     expect(waiting.status).toBe('PENDING_AUTHORIZATION');
     expect(waiting.scaChallenge).toEqual({
       id: expect.stringMatching(/^ScaChallenge:/),
-      expiresAt: new Date(app.world.now() + 5 * MINUTE).toISOString(),
+      expiresAt: new Date(app.effects.now() + 5 * MINUTE).toISOString(),
       factor: 'SMS_OTP',
       availableFactors: ['SMS_OTP'],
       purpose: 'PAYOUT',
@@ -78,7 +78,7 @@ describe('a payout of euros', () => {
     );
     const whole = { balance: 1_000_00, total: 1_000_00 };
     expect(await balances(app, own.eur.id)).toEqual(whole);
-    const { text } = (await writtenTo(app, own.person.id)).at(-1) as { text: string };
+    const { text } = (await messagesTo(app, own.person.id)).at(-1) as { text: string };
     const { iban } = target.accountInfo;
     expect(text).toContain(CODE);
     expect(text).toContain(`100.00 EUR to ${iban.slice(0, 4)}…${iban.slice(-4)}`);
@@ -105,11 +105,11 @@ describe('a payout of euros', () => {
 
   it('keeps its price while the code is looked for, although the quote runs out', async () => {
     const { quote } = await quotedPayout(app, payer);
-    const left = Date.parse(quote.expiresAt) - app.world.now();
+    const left = Date.parse(quote.expiresAt) - app.effects.now();
     await app.advance(left - 1_000);
     const waiting = ok(await execute(app, quote.id), 200);
     await app.advance(2 * MINUTE);
-    expect(app.world.now()).toBeGreaterThan(Date.parse(quote.expiresAt));
+    expect(app.effects.now()).toBeGreaterThan(Date.parse(quote.expiresAt));
     expect((await get(`/quotes/${quote.id}`)).status).toBe('PENDING_AUTHORIZATION');
     const done = ok(await authorize(app, quote.id), 200);
     expect(done).toMatchObject({
@@ -180,7 +180,7 @@ describe('steps', () => {
       'PROCESSING',
       'COMPLETED',
     ]);
-    const texts = (await writtenTo(app, payer.person.id)).slice(-2).map(({ text }) => text);
+    const texts = (await messagesTo(app, payer.person.id)).slice(-2).map(({ text }) => text);
     for (const text of texts) expect(text).toContain(`10.000000 USDC as `);
   });
 
@@ -210,7 +210,7 @@ describe('steps', () => {
     const { purpose } = ok(await execute(app, swap.id), 200).scaChallenge;
     expect(purpose).toBe('CURRENCY_CONVERSION');
     expect(ok(await authorize(app, swap.id), 200).status).toBe('COMPLETED');
-    const texts = (await writtenTo(app, payer.person.id)).slice(-2).map(({ text }) => text);
+    const texts = (await messagesTo(app, payer.person.id)).slice(-2).map(({ text }) => text);
     expect(texts[0]).toContain(`10.00 EUR to account …${theirs.id.slice(-6)}`);
     expect(texts[1]).toContain(' to your USDC account');
   });
@@ -234,7 +234,7 @@ describe('a UMA address elsewhere', () => {
     };
     const quote = ok(await app.call('POST', '/quotes', body), 201);
     expect(ok(await execute(app, quote.id), 200).scaChallenge.purpose).toBe('PAYOUT');
-    const { text } = (await writtenTo(app, customerId)).at(-1) as { text: string };
+    const { text } = (await messagesTo(app, customerId)).at(-1) as { text: string };
     expect(text).toContain(`10.00 EUR to ${umaAddress}`);
     expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
     await app.advance(10 * MINUTE);

@@ -4,7 +4,7 @@
 
 import type { PaymentInstructions } from '../../../../catalog/rails/payment-instructions.ts';
 import { canonical } from '../../../../kernel/crypto/canonical.ts';
-import { iso, type Time } from '../../../../kernel/world.ts';
+import { iso, type Time } from '../../../../kernel/effects.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { type authorizePayment, paymentText, type Wallet } from '../../../wallets/index.ts';
 import type { Payee, Payer, Priced } from '../../pricing/index.ts';

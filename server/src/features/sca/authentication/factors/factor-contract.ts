@@ -8,36 +8,43 @@ const text = (description: string, more: object = {}) => Type.String({ descripti
 const object = <P extends Record<string, TSchema>>(name: string, description: string, of: P) =>
   named(name, Type.Object(of, { description }));
 
-const ScaFactorView = object('ScaFactorView', 'Something a customer proves itself with.', {
+const ScaFactorView = object('ScaFactorView', 'Authentication factor of a customer.', {
   factor: ScaFactor,
-  credentialId: Type.Optional(text('Of a passkey: its id here, by which it is removed.')),
-  name: Type.Optional(text('What to call it.')),
+  credentialId: Type.Optional(
+    text('Id of the passkey for `deleteScaFactor`. Absent for other factors.'),
+  ),
+  name: Type.Optional(text('Display name of the passkey. Absent for other factors.')),
 });
 
-const ScaFactorList = object('ScaFactorList', 'All that a customer proves itself with.', {
-  factors: Type.Array(ScaFactorView),
+const ScaFactorList = object('ScaFactorList', 'Authentication factors of a customer.', {
+  factors: Type.Array(ScaFactorView, { description: 'Enrolled factors.' }),
 });
 
 const EnrollRequest = named(
   'ScaFactorEnrollRequestOneOf',
   variant('type', {
-    TOTP: object('TotpFactorEnrollRequest', 'Codes that an app shows.', {}),
-    PASSKEY: object('PasskeyFactorEnrollRequest', 'A passkey of a device.', {}),
+    TOTP: object('TotpFactorEnrollRequest', 'Enrollment of an authenticator app.', {}),
+    PASSKEY: object('PasskeyFactorEnrollRequest', 'Enrollment of a passkey.', {}),
   }),
 );
 
 const EnrollStart = named(
   'ScaFactorEnrollStartOneOf',
   variant('type', {
-    TOTP: object('TotpEnrollmentStart', 'What the app of the customer takes.', {
-      secret: text('20 bytes in hex. Goes back when the enrolment is confirmed.'),
-      secretBase32Encoded: text('The same for typing it into an app.'),
-      totpUri: text('The same for a QR code.'),
+    TOTP: object('TotpEnrollmentStart', 'Secret for the authenticator app of the customer.', {
+      secret: text('Secret, 20 bytes in hexadecimal. Send it with `confirmScaFactorEnrollment`.'),
+      secretBase32Encoded: text('Secret in Base32, for manual entry.'),
+      totpUri: text('`otpauth` address with the secret, for a QR code.'),
     }),
-    PASSKEY: object('PasskeyEnrollmentStart', 'What the browser of the customer takes.', {
-      options: WebAuthnJson,
-      allowedOrigins: Type.Array(Type.String(), { description: 'Where a passkey may be made.' }),
-      relyingPartyId: text('The site that it belongs to.'),
+    PASSKEY: object('PasskeyEnrollmentStart', 'Options for the browser of the customer.', {
+      options: {
+        ...WebAuthnJson,
+        description: 'WebAuthn creation options (PublicKeyCredentialCreationOptionsJSON).',
+      },
+      allowedOrigins: Type.Array(Type.String(), {
+        description: 'Origins at which the passkey can be created.',
+      }),
+      relyingPartyId: text('WebAuthn relying party id.'),
     }),
   }),
 );
@@ -45,13 +52,16 @@ const EnrollStart = named(
 const ConfirmRequest = named(
   'ScaFactorConfirmRequestOneOf',
   variant('type', {
-    TOTP: object('TotpEnrollmentConfirmRequest', 'That the app shows the right codes.', {
-      secret: text('As it was given when the enrolment was started.', { maxLength: 64 }),
-      code: text('What the app shows now.', { maxLength: 64 }),
+    TOTP: object('TotpEnrollmentConfirmRequest', 'Confirmation of an authenticator app.', {
+      secret: text('Secret that `startScaFactorEnrollment` returned.', { maxLength: 64 }),
+      code: text('Current code of the authenticator app.', { maxLength: 64 }),
     }),
-    PASSKEY: object('PasskeyEnrollmentConfirmRequest', 'What the device registered.', {
-      origin: text('Where the passkey was made.', { maxLength: 300 }),
-      credential: WebAuthnJson,
+    PASSKEY: object('PasskeyEnrollmentConfirmRequest', 'Confirmation of a passkey.', {
+      origin: text('Origin at which the passkey was created.', { maxLength: 300 }),
+      credential: {
+        ...WebAuthnJson,
+        description: 'WebAuthn registration (RegistrationResponseJSON) from the browser.',
+      },
     }),
   }),
 );
@@ -59,12 +69,14 @@ const ConfirmRequest = named(
 const ConfirmResponse = named(
   'ScaFactorConfirmResponseOneOf',
   variant('type', {
-    TOTP: object('TotpEnrollmentConfirmResponse', 'The codes for one who has lost the app.', {
+    TOTP: object('TotpEnrollmentConfirmResponse', 'Recovery codes of the authenticator app.', {
       recoveryCodes: Type.Array(Type.String(), {
-        description: 'Each logs the customer in once in place of a code of the app. Shown once.',
+        description:
+          'Recovery codes. Each replaces a TOTP code once, at login. They are returned ' +
+          'only here.',
       }),
     }),
-    PASSKEY: object('PasskeyEnrollmentConfirmResponse', 'The passkey, as it is listed.', {
+    PASSKEY: object('PasskeyEnrollmentConfirmResponse', 'The enrolled passkey.', {
       factor: ScaFactorView,
     }),
   }),
@@ -77,8 +89,11 @@ export const listScaFactors = operation({
   operationId: 'listScaFactors',
   method: 'GET',
   path: '/sca/factors',
-  summary: 'List what a customer proves itself with',
-  description: 'Codes by SMS are among them once the telephone number of the customer is verified.',
+  summary: 'List authentication factors',
+  description:
+    'Returns the authentication factors of a customer. SMS_OTP is included when ' +
+    'the phone number of the customer is verified. Add factors with ' +
+    '`startScaFactorEnrollment`.',
   permission: 'VIEW',
   replies: { 200: ScaFactorList },
   errors: ['CUSTOMER_NOT_FOUND', 'CONFLICT', 'CUSTOMER_DELETED'],
@@ -89,11 +104,13 @@ export const startScaFactorEnrollment = operation({
   operationId: 'startScaFactorEnrollment',
   method: 'POST',
   path: '/sca/factors',
-  summary: 'Start to enrol an app or a passkey',
+  summary: 'Start a factor enrollment',
   description:
-    'Nothing is enrolled before it is confirmed, within ten minutes and with at most four wrong tries. ' +
-    'Starting again takes the place of what was started before. A customer has one app and one ' +
-    'passkey: another app takes the place of the first once it is confirmed, another passkey is refused.',
+    'Starts the enrollment of an authenticator app or a passkey. Confirm it with ' +
+    '`confirmScaFactorEnrollment` within 10 minutes and with at most four ' +
+    'incorrect attempts; a new start replaces it. A customer has at most one of ' +
+    'each: a confirmed app replaces the previous app, and a second passkey is ' +
+    'rejected.',
   permission: 'MANAGE',
   body: EnrollRequest,
   replies: { 200: EnrollStart },
@@ -112,11 +129,13 @@ export const confirmScaFactorEnrollment = operation({
   operationId: 'confirmScaFactorEnrollment',
   method: 'POST',
   path: '/sca/factors/confirm',
-  summary: 'Show that the app or the passkey works',
+  summary: 'Confirm a factor enrollment',
   description:
-    'The secret of an app goes back as it was given, with a code that the app shows. A passkey is checked ' +
-    'as WebAuthn says, with its user verified. In the sandbox the code 123456 is right as well, and ' +
-    'a credential needs no device: an `id`, and client data with the challenge.',
+    'Completes an enrollment from `startScaFactorEnrollment`. For an ' +
+    'authenticator app, send the secret and a current code; the recovery codes ' +
+    'are returned once. For a passkey, send the WebAuthn registration, which ' +
+    'requires user verification. The customer can then log in with ' +
+    '`startScaLogin`.',
   permission: 'MANAGE',
   body: ConfirmRequest,
   replies: { 200: ConfirmResponse },
@@ -130,9 +149,12 @@ export const deleteScaFactor = operation({
   method: 'DELETE',
   path: '/sca/factors/{credentialId}',
   summary: 'Remove a passkey',
-  description: 'Only passkeys are removed this way. Another can be enrolled at once.',
+  description:
+    'Removes the passkey of a customer. Another passkey can then be enrolled with ' +
+    '`startScaFactorEnrollment`. Other factors are replaced through ' +
+    '`startTwoFactorReset`.',
   permission: 'MANAGE',
-  params: Type.Object({ credentialId: text('Id of the passkey, from the list of factors.') }),
+  params: Type.Object({ credentialId: text('`credentialId` from `listScaFactors`.') }),
   replies: { 204: null },
   errors: ['CUSTOMER_NOT_FOUND', 'CONFLICT', 'CUSTOMER_DELETED'],
   notFound: 'AUTH_METHOD_NOT_FOUND',

@@ -46,7 +46,7 @@ import {
 } from './totp.ts';
 
 const WAITS_MS = 10 * 60_000;
-const MOST_WRONG = 5;
+const MAX_WRONG = 5;
 const CHALLENGE_BYTES = 32;
 
 interface PasskeyAsked {
@@ -73,7 +73,7 @@ async function wait(ctx: Ctx, { customer }: Who, type: EnrolledType, facts: obje
 const accountOf = ({ customer }: Who) => customer.email ?? customer.platform_customer_id;
 
 async function startTotp(ctx: Ctx, who: Who) {
-  const secret = drawSecret(ctx.world);
+  const secret = drawSecret(ctx.effects);
   await wait(ctx, who, 'TOTP', { secret } satisfies TotpFacts);
   const uri = totpUri(secret, { issuer: who.platform.name, account: accountOf(who) });
   const shown = { secret, secretBase32Encoded: inBase32(secret), totpUri: uri };
@@ -82,14 +82,17 @@ async function startTotp(ctx: Ctx, who: Who) {
 
 async function refuseSecondPasskey(ctx: Ctx, { customer }: Who): Promise<void> {
   if (await factorOf(ctx, customer.id, 'PASSKEY')) {
-    throw new Fault('PASSKEY_ALREADY_ENROLLED', 'The customer has a passkey. Remove it first.');
+    throw new Fault(
+      'PASSKEY_ALREADY_ENROLLED',
+      'The customer already has a passkey. Remove it first.',
+    );
   }
 }
 
 async function startPasskey(ctx: Ctx, who: Who) {
   const site = siteOf(who.platform);
   await refuseSecondPasskey(ctx, who);
-  const challenge = Buffer.from(ctx.world.random(CHALLENGE_BYTES)).toString('base64url');
+  const challenge = Buffer.from(ctx.effects.random(CHALLENGE_BYTES)).toString('base64url');
   await wait(ctx, who, 'PASSKEY', { challenge } satisfies PasskeyAsked);
   const options = creationOptions(site, challenge, {
     rpName: who.platform.name,
@@ -102,14 +105,14 @@ async function startPasskey(ctx: Ctx, who: Who) {
 /** What waits to be confirmed; 400 where nothing does any more. */
 async function waiting(ctx: Ctx, { customer }: Who, type: EnrolledType): Promise<EnrollmentRow> {
   const row = await ctx.read(scaEnrollments, enrollmentId(customer.id, type));
-  if (row && row.wrong < MOST_WRONG && ctx.now < row.expires_at) return row;
-  throw invalidField('type', 'nothing of this type waits to be confirmed: start again');
+  if (row && row.wrong < MAX_WRONG && ctx.now < row.expires_at) return row;
+  throw invalidField('type', 'has no pending enrollment; start a new one');
 }
 
 /** The refusal of a wrong try, which counts. */
 function wrong(ctx: Ctx, row: EnrollmentRow, errors: FieldError[]) {
   ctx.update(scaEnrollments, row, { wrong: row.wrong + 1 });
-  return { refused: invalid(errors) };
+  return { rejected: invalid(errors) };
 }
 
 /** Stages what goes with every factor that was enrolled: what waited is done, and a reset with it. */
@@ -152,14 +155,14 @@ async function confirmTotp(ctx: Ctx, who: Who, given: { secret: string; code: st
   const row = await waiting(ctx, who, 'TOTP');
   const { secret } = openFacts<TotpFacts>(ctx, who.customer, 'sca_enrollments', row);
   if (!constantTimeEqual(given.secret, secret)) {
-    const message = 'is not that of the enrolment that waits';
+    const message = 'does not match the pending enrollment';
     return wrong(ctx, row, [{ field: 'secret', message }]);
   }
   const code = typedCode(given.code);
   const isPlayed = isSandbox(ctx) && code === SANDBOX_CODE;
   const step = isPlayed ? 0 : stepOf(secret, code, { now: ctx.now, after: 0 });
-  if (step === undefined) return wrong(ctx, row, [{ field: 'code', message: 'is wrong' }]);
-  const recoveryCodes = drawRecoveryCodes(ctx.world);
+  if (step === undefined) return wrong(ctx, row, [{ field: 'code', message: 'is incorrect' }]);
+  const recoveryCodes = drawRecoveryCodes(ctx.effects);
   const factor = await keep(ctx, who, 'TOTP', (id) => ({
     facts: { secret } satisfies TotpFacts,
     // The code that enrolled it is used up.
@@ -207,7 +210,7 @@ async function remove(ctx: Ctx, { customer }: Who, credentialId: string) {
     ? await ctx.read(scaFactors, credentialId)
     : undefined;
   if (row?.customer_id !== customer.id || row.type !== 'PASSKEY') {
-    throw new Fault('AUTH_METHOD_NOT_FOUND', 'The customer has no such passkey.');
+    throw new Fault('AUTH_METHOD_NOT_FOUND', 'Passkey not found.');
   }
   ctx.remove(scaFactors, row);
   noteScaEvent(ctx, customer, 'FACTOR_REMOVED', { factor: row.type, subject: row.id });

@@ -12,10 +12,10 @@ const MINUTE = 60_000;
 const STEP = 30_000;
 
 let opened: Awaited<ReturnType<typeof openFactors>>;
-let { app, shop, desk, played, person, wait, rowOf, eventsOf } = {} as typeof opened;
+let { app, shop, fixture, played, person, wait, rowOf, eventsOf } = {} as typeof opened;
 beforeAll(async () => {
   opened = await openFactors();
-  ({ app, shop, desk, played, person, wait, rowOf, eventsOf } = opened);
+  ({ app, shop, fixture, played, person, wait, rowOf, eventsOf } = opened);
 });
 afterAll(() => app.close());
 
@@ -33,9 +33,9 @@ describe('listScaFactors', () => {
 
   it('shows what was enrolled, and of a passkey how to remove it', async () => {
     const id = await person();
-    await desk.withPasskey(id);
-    await desk.withTotp(id);
-    expect(ok(await desk.list(id), 200)).toEqual({
+    await fixture.withPasskey(id);
+    await fixture.withTotp(id);
+    expect(ok(await fixture.list(id), 200)).toEqual({
       factors: [
         { factor: 'TOTP' },
         {
@@ -71,20 +71,23 @@ describe('listScaFactors', () => {
 describe('an enrolment', () => {
   it('is of an app or a passkey, and says all that it lacks', async () => {
     const id = await person();
-    for (const type of ['SMS_OTP', 'totp', '']) expectBad(await desk.start(id, type), 'type');
-    expectBad(await desk.confirm(id, { type: 'SMS_OTP', code: '1' }), 'type');
-    expectBad(await desk.confirm(id, { type: 'TOTP' }), 'secret', 'code');
-    expectBad(await desk.confirm(id, { type: 'PASSKEY' }), 'origin', 'credential');
+    for (const type of ['SMS_OTP', 'totp', '']) expectBad(await fixture.start(id, type), 'type');
+    expectBad(await fixture.confirm(id, { type: 'SMS_OTP', code: '1' }), 'type');
+    expectBad(await fixture.confirm(id, { type: 'TOTP' }), 'secret', 'code');
+    expectBad(await fixture.confirm(id, { type: 'PASSKEY' }), 'origin', 'credential');
     const credential = 'text';
-    expectBad(await desk.confirm(id, { type: 'PASSKEY', origin: 'x', credential }), 'credential');
-    expectBad(await desk.confirm(id, { type: 'TOTP', secret: 'x', code: '1' }), 'type');
+    expectBad(
+      await fixture.confirm(id, { type: 'PASSKEY', origin: 'x', credential }),
+      'credential',
+    );
+    expectBad(await fixture.confirm(id, { type: 'TOTP', secret: 'x', code: '1' }), 'type');
   });
 });
 
 describe('an app', () => {
   it('is enrolled by its secret and a right code, and gives ten recovery codes', async () => {
     const { id, email } = await european(app, { as: shop });
-    const started = ok(await desk.start(id, 'TOTP'), 200);
+    const started = ok(await fixture.start(id, 'TOTP'), 200);
     expect(started).toMatchObject({
       type: 'TOTP',
       secret: expect.stringMatching(/^[0-9a-f]{40}$/),
@@ -92,12 +95,12 @@ describe('an app', () => {
     const url = new URL(started.totpUri);
     expect(decodeURIComponent(url.pathname)).toBe(`/Production:${email}`);
     expect(url.searchParams.get('secret')).toBe(started.secretBase32Encoded);
-    expect(await desk.namesOf(id)).toEqual([]);
-    const code = codeAt(started.secretBase32Encoded, app.world.now());
-    const done = ok(await desk.confirm(id, { type: 'TOTP', secret: started.secret, code }), 200);
+    expect(await fixture.namesOf(id)).toEqual([]);
+    const code = codeAt(started.secretBase32Encoded, app.effects.now());
+    const done = ok(await fixture.confirm(id, { type: 'TOTP', secret: started.secret, code }), 200);
     expect(done.type).toBe('TOTP');
     expect(new Set(done.recoveryCodes).size).toBe(10);
-    expect(await desk.namesOf(id)).toEqual(['TOTP']);
+    expect(await fixture.namesOf(id)).toEqual(['TOTP']);
     const [row] = await app.runtime.db.find(scaFactors, { customer_id: id });
     expect(await eventsOf(id)).toEqual([['FACTOR_ENROLLED', 'TOTP', row?.id]]);
   });
@@ -106,15 +109,15 @@ describe('an app', () => {
     const id = await person();
     const headers = { 'idempotency-key': `totp ${id}` };
     const { secret, secretBase32Encoded: base32 } = ok(
-      await desk.start(id, 'TOTP', { headers: { 'idempotency-key': `start ${id}` } }),
+      await fixture.start(id, 'TOTP', { headers: { 'idempotency-key': `start ${id}` } }),
       200,
     );
     const waiting = await app.runtime.db.find(scaEnrollments, { customer_id: id });
-    const code = codeAt(base32, app.world.now());
+    const code = codeAt(base32, app.effects.now());
     const body = { type: 'TOTP', secret, code };
-    const done = await desk.confirm(id, body, { headers });
+    const done = await fixture.confirm(id, body, { headers });
     const { recoveryCodes } = ok(done, 200);
-    const again = await desk.confirm(id, body, { headers });
+    const again = await fixture.confirm(id, body, { headers });
     expect([again.status, again.body]).toEqual([200, done.body]);
     const kept = JSON.stringify(
       [
@@ -134,63 +137,67 @@ describe('an app', () => {
     it('is started anew by every request, whatever its idempotency key', async () => {
       const id = await person();
       const headers = { 'idempotency-key': `anew ${id}` };
-      const first = ok(await desk.start(id, 'TOTP', { headers }), 200);
-      const second = ok(await desk.start(id, 'TOTP', { headers }), 200);
+      const first = ok(await fixture.start(id, 'TOTP', { headers }), 200);
+      const second = ok(await fixture.start(id, 'TOTP', { headers }), 200);
       expect(second.secret).not.toBe(first.secret);
-      const code = codeAt(first.secretBase32Encoded, app.world.now());
-      expectBad(await desk.confirm(id, { type: 'TOTP', secret: first.secret, code }), 'secret');
-      const right = codeAt(second.secretBase32Encoded, app.world.now());
-      ok(await desk.confirm(id, { type: 'TOTP', secret: second.secret, code: right }), 200);
+      const code = codeAt(first.secretBase32Encoded, app.effects.now());
+      expectBad(await fixture.confirm(id, { type: 'TOTP', secret: first.secret, code }), 'secret');
+      const right = codeAt(second.secretBase32Encoded, app.effects.now());
+      ok(await fixture.confirm(id, { type: 'TOTP', secret: second.secret, code: right }), 200);
     });
   });
 
   describe('confirmScaFactorEnrollment', () => {
     it('is refused for a wrong code or secret, and is over after five of them', async () => {
       const id = await person();
-      const { secret, secretBase32Encoded: base32 } = ok(await desk.start(id, 'TOTP'), 200);
+      const { secret, secretBase32Encoded: base32 } = ok(await fixture.start(id, 'TOTP'), 200);
       const confirm = (code: string, of = secret) =>
-        desk.confirm(id, { type: 'TOTP', secret: of, code });
-      const right = codeAt(base32, app.world.now());
+        fixture.confirm(id, { type: 'TOTP', secret: of, code });
+      const right = codeAt(base32, app.effects.now());
       expectBad(await confirm('123456'), 'code');
       expectBad(await confirm('12345'), 'code');
       expectBad(await confirm('١٢٣٤٥٦'), 'code');
       expectBad(await confirm(right, `${secret.slice(1)}0`), 'secret');
-      expectBad(await confirm(codeAt(base32, app.world.now() + 3 * STEP)), 'code');
+      expectBad(await confirm(codeAt(base32, app.effects.now() + 3 * STEP)), 'code');
       expectBad(await confirm(right), 'type');
-      expect(await desk.namesOf(id)).toEqual([]);
+      expect(await fixture.namesOf(id)).toEqual([]);
       expect(await eventsOf(id)).toEqual([]);
-      await desk.withTotp(id);
+      await fixture.withTotp(id);
     });
 
     it('still comes about after four wrong ones', async () => {
       const id = await person();
-      const { secret, secretBase32Encoded: base32 } = ok(await desk.start(id, 'TOTP'), 200);
+      const { secret, secretBase32Encoded: base32 } = ok(await fixture.start(id, 'TOTP'), 200);
       const wrong = Array.from({ length: 4 }, () =>
-        desk.confirm(id, { type: 'TOTP', secret, code: '12345' }),
+        fixture.confirm(id, { type: 'TOTP', secret, code: '12345' }),
       );
       for (const answer of await Promise.all(wrong)) expectBad(answer, 'code');
-      const code = codeAt(base32, app.world.now());
-      ok(await desk.confirm(id, { type: 'TOTP', secret, code }), 200);
+      const code = codeAt(base32, app.effects.now());
+      ok(await fixture.confirm(id, { type: 'TOTP', secret, code }), 200);
     });
 
     it('waits for ten minutes', async () => {
       const id = await person();
       const confirm = async (ms: number) => {
-        const { secret, secretBase32Encoded: base32 } = ok(await desk.start(id, 'TOTP'), 200);
+        const { secret, secretBase32Encoded: base32 } = ok(await fixture.start(id, 'TOTP'), 200);
         wait(ms);
-        return desk.confirm(id, { type: 'TOTP', secret, code: codeAt(base32, app.world.now()) });
+        return fixture.confirm(id, {
+          type: 'TOTP',
+          secret,
+          code: codeAt(base32, app.effects.now()),
+        });
       };
       expectBad(await confirm(10 * MINUTE), 'type');
       ok(await confirm(10 * MINUTE - 1), 200);
-      expectBad(await desk.confirm(id, { type: 'TOTP', secret: 'x', code: '1' }), 'type');
+      expectBad(await fixture.confirm(id, { type: 'TOTP', secret: 'x', code: '1' }), 'type');
     });
 
     it('is enrolled once by two who confirm at once', async () => {
       const id = await person();
-      const { secret, secretBase32Encoded: base32 } = ok(await desk.start(id, 'TOTP'), 200);
-      const code = codeAt(base32, app.world.now());
+      const { secret, secretBase32Encoded: base32 } = ok(await fixture.start(id, 'TOTP'), 200);
+      const code = codeAt(base32, app.effects.now());
       const both = Array.from({ length: 4 }, () =>
-        desk.confirm(id, { type: 'TOTP', secret, code }),
+        fixture.confirm(id, { type: 'TOTP', secret, code }),
       );
       const statuses = (await Promise.all(both)).map(({ status }) => status).sort();
       expect(statuses).toEqual([200, 400, 400, 400]);
@@ -199,18 +206,18 @@ describe('an app', () => {
 
     it('takes the place of the one before once it is confirmed, with its codes', async () => {
       const id = await person();
-      const old = await desk.withTotp(id);
-      const started = ok(await desk.start(id, 'TOTP'), 200);
+      const old = await fixture.withTotp(id);
+      const started = ok(await fixture.start(id, 'TOTP'), 200);
       wait(STEP);
-      expect(await take(id, codeAt(old.base32, app.world.now()))).toBe(true);
+      expect(await take(id, codeAt(old.base32, app.effects.now()))).toBe(true);
       const { secret, secretBase32Encoded: base32 } = started;
-      const code = codeAt(base32, app.world.now());
-      ok(await desk.confirm(id, { type: 'TOTP', secret, code }), 200);
+      const code = codeAt(base32, app.effects.now());
+      ok(await fixture.confirm(id, { type: 'TOTP', secret, code }), 200);
       wait(STEP);
-      expect(await take(id, codeAt(old.base32, app.world.now()))).toBe(false);
+      expect(await take(id, codeAt(old.base32, app.effects.now()))).toBe(false);
       expect(await take(id, old.recoveryCodes[0] as string, true)).toBe(false);
-      expect(await take(id, codeAt(base32, app.world.now()))).toBe(true);
-      expect(await desk.namesOf(id)).toEqual(['TOTP']);
+      expect(await take(id, codeAt(base32, app.effects.now()))).toBe(true);
+      expect(await fixture.namesOf(id)).toEqual(['TOTP']);
     });
 
     it('is right with 123456 in the sandbox, and with its real code', async () => {
@@ -219,7 +226,7 @@ describe('an app', () => {
       expectBad(await played.confirm(id, { type: 'TOTP', secret, code: '654321' }), 'code');
       ok(await played.confirm(id, { type: 'TOTP', secret, code: '123456' }), 200);
       const taken = [];
-      for (const code of ['123456', '123456', codeAt(base32, app.world.now()), '654321']) {
+      for (const code of ['123456', '123456', codeAt(base32, app.effects.now()), '654321']) {
         taken.push(await take(id, code, false, app.platform));
       }
       expect(taken).toEqual([true, true, true, false]);
@@ -230,8 +237,8 @@ describe('an app', () => {
 describe('a code of an app', () => {
   it('is taken once, and no older one after it', async () => {
     const id = await person();
-    const { base32 } = await desk.withTotp(id);
-    const now = app.world.now();
+    const { base32 } = await fixture.withTotp(id);
+    const now = app.effects.now();
     expect(await take(id, codeAt(base32, now))).toBe(false);
     expect(await take(id, codeAt(base32, now - STEP))).toBe(false);
     expect(await take(id, codeAt(base32, now + 2 * STEP))).toBe(false);
@@ -244,16 +251,16 @@ describe('a code of an app', () => {
 
   it('is taken once by many at the same moment', async () => {
     const id = await person();
-    const { base32 } = await desk.withTotp(id);
+    const { base32 } = await fixture.withTotp(id);
     wait(STEP);
-    const code = codeAt(base32, app.world.now());
+    const code = codeAt(base32, app.effects.now());
     const all = await Promise.all(Array.from({ length: 5 }, () => take(id, code)));
     expect(all.filter(Boolean)).toHaveLength(1);
   });
 
   it('may be a recovery code where these are taken, each once, however it is typed', async () => {
     const id = await person();
-    const { recoveryCodes } = await desk.withTotp(id);
+    const { recoveryCodes } = await fixture.withTotp(id);
     const [one = '', two = ''] = recoveryCodes;
     expect(await take(id, one)).toBe(false);
     const all = await Promise.all(Array.from({ length: 4 }, () => take(id, one, true)));
@@ -263,7 +270,7 @@ describe('a code of an app', () => {
     const [row] = await app.runtime.db.find(scaFactors, { customer_id: id });
     expect(row?.recovery).toHaveLength(8);
     const other = await person();
-    await desk.withTotp(other);
+    await fixture.withTotp(other);
     expect(await take(other, recoveryCodes[2] as string, true)).toBe(false);
   });
 
@@ -275,11 +282,11 @@ describe('a code of an app', () => {
 describe('deleteScaFactor', () => {
   it('takes a passkey away, and another can be enrolled', async () => {
     const id = await person();
-    const { credentialId } = await desk.withPasskey(id);
-    ok(await desk.remove(id, credentialId), 204);
-    expect(await desk.namesOf(id)).toEqual([]);
-    expect((await desk.remove(id, credentialId)).status).toBe(404);
-    const again = await desk.withPasskey(id);
+    const { credentialId } = await fixture.withPasskey(id);
+    ok(await fixture.remove(id, credentialId), 204);
+    expect(await fixture.namesOf(id)).toEqual([]);
+    expect((await fixture.remove(id, credentialId)).status).toBe(404);
+    const again = await fixture.withPasskey(id);
     expect((await eventsOf(id)).map(([type, , subject]) => [type, subject])).toEqual([
       ['FACTOR_ENROLLED', credentialId],
       ['FACTOR_REMOVED', credentialId],
@@ -289,30 +296,30 @@ describe('deleteScaFactor', () => {
 
   it('finds no app, and nothing of others', async () => {
     const [id, other] = [await person(), await person()];
-    await desk.withTotp(id);
-    const { credentialId } = await desk.withPasskey(other);
+    await fixture.withTotp(id);
+    const { credentialId } = await fixture.withPasskey(other);
     const [totp] = await app.runtime.db.find(scaFactors, { customer_id: id });
     const unknown = credentialId.replace(/[0-9a-f]{12}$/, '0123456789ab');
     const tried = [totp?.id as string, credentialId, unknown, 'x', 'SMS_OTP'];
-    const answers = await Promise.all(tried.map((each) => desk.remove(id, each)));
+    const answers = await Promise.all(tried.map((each) => fixture.remove(id, each)));
     for (const { status, body } of answers) {
       expect([status, body]).toEqual([404, answers[0]?.body]);
     }
     expect(answers[0]?.body.code).toBe('AUTH_METHOD_NOT_FOUND');
-    expect(await desk.namesOf(id)).toEqual(['TOTP']);
-    expect(await desk.namesOf(other)).toEqual(['PASSKEY']);
+    expect(await fixture.namesOf(id)).toEqual(['TOTP']);
+    expect(await fixture.namesOf(other)).toEqual(['PASSKEY']);
   });
 
   it('clears a factor with what waits of it, and nothing else', async () => {
     const id = await person();
-    const { base32 } = await desk.withTotp(id);
-    await desk.withPasskey(id);
-    const { secret } = ok(await desk.start(id, 'TOTP'), 200);
+    const { base32 } = await fixture.withTotp(id);
+    await fixture.withPasskey(id);
+    const { secret } = ok(await fixture.start(id, 'TOTP'), 200);
     await app.operate((ctx) => clearFactor(ctx, id, 'TOTP'), shop);
-    expect(await desk.namesOf(id)).toEqual(['PASSKEY']);
+    expect(await fixture.namesOf(id)).toEqual(['PASSKEY']);
     wait(STEP);
-    expect(await take(id, codeAt(base32, app.world.now()), true)).toBe(false);
-    expectBad(await desk.confirm(id, { type: 'TOTP', secret, code: '123456' }), 'type');
+    expect(await take(id, codeAt(base32, app.effects.now()), true)).toBe(false);
+    expectBad(await fixture.confirm(id, { type: 'TOTP', secret, code: '123456' }), 'type');
     await app.operate((ctx) => clearFactor(ctx, id, 'TOTP'), shop);
   });
 });
@@ -346,9 +353,9 @@ describe('a reset', () => {
       Promise.all(
         rows.map(async (row) => (await app.runtime.db.read(scaResets, row.id))?.enrollment),
       );
-    await desk.withTotp(id);
+    await fixture.withTotp(id);
     expect(await stand()).toEqual(['COMPLETED', 'PENDING', null]);
-    await desk.withPasskey(id);
+    await fixture.withPasskey(id);
     expect(await stand()).toEqual(['COMPLETED', 'COMPLETED', null]);
   });
 });
@@ -356,15 +363,15 @@ describe('a reset', () => {
 describe('what nobody confirmed', () => {
   it('is forgotten when its time is over', async () => {
     const [id, other] = [await person(), await person()];
-    await desk.start(id, 'TOTP');
+    await fixture.start(id, 'TOTP');
     wait(6 * MINUTE);
-    await desk.start(other, 'PASSKEY');
-    await desk.withTotp(other);
+    await fixture.start(other, 'PASSKEY');
+    await fixture.withTotp(other);
     wait(5 * MINUTE);
     await app.settle();
     expect(await app.runtime.db.find(scaEnrollments, { customer_id: id })).toEqual([]);
     expect(await app.runtime.db.find(scaEnrollments, { customer_id: other })).toHaveLength(1);
-    expect(await desk.namesOf(other)).toEqual(['TOTP']);
+    expect(await fixture.namesOf(other)).toEqual(['TOTP']);
   });
 });
 

@@ -23,7 +23,7 @@ export const isSandbox = (ctx: Ctx): boolean => ctx.caller.environment === 'sand
 
 function keyOf(customer: CustomerRow) {
   const key = dataKeyOf(customer);
-  if (!key) throw new Error(`${customer.id} has no key any more`);
+  if (!key) throw new Error(`${customer.id} has no data key`);
   return key;
 }
 

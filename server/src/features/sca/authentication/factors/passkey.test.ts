@@ -6,7 +6,7 @@ import { european } from '../../../../../test/kit/customers/contacts.ts';
 import {
   assertionJson,
   expectBad,
-  factorDesk,
+  factorFixture,
   giveSite,
   openFactors,
   registrationJson,
@@ -20,10 +20,10 @@ const MINUTE = 60_000;
 const [WEB, APP] = SITE.origins as [string, string];
 
 let opened: Awaited<ReturnType<typeof openFactors>>;
-let { app, shop, desk, played, person, wait, rowOf, eventsOf } = {} as typeof opened;
+let { app, shop, fixture, played, person, wait, rowOf, eventsOf } = {} as typeof opened;
 beforeAll(async () => {
   opened = await openFactors();
-  ({ app, shop, desk, played, person, wait, rowOf, eventsOf } = opened);
+  ({ app, shop, fixture, played, person, wait, rowOf, eventsOf } = opened);
 });
 afterAll(() => app.close());
 
@@ -34,17 +34,17 @@ async function assert(id: string, challenge: string, given: { origin: string; js
 
 /** A start, and the credential that `device` makes of it. */
 async function asked(id: string, device = authenticator({ site: SITE.rpId, at: WEB })) {
-  const { options } = ok(await desk.start(id, 'PASSKEY'), 200);
+  const { options } = ok(await fixture.start(id, 'PASSKEY'), 200);
   const made = (ceremony?: Ceremony) => registrationJson(device, options.challenge, ceremony);
   const confirm = (credential: object, origin: string = WEB) =>
-    desk.confirm(id, { type: 'PASSKEY', origin, credential });
+    fixture.confirm(id, { type: 'PASSKEY', origin, credential });
   return { options, device, made, confirm };
 }
 
 describe('a passkey', () => {
   it('is asked for as browsers want it', async () => {
     const { id, email } = await european(app, { as: shop });
-    const started = ok(await desk.start(id, 'PASSKEY'), 200);
+    const started = ok(await fixture.start(id, 'PASSKEY'), 200);
     expect(started).toEqual({
       type: 'PASSKEY',
       relyingPartyId: SITE.rpId,
@@ -77,7 +77,7 @@ describe('a passkey', () => {
         'PASSKEY',
         { factor: 'PASSKEY', credentialId: expect.any(String), name: 'Passkey' },
       ]);
-      expect(ok(await desk.list(id), 200).factors).toEqual([factor]);
+      expect(ok(await fixture.list(id), 200).factors).toEqual([factor]);
       expect(await eventsOf(id)).toEqual([['FACTOR_ENROLLED', 'PASSKEY', factor.credentialId]]);
     }
   });
@@ -93,7 +93,7 @@ describe('a passkey', () => {
     const id = await person();
     const { made, confirm } = await asked(id);
     expectBad(await confirm(made(ceremony)), field);
-    expect(await desk.namesOf(id)).toEqual([]);
+    expect(await fixture.namesOf(id)).toEqual([]);
     ok(await confirm(made()), 200);
   });
 
@@ -134,8 +134,8 @@ describe('a passkey', () => {
   it('is the only one: another is refused when it is started and when it is confirmed', async () => {
     const id = await person();
     const late = await asked(id);
-    await desk.withPasskey(id);
-    const second = await desk.start(id, 'PASSKEY');
+    await fixture.withPasskey(id);
+    const second = await fixture.start(id, 'PASSKEY');
     expect([second.status, second.body.code]).toEqual([409, 'PASSKEY_ALREADY_ENROLLED']);
     const confirmed = await late.confirm(late.made());
     expect([confirmed.status, confirmed.body.code]).toEqual([409, 'PASSKEY_ALREADY_ENROLLED']);
@@ -147,13 +147,13 @@ describe('a passkey', () => {
     const answers = await Promise.all([confirm(made()), confirm(made()), confirm(made())]);
     const statuses = answers.map(({ status }) => status).sort();
     expect([statuses[0], statuses.slice(1).every((each) => each >= 400)]).toEqual([200, true]);
-    expect(await desk.namesOf(id)).toEqual(['PASSKEY']);
+    expect(await fixture.namesOf(id)).toEqual(['PASSKEY']);
     expect(await eventsOf(id)).toHaveLength(1);
   });
 
   it('needs a site in production', async () => {
     const as = await app.newPlatform('Siteless', { environment: 'production' });
-    const siteless = factorDesk(app, { as });
+    const siteless = factorFixture(app, { as });
     const id = await person(as);
     const body = { type: 'PASSKEY', origin: WEB, credential: { id: 'x' } };
     for (const answer of [await siteless.start(id, 'PASSKEY'), await siteless.confirm(id, body)]) {
@@ -163,7 +163,7 @@ describe('a passkey', () => {
 
   it('keeps nothing of itself in clear', async () => {
     const id = await person();
-    const { device } = await desk.withPasskey(id);
+    const { device } = await fixture.withPasskey(id);
     const rows = await app.runtime.db.find(scaFactors, { customer_id: id });
     expect(rows.map(({ type, facts }) => [type, facts.startsWith('s1.')])).toEqual([
       ['PASSKEY', true],
@@ -178,7 +178,7 @@ describe('an assertion', () => {
 
   it('is asked for with the passkey and its user verified', async () => {
     const id = await person();
-    const { device } = await desk.withPasskey(id);
+    const { device } = await fixture.withPasskey(id);
     const given = await app.operate(
       async (ctx) => assertionOptions(ctx, await rowOf(id), CHALLENGE),
       shop,
@@ -200,7 +200,7 @@ describe('an assertion', () => {
 
   it('is good over the challenge, at any of the origins, with a counter that moves on', async () => {
     const id = await person();
-    const { device } = await desk.withPasskey(id);
+    const { device } = await fixture.withPasskey(id);
     const ask = (origin: string, counter: number) =>
       assert(id, CHALLENGE, {
         origin,
@@ -221,14 +221,14 @@ describe('an assertion', () => {
     ['in a frame of another site', { topOrigin: 'https://evil.example' }],
   ])('is none %s', async (_, ceremony) => {
     const id = await person();
-    const { device } = await desk.withPasskey(id);
+    const { device } = await fixture.withPasskey(id);
     const json = assertionJson(device, CHALLENGE, ceremony);
     expect(await assert(id, CHALLENGE, { origin: WEB, json })).toBe(false);
   });
 
   it('is none of another device, nor of a customer without a passkey', async () => {
     const id = await person();
-    const { device } = await desk.withPasskey(id);
+    const { device } = await fixture.withPasskey(id);
     const credentialId = Buffer.from(device.credentialId, 'base64url');
     const forger = authenticator({ site: SITE.rpId, at: WEB, credentialId });
     const ask = (of: string, by: typeof device) =>
@@ -241,7 +241,7 @@ describe('an assertion', () => {
 
   it('names the fields that cannot be read, and an origin that is none', async () => {
     const id = await person();
-    const { device } = await desk.withPasskey(id);
+    const { device } = await fixture.withPasskey(id);
     const json = assertionJson(device, CHALLENGE);
     const fields = async (given: object, origin = WEB) =>
       assert(id, CHALLENGE, { origin, json: given }).then(
@@ -289,7 +289,7 @@ describe('a passkey of the sandbox', () => {
 
   it('takes a real device as well, and any site that is set up', async () => {
     const as = await app.newPlatform('With a site');
-    const mine = factorDesk(app, { as });
+    const mine = factorFixture(app, { as });
     await giveSite(app, as, SITE);
     const id = await person(as);
     const { origin } = await mine.withPasskey(id);

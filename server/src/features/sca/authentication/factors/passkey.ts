@@ -29,7 +29,7 @@ const NAME = 'Passkey';
 export function siteOf(platform: PlatformRow): PasskeySite {
   if (platform.passkey_site) return platform.passkey_site;
   if (platform.environment === 'sandbox') return SANDBOX_SITE;
-  throw new Fault('NOT_IMPLEMENTED', 'No site is set up for the passkeys of this platform.');
+  throw new Fault('NOT_IMPLEMENTED', 'No passkey site is configured for this platform.');
 }
 
 /** PublicKeyCredentialCreationOptionsJSON. `user.id` is opaque, as devices show it to nobody. */
@@ -87,7 +87,7 @@ interface Ceremony {
   lenient: boolean;
 }
 
-const MOST_TEXT = 65_536;
+const MAX_TEXT = 65_536;
 
 /** Texts of the JSON by where they stand; throws 400 naming those that are missing. */
 function textsOf<K extends string>(
@@ -99,8 +99,8 @@ function textsOf<K extends string>(
     const value = path
       .split('.')
       .reduce<unknown>((at, part) => (at as Record<string, unknown> | undefined)?.[part], json);
-    const isText = typeof value === 'string' && value !== '' && value.length <= MOST_TEXT;
-    if (!isText) errors.push({ field: `${field}.${path}`, message: 'must be a text in base64url' });
+    const isText = typeof value === 'string' && value !== '' && value.length <= MAX_TEXT;
+    if (!isText) errors.push({ field: `${field}.${path}`, message: 'must be a base64url string' });
     return [name, value];
   });
   if (errors.length) throw invalid(errors);
@@ -147,7 +147,7 @@ function played(ceremony: Ceremony): { credentialId: string; holds: boolean } {
   const { credentialId, clientDataJson } = textsOf(ceremony, PLAYED);
   const data = readClientFields(clientDataJson);
   if (!data) {
-    const message = 'must be client data of WebAuthn in base64url';
+    const message = 'must be WebAuthn client data in base64url';
     throw invalid(blamed(ceremony, PLAYED, [{ field: 'clientDataJson', message }]));
   }
   const { challenge, origin = ceremony.origin } = data;
@@ -165,7 +165,7 @@ const transportsOf = (json: object): string[] => {
 
 const NOT_ALLOWED: FieldError = {
   field: 'origin',
-  message: 'is not one where this platform uses passkeys',
+  message: 'must be an allowed passkey origin of this platform',
 };
 
 /** What was registered, or what stands against it. */
@@ -176,7 +176,7 @@ export function readRegistration(
   const kept = { transports: transportsOf(ceremony.json), name: NAME };
   if (ceremony.lenient) {
     const { credentialId, holds } = played(ceremony);
-    const message = 'was made for another challenge or at another origin';
+    const message = 'belongs to another challenge or origin';
     if (!holds) return { errors: blamed(ceremony, PLAYED, [{ field: 'clientDataJson', message }]) };
     const passkey = { credentialId, publicKey: '', rpIdHash: '', origin: ceremony.origin };
     return { facts: { ...passkey, ...kept }, signCount: 0 };

@@ -1,6 +1,6 @@
 // The vectors of RFC 6238 (appendix B, SHA-1) and RFC 4226 (appendix D), and what is asked beyond them.
 import { describe, expect, it } from 'vitest';
-import { testWorld } from '../../../../../test/kit/app/world.ts';
+import { testEffects } from '../../../../../test/kit/app/effects.ts';
 import { createVault } from '../../../../runtime/security/vault.ts';
 import {
   drawRecoveryCodes,
@@ -80,7 +80,7 @@ describe('a code', () => {
 
 describe('a secret', () => {
   it('has 160 bits, anew each time', () => {
-    const drawn = Array.from({ length: 20 }, () => drawSecret(testWorld()));
+    const drawn = Array.from({ length: 20 }, () => drawSecret(testEffects()));
     for (const each of drawn) expect(each).toMatch(/^[0-9a-f]{40}$/);
     expect(new Set(drawn).size).toBe(20);
   });
@@ -127,10 +127,10 @@ describe('the address for an app', () => {
 });
 
 describe('recovery codes', () => {
-  const vault = createVault(testWorld(), () => Buffer.alloc(32, 7));
+  const vault = createVault(testEffects(), () => Buffer.alloc(32, 7));
 
   it('are ten different ones in groups that can be read', () => {
-    const codes = drawRecoveryCodes(testWorld());
+    const codes = drawRecoveryCodes(testEffects());
     expect(new Set(codes).size).toBe(10);
     for (const code of codes) {
       expect(code).toMatch(/^[2-9A-HJKMNP-Z]{4}-[2-9A-HJKMNP-Z]{4}-[2-9A-HJKMNP-Z]{4}$/);

@@ -1,7 +1,7 @@
 // Codes that an app shows, a new one each half minute (RFC 6238: SHA-1, six digits, 30 seconds), and the
 // recovery codes for those who have lost the app. Pure but for what is drawn.
 import { Secret, TOTP } from 'otpauth';
-import type { World } from '../../../../kernel/world.ts';
+import type { Effects } from '../../../../kernel/effects.ts';
 import type { Vault } from '../../../../runtime/security/vault.ts';
 import { drawCode, LETTERS_AND_DIGITS } from '../../../notifications/codes/index.ts';
 
@@ -14,8 +14,8 @@ const WINDOW = 1;
 const SECRET_BYTES = 20;
 
 /** A new secret as hexadecimal text. */
-export const drawSecret = (world: Pick<World, 'random'>): string =>
-  Buffer.from(world.random(SECRET_BYTES)).toString('hex');
+export const drawSecret = (effects: Pick<Effects, 'random'>): string =>
+  Buffer.from(effects.random(SECRET_BYTES)).toString('hex');
 
 /** The same secret as apps take it. */
 export const inBase32 = (secret: string): string => Secret.fromHex(secret).base32;
@@ -50,9 +50,9 @@ export function stepOf(
 const RECOVERY = { codes: 10, length: 12, group: 4 };
 
 /** Ten codes, each good once: XXXX-XXXX-XXXX. */
-export const drawRecoveryCodes = (world: Pick<World, 'random'>): string[] =>
+export const drawRecoveryCodes = (effects: Pick<Effects, 'random'>): string[] =>
   Array.from({ length: RECOVERY.codes }, () => {
-    const code = drawCode(world, { length: RECOVERY.length, alphabet: LETTERS_AND_DIGITS });
+    const code = drawCode(effects, { length: RECOVERY.length, alphabet: LETTERS_AND_DIGITS });
     return (code.match(new RegExp(`.{${RECOVERY.group}}`, 'g')) ?? []).join('-');
   });
 

@@ -18,7 +18,7 @@ import {
 
 const ScaLoginStartRequest = named(
   'ScaLoginStartRequest',
-  Type.Object({ factor: ScaFactor }, { description: 'What the customer wants to log in with.' }),
+  Type.Object({ factor: ScaFactor }, { description: 'Factor for the login.' }),
 );
 
 const ScaLoginStart = named(
@@ -26,13 +26,31 @@ const ScaLoginStart = named(
   Type.Object(
     {
       factor: ScaFactor,
-      challengeId: maybeNull(Type.String({ description: 'Goes back with the code from the SMS.' })),
-      expiresAt: maybeNull(Timestamp),
-      passkeyOptions: maybeNull(WebAuthnJson),
-      allowedOrigins: maybeNull(Type.Array(Type.String())),
-      relyingPartyId: maybeNull(Type.String()),
+      challengeId: maybeNull(
+        Type.String({
+          description: 'Challenge id to send with the code. Present only for SMS_OTP.',
+        }),
+      ),
+      expiresAt: maybeNull({
+        ...Timestamp,
+        description: 'Time at which the challenge expires. Present only for SMS_OTP.',
+      }),
+      passkeyOptions: maybeNull({
+        ...WebAuthnJson,
+        description:
+          'WebAuthn request options (PublicKeyCredentialRequestOptionsJSON). Present ' +
+          'only for PASSKEY.',
+      }),
+      allowedOrigins: maybeNull(
+        Type.Array(Type.String(), {
+          description: 'Origins at which the passkey can be used. Present only for PASSKEY.',
+        }),
+      ),
+      relyingPartyId: maybeNull(
+        Type.String({ description: 'WebAuthn relying party id. Present only for PASSKEY.' }),
+      ),
     },
-    { description: 'What the customer answers. A code of an app needs nothing to answer.' },
+    { description: 'Challenge of a login. TOTP has no challenge.' },
   ),
 );
 
@@ -43,12 +61,18 @@ const ScaLoginCompleteRequest = named(
       factor: ScaFactor,
       endUserIpAddress: Type.String({
         maxLength: 45,
-        description: 'From where the customer logs in, IPv4 or IPv6.',
+        description: 'IP address of the customer, IPv4 or IPv6.',
       }),
-      challengeId: maybeNull(Type.String({ description: 'Of the code that was sent by SMS.' })),
+      challengeId: maybeNull(
+        Type.String({
+          description:
+            'Challenge id from `startScaLogin`. Required for SMS_OTP, absent for TOTP, ' +
+            'optional for PASSKEY.',
+        }),
+      ),
       ...proofFields,
     },
-    { description: 'A code, or what a passkey signed together with its origin.' },
+    { description: 'Proof for the login: a code, or a passkey assertion with its origin.' },
   ),
 );
 
@@ -56,20 +80,27 @@ const ScaLoginComplete = named(
   'ScaLoginComplete',
   Type.Object(
     {
-      status: oneOf(['SUCCESS']),
-      sessionExpiresAt: maybeNull(Timestamp),
+      status: oneOf(['SUCCESS'], { description: 'Always SUCCESS.' }),
+      sessionExpiresAt: maybeNull({
+        ...Timestamp,
+        description: 'Time at which the session expires.',
+      }),
     },
-    { description: 'Until when the customer may move money that is regulated.' },
+    { description: 'Result of a successful login.' },
   ),
 );
 
 const SECURITY_EVENTS = ['RESET_PASSWORD_COMPLETED', 'FAILED_LOGIN_ATTEMPT'] as const;
 
+const EVENT_TYPES =
+  'FAILED_LOGIN_ATTEMPT: a failed login at the platform. ' +
+  'RESET_PASSWORD_COMPLETED: the customer has reset the password.';
+
 const RecordSecurityEventRequest = named(
   'RecordSecurityEventRequest',
   Type.Object(
-    { eventType: oneOf(SECURITY_EVENTS) },
-    { description: 'What happened where the customer signs in.' },
+    { eventType: oneOf(SECURITY_EVENTS, { description: EVENT_TYPES }) },
+    { description: 'Security event at the login of the platform.' },
   ),
 );
 
@@ -77,12 +108,23 @@ const RecordSecurityEventResponse = named(
   'RecordSecurityEventResponse',
   Type.Object(
     {
-      eventType: oneOf(SECURITY_EVENTS),
-      suspended: Type.Boolean({ description: 'Shut out until its password was reset.' }),
-      lockedUntil: Type.Optional(nullable(Timestamp)),
-      failedAttempts: Type.Integer({ description: 'Since the password was last reset.' }),
+      eventType: oneOf(SECURITY_EVENTS, { description: EVENT_TYPES }),
+      suspended: Type.Boolean({
+        description: 'Whether the customer is suspended until a password reset.',
+      }),
+      lockedUntil: Type.Optional(
+        nullable({
+          ...Timestamp,
+          description:
+            'End of the lockout. Null if the customer is not locked, and if the customer ' +
+            'is suspended.',
+        }),
+      ),
+      failedAttempts: Type.Integer({
+        description: 'Number of failed attempts since the last password reset.',
+      }),
     },
-    { description: 'Where the customer stands after it.' },
+    { description: 'Lockout state of the customer.' },
   ),
 );
 
@@ -97,11 +139,12 @@ export const startScaLogin = operation({
   ...COMMON,
   operationId: 'startScaLogin',
   path: '/sca/login/start',
-  summary: 'Start a login with a second factor',
+  summary: 'Start an SCA login',
   description:
-    'A code by SMS works for five minutes, a passkey may sign for ten; a new start takes the ' +
-    'place of the one before. A code of an app can be handed in at any time. In the sandbox ' +
-    'every code is 123456.',
+    'Starts a login with an enrolled factor. SMS_OTP sends a code that is valid ' +
+    'for 5 minutes; PASSKEY returns options that are valid for 10 minutes; TOTP ' +
+    'requires no start. A new start replaces the previous one. Continue with ' +
+    '`completeScaLogin`.',
   body: ScaLoginStartRequest,
   replies: { 200: ScaLoginStart },
   errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED', 'NOT_IMPLEMENTED'],
@@ -118,10 +161,10 @@ function completeErrors(body: unknown): FieldError[] {
   if (!known) return errors;
   const hasChallenge = typeof challengeId === 'string' && challengeId !== '';
   if (known === 'SMS_OTP' && !hasChallenge) {
-    errors.push({ field: 'challengeId', message: 'is required: the one that the code came with' });
+    errors.push({ field: 'challengeId', message: 'is required for SMS_OTP' });
   }
   if (known === 'TOTP' && hasChallenge) {
-    errors.push({ field: 'challengeId', message: 'must not be given: TOTP has no challenge' });
+    errors.push({ field: 'challengeId', message: 'must be absent: TOTP has no challenge' });
   }
   return [...errors, ...proofErrors(known, proof as Proof)];
 }
@@ -130,12 +173,15 @@ export const completeScaLogin = operation({
   ...COMMON,
   operationId: 'completeScaLogin',
   path: '/sca/login/complete',
-  summary: 'Log a customer in',
+  summary: 'Complete an SCA login',
   description:
-    'The session lasts 180 days; a new login takes the place of the one before. A wrong proof ' +
-    'counts as a failed attempt: the fifth shuts the customer out for 15 minutes, the sixth ' +
-    'for 30, the seventh for an hour, the eighth for a day, and the ninth until its password ' +
-    'was reset. Success takes none away. Five wrong answers end a challenge.',
+    'Submits the proof for a login and opens a session of 180 days, which ' +
+    'replaces the previous session. Payments of regulated currencies require a ' +
+    'session. A wrong proof counts as a failed attempt: the fifth locks the ' +
+    'customer for 15 minutes, the sixth for 30 minutes, the seventh for 1 hour, ' +
+    'the eighth for 1 day, and the ninth suspends the customer until a password ' +
+    'reset. A success does not reduce the count, and five wrong proofs end a ' +
+    'challenge.',
   body: ScaLoginCompleteRequest,
   bodyRules: completeErrors,
   replies: { 200: ScaLoginComplete },
@@ -146,11 +192,12 @@ export const recordSecurityEvent = operation({
   ...COMMON,
   operationId: 'recordSecurityEvent',
   path: '/sca/record-event',
-  summary: 'Tell of a failed login or a reset password',
+  summary: 'Record a security event',
   description:
-    'A failed login counts like a wrong second factor; while the customer is shut out it is ' +
-    '423 and not counted. A password that was reset takes all failures, lock and suspension ' +
-    'away and ends the session.',
+    'Reports a failed login or a password reset at the platform. A failed login ' +
+    'counts as a failed attempt; it is rejected and not counted while the ' +
+    'customer is locked. A password reset clears the failed attempts, the lockout ' +
+    'and the suspension, and ends the session; continue with `startScaLogin`.',
   body: RecordSecurityEventRequest,
   replies: { 200: RecordSecurityEventResponse },
   errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED', 'ACCOUNT_LOCKED'],

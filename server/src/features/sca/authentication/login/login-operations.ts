@@ -1,11 +1,11 @@
 // Logging in with a second factor. Codes by SMS and passkeys answer a challenge; a code of an app has none,
 // so that nothing but the lock and the step of time it belongs to stands between it and who guesses.
 import type { Static } from '@sinclair/typebox';
-import type { Refused } from '../../../../kernel/contract/operation.ts';
+import type { Rejected } from '../../../../kernel/contract/operation.ts';
 import { canonical } from '../../../../kernel/crypto/canonical.ts';
+import { iso } from '../../../../kernel/effects.ts';
 import { invalidField } from '../../../../kernel/fault.ts';
 import { isId } from '../../../../kernel/id.ts';
-import { iso } from '../../../../kernel/world.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { handle } from '../../../../runtime/operation/handle.ts';
 import type { CustomerRow } from '../../../customers/records/index.ts';
@@ -72,12 +72,16 @@ async function challengeOf(
     return found;
   }
   throw given === null
-    ? invalidField('passkeyAssertion', 'answers nothing: start a login with a passkey first')
-    : invalidField('challengeId', `is of no login of this customer with ${factor}`);
+    ? invalidField('passkeyAssertion', 'has no pending passkey login; call startScaLogin first')
+    : invalidField('challengeId', `must be a pending ${factor} login of this customer`);
 }
 
 /** Stages the login's proof; a refusal where it is wrong. */
-async function proveLogin(ctx: Ctx, who: Who, body: CompleteRequest): Promise<Refused | undefined> {
+async function proveLogin(
+  ctx: Ctx,
+  who: Who,
+  body: CompleteRequest,
+): Promise<Rejected | undefined> {
   const { factor, endUserIpAddress: ip, ...proof } = body;
   const { customer } = who;
   if (factor !== 'TOTP') {

@@ -2,13 +2,13 @@
 // then the factor is cleared and can be enrolled anew.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../../kernel/contract/operation.ts';
-import { named, nullable, oneOf, Timestamp } from '../../../../kernel/schema.ts';
+import { described, named, nullable, oneOf, Timestamp } from '../../../../kernel/schema.ts';
 import { ofCustomer, SCA_TAG, ScaFactor } from '../contract.ts';
 import { RESET_STATUSES } from '../states.ts';
 
 const TwoFactorResetStartRequest = named(
   'TwoFactorResetStartRequest',
-  Type.Object({ factor: ScaFactor }, { description: 'The factor that was lost.' }),
+  Type.Object({ factor: ScaFactor }, { description: 'Factor to reset.' }),
 );
 
 const maybeText = (description: string) => Type.Optional(nullable(Type.String({ description })));
@@ -19,14 +19,18 @@ const TwoFactorResetStart = named(
     {
       resetId: Type.String({ description: 'ScaReset:<uuid>' }),
       livenessAccessToken: maybeText(
-        'Secret for the liveness check in an app of your own; absent where a person decides.',
+        'Access token for the liveness check in an app of the platform. Absent if the ' +
+          'reset is reviewed manually.',
       ),
       verificationLink: maybeText(
-        'Page to send the customer to, which works once; absent where a person decides.',
+        'Hosted page for the liveness check of the customer. The link can be used ' +
+          'once. Absent if the reset is reviewed manually.',
       ),
-      expiresAt: Type.Optional(nullable(Timestamp)),
+      expiresAt: Type.Optional(
+        nullable({ ...Timestamp, description: 'Time at which the reset expires.' }),
+      ),
     },
-    { description: 'A reset that was started.' },
+    { description: 'A started factor reset.' },
   ),
 );
 
@@ -34,19 +38,29 @@ const TwoFactorResetStatus = named(
   'TwoFactorResetStatus',
   Type.Object(
     {
-      status: oneOf(RESET_STATUSES, { description: 'How far the reset has come.' }),
-      factor: ScaFactor,
+      status: oneOf(RESET_STATUSES, {
+        description:
+          'INITIATED: waiting for the liveness check. PENDING_REVIEW: waiting for a ' +
+          'manual review. LIVENESS_PASSED: the reset can be completed. COMPLETED: the ' +
+          'factor is reset. REJECTED: the identity was not confirmed. EXPIRED: not ' +
+          'completed in time, or replaced by a newer reset.',
+      }),
+      factor: described(ScaFactor, 'Factor to reset.'),
       enrollmentStatus: Type.Optional(
         nullable(
           oneOf(['PENDING', 'COMPLETED'], {
-            description: 'Whether the factor was enrolled again; null for codes by SMS.',
+            description:
+              'Enrollment of the factor after the reset. Null for SMS_OTP and before ' +
+              'completion.',
           }),
         ),
       ),
-      expiresAt: Timestamp,
-      completedAt: Type.Optional(nullable(Timestamp)),
+      expiresAt: described(Timestamp, 'Time at which the reset expires.'),
+      completedAt: Type.Optional(
+        nullable({ ...Timestamp, description: 'Time of completion. Null until then.' }),
+      ),
     },
-    { description: 'How far a reset has come.' },
+    { description: 'Status of a factor reset.' },
   ),
 );
 
@@ -57,16 +71,24 @@ const TwoFactorResetCompleteRequest = named(
       mobile: Type.Optional(
         Type.Object(
           {
-            countryCode: Type.String({ description: 'A plus sign and the calling code: +49.' }),
+            countryCode: Type.String({
+              description: 'Country calling code with a plus sign, such as +49.',
+            }),
             number: Type.String({
-              description: 'Digits after the calling code, without a zero in front.',
+              description:
+                'Number without the country calling code and without a leading zero: 4 to 14 ' +
+                'digits.',
             }),
           },
-          { description: 'The new number. Needed for SMS_OTP, ignored otherwise.' },
+          {
+            description:
+              'New phone number for SMS codes. Required for SMS_OTP, ignored for other ' +
+              'factors.',
+          },
         ),
       ),
     },
-    { description: 'What the end of a reset needs.' },
+    { description: 'Data for the completion of a reset.' },
   ),
 );
 
@@ -77,7 +99,7 @@ const COMMON = {
 
 const ofReset = {
   ...COMMON,
-  params: Type.Object({ resetId: Type.String({ description: 'Id of the reset.' }) }),
+  params: Type.Object({ resetId: Type.String({ description: 'Id of the factor reset.' }) }),
   notFound: 'NOT_FOUND',
 } as const;
 
@@ -87,13 +109,14 @@ export const startTwoFactorReset = operation({
   errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED'],
   method: 'POST',
   path: '/sca/factors/reset',
-  summary: 'Start to reset a factor that was lost',
+  summary: 'Start a factor reset',
   description:
-    'The customer is looked at, by a camera on the page of the link or, where no service does ' +
-    'that, by a person. There is half an hour for it, or a day for a person. A newer reset of the ' +
-    'same factor ends the one before; a customer may start five within 24 hours. Being locked ' +
-    'stops none. In the sandbox it passes when the status is asked for the second time, or by the ' +
-    'button of the page.',
+    'Starts the replacement of a lost factor. The customer confirms their ' +
+    'identity by a liveness check within 30 minutes, or by a manual review within ' +
+    '24 hours if no liveness service is connected. A new reset of the same factor ' +
+    'ends the previous one; a customer can start five resets in 24 hours, also ' +
+    'while locked. Follow it with `getTwoFactorResetStatus` and finish it with ' +
+    '`completeTwoFactorReset`.',
   permission: 'MANAGE',
   body: TwoFactorResetStartRequest,
   replies: { 201: TwoFactorResetStart },
@@ -106,7 +129,11 @@ export const getTwoFactorResetStatus = operation({
   errors: ['CUSTOMER_NOT_FOUND', 'CONFLICT', 'CUSTOMER_DELETED'],
   method: 'GET',
   path: '/sca/factors/reset/{resetId}',
-  summary: 'Get how far a reset has come',
+  summary: 'Get a factor reset status',
+  description:
+    'Returns the status of a factor reset and requests the result of a pending ' +
+    'liveness check. Call `completeTwoFactorReset` when the status is ' +
+    'LIVENESS_PASSED.',
   permission: 'VIEW',
   replies: { 200: TwoFactorResetStatus },
 });
@@ -117,12 +144,13 @@ export const completeTwoFactorReset = operation({
   errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED'],
   method: 'POST',
   path: '/sca/factors/reset/{resetId}/complete',
-  summary: 'Clear the factor',
+  summary: 'Complete a factor reset',
   description:
-    'Once the reset is LIVENESS_PASSED, and once only. The factor is gone and the customer logged ' +
-    'out. For SMS_OTP the new number takes the place of the one before, as verified; that is ' +
-    'refused while one-time codes of a wallet go to the number, whose holder has to sign such a ' +
-    'change.',
+    'Removes the lost factor and ends the session of the customer. The reset must ' +
+    'be LIVENESS_PASSED and completes once. For SMS_OTP, the new phone number ' +
+    'replaces the previous one as verified; this is rejected while the number ' +
+    'receives one-time codes of an embedded wallet. Enroll other factors again ' +
+    'with `startScaFactorEnrollment`.',
   permission: 'MANAGE',
   body: TwoFactorResetCompleteRequest,
   bodyOptional: true,

@@ -1,14 +1,14 @@
 // Resetting a factor that was lost. Being shut out stops nobody here: who cannot prove anything any more is
 // the one who needs it. How far the service that looks at people has come is asked when a client asks.
 import type { Static } from '@sinclair/typebox';
+import { iso } from '../../../../kernel/effects.ts';
 import { Fault, type FieldError, invalid, invalidField } from '../../../../kernel/fault.ts';
 import { isId } from '../../../../kernel/id.ts';
-import { iso } from '../../../../kernel/world.ts';
+import { type AttemptRule, countAttempt } from '../../../../runtime/operation/attempt-limiter.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { handle } from '../../../../runtime/operation/handle.ts';
-import { type TryRule, takeTry } from '../../../../runtime/operation/tries.ts';
 import type { CustomerRow } from '../../../customers/records/index.ts';
-import { setProvenPhone } from '../../../customers/registration/index.ts';
+import { setVerifiedPhone } from '../../../customers/registration/index.ts';
 import { isPhoneTied } from '../../../wallets/index.ts';
 import { endSession } from '../../lockout/index.ts';
 import { notEnrolled, type Who } from '../challenges.ts';
@@ -33,15 +33,15 @@ import {
 
 type Mobile = NonNullable<Static<(typeof completeTwoFactorReset)['body']>['mobile']>;
 
-const STARTS: readonly TryRule[] = [{ most: 5, withinMs: 24 * 3_600_000 }];
+const STARTS: readonly AttemptRule[] = [{ max: 5, withinMs: 24 * 3_600_000 }];
 
 async function start(ctx: Ctx, parts: ScaParts, customerId: string, factor: ScaFactorName) {
   const { customer } = await scaCustomer(ctx, customerId);
   if (!(await enrolledFactors(ctx, customer)).includes(factor)) {
     throw notEnrolled('factor', factor);
   }
-  const reason = 'Five resets were started within a day. Wait before the next.';
-  await takeTry(ctx, `sca reset ${customer.id}`, STARTS, reason);
+  const reason = 'The limit of five resets in 24 hours is reached. Retry later.';
+  await countAttempt(ctx, `sca reset ${customer.id}`, STARTS, reason);
   const { row, token } = await openReset(
     ctx,
     parts.connectors(ctx.caller.environment),
@@ -59,7 +59,7 @@ async function start(ctx: Ctx, parts: ScaParts, customerId: string, factor: ScaF
 /** A reset of this customer, as it stands now. */
 async function resetOf(ctx: Ctx, customer: CustomerRow, id: string): Promise<ResetRow> {
   const row = isId(id, 'ScaReset') ? await ctx.read(scaResets, id) : undefined;
-  if (row?.customer_id !== customer.id) throw new Fault('NOT_FOUND', 'No such reset.');
+  if (row?.customer_id !== customer.id) throw new Fault('NOT_FOUND', 'Reset not found.');
   return settledReset(ctx, customer, row);
 }
 
@@ -76,22 +76,22 @@ async function show(ctx: Ctx, parts: ScaParts, customerId: string, id: string) {
 }
 
 /** E.164 has fifteen digits at most, the calling code among them. */
-const MOST_DIGITS = 15;
+const MAX_DIGITS = 15;
 
 /** The number in one piece; throws 400 naming what is wrong with either part. */
 function numberOf(mobile: Mobile | undefined): string {
-  if (!mobile) throw invalidField('mobile', 'is required for SMS_OTP: the number that codes go to');
+  if (!mobile) throw invalidField('mobile', 'is required for SMS_OTP');
   const { countryCode, number } = mobile;
   const errors: FieldError[] = [];
   if (!/^\+[1-9]\d{0,2}$/.test(countryCode)) {
-    errors.push({ field: 'mobile.countryCode', message: 'is a plus sign and 1 to 3 digits' });
+    errors.push({ field: 'mobile.countryCode', message: 'must be a plus sign and 1 to 3 digits' });
   }
   if (!/^[1-9]\d{3,13}$/.test(number)) {
-    const message = 'is 4 to 14 digits, without a zero in front';
+    const message = 'must be 4 to 14 digits without a leading zero';
     errors.push({ field: 'mobile.number', message });
   }
-  if (!errors.length && `${countryCode}${number}`.length > MOST_DIGITS + 1) {
-    const message = `has more than ${MOST_DIGITS} digits together with the calling code`;
+  if (!errors.length && `${countryCode}${number}`.length > MAX_DIGITS + 1) {
+    const message = `must have at most ${MAX_DIGITS} digits including the calling code`;
     errors.push({ field: 'mobile.number', message });
   }
   if (errors.length) throw invalid(errors);
@@ -101,11 +101,10 @@ function numberOf(mobile: Mobile | undefined): string {
 /** Stages that codes go to another number. One that went to the number before is good for nothing then. */
 async function changeNumber(ctx: Ctx, { customer, platform }: Who, phone: string): Promise<void> {
   if (phone !== customer.phone && (await isPhoneTied(ctx, customer))) {
-    const reason =
-      'One-time codes of a wallet go to the number: change it with a signature of its holder.';
+    const reason = 'An embedded wallet uses this phone number. Changing it requires its signature.';
     throw new Fault('CONFLICT', reason);
   }
-  setProvenPhone(ctx, platform, customer, phone);
+  setVerifiedPhone(ctx, platform, customer, phone);
 }
 
 async function complete(ctx: Ctx, customerId: string, id: string, mobile: Mobile | undefined) {
@@ -113,7 +112,7 @@ async function complete(ctx: Ctx, customerId: string, id: string, mobile: Mobile
   const { customer } = who;
   const row = await resetOf(ctx, customer, id);
   if (row.status !== 'LIVENESS_PASSED') {
-    throw invalidField('resetId', `is of a reset that is ${row.status}, not LIVENESS_PASSED`);
+    throw invalidField('resetId', `must be LIVENESS_PASSED: the reset is ${row.status}`);
   }
   const { factor } = row;
   if (factor === 'SMS_OTP') await changeNumber(ctx, who, numberOf(mobile));

@@ -5,7 +5,7 @@ import {
   CHECK_FAILED,
   CHECK_PENDING,
   type HostedPage,
-  LINK_ENDED,
+  LINK_EXPIRED,
   type PageContent,
 } from '../../../../kernel/contract/page.ts';
 import { operate, type Runtime } from '../../../../runtime/operation/operate.ts';
@@ -47,9 +47,9 @@ const resetOf = async ({ db }: Runtime, token: string): Promise<ResetRow | undef
   (await db.find(scaResets, { token_hash: sha256Hex(token) }))[0];
 
 async function byToken(runtime: Runtime, token: string): Promise<Found | undefined> {
-  const { db, world } = runtime;
+  const { db, effects } = runtime;
   const row = await resetOf(runtime, token);
-  if (row?.status !== 'INITIATED' || world.now() >= row.expires_at) return undefined;
+  if (row?.status !== 'INITIATED' || effects.now() >= row.expires_at) return undefined;
   const customer = await readCustomer(db, row.customer_id);
   return customer && customer.deleted_at === null ? { row, customer } : undefined;
 }
@@ -58,7 +58,7 @@ async function byToken(runtime: Runtime, token: string): Promise<Found | undefin
 async function endedPage(runtime: Runtime, token: string): Promise<PageContent> {
   const row = await resetOf(runtime, token);
   const platform = row && (await readPlatform(runtime.db, row.platform_id));
-  return platform ? { ...LINK_ENDED, brand: brandOf(platform) } : LINK_ENDED;
+  return platform ? { ...LINK_EXPIRED, brand: brandOf(platform) } : LINK_EXPIRED;
 }
 
 const question = (name: string, factor: ScaFactorName): PageContent => ({
@@ -70,7 +70,7 @@ const question = (name: string, factor: ScaFactorName): PageContent => ({
     label: 'I did not request this',
     title: 'Nothing was changed',
     lines: [
-      `Your way to approve payments at ${name} stays as it is. You can close this page.`,
+      `Your approval method at ${name} is unchanged. You can close this page.`,
       `If you did not request the replacement, contact the support of ${name}.`,
     ],
   },
@@ -109,7 +109,7 @@ export function resetPage(
     const port = found && connectors(found.platform.environment).liveness;
     if (!found || !port) return endedPage(runtime, token);
     const { platform, brand } = found;
-    const progress = await port.complete(checkOf(found.row), runtime.world.now());
+    const progress = await port.complete(checkOf(found.row), runtime.effects.now());
     return operate(runtime, systemCaller(platform.id, platform.environment), async (ctx) => {
       // The token is read again: another request may have ended the check.
       const now = await byToken(runtime, token);

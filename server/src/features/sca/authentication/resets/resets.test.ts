@@ -2,17 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { customer, externalAccount, ok } from '../../../../../test/kit/app/fixtures.ts';
 import type { CallOptions } from '../../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../../test/kit/app/test-app.ts';
-import { european, writtenTo } from '../../../../../test/kit/customers/contacts.ts';
-import { factorDesk } from '../../../../../test/kit/sca/factors.ts';
-import { loginDesk, scaEventsOf, verdict } from '../../../../../test/kit/sca/login.ts';
+import { european, messagesTo } from '../../../../../test/kit/customers/contacts.ts';
+import { factorFixture } from '../../../../../test/kit/sca/factors.ts';
+import { loginFixture, scaEventsOf, verdict } from '../../../../../test/kit/sca/login.ts';
 import { logIn, provenCustomer } from '../../../../../test/kit/sca/strong-customers.ts';
-import { walletDesk } from '../../../../../test/kit/wallets/embedded-wallets.ts';
+import { walletFixture } from '../../../../../test/kit/wallets/embedded-wallets.ts';
 import { digestOf } from '../../../customers/digests/index.ts';
 import type { CustomerRow } from '../../../customers/records/index.ts';
 import { customers } from '../../../customers/records/store.ts';
 import { addCredential } from '../../../wallets/accounts/credentials.ts';
 import { findWallet } from '../../../wallets/accounts/wallet.ts';
-import { scaStandings } from '../../lockout/lockout.ts';
+import { scaLockouts } from '../../lockout/lockout.ts';
 import { scaResets } from '../store.ts';
 
 const MINUTE = 60_000;
@@ -20,7 +20,7 @@ const HOUR = 60 * MINUTE;
 const UNKNOWN = 'ScaReset:01980000-0000-7000-8000-000000000000';
 
 const app = testApp();
-const factors = factorDesk(app);
+const factors = factorFixture(app);
 
 type Body = Record<string, unknown>;
 
@@ -49,7 +49,7 @@ const eventsOf = async (id: string) => (await scaEventsOf(app, id)).map(({ type 
 
 const rowOf = async (id: string) => (await app.runtime.db.read(customers, id)) as CustomerRow;
 const sessionOf = async (id: string) =>
-  (await app.runtime.db.read(scaStandings, id))?.session_expires_at;
+  (await app.runtime.db.read(scaLockouts, id))?.session_expires_at;
 
 let counter = 0;
 /** A number that nobody has, in the two parts that a reset takes. */
@@ -63,7 +63,7 @@ describe('a reset of an app', () => {
     expect(await sessionOf(id)).toEqual(expect.any(Number));
     const { resetId, expiresAt, ...rest } = await begun(id, 'TOTP');
     expect(resetId).toMatch(/^ScaReset:/);
-    expect(expiresAt).toBe(new Date(app.world.now() + 30 * MINUTE).toISOString());
+    expect(expiresAt).toBe(new Date(app.effects.now() + 30 * MINUTE).toISOString());
     expect(rest.verificationLink).toBe(`http://127.0.0.1/reset/${rest.livenessAccessToken}`);
     const shown = {
       ...{ status: 'INITIATED', factor: 'TOTP', enrollmentStatus: null },
@@ -78,7 +78,7 @@ describe('a reset of an app', () => {
     expect(await sessionOf(id)).toBeNull();
     const done = {
       ...{ ...shown, status: 'COMPLETED', enrollmentStatus: 'PENDING' },
-      completedAt: new Date(app.world.now()).toISOString(),
+      completedAt: new Date(app.effects.now()).toISOString(),
     };
     expect(ok(await show(id, resetId), 200)).toEqual(done);
     expect(verdict(await complete(id, resetId))).toEqual([400, 'INVALID_INPUT', 'resetId']);
@@ -120,7 +120,7 @@ describe('a reset of codes by SMS', () => {
       ...{ status: 'COMPLETED', factor: 'SMS_OTP', enrollmentStatus: null },
     });
     await logIn(app, id);
-    expect((await writtenTo(app, id)).at(-1)).toMatchObject({ kind: 'SCA_CODE', to: phone });
+    expect((await messagesTo(app, id)).at(-1)).toMatchObject({ kind: 'SCA_CODE', to: phone });
   });
 
   it('counts as verified also where nothing was asked of the customer meanwhile', async () => {
@@ -153,10 +153,10 @@ describe('a reset of codes by SMS', () => {
   });
 
   it('is refused while codes of a wallet go to the number', async () => {
-    const desk = walletDesk(app);
+    const fixture = walletFixture(app);
     const address = { line1: '1 Weg', city: 'Bonn', postalCode: '53111', country: 'DE' };
     const phoneNumber = `+49160999${1000 + ++counter}`;
-    const held = await desk.customerWithWallet({ address, phoneNumber });
+    const held = await fixture.customerWithWallet({ address, phoneNumber });
     const { id } = held.customer;
     await app.runtime.db.query(
       `update customers set version = version + 1,
@@ -165,7 +165,7 @@ describe('a reset of codes by SMS', () => {
     );
     await app.operate(async (ctx) => {
       const wallet = await findWallet(ctx, held.accountId);
-      if (wallet) addCredential(ctx, wallet, { type: 'SMS_OTP', slot: 'SMS_OTP' });
+      if (wallet) addCredential(ctx, wallet, { type: 'SMS_OTP', uniquenessKey: 'SMS_OTP' });
     });
     const resetId = await passed(id);
     expect(verdict(await complete(id, resetId, { mobile: newMobile() }))).toEqual([
@@ -218,7 +218,7 @@ describe('a reset', () => {
       const { id } = await provenCustomer(app);
       for (let count = 0; count < 5; count++) {
         ok(await start(id), 201);
-        app.world.set(app.world.now() + HOUR);
+        app.effects.set(app.effects.now() + HOUR);
       }
       // What is refused for another reason does not count.
       expect((await start(id, 'TOTP')).status).toBe(400);
@@ -226,7 +226,7 @@ describe('a reset', () => {
       expect(verdict(refused)).toEqual([429, 'RATE_LIMITED']);
       expect(refused.headers['retry-after']).toBe(String((19 * HOUR) / 1000));
       ok(await start((await provenCustomer(app)).id), 201);
-      app.world.set(app.world.now() + 19 * HOUR);
+      app.effects.set(app.effects.now() + 19 * HOUR);
       ok(await start(id), 201);
     });
   });
@@ -239,7 +239,7 @@ describe('a reset', () => {
       const { resetId, verificationLink } = await begun(id);
       await app.advance(30 * MINUTE - 1);
       expect((await page('GET', verificationLink)).statusCode).toBe(200);
-      app.world.set(app.world.now() + 1);
+      app.effects.set(app.effects.now() + 1);
       // Whether or not the job has come to it.
       expect((await page('POST', verificationLink)).statusCode).toBe(404);
       expect(verdict(await complete(id, seen))).toEqual([400, 'INVALID_INPUT', 'resetId']);
@@ -254,8 +254,8 @@ describe('a reset', () => {
   it('is not in the way of who is locked out', async () => {
     const { id } = await provenCustomer(app);
     for (let count = 0; count < 9; count++) {
-      ok(await loginDesk(app).fail(id), 200);
-      app.world.set(app.world.now() + 24 * HOUR);
+      ok(await loginFixture(app).fail(id), 200);
+      app.effects.set(app.effects.now() + 24 * HOUR);
     }
     const resetId = await passed(id);
     ok(await complete(id, resetId, { mobile: newMobile() }), 204);

@@ -7,7 +7,7 @@ import type {
   LivenessProgress,
 } from '../../../../connectors/ports/index.ts';
 import { defineJob, PlatformFields } from '../../../../kernel/contract/job.ts';
-import { iso, type Time } from '../../../../kernel/world.ts';
+import { iso, type Time } from '../../../../kernel/effects.ts';
 import { type JobHandler, jobHandler } from '../../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { randomText, sha256Hex } from '../../../../runtime/security/crypto.ts';
@@ -89,7 +89,7 @@ export async function openReset(
   factor: ScaFactorName,
 ): Promise<{ row: ResetRow; token?: string }> {
   await endOpen(ctx, customer, factor);
-  const token = liveness && randomText(ctx.world, '');
+  const token = liveness && randomText(ctx.effects, '');
   const row = ctx.insert(scaResets, {
     id: ctx.id('ScaReset'),
     platform_id: ctx.caller.platformId,

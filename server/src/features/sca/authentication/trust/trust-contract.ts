@@ -9,7 +9,7 @@ const BeneficiaryTrustStart = named(
   'BeneficiaryTrustStart',
   Type.Object(
     { scaChallenge: Type.Optional(ScaChallenge) },
-    { description: 'What the customer has to prove before the trust changes.' },
+    { description: 'Challenge that the customer must answer.' },
   ),
 );
 
@@ -18,19 +18,21 @@ const BeneficiaryTrustConfirmRequest = named(
   Type.Object(
     {
       challengeId: Type.Optional(
-        nullable(Type.String({ description: 'Id of the challenge that is answered.' })),
+        nullable(
+          Type.String({ description: 'Id of the challenge. Default: the pending challenge.' }),
+        ),
       ),
       ...proofFields,
     },
-    { description: 'A code, or what a passkey signed together with its origin.' },
+    { description: 'Proof for the challenge: a code, or a passkey assertion with its origin.' },
   ),
 );
 
 const BeneficiaryTrustConfirm = named(
   'BeneficiaryTrustConfirm',
   Type.Object(
-    { trusted: Type.Boolean({ description: 'Whether the account is trusted now.' }) },
-    { description: 'How it stands.' },
+    { trusted: Type.Boolean({ description: 'Whether the account is trusted.' }) },
+    { description: 'Trust status of the account.' },
   ),
 );
 
@@ -44,10 +46,15 @@ const COMMON = {
   notFound: 'ACCOUNT_NOT_FOUND',
 } as const;
 
+const START_TRUST =
+  'Creates a challenge for trusting an external account of a customer. Continue ' +
+  'with `confirmBeneficiaryTrust`.';
+const START_UNTRUST =
+  'Creates a challenge for removing the trust in an external account. Continue ' +
+  'with `confirmBeneficiaryUntrust`.';
 const HOW =
-  'The code goes out by SMS; a customer without that is asked for its passkey, else for a code of ' +
-  'its app. A new challenge takes the place of the one before, and each shows this account and ' +
-  'this direction alone. No login is needed for it.';
+  'The challenge uses SMS_OTP if the customer has it, else PASSKEY, else TOTP. ' +
+  'A new challenge replaces the previous one. No session is required.';
 
 // The challenge of a passkey names the one that the customer has.
 const start = { ...COMMON, replies: { 200: BeneficiaryTrustStart }, sealed: true } as const;
@@ -63,8 +70,8 @@ export const startBeneficiaryTrust = operation({
   operationId: 'startBeneficiaryTrust',
   errors: ['CUSTOMER_DELETED', 'ACCOUNT_LOCKED', 'NOT_IMPLEMENTED'],
   path: '/customers/external-accounts/{externalAccountId}/trust',
-  summary: 'Ask a customer to prove that it trusts an account',
-  description: HOW,
+  summary: 'Start trusting a beneficiary',
+  description: `${START_TRUST} ${HOW}`,
 });
 
 export const confirmBeneficiaryTrust = operation({
@@ -72,10 +79,11 @@ export const confirmBeneficiaryTrust = operation({
   operationId: 'confirmBeneficiaryTrust',
   errors: ['CUSTOMER_DELETED', 'ACCOUNT_LOCKED'],
   path: '/customers/external-accounts/{externalAccountId}/trust/confirm',
-  summary: 'Trust an account',
+  summary: 'Confirm trust in a beneficiary',
   description:
-    'Payments to a trusted account need no second factor for each, and it cannot be deleted. An ' +
-    'account that is trusted already stays so.',
+    'Submits the proof for the challenge of `startBeneficiaryTrust`. Payments of ' +
+    'the customer to a trusted account require a session and no authorization for ' +
+    'each payment. A trusted account cannot be deleted.',
 });
 
 export const startBeneficiaryUntrust = operation({
@@ -83,8 +91,8 @@ export const startBeneficiaryUntrust = operation({
   operationId: 'startBeneficiaryUntrust',
   errors: ['CUSTOMER_DELETED', 'ACCOUNT_LOCKED', 'NOT_IMPLEMENTED'],
   path: '/customers/external-accounts/{externalAccountId}/untrust',
-  summary: 'Ask a customer to prove that it trusts an account no more',
-  description: HOW,
+  summary: 'Start removing beneficiary trust',
+  description: `${START_UNTRUST} ${HOW}`,
 });
 
 export const confirmBeneficiaryUntrust = operation({
@@ -92,8 +100,8 @@ export const confirmBeneficiaryUntrust = operation({
   operationId: 'confirmBeneficiaryUntrust',
   errors: ['CUSTOMER_DELETED', 'ACCOUNT_LOCKED'],
   path: '/customers/external-accounts/{externalAccountId}/untrust/confirm',
-  summary: 'Take back the trust in an account',
+  summary: 'Confirm removal of beneficiary trust',
   description:
-    'From then on payments to the account need a second factor each. An account that is not ' +
-    'trusted stays so.',
+    'Submits the proof for the challenge of `startBeneficiaryUntrust`. Each later ' +
+    'payment to the account requires authorization.',
 });

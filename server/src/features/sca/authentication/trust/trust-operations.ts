@@ -42,7 +42,7 @@ const aboutOf = (kind: Direction, { id, customer_id }: ExternalAccountRow): Abou
 
 const WORDS: Readonly<Record<Direction, string>> = {
   TRUST: 'trust in',
-  UNTRUST: 'no more trust in',
+  UNTRUST: 'removal of trust in',
 };
 
 interface Asked {
@@ -91,7 +91,7 @@ async function confirm(
   const { who, account, about } = await askedFor(ctx, kind, id);
   const row = await pendingChallenge(ctx, kind, account.id);
   if (!row || (challengeId ?? row.id) !== row.id) {
-    throw invalidField('challengeId', 'is of no challenge that waits for this; start a new one');
+    throw invalidField('challengeId', 'has no pending challenge for this action; start a new one');
   }
   const refused = await prove(ctx, who, row, { about, proof });
   if (refused) return refused;

@@ -1,0 +1,93 @@
+// The usual way of deciding about a card, as a peer: a transaction a request on a pool of connections. The
+// card, its holder and its account are read for share, so that they stay as they are until the commit, and
+// what the account holds is locked: whatever `decide` finds then holds, and nothing needs to be decided
+// twice.
+import type pg from 'pg';
+import type { CardDecision, CardRequest } from '../../../server/src/connectors/ports/cards.ts';
+import { connectorRegistry, custodyKeysOf } from '../../../server/src/connectors/registry.ts';
+import { type CardParts, cardOf, decide } from '../../../server/src/features/cards/index.ts';
+import { systemCaller } from '../../../server/src/features/tenancy/platform/index.ts';
+import { systemEffects } from '../../../server/src/runtime/config/system-effects.ts';
+import { createContext } from '../../../server/src/runtime/operation/context.ts';
+import { masterKeyIn } from '../../../server/src/runtime/security/master-key.ts';
+import { createVault, type Vault } from '../../../server/src/runtime/security/vault.ts';
+import { answer } from '../machine/answer.ts';
+import { type Asking, createAuthorizationLoad } from './authorization-load.ts';
+import type { AuthorizationOptions } from './authorization-process.ts';
+import {
+  type Locks,
+  openPool,
+  readerOf,
+  writeEvents,
+  writeRows,
+  writeTransfers,
+} from './interactive.ts';
+
+export interface AuthorizationPeerOptions extends AuthorizationOptions {
+  poolSize: number;
+  platformId: string;
+}
+
+const LOCKS: Locks = {
+  cards: 'for share',
+  customers: 'for share',
+  internal_accounts: 'for share',
+  delegated_keys: 'for share',
+  ledger_accounts: 'for no key update',
+};
+
+const effects = systemEffects();
+const load = createAuthorizationLoad();
+
+let open: { pool: pg.Pool; vault: Vault; parts: CardParts; platformId: string } | undefined;
+
+async function close(): Promise<void> {
+  await open?.pool.end();
+  open = undefined;
+}
+
+async function prepare({
+  url,
+  dataDir,
+  poolSize,
+  platformId,
+}: AuthorizationPeerOptions): Promise<void> {
+  await close();
+  const masterKey = masterKeyIn(dataDir, effects);
+  const vault = createVault(effects, () => masterKey);
+  const connectors = connectorRegistry(effects, { custodyKeys: custodyKeysOf(vault) });
+  const parts = { connectors, origin: () => '' };
+  open = { pool: openPool(url, poolSize), vault, parts, platformId };
+}
+
+async function authorize(request: CardRequest): Promise<CardDecision> {
+  if (!open) throw new Error('not open');
+  const { pool, vault, parts, platformId } = open;
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    const db = readerOf(client, LOCKS);
+    const ctx = createContext({ effects, db, vault }, systemCaller(platformId, 'sandbox'));
+    const card = await cardOf(ctx, request.cardId);
+    const decision = await decide(ctx, parts, card, request);
+    const unheld = ctx.set.requires.find(({ table }) => !LOCKS[table.name]);
+    if (unheld) throw new Error(`${unheld.table.name} is leaned on and not locked`);
+    await writeRows(client, ctx.set);
+    const holdings = await writeTransfers(client, ctx.set.transfers, { locked: true });
+    await writeEvents(client, ctx.set.events, holdings);
+    await client.query('commit');
+    return decision;
+  } catch (error) {
+    await client.query('rollback');
+    throw error;
+  } finally {
+    client.release();
+  }
+}
+
+answer({
+  open: prepare,
+  run: (asking: Asking) => load.run(authorize, asking),
+  approved: load.approved,
+  close,
+});

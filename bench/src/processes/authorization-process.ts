@@ -1,0 +1,106 @@
+// Our side of row 7, in a process of its own as a server would be: the handler that a connector of an issuer
+// turns to, with the committer and the database behind it and no worker, so the pulls that approvals ask
+// for stay where they are. It also gives wallets the keys that sign for cards, as the custodian draws them:
+// over HTTP each would take three requests and a session of its owner.
+import { connectorRegistry, custodyKeysOf } from '../../../server/src/connectors/registry.ts';
+import {
+  activateKey,
+  addKey,
+} from '../../../server/src/features/cards/delegated-keys/delegated-keys.ts';
+import { type CardParts, cardNetworkHandler } from '../../../server/src/features/cards/index.ts';
+import { fundingSources } from '../../../server/src/features/cards/store.ts';
+import { dataKeyOf } from '../../../server/src/features/customers/records/index.ts';
+import { customers } from '../../../server/src/features/customers/records/store.ts';
+import { systemCaller } from '../../../server/src/features/tenancy/platform/index.ts';
+import { createCommitter } from '../../../server/src/runtime/committer/committer.ts';
+import { connectLane } from '../../../server/src/runtime/committer/lane.ts';
+import { systemEffects } from '../../../server/src/runtime/config/system-effects.ts';
+import { openDatabase } from '../../../server/src/runtime/db/database.ts';
+import type { Ctx } from '../../../server/src/runtime/operation/context.ts';
+import { operate, type Runtime } from '../../../server/src/runtime/operation/operate.ts';
+import { masterKeyIn } from '../../../server/src/runtime/security/master-key.ts';
+import { createVault } from '../../../server/src/runtime/security/vault.ts';
+import { answer } from '../machine/answer.ts';
+import { type Asking, createAuthorizationLoad } from './authorization-load.ts';
+
+export interface AuthorizationOptions {
+  url: string;
+  /** Where the server that made the cards keeps its master key. */
+  dataDir: string;
+}
+
+/** Longer than anybody waits at a till: what is measured is how long it takes, not how it is undone. */
+const WAIT_MS = 30_000;
+const LANES = 3;
+
+const effects = systemEffects();
+const load = createAuthorizationLoad();
+
+async function start({ url, dataDir }: AuthorizationOptions) {
+  const masterKey = masterKeyIn(dataDir, effects);
+  const vault = createVault(effects, () => masterKey);
+  const db = openDatabase({ url });
+  const committer = createCommitter({ connect: () => connectLane(url) });
+  const idle = () => undefined;
+  const runtime: Runtime = { effects, db, vault, committer, wake: { events: idle, jobs: idle } };
+  const connectors = connectorRegistry(effects, { custodyKeys: custodyKeysOf(vault) });
+  const parts: CardParts = { connectors, origin: () => '' };
+  while (committer.stats().lanes < LANES) await new Promise((resolve) => setTimeout(resolve, 10));
+  return {
+    runtime,
+    parts,
+    handler: cardNetworkHandler(runtime, parts, 'sandbox'),
+    async stop() {
+      await committer.close();
+      await db.close();
+    },
+  };
+}
+
+let open: Awaited<ReturnType<typeof start>> | undefined;
+
+async function close(): Promise<void> {
+  await open?.stop();
+  open = undefined;
+}
+
+/** Stages a key that may sign for what pays for a card. */
+async function grant(ctx: Ctx, { connectors }: CardParts, cardId: string): Promise<void> {
+  const [source] = await ctx.db.find(fundingSources, { card_id: cardId, ended_at: null });
+  const owner = source && (await ctx.read(customers, source.customer_id));
+  const key = owner && dataKeyOf(owner);
+  const { custody } = connectors('sandbox');
+  if (!source || !key || !custody) throw new Error(`${cardId} cannot be given a key`);
+  const id = ctx.id('DelegatedKey');
+  const made = { id, ...(await custody.newSigner({ id })) };
+  activateKey(ctx, addKey(ctx, source, made, { nickname: 'Bench', key }));
+}
+
+interface Grants extends AuthorizationOptions {
+  platformId: string;
+  cards: readonly string[];
+}
+
+/** Gives each card's wallet a key that signs for it, and lets go of the database again. */
+async function grantKeys({ cards, platformId, ...options }: Grants): Promise<void> {
+  const { runtime, parts, stop } = await start(options);
+  const caller = systemCaller(platformId, 'sandbox');
+  await Promise.all(
+    cards.map((cardId) => operate(runtime, caller, (ctx) => grant(ctx, parts, cardId))),
+  );
+  await stop();
+}
+
+answer({
+  grantKeys,
+  async open(options: AuthorizationOptions) {
+    open = await start(options);
+  },
+  run(asking: Asking) {
+    const handler = open?.handler;
+    if (!handler) throw new Error('not open');
+    return load.run((request) => handler.authorize(request, effects.now() + WAIT_MS), asking);
+  },
+  approved: load.approved,
+  close,
+});

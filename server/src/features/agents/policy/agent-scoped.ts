@@ -1,0 +1,76 @@
+// Agent operations built on operations of the platform: one function serves both, after the request of the agent
+// is scoped to its customer.
+import type {
+  Bound,
+  Contract,
+  Input,
+  Rejected,
+  ResponseBody,
+} from '../../../kernel/contract/operation.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { type AuditEvent, recordAudit } from '../audit.ts';
+import { checkAllowed, forbidden, ownAgent, rejectionOf } from '../parts.ts';
+import { type AgentRow, agents } from '../store.ts';
+import type { AgentPermission } from './policy.ts';
+
+export type Served<P extends Contract> = (
+  ctx: Ctx,
+  input: Partial<Input<P>>,
+) => Promise<{ status: number; body: ResponseBody<P> } | Rejected>;
+
+/** The function that serves the operation of the platform. */
+export function servedBy<P extends Contract>(
+  operations: readonly Bound<Ctx>[],
+  contract: P,
+): Served<P> {
+  const found = operations.find((each) => each.contract === contract);
+  if (!found) throw new Error(`${contract.operationId} is not among these operations`);
+  return found.run as Served<P>;
+}
+
+interface AgentScope<C extends Contract, P extends Contract> {
+  /** Required permission of the policy; absent for none. */
+  permission?: AgentPermission;
+  /** The request as the platform would send it. Throws for resources of other customers. Stages nothing. */
+  input(ctx: Ctx, agent: AgentRow, input: Input<C>): Partial<Input<P>> | Promise<Partial<Input<P>>>;
+  /** Audit entry of a successful call. */
+  audited?(input: Input<C>, body: ResponseBody<P>): { what: AuditEvent; [detail: string]: unknown };
+}
+
+/**
+ * An agent operation served by `serve`. A paused agent may only read. Rejected writes are recorded in the audit,
+ * rejected reads are not.
+ */
+export function agentScoped<C extends Contract, P extends Contract>(
+  contract: C,
+  serve: Served<P>,
+  { permission, input: narrow, audited: noted }: AgentScope<C, P>,
+): Bound<Ctx> {
+  const { method, operationId } = contract;
+  const reads = method === 'GET';
+  return {
+    contract,
+    async run(ctx, given) {
+      const input = given as Input<C>;
+      const agent = await ownAgent(ctx);
+      let passed: Partial<Input<P>>;
+      try {
+        checkAllowed(agent, permission, { reads });
+        passed = await narrow(ctx, agent, input);
+      } catch (error) {
+        const no = reads ? undefined : rejectionOf(error);
+        if (!no) throw error;
+        recordAudit(ctx, agent, 'ACTION_REFUSED', { operationId, rule: no.rule });
+        return { rejected: forbidden(no) };
+      }
+      // A concurrent change of the policy retries the operation.
+      if (!reads) ctx.require(agents, agent);
+      const outcome = await serve(ctx, passed);
+      if (noted && !('rejected' in outcome)) {
+        const { what, ...details } = noted(input, outcome.body);
+        recordAudit(ctx, agent, what, details);
+      }
+      return outcome;
+    },
+  };
+}

@@ -1,0 +1,175 @@
+// What may still be asked, told or answered about an approval that came too late: twins of its message,
+// another message under its name, and the issuer that was taking its money.
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { booksBalance } from '../../../../test/kit/app/books.ts';
+import { balances } from '../../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
+import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
+import { cardFixture } from '../../../../test/kit/cards/cards.ts';
+import type { CardDecision, CardRequest } from '../../../connectors/ports/cards.ts';
+import type { ChangeSet } from '../../../runtime/committer/change-set.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { resolveException } from '../clearing/exceptions.ts';
+import { cardPaymentOf } from '../clearing/payment.ts';
+
+const app = testApp();
+let network: ReturnType<typeof cardNetwork>;
+beforeAll(() => {
+  network = cardNetwork(app);
+});
+afterEach(async () => {
+  await app.advance(60_000);
+  await booksBalance(app);
+});
+
+const TOO_LATE = { approved: false, reason: 'TOO_LATE' };
+
+async function cardOf() {
+  const fixture = cardFixture(app);
+  const holder = await fixture.holder({ funds: 100_00 });
+  const { id } = await fixture.card(holder);
+  return { ...holder, cardId: id as string };
+}
+
+const opens = (set: ChangeSet) => set.inserts.some(({ table }) => table.name === 'transactions');
+
+/** A process in which time goes on while a payment is written; `meanwhile` something else happens. */
+const slow = (meanwhile: () => unknown = () => {}): Runtime => ({
+  ...app.runtime,
+  committer: {
+    async commit(set) {
+      const outcome = await app.runtime.committer.commit(set);
+      if (opens(set) && outcome.ok) {
+        await meanwhile();
+        app.effects.set(app.effects.now() + 2_001);
+      }
+      return outcome;
+    },
+  },
+});
+
+const sendLate = (through: ReturnType<typeof cardNetwork>, request: CardRequest) =>
+  through.send(request, app.effects.now() + 2_000);
+
+/** A payment that was approved too late. */
+async function undone(merchant?: string) {
+  const of = await cardOf();
+  const request = network.message(of.cardId, 30_00, {
+    ...(merchant === undefined ? {} : { merchant: { descriptor: merchant } }),
+  });
+  expect(await sendLate(cardNetwork(app, slow()), request)).toEqual(TOO_LATE);
+  const payment = async () => (await network.paymentsOf(of.customer.id))[0];
+  return { of, request, payment };
+}
+
+describe('a twin with more time', () => {
+  it('waits for the end of the first, and hears that', async () => {
+    const of = await cardOf();
+    const request = network.message(of.cardId, 30_00);
+    const twins: Promise<CardDecision>[] = [];
+    const through = cardNetwork(
+      app,
+      slow(() => {
+        for (let at = 0; at < 3; at++) twins.push(through.send(request, Infinity));
+        // Time enough for a look into the books, where the approval stands just now.
+        return app.runtime.db.query('select pg_sleep(0.2)', []);
+      }),
+    );
+    expect(await sendLate(through, request)).toEqual(TOO_LATE);
+    expect(twins).toHaveLength(3);
+    expect(await Promise.all(twins)).toEqual([TOO_LATE, TOO_LATE, TOO_LATE]);
+    expect(await network.logOf(of.cardId)).toHaveLength(2);
+  });
+
+  it('decides for itself where the first came to no decision', async () => {
+    const of = await cardOf();
+    const request = network.message(of.cardId, 30_00);
+    const gone = new Error('the server is going down');
+    let failures = 1;
+    const runtime: Runtime = {
+      ...app.runtime,
+      committer: {
+        commit: async (set) => {
+          if (failures-- > 0) throw gone;
+          return app.runtime.committer.commit(set);
+        },
+      },
+    };
+    const through = cardNetwork(app, runtime);
+    const [first, second] = await Promise.allSettled([
+      through.send(request),
+      through.send(request),
+    ]);
+    const outcomes = [first, second].map((each) => each.status).sort();
+    expect(outcomes).toEqual(['fulfilled', 'rejected']);
+    expect(await network.send(request)).toMatchObject({ approved: true });
+  });
+});
+
+describe('money that is being taken for it', () => {
+  it('stays set aside until the issuer has it, and goes back then', async () => {
+    const { of, payment } = await undone('Corner shop 005');
+    await app.advance(29_999);
+    expect(await balances(app, of.accountId)).toEqual({ balance: 70_00, total: 100_00 });
+    expect(await payment()).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
+    await app.advance(1);
+    expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
+  });
+
+  it('is let go of where the issuer could not take it', async () => {
+    const { of, payment } = await undone('Corner shop 006');
+    expect(await balances(app, of.accountId)).toEqual({ balance: 70_00, total: 100_00 });
+    await app.settle();
+    expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
+    expect(await payment()).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
+  });
+
+  it('pays what its network has cleared meanwhile', async () => {
+    const { of, request, payment } = await undone('Corner shop 005');
+    await network.tell(request.token, { kind: 'CLEARING', amount: 10_00n });
+    await app.advance(30_000);
+    expect(await balances(app, of.accountId)).toEqual({ balance: 90_00, total: 90_00 });
+    expect(await payment()).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 10_00 } });
+  });
+});
+
+describe('an approval that an operator has written off', () => {
+  it('stands, and nothing is given to the account', async () => {
+    const of = await cardOf();
+    const request = network.message(of.cardId, 30_00, {
+      kind: 'FINANCIAL_AUTHORIZATION',
+      merchant: { descriptor: 'Corner shop 006' },
+    });
+    const writeOff = async () => {
+      await app.settle();
+      const [{ id, status }] = await network.paymentsOf(of.customer.id);
+      expect(status).toBe('EXCEPTION');
+      await app.operate(async (ctx) => {
+        await resolveException(ctx, await cardPaymentOf(ctx, id), { outcome: 'write-off' });
+      });
+    };
+    const decision = await sendLate(cardNetwork(app, slow(writeOff)), request);
+    expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
+    expect(decision).toMatchObject({ approved: true });
+  });
+});
+
+describe('another message under its name', () => {
+  it('comes too late as well, and is written down', async () => {
+    const { of, request } = await undone();
+    const again = network.message(of.cardId, 30_00, { token: request.token });
+    expect(await network.send(again)).toEqual(TOO_LATE);
+    expect(await network.send(again)).toEqual(TOO_LATE);
+    const [, , last, ...none] = await network.logOf(of.cardId);
+    expect(last).toMatchObject({ approved: false, reason: 'TOO_LATE', transaction_id: null });
+    expect(none).toEqual([]);
+    expect(await network.paymentsOf(of.customer.id)).toHaveLength(1);
+  });
+
+  it('is no other payment where the network has cleared it after all', async () => {
+    const { of, request } = await undone();
+    await network.tell(request.token, { kind: 'CLEARING', amount: 10_00n });
+    const again = network.message(of.cardId, 30_00, { token: request.token });
+    await expect(network.send(again)).rejects.toMatchObject({ code: 'CONFLICT' });
+  });
+});

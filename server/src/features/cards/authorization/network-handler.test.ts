@@ -1,0 +1,399 @@
+// The fixture when something goes wrong: decisions that come too late, commits of which nobody knows the end,
+// and messages that are about nothing here. Whatever happens, no money stays set aside that no network has
+// heard of.
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { booksBalance } from '../../../../test/kit/app/books.ts';
+import { balances } from '../../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
+import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
+import { cardFixture } from '../../../../test/kit/cards/cards.ts';
+import type { CardRequestKind } from '../../../connectors/ports/cards.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import type { ChangeSet, Outcome } from '../../../runtime/committer/change-set.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { cardNetworkHandler } from '../index.ts';
+
+const app = testApp();
+const fixture = cardFixture(app);
+let network: ReturnType<typeof cardNetwork>;
+beforeAll(() => {
+  network = cardNetwork(app);
+});
+afterEach(async () => {
+  await app.settle();
+  await booksBalance(app);
+});
+
+const TOO_LATE = { approved: false, reason: 'TOO_LATE' };
+const WAITS_MS = 2_000;
+
+async function cardOf(funds = 100_00) {
+  const holder = await fixture.holder({ funds });
+  const { id } = await fixture.card(holder);
+  return { ...holder, cardId: id as string };
+}
+
+type Commit = (set: ChangeSet) => Promise<Outcome>;
+
+/** A process whose commits go as `commit` says; `real` is how they go otherwise. */
+const withCommit = (commit: (set: ChangeSet, real: Commit) => Promise<Outcome>): Runtime => ({
+  ...app.runtime,
+  committer: { commit: (set) => commit(set, (each) => app.runtime.committer.commit(each)) },
+});
+
+const opens = (set: ChangeSet) => set.inserts.some(({ table }) => table.name === 'transactions');
+
+/** A process in which time goes on while a payment is written; `meanwhile` something else may happen. */
+const slow = (meanwhile: () => Promise<void> = async () => {}): Runtime =>
+  withCommit(async (set, real) => {
+    const outcome = await real(set);
+    if (!opens(set) || !outcome.ok) return outcome;
+    await meanwhile();
+    app.effects.set(app.effects.now() + WAITS_MS + 1);
+    return outcome;
+  });
+
+const lost = () => Object.assign(new Error('gone'), { code: 'OUTCOME_UNKNOWN' });
+
+/** Asks through a process, and answers what was asked and decided. */
+async function askThrough(runtime: Runtime, cardId: string, kind?: CardRequestKind) {
+  const through = cardNetwork(app, runtime);
+  const request = through.message(cardId, 30_00, kind ? { kind } : {});
+  const answerBy = app.effects.now() + WAITS_MS;
+  return { request, answerBy, decision: await through.send(request, answerBy) };
+}
+
+const typesOf = async (id: string) =>
+  (await fixture.eventsOf('CARD_TRANSACTION.', id)).map((each) => each.type.split('.')[1]);
+
+describe('a decision that comes too late', () => {
+  it('is a decline where nothing is written yet', async () => {
+    const of = await cardOf();
+    const request = network.message(of.cardId, 30_00);
+    expect(await network.send(request, app.effects.now() - 1)).toEqual(TOO_LATE);
+    expect(await network.paymentsOf(of.customer.id)).toEqual([]);
+    expect(await network.logOf(of.cardId)).toMatchObject([{ reason: 'TOO_LATE' }]);
+    // Asked again, it is what was decided.
+    expect(await network.send(request, Infinity)).toEqual(TOO_LATE);
+  });
+
+  it('is one in time at the very moment', async () => {
+    const of = await cardOf();
+    const request = network.message(of.cardId, 30_00);
+    expect(await network.send(request, app.effects.now())).toMatchObject({ approved: true });
+  });
+
+  it.each([
+    ['AUTHORIZATION', ['AUTHORIZED', 'SETTLED']],
+    ['FINANCIAL_AUTHORIZATION', ['SETTLED', 'SETTLED']],
+    ['CREDIT_AUTHORIZATION', ['AUTHORIZED', 'SETTLED']],
+    ['FINANCIAL_CREDIT_AUTHORIZATION', ['SETTLED', 'SETTLED']],
+    ['CREDIT_AUTHORIZATION_ADVICE', ['AUTHORIZED', 'SETTLED']],
+  ] as const)('leaves nothing of %s behind', async (kind, types) => {
+    const of = await cardOf();
+    const { request, answerBy, decision } = await askThrough(slow(), of.cardId, kind);
+    expect(decision).toEqual(TOO_LATE);
+    // What is being taken is no more to be spent, until the issuer has said what became of it.
+    const balance = kind.includes('CREDIT') ? 100_00 : 70_00;
+    expect(await balances(app, of.accountId)).toEqual({ balance, total: 100_00 });
+    await app.settle();
+    expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
+    const [payment] = await network.paymentsOf(of.customer.id);
+    expect(payment).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
+    if (payment.direction === 'DEBIT') {
+      // It was taken, and went back.
+      expect(payment.pullSummary).toEqual({ count: 1, totalAmount: 30_00, pendingCount: 0 });
+    }
+    expect(await typesOf(payment.id)).toEqual(types);
+    expect(await network.logOf(of.cardId)).toMatchObject([
+      { approved: true, transaction_id: payment.id },
+      { approved: false, reason: 'TOO_LATE', transaction_id: payment.id },
+    ]);
+    expect(await network.send(request, answerBy + 60_000)).toEqual(TOO_LATE);
+  });
+
+  it.each([
+    ['AUTHORIZATION', 'Corner shop'],
+    ['FINANCIAL_AUTHORIZATION', 'Corner shop'],
+    ['AUTHORIZATION', 'Corner shop 006'],
+    ['FINANCIAL_AUTHORIZATION', 'Corner shop 006'],
+  ] as const)('gives back what %s at %s has taken by then', async (kind, descriptor) => {
+    const of = await cardOf();
+    const through = cardNetwork(app, slow(app.settle));
+    const request = through.message(of.cardId, 30_00, { kind, merchant: { descriptor } });
+    expect(await through.send(request, app.effects.now() + WAITS_MS)).toEqual(TOO_LATE);
+    expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
+    const [payment] = await network.paymentsOf(of.customer.id);
+    expect(payment).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
+  });
+
+  it('takes a credit back that was spent, into debt', async () => {
+    const of = await cardOf(0);
+    const spend = async () => {
+      expect(await network.ask(of.cardId, 30_00)).toMatchObject({ approved: true });
+    };
+    const { decision } = await askThrough(slow(spend), of.cardId, 'FINANCIAL_CREDIT_AUTHORIZATION');
+    expect(decision).toEqual(TOO_LATE);
+    const [owing] = await app.runtime.db.query('select owed from internal_accounts where id = $1', [
+      of.accountId,
+    ]);
+    expect(owing?.owed).toBe(30_00n);
+  });
+
+  it.each([
+    ['AUTHORIZATION', 70_00],
+    ['FINANCIAL_AUTHORIZATION', 70_00],
+    ['FINANCIAL_CREDIT_AUTHORIZATION', 130_00],
+  ] as const)('of %s is cleared after all where the network says so', async (kind, balance) => {
+    const of = await cardOf();
+    const { request, decision } = await askThrough(slow(), of.cardId, kind);
+    expect(decision).toEqual(TOO_LATE);
+    await network.tell(request.token, { kind: 'CLEARING', amount: 30_00n });
+    await app.settle();
+    expect(await balances(app, of.accountId)).toEqual({ balance, total: balance });
+    const [payment] = await network.paymentsOf(of.customer.id);
+    expect(payment.settlementSummary).toEqual({ count: 1, totalAmount: 30_00 });
+  });
+
+  it('stays where the network has gone on with it', async () => {
+    const of = await cardOf();
+    const request = network.message(of.cardId, 30_00);
+    const clear = () => network.tell(request.token, { kind: 'CLEARING', amount: 10_00n });
+    const late = cardNetwork(app, slow(clear));
+    expect(await late.send(request, app.effects.now() + WAITS_MS)).toMatchObject({
+      approved: true,
+    });
+    const [payment] = await network.paymentsOf(of.customer.id);
+    expect(payment).toMatchObject({
+      status: 'PARTIALLY_SETTLED',
+      settledAmount: { amount: 10_00 },
+    });
+  });
+
+  it('stays where it was heard in time and is only asked again', async () => {
+    const of = await cardOf();
+    const request = network.message(of.cardId, 30_00);
+    const first = await network.send(request, app.effects.now());
+    app.effects.set(app.effects.now() + 60_000);
+    expect(await network.send(request, app.effects.now() - 1)).toEqual(first);
+    expect((await balances(app, of.accountId)).balance).toBe(70_00);
+  });
+});
+
+describe('a commit whose answer was lost', () => {
+  it('is answered as it ended where it is in the books', async () => {
+    const of = await cardOf();
+    const runtime = withCommit(async (set, real) => {
+      const outcome = await real(set);
+      if (opens(set)) throw lost();
+      return outcome;
+    });
+    const { decision } = await askThrough(runtime, of.cardId);
+    const [payment] = await network.paymentsOf(of.customer.id);
+    expect(decision).toEqual({ approved: true, transactionId: payment.id });
+    expect((await balances(app, of.accountId)).balance).toBe(70_00);
+  });
+
+  it('is undone where it is in the books and nobody waits any more', async () => {
+    const of = await cardOf();
+    const runtime = withCommit(async (set, real) => {
+      const outcome = await real(set);
+      if (!opens(set)) return outcome;
+      app.effects.set(app.effects.now() + WAITS_MS + 1);
+      throw lost();
+    });
+    expect((await askThrough(runtime, of.cardId)).decision).toEqual(TOO_LATE);
+    await app.settle();
+    expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
+  });
+
+  it('never comes through once a decline was answered', async () => {
+    const of = await cardOf();
+    let under: ChangeSet | undefined;
+    let failures = 2;
+    const runtime = withCommit(async (set, real) => {
+      if (opens(set)) under = set;
+      // The database is away for a while: for the approval, and for the first decline.
+      if (failures-- > 0) throw lost();
+      return real(set);
+    });
+    const { decision, request } = await askThrough(runtime, of.cardId);
+    expect(decision).toEqual(TOO_LATE);
+    // What was under way all the time arrives only now.
+    if (!under) throw new Error('nothing was under way');
+    const outcome = await app.runtime.committer.commit(under);
+    expect(outcome).toMatchObject({ ok: false, refusal: { why: 'exists' } });
+    expect(await network.send(request)).toEqual(TOO_LATE);
+    expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
+  });
+
+  it('leaves no decision where the database stays away, and one once asked again', async () => {
+    const of = await cardOf();
+    const runtime = withCommit(() => Promise.reject(lost()));
+    const through = cardNetwork(app, runtime);
+    const request = through.message(of.cardId, 30_00);
+    await expect(through.send(request)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    expect(await network.logOf(of.cardId)).toEqual([]);
+    expect(await network.send(request)).toMatchObject({ approved: true });
+  });
+
+  it('of what takes a late approval back is tried again', async () => {
+    const of = await cardOf();
+    let failures = 2;
+    const late = slow();
+    const runtime: Runtime = {
+      ...late,
+      committer: {
+        commit: async (set) => {
+          const outcome = await late.committer.commit(set);
+          if (!opens(set) && failures-- > 0) throw lost();
+          return outcome;
+        },
+      },
+    };
+    expect((await askThrough(runtime, of.cardId)).decision).toEqual(TOO_LATE);
+    await app.settle();
+    expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
+    expect(await network.logOf(of.cardId)).toHaveLength(2);
+  });
+});
+
+describe('what is refused for good', () => {
+  it('is not tried again', async () => {
+    const of = await cardOf();
+    const final = new Fault('CONFLICT', 'It never will be.');
+    let tries = 0;
+    const runtime = withCommit((set) => {
+      tries++;
+      return Promise.reject(opens(set) ? lost() : final);
+    });
+    await expect(askThrough(runtime, of.cardId)).rejects.toBe(final);
+    expect(tries).toBe(2);
+  });
+});
+
+describe('what is refused at the door', () => {
+  it('is no decision, and can be asked again', async () => {
+    const of = await cardOf();
+    const busy = new Fault('SERVICE_UNAVAILABLE', 'Too many requests are waiting.');
+    const through = cardNetwork(
+      app,
+      withCommit(() => Promise.reject(busy)),
+    );
+    const request = through.message(of.cardId, 30_00);
+    await expect(through.send(request)).rejects.toBe(busy);
+    expect(await network.logOf(of.cardId)).toEqual([]);
+    expect(await network.send(request)).toMatchObject({ approved: true });
+  });
+
+  it('is what names a payment that is not here', async () => {
+    const clearing = { kind: 'CLEARING', amount: 1n } as const;
+    await expect(network.tell('nothing', clearing)).rejects.toMatchObject({
+      code: 'TRANSACTION_NOT_FOUND',
+    });
+  });
+
+  it('is every message of an issuer of another environment', async () => {
+    const of = await cardOf();
+    const parts = { connectors: app.connectorsOf, origin: () => '' };
+    const theirs = cardNetworkHandler(app.runtime, parts, 'production');
+    const request = network.message(of.cardId, 30_00);
+    await expect(theirs.authorize(request, Infinity)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await network.send(request);
+    const notice = { id: 'n', token: request.token, kind: 'AUTHORIZATION_EXPIRY' } as const;
+    await expect(theirs.applyNotice(notice)).rejects.toMatchObject({
+      code: 'TRANSACTION_NOT_FOUND',
+    });
+    const [payment] = await network.paymentsOf(of.customer.id);
+    expect(payment.status).toBe('AUTHORIZED');
+  });
+});
+
+describe('an id', () => {
+  it('that was another message’s answers nothing, and does nothing', async () => {
+    const [of, other] = [await cardOf(), await cardOf()];
+    const first = network.message(of.cardId, 30_00);
+    const decision = await network.send(first);
+    expect(await network.send(first)).toEqual(decision);
+    const conflict = { code: 'CONFLICT' };
+    for (const differs of [{ cardId: other.cardId }, { amount: 99_00n }, { token: 'another' }]) {
+      await expect(network.send({ ...first, ...differs })).rejects.toMatchObject(conflict);
+    }
+    const second = network.message(other.cardId, 30_00);
+    await network.send(second);
+    const clearing = { kind: 'CLEARING', amount: 30_00n } as const;
+    await network.tell(first.token, clearing, `id-${of.cardId}`);
+    const again = network.tell(second.token, clearing, `id-${of.cardId}`);
+    await expect(again).rejects.toMatchObject(conflict);
+    expect((await network.paymentsOf(other.customer.id))[0].status).toBe('AUTHORIZED');
+  });
+});
+
+describe('a merchant', () => {
+  it('is written down as it can be shown, exported and erased, whatever a terminal sends', async () => {
+    const of = await cardOf();
+    const odd = { descriptor: `\ud800\0${'x'.repeat(300)}`, mcc: '12345678901' };
+    await network.send(network.message(of.cardId, 30_00, { merchant: odd }));
+    await network.send(network.message(of.cardId, 30_00, { merchant: { descriptor: '\0' } }));
+    const [one, two] = await network.paymentsOf(of.customer.id);
+    expect(one.merchant).toEqual({ descriptor: `\ufffd${'x'.repeat(254)}`, mcc: '1234567890' });
+    expect(two.merchant).toEqual({ descriptor: '-' });
+    const binary = 'select card::jsonb from transactions where id = $1';
+    expect(await app.runtime.db.query(binary, [one.id])).toHaveLength(1);
+  });
+});
+
+describe('a notice', () => {
+  it('is heeded once and written down', async () => {
+    const of = await cardOf();
+    const request = network.message(of.cardId, 30_00);
+    await network.send(request);
+    app.effects.set(app.effects.now() + 1);
+    const clearing = { kind: 'CLEARING', amount: 12_00n } as const;
+    await network.tell(request.token, clearing, `once-${of.cardId}`);
+    await network.tell(request.token, clearing, `once-${of.cardId}`);
+    const [payment] = await network.paymentsOf(of.customer.id);
+    expect(payment.settlementSummary).toEqual({ count: 1, totalAmount: 12_00 });
+    expect(await network.logOf(of.cardId)).toMatchObject([
+      { kind: 'AUTHORIZATION', amount: 30_00n },
+      {
+        kind: 'CLEARING',
+        amount: 12_00n,
+        approved: true,
+        transaction_id: payment.id,
+        merchant: { descriptor: 'Corner shop' },
+      },
+    ]);
+  });
+
+  it('that takes a return back is heeded though the account pays in the same moment', async () => {
+    const of = await cardOf(30_00);
+    const { token, ...request } = network.message(of.cardId, 30_00);
+    await network.send({ token, ...request });
+    await app.settle();
+    await network.tell(token, { kind: 'CLEARING', amount: 30_00n });
+    await network.tell(token, { kind: 'RETURN', amount: 30_00n });
+    let crossed = false;
+    const crossing = withCommit(async (set, real) => {
+      if (!crossed) {
+        crossed = true;
+        expect(await network.ask(of.cardId, 20_00)).toMatchObject({ approved: true });
+      }
+      return real(set);
+    });
+    await cardNetwork(app, crossing).tell(token, { kind: 'RETURN_REVERSAL' });
+    const owed = 'select owed from internal_accounts where id = $1';
+    expect(await app.runtime.db.query(owed, [of.accountId])).toEqual([{ owed: 20_00n }]);
+  });
+
+  it('that cannot be true is thrown, and not written down', async () => {
+    const of = await cardOf();
+    const request = network.message(of.cardId, 30_00);
+    await network.send(request);
+    const returned = { kind: 'RETURN', amount: 1_00n } as const;
+    await expect(network.tell(request.token, returned)).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+    });
+    expect(await network.logOf(of.cardId)).toHaveLength(1);
+  });
+});

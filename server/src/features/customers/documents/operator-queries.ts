@@ -1,0 +1,68 @@
+// Documents for review and export by operators. The API never returns a file; these functions decrypt it.
+
+import { iso } from '../../../kernel/effects.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
+import type { Files } from '../../../runtime/files/files.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { type CustomerRow, dataKeyOf, readCustomer } from '../records/index.ts';
+import { documentPersonal, fileOf, presentDocument } from './document.ts';
+import { type DocumentRow, documents } from './store.ts';
+
+/** Runtime with its file storage. */
+interface Storage {
+  runtime: Runtime;
+  files: Pick<Files, 'read'>;
+}
+
+async function ownerOf({ db }: Runtime, row: DocumentRow): Promise<CustomerRow> {
+  const customer = await readCustomer(db, row.customer_id);
+  if (!customer) throw new Fault('CUSTOMER_NOT_FOUND', 'Customer not found.');
+  return customer;
+}
+
+const reviewOf = ({ vault }: Runtime, customer: CustomerRow, row: DocumentRow) => ({
+  ...presentDocument(vault, customer, row),
+  customerId: row.customer_id,
+  format: row.format,
+  submittedAt: row.submitted_at === null ? null : iso(row.submitted_at),
+});
+
+/** Documents of a customer and its beneficial owners, or of one holder, oldest first. */
+export async function listDocumentsForReview(
+  runtime: Runtime,
+  of: { customerId: string } | { holderId: string },
+) {
+  const where = 'customerId' in of ? { customer_id: of.customerId } : { holder_id: of.holderId };
+  const rows = await runtime.db.find(documents, where, { orderBy: 'created_at', ...ALL_OF_ONE });
+  return Promise.all(rows.map(async (row) => reviewOf(runtime, await ownerOf(runtime, row), row)));
+}
+
+/** Document with its decrypted file as a stream. Throws NOT_FOUND. */
+export async function openDocument({ runtime, files }: Storage, documentId: string) {
+  const known = isId(documentId, 'Document');
+  const row = known ? await runtime.db.read(documents, documentId) : undefined;
+  if (!row) throw new Fault('NOT_FOUND', 'Document not found.');
+  const customer = await ownerOf(runtime, row);
+  const content = files.read(fileOf(runtime.vault, customer, row));
+  return { document: reviewOf(runtime, customer, row), content };
+}
+
+/** File name that is valid on every system: the document id with the original extension. */
+function nameOf(row: DocumentRow, fileName: string): string {
+  const [, suffix = ''] = /(\.[A-Za-z0-9]{1,8})$/.exec(fileName) ?? [];
+  return row.id.replaceAll(':', '-') + suffix;
+}
+
+/** Files of the documents of a customer with their names; none after erasure. */
+export async function filesOfCustomer({ runtime, files }: Storage, customer: CustomerRow) {
+  const { db, vault } = runtime;
+  const key = dataKeyOf(customer);
+  if (!key) return [];
+  const rows = await db.find(documents, { customer_id: customer.id }, ALL_OF_ONE);
+  return rows.map((row) => ({
+    name: nameOf(row, documentPersonal(vault, key, row).fileName),
+    open: () => files.read(fileOf(vault, customer, row)),
+  }));
+}

@@ -1,0 +1,54 @@
+// Imports of all platforms for operators, with every row error. The API returns only the first errors.
+
+import { iso } from '../../../kernel/effects.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import { equals } from '../../../runtime/db/database.ts';
+import type { RowStream } from '../../../runtime/db/stream.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { type ImportErrorRow, type ImportRow, imports } from './store.ts';
+
+const summaryOf = (row: ImportRow) => ({
+  importId: row.id,
+  platformId: row.platform_id,
+  status: row.status,
+  total: row.total,
+  successful: row.successful,
+  failed: row.failed,
+  problem: row.problem?.message ?? null,
+  createdAt: iso(row.created_at),
+  completedAt: row.completed_at === null ? null : iso(row.completed_at),
+});
+
+/** Imports of one platform or of all, newest first. */
+export async function searchImports(
+  { db }: Runtime,
+  { platformId, limit }: { platformId?: string | undefined; limit: number },
+) {
+  const filters = equals({ platform_id: platformId });
+  return (await db.page(imports, { filters, sort: 'desc', limit })).rows.map(summaryOf);
+}
+
+/** Import of any platform. Throws NOT_FOUND. */
+export async function importDetails({ db }: Runtime, importId: string) {
+  const known = isId(importId, 'BulkCustomerImportJob');
+  const row = known ? await db.read(imports, importId) : undefined;
+  if (!row) throw new Fault('NOT_FOUND', 'Import not found.');
+  return summaryOf(row);
+}
+
+type ErrorColumns = Pick<ImportErrorRow, 'row' | 'correlation_id' | 'code' | 'message'>;
+
+/** Failed row. `details` lists the columns with errors. */
+export interface ImportErrorLine extends ErrorColumns {
+  details: { errors?: { field: string; message: string }[] };
+}
+
+const ERRORS = `select row, correlation_id, code, message, details from import_errors
+  where import_id = $1 order by row`;
+
+/** All failed rows of an import, in file order. */
+export const importErrorsOf = (
+  stream: RowStream,
+  importId: string,
+): AsyncIterable<readonly ImportErrorLine[]> => stream<ImportErrorLine>(ERRORS, [importId]);

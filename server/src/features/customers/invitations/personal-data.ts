@@ -1,0 +1,44 @@
+// Export and erasure of invitations of a customer.
+
+import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { changedRows, type PersonalData } from '../../../runtime/operation/personal-data.ts';
+import { tombstoneOf } from '../records/index.ts';
+import { invitationStates } from './states.ts';
+import { invitations } from './store.ts';
+
+/**
+ * Erases the invitee names on invitations that the customer sent, and cancels pending ones. Returns the
+ * number of changed rows. The UMA addresses are replaced after that change set.
+ */
+export async function eraseInvitations(ctx: Ctx, customerId: string): Promise<number> {
+  const sent = await ctx.db.find(invitations, { customer_id: customerId }, ALL_OF_ONE);
+  const held = sent.filter((row) => row.first_name !== null || row.status === 'PENDING');
+  for (const row of held) {
+    ctx.update(invitations, row, {
+      first_name: null,
+      status: invitationStates.peek(row.status, 'cancel') ?? row.status,
+      updated_at: ctx.now,
+    });
+  }
+  return held.length;
+}
+
+const INVITATIONS = `update invitations set version = version + 1,
+    inviter_uma = case when customer_id = $1 then $2 else inviter_uma end,
+    invitee_uma = case when invitee_customer_id = $1 then $2 else invitee_uma end
+  where (customer_id = $1 and inviter_uma <> $2) or (invitee_customer_id = $1 and invitee_uma <> $2)
+  returning id`;
+
+const OF_INVITER_OR_INVITEE = 't.customer_id = $1 or t.invitee_customer_id = $1';
+
+export const invitationPersonalData: PersonalData = {
+  tables: { invitations: { rows: OF_INVITER_OR_INVITEE, erasure: 'emptied' } },
+  subjects: { invitations: 'customer_id = $1 or invitee_customer_id = $1' },
+  async forget(ctx, { id }) {
+    await eraseInvitations(ctx, id);
+  },
+  async empty({ db }, { id }) {
+    return { invitations: await changedRows(db, INVITATIONS, [id, tombstoneOf(id)]) };
+  },
+};

@@ -1,0 +1,83 @@
+// What both lookups do with what they found: rate each currency from the sender's, keep the lookup for the
+// quote that may follow, and show it. Currencies that nobody here can price are not shown.
+
+import type { CounterpartyFieldDefinition } from '../../../catalog/accounts/field-names.ts';
+import { currencyView, findCurrency } from '../../../catalog/currencies/currencies.ts';
+import { wholeUnitRate } from '../../../catalog/currencies/money-format.ts';
+import type { RatePort } from '../../../connectors/ports/index.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import { type ConversionRate, MAX_AMOUNT, toDecimal } from '../../../kernel/money.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { midRate } from '../discovery/index.ts';
+import { LOOKUP_TTL_MS, type Offer } from './lookup.ts';
+import type { Sender } from './sender.ts';
+import { payeeDiscoveries } from './store.ts';
+
+export interface LookupResult {
+  kind: 'UMA' | 'ACCOUNT';
+  receiver: string;
+  receiverCustomerId?: string | undefined;
+  offers: readonly Offer[];
+  required: readonly CounterpartyFieldDefinition[];
+}
+
+const MAX_DIGITS = 18;
+
+/** Whole units of the second currency for one whole unit of the first. */
+function wholeUnits({ num, den, from, to }: ConversionRate): number {
+  const whole = wholeUnitRate({ currency: to, amount: num }, { currency: from, amount: den });
+  return Number(toDecimal(whole, MAX_DIGITS));
+}
+
+const atLeastOne = (amount: bigint) => (amount < 1n ? 1n : amount);
+const representable = (amount: bigint) => (amount > MAX_AMOUNT ? MAX_AMOUNT : amount);
+
+async function priced(rates: RatePort | undefined, from: string, offers: readonly Offer[]) {
+  const known = offers.filter((offer) => findCurrency(offer.currency));
+  const all = await Promise.all(
+    known.map(async ({ currency, min, max }) => {
+      const rate = await midRate(rates, from, currency);
+      if (!rate) return undefined;
+      const estimatedExchangeRate = wholeUnits(rate);
+      const range = { min: Number(atLeastOne(min)), max: Number(representable(max)) };
+      return { code: currency, estimatedExchangeRate, ...range };
+    }),
+  );
+  return all.filter((each) => each !== undefined);
+}
+
+/** Stages the lookup and shows what is common to both kinds. */
+export async function saveLookup(
+  ctx: Ctx,
+  rates: RatePort | undefined,
+  sender: Sender,
+  found: LookupResult,
+) {
+  const currencies = await priced(rates, sender.currency, found.offers);
+  if (currencies.length === 0) {
+    const reason = `No exchange rate from ${sender.currency} to a currency of the receiver is available.`;
+    throw new Fault('QUOTE_RATE_UNAVAILABLE', reason);
+  }
+  const required = [...found.required];
+  const row = ctx.insert(payeeDiscoveries, {
+    id: ctx.id('Lookup'),
+    platform_id: ctx.caller.platformId,
+    kind: found.kind,
+    receiver: found.receiver,
+    receiver_customer_id: found.receiverCustomerId,
+    sender: sender.address,
+    customer_id: sender.customer?.id,
+    currencies: currencies.map(({ code, min, max }) => ({ code, min, max })),
+    required_payer_data: required,
+    expires_at: ctx.now + LOOKUP_TTL_MS,
+    created_at: ctx.now,
+  });
+  return {
+    supportedCurrencies: currencies.map(({ code, ...more }) => ({
+      currency: currencyView(code),
+      ...more,
+    })),
+    requiredPayerDataFields: required,
+    lookupId: row.id,
+  };
+}

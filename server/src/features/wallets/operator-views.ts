@@ -1,0 +1,133 @@
+// Embedded wallets of every platform, as an operator sees them: their credentials and sessions, and what was
+// signed for them by which key. The lists hold nothing personal or secret; only the text of one signature is
+// opened, which needs the master key.
+
+import { iso, type Time } from '../../kernel/effects.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { isId } from '../../kernel/id.ts';
+import { ALL_OF_ONE, equals } from '../../runtime/db/database.ts';
+import { cursorOf } from '../../runtime/db/paging.ts';
+import type { Ctx } from '../../runtime/operation/context.ts';
+import type { Runtime } from '../../runtime/operation/operate.ts';
+import { readInternalAccount } from '../balances/internal-accounts/index.ts';
+import { dataKeyOf, readCustomer } from '../customers/records/index.ts';
+import { type AuthorizationRow, authorizationPersonal } from './personal-data.ts';
+import {
+  credentials,
+  type RequestRow,
+  type SessionRow,
+  type WalletRow,
+  walletAuthorizations,
+  walletRecoveries,
+  walletRequests,
+  walletSessions,
+  wallets,
+} from './store.ts';
+
+type Reads = Pick<Ctx, 'read'>;
+
+/** The wallet of an internal account. Throws NOT_FOUND. */
+export async function walletById({ read }: Reads, accountId: string): Promise<WalletRow> {
+  const row = isId(accountId, 'InternalAccount') ? await read(wallets, accountId) : undefined;
+  if (!row) throw new Fault('NOT_FOUND', 'Wallet not found.');
+  return row;
+}
+
+/** How many requests wait: for a signature, for their work to be done, to be fetched. */
+function requestCounts(requests: readonly RequestRow[], now: Time) {
+  const count = (test: (row: RequestRow) => boolean) => requests.filter(test).length;
+  return {
+    toSign: count(({ status, expires_at }) => status === 'PENDING' && expires_at > now),
+    processing: count(({ status }) => status === 'PROCESSING'),
+    settled: count(({ status }) => status === 'SETTLED'),
+  };
+}
+
+const presentSession = (row: SessionRow) => ({
+  sessionId: row.id,
+  credentialId: row.credential_id,
+  publicKey: row.public_key,
+  authenticatedAt: iso(row.authenticated_at),
+  expiresAt: iso(row.expires_at),
+});
+
+/** A wallet with its credentials, sessions, and requests that wait. Throws NOT_FOUND. */
+export async function walletDetails({ db, effects }: Runtime, accountId: string) {
+  const row = await walletById(db, accountId);
+  const now = effects.now();
+  const of = { account_id: row.id };
+  const inOrder = { ...ALL_OF_ONE, orderBy: 'created_at' } as const;
+  const [account, held, sessions, requests, [waiting]] = await Promise.all([
+    readInternalAccount(db, row.id),
+    db.find(credentials, { ...of, status: 'ACTIVE' }, inOrder),
+    db.find(walletSessions, { ...of, status: 'ACTIVE' }, inOrder),
+    db.find(walletRequests, of, ALL_OF_ONE),
+    db.find(walletRecoveries, { ...of, status: 'WAITING' }),
+  ]);
+  return {
+    accountId: row.id,
+    platformId: row.platform_id,
+    customerId: row.customer_id,
+    status: account?.status ?? null,
+    createdAt: iso(row.created_at),
+    credentials: held.map(({ id, type, created_at }) => ({
+      credentialId: id,
+      type,
+      createdAt: iso(created_at),
+    })),
+    sessions: sessions.filter(({ expires_at }) => expires_at > now).map(presentSession),
+    requests: requestCounts(requests, now),
+    recovery: waiting
+      ? { recoveryId: waiting.id, type: waiting.type, dueAt: iso(waiting.due_at) }
+      : null,
+  };
+}
+
+const presentAuthorization = (row: AuthorizationRow) => ({
+  authorizationId: row.id,
+  createdAt: iso(row.created_at),
+  operation: row.operation,
+  subject: row.subject,
+  sessionId: row.session_id,
+  publicKey: row.public_key,
+});
+
+async function authorizationById({ read }: Reads, id: string): Promise<AuthorizationRow> {
+  const row = isId(id, 'WalletAuthorization') ? await read(walletAuthorizations, id) : undefined;
+  if (!row) throw new Fault('NOT_FOUND', 'Authorization not found.');
+  return row;
+}
+
+interface ListInput {
+  accountId: string;
+  /** The last authorization of the previous page. */
+  after?: string | undefined;
+  limit: number;
+}
+
+async function cursorIn(reader: Reads, { accountId, after }: ListInput) {
+  if (after === undefined) return undefined;
+  const row = await authorizationById(reader, after);
+  if (row.account_id !== accountId) throw new Fault('NOT_FOUND', 'Authorization not found.');
+  return cursorOf(row);
+}
+
+/** What was signed for a wallet and by which key, latest first. Throws NOT_FOUND. */
+export async function listWalletAuthorizations({ db }: Runtime, input: ListInput) {
+  const { id } = await walletById(db, input.accountId);
+  const { rows } = await db.page(walletAuthorizations, {
+    filters: equals({ account_id: id }),
+    sort: 'desc',
+    limit: input.limit,
+    cursor: await cursorIn(db, input),
+  });
+  return rows.map(presentAuthorization);
+}
+
+/** One authorization with its stamp and the text that was signed, null once erased. Throws NOT_FOUND. */
+export async function walletAuthorizationDetails({ db, vault }: Runtime, authorizationId: string) {
+  const row = await authorizationById(db, authorizationId);
+  const customer = await readCustomer(db, row.customer_id);
+  const { payload } = authorizationPersonal({ vault, key: customer && dataKeyOf(customer) }, row);
+  return { ...presentAuthorization(row), accountId: row.account_id, stamp: row.stamp, payload };
+}

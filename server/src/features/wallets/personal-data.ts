@@ -1,0 +1,103 @@
+// What of a wallet is about its owner: opened for an export of everything that is known about them, and
+// ended when they are erased. With the seed the wallet itself is gone for good; what was signed stays, as
+// hashes and keys that say nothing without the customer's own key.
+
+import { ALL_OF_ONE } from '../../runtime/db/database.ts';
+import type { RowOf } from '../../runtime/db/table.ts';
+import type { Ctx } from '../../runtime/operation/context.ts';
+import { OF_CUSTOMER, type PersonalData, rowAs } from '../../runtime/operation/personal-data.ts';
+import type { DataKey, Vault } from '../../runtime/security/vault.ts';
+import { eraseCodes } from '../notifications/codes/index.ts';
+import { factsContext, nicknameContext } from './accounts/credentials.ts';
+import { openFor } from './accounts/wallet.ts';
+import { eraseRecoveries } from './recovery/recovery.ts';
+import { authorizationContext } from './signing/requests.ts';
+import { credentialStates } from './states.ts';
+import { type CredentialRow, credentials, type walletAuthorizations, wallets } from './store.ts';
+
+export type AuthorizationRow = RowOf<typeof walletAuthorizations>;
+
+interface Opener {
+  vault: Vault;
+  /** Undefined once it was forgotten: then nothing can be opened. */
+  key: DataKey | undefined;
+}
+
+const opened = ({ vault, key }: Opener, sealed: string | null, context: string): unknown =>
+  key && sealed !== null ? openFor({ vault }, { key }, sealed, context) : null;
+
+/** What a credential keeps sealed. */
+const credentialPersonal = (opener: Opener, row: CredentialRow) => ({
+  nickname: opened(opener, row.nickname, nicknameContext(row.id)),
+  facts: opened(opener, row.facts, factsContext(row.id)),
+});
+
+/** The text that was signed. */
+export const authorizationPersonal = (opener: Opener, row: AuthorizationRow) => ({
+  payload: opened(opener, row.payload, authorizationContext(row.id)),
+});
+
+/** Stages the end of a customer's seeds and credentials, and of what waits for them. */
+async function eraseWallets(ctx: Ctx, customerId: string): Promise<void> {
+  const of = { customer_id: customerId };
+  const [seeds, held] = await Promise.all([
+    ctx.db.find(wallets, of, ALL_OF_ONE),
+    ctx.db.find(credentials, of, ALL_OF_ONE),
+  ]);
+  await eraseRecoveries(ctx, customerId);
+  for (const row of seeds) ctx.update(wallets, row, { seed: null });
+  for (const row of held) {
+    ctx.update(credentials, row, {
+      ...(row.status === 'ACTIVE' ? { status: credentialStates.next(row.status, 'revoke') } : {}),
+      uniqueness_key: null,
+      nickname: null,
+      facts: null,
+      updated_at: ctx.now,
+    });
+  }
+}
+
+const CODES = `select 'otp ' || id as id from credentials where customer_id = $1`;
+
+/** An erasure removes the codes of credentials too: the keyed hash of a code covers where it was sent. */
+export const walletPersonalData: PersonalData = {
+  tables: {
+    wallets: { rows: OF_CUSTOMER, without: ['seed'], erasure: 'emptied', atOnce: true },
+    credentials: {
+      rows: OF_CUSTOMER,
+      without: ['uniqueness_key', 'challenge_hash'],
+      open: (opener, row) => credentialPersonal(opener, rowAs<CredentialRow>(row)),
+      erasure: 'emptied',
+      atOnce: true,
+    },
+    wallet_sessions: { rows: OF_CUSTOMER, erasure: 'removed' },
+    wallet_requests: {
+      rows: OF_CUSTOMER,
+      without: ['payload', 'input', 'bound', 'signer', 'stamp_hash', 'reply'],
+      erasure: 'removed',
+    },
+    otp_targets: { rows: OF_CUSTOMER, without: ['target'], erasure: 'removed' },
+    wallet_authorizations: {
+      rows: OF_CUSTOMER,
+      open: (opener, row) => authorizationPersonal(opener, rowAs<AuthorizationRow>(row)),
+      erasure: {
+        stays: 'which key signed for what; the text lies under the key that is forgotten',
+      },
+    },
+    wallet_recoveries: {
+      rows: OF_CUSTOMER,
+      without: ['contact_digest'],
+      erasure: { stays: 'that recovery of a wallet was requested, by whom and why' },
+    },
+  },
+  forget: (ctx, { id }) => eraseWallets(ctx, id),
+  async empty(runtime, { id: customerId }) {
+    const found = await runtime.db.query<{ id: string }>(CODES, [customerId]);
+    return {
+      codes: await eraseCodes(
+        runtime,
+        found.map(({ id }) => id),
+      ),
+    };
+  },
+};

@@ -1,0 +1,83 @@
+// Account recoveries as an operator requests, cancels and lists them. A running server finds and ends what is
+// written here; every contact of the user is notified meanwhile.
+
+import { iso } from '../../../kernel/effects.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import { equals } from '../../../runtime/db/database.ts';
+import { cursorOf } from '../../../runtime/db/paging.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { callerOf } from '../../tenancy/platform/index.ts';
+import { walletById } from '../operator-views.ts';
+import { type RecoveryRow, walletRecoveries } from '../store.ts';
+import { cancelRecovery } from './recovery.ts';
+import { type NewRecovery, startRecovery } from './recovery-jobs.ts';
+
+const presentRecovery = (row: RecoveryRow) => ({
+  recoveryId: row.id,
+  platformId: row.platform_id,
+  customerId: row.customer_id,
+  accountId: row.account_id,
+  type: row.type,
+  status: row.status,
+  actor: row.actor,
+  reason: row.reason,
+  cancelledFor: row.cancelled_for,
+  cancelledBy: row.cancelled_by,
+  createdAt: iso(row.created_at),
+  dueAt: iso(row.due_at),
+  endedAt: row.ended_at === null ? null : iso(row.ended_at),
+});
+
+type WalletRecovery = ReturnType<typeof presentRecovery>;
+
+/** Requests the recovery of a wallet, announced and delayed. Throws NOT_FOUND and CONFLICT. */
+export async function requestWalletRecovery(
+  runtime: Runtime,
+  input: NewRecovery,
+): Promise<WalletRecovery> {
+  const { platform_id } = await walletById(runtime.db, input.accountId);
+  const caller = await callerOf(runtime.db, platform_id);
+  return presentRecovery(await operate(runtime, caller, (ctx) => startRecovery(ctx, input)));
+}
+
+async function recoveryById({ read }: Pick<Ctx, 'read'>, id: string): Promise<RecoveryRow> {
+  const row = isId(id, 'WalletRecovery') ? await read(walletRecoveries, id) : undefined;
+  if (!row) throw new Fault('NOT_FOUND', 'Recovery not found.');
+  return row;
+}
+
+/** Cancels a recovery that waits. Throws NOT_FOUND and CONFLICT. */
+export async function cancelWalletRecovery(
+  runtime: Runtime,
+  { recoveryId, actor }: { recoveryId: string; actor: string },
+): Promise<WalletRecovery> {
+  const { platform_id } = await recoveryById(runtime.db, recoveryId);
+  const caller = await callerOf(runtime.db, platform_id);
+  const stopped = await operate(runtime, caller, async (ctx) => {
+    const row = await recoveryById(ctx, recoveryId);
+    if (row.status !== 'WAITING') throw new Fault('CONFLICT', `The recovery is ${row.status}.`);
+    return cancelRecovery(ctx, row, 'OPERATOR', actor);
+  });
+  return presentRecovery(stopped);
+}
+
+interface SearchInput {
+  platformId?: string | undefined;
+  status?: string | undefined;
+  /** The last recovery of the previous page. */
+  after?: string | undefined;
+  limit: number;
+}
+
+/** Recoveries of one platform, in one state, or all; latest first. Throws NOT_FOUND. */
+export async function searchWalletRecoveries(
+  { db }: Runtime,
+  { platformId, status, after, limit }: SearchInput,
+): Promise<WalletRecovery[]> {
+  const filters = equals({ platform_id: platformId, status });
+  const cursor = after === undefined ? undefined : cursorOf(await recoveryById(db, after));
+  const { rows } = await db.page(walletRecoveries, { filters, sort: 'desc', limit, cursor });
+  return rows.map(presentRecovery);
+}

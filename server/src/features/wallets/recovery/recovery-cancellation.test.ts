@@ -1,0 +1,224 @@
+// What stops a way back into a wallet that waits, and that it happens once however many servers there are.
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
+import { messagesTo } from '../../../../test/kit/customers/contacts.ts';
+import { erase } from '../../../../test/kit/customers/erasure.ts';
+import {
+  signedHeaders,
+  type WalletFixture,
+} from '../../../../test/kit/wallets/embedded-wallets.ts';
+import { phoneNumber } from '../../../../test/kit/wallets/one-time-codes.ts';
+import {
+  DELAY,
+  HOUR,
+  type RecoveryFixture,
+  recoveryFixture,
+} from '../../../../test/kit/wallets/recovery.ts';
+import { compose } from '../../../compose.ts';
+import { createLog } from '../../../runtime/observability/log.ts';
+import { addCredential } from '../accounts/credentials.ts';
+import { findWallet } from '../accounts/wallet.ts';
+import { cancelRecovery } from './recovery.ts';
+
+const app = testApp({ walletRecoveryMs: DELAY });
+let recovery: RecoveryFixture;
+let fixture: WalletFixture;
+beforeAll(async () => {
+  recovery = recoveryFixture(app);
+  fixture = recovery.fixture;
+});
+
+describe('what stops it', () => {
+  it('a sign-in, at once', async () => {
+    const { accountId, customer } = await recovery.customerWithPhone();
+    const row = await recovery.start(accountId);
+    await app.settle();
+    const { id } = (await fixture.credentialsOf(accountId))[0];
+    await fixture.otpBundle(id);
+    expect((await recovery.reload(row)).status).toBe('WAITING');
+    recovery.advance(HOUR);
+    await fixture.emailSession(accountId);
+    await recovery.expectCancelled(row, 'SIGNED_IN');
+    await app.advance(DELAY);
+    expect(await recovery.typesOf(accountId)).toEqual(['EMAIL_OTP']);
+    expect(await recovery.messageKinds(customer.id)).toEqual([
+      ...['EMAIL CANCELLED', 'EMAIL STARTED', 'SMS CANCELLED', 'SMS STARTED'],
+    ]);
+  });
+
+  it('a sign-in to another wallet does not', async () => {
+    const [one, two] = [await recovery.customerWithPhone(), await recovery.customerWithPhone()];
+    const row = await recovery.start(one.accountId);
+    await fixture.emailSession(two.accountId);
+    expect((await recovery.reload(row)).status).toBe('WAITING');
+    await app.operate((ctx) => cancelRecovery(ctx, row, 'OPERATOR', 'Grace'));
+  });
+
+  it('a session that was opened in the instant in which it began', async () => {
+    const { accountId } = await recovery.customerWithPhone();
+    const row = await recovery.start(accountId);
+    await fixture.emailSession(accountId);
+    // As it is where neither saw the other.
+    const sql = `update wallet_recoveries set status = 'WAITING', cancelled_for = null,
+      contact_digest = $2, ended_at = null where id = $1`;
+    await app.runtime.db.query(sql, [row.id, row.contact_digest]);
+    await app.advance(DELAY);
+    await recovery.expectCancelled(row, 'SIGNED_IN');
+    expect(await recovery.typesOf(accountId)).toEqual(['EMAIL_OTP']);
+  });
+
+  it('a session that was ended before it began does not', async () => {
+    const { accountId } = await recovery.customerWithPhone();
+    const held = await fixture.emailSession(accountId);
+    const path = `/auth/sessions/${held.session.id}`;
+    const asked = ok(await fixture.call('DELETE', path), 202);
+    ok(await fixture.call('DELETE', path, undefined, await signedHeaders(asked, held)), 204);
+    recovery.advance(1);
+    const row = await recovery.start(accountId);
+    await app.advance(DELAY);
+    expect((await recovery.reload(row)).status).toBe('DONE');
+  });
+
+  it('a contact that changed meanwhile', async () => {
+    const { accountId, customer } = await recovery.customerWithPhone();
+    const row = await recovery.start(accountId);
+    await app.settle();
+    const change = { customerType: 'INDIVIDUAL', phoneNumber: phoneNumber() };
+    ok(await fixture.call('PATCH', `/customers/${customer.id}`, change), 200);
+    await app.advance(DELAY);
+    await recovery.expectCancelled(row, 'CONTACT_CHANGED');
+    expect(await recovery.typesOf(accountId)).toEqual(['EMAIL_OTP']);
+    const told = (await messagesTo(app, customer.id)).filter(({ kind }) => /CANCELLED/.test(kind));
+    expect(told.map(({ to }) => to)).toEqual([customer.email, change.phoneNumber]);
+  });
+
+  it('a credential of the same kind that is there by now', async () => {
+    const { accountId, customer } = await recovery.customerWithPhone();
+    const row = await recovery.start(accountId);
+    await app.operate(async (ctx) => {
+      const wallet = await findWallet(ctx, accountId);
+      if (wallet) addCredential(ctx, wallet, { type: 'SMS_OTP', uniquenessKey: 'SMS_OTP' });
+    });
+    await app.advance(DELAY);
+    await recovery.expectCancelled(row, 'CREDENTIAL_THERE');
+    expect(await recovery.typesOf(accountId)).toEqual(['EMAIL_OTP', 'SMS_OTP']);
+    expect(await recovery.messageKinds(customer.id)).toContain('SMS CANCELLED');
+  });
+
+  it('an account that was closed', async () => {
+    const { accountId, customer } = await recovery.customerWithPhone();
+    const row = await recovery.start(accountId);
+    await app.settle();
+    const sql = `update internal_accounts set status = 'CLOSED', version = version + 1 where id = $1`;
+    await app.runtime.db.query(sql, [accountId]);
+    await app.advance(DELAY);
+    await recovery.expectCancelled(row, 'WALLET_GONE');
+    expect(await recovery.messageKinds(customer.id)).toContain('EMAIL CANCELLED');
+  });
+
+  it('a customer who was deleted, and one who was erased', async () => {
+    const [deleted, erased] = [
+      await recovery.customerWithPhone(),
+      await recovery.customerWithPhone(),
+    ];
+    const rows = [
+      await recovery.start(deleted.accountId),
+      await recovery.start(erased.accountId),
+    ] as const;
+    for (const { customer } of [deleted, erased]) {
+      ok(await fixture.call('DELETE', `/customers/${customer.id}`), 200);
+    }
+    await erase(app.runtime, erased.customer.id, { actor: 'Grace', reason: null });
+    await recovery.expectCancelled(rows[1], 'WALLET_GONE');
+    await app.advance(DELAY);
+    await recovery.expectCancelled(rows[0], 'WALLET_GONE');
+    expect(await recovery.reload(rows[1])).toMatchObject({
+      actor: 'Ada',
+      reason: 'lost the mailbox',
+    });
+  });
+
+  it('that nobody could be told', async () => {
+    const mine = recoveryFixture(app, app.production);
+    const { accountId } = await mine.customerWithPhone();
+    const row = await mine.start(accountId);
+    await app.advance(DELAY);
+    await mine.expectCancelled(row, 'NOT_ANNOUNCED');
+    expect(await mine.typesOf(accountId)).toEqual(['EMAIL_OTP']);
+  });
+});
+
+describe('several servers', () => {
+  /** Another whole server on the same database. */
+  const secondServer = () =>
+    compose(
+      {
+        databaseUrl: app.databaseUrl,
+        masterKey: Buffer.alloc(32, 7),
+        serviceNamePrefix: 'Service',
+        files: { folder: app.filesFolder },
+        walletRecoveryMs: DELAY,
+      },
+      app.effects,
+      createLog(app.effects, 'error', () => undefined),
+    );
+
+  let people: Awaited<ReturnType<RecoveryFixture['customerWithPhone']>>[];
+  beforeEach(async () => {
+    people = await Promise.all([
+      recovery.customerWithPhone(),
+      recovery.customerWithPhone(),
+      recovery.customerWithPhone(),
+      recovery.customerWithPhone(),
+    ]);
+  });
+
+  it('add each credential once, also when one of them is gone in the middle of it', async () => {
+    for (const { accountId } of people) await recovery.start(accountId);
+    await app.settle();
+    const second = await secondServer();
+    try {
+      recovery.advance(DELAY);
+      // One has lost its worker in the middle of the work.
+      const [lost] = await app.runtime.db.query<{ id: string }>(
+        `update jobs set due_at = due_at + interval '20 seconds', attempts = 1, version = version + 1
+          where id = (select id from jobs where kind = 'wallets.recover' order by due_at limit 1)
+          returning id`,
+      );
+      expect(lost).toBeDefined();
+      await Promise.all([second.worker.runDue(), app.worker.runDue(), second.worker.runDue()]);
+      recovery.advance(20_000);
+      await second.worker.runDue();
+    } finally {
+      await second.stop();
+    }
+    await app.settle();
+    for (const { accountId, customer } of people) {
+      expect(await recovery.typesOf(accountId)).toEqual(['EMAIL_OTP', 'SMS_OTP']);
+      expect(await recovery.messageKinds(customer.id)).toEqual([
+        ...['EMAIL DONE', 'EMAIL STARTED', 'SMS DONE', 'SMS STARTED'],
+      ]);
+    }
+  });
+
+  it('agree whether a sign-in was sooner', async () => {
+    const rows = await Promise.all(people.map(({ accountId }) => recovery.start(accountId)));
+    await app.settle();
+    recovery.advance(DELAY);
+    const signIns = people.map(({ accountId }) => fixture.emailSession(accountId));
+    await Promise.all([...signIns, app.worker.runDue()]);
+    await app.settle();
+    for (const [at, row] of rows.entries()) {
+      const { accountId, customer } = people[at] as (typeof people)[number];
+      const { status, cancelled_for } = await recovery.reload(row);
+      const types = await recovery.typesOf(accountId);
+      if (status === 'DONE') expect(types).toEqual(['EMAIL_OTP', 'SMS_OTP']);
+      else {
+        expect([status, cancelled_for]).toEqual(['CANCELLED', 'SIGNED_IN']);
+        expect(types).toEqual(['EMAIL_OTP']);
+      }
+      expect(await recovery.messageKinds(customer.id)).toHaveLength(4);
+    }
+  });
+});

@@ -1,0 +1,477 @@
+// What each error code means and what to do about it. The API reference and docs/errors.md are made from it.
+import type { Code } from '../kernel/fault.ts';
+
+interface Guide {
+  /** What was wrong: one sentence. */
+  readonly cause: string;
+  /** What the client does next: one sentence. */
+  readonly remedy: string;
+}
+
+const guide = (cause: string, remedy: string): Guide => ({ cause, remedy });
+
+const CHECK_ID = 'Check the id, and that the credentials belong to the platform that owns it.';
+const RETRY = 'Repeat the request later.';
+const OTHER_PROVIDER = 'Ask the provider of the address to correct it; repeat the request later.';
+const OTHER_REPLY = "The receiver's provider sent a reply that cannot be used.";
+
+const REQUESTS = {
+  INVALID_INPUT: guide(
+    'The body, query or a header does not match the schema, or a field has an invalid value.',
+    'Correct the fields in `details.errors` and send the request again.',
+  ),
+  UNAUTHORIZED: guide(
+    'The credential is missing, unknown or revoked; for wallets: the signing key has no live session.',
+    'Send valid credentials, or sign in to the wallet again.',
+  ),
+  FORBIDDEN: guide(
+    "The token lacks the permission of this operation, or the agent's policy does not allow it.",
+    'Use a token with the permission named in the reference, or change the policy.',
+  ),
+  NOT_FOUND: guide('The path does not exist.', 'Check the path and the version prefix.'),
+  METHOD_NOT_ALLOWED: guide(
+    'The path exists and does not support this method.',
+    'Use a method of the `Allow` header.',
+  ),
+  REQUEST_TIMEOUT: guide(
+    'The request did not arrive completely in time.',
+    'Send the whole request without pauses.',
+  ),
+  EXPECTATION_FAILED: guide(
+    'The `Expect` header has a value other than `100-continue`.',
+    'Remove the header.',
+  ),
+  HEADERS_TOO_LARGE: guide('The request headers exceed 16 KiB.', 'Send fewer or shorter headers.'),
+  CONFLICT: guide(
+    'The state of the resource does not allow the request, a unique value is taken, or an idempotency ' +
+      'key was used with another request.',
+    'Read the resource, then decide; use a new idempotency key for a new request.',
+  ),
+  RATE_LIMITED: guide(
+    'Too many requests or attempts.',
+    'Wait for the seconds in `Retry-After`, then send the request again.',
+  ),
+  INTERNAL_ERROR: guide(
+    'An unexpected failure on the server; the outcome is unknown.',
+    'Send the request again with the same idempotency key; report it if it persists.',
+  ),
+  SERVICE_UNAVAILABLE: guide(
+    'The database, the file storage or a provider is not available, or too many requests contend for a row.',
+    'Send the request again with the same idempotency key after `Retry-After` seconds.',
+  ),
+  NOT_IMPLEMENTED: guide(
+    'This server does not offer the function in this environment.',
+    'Ask the operator to configure a provider, or use another way.',
+  ),
+} as const;
+
+const CUSTOMERS = {
+  CUSTOMER_NOT_FOUND: guide('No customer has this id.', CHECK_ID),
+  CUSTOMER_DELETED: guide(
+    'The customer was deleted.',
+    'Register a new customer; a deleted one cannot be restored.',
+  ),
+  USER_NOT_READY: guide(
+    'The customer is not approved for payments.',
+    'Complete the verification and wait for `CUSTOMER.KYC_APPROVED` or `CUSTOMER.KYB_APPROVED`.',
+  ),
+  USER_NOT_FOUND: guide(
+    'No customer of the platform has this UMA address.',
+    'Check `senderUmaAddress`.',
+  ),
+  UMA_ADDRESS_EXISTS: guide('Another customer has this UMA address.', 'Choose another address.'),
+  MISSING_MANDATORY_USER_INFO: guide(
+    'The payment needs facts about the sender or its purpose that are missing.',
+    'Add the fields in `details.errors`, and send the request again.',
+  ),
+  END_USER_TERMS_NOT_ACCEPTED: guide(
+    'The platform requires consent to the end-user terms, and the customer has not given it.',
+    'Record the consent with `updateCustomerById`; `getEndUserTerms` returns the current version.',
+  ),
+  END_USER_TERMS_VERSION_NOT_FOUND: guide(
+    'The version of the terms does not exist.',
+    'Use the version that `getEndUserTerms` returns.',
+  ),
+  BULK_UPLOAD_JOB_NOT_FOUND: guide('No import has this id.', CHECK_ID),
+  VERIFICATION_NOT_FOUND: guide('No verification has this id.', CHECK_ID),
+  LINK_ENDED: guide(
+    'The link of the hosted page has expired or was replaced.',
+    'Create a new link with `createCustomerKycLink`.',
+  ),
+  INVITATION_NOT_FOUND: guide('No invitation has this code.', 'Check the code.'),
+  INVITATION_ALREADY_CLAIMED: guide(
+    'The invitation was already claimed.',
+    'Create a new invitation.',
+  ),
+  INVITATION_CANCELLED: guide('The invitation was cancelled.', 'Create a new invitation.'),
+  INVITATIONS_NOT_CONFIGURED: guide(
+    'Invitations are switched off for this platform.',
+    'Ask the operator to enable invitations.',
+  ),
+  DOCUMENT_HOLDER_NOT_FOUND: guide(
+    'No customer or beneficial owner has the id in `documentHolder`.',
+    CHECK_ID,
+  ),
+  DOCUMENT_ALREADY_EXISTS: guide(
+    'The holder has a document of this type.',
+    'Replace it with `replaceDocument`.',
+  ),
+  LOW_QUALITY: guide('The document cannot be read.', 'Upload a sharper scan.'),
+  DATA_MISMATCH: guide(
+    'The document does not match the data of the holder.',
+    'Correct the data, or upload the matching document.',
+  ),
+  EXPIRED: guide('The document has expired.', 'Upload a valid document.'),
+  SUSPECTED_FRAUD: guide('The document appears to be altered.', 'Upload an original document.'),
+  UNSUITABLE_DOCUMENT: guide(
+    'The document type is not accepted for this purpose.',
+    'Upload a document of an accepted type.',
+  ),
+  INCOMPLETE: guide('Pages or sides are missing.', 'Upload all pages and sides.'),
+  WEBHOOK_ENDPOINT_NOT_SET: guide(
+    'The platform has no webhook endpoint.',
+    'Set `webhookEndpoint` with `updatePlatformConfig`.',
+  ),
+  WEBHOOK_DELIVERY_ERROR: guide(
+    'The webhook endpoint did not accept the test event.',
+    'Make the endpoint reply 2xx within the time limit, then test again.',
+  ),
+  TOKEN_NOT_FOUND: guide('No API token has this id.', CHECK_ID),
+  PLATFORM_NOT_FOUND: guide(
+    "The receiver's provider does not know the platform.",
+    'Ask the operator to register with that provider.',
+  ),
+} as const;
+
+const PAYMENTS = {
+  ACCOUNT_NOT_FOUND: guide('No account has this id.', CHECK_ID),
+  QUOTE_NOT_FOUND: guide('No quote has this id.', CHECK_ID),
+  TRANSACTION_NOT_FOUND: guide('No transaction has this id.', CHECK_ID),
+  REFERENCE_NOT_FOUND: guide(
+    'No payment or account expects funds under this reference.',
+    'Check the reference; credit the account by id instead.',
+  ),
+  QUOTE_EXPIRED: guide(
+    'The quote was not executed before `expiresAt`. No funds moved.',
+    'Create a new quote, show the new price, and execute it.',
+  ),
+  QUOTE_RATE_UNAVAILABLE: guide(
+    'No current exchange rate exists for the two currencies.',
+    'Repeat the request later; in production the operator configures the source of rates.',
+  ),
+  INSUFFICIENT_FUNDS: guide(
+    'The available balance is less than the amount and its fees.',
+    'Fund the account or lower the amount, then create a new request.',
+  ),
+  INVALID_AMOUNT: guide(
+    'The amount does not fit the payment, such as an invoice for another amount.',
+    'Use the amount that the destination requires.',
+  ),
+  AMOUNT_OUT_OF_RANGE: guide(
+    'The amount is below the minimum or above the maximum of the corridor.',
+    'Choose an amount within the limits that `getExchangeRates` returns.',
+  ),
+  INVALID_CURRENCY: guide(
+    'The currency is not enabled, or does not match the accounts of the payment.',
+    'Use a currency of both accounts; use a quote to convert.',
+  ),
+  SELF_PAYMENT: guide(
+    'Source and destination are the same account or customer.',
+    'Choose another destination.',
+  ),
+  INVALID_BANK_ACCOUNT: guide(
+    'The bank rejected the account, or its validation failed.',
+    'Register the account again with corrected details.',
+  ),
+  BANK_ACCOUNT_VALIDATION_PENDING: guide(
+    'The bank account is being validated.',
+    'Wait for `EXTERNAL_ACCOUNT.STATUS_UPDATED`, then repeat the request.',
+  ),
+  DUPLICATE_EXTERNAL_ACCOUNT: guide(
+    'The account is already registered for this customer.',
+    'Use the existing account; `listCustomerExternalAccounts` returns it.',
+  ),
+  EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED: guide(
+    'A payment of this size requires proof that the customer owns the wallet.',
+    'Prove it with `createExternalAccountOwnershipChallenge` and `verifyExternalAccountOwnership`.',
+  ),
+  TRANSACTION_SIZE_LIMIT_EXCEEDED: guide(
+    'The amount exceeds the limit per payment.',
+    'Split the payment, or ask the operator to raise the limit.',
+  ),
+  DAILY_VOLUME_LIMIT_EXCEEDED: guide(
+    'The daily volume of the platform is used up.',
+    'Repeat the request after midnight UTC, or ask the operator to raise the limit.',
+  ),
+  VELOCITY_LIMIT_EXCEEDED: guide(
+    'The customer has started too many payments in the hour.',
+    'Repeat the request later.',
+  ),
+  DUPLICATE_PAY_REQUEST: guide(
+    'The idempotency key was used for another payment.',
+    'Use a new key for a new payment; send the same body to repeat one.',
+  ),
+  TRANSACTION_NOT_CANCELLABLE: guide(
+    'The payment has settled, or its rail does not allow cancellation.',
+    'Ask the payee to return the funds.',
+  ),
+  TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL: guide(
+    'The payment does not wait for an approval.',
+    'Read the transaction; it was decided already, or its time to decide is over.',
+  ),
+  LOOKUP_REQUEST_NOT_FOUND: guide(
+    'No lookup has this id, or it has expired.',
+    'Look up the receiver again, and use the new `lookupId`.',
+  ),
+  LOOKUP_REQUEST_FAILED: guide("The lookup failed at the receiver's provider.", RETRY),
+  QUOTE_REQUEST_FAILED: guide("The receiver's provider did not give a quote.", RETRY),
+  SENDER_NOT_ACCEPTED: guide(
+    "The receiver's provider does not accept this sender.",
+    'Choose another destination.',
+  ),
+  COUNTERPARTY_NOT_ALLOWED: guide(
+    "Payments with the receiver's provider are not allowed.",
+    'Choose a provider that `getAvailableUmaProviders` lists as allowed.',
+  ),
+  INVALID_UMA_ADDRESS: guide('The text is not a UMA address.', 'Use the form `$name@domain`.'),
+  UMA_NOT_FOUND: guide('The UMA address does not exist.', 'Check the address with the receiver.'),
+  INVALID_RECEIVER: guide('The receiver cannot receive this payment.', 'Choose another receiver.'),
+  PAYMENT_URL_NOT_FOUND: guide("The receiver's payment address does not exist.", OTHER_PROVIDER),
+  REQUEST_NOT_FOUND: guide("The receiver's provider does not know the payment request.", RETRY),
+  UNSUPPORTED_UMA_VERSION: guide(
+    "The receiver's provider uses another UMA version.",
+    OTHER_PROVIDER,
+  ),
+  NO_COMPATIBLE_UMA_VERSION: guide('The providers share no UMA version.', OTHER_PROVIDER),
+  COUNTERPARTY_PUBKEY_FETCH_ERROR: guide(
+    "The public keys of the receiver's provider could not be read.",
+    RETRY,
+  ),
+  PAYREQ_REQUEST_FAILED: guide("The payment request to the receiver's provider failed.", RETRY),
+  LNURLP_REQUEST_FAILED: guide("The lookup at the receiver's provider failed.", RETRY),
+  INVALID_PAYREQ_RESPONSE: guide(OTHER_REPLY, OTHER_PROVIDER),
+  PARSE_PAYREQ_RESPONSE_ERROR: guide(OTHER_REPLY, OTHER_PROVIDER),
+  PARSE_LNURLP_RESPONSE_ERROR: guide(OTHER_REPLY, OTHER_PROVIDER),
+  CERT_CHAIN_INVALID: guide(
+    "The certificates of the receiver's provider are invalid.",
+    OTHER_PROVIDER,
+  ),
+  CERT_CHAIN_EXPIRED: guide(
+    "A certificate of the receiver's provider has expired.",
+    OTHER_PROVIDER,
+  ),
+  INVALID_PUBKEY_FORMAT: guide(
+    "A public key of the receiver's provider is malformed.",
+    OTHER_PROVIDER,
+  ),
+  MISSING_REQUIRED_UMA_PARAMETERS: guide(
+    "The reply of the receiver's provider lacks required parameters.",
+    OTHER_PROVIDER,
+  ),
+  INVALID_TIMESTAMP: guide(
+    "The signed time of the receiver's provider is too old or in the future.",
+    OTHER_PROVIDER,
+  ),
+  INVALID_NONCE: guide("The receiver's provider used a nonce twice.", RETRY),
+  INVALID_REQUEST_FORMAT: guide(
+    "The receiver's provider rejected the format of the request.",
+    OTHER_PROVIDER,
+  ),
+  INVALID_SIGNATURE: guide(
+    "The signature of the receiver's provider does not verify.",
+    OTHER_PROVIDER,
+  ),
+  UNRECOGNIZED_MANDATORY_PAYEE_DATA_KEY: guide(
+    "The receiver's provider requires a field that is not supported.",
+    'Choose another destination.',
+  ),
+  SERVICE_SWITCH_ERROR: guide('The payment network failed.', RETRY),
+} as const;
+
+const WALLETS = {
+  AUTH_METHOD_NOT_FOUND: guide('No credential has this id.', CHECK_ID),
+  SESSION_NOT_FOUND: guide('No session has this id.', CHECK_ID),
+  WALLET_NOT_PROVISIONED: guide(
+    'The wallet is being created.',
+    'Wait for `INTERNAL_ACCOUNT.STATUS_UPDATED`, then repeat the request.',
+  ),
+  WALLET_SIGNATURE_MISSING: guide(
+    'The request has a `Request-Id` and no signature.',
+    'Sign `payloadToSign` and send the stamp in `Service-Wallet-Signature`.',
+  ),
+  WALLET_SIGNATURE_MALFORMED: guide(
+    'The signature header is not a stamp.',
+    'Send the base64url JSON with public key, scheme and signature.',
+  ),
+  WALLET_SIGNATURE_BODY_MISMATCH: guide(
+    'The signed request has another body.',
+    'Send the body of the first request unchanged.',
+  ),
+  WALLET_SIGNATURE_INVALID: guide(
+    'The stamp does not verify, or its key has no session.',
+    'Sign `payloadToSign` byte for byte with the key of a live session.',
+  ),
+  REQUEST_ID_MISSING: guide(
+    'The request has a signature and no `Request-Id`.',
+    'Send the `requestId` of the challenge.',
+  ),
+  EMAIL_OTP_CREDENTIAL_ALREADY_EXISTS: guide(
+    'The wallet has an e-mail credential.',
+    'Use it, or revoke it first.',
+  ),
+  SMS_OTP_CREDENTIAL_ALREADY_EXISTS: guide(
+    'The wallet has a text message credential.',
+    'Use it, or revoke it first.',
+  ),
+  PASSKEY_CREDENTIAL_ALREADY_EXISTS: guide('The wallet has this passkey.', 'Use another passkey.'),
+  EMAIL_OTP_EMAIL_ALREADY_EXISTS: guide(
+    'Another wallet receives its codes at this e-mail address.',
+    'Choose another address.',
+  ),
+  SMS_OTP_PHONE_NUMBER_ALREADY_EXISTS: guide(
+    'Another wallet receives its codes at this number.',
+    'Choose another number.',
+  ),
+  EMAIL_OTP_CREDENTIAL_SET_CHANGED: guide(
+    'The e-mail credentials changed after the challenge.',
+    'Send the request again without a signature to get a new challenge.',
+  ),
+  SMS_OTP_CREDENTIAL_SET_CHANGED: guide(
+    'The text message credentials changed after the challenge.',
+    'Send the request again without a signature to get a new challenge.',
+  ),
+  EMAIL_OTP_CREDENTIAL_SYNC_FAILED: guide(
+    'The custodian did not accept the new e-mail address; nothing was changed.',
+    RETRY,
+  ),
+  SCA_SESSION_REQUIRED: guide(
+    'Strong customer authentication applies and the customer is not logged in.',
+    'Log in with `startScaLogin` and `completeScaLogin`, then repeat the request.',
+  ),
+  ACCOUNT_LOCKED: guide(
+    'Too many failed authentications.',
+    'Wait until `details.lockedUntil`, or reset the password.',
+  ),
+  PASSKEY_ALREADY_ENROLLED: guide(
+    'The customer has a passkey.',
+    'Delete it first, or start a reset if it was lost.',
+  ),
+  BENEFICIARY_TRUSTED: guide(
+    'The customer trusts this account.',
+    'Withdraw the trust with `startBeneficiaryUntrust`, then delete it.',
+  ),
+} as const;
+
+const CARDS_AND_COINS = {
+  CARDHOLDER_KYC_NOT_APPROVED: guide(
+    'The cardholder is not approved.',
+    'Complete the verification of the customer first.',
+  ),
+  FUNDING_SOURCE_INELIGIBLE: guide(
+    'The account cannot fund a card.',
+    'Use an active account in USD, or an embedded wallet with a delegated key.',
+  ),
+  CARD_LIMIT_REACHED: guide(
+    'The cardholder or platform has the maximum number of live cards.',
+    'Close a card, or ask the operator to raise the limit.',
+  ),
+  CARD_ALREADY_CLOSED: guide('The card is closed.', 'Issue a new card.'),
+  CARD_NOT_MUTABLE: guide('A closed card cannot be changed.', 'Issue a new card.'),
+  INVALID_STATE_TRANSITION: guide(
+    'The card cannot change to this state from its present one.',
+    'Read the card; wait for `CARD.STATE_CHANGE` while it is processing.',
+  ),
+  STABLECOIN_NOT_FOUND: guide('No stablecoin has this id.', CHECK_ID),
+  STABLECOIN_OPERATION_NOT_FOUND: guide('No mint or burn has this id.', CHECK_ID),
+  STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND: guide('No provider account has this id.', CHECK_ID),
+  STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND: guide('No external account has this id.', CHECK_ID),
+  STABLECOIN_PROVIDER_ACCOUNT_INVALID: guide(
+    'The provider rejects the credentials of the provider account.',
+    'Link the provider account again with valid credentials.',
+  ),
+  STABLECOIN_PROVIDER_ACCOUNT_REVOKED: guide(
+    'The provider has revoked the provider account.',
+    'Link another provider account.',
+  ),
+  STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED: guide(
+    'Several provider accounts are linked.',
+    'Name one in `stablecoinProviderAccountId`.',
+  ),
+  STABLECOIN_AMOUNT_NOT_REPRESENTABLE: guide(
+    'The amount is not a whole number of cents.',
+    'Round the amount to whole cents.',
+  ),
+  STABLECOIN_BURN_SOURCE_NOT_SUPPORTED: guide(
+    'Burning from an internal account is reserved.',
+    'Use an external account as the source.',
+  ),
+  STABLECOIN_EXTERNAL_ACCOUNT_LINK_FAILED: guide(
+    'The provider could not link the bank account.',
+    'Check the account, or use another one.',
+  ),
+  STABLECOIN_EXTERNAL_ACCOUNT_LINK_METHOD_REQUIRED: guide(
+    'The provider needs a method to link the bank account.',
+    'Complete the link at the provider.',
+  ),
+  STABLECOIN_EXTERNAL_ACCOUNT_NOT_LINKED: guide(
+    'The bank account is not linked at the provider.',
+    'Link it at the provider first.',
+  ),
+  STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED: guide(
+    'The provider does not support accounts of this type.',
+    'Use a bank account in USD.',
+  ),
+  STABLECOIN_EXTERNAL_ACCOUNT_PROVIDER_LINK_FAILED: guide(
+    'The link at the provider failed.',
+    'Repeat the link at the provider.',
+  ),
+  STABLECOIN_EXTERNAL_ACCOUNT_PROVIDER_LINK_REQUIRED: guide(
+    'The bank account must be linked on the site of the provider.',
+    'Complete the link there, then repeat the request.',
+  ),
+  STABLECOIN_NOT_PROVISIONED: guide(
+    'The provider has not provisioned the stablecoin yet.',
+    'Repeat the request when `getStablecoin` shows that it is active.',
+  ),
+  STABLECOIN_OPERATION_NOT_SUPPORTED: guide(
+    'This funding source or destination is reserved.',
+    'Use another funding source or destination.',
+  ),
+  STABLECOIN_PROVIDER_ERROR: guide(
+    'The provider rejected the request, such as a burn above the circulating supply.',
+    'Read `reason`; correct the request or ask the provider.',
+  ),
+  STABLECOIN_PROVIDER_SOURCE_NOT_LINKED: guide(
+    'The provider account has no balance to fund from.',
+    'Use another funding source.',
+  ),
+  STABLECOIN_SERVICE_OPERATIONS_NOT_ENABLED: guide(
+    'Operations from internal accounts are not enabled for the stablecoin.',
+    'Request enablement with `requestStablecoinServiceEnablement`.',
+  ),
+  STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE: guide(
+    'Enablement was requested already, or cannot be requested in this state.',
+    'Read `serviceOperationsStatus` of the stablecoin.',
+  ),
+  STABLECOIN_VERIFICATION_FAILED: guide(
+    'The provider could not verify the credentials.',
+    'Check the client id and secret of the provider account.',
+  ),
+  STABLECOIN_SYMBOL_ALREADY_EXISTS: guide(
+    'Another stablecoin has this symbol.',
+    'Register the stablecoin under another symbol.',
+  ),
+  STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS: guide(
+    'The token is registered already.',
+    'Use the existing stablecoin; `listStablecoins` returns it.',
+  ),
+} as const;
+
+/** Code → what it means and what to do next. */
+export const ERROR_GUIDE: Readonly<Record<Code, Guide>> = {
+  ...REQUESTS,
+  ...CUSTOMERS,
+  ...PAYMENTS,
+  ...WALLETS,
+  ...CARDS_AND_COINS,
+};

@@ -1,0 +1,90 @@
+// Examples of the API reference: requests and replies that tests had with a real server. Each file of
+// `server/examples` is written by the test of the same name in `server/test/examples`, which fails when the
+// server answers something else.
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { projectRoot } from '../runtime/config/root.ts';
+
+type Json = Record<string, unknown>;
+
+/** A request and its reply. */
+export interface Exchange {
+  readonly operationId: string;
+  /** Its key in the document, unique within the operation and the status. */
+  readonly name: string;
+  /** What distinguishes it from the other examples of the operation. */
+  readonly summary: string;
+  readonly parameters?: Readonly<Record<string, string>>;
+  readonly request?: unknown;
+  readonly status: number;
+  readonly reply?: unknown;
+}
+
+/** The body of a webhook. */
+interface WebhookExample {
+  readonly type: string;
+  readonly body: unknown;
+}
+
+export interface Examples {
+  readonly exchanges: readonly Exchange[];
+  readonly webhooks: readonly WebhookExample[];
+}
+
+export const NO_EXAMPLES: Examples = { exchanges: [], webhooks: [] };
+
+/** All examples there are. */
+export function readExamples(folder = path.join(projectRoot(), 'server', 'examples')): Examples {
+  const files = readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .sort();
+  const parts = files.map(
+    (name) => JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as Examples,
+  );
+  return {
+    exchanges: parts.flatMap((part) => part.exchanges),
+    webhooks: parts.flatMap((part) => part.webhooks),
+  };
+}
+
+type Named = Record<string, { summary: string; value: unknown }>;
+
+const namedOf = (
+  exchanges: readonly Exchange[],
+  value: (exchange: Exchange) => unknown,
+): { examples?: Named } => {
+  const examples: Named = {};
+  for (const each of exchanges) {
+    const shown = value(each);
+    if (shown !== undefined) examples[each.name] ??= { summary: each.summary, value: shown };
+  }
+  return Object.keys(examples).length ? { examples } : {};
+};
+
+/** Examples of the body of a request. Requests that are answered with an error are none. */
+export const requestExamples = (exchanges: readonly Exchange[]) =>
+  namedOf(
+    exchanges.filter(({ status }) => status < 400),
+    ({ request }) => request,
+  );
+
+/** Examples of the body of a reply. */
+export const replyExamples = (exchanges: readonly Exchange[], status: number) =>
+  namedOf(
+    exchanges.filter((each) => each.status === status),
+    ({ reply }) => reply,
+  );
+
+/** The value of a parameter in the first example that has one. */
+export function parameterExample(exchanges: readonly Exchange[], name: string): Json {
+  const found = exchanges.find(({ parameters }) => parameters?.[name] !== undefined);
+  return found ? { example: found.parameters?.[name] } : {};
+}
+
+/** Examples of the body of a webhook. */
+export const webhookExamples = (all: Examples, types: readonly string[]): { examples?: Named } => {
+  const found = all.webhooks.filter(({ type }) => types.includes(type));
+  if (found.length === 0) return {};
+  const examples = found.map(({ type, body }) => [type, { summary: type, value: body }] as const);
+  return { examples: Object.fromEntries(examples) };
+};

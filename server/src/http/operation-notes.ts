@@ -1,0 +1,178 @@
+// What the API reference adds to the description of an operation: who may call it, what repeating it does,
+// the webhooks it sends, sandbox values, and guides. All of it follows from the contract and the tables here.
+import { type Contract, idempotencyOf } from '../kernel/contract/operation.ts';
+import type { Code } from '../kernel/fault.ts';
+import { ERROR_GUIDE } from './error-guide.ts';
+import { eventsOf } from './operation-events.ts';
+
+const PERMISSIONS = {
+  token: (permission: string) => `an API token with \`${permission}\``,
+  agent: (permission: string) =>
+    `an agent whose policy allows it; the access token carries \`${permission}\``,
+} as const;
+
+function accessOf({ auth = 'token', permission, sandboxOnly }: Contract): string {
+  if (!permission) return 'none; no credential is sent';
+  const needed = PERMISSIONS[auth === 'agent' ? 'agent' : 'token'](permission);
+  return sandboxOnly ? `${needed}, of the sandbox` : needed;
+}
+
+function repetitionOf(contract: Contract): string {
+  const { method, money } = contract;
+  const kind = idempotencyOf(contract);
+  if (kind === 'none') {
+    if (method === 'GET') return 'reads only';
+    if (method === 'POST') return 'each request is a new one; `Idempotency-Key` is ignored';
+    return 'repeating the request has no further effect';
+  }
+  const other = money ? 'DUPLICATE_PAY_REQUEST' : 'CONFLICT';
+  const need = kind === 'required' ? 'requires' : 'accepts';
+  return (
+    `${need} \`Idempotency-Key\`. The same key and body return the first reply for seven days; ` +
+    `another body is rejected with \`${other}\``
+  );
+}
+
+/** Pages of the documentation, by tag. */
+const GUIDES: Readonly<Record<string, readonly [title: string, page: string][]>> = {
+  'Agent Management': [['Agents', 'agents']],
+  'Agent Operations': [['Agents', 'agents']],
+  'Available UMA Providers': [['Payouts', 'payouts']],
+  Cards: [['Cards', 'cards']],
+  'Contact Verification': [['Onboarding individuals', 'onboarding-individuals']],
+  'Cross-Currency Transfers': [
+    ['Payouts', 'payouts'],
+    ['Funding', 'funding'],
+  ],
+  Customers: [
+    ['Onboarding individuals', 'onboarding-individuals'],
+    ['Onboarding businesses', 'onboarding-businesses'],
+  ],
+  Discoveries: [['Payouts', 'payouts']],
+  Documents: [['Onboarding businesses', 'onboarding-businesses']],
+  'Embedded Wallet Auth': [['Embedded wallets', 'embedded-wallets']],
+  'Exchange Rates': [['Payouts', 'payouts']],
+  'External Accounts': [
+    ['Payouts', 'payouts'],
+    ['Ownership of wallets', 'ownership'],
+  ],
+  'Internal Accounts': [['Funding', 'funding']],
+  'KYC/KYB Verifications': [
+    ['Onboarding individuals', 'onboarding-individuals'],
+    ['Onboarding businesses', 'onboarding-businesses'],
+  ],
+  'Same-Currency Transfers': [['Funding', 'funding']],
+  Stablecoins: [['Stablecoins', 'stablecoins']],
+  'Strong Customer Authentication': [['Strong authentication', 'sca']],
+  Transactions: [
+    ['Payouts', 'payouts'],
+    ['Incoming payments', 'incoming'],
+  ],
+  Webhooks: [['Payouts', 'payouts']],
+};
+
+const PAYOUT =
+  'last three characters of the account number of the destination: `002` fails, `003` completes after ' +
+  '6 minutes, `004` fails and is refunded, `005` is returned after 10 s, `007` stays in suspense';
+const TRANSFER =
+  'last three characters of the account number of the external account: `002`, `003` and `004` fail, ' +
+  '`005` is returned after 30 s';
+const NAME_CHECK =
+  'last three characters of the account number: `102` name mismatch, `103` partial match, `104` reply ' +
+  'after 5 s, `105` rejected, `106` and `107` no check of the name';
+const VERIFICATION =
+  'last three characters of the full name, of a registration number or of the family name of an owner: ' +
+  '`001` stays in review, `002` is rejected, `003` leaves errors to resolve';
+const DESCRIPTOR =
+  'last three characters of the merchant descriptor: `002` is declined with `INSUFFICIENT_FUNDS`, ' +
+  '`003` with `CARD_PAUSED`, `005` confirms the funding debit after 30 s, `006` fails it';
+const CODE = 'the code `123456` is always correct';
+const ADDRESSES = 'the address `$success.usd@sandbox.uma.money` and others';
+const FILE_NAME = 'a code such as `LOW_QUALITY` in the file name';
+
+type SandboxNote = readonly [values: string, section: string];
+
+const payout: SandboxNote = [PAYOUT, 'payouts-of-quotes'];
+const transfer: SandboxNote = [TRANSFER, 'transfers-and-ach-debits'];
+const nameCheck: SandboxNote = [NAME_CHECK, 'payouts-of-quotes'];
+const code: SandboxNote = [CODE, 'identity-verifications'];
+const descriptor: SandboxNote = [DESCRIPTOR, 'cards'];
+
+/** Values that decide an outcome in the sandbox, and the section of the page about them. */
+const SANDBOX: Readonly<Record<string, SandboxNote>> = {
+  agentCreateTransferIn: transfer,
+  agentCreateTransferOut: transfer,
+  agentExecuteQuote: payout,
+  authorizeQuote: code,
+  completeScaLogin: code,
+  confirmBeneficiaryTrust: code,
+  confirmBeneficiaryUntrust: code,
+  confirmCustomerEmailVerification: code,
+  confirmCustomerPhoneVerification: code,
+  createCard: [
+    'last three characters of `platformCardId`: `001` stays `PROCESSING`, `002` is rejected by the ' +
+      'issuer, `003` and `004` reject the funding source, `005` is active after 30 s',
+    'cards',
+  ],
+  createCustomer: [VERIFICATION, 'identity-verifications'],
+  createCustomerExternalAccount: nameCheck,
+  createPlatformExternalAccount: nameCheck,
+  createQuote: payout,
+  createTransferIn: transfer,
+  createTransferOut: transfer,
+  createVerification: [VERIFICATION, 'identity-verifications'],
+  executeQuote: payout,
+  linkStablecoinProviderAccount: [
+    'last three characters of `apiClientSecret`: `002` is rejected, `003` becomes `INVALID`, `004` `REVOKED`',
+    'stablecoins',
+  ],
+  lookupUma: [ADDRESSES, 'uma-addresses'],
+  registerStablecoin: [
+    'last three characters of `providerTokenIdentifier`: `001` stays `PROVISIONING`, `002` is rejected, ' +
+      '`003` fails, `005` is provisioned after 30 s',
+    'stablecoins',
+  ],
+  replaceDocument: [FILE_NAME, 'identity-verifications'],
+  sandboxReceive: [ADDRESSES, 'uma-addresses'],
+  sandboxSimulateCardAuthorization: descriptor,
+  sandboxSimulateCardCreditAuthorization: descriptor,
+  sandboxSimulateCardCreditAuthorizationAdvice: descriptor,
+  sandboxSimulateCardFinancialAuthorization: descriptor,
+  sandboxSimulateCardFinancialCreditAuthorization: descriptor,
+  updateCardById: ['a funding source of a card whose `platformCardId` ends in `004`', 'cards'],
+  uploadDocument: [FILE_NAME, 'identity-verifications'],
+};
+
+function sandboxOf(operationId: string): string[] {
+  const [values, section] = SANDBOX[operationId] ?? [];
+  if (values === undefined) return [];
+  return [`**Sandbox**: ${values} ([all values](/docs/concepts/sandbox#${section})).`];
+}
+
+/** What these tables name, for the test that holds it against contracts and pages. */
+export const noted = {
+  operations: Object.keys(SANDBOX),
+  sections: [...new Set(Object.values(SANDBOX).map(([, section]) => section))],
+  tags: Object.keys(GUIDES),
+  guides: [...new Set(Object.values(GUIDES).flatMap((pages) => pages.map(([, page]) => page)))],
+};
+
+/** The notes below the description of an operation, as Markdown. */
+export function notesOf(contract: Contract): string {
+  const guides = GUIDES[contract.tag] ?? [];
+  const links = guides.map(([title, page]) => `[${title}](/docs/guides/${page})`);
+  const events = eventsOf(contract.operationId).map((type) => `\`${type}\``);
+  return [
+    `**Access**: ${accessOf(contract)}.`,
+    `**Idempotency**: ${repetitionOf(contract)}.`,
+    ...(events.length ? [`**Events**: ${events.join(', ')}.`] : []),
+    ...sandboxOf(contract.operationId),
+    ...(links.length ? [`**Guides**: ${links.join(', ')}.`] : []),
+  ].join('\n\n');
+}
+
+/** Codes with their causes and remedies, as Markdown. */
+export const codesText = (codes: readonly Code[]): string =>
+  codes
+    .map((code) => `- \`${code}\`: ${ERROR_GUIDE[code].cause} ${ERROR_GUIDE[code].remedy}`)
+    .join('\n');

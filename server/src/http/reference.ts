@@ -1,0 +1,122 @@
+// The page of the API reference. Its viewer is one script that the package for Fastify holds as a text;
+// `@scalar/api-reference`, which has it as a file, would install 367 MB of other packages.
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { promisify } from 'node:util';
+import vm from 'node:vm';
+import { gunzip, gzip } from 'node:zlib';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+const PACKAGE = '@scalar/fastify-api-reference';
+const HTML = 'text/html; charset=utf-8';
+const JAVASCRIPT = 'text/javascript; charset=utf-8';
+
+/** Where the text begins; it is one string literal of JavaScript. */
+const LITERAL = /standalone_default = ("(?:[^"\\]|\\.)*")/s;
+
+async function extracted(): Promise<string> {
+  const file = createRequire(import.meta.url).resolve(PACKAGE);
+  const [, literal] = LITERAL.exec(await readFile(file, 'utf8')) ?? [];
+  if (literal === undefined) throw new Error(`${PACKAGE} holds no script where it is expected.`);
+  // In a context of its own: nothing of the package runs here, it only writes the text down.
+  return vm.runInNewContext(literal) as string;
+}
+
+/** What `make` returns, made at the first request that needs it and again after a failure. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
+  };
+}
+
+// All replies share the bytes, however slowly clients read. Most clients accept gzip, so the script itself is
+// not kept in memory until one does not.
+const compressed = once(async () => promisify(gzip)(await extracted()));
+const plain = once(async () => promisify(gunzip)(await compressed()));
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Railhead API reference</title>
+<link rel="icon" href="data:,">
+</head>
+<body>
+<div id="reference"></div>
+<script src="/docs/reference/viewer.js"></script>
+<script src="/docs/reference/start.js"></script>
+</body>
+</html>
+`;
+
+/** Languages and libraries of code samples that are not shown: curl, JavaScript, Python and Go remain. */
+const HIDDEN_CLIENTS = {
+  ...Object.fromEntries(
+    [
+      ...['c', 'clojure', 'csharp', 'dart', 'fsharp', 'http', 'java', 'kotlin', 'node', 'objc'],
+      ...['ocaml', 'php', 'powershell', 'r', 'ruby', 'rust', 'swift'],
+    ].map((target) => [target, true]),
+  ),
+  shell: ['httpie', 'wget'],
+  js: ['axios', 'jquery', 'ofetch', 'xhr'],
+  python: ['aiohttp', 'http.client', 'httpx_async', 'httpx_sync', 'python3'],
+};
+
+const CONFIGURATION = {
+  url: '/docs/reference/openapi.json',
+  theme: 'default',
+  layout: 'modern',
+  withDefaultFonts: false,
+  telemetry: false,
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+  mcp: { disabled: true },
+  agent: { disabled: true },
+  defaultOpenAllTags: false,
+  operationTitleSource: 'summary',
+  defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
+  hiddenClients: HIDDEN_CLIENTS,
+  authentication: { preferredSecurityScheme: 'BasicAuth' },
+};
+
+const START = `Scalar.createApiReference('#reference', ${JSON.stringify(CONFIGURATION)});\n`;
+
+/** The viewer writes styles into the page and calls this server alone. */
+const POLICY = [
+  "default-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+export const acceptsGzip = (headers: FastifyRequest['headers']): boolean =>
+  /\bgzip\b/.test(headers['accept-encoding'] ?? '');
+
+async function sendScript(request: FastifyRequest, reply: FastifyReply) {
+  reply.header('content-type', JAVASCRIPT).header('vary', 'accept-encoding');
+  reply.header('cache-control', 'public, max-age=86400');
+  if (acceptsGzip(request.headers))
+    return reply.header('content-encoding', 'gzip').send(await compressed());
+  return reply.send(await plain());
+}
+
+/** Sends the page of the reference. */
+export const sendReference = (reply: FastifyReply): FastifyReply =>
+  reply.header('content-type', HTML).header('content-security-policy', POLICY).send(PAGE);
+
+/** Adds the reference at `/docs/reference`. */
+export function addReference(server: FastifyInstance): void {
+  server.get('/docs/reference', async (_request, reply) => sendReference(reply));
+  server.get('/docs/reference/viewer.js', sendScript);
+  server.get('/docs/reference/start.js', async (_request, reply) =>
+    reply.header('content-type', JAVASCRIPT).send(START),
+  );
+}

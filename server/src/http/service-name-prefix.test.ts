@@ -1,0 +1,36 @@
+// Another service word on the wire: headers, codes and fields change, nothing inside does.
+import { expect, it } from 'vitest';
+import { externalAccount, fundedCustomer, ok, quoteBody } from '../../test/kit/app/fixtures.ts';
+import { testApp } from '../../test/kit/app/test-app.ts';
+
+const app = testApp({ serviceNamePrefix: 'Acme' });
+
+it('speaks the word it was given', async () => {
+  const { person, account } = await fundedCustomer(app);
+  const target = await externalAccount(app, person.id, 'EUR');
+  const quote = ok(await app.call('POST', '/quotes', quoteBody(account.id, target.id, 5_000)), 201);
+  expect(Object.keys(quote.rateDetails)).toContain('acmeApiMultiplier');
+  expect(JSON.stringify(quote)).not.toContain('serviceApi');
+  const document = JSON.stringify(await app.openApi());
+  expect(document).toContain('ACME_SWITCH_ERROR');
+  expect(document).toContain('X-Acme-Signature');
+  expect(document).not.toContain('SERVICE_SWITCH_ERROR');
+});
+
+it('refers in its document to what is there', async () => {
+  const document = (await app.openApi()) as { components: { schemas: object } };
+  const referred = JSON.stringify(document).match(/(?<="#\/components\/schemas\/)\w+/g) ?? [];
+  const names = new Set(referred);
+  expect(names).toContain('StablecoinAcmeOperationsStatus');
+  expect([...names].filter((name) => !(name in document.components.schemas))).toEqual([]);
+});
+
+it('says what is wrong with a request in its own word', async () => {
+  const body = { amount: '10000', fundingSource: { type: 'X' }, destination: { accountId: 'x' } };
+  const headers = { 'idempotency-key': 'naming-1' };
+  const answer = await app.call('POST', '/stablecoins/x/mints', body, { headers });
+  const [error] = answer.body.details.errors;
+  expect(error.constraint.enum).toContain('ACME_INTERNAL_ACCOUNT');
+  expect(error.message).toContain('ACME_INTERNAL_ACCOUNT');
+  expect(JSON.stringify(answer.body)).not.toContain('SERVICE_');
+});

@@ -1,0 +1,69 @@
+// Clock, randomness and network access. `main` builds the real implementation; tests and the simulator
+// build one whose clock moves only when set. No other module reads a clock, generates random bytes or opens
+// an outgoing connection, so a run can be repeated from its seed.
+
+/** Milliseconds since the epoch. */
+export type Time = number;
+
+export interface HttpRequest {
+  url: string;
+  method: 'GET' | 'POST';
+  headers: Record<string, string>;
+  body?: string;
+  /** Limit for the whole exchange: name resolution, connection and response body. */
+  timeoutMs: number;
+  /** Maximum size of the response body in bytes; the rest is discarded. */
+  maxBytes: number;
+  /** Only https to a public address, checked after name resolution. */
+  publicOnly: boolean;
+}
+
+export interface HttpReply {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** A request whose body or response is too large for memory. */
+export interface StreamRequest {
+  url: string;
+  method: 'GET' | 'PUT' | 'DELETE';
+  /** Includes `content-length` if there is a body. */
+  headers: Record<string, string>;
+  body?: AsyncIterable<Uint8Array>;
+  /** Limit for connecting, and for inactivity in both directions. */
+  timeoutMs: number;
+  /** Limit for the whole exchange, response body included. */
+  deadlineMs: number;
+}
+
+export interface StreamReply {
+  status: number;
+  headers: Record<string, string>;
+  /** Must be read to its end or ended early, which closes the connection. */
+  body: AsyncIterable<Uint8Array>;
+}
+
+export interface CallLimits {
+  /** Limit for the whole call, connection included. */
+  timeoutMs: number;
+  /** Whether an error is a valid response of the service, which does not open its circuit. */
+  isAnswer?(error: unknown): boolean;
+}
+
+export interface Effects {
+  now(): Time;
+  random(bytes: number): Uint8Array;
+  /** One exchange without redirects. Rejects if no response is received. */
+  http(request: HttpRequest): Promise<HttpReply>;
+  /** Streaming variant for services the operator configures. Resolves with the response head. */
+  stream(request: StreamRequest): Promise<StreamReply>;
+  /**
+   * Runs a library that opens its own sockets. Rejects at the deadline and aborts `signal`, so that the
+   * library closes them.
+   */
+  call<R>(limits: CallLimits, work: (signal: AbortSignal) => Promise<R>): Promise<R>;
+}
+
+/** Formats a time as RFC 3339 in UTC, the format of the API. */
+export const iso = (time: Time): string => new Date(time).toISOString();

@@ -1,0 +1,322 @@
+// Money in suspense and what an operator decides about it: refunds that failed, of balances and of money from
+// outside, in the sandbox and in production; and money that is missing since a bank took a pull back.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { booksBalance } from '../../../test/kit/app/books.ts';
+import {
+  balances,
+  customer,
+  eventTypes,
+  externalAccount,
+  fundedCustomer,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../../test/kit/app/fixtures.ts';
+import { startProduction } from '../../../test/kit/app/production.ts';
+import { opened } from '../../../test/kit/app/test-app.ts';
+
+const shop = opened(startProduction);
+
+/** What the list has of a transaction. */
+async function listed(id: string, ...more: string[]) {
+  const all: { transactionId: string }[] = await shop.json('suspense', 'list', ...more);
+  // biome-ignore lint/suspicious/noExplicitAny: what a test reads it asserts.
+  return all.filter((each) => each.transactionId === id) as any[];
+}
+
+async function suspense(currency: string, environment = 'production'): Promise<bigint> {
+  const id = `system:${environment}:suspense:${currency}`;
+  const [row] = await shop.app.runtime.db.query(
+    'select balance from ledger_accounts where id = $1',
+    [id],
+  );
+  return row?.balance as bigint;
+}
+
+const noticeOf = async (id: string) => {
+  const text = 'select reference, reason from rail_results where id like $1';
+  const [row] = await shop.app.runtime.db.query(text, [`${id}/suspense/%`]);
+  return row;
+};
+
+/** A production payment of 100.00 USD whose refund has failed. */
+async function parkedPayment() {
+  const made = await shop.payment();
+  const reason = ['--reason', 'COMPLIANCE_REJECTED', '--not-refundable'];
+  await shop.json('payouts', 'fail', made.id, ...reason);
+  await shop.app.settle();
+  expect(await shop.status(made.id)).toBe('FAILED FAILED COMPLIANCE_REJECTED');
+  return made;
+}
+
+describe('a payment of the sandbox whose refund fails', () => {
+  /** Whose platform takes 0.80 USD of it and has earned it when the payment fails. */
+  async function stuck() {
+    const { app } = shop;
+    const { person, account } = await fundedCustomer(app);
+    const to = await externalAccount(app, person.id, 'EUR', '007');
+    const fee = { platformFixedFee: { amount: 80, currency: 'USD' }, platformVariableFeeBps: 0 };
+    const more = { immediatelyExecute: true, platformFeeOverride: fee };
+    const body = quoteBody(account.id, to.id, 100_00, more);
+    const { transactionId } = ok(await app.call('POST', '/quotes', body), 201);
+    await app.advance(60_000);
+    return { id: transactionId as string, account: account.id as string };
+  }
+
+  it('goes out by hand when the account that paid is closed by then', async () => {
+    const { app } = shop;
+    const { person, account } = await fundedCustomer(app, 100_00);
+    const to = await externalAccount(app, person.id, 'EUR', '005');
+    const body = quoteBody(account.id, to.id, 100_00, { immediatelyExecute: true });
+    const { transactionId: id } = ok(await app.call('POST', '/quotes', body), 201);
+    await app.settle();
+    await shop.json('accounts', 'close', account.id);
+    await app.advance(60_000);
+    expect(await listed(id)).toMatchObject([{ to: 'outside', outside: null, amount: 100_00 }]);
+    await shop.refused('--reference', 'suspense', 'return', id);
+    const done = await shop.json('suspense', 'return', id, '--reference', 'WIRE-7');
+    expect(done).toMatchObject({ refund: 'COMPLETED', funds: 'RETURNED' });
+    expect((await balances(app, account.id)).total).toBe(0);
+    expect(await listed(id)).toEqual([]);
+  });
+
+  it('is listed, and goes back whole, once', async () => {
+    const before = await suspense('USD', 'sandbox');
+    const { id, account } = await stuck();
+    expect((await suspense('USD', 'sandbox')) - before).toBe(100_00n);
+    const [waiting] = await listed(id);
+    expect(waiting).toMatchObject({
+      ...{ environment: 'sandbox', platformId: shop.app.platform.id, type: 'OUTGOING' },
+      ...{ status: 'FAILED', amount: 100_00, readable: '100.00', currency: 'USD' },
+      ...{ to: account, outside: null },
+    });
+    expect(await shop.json('payouts', 'list')).toEqual([]);
+    const shown = (await shop.run('suspense', 'list')).out;
+    expect(shown).toMatch(/^SINCE +TRANSACTION +ENVIRONMENT +AMOUNT +CURRENCY +REASON +TO\n/);
+    expect(shown).toContain(account);
+
+    await shop.refused(
+      'Do not send them manually',
+      ...['suspense', 'return', id, '--reference', 'WIRE-1'],
+    );
+    const from = (await shop.app.events()).length;
+    expect(await shop.json('suspense', 'return', id, '--reason', 'Cleared')).toEqual({
+      ...{ transactionId: id, status: 'FAILED', refund: 'COMPLETED', funds: 'RETURNED' },
+    });
+    expect((await shop.app.events()).slice(from).map((each) => each.type)).toEqual([
+      'INTERNAL_ACCOUNT.BALANCE_UPDATED',
+      'OUTGOING_PAYMENT.REFUND_COMPLETED',
+    ]);
+    expect((await eventTypes(shop.app, id)).slice(-3)).toEqual(
+      ['PENDING', 'FAILED', 'COMPLETED'].map((each) => `OUTGOING_PAYMENT.REFUND_${each}`),
+    );
+    expect(await balances(shop.app, account)).toEqual({ balance: 1_000_00, total: 1_000_00 });
+    expect(await suspense('USD', 'sandbox')).toBe(before);
+    const { body } = await shop.app.call('GET', `/transactions/${id}`);
+    expect(body.refund).toMatchObject({ status: 'COMPLETED', settledAt: expect.any(String) });
+    expect(await listed(id)).toEqual([]);
+    expect(await noticeOf(id)).toEqual({ reference: null, reason: 'Cleared' });
+    await shop.refused(
+      'The transaction has no funds in suspense: it is FAILED, and its refund is COMPLETED.',
+      ...['suspense', 'return', id],
+    );
+    expect((await balances(shop.app, account)).total).toBe(1_000_00);
+    await booksBalance(shop.app);
+  });
+
+  it('is given back once by two who decide at the same time', async () => {
+    const { id, account } = await stuck();
+    const both = await Promise.all([1, 2].map(() => shop.run('suspense', 'return', id)));
+    expect(both.map((each) => each.code).sort()).toEqual([0, 1]);
+    expect((await balances(shop.app, account)).total).toBe(1_000_00);
+  });
+
+  it('is listed oldest first, of one platform, and of one environment', async () => {
+    const first = await stuck();
+    const second = await stuck();
+    const ids = async (...more: string[]) =>
+      (await shop.json('suspense', 'list', ...more)).map(
+        (each: { transactionId: string }) => each.transactionId,
+      );
+    expect(await ids()).toEqual([first.id, second.id]);
+    expect(await ids('--limit', '1')).toEqual([first.id]);
+    expect(await ids('--environment', 'production')).toEqual([]);
+    expect(await ids('--platform', shop.shop.id)).toEqual([]);
+    expect(await ids('--platform', shop.app.platform.id)).toEqual([first.id, second.id]);
+    expect((await shop.run('suspense', 'list', '--limit', '0')).code).toBe(2);
+    await shop.refused('Platform not found.', 'suspense', 'list', '--platform', 'PlatformConfig:x');
+    for (const { id } of [first, second]) await shop.json('suspense', 'return', id);
+  });
+});
+
+describe('a payment of production whose refund fails', () => {
+  it('pays off first what its owner owes, and reaches a frozen account', async () => {
+    const { id, account, person } = await parkedPayment();
+    const back = await shop.app.runtime.db.query<{ id: string }>(
+      "select id from transactions where type = 'INCOMING' and customer_id = $1",
+      [person.id],
+    );
+    // The bank takes back the 1,000.00 that came in, of which 900.00 are there.
+    await shop.json('deposits', 'return', back[0]?.id as string);
+    await shop.json('accounts', 'hold', account, '--reason', 'A test');
+    const owing = () => shop.json('accounts', 'list', '--owing', '--platform', shop.shop.id);
+    expect(await owing()).toMatchObject([{ accountId: account, owed: 100_00, balance: 0 }]);
+    await shop.json('suspense', 'return', id);
+    expect(await owing()).toEqual([]);
+    expect(await balances(shop.app, account, shop.as)).toEqual({ balance: 0, total: 0 });
+    expect(await shop.status(id)).toBe('FAILED COMPLETED COMPLIANCE_REJECTED');
+    expect(await suspense('USD')).toBe(0n);
+  });
+
+  it('keeps its account open until it is decided', async () => {
+    const { id, account } = await parkedPayment();
+    await shop.refused('is in progress', 'accounts', 'close', account);
+    await shop.json('suspense', 'return', id);
+    expect(await balances(shop.app, account, shop.as)).toEqual({
+      balance: 1_000_00,
+      total: 1_000_00,
+    });
+  });
+});
+
+describe('money from outside that could not be sent back', () => {
+  it('is sent by hand, with the reference of the bank', async () => {
+    const { person } = await shop.payer();
+    const to = await shop.payee(person.id);
+    const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
+    const asked = { ...quoteBody('', to, 30_00), source };
+    const quote = ok(await shop.app.call('POST', '/quotes', asked, shop.as), 201);
+    const { reference } = quote.paymentInstructions[0].accountOrWalletInfo;
+    await shop.app.advance(3_600_000);
+    const { transactionId: id } = await shop.json(
+      ...['deposits', 'record', '--payment-reference', reference, '--amount', '30'],
+      ...['--currency', 'USD', '--reference', 'LATE-2', '--sender-account', '****8'],
+    );
+    await shop.app.settle();
+    await shop.json('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
+    expect(await shop.status(id)).toBe('FAILED FAILED COLLECTION_FAILED');
+    expect(await listed(id)).toMatchObject([
+      { type: 'INCOMING', amount: 30_00, to: 'outside', outside: { accountIdentifier: '****8' } },
+    ]);
+    expect((await shop.run('suspense', 'list')).out).toContain('accountIdentifier=****8');
+    await shop.refused('The funds return to an outside account', 'suspense', 'return', id);
+    const sent = ['suspense', 'return', id, '--reference', 'CHEQUE-1'];
+    expect(await shop.json(...sent)).toMatchObject({ refund: 'COMPLETED', funds: 'RETURNED' });
+    expect((await eventTypes(shop.app, id)).at(-1)).toBe('INCOMING_PAYMENT.REFUND_COMPLETED');
+    expect(await noticeOf(id)).toEqual({ reference: 'CHEQUE-1', reason: null });
+    const postings = (await shop.run('ledger', 'postings', id)).out;
+    expect(postings).toMatch(/ resolve +\S+:suspense:USD +\S+:rail_in_transit:USD +30\.00 /);
+    await shop.refused('The transaction has no funds in suspense', ...sent);
+    expect(await suspense('USD')).toBe(0n);
+  });
+});
+
+describe('a digital asset that was paid in and cannot be given back', () => {
+  /** A payment of the sandbox with 100 USDC that were paid in for it, to an account that fails so. */
+  async function stuck(closed: boolean) {
+    const { app } = shop;
+    const person = await customer(app);
+    const to = await externalAccount(app, person.id, 'EUR', '007');
+    const ask = { sourceType: 'REALTIME_FUNDING', currency: 'USDC', cryptoNetwork: 'SOLANA' };
+    const source = { ...ask, customerId: person.id };
+    const body = { ...quoteBody('', to.id, 100_000_000), source };
+    const quote = ok(await app.call('POST', '/quotes', body), 201);
+    const own = await internalAccount(app, person.id, 'USDC');
+    const pay = { quoteId: quote.id, currencyCode: 'USDC' };
+    ok(await app.call('POST', '/sandbox/send', pay), 200);
+    await app.advance(60_000);
+    if (closed) await shop.json('accounts', 'close', own.id);
+    return { id: quote.transactionId as string, own: own.id as string };
+  }
+
+  it('goes onto the balance of its owner, not to the wallet', async () => {
+    const { id, own } = await stuck(false);
+    expect(await listed(id)).toMatchObject([{ amount: 100_000_000, to: own, outside: null }]);
+    await shop.json('suspense', 'return', id);
+    expect((await balances(shop.app, own)).balance).toBe(100_000_000);
+    expect((await eventTypes(shop.app, id)).at(-1)).toBe('OUTGOING_PAYMENT.REFUND_COMPLETED');
+  });
+
+  it('is sent by hand where its owner has no such balance any more', async () => {
+    const { id, own } = await stuck(true);
+    expect(await listed(id)).toMatchObject([{ amount: 100_000_000, to: 'outside' }]);
+    await shop.refused('The funds return to an outside account', 'suspense', 'return', id);
+    await shop.json('suspense', 'return', id, '--reference', '0xabc');
+    expect((await balances(shop.app, own)).total).toBe(0);
+    expect(await suspense('USDC', 'sandbox')).toBe(0n);
+  });
+});
+
+describe('the pull of a payment that was taken back', () => {
+  let person: { id: string };
+  let to: string;
+  beforeAll(async () => {
+    const made = await shop.payer();
+    person = made.person;
+    to = await shop.payee(person.id);
+    const own = await internalAccount(shop.app, null, 'USD', shop.as);
+    for (const id of [made.account, own.id]) await shop.json('accounts', 'close', id);
+  });
+
+  /** A payment with 50.00 USD that were pulled for it; nobody has an account that could answer for them. */
+  async function pulled(): Promise<string> {
+    const from = await externalAccount(shop.app, person.id, 'USD', '000', shop.as);
+    const body = quoteBody(from.id, to, 50_00, { immediatelyExecute: true });
+    const made = ok(await shop.app.call('POST', '/quotes', body, shop.as), 201);
+    await shop.app.settle();
+    await shop.json('payouts', 'settle', made.transactionId);
+    await shop.app.settle();
+    return made.transactionId;
+  }
+
+  const takeBack = (id: string) =>
+    shop.json('payouts', 'return', id, '--of', 'pull', '--reason', 'PAYOUT_RETURNED');
+
+  it('is missing until somebody has brought the money', async () => {
+    const id = await pulled();
+    await takeBack(id);
+    // Its payout is still awaited.
+    expect(await shop.queue(id)).toMatchObject([{ kind: 'payout' }]);
+    expect(await listed(id)).toMatchObject([{ amount: -50_00, readable: '-50.00', to: null }]);
+    expect((await shop.run('suspense', 'list')).out).toMatch(/-50\.00 +USD +PROCESSING +missing\n/);
+    await shop.json('payouts', 'settle', id);
+    await shop.refused(
+      'The transaction has no funds in suspense',
+      'suspense',
+      'return',
+      id,
+      '--reference',
+      'X',
+    );
+    const settle = ['suspense', 'settle', id, '--reference', 'WIRE-9'];
+    expect(await shop.json(...settle)).toMatchObject({ status: 'COMPLETED', refund: null });
+    expect(await shop.status(id)).toBe('COMPLETED - -');
+    expect(await noticeOf(id)).toEqual({ reference: 'WIRE-9', reason: null });
+    expect(await listed(id)).toEqual([]);
+    expect(await suspense('USD')).toBe(0n);
+    await shop.refused('The transaction has no shortfall in suspense.', ...settle);
+  });
+
+  it('leaves nothing to send where its funds were in suspense', async () => {
+    const id = await pulled();
+    const why = ['--reason', 'COMPLIANCE_REJECTED', '--not-refundable'];
+    await shop.json('payouts', 'fail', id, ...why);
+    await shop.app.settle();
+    const [item] = await listed(id);
+    expect(item).toMatchObject({ amount: 50_00, to: 'outside' });
+    expect(item.outside).toMatchObject({ routingNumber: '021000021' });
+    await takeBack(id);
+    expect(await listed(id)).toMatchObject([{ amount: 0, to: 'outside' }]);
+    await shop.refused(
+      'The transaction has no shortfall in suspense.',
+      'suspense',
+      'settle',
+      id,
+      '--reference',
+      'X',
+    );
+    await shop.json('suspense', 'return', id, '--reference', 'ACH-R10');
+    expect(await shop.status(id)).toBe('FAILED COMPLETED COMPLIANCE_REJECTED');
+    expect(await suspense('USD')).toBe(0n);
+  });
+});

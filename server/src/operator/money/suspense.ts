@@ -1,0 +1,101 @@
+// `suspense list|return|settle`: money in suspense, which can go neither on nor back until a person decides.
+// Nothing here has an amount to type: the ledger knows it.
+
+import {
+  listSuspense,
+  returnSuspense,
+  settleShortfall,
+} from '../../features/payments/manual/index.ts';
+import { MODES, type Mode } from '../../kernel/mode.ts';
+import type { CommandArgs, Flags } from '../cli/flags.ts';
+import { inline, LIMIT, limitIn } from '../cli/queue.ts';
+import { table } from '../cli/table.ts';
+import type { Output, System, Verb } from '../cli/verb.ts';
+import { platformIn } from '../platforms/platform.ts';
+
+const HEADS = ['SINCE', 'TRANSACTION', 'ENVIRONMENT', 'AMOUNT', 'CURRENCY', 'REASON', 'TO'];
+
+async function list(system: System, args: CommandArgs): Promise<Output> {
+  const json = await listSuspense(system.runtime, {
+    platformId: await platformIn(system, args),
+    environment: args.text('environment') as Mode | undefined,
+    limit: limitIn(args),
+  });
+  const text = table(
+    HEADS.map((head) => ({ head, align: head === 'AMOUNT' ? 'right' : 'left' })),
+    json.map((each) => [
+      each.since,
+      each.transactionId,
+      each.environment,
+      each.readable,
+      each.currency,
+      each.failureReason ?? each.status,
+      each.outside ? `outside ${inline(each.outside)}` : (each.to ?? 'missing'),
+    ]),
+  );
+  return { json, text };
+}
+
+/** Does what was decided, and shows the transaction after it. */
+const decide =
+  (work: typeof returnSuspense): Verb['run'] =>
+  async ({ runtime }, args) => {
+    const json = await work(runtime, {
+      transactionId: args.required('transaction'),
+      reference: args.text('reference'),
+      reason: args.text('reason'),
+    });
+    const { transactionId: id, status, refund } = json;
+    return { json, text: `${id} is ${status}${refund ? `, refund ${refund}` : ''}.\n` };
+  };
+
+const ID: Flags = {
+  transaction: { value: 'TRANSACTION', required: true, help: 'Id of the transaction' },
+};
+const REASON: Flags = { reason: { value: 'TEXT', help: 'Why, for those who look later' } };
+
+export const suspenseVerbs: readonly Verb[] = [
+  {
+    noun: 'suspense',
+    verb: 'list',
+    summary: 'List money that waits for a decision, and money that is missing, oldest first',
+    flags: {
+      platform: { value: 'PLATFORM', help: 'Of one platform (all)' },
+      environment: {
+        value: 'ENVIRONMENT',
+        choices: MODES,
+        help: 'Of one environment (both)',
+      },
+      ...LIMIT,
+    },
+    run: list,
+  },
+  {
+    noun: 'suspense',
+    verb: 'return',
+    summary: 'Give parked money back: onto its balance, or say that you have sent it outside',
+    flags: {
+      ...ID,
+      reference: { value: 'REFERENCE', help: "The bank's own, of what you have sent outside" },
+      ...REASON,
+    },
+    bare: 'transaction',
+    run: decide(returnSuspense),
+  },
+  {
+    noun: 'suspense',
+    verb: 'settle',
+    summary: 'Say that money has come in for what was missing',
+    flags: {
+      ...ID,
+      reference: {
+        value: 'REFERENCE',
+        required: true,
+        help: "The bank's own, of the money that came in",
+      },
+      ...REASON,
+    },
+    bare: 'transaction',
+    run: decide(settleShortfall),
+  },
+];

@@ -1,0 +1,315 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import http from 'node:http';
+import net, { type AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startHanging } from '../../../test/kit/http/hanging-servers.ts';
+import type { HttpRequest, StreamRequest } from '../../kernel/effects.ts';
+import { publicLookup, systemEffects } from './system-effects.ts';
+
+const open: (http.Server | net.Server)[] = [];
+
+async function listen<S extends http.Server | net.Server>(server: S): Promise<[S, string]> {
+  open.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return [server, `http://127.0.0.1:${(server.address() as AddressInfo).port}/`];
+}
+
+afterEach(() => {
+  for (const server of open.splice(0)) {
+    if (server instanceof http.Server) server.closeAllConnections();
+    server.close();
+  }
+});
+
+const asking = (url: string, more: Partial<HttpRequest> = {}): HttpRequest => ({
+  url,
+  method: 'POST',
+  headers: { 'content-type': 'text/plain' },
+  body: 'hello',
+  timeoutMs: 2_000,
+  maxBytes: 1_000,
+  publicOnly: false,
+  ...more,
+});
+
+const effects = systemEffects();
+const codeOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'answered',
+    (error: { code?: string }) => error.code,
+  );
+
+describe('http', () => {
+  it('sends the request whole and gives back status, headers and body', async () => {
+    const [, url] = await listen(
+      http.createServer((request, response) => {
+        let body = '';
+        request.on('data', (chunk) => {
+          body += chunk;
+        });
+        request.on('end', () => {
+          response.writeHead(207, { 'x-seen': request.headers['content-length'] });
+          response.end(`${request.method} ${request.headers['content-type']} ${body}`);
+        });
+      }),
+    );
+    const reply = await effects.http(asking(url, { body: 'grüße' }));
+    expect(reply.status).toBe(207);
+    expect(reply.headers['x-seen']).toBe('7');
+    expect(reply.body).toBe('POST text/plain grüße');
+  });
+
+  it('does not follow redirects', async () => {
+    let calls = 0;
+    const [, url] = await listen(
+      http.createServer((_request, response) => {
+        calls++;
+        response.writeHead(302, { location: '/elsewhere' }).end();
+      }),
+    );
+    expect((await effects.http(asking(url))).status).toBe(302);
+    expect(calls).toBe(1);
+  });
+
+  it('keeps connections, and takes another when the other side closes one meanwhile', async () => {
+    let connections = 0;
+    let answers = 0;
+    const [server, url] = await listen(
+      http.createServer((request, response) => {
+        // The third request on the first connection finds it closed.
+        if (++answers === 3) request.socket.destroy();
+        else response.end('ok');
+      }),
+    );
+    server.on('connection', () => connections++);
+    await effects.http(asking(url));
+    await effects.http(asking(url));
+    expect(connections).toBe(1);
+    expect((await effects.http(asking(url))).body).toBe('ok');
+    expect([connections, answers]).toEqual([2, 4]);
+  });
+
+  it('sends nothing twice when a fresh connection breaks', async () => {
+    let calls = 0;
+    const [, url] = await listen(
+      http.createServer((request) => {
+        calls++;
+        request.socket.destroy();
+      }),
+    );
+    expect(await codeOf(effects.http(asking(url)))).toBe('ECONNRESET');
+    expect(calls).toBe(1);
+  });
+
+  it('cuts a long answer at maxBytes', async () => {
+    const [, url] = await listen(
+      http.createServer((_request, response) => {
+        response.write('x'.repeat(600));
+        setTimeout(() => response.write('y'.repeat(100_000)), 20);
+      }),
+    );
+    const reply = await effects.http(asking(url));
+    expect(reply.body).toBe('x'.repeat(600) + 'y'.repeat(400));
+  });
+
+  it('gives up on a receiver that never answers, drips its answer or stops half way', async () => {
+    const silent = await listen(net.createServer());
+    const dripping = await listen(
+      http.createServer((_request, response) => {
+        const drip = setInterval(() => response.write('.'), 20);
+        response.on('close', () => clearInterval(drip));
+      }),
+    );
+    const halfway = await listen(
+      http.createServer((_request, response) => {
+        response.writeHead(200, { 'content-length': '10' });
+        response.write('12345', () => response.socket?.destroy());
+      }),
+    );
+    const patient = { timeoutMs: 300 };
+    expect(await codeOf(effects.http(asking(silent[1], patient)))).toBe('ETIMEDOUT');
+    expect(await codeOf(effects.http(asking(dripping[1], patient)))).toBe('ETIMEDOUT');
+    expect(await codeOf(effects.http(asking(halfway[1], patient)))).toBe('ECONNRESET');
+  });
+
+  it('survives what is no HTTP, an upgrade nobody asked for and endless headers', async () => {
+    const answers = [
+      'SSH-2.0-OpenSSH_9.9\r\n',
+      'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
+      `HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(10_000)}\r\n`,
+    ];
+    for (const answer of answers) {
+      const [, url] = await listen(
+        net.createServer((socket) => {
+          socket.on('error', () => undefined);
+          socket.on('data', () => socket.end(answer));
+        }),
+      );
+      expect(await codeOf(effects.http(asking(url)))).not.toBe('answered');
+    }
+  });
+
+  it('reports a refused connection', async () => {
+    const [server, url] = await listen(net.createServer());
+    server.close();
+    await once(server, 'close');
+    expect(await codeOf(effects.http(asking(url)))).toBe('ECONNREFUSED');
+  });
+
+  it('reaches localhost by name without asking a name server', async () => {
+    const [server] = await listen(http.createServer((_request, response) => response.end('here')));
+    const { port } = server.address() as AddressInfo;
+    const reply = await effects.http(asking(`http://some.name.localhost:${port}/`));
+    expect(reply.body).toBe('here');
+  });
+});
+
+describe('publicOnly', () => {
+  it('refuses plain http and every inner address before a byte is sent', async () => {
+    let connections = 0;
+    const [server, url] = await listen(net.createServer(() => connections++));
+    const { port } = server.address() as AddressInfo;
+    const urls = [
+      url,
+      `https://127.0.0.1:${port}/`,
+      `https://2130706433:${port}/`,
+      `https://[::ffff:127.0.0.1]:${port}/`,
+      `https://localhost:${port}/`,
+    ];
+    for (const each of urls) {
+      expect(await codeOf(effects.http(asking(each, { publicOnly: true })))).toBe('EADDRREFUSED');
+    }
+    expect(connections).toBe(0);
+  });
+
+  it('judges a name by all of its addresses', async () => {
+    const answers: Record<string, string[]> = {
+      'inner.example': ['127.0.0.1'],
+      'mixed.example': ['8.8.8.8', '10.0.0.1'],
+      'mapped.example': ['::ffff:127.0.0.1'],
+      'empty.example': [],
+    };
+    const judged = systemEffects({ resolve: async (name) => answers[name] ?? [] });
+    for (const name of Object.keys(answers)) {
+      const request = asking(`https://${name}/`, { publicOnly: true });
+      expect(await codeOf(judged.http(request)), name).toBe('EADDRREFUSED');
+    }
+  });
+
+  it('asks once and connects to what was judged, so rebinding gains nothing', async () => {
+    let asked = 0;
+    const lookup = publicLookup(async () => (asked++ ? ['127.0.0.1'] : ['8.8.8.8', '2a00::1']));
+    const found = await new Promise((resolve) =>
+      lookup('a.example', { all: true }, (_error, addresses) => resolve(addresses)),
+    );
+    expect(found).toEqual([
+      { address: '8.8.8.8', family: 4 },
+      { address: '2a00::1', family: 6 },
+    ]);
+    expect(asked).toBe(1);
+    const second = await new Promise((resolve) =>
+      lookup('a.example', {}, (error, address) => resolve([error?.code, address])),
+    );
+    expect(second).toEqual(['EADDRREFUSED', '']);
+  });
+
+  it('gives up on a name server that never answers', async () => {
+    const lost = systemEffects({ resolve: () => new Promise(() => {}) });
+    const request = asking('https://slow.example/', { publicOnly: true, timeoutMs: 100 });
+    expect(await codeOf(lost.http(request))).toBe('ETIMEDOUT');
+  });
+
+  it('passes on that a name is unknown', async () => {
+    const lost = systemEffects({
+      resolve: () => Promise.reject(Object.assign(new Error('unknown'), { code: 'ENOTFOUND' })),
+    });
+    const request = asking('https://gone.example/', { publicOnly: true });
+    expect(await codeOf(lost.http(request))).toBe('ENOTFOUND');
+  });
+});
+
+describe('random', () => {
+  it('never hands out the same bytes twice, small and large', () => {
+    const seen = new Set<string>();
+    for (let i = 0; i < 5_000; i++) seen.add(Buffer.from(effects.random(16)).toString('hex'));
+    expect(seen.size).toBe(5_000);
+    expect(effects.random(20_000)).toHaveLength(20_000);
+  });
+
+  it('hands out bytes that stay as their owner left them', () => {
+    const mine = Array.from({ length: 2_000 }, () => effects.random(16).fill(7));
+    for (let i = 0; i < 2_000; i++) effects.random(16).fill(9);
+    expect(mine.every((bytes) => bytes.every((byte) => byte === 7))).toBe(true);
+  });
+});
+
+describe('stream', () => {
+  const limits = { timeoutMs: 200, deadlineMs: 400 };
+  const get = (url: string, more: Partial<StreamRequest> = {}) =>
+    effects.stream({ url, method: 'GET', headers: {}, ...limits, ...more });
+  const whole = async (url: string) => {
+    let text = '';
+    for await (const chunk of (await get(url)).body) text += Buffer.from(chunk).toString();
+    return text;
+  };
+
+  it('gives up on a receiver that never answers, stops after the head or trickles', async () => {
+    for (const how of ['silent', 'head', 'trickle'] as const) {
+      const server = await startHanging(how);
+      const began = performance.now();
+      expect(await codeOf(whole(server.url)), how).not.toBe('answered');
+      expect(performance.now() - began, how).toBeLessThan(3_000);
+      await server.close();
+    }
+  });
+
+  it('gives up on an address that does not connect', async () => {
+    // A process that listens and never accepts: what its backlog does not hold cannot connect.
+    const code = `const server = require('node:net').createServer();
+      server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+        require('node:fs').writeSync(1, String(server.address().port));
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+      });`;
+    const stuck = spawn(process.execPath, ['-e', code]);
+    const [port] = await once(stuck.stdout, 'data');
+    const filler = Array.from({ length: 4 }, () => net.connect(Number(port), '127.0.0.1'));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await codeOf(get(`http://127.0.0.1:${port}/`))).toBe('ETIMEDOUT');
+    for (const socket of filler) socket.on('error', () => undefined).destroy();
+    stuck.kill('SIGKILL');
+  });
+
+  it('lets a body that arrives in time take as long as its deadline', async () => {
+    const [, url] = await listen(
+      http.createServer((_request, response) => {
+        response.write('a');
+        setTimeout(() => response.end('b'), 100);
+      }),
+    );
+    expect(await whole(url)).toBe('ab');
+  });
+});
+
+describe('call', () => {
+  it('rejects at its deadline and aborts, whatever the library does', async () => {
+    let aborted = false;
+    const deaf = (signal: AbortSignal) =>
+      new Promise<never>(() => {
+        signal.addEventListener('abort', () => {
+          aborted = true;
+        });
+      });
+    expect(await codeOf(effects.call({ timeoutMs: 50 }, deaf))).toBe('ETIMEDOUT');
+    expect(aborted).toBe(true);
+  });
+
+  it('passes on what the library answers or throws', async () => {
+    expect(await effects.call({ timeoutMs: 1_000 }, async () => 7)).toBe(7);
+    const broken = async () => {
+      throw Object.assign(new Error('x'), { code: 'EAUTH' });
+    };
+    expect(await codeOf(effects.call({ timeoutMs: 1_000 }, broken))).toBe('EAUTH');
+  });
+});

@@ -1,0 +1,271 @@
+// The real World: the machine's clock, its random generator and the network. Requests go out through
+// node's own client, because connecting is where an address must be judged: a name is resolved once, by
+// us, every address it has must be allowed, and the connection goes to those very addresses, so a name
+// server that answers differently the second time (rebinding) gains nothing.
+import { randomBytes } from 'node:crypto';
+import { lookup as systemLookup } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
+import http from 'node:http';
+import https from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type {
+  CallLimits,
+  Effects,
+  HttpReply,
+  HttpRequest,
+  StreamReply,
+  StreamRequest,
+} from '../../kernel/effects.ts';
+import { isLoopbackHost, isPublicAddress, publicUrlProblem } from '../../kernel/net/endpoint.ts';
+
+/** All addresses of a name; rejects where there are none. */
+type Resolve = (hostname: string) => Promise<string[]>;
+
+interface SystemEffectsOptions {
+  /** How names are resolved for requests that must go to public addresses. */
+  resolve?: Resolve;
+}
+
+/** Sockets to one receiver, and to all of them, for each of the two kinds of request. */
+const MAX_SOCKETS_PER_HOST = 256;
+const MAX_SOCKETS = 2_048;
+/** Shorter than the five seconds after which node's own servers close an idle connection. */
+const IDLE_SOCKET_MS = 4_000;
+const RESOLVE_TIMEOUT_MS = 3_000;
+/** Random bytes fetched at once: one system call a request would cost more than making the id. */
+const POOL_BYTES = 8_192;
+
+const failure = (code: string, message: string) => Object.assign(new Error(message), { code });
+
+/** Both families, asked of the name servers directly: the system's resolver has four threads in all. */
+async function resolvePublic(hostname: string): Promise<string[]> {
+  const resolver = new Resolver({ timeout: RESOLVE_TIMEOUT_MS, tries: 2 });
+  const answers = await Promise.allSettled([
+    resolver.resolve4(hostname),
+    resolver.resolve6(hostname),
+  ]);
+  const found = answers.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+  if (found.length) return found;
+  throw failure('ENOTFOUND', `${hostname} cannot be resolved`);
+}
+
+/** A lookup that hands over a name's addresses only when every one of them is public. */
+export function publicLookup(resolve: Resolve): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname).then(
+      (addresses) => {
+        const first = addresses[0];
+        if (first === undefined || !addresses.every(isPublicAddress)) {
+          callback(failure('EADDRREFUSED', `${hostname} is not at a public address`), '', 0);
+        } else if (options.all) {
+          callback(
+            null,
+            addresses.map((address) => ({ address, family: isIP(address) })),
+          );
+        } else callback(null, first, isIP(first));
+      },
+      (error: Error) => callback(error, '', 0),
+    );
+  };
+}
+
+/** Names of this machine are never asked of a name server, which could say anything. */
+const openLookup: LookupFunction = (hostname, options, callback) => {
+  // The types of Node join the callbacks for one address and for all of them.
+  if (!isLoopbackHost(hostname)) systemLookup(hostname, options, callback as never);
+  else if (!options.all) callback(null, '127.0.0.1', 4);
+  else {
+    callback(null, [
+      { address: '127.0.0.1', family: 4 },
+      { address: '::1', family: 6 },
+    ]);
+  }
+};
+
+interface Door {
+  plain: http.Agent;
+  secure: https.Agent;
+}
+
+// A door keeps its own sockets: one that was opened without judging its address must never be taken for
+// a request whose address must be judged.
+function doorWith(lookup: LookupFunction): Door {
+  const options = {
+    keepAlive: true,
+    maxSockets: MAX_SOCKETS_PER_HOST,
+    maxTotalSockets: MAX_SOCKETS,
+    timeout: IDLE_SOCKET_MS,
+    lookup,
+  };
+  return { plain: new http.Agent(options), secure: new https.Agent(options) };
+}
+
+const flat = (headers: http.IncomingHttpHeaders): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),
+  );
+
+/** Reads an answer up to `maxBytes`; a longer one is cut there and its connection closed. */
+function readAnswer(
+  answer: http.IncomingMessage,
+  maxBytes: number,
+  done: (error: Error | null, body: string) => void,
+): void {
+  const chunks: Buffer[] = [];
+  let room = maxBytes;
+  const finish = () => done(null, Buffer.concat(chunks).toString('utf8'));
+  answer.on('data', (chunk: Buffer) => {
+    chunks.push(chunk.subarray(0, room));
+    if (chunk.length > room) {
+      finish();
+      answer.destroy();
+    }
+    room -= chunk.length;
+  });
+  answer.on('end', finish);
+  answer.on('error', (error) => done(error, ''));
+}
+
+/** An idle connection that the other side closed just as we took it: nothing of ours was answered. */
+const isStale = (call: http.ClientRequest, error: Error) =>
+  call.reusedSocket && ['ECONNRESET', 'EPIPE'].includes((error as { code?: string }).code ?? '');
+
+/**
+ * One exchange. A request that met a connection the other side was just closing is sent once more on a
+ * new one, as every client with kept connections must; otherwise nothing is ever sent twice.
+ */
+function exchange(request: HttpRequest, door: Door): Promise<HttpReply> {
+  const url = new URL(request.url);
+  const secure = url.protocol === 'https:';
+  const body = request.body ?? '';
+  const headers = { ...request.headers, 'content-length': String(Buffer.byteLength(body)) };
+  return new Promise((resolve, reject) => {
+    let call: http.ClientRequest;
+    let open = true;
+    const settle = (act: () => void) => {
+      if (!open) return;
+      open = false;
+      clearTimeout(timer);
+      act();
+    };
+    const timer = setTimeout(() => {
+      settle(() => reject(late(request.timeoutMs)));
+      call.destroy();
+    }, request.timeoutMs);
+    const send = (first: boolean) => {
+      const { method } = request;
+      const agent = secure ? door.secure : door.plain;
+      let answered = false;
+      const mine = (secure ? https : http).request(url, { method, headers, agent }, (answer) => {
+        answered = true;
+        readAnswer(answer, request.maxBytes, (error, text) => {
+          const { statusCode: status = 0 } = answer;
+          if (error) settle(() => reject(error));
+          else settle(() => resolve({ status, headers: flat(answer.headers), body: text }));
+        });
+      });
+      call = mine;
+      mine.on('error', (error) => {
+        if (open && first && !answered && isStale(mine, error)) send(false);
+        else settle(() => reject(error));
+      });
+      // An upgrade nobody asked for ends without an error.
+      mine.on('close', () => {
+        const closed = failure('ECONNRESET', 'closed without an answer');
+        if (!answered && call === mine) settle(() => reject(closed));
+      });
+      mine.end(body);
+    };
+    send(true);
+  });
+}
+
+const late = (ms: number) => failure('ETIMEDOUT', `no complete answer within ${ms} ms`);
+
+/** Destroys a call that takes too long: to connect, between two pieces, or altogether. */
+function limit(call: http.ClientRequest, { timeoutMs, deadlineMs }: StreamRequest): void {
+  const idle = () => void call.destroy(failure('ETIMEDOUT', `nothing moved for ${timeoutMs} ms`));
+  const connecting = setTimeout(idle, timeoutMs);
+  const whole = setTimeout(() => call.destroy(late(deadlineMs)), deadlineMs);
+  call.on('socket', (socket) => {
+    if (!socket.connecting) clearTimeout(connecting);
+    else socket.once('connect', () => clearTimeout(connecting));
+  });
+  call.setTimeout(timeoutMs, idle);
+  call.on('close', () => {
+    clearTimeout(connecting);
+    clearTimeout(whole);
+  });
+}
+
+/** One exchange in pieces. Nothing is sent twice: its body may be there only once. */
+function streamed(request: StreamRequest, door: Door): Promise<StreamReply> {
+  const { method, headers } = request;
+  const url = new URL(request.url);
+  const secure = url.protocol === 'https:';
+  const agent = secure ? door.secure : door.plain;
+  return new Promise((resolve, reject) => {
+    const call = (secure ? https : http).request(url, { method, headers, agent }, (answer) => {
+      const { statusCode: status = 0 } = answer;
+      resolve({ status, headers: flat(answer.headers), body: answer });
+    });
+    limit(call, request);
+    call.on('error', reject);
+    call.on('close', () => reject(failure('ECONNRESET', 'closed without an answer')));
+    if (request.body) pipeline(Readable.from(request.body), call).catch(reject);
+    else call.end();
+  });
+}
+
+/** A conversation of a library, up to its deadline. */
+function conversed<R>(
+  { timeoutMs }: CallLimits,
+  work: (signal: AbortSignal) => Promise<R>,
+): Promise<R> {
+  return new Promise((resolve, reject) => {
+    const controller = new AbortController();
+    const timer = setTimeout(() => {
+      reject(late(timeoutMs));
+      controller.abort();
+    }, timeoutMs);
+    work(controller.signal)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer));
+  });
+}
+
+function pooledRandom(): (bytes: number) => Uint8Array {
+  let pool = randomBytes(POOL_BYTES);
+  let used = 0;
+  return (bytes) => {
+    if (bytes > POOL_BYTES / 8) return randomBytes(bytes);
+    // A spent pool is left to those who hold pieces of it; a piece is never handed out twice.
+    if (used + bytes > POOL_BYTES) {
+      pool = randomBytes(POOL_BYTES);
+      used = 0;
+    }
+    used += bytes;
+    return pool.subarray(used - bytes, used);
+  };
+}
+
+/** The effects of a real process. Idle connections close after a few seconds and do not keep it alive. */
+export function systemEffects(options: SystemEffectsOptions = {}): Effects {
+  const publicDoor = doorWith(publicLookup(options.resolve ?? resolvePublic));
+  const openDoor = doorWith(openLookup);
+  return {
+    now: () => Date.now(),
+    random: pooledRandom(),
+    async http(request) {
+      if (!request.publicOnly) return exchange(request, openDoor);
+      // A literal address is connected to without a lookup, so it is judged here.
+      const problem = publicUrlProblem(request.url);
+      if (problem) throw failure('EADDRREFUSED', `the address ${problem}`);
+      return exchange(request, publicDoor);
+    },
+    stream: (request) => streamed(request, openDoor),
+    call: conversed,
+  };
+}

@@ -1,0 +1,80 @@
+// Shares of the places in which jobs run: a kind, a platform, and a platform within one kind each hold at
+// most a part of them. A provider that hangs or a tenant with much work therefore leaves places to all
+// others (docs/decisions/0039). Shares count within one process.
+
+export interface JobLimits {
+  /** Jobs that run at once in this process. */
+  slots: number;
+  perKind: number;
+  perPlatform: number;
+  /** Of one platform and one kind. */
+  perLane: number;
+}
+
+export const JOB_LIMITS: JobLimits = { slots: 64, perKind: 24, perPlatform: 32, perLane: 16 };
+
+/** What a share is counted by. */
+interface Claimant {
+  kind: string;
+  platform_id: string;
+}
+
+export interface JobSlots {
+  free(): number;
+  /** Takes a place; false where none is free or a share is used up. */
+  take(job: Claimant): boolean;
+  release(job: Claimant): void;
+  /** Kinds, platforms and lanes whose share is used up. */
+  saturated(): { kinds: string[]; platforms: string[]; lanes: string[] };
+}
+
+export const laneOf = ({ kind, platform_id }: Claimant): string => `${kind} ${platform_id}`;
+
+function counter(limit: number) {
+  const counts = new Map<string, number>();
+  const of = (key: string) => counts.get(key) ?? 0;
+  return {
+    hasRoom: (key: string) => of(key) < limit,
+    add: (key: string) => void counts.set(key, of(key) + 1),
+    remove(key: string) {
+      if (of(key) > 1) counts.set(key, of(key) - 1);
+      else counts.delete(key);
+    },
+    full: () => [...counts].filter(([, count]) => count >= limit).map(([key]) => key),
+  };
+}
+
+/** The places of one process, all free. */
+export function createJobSlots({
+  slots: places,
+  perKind,
+  perPlatform,
+  perLane,
+}: JobLimits): JobSlots {
+  const [kinds, platforms, lanes] = [counter(perKind), counter(perPlatform), counter(perLane)];
+  let used = 0;
+  return {
+    free: () => places - used,
+    take(job) {
+      const [kind, platform, lane] = [job.kind, job.platform_id, laneOf(job)];
+      if (used >= places || !kinds.hasRoom(kind)) return false;
+      if (!platforms.hasRoom(platform) || !lanes.hasRoom(lane)) return false;
+      used++;
+      kinds.add(kind);
+      platforms.add(platform);
+      lanes.add(lane);
+      return true;
+    },
+    release(job) {
+      used--;
+      kinds.remove(job.kind);
+      platforms.remove(job.platform_id);
+      lanes.remove(laneOf(job));
+    },
+    saturated: () => ({
+      kinds: kinds.full(),
+      platforms: platforms.full(),
+      lanes: lanes.full(),
+    }),
+  };
+}

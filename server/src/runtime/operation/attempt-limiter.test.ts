@@ -1,0 +1,122 @@
+// Limits on tries, alone and with many at once from two processes.
+import { describe, expect, it } from 'vitest';
+import { secondProcess } from '../../../test/kit/app/second-process.ts';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { systemCaller } from '../../features/tenancy/platform/index.ts';
+import { Fault } from '../../kernel/fault.ts';
+import { attemptLimits, checkAttempts, countAttempt } from './attempt-limiter.ts';
+import type { Ctx } from './context.ts';
+import { operate } from './operate.ts';
+
+const app = testApp();
+
+const MINUTE = 60_000;
+const RULES = [
+  { max: 1, withinMs: 30_000 },
+  { max: 3, withinMs: 15 * MINUTE },
+];
+
+/** 0 where it was let in, else the seconds to wait. */
+async function waited(
+  work: (ctx: Ctx) => Promise<unknown>,
+  runtime = app.runtime,
+): Promise<number> {
+  try {
+    const caller = systemCaller(app.platform.id, app.platform.environment);
+    await operate(runtime, caller, work);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'RATE_LIMITED') throw error;
+    return error.retryAfterS as number;
+  }
+}
+const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
+const take = (id: string) => waited((ctx) => countAttempt(ctx, id, RULES));
+
+describe('tries', () => {
+  it('are let in by every rule, and told how long to wait by the longest', async () => {
+    expect(await take('one')).toBe(0);
+    expect(await take('one')).toBe(30);
+    wait(29_001);
+    expect(await take('one')).toBe(1);
+    wait(999);
+    expect(await take('one')).toBe(0);
+    wait(30_000);
+    expect(await take('one')).toBe(0);
+    wait(30_000);
+    expect(await take('one')).toBe(15 * 60 - 90);
+    wait((15 * 60 - 90) * 1000 - 1);
+    expect(await take('one')).toBe(1);
+    wait(1);
+    expect(await take('one')).toBe(0);
+  });
+
+  it('are counted apart by what is tried', async () => {
+    expect(await take('two')).toBe(0);
+    expect(await take('three')).toBe(0);
+    expect(await take('two')).toBe(30);
+  });
+
+  it('that are refused do not count, and looking does not either', async () => {
+    const check = () => waited((ctx) => checkAttempts(ctx, 'four', RULES));
+    expect(await check()).toBe(0);
+    expect(await check()).toBe(0);
+    expect(await app.runtime.db.read(attemptLimits, 'four')).toBeUndefined();
+    await take('four');
+    await take('four');
+    expect(await check()).toBe(30);
+    expect((await app.runtime.db.read(attemptLimits, 'four'))?.at).toHaveLength(1);
+  });
+
+  it('say why in the words of whoever limits them', async () => {
+    const rules = [{ max: 1, withinMs: 1_000 }];
+    await app.operate((ctx) => countAttempt(ctx, 'five', rules, 'Once a second.'));
+    const again = app.operate((ctx) => countAttempt(ctx, 'five', rules, 'Once a second.'));
+    await expect(again).rejects.toMatchObject({ message: 'Once a second.', retryAfterS: 1 });
+  });
+
+  it('are kept no longer than the longest rule needs', async () => {
+    for (let round = 0; round < 5; round++) {
+      await app.operate((ctx) => countAttempt(ctx, 'six', RULES));
+      wait(10 * MINUTE);
+    }
+    expect((await app.runtime.db.read(attemptLimits, 'six'))?.at).toHaveLength(2);
+  });
+
+  it('are let in no more often by two processes at once, the first ever or not', async () => {
+    const second = secondProcess(app);
+    const rules = [{ max: 5, withinMs: MINUTE }];
+    const all = () =>
+      Promise.all(
+        Array.from({ length: 10 }, (_, at) =>
+          waited((ctx) => countAttempt(ctx, 'seven', rules), at % 2 ? second : app.runtime),
+        ),
+      );
+    expect((await all()).toSorted((a, b) => a - b)).toEqual([
+      ...Array(5).fill(0),
+      ...Array(5).fill(60),
+    ]);
+    wait(MINUTE);
+    expect((await all()).filter((seconds) => seconds === 0)).toHaveLength(5);
+    await second.close();
+  });
+
+  it('count where a refusal is answered, and not where it is thrown', async () => {
+    const rules = [{ max: 2, withinMs: MINUTE }];
+    const counted = async () => (await app.runtime.db.read(attemptLimits, 'eight'))?.at.length ?? 0;
+    const wrong = () => new Fault('UNAUTHORIZED', 'Wrong.');
+    const thrown = app.operate(async (ctx) => {
+      await countAttempt(ctx, 'eight', rules);
+      throw wrong();
+    });
+    await expect(thrown).rejects.toThrow('Wrong.');
+    expect(await counted()).toBe(0);
+    const answer = () =>
+      waited(async (ctx) => {
+        await countAttempt(ctx, 'eight', rules);
+        return { rejected: wrong() };
+      });
+    expect([await answer(), await answer(), await answer()]).toEqual([0, 0, 60]);
+    expect(await counted()).toBe(2);
+  });
+});

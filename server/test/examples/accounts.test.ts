@@ -1,0 +1,178 @@
+// Examples of internal and external accounts, and of what is asked before a payment: rates, receivers, fees.
+import { describe } from 'vitest';
+import { exampleOf } from '../../src/catalog/accounts/account-examples.ts';
+import { ACCOUNT_TYPE_ROWS, ACCOUNT_TYPES } from '../../src/catalog/accounts/account-types.ts';
+import { ok } from '../kit/app/fixtures.ts';
+import { balanceOf, bankInGermany, person } from '../kit/http/example-people.ts';
+import { examples, type Stage } from '../kit/http/examples.ts';
+import { evmWallet } from '../kit/wallets/chain-wallets.ts';
+
+const kebab = (type: string) => type.toLowerCase().replaceAll('_', '-');
+
+/** Each type of account that a customer can register. */
+async function accountTypes(stage: Stage) {
+  for (const type of ACCOUNT_TYPES) {
+    // Some types share an account, which a customer registers once.
+    const customer = await person(stage);
+    // SWIFT delivers every currency.
+    const [currency = 'USD'] = ACCOUNT_TYPE_ROWS[type].currencies;
+    const name = kebab(type);
+    await stage.show('createCustomerExternalAccount', name, {
+      summary: `${type} in ${currency}`,
+      body: { customerId: customer.id, currency, accountInfo: exampleOf(type) },
+    });
+  }
+}
+
+async function externalAccounts(stage: Stage) {
+  const customer = await person(stage);
+  const { id } = await bankInGermany(stage, customer.id);
+  await stage.show('listCustomerExternalAccounts', 'of-a-customer', {
+    summary: 'External accounts of a customer',
+    query: { customerId: customer.id },
+  });
+  await stage.show('getCustomerExternalAccountById', 'bank-account', {
+    summary: 'A bank account in Germany',
+    params: { externalAccountId: id },
+  });
+  await stage.show('lookupExternalAccount', 'bank-account', {
+    summary: 'What the bank account can receive',
+    params: { accountId: id },
+    query: { customerId: customer.id },
+  });
+  await stage.show('deleteCustomerExternalAccountById', 'deleted', {
+    summary: 'Delete an external account',
+    params: { externalAccountId: id },
+  });
+}
+
+async function platformAccounts(stage: Stage) {
+  const { id } = await stage.show('createPlatformExternalAccount', 'usd-account', {
+    summary: "The platform's own bank account in the United States",
+    body: { currency: 'USD', accountInfo: exampleOf('USD_ACCOUNT') },
+  });
+  await stage.show('listPlatformExternalAccounts', 'all', {
+    summary: 'External accounts of the platform',
+  });
+  await stage.show('getPlatformExternalAccountById', 'usd-account', {
+    summary: 'A bank account in the United States',
+    params: { externalAccountId: id },
+  });
+  await stage.show('deletePlatformExternalAccountById', 'deleted', {
+    summary: 'Delete an external account',
+    params: { externalAccountId: id },
+  });
+  await stage.show('listPlatformInternalAccounts', 'usd', {
+    summary: "The platform's balance in USD",
+    query: { currency: 'USD' },
+  });
+}
+
+async function balances(stage: Stage) {
+  const customer = await person(stage);
+  const { id } = await balanceOf(stage, customer.id, 'USD');
+  await stage.show('sandboxFundInternalAccount', 'deposit', {
+    summary: 'Simulate a deposit of 1,000.00 USD',
+    params: { accountId: id },
+    body: { amount: 1_000_00 },
+  });
+  await stage.show('getInternalAccountById', 'usd', {
+    summary: 'A balance in USD, with the coordinates to deposit to',
+    params: { id },
+  });
+  const query = { customerId: customer.id, currency: 'USD' };
+  await stage.show('listCustomerInternalAccounts', 'usd', {
+    summary: 'Balances of a customer in USD',
+    query,
+  });
+  await stage.show('listInternalAccounts', 'first-page', {
+    summary: 'All internal accounts, one per page',
+    query: { limit: '1' },
+  });
+}
+
+async function beforePaying(stage: Stage) {
+  const customer = await person(stage);
+  const { id } = await balanceOf(stage, customer.id, 'USDC');
+  await stage.show('getExchangeRates', 'usd-to-eur-and-mxn', {
+    summary: 'From USD to EUR and MXN, for 100.00 USD',
+    query: { sourceCurrency: 'USD', destinationCurrency: 'EUR,MXN', sendingAmount: '10000' },
+  });
+  await stage.show('getDiscoveries', 'banks-in-nigeria', {
+    summary: 'Banks in Nigeria',
+    query: { country: 'NG' },
+  });
+  await stage.show('lookupUma', 'address', {
+    summary: 'What a UMA address can receive',
+    params: { receiverUmaAddress: '$success.eur@sandbox.uma.money' },
+    query: { customerId: customer.id },
+  });
+  await stage.show('getAvailableUmaProviders', 'first-page', {
+    summary: 'UMA providers',
+    query: { limit: '2' },
+  });
+  await stage.show('listVasps', 'first-page', {
+    summary: 'Virtual asset service providers',
+    query: { limit: '2' },
+  });
+  await stage.show('estimateCryptoWithdrawalFee', 'usdc-on-base', {
+    summary: 'Withdraw 25 USDC on Base',
+    body: {
+      internalAccountId: id,
+      currency: 'USDC',
+      cryptoNetwork: 'BASE',
+      amount: 25_000_000,
+      destinationAddress: '0x52908400098527886E0F7030069857D2E4169EE7',
+    },
+  });
+}
+
+/** The signature of a wallet proves who owns it. */
+async function ownership(stage: Stage) {
+  const { app, show } = stage;
+  const { supportedCurrencies } = ok(await app.call('GET', '/config'), 200);
+  const travelRule = supportedCurrencies.map((each: { currencyCode: string }) =>
+    each.currencyCode === 'USDC'
+      ? { ...each, requiredCounterpartyFields: [{ name: 'FULL_NAME', mandatory: true }] }
+      : each,
+  );
+  await app.call('PATCH', '/config', { supportedCurrencies: travelRule });
+  const customer = await person(stage);
+  for (const [owner, of, secret] of [
+    ['', { customerId: customer.id }, 7_001n],
+    ['Platform', {}, 7_002n],
+  ] as const) {
+    const wallet = evmWallet(secret);
+    const { id } = await show(`create${owner || 'Customer'}ExternalAccount`, 'wallet-to-prove', {
+      summary: 'A wallet of its own, whose ownership has to be proven',
+      body: {
+        ...of,
+        currency: 'USDC',
+        ownershipType: 'FIRST_PARTY',
+        accountInfo: { accountType: 'ETHEREUM_WALLET', address: wallet.address },
+      },
+    });
+    const params = { externalAccountId: id as string };
+    const { messageToSign } = await show(
+      `create${owner}ExternalAccountOwnershipChallenge`,
+      'wallet-signature',
+      { summary: 'Ask for the message to sign', params, body: { method: 'WALLET_SIGNATURE' } },
+    );
+    await show(`verify${owner}ExternalAccountOwnership`, 'signed', {
+      summary: 'Prove the ownership with a signature of the wallet',
+      params,
+      body: { signature: wallet.sign(messageToSign) },
+    });
+  }
+}
+
+describe('examples of accounts', () => {
+  examples('accounts', {
+    accountTypes,
+    externalAccounts,
+    platformAccounts,
+    balances,
+    beforePaying,
+    ownership,
+  });
+});

@@ -1,0 +1,220 @@
+// Examples of customers: registration, contacts, identity checks, owners, documents, imports and invitations.
+import { describe } from 'vitest';
+import { paperForm, pdfFile } from '../kit/http/documents.ts';
+import { AMARA, EMIL, person } from '../kit/http/example-people.ts';
+import { examples, type Stage } from '../kit/http/examples.ts';
+
+const NORTHWIND = {
+  customerType: 'BUSINESS',
+  platformCustomerId: 'business-2001',
+  address: {
+    line1: '210 Harbour Road',
+    city: 'Seattle',
+    state: 'WA',
+    postalCode: '98101',
+    country: 'US',
+  },
+  businessInfo: {
+    legalName: 'Northwind Coffee Roasters LLC',
+    country: 'US',
+    taxId: '12-3456789',
+    incorporatedOn: '2019-06-03',
+    registrationNumber: 'WA-604112358',
+    entityType: 'LLC',
+    businessType: 'INFORMATION',
+    countriesOfOperation: ['US'],
+    purposeOfAccount: 'SUPPLIER_PAYMENTS',
+    sourceOfFunds: 'Sales of coffee',
+  },
+};
+
+async function individuals(stage: Stage) {
+  const { id } = await stage.show('createCustomer', 'individual', {
+    summary: 'An individual in the United States',
+    body: { platformCustomerId: 'customer-1000', ...AMARA },
+  });
+  const params = { customerId: id };
+  await stage.show('getCustomerById', 'individual', { summary: 'An individual', params });
+  await stage.show('updateCustomerById', 'address', {
+    summary: 'Change the address of an individual',
+    params,
+    body: {
+      customerType: 'INDIVIDUAL',
+      address: { ...AMARA.address, line1: '12 Alder Court', postalCode: '97209' },
+    },
+  });
+  await stage.show('listCustomers', 'by-your-id', {
+    summary: 'Find a customer by your own id',
+    query: { platformCustomerId: 'customer-1000' },
+  });
+  await stage.show('getEndUserTerms', 'current', {
+    summary: 'The terms that end users accept',
+  });
+  await stage.show('createCustomerKycLink', 'hosted-page', {
+    summary: 'A link to the hosted verification page',
+    params,
+    body: { redirectUri: 'https://example.com/welcome' },
+  });
+  await stage.show('getCustomerKycLink', 'hosted-page', {
+    summary: 'A link to the hosted verification page, by your own id',
+    query: { platformCustomerId: 'customer-1000' },
+  });
+  await stage.show('deleteCustomerById', 'deleted', {
+    summary: 'Delete a customer without balance or open payments',
+    params,
+  });
+}
+
+async function verifications(stage: Stage) {
+  const { id: customerId } = await person(stage, { fullName: 'Noah Lindqvist 003' });
+  const { id } = await stage.show('createVerification', 'individual', {
+    summary: 'Submit an individual; the reply names what is missing',
+    body: { customerId },
+  });
+  await stage.show('getVerification', 'individual', {
+    summary: 'State of a verification',
+    params: { verificationId: id },
+  });
+  await stage.show('listVerifications', 'of-a-customer', {
+    summary: 'Verifications of a customer',
+    query: { customerId },
+  });
+}
+
+async function businesses(stage: Stage) {
+  const { id: customerId } = await stage.show('createCustomer', 'business', {
+    summary: 'A business in the United States',
+    body: NORTHWIND,
+  });
+  const { id } = await stage.show('createBeneficialOwner', 'owner-and-director', {
+    summary: 'A person who owns 40 % and controls the business',
+    body: {
+      customerId,
+      roles: ['UBO', 'CONTROL_PERSON'],
+      ownershipPercentage: 40,
+      personalInfo: {
+        firstName: 'Ingrid',
+        lastName: 'Solberg',
+        birthDate: '1978-11-02',
+        nationality: 'US',
+        idType: 'SSN',
+        identifier: '123-45-6789',
+        address: NORTHWIND.address,
+      },
+    },
+  });
+  const params = { beneficialOwnerId: id };
+  await stage.show('getBeneficialOwner', 'owner', { summary: 'A beneficial owner', params });
+  await stage.show('listBeneficialOwners', 'of-a-business', {
+    summary: 'Beneficial owners of a business',
+    query: { customerId },
+  });
+  await stage.show('updateBeneficialOwner', 'share', {
+    summary: 'Change the share of an owner',
+    params,
+    body: { ownershipPercentage: 35 },
+  });
+  await documents(stage, customerId);
+}
+
+async function documents(stage: Stage, customerId: string) {
+  const file = { bytes: pdfFile(), name: 'certificate.pdf', type: 'application/pdf' };
+  const form = (documentType: string) =>
+    paperForm({ documentHolder: customerId, documentType, country: 'US' }, file);
+  const { id } = await stage.show('uploadDocument', 'certificate', {
+    summary: 'A certificate of incorporation',
+    body: form('CERTIFICATE_OF_INCORPORATION'),
+  });
+  const params = { documentId: id };
+  await stage.show('getDocument', 'certificate', { summary: 'A document', params });
+  await stage.show('listDocuments', 'of-a-business', {
+    summary: 'Documents of a business',
+    query: { documentHolder: customerId },
+  });
+  await stage.show('replaceDocument', 'certificate', {
+    summary: 'Replace a document that was rejected',
+    params,
+    body: paperForm({ documentType: 'CERTIFICATE_OF_INCORPORATION', country: 'US' }, file),
+  });
+  await stage.show('deleteDocument', 'deleted', { summary: 'Delete a document', params });
+}
+
+async function contacts(stage: Stage) {
+  const { id: customerId } = await person(stage, EMIL);
+  const params = { customerId };
+  const body = { code: '123456' };
+  await stage.show('sendCustomerEmailVerification', 'sent', {
+    summary: 'Send a code by e-mail',
+    params,
+  });
+  await stage.show('confirmCustomerEmailVerification', 'verified', {
+    summary: 'The code of the sandbox',
+    params,
+    body,
+  });
+  await stage.show('sendCustomerPhoneVerification', 'sent', {
+    summary: 'Send a code by text message',
+    params,
+  });
+  await stage.show('confirmCustomerPhoneVerification', 'verified', {
+    summary: 'The code of the sandbox',
+    params,
+    body,
+  });
+}
+
+const COLUMNS =
+  'umaAddress,platformCustomerId,customerType,fullName,birthDate,' +
+  'addressLine1,city,state,postalCode,country';
+const CSV = `${COLUMNS}
+hedy@railhead.example,p-1,INDIVIDUAL,Hedy Larsson,1990-11-09,1 Main St,Austin,TX,78701,US
+rosa@railhead.example,p-2,INDIVIDUAL,Rosa Ferrari,25.07.1990,,Austin,TX,78701,US
+`;
+
+async function imports(stage: Stage) {
+  const file = { bytes: Buffer.from(CSV), name: 'customers.csv', type: 'text/csv' };
+  const { jobId } = await stage.show('uploadCustomersCsv', 'two-rows', {
+    summary: 'A file with two customers, one of them invalid',
+    body: paperForm({}, file),
+  });
+  await stage.app.advance(60_000);
+  await stage.show('getBulkCustomerImportJob', 'completed', {
+    summary: 'A completed import with one error',
+    params: { jobId },
+  });
+}
+
+async function invitations(stage: Stage) {
+  const { umaAddress } = await person(stage);
+  const body = { inviterUma: umaAddress, firstName: 'Mateo' };
+  const first = await stage.show('createInvitation', 'with-a-gift', {
+    summary: 'Invite a person and announce 25.00 USD',
+    body: { ...body, amountToSend: 25_00 },
+  });
+  const params = { invitationCode: first.code as string };
+  await stage.show('getInvitation', 'pending', { summary: 'A pending invitation', params });
+  await stage.show('claimInvitation', 'claimed', {
+    summary: 'The invitee has an address',
+    params,
+    body: { inviteeUma: '$mateo@wallet.example' },
+  });
+  const second = await stage.show('createInvitation', 'plain', {
+    summary: 'Invite a person',
+    body,
+  });
+  await stage.show('cancelInvitation', 'cancelled', {
+    summary: 'Cancel an invitation',
+    params: { invitationCode: second.code },
+  });
+}
+
+describe('examples of customers', () => {
+  examples('customers', {
+    individuals,
+    verifications,
+    businesses,
+    contacts,
+    imports,
+    invitations,
+  });
+});

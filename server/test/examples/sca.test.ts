@@ -1,0 +1,146 @@
+// Examples of strong customer authentication.
+import { describe } from 'vitest';
+import { balanceOf, bankInGermany, EMIL, person } from '../kit/http/example-people.ts';
+import { examples, type Stage } from '../kit/http/examples.ts';
+import { codeAt, registrationJson } from '../kit/sca/factors.ts';
+import { authenticator } from '../kit/wallets/authenticator.ts';
+
+const CODE = '123456';
+const endUserIpAddress = '203.0.113.7';
+
+/** A customer in Germany whose telephone is verified. */
+async function european(stage: Stage): Promise<string> {
+  const { id } = await person(stage, EMIL);
+  const { app } = stage;
+  for (const contact of ['email', 'phone']) {
+    await app.call('POST', `/customers/${id}/verify-${contact}`);
+    await app.call('POST', `/customers/${id}/verify-${contact}/confirm`, { code: CODE });
+  }
+  return id;
+}
+
+async function logIn({ show }: Stage, customerId: string) {
+  const query = { customerId };
+  const { challengeId } = await show('startScaLogin', 'sms', {
+    summary: 'Send a code by text message',
+    query,
+    body: { factor: 'SMS_OTP' },
+  });
+  await show('completeScaLogin', 'sms', {
+    summary: 'Log in with the code',
+    query,
+    body: { factor: 'SMS_OTP', challengeId, code: CODE, endUserIpAddress },
+  });
+}
+
+async function payment(stage: Stage) {
+  const { app, show } = stage;
+  const customerId = await european(stage);
+  await logIn(stage, customerId);
+  const account = await balanceOf(stage, customerId, 'EUR');
+  await app.call('POST', `/sandbox/internal-accounts/${account.id}/fund`, { amount: 1_000_00 });
+  const bank = await bankInGermany(stage, customerId);
+  const quote = await show('createQuote', 'strong-authentication', {
+    summary: 'A payment in EUR that the customer authenticates',
+    body: {
+      source: { sourceType: 'ACCOUNT', accountId: account.id },
+      destination: { destinationType: 'ACCOUNT', accountId: bank.id },
+      lockedCurrencySide: 'SENDING',
+      lockedCurrencyAmount: 80_00,
+    },
+  });
+  const params = { quoteId: quote.id };
+  await show('executeQuote', 'authentication-required', {
+    summary: 'A quote that the customer has to authenticate first',
+    params,
+  });
+  await app.advance(60_000);
+  await show('resendQuoteScaCode', 'sent', { summary: 'Send the code again', params });
+  await show('authorizeQuote', 'sms', {
+    summary: 'Authenticate with the code',
+    params,
+    body: { code: CODE, endUserIpAddress },
+  });
+  await trust(stage, bank.id);
+}
+
+async function trust({ show }: Stage, externalAccountId: string) {
+  const params = { externalAccountId };
+  const body = { code: CODE, endUserIpAddress };
+  await show('startBeneficiaryTrust', 'sms', {
+    summary: 'Trust a payee: send a code',
+    params,
+  });
+  await show('confirmBeneficiaryTrust', 'sms', { summary: 'Trust a payee', params, body });
+  await show('startBeneficiaryUntrust', 'sms', {
+    summary: 'Withdraw the trust: send a code',
+    params,
+  });
+  await show('confirmBeneficiaryUntrust', 'sms', { summary: 'Withdraw the trust', params, body });
+}
+
+async function factors(stage: Stage) {
+  const { app, show } = stage;
+  const customerId = await european(stage);
+  const query = { customerId };
+  const { secret, secretBase32Encoded } = await show('startScaFactorEnrollment', 'app', {
+    summary: 'Enrol an authenticator app',
+    query,
+    body: { type: 'TOTP' },
+  });
+  const code = codeAt(secretBase32Encoded, app.effects.now());
+  await show('confirmScaFactorEnrollment', 'app', {
+    summary: 'Confirm with a code of the app',
+    query,
+    body: { type: 'TOTP', secret, code },
+  });
+  await show('listScaFactors', 'two', { summary: 'Factors of a customer', query });
+  await show('recordSecurityEvent', 'failed-login', {
+    summary: 'A failed login in your app',
+    query,
+    body: { eventType: 'FAILED_LOGIN_ATTEMPT' },
+  });
+  const { resetId } = await show('startTwoFactorReset', 'app', {
+    summary: 'The customer has lost the app',
+    query,
+    body: { factor: 'TOTP' },
+  });
+  await show('getTwoFactorResetStatus', 'initiated', {
+    summary: 'State of a reset',
+    params: { resetId },
+    query,
+  });
+  const path = `/sca/factors/reset/${resetId}?customerId=${customerId}`;
+  await app.call('GET', path);
+  await show('completeTwoFactorReset', 'done', {
+    summary: 'Complete a reset after the identity check',
+    params: { resetId },
+    query,
+  });
+}
+
+async function passkey(stage: Stage) {
+  const { show } = stage;
+  const query = { customerId: await european(stage) };
+  const { options: asked, allowedOrigins } = await show('startScaFactorEnrollment', 'passkey', {
+    summary: 'Enrol a passkey: options for the browser',
+    query,
+    body: { type: 'PASSKEY' },
+  });
+  const [origin] = allowedOrigins;
+  const device = authenticator({ site: asked.rp.id, at: origin });
+  const { factor } = await show('confirmScaFactorEnrollment', 'passkey', {
+    summary: 'Confirm with what the browser returned',
+    query,
+    body: { type: 'PASSKEY', origin, credential: registrationJson(device, asked.challenge) },
+  });
+  await show('deleteScaFactor', 'passkey', {
+    summary: 'Remove a passkey',
+    params: { credentialId: factor.credentialId },
+    query,
+  });
+}
+
+describe('examples of strong authentication', () => {
+  examples('sca', { payment, factors, passkey });
+});

@@ -1,0 +1,158 @@
+// Examples of embedded wallets: credentials, sessions, and requests that the wallet signs.
+import { describe } from 'vitest';
+import { ok } from '../kit/app/fixtures.ts';
+import { person } from '../kit/http/example-people.ts';
+import { examples, type Stage } from '../kit/http/examples.ts';
+import {
+  CODE,
+  encryptOtp,
+  generateKeys,
+  type Keys,
+  signedHeaders,
+} from '../kit/wallets/client-keys.ts';
+
+/** The id of a customer's wallet. */
+async function walletOf(stage: Stage, customerId: string) {
+  const query = { customerId, type: 'EMBEDDED_WALLET' };
+  const { data } = await stage.show('listCustomerInternalAccounts', 'embedded-wallet', {
+    summary: 'The embedded wallet of a customer',
+    query,
+  });
+  return data[0].id as string;
+}
+
+async function session(stage: Stage, accountId: string): Promise<Keys> {
+  const { show } = stage;
+  const keys = generateKeys();
+  const { data } = await show('listAuthCredentials', 'of-a-wallet', {
+    summary: 'Credentials of a wallet',
+    query: { accountId },
+  });
+  const params = { id: data[0].id as string };
+  const { otpEncryptionTargetBundle: bundle } = await show('challengeAuthCredential', 'email', {
+    summary: 'Send a code by e-mail',
+    params,
+    body: {},
+  });
+  const body = {
+    type: 'EMAIL_OTP',
+    encryptedOtpBundle: await encryptOtp(CODE, bundle, keys.publicKey),
+  };
+  const challenge = await show('verifyAuthCredential', 'to-sign', {
+    summary: 'First request: the reply says what to sign',
+    params,
+    body,
+  });
+  await show('verifyAuthCredential', 'session', {
+    summary: 'Second request, signed: a session',
+    params,
+    body,
+    headers: await signedHeaders(challenge, keys),
+  });
+  return keys;
+}
+
+/** Shows both requests of an operation that the wallet signs. */
+async function signed(
+  stage: Stage,
+  keys: Keys,
+  operationId: string,
+  name: string,
+  request: Parameters<Stage['show']>[2],
+) {
+  const first = await stage.show(operationId, `${name}-to-sign`, {
+    ...request,
+    summary: `${request.summary}: first request`,
+  });
+  return stage.show(operationId, name, {
+    ...request,
+    summary: `${request.summary}: signed request`,
+    headers: await signedHeaders(first, keys),
+  });
+}
+
+async function wallet(stage: Stage) {
+  const customer = await person(stage, {
+    email: 'wallet.holder@example.com',
+    phoneNumber: '+15035550123',
+  });
+  await stage.app.settle();
+  const accountId = await walletOf(stage, customer.id);
+  const keys = await session(stage, accountId);
+  const { data } = await stage.show('listAuthSessions', 'of-a-wallet', {
+    summary: 'Sessions of a wallet',
+    query: { accountId },
+  });
+  const sms = await signed(stage, keys, 'createAuthCredential', 'sms', {
+    summary: 'Add codes by text message',
+    body: { type: 'SMS_OTP', accountId },
+  });
+  await signed(stage, keys, 'updateInternalAccount', 'private', {
+    summary: 'Hide the balance on public explorers',
+    params: { id: accountId },
+    body: { privateEnabled: true },
+  });
+  await signed(stage, keys, 'exportInternalAccount', 'words', {
+    summary: 'Export the recovery words, encrypted to a key of the device',
+    params: { id: accountId },
+    body: { clientPublicKey: generateKeys().uncompressedKey },
+  });
+  const device = generateKeys();
+  await signed(stage, keys, 'refreshAuthSession', 'new-key', {
+    summary: 'Continue the session with a new key',
+    params: { id: data[0].id },
+    body: { clientPublicKey: device.publicKey },
+  });
+  await signed(stage, device, 'revokeAuthCredential', 'sms', {
+    summary: 'Remove a credential',
+    params: { id: sms.id },
+  });
+  await signed(stage, device, 'revokeAuthSession', 'own', {
+    summary: 'End a session',
+    params: { id: data[0].id },
+  });
+}
+
+/** A key that signs card payments of a wallet. */
+async function delegation(stage: Stage) {
+  const { app, show } = stage;
+  const customer = await person(stage, { email: 'card.holder@example.com' });
+  await app.settle();
+  const accountId = await walletOf(stage, customer.id);
+  const keys = await session(stage, accountId);
+  const card = ok(
+    await app.call('POST', '/cards', {
+      cardholderId: customer.id,
+      platformCardId: 'wallet-card-4001',
+      form: 'VIRTUAL',
+      fundingSources: [accountId],
+    }),
+    201,
+  );
+  await app.settle();
+  const body = { cardId: card.id, internalAccountId: accountId, nickname: 'Everyday card' };
+  const ask = (name: string, summary: string, headers?: Record<string, string>) =>
+    show('createDelegatedKey', name, { summary, body, ...(headers ? { headers } : {}) });
+  const first = await ask('first', 'First request: the reply says what to sign');
+  const second = await ask(
+    'second',
+    'Second request, signed: the reply says what to sign next',
+    await signedHeaders(first, keys),
+  );
+  const { id } = await ask(
+    'third',
+    'Third request, signed: the key is active',
+    await signedHeaders(second, keys),
+  );
+  await show('listDelegatedKeys', 'of-a-wallet', {
+    summary: 'Delegated keys of a wallet',
+    query: { accountId },
+  });
+  const params = { id: id as string };
+  await show('getDelegatedKeyById', 'active', { summary: 'An active key', params });
+  await show('revokeDelegatedKey', 'revoked', { summary: 'Revoke a key', params });
+}
+
+describe('examples of embedded wallets', () => {
+  examples('wallets', { wallet, delegation });
+});

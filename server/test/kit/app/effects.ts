@@ -1,0 +1,122 @@
+// The effects of a test server: a clock that moves only when set, random bytes from the seed of the run, and
+// the events that were emitted. Network access is real.
+import { createCipheriv, createHash } from 'node:crypto';
+import { expect } from 'vitest';
+import type { App } from '../../../src/compose.ts';
+import type { Effects, HttpRequest } from '../../../src/kernel/effects.ts';
+import { systemEffects } from '../../../src/runtime/config/system-effects.ts';
+import { eventContext } from '../../../src/runtime/operation/context.ts';
+
+export interface TestEffects extends Effects {
+  set(time: number): void;
+}
+
+/** The seed of this run, printed by vitest. A test file gets the same random bytes for the same seed. */
+export const runSeed = (): string => process.env.RAILHEAD_TEST_SEED ?? '0';
+
+const START = Date.UTC(2026, 0, 5, 9, 0, 0);
+
+/** Number of effects that each test file has created. */
+const counts = new Map<string, number>();
+
+/** Each effects object of a run has its own seed. */
+function nextSeed(): string {
+  const file = expect.getState().testPath ?? '';
+  const number = counts.get(file) ?? 0;
+  counts.set(file, number + 1);
+  return `${runSeed()} ${file} ${number}`;
+}
+
+/** Deterministic bytes of a seed. */
+function chance(seed: string): (bytes: number) => Uint8Array {
+  const key = createHash('sha256').update(seed).digest();
+  const stream = createCipheriv('aes-256-ctr', key, Buffer.alloc(16));
+  return (bytes) => stream.update(Buffer.alloc(bytes));
+}
+
+/** `seed` is set where every run must use the same bytes. */
+export function testEffects(start = START, seed = nextSeed()): TestEffects {
+  const real = systemEffects();
+  let now = start;
+  return {
+    now: () => now,
+    set(time) {
+      now = time;
+    },
+    random: chance(seed),
+    http: (request: HttpRequest) => real.http(request),
+    stream: (request) => real.stream(request),
+    call: (limits, work) => real.call(limits, work),
+  };
+}
+
+const NEXT_DUE = `select extract(epoch from min(due)) * 1000 as due from (
+  select min(due_at) as due from jobs union all
+  select min(due_at) from events where due_at is not null union all
+  select min(expires_at) from quotes q join transactions t on t.id = q.transaction_id
+    where t.status = 'PENDING') soon`;
+
+/** Moves the clock of a server and runs its jobs and deliveries. */
+export function timeOf({ worker, deliverer, runtime }: App, effects: TestEffects) {
+  /** Runs everything due until nothing is. */
+  async function settle(): Promise<void> {
+    for (;;) {
+      const worked = await worker.runDue();
+      const delivered = await deliverer.runDue(effects.now());
+      if (worked + delivered === 0) return;
+    }
+  }
+
+  /** Moves the clock on by `ms`, stopping at every moment at which something is due. */
+  async function advance(ms: number): Promise<void> {
+    const until = effects.now() + ms;
+    await settle();
+    for (let round = 0; round < 10_000; round++) {
+      const [row] = await runtime.db.query(NEXT_DUE, []);
+      const due =
+        row?.due === null || row?.due === undefined ? Infinity : Math.ceil(Number(row.due));
+      if (due > until) break;
+      effects.set(Math.max(effects.now(), due));
+      await settle();
+    }
+    effects.set(until);
+    await settle();
+  }
+
+  return { settle, advance };
+}
+
+export interface SeenEvent {
+  id: string;
+  platformId: string;
+  type: string;
+  subject: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the resource, of whatever shape.
+  data: any;
+  balance: bigint | null;
+  held: bigint | null;
+}
+
+/** Every event of a server, oldest first; data of an erased customer is null. */
+export async function emittedEvents({ db, vault }: App['runtime']): Promise<SeenEvent[]> {
+  const rows = await db.query(
+    `select e.id, e.platform_id, e.type, subject, data, sealed_for, data_key, balance, held
+      from events e left join customers c on c.id = sealed_for order by e.id`,
+    [],
+  );
+  const clear = ({ id, data, sealed_for: owner, data_key: sealed }: Record<string, unknown>) => {
+    if (owner === null) return data as string;
+    if (sealed === null) return 'null';
+    const key = { owner: owner as string, sealed: sealed as string };
+    return vault.open(key, data as string, eventContext(id as string)).toString();
+  };
+  return rows.map((row) => ({
+    id: row.id as string,
+    platformId: row.platform_id as string,
+    type: row.type as string,
+    subject: row.subject as string,
+    data: JSON.parse(clear(row)),
+    balance: row.balance as bigint | null,
+    held: row.held as bigint | null,
+  }));
+}

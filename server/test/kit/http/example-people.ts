@@ -1,0 +1,85 @@
+// The people and accounts of the examples. Names and addresses are invented.
+import { ok } from '../app/fixtures.ts';
+import type { TestApp } from '../app/harness.ts';
+import { sparkWallet } from '../wallets/chain-wallets.ts';
+import type { Stage } from './examples.ts';
+
+export const AMARA = {
+  customerType: 'INDIVIDUAL',
+  fullName: 'Amara Okafor',
+  birthDate: '1991-04-23',
+  nationality: 'US',
+  email: 'amara.okafor@example.com',
+  address: {
+    line1: '48 Willow Street',
+    city: 'Portland',
+    state: 'OR',
+    postalCode: '97205',
+    country: 'US',
+  },
+};
+
+/** A person in Germany, to whom strong customer authentication applies. */
+export const EMIL = {
+  fullName: 'Emil Brandt',
+  email: 'emil.brandt@example.com',
+  phoneNumber: '+4915112345678',
+  region: 'DE',
+  nationality: 'DE',
+  address: { line1: 'Heidestr. 17', city: 'Berlin', postalCode: '10557', country: 'DE' },
+};
+
+/** How many people each server knows. */
+const people = new WeakMap<TestApp, number>();
+
+/** An approved individual in the United States. */
+export async function person({ app }: Stage, more: object = {}) {
+  const number = (people.get(app) ?? 1000) + 1;
+  people.set(app, number);
+  const body = { platformCustomerId: `customer-${number}`, ...AMARA, ...more };
+  return ok(await app.call('POST', '/customers', body), 201);
+}
+
+/** The balance of a customer in a currency. */
+export async function balanceOf({ app }: Stage, customerId: string, currency: string) {
+  const path = `/customers/internal-accounts?customerId=${customerId}&currency=${currency}`;
+  const { data } = ok(await app.call('GET', path), 200);
+  return data.find((each: { type: string }) => each.type !== 'EMBEDDED_WALLET');
+}
+
+const register = async ({ app }: Stage, customerId: string, account: object) =>
+  ok(await app.call('POST', '/customers/external-accounts', { customerId, ...account }), 201);
+
+/** A payee's bank account in Germany. */
+export const bankInGermany = (stage: Stage, customerId: string) =>
+  register(stage, customerId, {
+    currency: 'EUR',
+    accountInfo: {
+      accountType: 'EUR_ACCOUNT',
+      iban: 'DE89370400440532013000',
+      beneficiary: {
+        beneficiaryType: 'INDIVIDUAL',
+        fullName: 'Lukas Weber',
+        countryOfResidence: 'DE',
+      },
+    },
+  });
+
+/** The customer's own bank account in the United States. */
+export const bankInTheUs = (stage: Stage, customerId: string) =>
+  register(stage, customerId, {
+    currency: 'USD',
+    accountInfo: {
+      accountType: 'USD_ACCOUNT',
+      accountNumber: '000123456789',
+      routingNumber: '021000021',
+      beneficiary: { beneficiaryType: 'INDIVIDUAL', fullName: 'Amara Okafor' },
+    },
+  });
+
+/** A Spark wallet of a customer. */
+export const sparkWalletOf = (stage: Stage, customerId: string) =>
+  register(stage, customerId, {
+    currency: 'USDB',
+    accountInfo: { accountType: 'SPARK_WALLET', address: sparkWallet(4_711n).address },
+  });

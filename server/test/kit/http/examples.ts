@@ -1,0 +1,193 @@
+// Records what the API reference shows. A test tells its stories on two servers that draw different bytes;
+// what differs between the two (ids, secrets, signatures) is replaced by characters that are no chance, the
+// same ones for the same value. The rest is compared with the file that the reference is made from.
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import type { Examples, Exchange } from '../../../src/http/examples.ts';
+import type { Contract } from '../../../src/kernel/contract/operation.ts';
+import type { AppOptions, CallOptions, TestApp } from '../app/harness.ts';
+import { opened, testApp } from '../app/test-app.ts';
+import { type Receiver, startReceiver } from './webhook-receiver.ts';
+
+const FOLDER = path.resolve(import.meta.dirname, '../../../examples');
+
+interface Shown extends CallOptions {
+  /** What distinguishes it from the other examples of the operation. */
+  summary: string;
+  params?: Record<string, string>;
+  query?: Record<string, string>;
+  body?: unknown;
+}
+
+export interface Stage {
+  app: TestApp;
+  /** The endpoint that gets the webhooks; it answers 200 unless a story says something else. */
+  receiver: Receiver;
+  /** Sends a request and keeps it, with its reply, as the example `name` of the operation. */
+  // biome-ignore lint/suspicious/noExplicitAny: a story reads replies of every shape.
+  show(operationId: string, name: string, request: Shown): Promise<any>;
+}
+
+export type Story = (stage: Stage) => Promise<void>;
+
+function contractOf(app: TestApp, operationId: string): Contract {
+  const found = app.operations.find(({ contract }) => contract.operationId === operationId);
+  if (!found) throw new Error(`there is no operation ${operationId}`);
+  return found.contract;
+}
+
+function urlOf(contract: Contract, { params = {}, query = {} }: Shown): string {
+  const url = contract.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = params[name];
+    if (value === undefined) throw new Error(`${contract.operationId} needs ${name}`);
+    return encodeURIComponent(value);
+  });
+  const search = new URLSearchParams(query).toString();
+  return search ? `${url}?${search}` : url;
+}
+
+async function sent(app: TestApp, operationId: string, name: string, request: Shown) {
+  const contract = contractOf(app, operationId);
+  const { summary, params, query, headers, body, as } = request;
+  const { status, body: reply } = await app.call(
+    contract.method,
+    urlOf(contract, request),
+    body,
+    as === undefined ? { headers } : { as, headers },
+  );
+  const text = `${operationId} ${name}: ${JSON.stringify(reply)}`;
+  expect(Object.keys(contract.replies), text).toContain(String(status));
+  // A credential is no parameter.
+  const { authorization: _, ...named } = headers ?? {};
+  const parameters = { ...params, ...query, ...named };
+  const exchange: Exchange = {
+    operationId,
+    name,
+    summary,
+    ...(Object.keys(parameters).length ? { parameters } : {}),
+    ...(body === undefined || body instanceof FormData ? {} : { request: body }),
+    status,
+    ...(reply === '' ? {} : { reply }),
+  };
+  return exchange;
+}
+
+/** The first webhook of each type that came. */
+function firstOfEach(bodies: readonly string[]): Examples['webhooks'] {
+  const found = new Map<string, unknown>();
+  for (const body of bodies.map((text) => JSON.parse(text) as { type: string })) {
+    if (!found.has(body.type)) found.set(body.type, body);
+  }
+  return [...found.keys()].sort().map((type) => ({ type, body: found.get(type) }));
+}
+
+async function recorded(app: TestApp, receiver: Receiver, stories: readonly Story[]) {
+  const exchanges: Exchange[] = [];
+  await app.call('PATCH', '/config', { webhookEndpoint: receiver.url });
+  for (const story of stories) {
+    await story({
+      app,
+      receiver,
+      async show(operationId, name, request) {
+        const exchange = await sent(app, operationId, name, request);
+        exchanges.push(exchange);
+        return exchange.reply;
+      },
+    });
+  }
+  await app.settle();
+  return { exchanges, webhooks: firstOfEach(receiver.got.map(({ body }) => body)) };
+}
+
+const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
+const TOKENS = new RegExp(`(${UUID}|[A-Za-z0-9_=-]{40,}|[A-Za-z0-9]+)`);
+/** Keys, signatures and sealed texts, whose length may be chance as well. */
+const OPAQUE = /^[A-Za-z0-9+/_=-]{60,}$/;
+const OPAQUE_LENGTH = 86;
+
+/** How a text of one kind is written; the first kind that fits both is meant. */
+const KINDS: readonly [RegExp, (length: number, number: number) => string][] = [
+  [
+    new RegExp(`^${UUID}$`),
+    (_, number) => `019b8d60-2a80-7000-8000-${number.toString(16).padStart(12, '0')}`,
+  ],
+  [/^[0-9]+$/, (length, number) => numbered('1234567890', length, String(number))],
+  // Signatures in DER differ in length by chance.
+  [/^[0-9a-f]{136,146}$/, (_, number) => numbered('0123456789abcdef', 144, String(number))],
+  [/^[0-9a-f]{16,}$/, (length, number) => numbered('0123456789abcdef', length, String(number))],
+  [OPAQUE, (_, number) => numbered('Example', OPAQUE_LENGTH, String(number))],
+  [/^[0-9A-Z]+$/, (length, number) => numbered('EXAMPLE', length, String(number))],
+  [/^[0-9a-z]+$/, (length, number) => numbered('example', length, String(number))],
+  [/^/, (length, number) => numbered('Example', length, String(number))],
+];
+
+/** The word over and over, with the number at the end. */
+const numbered = (word: string, length: number, number: string): string =>
+  word.repeat(Math.ceil(length / word.length)).slice(0, Math.max(0, length - number.length)) +
+  number.slice(-length);
+
+function inPlaceOf(one: string, other: string, number: number): string {
+  const [, write] = KINDS.find(([kind]) => kind.test(one) && kind.test(other)) ?? [];
+  return write?.(one.length, number) ?? one;
+}
+
+/** Letters that both begin with: what stands before the chance, such as the country of an IBAN. */
+function sharedHead(one: string, other: string): number {
+  if (OPAQUE.test(one) || KINDS[0]?.[0].test(one)) return 0;
+  let at = 0;
+  while (one[at] === other[at] && /[A-Za-z]/.test(one[at] ?? '')) at++;
+  return at < 2 || at === one.length ? 0 : at;
+}
+
+/** The value of the first without chance: with what differs from the second replaced. */
+function withoutChance(first: unknown, second: unknown): unknown {
+  const known = new Map<string, string>();
+  const replaced = (one: string, other: string) => {
+    if (one === other) return one;
+    const head = sharedHead(one, other);
+    const kept =
+      known.get(one) ??
+      one.slice(0, head) + inPlaceOf(one.slice(head), other.slice(head), known.size + 1);
+    known.set(one, kept);
+    return kept;
+  };
+  const text = (one: string, other: string): string => {
+    if (one === other) return one;
+    if (OPAQUE.test(one)) return replaced(one, other);
+    const [parts, others] = [one.split(TOKENS), other.split(TOKENS)];
+    const isAligned =
+      parts.length === others.length && parts.every((part, at) => at % 2 || part === others[at]);
+    if (!isAligned) return replaced(one, other);
+    return parts.map((part, at) => (at % 2 ? replaced(part, others[at] ?? '') : part)).join('');
+  };
+  const walk = (one: unknown, other: unknown, at: string): unknown => {
+    if (typeof one === 'string' && typeof other === 'string') return text(one, other);
+    if (Array.isArray(one) && Array.isArray(other) && one.length === other.length)
+      return one.map((each, index) => walk(each, other[index], `${at}.${index}`));
+    if (one && other && typeof one === 'object' && typeof other === 'object') {
+      expect(Object.keys(one), at).toEqual(Object.keys(other));
+      const others = other as Record<string, unknown>;
+      return Object.fromEntries(
+        Object.entries(one).map(([key, value]) => [key, walk(value, others[key], `${at}.${key}`)]),
+      );
+    }
+    expect(one, `${at} differs by chance`).toEqual(other);
+    return one;
+  };
+  return walk(first, second, '');
+}
+
+/** Tests that the stories are answered as `server/examples/NAME.json` shows; `-u` writes the file. */
+export function examples(name: string, stories: Record<string, Story>, options: AppOptions = {}) {
+  const servers = ['one', 'two'].map((seed) => ({
+    app: testApp({ ...options, seed: `examples ${name} ${seed}` }),
+    receiver: opened(() => startReceiver()),
+  }));
+  it(`are what server/examples/${name}.json shows`, async () => {
+    const [one, two] = await Promise.all(
+      servers.map(({ app, receiver }) => recorded(app, receiver, Object.values(stories))),
+    );
+    const text = `${JSON.stringify(withoutChance(one, two), null, 2)}\n`;
+    await expect(text).toMatchFileSnapshot(path.join(FOLDER, `${name}.json`));
+  });
+}

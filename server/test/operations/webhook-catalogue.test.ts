@@ -1,0 +1,59 @@
+// The catalogue of webhooks, made from their contracts and the recorded examples:
+// `npm test -- server/test/operations/webhook-catalogue.test.ts -u` writes it anew.
+import { describe, expect, it } from 'vitest';
+import { publishedErrors } from '../../src/document.ts';
+import { webhookContracts } from '../../src/features.ts';
+import { readExamples } from '../../src/http/examples.ts';
+import { eventsOf } from '../../src/http/operation-events.ts';
+import { EVENT_TYPES } from '../../src/kernel/contract/event.ts';
+
+const { webhooks } = readExamples();
+
+const HEAD = `# Webhooks catalogue
+
+Every event that Railhead sends, with the operations that emit it in the commit of their request
+and an example of its body. Events without operations are emitted by later steps: a provider's
+reply, a timer, an operator. How to receive and verify events is in
+[Webhooks](concepts/webhooks.md). The page is generated from the contracts and from recorded
+examples.
+`;
+
+function emittersOf(type: string): string {
+  const names = publishedErrors()
+    .map(({ operationId }) => operationId)
+    .filter((operationId) => eventsOf(operationId).some((each) => each === type))
+    .sort();
+  return names.length ? `Emitted by ${names.map((name) => `\`${name}\``).join(', ')}.` : '';
+}
+
+function sectionOf(type: string): string {
+  const example = webhooks.find((each) => each.type === type);
+  const body = example && `\`\`\`json\n${JSON.stringify(example.body, null, 2)}\n\`\`\``;
+  return [`### ${type}`, emittersOf(type), body].filter(Boolean).join('\n\n');
+}
+
+const page = () =>
+  [
+    HEAD.trimEnd(),
+    ...webhookContracts.flatMap(({ name, description, events }) => [
+      `## ${name}`,
+      description,
+      ...events.map(({ type }) => sectionOf(type)),
+    ]),
+    '',
+  ].join('\n\n');
+
+describe('the catalogue of webhooks', () => {
+  it('has every event type but the one that no verification reaches', () => {
+    const types = new Set<string>(
+      webhookContracts.flatMap(({ events }) => events.map(({ type }) => type)),
+    );
+    expect(EVENT_TYPES.filter((type) => !types.has(type))).toEqual([
+      'VERIFICATION.READY_FOR_VERIFICATION',
+    ]);
+  });
+
+  it('is the page docs/webhooks.md', async () => {
+    await expect(page()).toMatchFileSnapshot('../../../docs/webhooks.md');
+  });
+});

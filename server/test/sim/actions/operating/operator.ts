@@ -1,0 +1,338 @@
+// The handler of an operator who carries money by hand for production platforms: what waits is settled, fails,
+// comes back or is called back, in any order and twice; deposits are recorded from a bank's statement, held,
+// released, refused and returned. What the verbs must refuse is foretold from the state of the payment.
+import { findCurrency } from '../../../../src/catalog/currencies/currencies.ts';
+import { accountReference } from '../../../../src/connectors/manual/reference.ts';
+import { paymentReference } from '../../../../src/features/payments/suspense/reference.ts';
+import type { Noted, Payment } from '../../picture/picture.ts';
+import { awaitedOf } from '../../picture/standing.ts';
+import { operator, outcome } from '../../world/operator.ts';
+import {
+  broken,
+  type Entry,
+  type Order,
+  type Person,
+  type Platform,
+  type Purse,
+  type Sim,
+} from '../../world/sim.ts';
+import { type Action, living, PAID_IN, payers, purseOf } from '../action.ts';
+import { executeOrder, quote, transferOut } from '../payments/payments.ts';
+import {
+  comingIn,
+  expectIn,
+  noteFunds,
+  noteStray,
+  quotePull,
+  transferIn,
+  unpaid,
+} from './ways-in.ts';
+
+const inProduction = ({ platform }: { platform: Platform }) =>
+  platform.environment === 'production';
+
+const productionOrders = (sim: Sim) => sim.orders.filter(inProduction);
+
+const paymentOf = (sim: Sim, { id }: Order): Payment => {
+  const payment = sim.picture.payments.get(id);
+  if (!payment) throw broken(`${id} is not there`);
+  return payment;
+};
+
+const isOutside = (id: string | null | undefined) => id?.startsWith('ExternalAccount:') ?? false;
+
+const WORDS: Readonly<Record<string, (sim: Sim) => string[]>> = {
+  settle: () => [],
+  fail: (sim) => [
+    ...['--reason', sim.chance.of(['ACCOUNT_INVALID', 'COMPLIANCE_REJECTED'])],
+    ...(sim.chance.percent(25) ? ['--not-refundable'] : []),
+  ],
+  return: () => ['--reason', 'PAYOUT_RETURNED'],
+  cancel: () => [],
+  'refuse-cancel': () => [],
+};
+
+/** Whether the operator may say this of a payment as it is. */
+function maySay(sim: Sim, order: Order, verb: string): boolean {
+  const payment = paymentOf(sim, order);
+  const { row } = payment;
+  if (verb === 'return') {
+    const end = row.type === 'OUTGOING' ? row.destination_account : row.source_account;
+    return isOutside(end) && row.status === 'COMPLETED' && row.funds === 'SETTLED';
+  }
+  const awaited = awaitedOf(sim.picture, payment);
+  if (verb === 'settle' || verb === 'fail') return awaited !== undefined;
+  return awaited !== undefined && awaited !== 'refund' && row.cancel_requested_at !== null;
+}
+
+/** Of what waits rather than of anything. */
+function somePayment(sim: Sim): Order {
+  const all = productionOrders(sim);
+  const waiting = all.filter((each) => awaitedOf(sim.picture, paymentOf(sim, each)));
+  return sim.chance.of(waiting.length && sim.chance.percent(85) ? waiting : all);
+}
+
+const VERBS = [
+  { name: 'settle', weight: 10 },
+  { name: 'fail', weight: 4 },
+  { name: 'return', weight: 3 },
+  { name: 'cancel', weight: 2 },
+  { name: 'refuse-cancel', weight: 1 },
+];
+
+async function say(sim: Sim): Promise<string> {
+  const order = somePayment(sim);
+  const verb = sim.chance.weighed(VERBS).name;
+  const words = WORDS[verb]?.(sim) ?? [];
+  const allowed = maySay(sim, order, verb);
+  const what = `payouts ${verb} ${order.id}`;
+  const refused = outcome(await operator(sim, 'payouts', verb, order.id, ...words), allowed, what);
+  return `${verb}${refused ? ': refused' : ''}`;
+}
+
+/** The same said twice, of which the second changes nothing: a slip of the hand. */
+async function sayTwice(sim: Sim): Promise<string> {
+  const order = somePayment(sim);
+  const verb = sim.chance.of(['settle', 'fail']);
+  if (!maySay(sim, order, verb)) return 'nothing to say';
+  const words = ['payouts', verb, order.id, ...(WORDS[verb]?.(sim) ?? [])];
+  outcome(await operator(sim, ...words), true, words.join(' '));
+  outcome(await operator(sim, ...words), false, `${words.join(' ')} again`);
+  return verb;
+}
+
+/** A bank takes a pull back after the payment was made with it: whoever paid answers for it. */
+async function returnPull(sim: Sim): Promise<string> {
+  const fitting = productionOrders(sim).filter((order) => {
+    const { row, transfers } = paymentOf(sim, order);
+    const passedOn = row.status === 'COMPLETED' && row.funds === 'SETTLED';
+    const over = transfers.some(({ step }) => step.startsWith('return'));
+    return order.kind === 'pull' && passedOn && !over && isOutside(row.source_account);
+  });
+  if (fitting.length === 0) return 'none';
+  const order = sim.chance.of(fitting);
+  const words = ['payouts', 'return', order.id, '--of', 'pull', '--reason', 'PAYOUT_RETURNED'];
+  outcome(await operator(sim, ...words), true, words.join(' '));
+  outcome(await operator(sim, ...words), false, `${words.join(' ')} again`);
+  const { currency, owner } = order.from ?? {};
+  const own = sim.people.find((each) => each.id === null && each.platform === order.platform);
+  const open = [owner, own].flatMap((each) => each?.purses.get(currency ?? '') ?? []);
+  const payer = open.find((each) => sim.picture.internal.get(each.id)?.status !== 'CLOSED');
+  if (payer) payer.due -= order.sent;
+  return `${order.sent}${payer ? '' : ' of nobody'}`;
+}
+
+/** The queue is what waits, no more and no less. */
+async function list(sim: Sim): Promise<string> {
+  const { json } = await operator(sim, 'payouts', 'list', '--limit', '1000');
+  const shown = (json as { transactionId: string; kind: string }[]).map(
+    ({ transactionId, kind }) => `${transactionId} ${kind}`,
+  );
+  const due = [...sim.picture.waits.keys()].flatMap((id) => {
+    const payment = sim.picture.payments.get(id);
+    const kind = payment && awaitedOf(sim.picture, payment);
+    return kind ? [`${id} ${kind}`] : [];
+  });
+  const [is, should] = [shown.sort().join(), due.sort().join()];
+  if (sim.picture.waits.size < 1_000 && is !== should) {
+    throw broken(`the queue shows [${is}] and not [${should}]`);
+  }
+  return `${due.length} waiting`;
+}
+
+/** As people write it: 1234.56. */
+function decimal(amount: bigint, currency: string): string {
+  const decimals = findCurrency(currency)?.decimals ?? 0;
+  const digits = String(amount).padStart(decimals + 1, '0');
+  const [whole, part] = [digits.slice(0, -decimals || undefined), digits.slice(-decimals)];
+  return decimals ? `${whole}.${part}` : whole;
+}
+
+/** Records an entry of the statement; what came of it. */
+async function recordEntry(sim: Sim, to: readonly string[], amount: bigint, currency: string) {
+  const reference = `BANK-${sim.next()}`;
+  const words = ['deposits', 'record', ...to, '--currency', currency, '--reference', reference];
+  const ran = await operator(sim, ...words, '--amount', decimal(amount, currency));
+  if (ran.refused) throw broken(`${words.join(' ')}: ${ran.refused}`);
+  if (ran.json.recorded !== 'now') throw broken(`${reference} was recorded ${ran.json.recorded}`);
+  const { transactionId } = ran.json as { transactionId: string };
+  sim.entries.push({ words, amount, currency, transactionId });
+  if (sim.entries.length > 40) sim.entries.shift();
+  return { transactionId, status: ran.json.status as string };
+}
+
+async function record(sim: Sim): Promise<string> {
+  const common = sim.chance.percent(70) ? ['USD', 'EUR'] : PAID_IN;
+  const purse = purseOf(sim, sim.chance.of(living(sim).filter(inProduction)), common);
+  const amount = BigInt(sim.chance.between(1, sim.chance.of([500, 100_000, 1_000_000])));
+  const to = sim.chance.percent(50)
+    ? ['--account', purse.id]
+    : ['--payment-reference', accountReference(purse.id)];
+  const { transactionId, status } = await recordEntry(sim, to, amount, purse.currency);
+  expectIn(sim, purse, transactionId, amount, null);
+  return `${amount} ${purse.currency}, ${status}`;
+}
+
+/** What a payer was asked to pay in for a quote, or not quite, or too late. */
+async function recordFor(sim: Sim): Promise<string> {
+  const order = sim.chance.of(unpaid(sim).filter(inProduction));
+  const row = sim.picture.payments.get(order.id)?.row as Noted;
+  const amount = order.sent + sim.chance.of([0n, 0n, 0n, 5n]);
+  const to = ['--payment-reference', paymentReference(order.id)];
+  noteFunds(sim, order);
+  const currency = row.sent_currency as string;
+  const made = await recordEntry(sim, to, amount, currency);
+  if (made.transactionId !== order.id) {
+    const taken = await operatorRow(sim, made.transactionId);
+    return noteStray(sim, taken, amount);
+  }
+  if (order.started) throw broken(`${order.id} was paid twice`);
+  order.started = true;
+  order.ending = null;
+  return `${amount} of ${order.sent}`;
+}
+
+/** As the API shows a stray. */
+async function operatorRow(sim: Sim, id: string) {
+  const { client } = sim;
+  const text = 'select destination_account as "accountId", status from transactions where id = $1';
+  const { rows } = await client.query<{ accountId: string; status: string }>(text, [id]);
+  const [{ accountId, status } = { accountId: '', status: '' }] = rows;
+  return { id, status, destination: { accountId } };
+}
+
+/** An entry recorded once more: taken in once, and refused where it says something else. */
+async function recordAgain(sim: Sim): Promise<string> {
+  const { words, amount, currency, transactionId } = sim.chance.of(sim.entries) as Entry;
+  const same = sim.chance.percent(70);
+  const said = decimal(same ? amount : amount + 1n, currency);
+  const ran = await operator(sim, ...words, '--amount', said);
+  const refused = outcome(ran, same, words.join(' '));
+  const known = ran.json?.recorded === 'before' && ran.json.transactionId === transactionId;
+  if (same && !known) throw broken(`${words.join(' ')}: ${JSON.stringify(ran)}`);
+  return refused ? 'refused' : 'known';
+}
+
+/** What is said of a deposit: it may be spent, must go back, or was taken back by the bank. */
+async function judge(sim: Sim): Promise<string> {
+  const order = sim.chance.of(comingIn(sim).filter(inProduction));
+  const verb = sim.chance.of(['release', 'refuse', 'return']);
+  const { row } = paymentOf(sim, order);
+  const inside = row.destination_account?.startsWith('InternalAccount:');
+  const held = row.status === 'PENDING' && row.funds === 'HELD' && inside;
+  const settled = row.status === 'COMPLETED' && row.funds === 'SETTLED';
+  const deposit = row.source_account === null;
+  const allowed = deposit && (held || (verb === 'return' && settled));
+  const words = ['deposits', verb, order.id];
+  const refused = outcome(await operator(sim, ...words), allowed === true, words.join(' '));
+  return `${verb}${refused ? ': refused' : ''}`;
+}
+
+const ACCOUNT_VERBS = ['close', 'fail', 'retry'];
+
+/** Accounts that jobs have opened meanwhile are known from the diary alone. */
+function adopt(sim: Sim): void {
+  const known = new Set(
+    sim.people.flatMap((each) => [...each.purses.values()].map(({ id }) => id)),
+  );
+  for (const { id, customer_id, platform_id, currency, type } of sim.picture.internal.values()) {
+    if (type === 'EMBEDDED_WALLET') continue;
+    if (known.has(id as string)) continue;
+    const owner = sim.people.find(
+      (each) => each.id === customer_id && each.platform.id === platform_id,
+    );
+    if (!owner || owner.purses.has(currency as string)) continue;
+    const purse: Purse = { id: id as string, currency: currency as string, owner, due: 0n };
+    owner.purses.set(purse.currency, purse);
+  }
+}
+
+/** Whether nothing is in an account and nothing of it under way. */
+function isFree(sim: Sim, purse: Purse): boolean {
+  const { balance = 0n, held = 0n } = sim.picture.accounts.get(purse.id) ?? {};
+  return balance === 0n && held === 0n && sim.picture.internal.get(purse.id)?.owed === '0';
+}
+
+async function moveAccount(sim: Sim): Promise<string> {
+  adopt(sim);
+  const verb = sim.chance.of(ACCOUNT_VERBS);
+  const all = living(sim).flatMap((each) => [...each.purses.values()]);
+  const odd = all.filter((each) =>
+    ['PENDING', 'FAILED'].includes(sim.picture.internal.get(each.id)?.status ?? ''),
+  );
+  const rare = all.filter((each) => !PAID_IN.includes(each.currency));
+  const purse = sim.chance.of(
+    verb === 'close' && sim.chance.percent(70) ? rare : odd.length ? odd : all,
+  );
+  const before = sim.picture.internal.get(purse.id)?.status ?? '';
+  const ran = await operator(sim, 'accounts', verb, purse.id, '--reason', 'simulated');
+  const from = { close: ['ACTIVE', 'FROZEN'], fail: ['PENDING'], retry: ['FAILED'] }[verb] ?? [];
+  const fits = from.includes(before);
+  const must = fits && verb !== 'close';
+  if (verb === 'close' && fits && !ran.refused && !isFree(sim, purse)) {
+    throw broken(`${purse.id} was closed and is not empty`);
+  }
+  if (!fits || must) outcome(ran, fits, `accounts ${verb} ${purse.id}`);
+  if (!ran.refused) for (const each of sim.orders) shutFor(each, purse);
+  return `${verb}${ran.refused ? ': refused' : ` ${purse.currency}`}`;
+}
+
+/** How a payment ends that an account is shut under depends on where it is. */
+function shutFor(order: Order, purse: Purse): void {
+  const touches = order.inside === purse || order.feePurse === purse;
+  if (order.kind !== 'balance' && touches) order.ending = null;
+}
+
+const hasProductionOrders = (sim: Sim) => productionOrders(sim).length > 0;
+
+/** Payments of production platforms: the same as anybody's, only more of them. */
+const OF_PRODUCTION = [
+  (sim: Sim, who: Person[]) => quote(sim, true, who),
+  (sim: Sim, who: Person[]) => quotePull(sim, who),
+  (sim: Sim, who: Person[]) => transferOut(sim, who),
+  (sim: Sim, who: Person[]) => transferIn(sim, who),
+];
+
+const pullsHere = (sim: Sim) =>
+  productionOrders(sim).filter(({ kind, started }) => kind === 'pull' && !started);
+
+const payersHere = (sim: Sim) => payers(sim).filter(inProduction);
+
+export const OPERATOR: readonly Action[] = [
+  {
+    name: 'pay in production',
+    weight: 14,
+    ready: (sim) => payersHere(sim).length > 0,
+    run: (sim) => sim.chance.of(OF_PRODUCTION)(sim, payersHere(sim)),
+  },
+  {
+    name: 'execute a pull in production',
+    weight: 3,
+    ready: (sim) => pullsHere(sim).length > 0,
+    run: (sim) => executeOrder(sim, sim.chance.of(pullsHere(sim))),
+  },
+  { name: 'say what became of it', weight: 16, ready: hasProductionOrders, run: say },
+  { name: 'say it twice', weight: 3, ready: hasProductionOrders, run: sayTwice },
+  { name: 'a pull is taken back', weight: 1.5, ready: hasProductionOrders, run: returnPull },
+  { name: 'list the queue', weight: 1, run: list },
+  {
+    name: 'record a deposit',
+    weight: 10,
+    ready: (sim) => living(sim).some(inProduction),
+    run: record,
+  },
+  {
+    name: 'record what is paid in',
+    weight: 4,
+    ready: (sim) => unpaid(sim).some(inProduction),
+    run: recordFor,
+  },
+  { name: 'record it again', weight: 2, ready: (sim) => sim.entries.length > 0, run: recordAgain },
+  {
+    name: 'judge a deposit',
+    weight: 3,
+    ready: (sim) => comingIn(sim).some(inProduction),
+    run: judge,
+  },
+  { name: 'close, fail or retry an account', weight: 2, run: moveAccount },
+];
