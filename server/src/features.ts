@@ -70,7 +70,8 @@ export const accountPorts = {
   customersAfter,
   isCustomerDeleted: async (ctx, id) => (await readCustomer(ctx, id))?.deleted_at != null,
   isPaymentUnderWay,
-} satisfies Omit<AccountPorts, 'connectors' | 'opened'> & Omit<MovePorts, 'runtime'>;
+} satisfies Omit<AccountPorts, 'connectors' | 'openWalletsForAccounts'> &
+  Omit<MovePorts, 'runtime'>;
 
 /** What messages to customers are sealed under; customers are a later feature. */
 export const customerKey: MessagePorts['customerKey'] = async (reader, id) => {

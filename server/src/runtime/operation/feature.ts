@@ -12,13 +12,13 @@ import type { PersonalData } from './personal-data.ts';
 /** An operation of the contract with its function. */
 export type Operation = Bound<Ctx>;
 
-/** P is what the composition must provide; C the customer that personal data belong to. */
+/** Properties, not methods: their parameters are then checked strictly. P is what the composition must provide; C the customer that personal data belong to. */
 export interface Feature<P = never, C = never> {
-  operations?(parts: P): readonly Operation[];
+  operations?: (parts: P) => readonly Operation[];
   /** Handlers of the feature's kinds of job; `operations` are those of all features. */
-  jobs?(parts: P, operations: readonly Operation[]): readonly JobHandler[];
+  jobs?: (parts: P, operations: readonly Operation[]) => readonly JobHandler[];
   /** Work that is found by looking. */
-  sweeps?(parts: P): readonly Sweep[];
+  sweeps?: (parts: P) => readonly Sweep[];
   /** Events that the contract documents as webhooks. */
   webhooks?: readonly WebhookContract[];
   /** Lifecycles by the name of what goes through them. */
@@ -26,5 +26,5 @@ export interface Feature<P = never, C = never> {
   /** What its tables hold about a customer. */
   personalData?: PersonalData<C>;
   /** A page of text and at most one button. */
-  page?(runtime: Runtime, parts: P): HostedPage;
+  page?: (runtime: Runtime, parts: P) => HostedPage;
 }

@@ -151,8 +151,8 @@ export async function countSpending(
   await openVelocityLimits(ctx, [count, day, month], { ...agent, table: agents });
   const common = (rule: keyof typeof usageLimitReasons) => ({
     transactionId,
-    short: () => forbidden(rejection(rule, usageLimitReasons[rule](limits))),
-    again: true,
+    insufficientFundsFault: () => forbidden(rejection(rule, usageLimitReasons[rule](limits))),
+    retryOnInsufficientFunds: true,
   });
   const [one, ofDay, ofMonth] = [
     common('DAILY_TRANSACTION_LIMIT'),

@@ -45,7 +45,7 @@ export interface CustomersOfAccounts {
 interface AccountParts extends CustomersOfAccounts {
   connectors(environment: Mode): Connectors;
   /** Stages what belongs to accounts that were just opened: to a wallet, its keys. */
-  opened(ctx: Ctx, accounts: readonly InternalAccountRow[]): Promise<void>;
+  openWalletsForAccounts(ctx: Ctx, accounts: readonly InternalAccountRow[]): Promise<void>;
 }
 
 /** Customers of one change set. */
@@ -104,7 +104,7 @@ async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts):
       ),
     ),
   ];
-  await parts.opened(ctx, opened);
+  await parts.openWalletsForAccounts(ctx, opened);
   const accountIds = opened.map((row) => row.id);
   if (opened.length) ctx.later(ACTIVATE_ACCOUNTS, { platformId: platform.id, accountIds });
   const last = customers.at(-1);

@@ -60,7 +60,7 @@ export function checkPaymentSize(platform: PlatformRow, volume: Volume): void {
 
 interface Counted {
   allowance: VelocityLimit;
-  taking: Pick<Taking, 'name' | 'comesBack' | 'amount' | 'short'>;
+  taking: Pick<Taking, 'name' | 'comesBack' | 'amount' | 'insufficientFundsFault'>;
 }
 
 /** Seconds until the running period of this length is over. */
@@ -91,7 +91,7 @@ function ofDay(platform: PlatformRow, volume: Volume, now: Time): Counted[] {
         name: to,
         comesBack: true,
         amount: volume.sending.amount,
-        short: () => dayFull(limit, now),
+        insufficientFundsFault: () => dayFull(limit, now),
       },
     };
   });
@@ -112,7 +112,12 @@ function ofHour({ hourly_payments: max }: PlatformRow, { payerId }: PaymentVolum
   const hour = iso(now).slice(0, 13);
   const counted: Counted = {
     allowance: { of: velocityLimitOf.starts(payerId, hour), unit: 'count', limit: BigInt(max) },
-    taking: { name: 'hour', comesBack: false, amount: 1n, short: () => hourFull(max, now) },
+    taking: {
+      name: 'hour',
+      comesBack: false,
+      amount: 1n,
+      insufficientFundsFault: () => hourFull(max, now),
+    },
   };
   return [counted];
 }
@@ -130,7 +135,7 @@ async function counted(ctx: Ctx, platform: PlatformRow, volume: PaymentVolume) {
 /**
  * Counts a payment that is being started; at the commit it is refused with VELOCITY_LIMIT_EXCEEDED when the
  * customer's hour has no room for it, with DAILY_VOLUME_LIMIT_EXCEEDED when the platform's day has none. Call
- * it before the money is moved, so that this is what is said first. With `again` the operation decides once
+ * it before the money is moved, so that this is what is said first. With `retryOnInsufficientFunds` the operation decides once
  * more instead, having asked `hasPaymentRoom`.
  */
 export async function countPayment(
@@ -138,12 +143,12 @@ export async function countPayment(
   platform: PlatformRow,
   {
     transactionId,
-    again = false,
+    retryOnInsufficientFunds = false,
     ...volume
-  }: PaymentVolume & { transactionId: string; again?: boolean },
+  }: PaymentVolume & { transactionId: string; retryOnInsufficientFunds?: boolean },
 ): Promise<void> {
   for (const { allowance, taking } of await counted(ctx, platform, volume)) {
-    countToward(ctx, allowance, { transactionId, again, ...taking });
+    countToward(ctx, allowance, { transactionId, retryOnInsufficientFunds, ...taking });
   }
 }
 

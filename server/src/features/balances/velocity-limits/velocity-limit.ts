@@ -106,9 +106,9 @@ export interface Taking {
   comesBack: boolean;
   amount: bigint;
   /** What it means when the allowance does not suffice. */
-  short: () => Fault;
+  insufficientFundsFault: () => Fault;
   /** When it does not suffice, the operation decides once more with fresh reads. */
-  again: boolean;
+  retryOnInsufficientFunds: boolean;
 }
 
 /** What steps begin with, which tells from all others those that come back. */

@@ -37,13 +37,18 @@ export async function countCard(
   const ofPlatform = allowance(platform.id, maxLive);
   requirePlatform(ctx, platform);
   await openVelocityLimits(ctx, [ofHolder, ofPlatform], platformBasis(platform));
-  const taking = { transactionId: card.id, amount: 1n, comesBack: true, again: false };
+  const taking = {
+    transactionId: card.id,
+    amount: 1n,
+    comesBack: true,
+    retryOnInsufficientFunds: false,
+  };
   const ofHolderShort = reached('The cardholder', maxLivePerHolder);
-  countToward(ctx, ofHolder, { ...taking, name: 'holder', short: ofHolderShort });
+  countToward(ctx, ofHolder, { ...taking, name: 'holder', insufficientFundsFault: ofHolderShort });
   countToward(ctx, ofPlatform, {
     ...taking,
     name: 'platform',
-    short: reached('The platform', maxLive),
+    insufficientFundsFault: reached('The platform', maxLive),
   });
 }
 

@@ -176,8 +176,12 @@ const volumeOf = (row: OutgoingRow) => ({
 });
 
 /** Counts a payment toward what its platform may send today and how often its customer may pay now. */
-export async function countVolume(ctx: Ctx, row: OutgoingRow, again = false): Promise<void> {
-  const counted = { transactionId: row.id, again, ...volumeOf(row) };
+export async function countVolume(
+  ctx: Ctx,
+  row: OutgoingRow,
+  retryOnInsufficientFunds = false,
+): Promise<void> {
+  const counted = { transactionId: row.id, retryOnInsufficientFunds, ...volumeOf(row) };
   await countPayment(ctx, await ownPlatform(ctx), counted);
 }
 
