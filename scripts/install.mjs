@@ -43,7 +43,7 @@ const suits = (list, own) =>
   !list || (list.some((each) => each === own) && !list.includes(`!${own}`));
 
 /** Whether this machine needs a package of the list. */
-function isWanted(entry, dev) {
+function isExpected(entry, dev) {
   if (entry.dev && !dev) return false;
   if (!entry.optional && !entry.devOptional) return true;
   // Of the optional ones those built for this machine: a database, a compiler. Which C library this is takes
@@ -81,7 +81,7 @@ function findMissing(dev) {
   if (!installed) return { dev, fresh: true };
   const { packages } = JSON.parse(listText());
   const missing = Object.entries(packages)
-    .filter(([place, entry]) => place.includes('node_modules/') && isWanted(entry, dev))
+    .filter(([place, entry]) => place.includes('node_modules/') && isExpected(entry, dev))
     .filter(([place, entry]) => !isThere(place, entry, installed));
   // npm leaves out optional packages that it cannot get. Asking again at each start would not help.
   const real = wasAsked(dev) ? missing.filter(([, entry]) => !entry.optional) : missing;

@@ -5,7 +5,7 @@ import type { StoragePort } from './connectors/ports/index.ts';
 import { agentFeature, pendingActionDecision, pendingActionOf } from './features/agents/index.ts';
 import {
   internalAccountFeature,
-  type moveAccount,
+  type transitionAccount,
 } from './features/balances/internal-accounts/index.ts';
 import { type CardParts, cardFeature } from './features/cards/index.ts';
 import { contactFeature } from './features/customers/contacts/index.ts';
@@ -104,7 +104,7 @@ export const partsOf = (resources: Resources) => {
 type PlatformPorts = Parameters<typeof configFeature.operations>[0];
 type AccountPorts = Parameters<typeof internalAccountFeature.jobs>[0];
 type MessagePorts = Parameters<typeof messageFeature.jobs>[0];
-type MovePorts = Parameters<typeof moveAccount>[0];
+type MovePorts = Parameters<typeof transitionAccount>[0];
 
 export type Parts = ReturnType<typeof partsOf>;
 

@@ -6,7 +6,7 @@ import type { Answer, TestPlatform } from '../../../test/kit/app/harness.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { cardFixture, cardName } from '../../../test/kit/cards/cards.ts';
 import { walletFixture } from '../../../test/kit/wallets/embedded-wallets.ts';
-import { moveInternalAccount } from '../balances/internal-accounts/lifecycle.ts';
+import { transitionInternalAccount } from '../balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../balances/internal-accounts/store.ts';
 import { customerOf } from '../customers/records/index.ts';
 import { transitionCheck } from '../customers/registration/views.ts';
@@ -200,7 +200,7 @@ describe('what may pay', () => {
     const holder = await fixture.holder();
     await app.operate(async (ctx) => {
       const row = await ctx.read(internalAccounts, holder.accountId);
-      if (row) moveInternalAccount(ctx, row, 'freeze');
+      if (row) transitionInternalAccount(ctx, row, 'freeze');
     });
     expect(why(await fixture.askCard(holder))).toEqual(['fundingSources.0 is FROZEN']);
   });

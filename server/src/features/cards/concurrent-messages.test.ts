@@ -7,7 +7,7 @@ import { cardPayments } from '../../../test/kit/cards/card-payments.ts';
 import { cardFixture } from '../../../test/kit/cards/cards.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { operate, type Runtime } from '../../runtime/operation/operate.ts';
-import { coverMissing, returnParked } from '../payments/payouts/resolve.ts';
+import { returnSuspenseFunds, settleSuspenseShortfall } from '../payments/payouts/resolve.ts';
 import { transactions } from '../payments/transactions/store.ts';
 import { systemCaller } from '../tenancy/platform/index.ts';
 
@@ -78,7 +78,11 @@ function crossed(meanwhile: () => Promise<unknown>): Runtime {
 }
 
 /** What a person says of money that waits. */
-const decide = (work: typeof returnParked | typeof coverMissing, id: string, runtime: Runtime) =>
+const decide = (
+  work: typeof returnSuspenseFunds | typeof settleSuspenseShortfall,
+  id: string,
+  runtime: Runtime,
+) =>
   operate(runtime, systemCaller(app.platform.id, 'sandbox'), async (ctx) => {
     const row = await ctx.read(transactions, id);
     if (row) await work(ctx, row, { reference: 'WIRE-1' });
@@ -105,7 +109,7 @@ describe('money in suspense of a payment that goes on', () => {
     const { paid, now } = await parkedPayment();
     expect(await now()).toEqual([60, true]);
     await decide(
-      returnParked,
+      returnSuspenseFunds,
       paid.id,
       crossed(() => paid.tell(giving(40n))),
     );
@@ -114,7 +118,7 @@ describe('money in suspense of a payment that goes on', () => {
 
   it('is missing, and waited for, where it was sent before it was taken back', async () => {
     const { paid, now } = await parkedPayment();
-    const send = () => decide(returnParked, paid.id, app.runtime);
+    const send = () => decide(returnSuspenseFunds, paid.id, app.runtime);
     await cardNetwork(app, crossed(send)).tell(paid.token, REVERSAL);
     expect(await now()).toEqual([-60, true]);
   });
@@ -122,11 +126,11 @@ describe('money in suspense of a payment that goes on', () => {
   it('that was missing is found as it is by then', async () => {
     const { paid, now } = await parkedPayment();
     await paid.tell(giving(40n));
-    await decide(returnParked, paid.id, app.runtime);
+    await decide(returnSuspenseFunds, paid.id, app.runtime);
     await paid.tell(REVERSAL);
     expect(await now()).toEqual([-40, true]);
     await decide(
-      coverMissing,
+      settleSuspenseShortfall,
       paid.id,
       crossed(() => paid.tell(REVERSAL)),
     );

@@ -11,7 +11,7 @@ import { revealPage } from './reveal/reveal-page.ts';
 import { cardSweep } from './sweep.ts';
 
 export { decide } from './authorization/decide.ts';
-export { listCardMessages, takeNotice } from './authorization/messages.ts';
+export { applyNotice, listCardMessages } from './authorization/messages.ts';
 export { cardNetworkHandler } from './authorization/network-handler.ts';
 export {
   type CardException,

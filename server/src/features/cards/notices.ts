@@ -13,7 +13,7 @@ import {
   requireInternalAccount,
 } from '../balances/internal-accounts/index.ts';
 import { readLedgerAccount } from '../balances/ledger-accounts/index.ts';
-import { refuseOwing } from '../balances/shortfalls/index.ts';
+import { checkNoShortfall } from '../balances/shortfalls/index.ts';
 import { readCustomer, requireCustomer } from '../customers/records/index.ts';
 import {
   type CardEvent,
@@ -64,7 +64,7 @@ async function refuseUnlessPays(ctx: Ctx, row: CardPaymentRow, amount: bigint): 
     readLedgerAccount(ctx, id),
   ]);
   if (account?.status !== 'ACTIVE') throw new Fault('INVALID_INPUT', 'The account is not open.');
-  refuseOwing(account);
+  checkNoShortfall(account);
   requireInternalAccount(ctx, account);
   const needed = inAccountCurrency(amount, currencyOfAccount(row));
   if (!holding || isLess(spendableOf(holding), needed)) throw insufficientFunds();

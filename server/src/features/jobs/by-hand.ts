@@ -14,8 +14,8 @@ import {
 import type { Job } from '../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../runtime/operation/operate.ts';
-import { goesBackByRail } from '../payments/refunds/index.ts';
-import { awaitRailResult, isWanted } from '../payments/suspense/index.ts';
+import { isRefundedByRail } from '../payments/refunds/index.ts';
+import { awaitRailResult, isExpected } from '../payments/suspense/index.ts';
 import { asOutgoing, readTransaction } from '../payments/transactions/index.ts';
 import { readPlatform, systemCaller } from '../tenancy/platform/index.ts';
 import { TRANSFER_OF, undoneBy } from './kinds.ts';
@@ -65,8 +65,8 @@ export async function retryDeadJobs(runtime: Runtime, kind: string): Promise<num
 async function awaitOperator(ctx: Ctx, { kind, input }: Job): Promise<void> {
   const transfer = TRANSFER_OF[kind];
   const row = transfer && (await readTransaction(ctx, String(input.transactionId)));
-  if (!row || !isWanted(row, transfer)) return;
-  if (kind === 'refund.pay' && !goesBackByRail(asOutgoing(row))) {
+  if (!row || !isExpected(row, transfer)) return;
+  if (kind === 'refund.pay' && !isRefundedByRail(asOutgoing(row))) {
     const reason = 'It returns funds to an account here and no rail is involved.';
     throw new Fault('CONFLICT', `${reason} Retry it instead.`);
   }

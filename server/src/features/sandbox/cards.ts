@@ -9,12 +9,12 @@ import { uuid7 } from '../../kernel/id.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import { handle } from '../../runtime/operation/handle.ts';
 import {
+  applyNotice,
   type CardParts,
   cardOf,
   cardPaymentOf,
   decide,
   netOf,
-  takeNotice,
 } from '../cards/index.ts';
 import { factsOf } from '../payments/card-payments/index.ts';
 import type { CardPaymentRow } from '../payments/transactions/index.ts';
@@ -120,7 +120,7 @@ async function tell(
   }
   checkCanBe(row, news);
   const { token } = row.card;
-  await takeNotice(ctx, parts, row, { id: ctx.id('CardMessage'), token, ...news });
+  await applyNotice(ctx, parts, row, { id: ctx.id('CardMessage'), token, ...news });
   return accepted(token);
 }
 

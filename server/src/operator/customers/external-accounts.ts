@@ -3,7 +3,7 @@ import {
   externalAccountFeature,
   externalAccountHistory,
   listExternalAccounts,
-  moveExternalAccountByHand,
+  transitionExternalAccountByOperator,
 } from '../../features/payees/external-accounts/index.ts';
 import type { CommandArgs, Flags } from '../cli/flags.ts';
 import { inline, LIMIT, limitIn } from '../cli/queue.ts';
@@ -37,12 +37,12 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
 }
 
 const STATUSES = Object.keys(externalAccountFeature.states.externalAccount.transitions);
-type Event = Parameters<typeof moveExternalAccountByHand>[1]['event'];
+type Event = Parameters<typeof transitionExternalAccountByOperator>[1]['event'];
 
 async function changeStatus({ runtime }: System, args: CommandArgs, event: Event): Promise<Output> {
   const reason = args.text('reason') ?? null;
   const accountId = args.required('account');
-  const json = await moveExternalAccountByHand(runtime, { accountId, event, reason });
+  const json = await transitionExternalAccountByOperator(runtime, { accountId, event, reason });
   const text = record([
     ['Account', json.accountId],
     ['Status', json.status],

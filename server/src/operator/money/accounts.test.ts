@@ -6,7 +6,7 @@ import { customer, fundedCustomer, internalAccount } from '../../../test/kit/app
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { provisionAccounts } from '../../features/balances/internal-accounts/index.ts';
 import { internalAccounts } from '../../features/balances/internal-accounts/store.ts';
-import { takeBack } from '../../features/balances/shortfalls/index.ts';
+import { debitWithShortfall } from '../../features/balances/shortfalls/index.ts';
 import { systemAccount } from '../../ledger/chart.ts';
 import { type Flags, parse } from '../cli/flags.ts';
 import type { System } from '../cli/verb.ts';
@@ -83,7 +83,7 @@ describe('accounts close', () => {
       const creditTo = systemAccount('sandbox', 'rail_in_transit', 'USD');
       const three = { currency: 'USD', amount: 3n };
       const part = { ...three, transactionId: 'T:owing', step: 'return', creditTo };
-      if (row) await takeBack(ctx, row, part);
+      if (row) await debitWithShortfall(ctx, row, part);
     });
     await expect(run('close', owing)).rejects.toThrow('has an outstanding shortfall');
     const id = await empty();

@@ -7,7 +7,7 @@ import {
   accountHistory,
   internalAccountFeature,
   listAccounts,
-  moveAccount,
+  transitionAccount,
 } from '../../features/balances/internal-accounts/index.ts';
 import { accountPorts } from '../../features.ts';
 import type { CommandArgs, Flags } from '../cli/flags.ts';
@@ -53,7 +53,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
 }
 
 const STATUSES = Object.keys(internalAccountFeature.states.internalAccount.transitions);
-type Event = Parameters<typeof moveAccount>[1]['event'];
+type Event = Parameters<typeof transitionAccount>[1]['event'];
 
 /** Who moved something by hand, inside or outside. */
 export function shownActions(json: Awaited<ReturnType<typeof accountActionsOf>>): Output {
@@ -64,7 +64,7 @@ export function shownActions(json: Awaited<ReturnType<typeof accountActionsOf>>)
 
 async function changeStatus({ runtime }: System, args: CommandArgs, event: Event): Promise<Output> {
   const reason = args.text('reason') ?? null;
-  const json = await moveAccount(
+  const json = await transitionAccount(
     { runtime, ...accountPorts },
     { accountId: args.required('account'), event, reason },
   );

@@ -9,9 +9,9 @@ import {
   type DepositResult,
   listHeldFunds,
   recordDeposit,
+  recordDepositReturn,
   rejectHeldDeposit,
   releaseHeldDeposit,
-  returnDepositTaken,
 } from '../../features/payments/manual/index.ts';
 import { PENDING_REASONS } from '../../features/payments/pay-ins/index.ts';
 import type { Notice } from '../../features/payments/quotes/index.ts';
@@ -174,7 +174,7 @@ export const depositVerbs: readonly Verb[] = [
     flags: RECORD,
     run: record,
   },
-  verb('return', 'Say that the bank has taken a deposit back', REASON, decide(returnDepositTaken)),
+  verb('return', 'Say that the bank has taken a deposit back', REASON, decide(recordDepositReturn)),
   verb('release', 'Let a held deposit be spent', {}, decide(releaseHeldDeposit)),
   verb('refuse', 'Send a held deposit back', REASON, decide(rejectHeldDeposit)),
 ];

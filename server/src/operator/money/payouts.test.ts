@@ -14,7 +14,7 @@ import {
 } from '../../../test/kit/app/fixtures.ts';
 import { DAY, startProduction } from '../../../test/kit/app/production.ts';
 import { opened } from '../../../test/kit/app/test-app.ts';
-import { heedIncoming } from '../../features/payments/pay-ins/index.ts';
+import { applyIncomingStatus } from '../../features/payments/pay-ins/index.ts';
 import { awaitRailResult } from '../../features/payments/suspense/rail-results.ts';
 import { asIncoming } from '../../features/payments/transactions/rows.ts';
 import { type TransactionRow, transactions } from '../../features/payments/transactions/store.ts';
@@ -285,13 +285,13 @@ describe('a payment over UMA', () => {
     const { id } = ok(await shop.app.call('POST', url, { ...body, ...money }), 200);
     ok(await shop.app.call('POST', `/transactions/${id}/approve`), 200);
     await onRow(id, (ctx, row) =>
-      heedIncoming(ctx, asIncoming(row), 'pull', { state: 'accepted' }),
+      applyIncomingStatus(ctx, asIncoming(row), 'pull', { state: 'accepted' }),
     );
     expect(await waitsFor(id)).toMatchObject({
       ...{ kind: 'pull', amount: 5_00, accountType: 'UMA_ADDRESS', account: { umaAddress } },
     });
     await onRow(id, (ctx, row) =>
-      heedIncoming(ctx, asIncoming(row), 'pull', { state: 'settled', reference: 'x' }),
+      applyIncomingStatus(ctx, asIncoming(row), 'pull', { state: 'settled', reference: 'x' }),
     );
     expect(await waitsFor(id)).toBeUndefined();
     expect((await balances(shop.app, account.id)).total).toBe(5_00);

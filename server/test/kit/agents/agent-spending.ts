@@ -4,7 +4,7 @@ import type { AgentParts } from '../../../src/features/agents/parts.ts';
 import { evaluate, type Policy } from '../../../src/features/agents/policy/policy.ts';
 import { convertedUp, countSpending, spentBy } from '../../../src/features/agents/policy/usage.ts';
 import { type AgentRow, agents } from '../../../src/features/agents/store.ts';
-import { reverseUse } from '../../../src/features/balances/velocity-limits/index.ts';
+import { reverseUsage } from '../../../src/features/balances/velocity-limits/index.ts';
 import { systemCaller } from '../../../src/features/tenancy/platform/index.ts';
 import { iso } from '../../../src/kernel/effects.ts';
 import { newId } from '../../../src/kernel/id.ts';
@@ -120,7 +120,7 @@ export function spenders(app: TestApp) {
           pay(id, amount, { runtime: runtimes[at % runtimes.length] as Runtime }),
         ),
       ),
-    giveBack: (paid: Paid) => app.operate((ctx) => reverseUse(ctx, { id: idOf(paid) })),
+    giveBack: (paid: Paid) => app.operate((ctx) => reverseUsage(ctx, { id: idOf(paid) })),
     /** What an agent has spent, in units of the currency of its limits. */
     spent: (id: string) =>
       app.operate(async (ctx) => {

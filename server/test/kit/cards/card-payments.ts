@@ -4,7 +4,7 @@
 // refuse.
 import { randomUUID } from 'node:crypto';
 import type { CardNotice } from '../../../src/connectors/ports/cards.ts';
-import { moveInternalAccount } from '../../../src/features/balances/internal-accounts/lifecycle.ts';
+import { transitionInternalAccount } from '../../../src/features/balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../../src/features/balances/internal-accounts/store.ts';
 import { cardNetworkHandler } from '../../../src/features/cards/index.ts';
 import type { SystemAccount } from '../../../src/ledger/chart.ts';
@@ -121,16 +121,16 @@ export function cardPayments(app: TestApp) {
     return beginOn(await cardFor(of), { ...choice, currency, accountId: of.accountId });
   }
 
-  const moveAccount = (id: string, event: 'freeze' | 'close') =>
+  const transitionAccount = (id: string, event: 'freeze' | 'close') =>
     app.operate(async (ctx) => {
       const row = await ctx.read(internalAccounts, id);
-      if (row) moveInternalAccount(ctx, row, event);
+      if (row) transitionInternalAccount(ctx, row, event);
     });
 
   return {
     begin,
     beginOn,
-    freezeAccount: (id: string) => moveAccount(id, 'freeze'),
-    closeAccount: (id: string) => moveAccount(id, 'close'),
+    freezeAccount: (id: string) => transitionAccount(id, 'freeze'),
+    closeAccount: (id: string) => transitionAccount(id, 'close'),
   };
 }

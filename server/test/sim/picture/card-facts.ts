@@ -33,7 +33,7 @@ const sum = (amounts: readonly string[]) => amounts.reduce((all, each) => all + 
 const listOf = (text: string | null | undefined): string[] =>
   (text ?? '{}').slice(1, -1).split(',').filter(Boolean);
 
-export const isPulling = ({ card_funding_debit_statuses: statuses }: Noted): boolean =>
+export const hasPendingFundingDebit = ({ card_funding_debit_statuses: statuses }: Noted): boolean =>
   listOf(statuses).includes('PENDING');
 
 export function factsOf(row: Noted): Facts {

@@ -4,7 +4,7 @@ import { refundOf } from './lifecycles.ts';
 import type { Noted, Payment, Picture, Transfer } from './picture.ts';
 
 /** Whether the operator still has to say what became of such a movement. */
-function isWanted({ row }: Payment, kind: string): boolean {
+function isExpected({ row }: Payment, kind: string): boolean {
   const refund = refundOf(row);
   if (kind === 'refund') return refund === 'PENDING';
   if (refund !== 'NONE') return false;
@@ -19,7 +19,7 @@ const environmentOf = (picture: Picture, { row }: Payment) =>
 /** What a payment waits to hear of from the operator, if it does. */
 export function awaitedOf(picture: Picture, payment: Payment): string | undefined {
   const kind = picture.waits.get(payment.row.id as string);
-  return kind !== undefined && isWanted(payment, kind) ? kind : undefined;
+  return kind !== undefined && isExpected(payment, kind) ? kind : undefined;
 }
 
 /** What is wrong with a payment's place in the queue. */

@@ -8,7 +8,7 @@ import {
   policyProblem,
   usageProblem,
 } from '../picture/agency.ts';
-import { isPulling } from '../picture/card-facts.ts';
+import { hasPendingFundingDebit } from '../picture/card-facts.ts';
 import { effectProblem } from '../picture/effects.ts';
 import {
   authorizationProblem,
@@ -162,7 +162,7 @@ function* eachOf<T>(ids: Iterable<string>, map: Map<string, T>): Iterable<T> {
 
 function isOpen(picture: Picture, payment: Payment): boolean {
   const { row } = payment;
-  if (row.type === 'CARD') return isPulling(row);
+  if (row.type === 'CARD') return hasPendingFundingDebit(row);
   if (row.status === 'PROCESSING' || refundOf(row) === 'PENDING') return true;
   return row.type === 'INCOMING' && row.status === 'PENDING' && !isKept(picture, payment);
 }

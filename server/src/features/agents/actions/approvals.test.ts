@@ -17,7 +17,7 @@ import { agentFixture } from '../../../../test/kit/agents/agents.ts';
 import { balances, eventTypes, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
-import { moveInternalAccount } from '../../balances/internal-accounts/lifecycle.ts';
+import { transitionInternalAccount } from '../../balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { platforms } from '../../tenancy/platform/store.ts';
@@ -229,7 +229,7 @@ describe('an approval that comes too late', () => {
       (agent) =>
         app.operate(async (ctx) => {
           const row = await ctx.read(internalAccounts, agent.usd);
-          if (row) moveInternalAccount(ctx, row, 'freeze');
+          if (row) transitionInternalAccount(ctx, row, 'freeze');
         }),
     ],
     [

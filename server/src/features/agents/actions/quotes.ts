@@ -3,7 +3,7 @@ import type { Static } from '@sinclair/typebox';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { lookupOf } from '../../payees/receivers/index.ts';
+import { payeeDiscoveryOf } from '../../payees/receivers/index.ts';
 import {
   createQuote,
   getQuoteById,
@@ -34,7 +34,7 @@ async function checkPayeeDiscovery(
   id: string | undefined,
 ): Promise<void> {
   if (id === undefined) return;
-  const { customer_id: madeFor } = await lookupOf(ctx, id);
+  const { customer_id: madeFor } = await payeeDiscoveryOf(ctx, id);
   if (madeFor === null || madeFor === agent.customer_id) return;
   throw new Fault('LOOKUP_REQUEST_NOT_FOUND', 'Lookup not found or expired. Create a new lookup.');
 }

@@ -15,7 +15,7 @@ import {
 import { velocityLimitOf } from '../../../ledger/chart.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
-  countToward,
+  countUsage,
   openVelocityLimits,
   usedOf,
   type VelocityLimit,
@@ -159,7 +159,7 @@ export async function countSpending(
     common('DAILY_LIMIT'),
     common('MONTHLY_LIMIT'),
   ];
-  countToward(ctx, count, { ...one, name: 'agent', amount: 1n, comesBack: false });
-  countToward(ctx, day, { ...ofDay, name: 'agent.day', amount, comesBack: true });
-  countToward(ctx, month, { ...ofMonth, name: 'agent.month', amount, comesBack: true });
+  countUsage(ctx, count, { ...one, name: 'agent', amount: 1n, comesBack: false });
+  countUsage(ctx, day, { ...ofDay, name: 'agent.day', amount, comesBack: true });
+  countUsage(ctx, month, { ...ofMonth, name: 'agent.month', amount, comesBack: true });
 }

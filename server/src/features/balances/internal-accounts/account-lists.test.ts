@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { FIRST_CURRENCIES } from '../../../bootstrap.ts';
 import { BACKFILL_ACCOUNTS } from '../../tenancy/config/index.ts';
-import { moveInternalAccount } from './lifecycle.ts';
+import { transitionInternalAccount } from './lifecycle.ts';
 import { internalAccounts } from './store.ts';
 
 const app = testApp();
@@ -144,7 +144,7 @@ describe('a change of status', () => {
     const { id } = body.data[0];
     await app.operate(async (ctx) => {
       const row = await ctx.read(internalAccounts, id);
-      if (row) moveInternalAccount(ctx, row, 'freeze');
+      if (row) transitionInternalAccount(ctx, row, 'freeze');
     });
     expect((await app.call('GET', `/internal-accounts/${id}`)).body.status).toBe('FROZEN');
     const told = (await app.events()).filter((each) => each.subject === id);

@@ -25,7 +25,7 @@ export const isBalance = ({ type }: { type: InternalAccountType }): boolean =>
   type !== 'EMBEDDED_WALLET';
 
 /** What an owner has at most one of: a type of account in a currency. */
-export const slotOf = ({ currency, type }: { currency: string; type: string }): string =>
+export const uniquenessKeyOf = ({ currency, type }: { currency: string; type: string }): string =>
   `${currency} ${type}`;
 
 /** What a ledger account holds, in smallest units: everything posted, and the part that is set aside. */

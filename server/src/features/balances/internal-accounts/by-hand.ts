@@ -13,7 +13,7 @@ import { platformById, systemCaller } from '../../tenancy/platform/index.ts';
 import { accountActionsOf } from '../account-actions/index.ts';
 import { readLedgerAccount } from '../ledger-accounts/index.ts';
 import { ACTIVATE_ACCOUNTS, type CustomersOfAccounts } from './jobs.ts';
-import { moveInternalAccount, type PaymentsOfAccount, refuseWhileUsed } from './lifecycle.ts';
+import { checkClosable, type PaymentsOfAccount, transitionInternalAccount } from './lifecycle.ts';
 import { type InternalAccountEvent, internalAccountStates } from './states.ts';
 import { type InternalAccountRow, internalAccounts } from './store.ts';
 
@@ -95,14 +95,14 @@ async function checkMove(
   row: InternalAccountRow,
   event: InternalAccountEvent,
 ): Promise<void> {
-  if (event === 'close') await refuseWhileUsed(ctx, parts, row);
+  if (event === 'close') await checkClosable(ctx, parts, row);
   if (event !== 'unfreeze' && event !== 'retry') return;
   if (row.customer_id === null || !(await parts.isCustomerDeleted(ctx, row.customer_id))) return;
   throw new Fault('CUSTOMER_DELETED', 'The customer of the account is deleted.');
 }
 
 /** Moves an account to another state. Throws ACCOUNT_NOT_FOUND, CUSTOMER_DELETED and CONFLICT. */
-export async function moveAccount(
+export async function transitionAccount(
   parts: MoveParts,
   { accountId, event, reason }: MoveInput,
 ): Promise<AccountSummary> {
@@ -117,7 +117,7 @@ export async function moveAccount(
       throw new Fault('CONFLICT', `This action is not possible: the account is ${row.status}.`);
     }
     await checkMove(ctx, parts, row, event);
-    const after = moveInternalAccount(ctx, row, event, { actor: 'operator', reason });
+    const after = transitionInternalAccount(ctx, row, event, { actor: 'operator', reason });
     if (event === 'retry') {
       ctx.later(ACTIVATE_ACCOUNTS, { platformId: platform_id, accountIds: [id] });
     }

@@ -7,7 +7,7 @@ import { internalAccountPersonalData } from './personal-data.ts';
 import { internalAccountStates } from './states.ts';
 
 export { isBalance } from './account.ts';
-export { accountHistory, listAccounts, moveAccount } from './by-hand.ts';
+export { accountHistory, listAccounts, transitionAccount } from './by-hand.ts';
 export { InternalAccount, listCustomerInternalAccounts } from './contract.ts';
 export { listInternalAccountsOf } from './operations.ts';
 export { emitBalance, internalAccountOf, presentAccount, provisionAccounts } from './provision.ts';

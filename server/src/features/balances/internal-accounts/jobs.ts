@@ -14,7 +14,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { BACKFILL_ACCOUNTS } from '../../tenancy/config/index.ts';
 import { type PlatformRow, readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
-import { moveInternalAccount } from './lifecycle.ts';
+import { transitionInternalAccount } from './lifecycle.ts';
 import { provisionAccounts } from './provision.ts';
 import { type InternalAccountRow, internalAccounts } from './store.ts';
 
@@ -125,7 +125,7 @@ async function activate(
   const gone = new Set(owners.filter((_, at) => deleted[at]));
   for (const row of rows) {
     if (row?.status !== 'PENDING' || gone.has(row.customer_id ?? '')) continue;
-    moveInternalAccount(ctx, row, 'provision');
+    transitionInternalAccount(ctx, row, 'provision');
   }
 }
 

@@ -18,7 +18,7 @@ import { systemAccount } from '../../../ledger/chart.ts';
 import { ledgerAccounts } from '../../../runtime/committer/ledger-accounts.ts';
 import { accountActionsOf } from '../account-actions/store.ts';
 import { ACTIVATE_ACCOUNTS } from './jobs.ts';
-import { moveInternalAccount } from './lifecycle.ts';
+import { transitionInternalAccount } from './lifecycle.ts';
 import { provisionAccounts } from './provision.ts';
 import type { InternalAccountEvent } from './states.ts';
 import { internalAccounts } from './store.ts';
@@ -31,7 +31,7 @@ const move = (id: string, event: InternalAccountEvent) =>
   app.operate(async (ctx) => {
     const row = await ctx.read(internalAccounts, id);
     if (!row) throw new Error('no such account');
-    return moveInternalAccount(ctx, row, event);
+    return transitionInternalAccount(ctx, row, event);
   });
 
 const isFrozen = async (id: string) => (await app.runtime.db.read(ledgerAccounts, id))?.frozen;
@@ -224,7 +224,7 @@ describe('a reason', () => {
     await app.operate(async (ctx) => {
       const row = await ctx.read(internalAccounts, id);
       const cause = { actor: 'operator', reason: 'Asked by the bank' };
-      if (row) moveInternalAccount(ctx, row, 'freeze', cause);
+      if (row) transitionInternalAccount(ctx, row, 'freeze', cause);
     });
     await move(id, 'unfreeze');
     expect(await accountActionsOf(app.runtime, id)).toMatchObject([

@@ -19,7 +19,7 @@ export interface PaymentsOfAccount {
 }
 
 /** Throws CONFLICT while a payment of the account is under way, or its owner owes us. */
-export async function refuseWhileUsed(
+export async function checkClosable(
   ctx: Ctx,
   { isPaymentUnderWay }: PaymentsOfAccount,
   row: InternalAccountRow,
@@ -43,7 +43,7 @@ interface Cause {
  * committed. `cause` is kept beside the account. Closing is refused at commit while the account holds
  * anything.
  */
-export function moveInternalAccount(
+export function transitionInternalAccount(
   ctx: Ctx,
   row: InternalAccountRow,
   event: InternalAccountEvent,

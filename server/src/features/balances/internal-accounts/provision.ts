@@ -11,8 +11,8 @@ import {
   type AccountOwner,
   type Holding,
   presentInternalAccount,
-  slotOf,
   typesFor,
+  uniquenessKeyOf,
 } from './account.ts';
 import { balanceUpdated, fundingInstructionsUpdated } from './contract.ts';
 import { type InternalAccountStatus, isOpen } from './states.ts';
@@ -60,10 +60,10 @@ function open(ctx: Ctx, of: Provision, currency: string, type: InternalAccountRo
  * platform or for the platform itself. A wallet among them is to be told to whoever opens wallets.
  */
 export function provisionAccounts(ctx: Ctx, of: Provision): InternalAccountRow[] {
-  const held = new Set((of.held ?? []).map(slotOf));
+  const held = new Set((of.held ?? []).map(uniquenessKeyOf));
   return of.currencies.flatMap((currency) =>
     typesFor(currency, ownerOf(of.customerId))
-      .filter((type) => !held.has(slotOf({ currency, type })))
+      .filter((type) => !held.has(uniquenessKeyOf({ currency, type })))
       .map((type) => open(ctx, of, currency, type)),
   );
 }

@@ -13,9 +13,9 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { systemAccount } from '../../../ledger/chart.ts';
 import { ledgerAccounts } from '../../../runtime/committer/ledger-accounts.ts';
 import type { Ctx, TransferInput } from '../../../runtime/operation/context.ts';
-import { moveInternalAccount } from '../internal-accounts/lifecycle.ts';
+import { transitionInternalAccount } from '../internal-accounts/lifecycle.ts';
 import { type InternalAccountRow, internalAccounts } from '../internal-accounts/store.ts';
-import { refuseOwing, repayOwed, takeBack } from './shortfall.ts';
+import { checkNoShortfall, debitWithShortfall, repayShortfall } from './shortfall.ts';
 
 const app = testApp();
 
@@ -39,7 +39,12 @@ const dollars = (amount: bigint) => ({ currency: 'USD', amount });
 
 const take = (id: string, amount: bigint, transactionId = 'T:take') =>
   on(id, (ctx, row) =>
-    takeBack(ctx, row, { ...dollars(amount), transactionId, step: 'return', creditTo: CLEARING }),
+    debitWithShortfall(ctx, row, {
+      ...dollars(amount),
+      transactionId,
+      step: 'return',
+      creditTo: CLEARING,
+    }),
   );
 
 const usd = (movement: Omit<TransferInput, 'currency'>): TransferInput => ({
@@ -50,7 +55,7 @@ const usd = (movement: Omit<TransferInput, 'currency'>): TransferInput => ({
 const credit = (id: string, amount: bigint, transactionId: string) =>
   on(id, async (ctx, row) => {
     ctx.transfer(usd({ transactionId, step: 'in', debit: CLEARING, credit: id, amount }));
-    return repayOwed(ctx, row, { ...dollars(amount), transactionId, step: 'owed' }).repaid;
+    return repayShortfall(ctx, row, { ...dollars(amount), transactionId, step: 'owed' }).repaid;
   });
 
 const stepsOf = async (transactionId: string) =>
@@ -72,7 +77,7 @@ async function agrees(): Promise<void> {
   await booksBalance(app);
 }
 
-describe('takeBack', () => {
+describe('debitWithShortfall', () => {
   it('takes what is there and notes nothing where that is enough', async () => {
     const { account } = await fundedCustomer(app, 100_00);
     expect(await take(account.id, 30_00n, 'T:enough')).toMatchObject({ lacking: 0n });
@@ -105,7 +110,7 @@ describe('takeBack', () => {
     await app.operate(async (ctx) => ctx.void(aside));
     await expect(
       on(account.id, async (_, row) => {
-        refuseOwing(row);
+        checkNoShortfall(row);
       }),
     ).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
   });
@@ -115,7 +120,7 @@ describe('takeBack', () => {
     expect(await take(own.id, 5_00n, 'T:own')).toMatchObject({ lacking: 5_00n });
     expect(await stepsOf('T:own')).toMatchObject([{ step: 'return.owed', debit: RECEIVABLE }]);
     const { account } = await fundedCustomer(app, 3_00);
-    await on(account.id, async (ctx, row) => moveInternalAccount(ctx, row, 'freeze'));
+    await on(account.id, async (ctx, row) => transitionInternalAccount(ctx, row, 'freeze'));
     expect(await take(account.id, 5_00n, 'T:frozen')).toMatchObject({ lacking: 2_00n });
     await agrees();
   });
@@ -124,9 +129,9 @@ describe('takeBack', () => {
     const { account } = await fundedCustomer(app, 10_00);
     await on(account.id, async (ctx, row) => {
       const part = { ...dollars(8_00n), transactionId: 'T:twice', creditTo: CLEARING };
-      await takeBack(ctx, row, { ...part, step: 'one' });
-      await takeBack(ctx, row, { ...part, step: 'two' });
-      await takeBack(ctx, row, { ...part, step: 'three' });
+      await debitWithShortfall(ctx, row, { ...part, step: 'one' });
+      await debitWithShortfall(ctx, row, { ...part, step: 'two' });
+      await debitWithShortfall(ctx, row, { ...part, step: 'three' });
     });
     expect((await rowOf(account.id)).owed).toBe(14_00n);
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
@@ -146,7 +151,7 @@ describe('takeBack', () => {
     const race = on(account.id, async (ctx, row) => {
       const name = { transactionId: 'T:raced', step: 'return' };
       const part = { ...dollars(12_00n), ...name, creditTo: CLEARING };
-      await takeBack(ctx, row, part);
+      await debitWithShortfall(ctx, row, part);
       if (!raced) await app.operate(async (other) => other.transfer(move));
       raced = true;
     });
@@ -158,7 +163,7 @@ describe('takeBack', () => {
   });
 });
 
-describe('repayOwed', () => {
+describe('repayShortfall', () => {
   it('takes the next money in first, as much as is owed and no more', async () => {
     const { account } = await fundedCustomer(app, 10_00);
     await take(account.id, 25_00n, 'T:debt');
@@ -168,7 +173,7 @@ describe('repayOwed', () => {
     expect(await credit(account.id, 9_00n, 'T:second')).toBe(6_00n);
     expect(await balances(app, account.id)).toEqual({ balance: 3_00, total: 3_00 });
     expect(await credit(account.id, 9_00n, 'T:third')).toBe(0n);
-    expect(refuseOwing(await rowOf(account.id))).toBe(undefined);
+    expect(checkNoShortfall(await rowOf(account.id))).toBe(undefined);
     await agrees();
   });
 

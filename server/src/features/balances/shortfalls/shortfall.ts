@@ -46,7 +46,7 @@ function owe(ctx: Ctx, account: InternalAccountRow, more: bigint): InternalAccou
  * behind it. Answers the account as it then is, and the part that it could not pay. The balance is as read:
  * when it falls meanwhile the commit is refused, and whoever does this as a job does it again.
  */
-export async function takeBack(
+export async function debitWithShortfall(
   ctx: Ctx,
   account: InternalAccountRow,
   { transactionId, step, currency, amount, creditTo }: Shortfall & { creditTo: string },
@@ -68,7 +68,7 @@ export async function takeBack(
  * Pays off what the account owes with money that the same change set has just put in, at most all of it.
  * Answers the account as it then is, and what was paid.
  */
-export function repayOwed(
+export function repayShortfall(
   ctx: Ctx,
   account: InternalAccountRow,
   { transactionId, step, currency, amount }: Shortfall,
@@ -88,7 +88,7 @@ export function repayOwed(
 }
 
 /** An account that owes cannot pay, whatever has come free in it since. */
-export function refuseOwing({ id, owed }: InternalAccountRow): void {
+export function checkNoShortfall({ id, owed }: InternalAccountRow): void {
   if (owed === 0n) return;
   const reason = 'The account has a shortfall from a returned payment. Fund the account first.';
   throw new Fault('INSUFFICIENT_FUNDS', reason, { accountId: id });

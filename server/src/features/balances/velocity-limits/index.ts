@@ -1,9 +1,9 @@
 // Limits of amounts and counts in a period, kept in the ledger beside the money.
 export { checkPaymentSize, countPayment, hasPaymentRoom } from './payment-limits.ts';
 export {
-  countToward,
+  countUsage,
   openVelocityLimits,
-  reverseUse,
+  reverseUsage,
   usedOf,
   type VelocityLimit,
 } from './velocity-limit.ts';

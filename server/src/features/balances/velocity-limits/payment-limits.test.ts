@@ -8,7 +8,7 @@ import { newId } from '../../../kernel/id.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { type PaymentLimit, type PlatformRow, systemCaller } from '../../tenancy/platform/index.ts';
 import { platforms } from '../../tenancy/platform/store.ts';
-import { checkPaymentSize, countPayment, reverseUse } from './index.ts';
+import { checkPaymentSize, countPayment, reverseUsage } from './index.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -43,7 +43,7 @@ async function pay(amount: bigint, options: Options = {}): Promise<string> {
 
 const SOME = { to: 'EUR', transactionId: 't', payerId: 'c' };
 
-const giveBack = (id: string) => app.operate((ctx) => reverseUse(ctx, { id }));
+const giveBack = (id: string) => app.operate((ctx) => reverseUsage(ctx, { id }));
 
 const accounts = () =>
   app.runtime.db.query(

@@ -9,10 +9,10 @@ import { velocityLimitOf } from '../../../ledger/chart.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { PaymentLimit, PlatformRow } from '../../tenancy/platform/index.ts';
 import {
-  countToward,
+  countUsage,
   hasLeft,
   openVelocityLimits,
-  type Taking,
+  type Usage,
   type VelocityLimit,
 } from './velocity-limit.ts';
 
@@ -60,7 +60,7 @@ export function checkPaymentSize(platform: PlatformRow, volume: Volume): void {
 
 interface Counted {
   allowance: VelocityLimit;
-  taking: Pick<Taking, 'name' | 'comesBack' | 'amount' | 'insufficientFundsFault'>;
+  taking: Pick<Usage, 'name' | 'comesBack' | 'amount' | 'insufficientFundsFault'>;
 }
 
 /** Seconds until the running period of this length is over. */
@@ -148,7 +148,7 @@ export async function countPayment(
   }: PaymentVolume & { transactionId: string; retryOnInsufficientFunds?: boolean },
 ): Promise<void> {
   for (const { allowance, taking } of await counted(ctx, platform, volume)) {
-    countToward(ctx, allowance, { transactionId, retryOnInsufficientFunds, ...taking });
+    countUsage(ctx, allowance, { transactionId, retryOnInsufficientFunds, ...taking });
   }
 }
 

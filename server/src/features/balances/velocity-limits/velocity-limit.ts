@@ -97,7 +97,7 @@ export async function openVelocityLimits(
   }
 }
 
-export interface Taking {
+export interface Usage {
   /** The payment that uses it up. */
   transactionId: string;
   /** Which of the payment's takings; one of each kind may be without a name. */
@@ -116,10 +116,10 @@ const GIVEN_BACK = 'velocity';
 const KEPT = 'count';
 
 /** Stages that so much of an allowance is used up, which must be open. */
-export function countToward(
+export function countUsage(
   ctx: Ctx,
   allowance: VelocityLimit,
-  { name, comesBack, ...taking }: Taking,
+  { name, comesBack, ...taking }: Usage,
 ): void {
   const kind = comesBack ? GIVEN_BACK : KEPT;
   ctx.transfer({
@@ -148,7 +148,7 @@ export async function hasLeft(
 }
 
 /** Gives back what a payment used up, whenever that was: for a payment that is refunded. */
-export async function reverseUse(ctx: Ctx, { id }: { id: string }): Promise<void> {
+export async function reverseUsage(ctx: Ctx, { id }: { id: string }): Promise<void> {
   const taken = await transfersInStep(ctx.db, id, GIVEN_BACK);
   for (const { step, debit, credit, currency, amount } of taken) {
     ctx.transfer({

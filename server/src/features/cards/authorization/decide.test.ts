@@ -6,8 +6,8 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../../test/kit/cards/card-network.ts';
 import { cardFixture } from '../../../../test/kit/cards/cards.ts';
 import {
-  moveInternalAccount,
-  refuseWhileUsed,
+  checkClosable,
+  transitionInternalAccount,
 } from '../../balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 import { isPaymentUnderWay } from '../../payments/lifecycle/under-way.ts';
@@ -146,7 +146,7 @@ describe('an authorisation', () => {
     const move = (event: 'freeze' | 'unfreeze') =>
       app.operate(async (ctx) => {
         const row = await ctx.read(internalAccounts, of.accountId);
-        if (row) moveInternalAccount(ctx, row, event);
+        if (row) transitionInternalAccount(ctx, row, event);
       });
     const owes = (units: number) =>
       app.runtime.db.query('update internal_accounts set owed = $2 where id = $1', [
@@ -240,7 +240,7 @@ describe('a payment with a card', () => {
     expect(deleting.body).toMatchObject(under);
     const closing = app.operate(async (ctx) => {
       const row = await ctx.read(internalAccounts, of.accountId);
-      if (row) await refuseWhileUsed(ctx, { isPaymentUnderWay }, row);
+      if (row) await checkClosable(ctx, { isPaymentUnderWay }, row);
     });
     await expect(closing).rejects.toMatchObject(under);
   });

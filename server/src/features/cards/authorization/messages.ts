@@ -106,7 +106,7 @@ export function writeTooLate(ctx: Ctx, row: CardPaymentRow, request: CardRequest
 }
 
 /** Stages what a notice means and writes it down; one that came before does nothing. */
-export async function takeNotice(
+export async function applyNotice(
   ctx: Ctx,
   parts: CardParts,
   row: CardPaymentRow,

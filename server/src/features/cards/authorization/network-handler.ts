@@ -37,7 +37,7 @@ import { undoPayment } from '../issuing/open.ts';
 import { type CardParts, cardOf } from '../parts.ts';
 import { cards } from '../store.ts';
 import { decide, declineLate } from './decide.ts';
-import { earlierDecision, paymentNamed, takeNotice, writeTooLate } from './messages.ts';
+import { applyNotice, earlierDecision, paymentNamed, writeTooLate } from './messages.ts';
 
 /** How often, and at first after how long, is tried again what must be known before anything is answered. */
 const TRIES = 5;
@@ -222,7 +222,7 @@ export function cardNetworkHandler(
       const { platformId, transactionId } = found;
       const heed = () =>
         operate(runtime, at(platformId), async (ctx) => {
-          await takeNotice(ctx, parts, await cardPaymentOf(ctx, transactionId), notice);
+          await applyNotice(ctx, parts, await cardPaymentOf(ctx, transactionId), notice);
         });
       try {
         await heed();

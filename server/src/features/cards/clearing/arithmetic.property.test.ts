@@ -5,9 +5,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   type CardFacts,
-  isPulling,
+  fundingDebitAmountOf,
+  hasPendingFundingDebit,
   newFacts,
-  pulledOf,
   refundedOf,
   settledOf,
 } from '../../payments/card-payments/facts.ts';
@@ -50,7 +50,7 @@ const AUTHORIZED = 100n;
 const begun = (): Life => ({
   card: {
     ...newFacts(AUTHORIZED),
-    pulls: [{ amount: AUTHORIZED, status: 'PENDING' }],
+    fundingDebits: [{ amount: AUTHORIZED, status: 'PENDING' }],
   },
   status: 'AUTHORIZED',
   isCardClosed: false,
@@ -83,7 +83,7 @@ function book(life: Life, { card, steps }: Change, failed = false, tells = true)
 function lackOf(life: Life, amount: bigint, canPay: boolean): Lack {
   if (amount === 0n) return NO_LACK;
   if (!canPay) return { amount, fate: 'failed' };
-  noteStep(life, `pull.${life.card.pulls.length + 1}`);
+  noteStep(life, `pull.${life.card.fundingDebits.length + 1}`);
   life.held += amount;
   return { amount, fate: 'pulled' };
 }
@@ -127,11 +127,13 @@ const reverse: Act = (life) => {
 const endPull =
   (place: number, taken: boolean): Act =>
   (life) => {
-    const open = life.card.pulls.flatMap((each, at) => (each.status === 'PENDING' ? [at] : []));
+    const open = life.card.fundingDebits.flatMap((each, at) =>
+      each.status === 'PENDING' ? [at] : [],
+    );
     const at = open[place % Math.max(open.length, 1)];
     if (at === undefined) return;
     const change = pullEnded(life.card, at, taken);
-    const isStuck = change.card.pulls[at]?.status === 'STUCK';
+    const isStuck = change.card.fundingDebits[at]?.status === 'STUCK';
     // What fails is let go of where nobody is owed it, and otherwise a person's.
     if (!taken) expect(isStuck || life.card.closed).toBe(true);
     book(life, change, isStuck, false);
@@ -140,7 +142,7 @@ const endPull =
 const resolve =
   (outcome: 'collect' | 'write-off', reachable = true): Act =>
   (life) => {
-    if (life.status !== 'EXCEPTION' || isPulling(life.card)) return;
+    if (life.status !== 'EXCEPTION' || hasPendingFundingDebit(life.card)) return;
     const { card, steps } = resolved(life.card, { outcome, reachable });
     if (!reachable) life.isOutOfReach = true;
     life.status = 'SETTLED';
@@ -150,8 +152,8 @@ const resolve =
 
 /** An approval may prove late as long as nothing else happened to the payment. */
 const undo: Act = (life) => {
-  const { closed, clearings, refunds, pulls, writtenOff, authorized } = life.card;
-  const isUntouched = refunds.length === 0 && pulls.length === 1 && writtenOff === 0n;
+  const { closed, clearings, refunds, fundingDebits, writtenOff, authorized } = life.card;
+  const isUntouched = refunds.length === 0 && fundingDebits.length === 1 && writtenOff === 0n;
   const own = clearings.length === (closed ? 1 : 0) && authorized === AUTHORIZED;
   if (!isUntouched || !own || life.card.undoneClearings !== null) return;
   const change = undone(life.card, 'DEBIT');
@@ -210,8 +212,8 @@ function remainderOf(card: CardFacts): bigint {
 }
 
 function checkBooks({ card, purses, held, status, isOutOfReach }: Life) {
-  const taken = pulledOf(card, 'CONFIRMED');
-  const aside = pulledOf(card, 'PENDING', 'STUCK');
+  const taken = fundingDebitAmountOf(card, 'CONFIRMED');
+  const aside = fundingDebitAmountOf(card, 'PENDING', 'STUCK');
   const { released, writtenOff, recovered } = card;
   expect(held).toBe(aside);
   expect(purses).toEqual({
@@ -225,15 +227,17 @@ function checkBooks({ card, purses, held, status, isOutOfReach }: Life) {
   expect(recovered <= refundedOf(card)).toBe(true);
   expect(released <= taken).toBe(true);
   expect(writtenOff <= settledOf(card)).toBe(true);
-  const { pulls, clearings, refunds } = card;
+  const { fundingDebits, clearings, refunds } = card;
   expect(
-    [...clearings, ...refunds, ...pulls.map((each) => each.amount)].every((each) => each > 0n),
+    [...clearings, ...refunds, ...fundingDebits.map((each) => each.amount)].every(
+      (each) => each > 0n,
+    ),
   ).toBe(true);
   expect([released, writtenOff, recovered].every((each) => each >= 0n)).toBe(true);
   if (!isOutOfReach) expect(released + givenOf(card) <= taken + aside).toBe(true);
   expect(excessOf(card)).toBe(0n);
   const owed = purses.external_settlement + remainderOf(card);
-  if (!isPulling(card)) expect(borneByBoth(purses) <= owed).toBe(true);
+  if (!hasPendingFundingDebit(card)) expect(borneByBoth(purses) <= owed).toBe(true);
   if (status === 'REFUNDED') expect(purses.external_settlement).toBe(0n);
   if (status === 'EXCEPTION') return;
   expect(purses.cards + held >= 0n).toBe(true);
@@ -242,7 +246,7 @@ function checkBooks({ card, purses, held, status, isOutOfReach }: Life) {
 
 /** Brings everything to its end that is under way. */
 function finish(life: Life, outcome: 'collect' | 'write-off') {
-  while (isPulling(life.card)) endPull(0, true)(life);
+  while (hasPendingFundingDebit(life.card)) endPull(0, true)(life);
   if (!life.card.closed) book(life, expired(life.card));
   resolve(outcome)(life);
 }
@@ -282,8 +286,8 @@ describe('the arithmetic of card payments', () => {
     expect(() => cleared({ ...card, clearings: many.slice(1) }, 1n, more)).not.toThrow();
     expect(() => cleared({ ...card, clearings: many }, 1n, more)).toThrow('at most 100 clear');
     expect(() => returned({ ...card, refunds: many }, 1n)).toThrow('at most 100 returns');
-    const pulls = many.map((amount) => ({ amount, status: 'CONFIRMED' as const }));
-    expect(() => refuseMorePulls({ ...card, pulls })).toThrow('at most 100 pulls');
+    const fundingDebits = many.map((amount) => ({ amount, status: 'CONFIRMED' as const }));
+    expect(() => refuseMorePulls({ ...card, fundingDebits })).toThrow('at most 100 pulls');
   });
 
   it('takes nothing again that came back and stayed with the house', () => {

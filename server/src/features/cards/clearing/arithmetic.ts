@@ -19,9 +19,9 @@ import {
   type CardEvent,
   type CardFacts,
   type CardStatus,
-  isPulling,
-  type PullFact,
-  pulledOf,
+  type FundingDebit,
+  fundingDebitAmountOf,
+  hasPendingFundingDebit,
   refundedOf,
   settledOf,
 } from '../../payments/card-payments/index.ts';
@@ -60,17 +60,18 @@ const borneOf = (card: CardFacts): bigint => larger(card.writtenOff, card.recove
 
 /** What pays for clearings by now: taken from the account, less what went back, and borne by the house. */
 const fundedOf = (card: CardFacts): bigint =>
-  pulledOf(card, 'CONFIRMED') - card.released + borneOf(card);
+  fundingDebitAmountOf(card, 'CONFIRMED') - card.released + borneOf(card);
 
 /** The same with what is set aside to be taken. */
-const coveredOf = (card: CardFacts): bigint => fundedOf(card) + pulledOf(card, 'PENDING', 'STUCK');
+const coveredOf = (card: CardFacts): bigint =>
+  fundedOf(card) + fundingDebitAmountOf(card, 'PENDING', 'STUCK');
 
 /** What the account got of what came back. */
 const givenOf = (card: CardFacts): bigint => refundedOf(card) - card.recovered;
 
 /** What the account has paid of it by now; below zero where it was given back what is yet to be taken. */
 export const paidOf = (card: CardFacts): bigint =>
-  pulledOf(card, 'CONFIRMED') - card.released - givenOf(card);
+  fundingDebitAmountOf(card, 'CONFIRMED') - card.released - givenOf(card);
 
 /** What of it is our loss: not what came back of that and stayed ours. */
 export const lossOf = (card: CardFacts): bigint => borneOf(card) - card.recovered;
@@ -88,7 +89,7 @@ export const lackingFor = (card: CardFacts, total: bigint, fresh: bigint): bigin
  * everything beyond what is authorised before. Nothing while a pull is under way, whose end may change it.
  */
 export function excessOf(card: CardFacts): bigint {
-  if (isPulling(card)) return 0n;
+  if (hasPendingFundingDebit(card)) return 0n;
   const settled = settledOf(card);
   const { authorized } = card;
   const wanted = card.closed || authorized < settled ? settled : authorized;
@@ -135,8 +136,8 @@ function withLack(card: CardFacts, { amount, fate }: Lack): Change {
   if (amount === 0n) return { card, steps: [] };
   if (fate === 'lost') return lose(card, amount);
   const status = fate === 'pulled' ? 'PENDING' : 'FAILED';
-  const pull: PullFact = { amount, status };
-  return { card: { ...card, pulls: [...card.pulls, pull] }, steps: [] };
+  const pull: FundingDebit = { amount, status };
+  return { card: { ...card, fundingDebits: [...card.fundingDebits, pull] }, steps: [] };
 }
 
 function refuseMore(pieces: readonly unknown[], what: string): void {
@@ -145,7 +146,8 @@ function refuseMore(pieces: readonly unknown[], what: string): void {
 }
 
 /** Throws where it can have no further pull. */
-export const refuseMorePulls = ({ pulls }: CardFacts): void => refuseMore(pulls, 'pulls');
+export const refuseMorePulls = ({ fundingDebits }: CardFacts): void =>
+  refuseMore(fundingDebits, 'pulls');
 
 /** The network has taken an amount of it; of a credit it has brought one. */
 export function cleared(
@@ -186,7 +188,7 @@ export function advised(given: CardFacts, total: bigint, lack: Lack): Change {
  */
 export function returned(given: CardFacts, amount: bigint): Change {
   refuseMore(given.refunds, 'returns');
-  const paid = pulledOf(given, 'CONFIRMED', 'PENDING', 'STUCK') - given.released;
+  const paid = fundingDebitAmountOf(given, 'CONFIRMED', 'PENDING', 'STUCK') - given.released;
   const theirs = smaller(amount, atLeastNothing(paid - givenOf(given)));
   const ours = amount - theirs;
   const n = given.refunds.length + given.reversedRefunds + 1;
@@ -249,18 +251,22 @@ export function unreturned(given: CardFacts): Change {
 /** What was set aside is taken, or let go of. */
 const pullEnd = (card: CardFacts, at: number, verb: 'post' | 'void') => ({
   ...({ step: pullStep(at), verb, from: 'account', to: 'cards' } as const),
-  amount: card.pulls[at]?.amount ?? 0n,
+  amount: card.fundingDebits[at]?.amount ?? 0n,
 });
 
-const withPull = (card: CardFacts, at: number, status: PullFact['status']): CardFacts => ({
+const withPull = (card: CardFacts, at: number, status: FundingDebit['status']): CardFacts => ({
   ...card,
-  pulls: card.pulls.map((each, place) => (place === at ? { ...each, status } : each)),
+  fundingDebits: card.fundingDebits.map((each, place) =>
+    place === at ? { ...each, status } : each,
+  ),
 });
 
 /** Whether a payment ends well without a pull: nothing more is expected, and others cover all that was. */
 function isIdle(card: CardFacts, at: number): boolean {
   const others = withPull(card, at, 'FAILED');
-  return card.closed && settledOf(others) <= fundedOf(others) + pulledOf(others, 'PENDING');
+  return (
+    card.closed && settledOf(others) <= fundedOf(others) + fundingDebitAmountOf(others, 'PENDING')
+  );
 }
 
 /**
@@ -283,7 +289,7 @@ export type Resolution = 'collect' | 'write-off';
 function endStuck(given: CardFacts, enough: bigint): Change & { rest: bigint } {
   let [card, rest] = [given, enough];
   const steps: (Step & { verb: TransferVerb })[] = [];
-  for (const [at, { amount, status }] of given.pulls.entries()) {
+  for (const [at, { amount, status }] of given.fundingDebits.entries()) {
     if (status !== 'STUCK') continue;
     const takes = rest > 0n;
     steps.push(pullEnd(given, at, takes ? 'post' : 'void'));
@@ -323,10 +329,12 @@ export function resolved(
   const take = reachable ? asked : 0n;
   const taken = endStuck(closed, take);
   const loss = lose(taken.card, open - take);
-  const pull: PullFact = { amount: taken.rest, status: 'CONFIRMED' };
+  const pull: FundingDebit = { amount: taken.rest, status: 'CONFIRMED' };
   const owes = taken.rest > 0n;
-  const card = owes ? { ...loss.card, pulls: [...loss.card.pulls, pull] } : loss.card;
-  const at = loss.card.pulls.length;
+  const card = owes
+    ? { ...loss.card, fundingDebits: [...loss.card.fundingDebits, pull] }
+    : loss.card;
+  const at = loss.card.fundingDebits.length;
   const by = { step: pullStep(at), verb: 'transfer', from: 'account', to: 'cards' } as const;
   const rest = owes ? [{ ...by, amount: taken.rest }] : [];
   return withoutExcess({ card, steps: [...taken.steps, ...rest, ...loss.steps] });

@@ -10,8 +10,8 @@ import type { Runtime } from '../../../runtime/operation/operate.ts';
 import {
   cardAccountOf,
   factsOf,
-  isPulling,
-  pulledOf,
+  fundingDebitAmountOf,
+  hasPendingFundingDebit,
   settledOf,
 } from '../../payments/card-payments/index.ts';
 import {
@@ -42,7 +42,7 @@ export async function resolveException(
     throw new Fault('CONFLICT', `Nothing of it is to be decided: it is ${row.status}.`);
   }
   const facts = factsOf(row);
-  if (isPulling(facts)) {
+  if (hasPendingFundingDebit(facts)) {
     const reason = 'Money for it is still being taken. Wait for word about that, or end the pull.';
     throw new Fault('CONFLICT', reason);
   }
@@ -131,7 +131,7 @@ async function viewOf({ db }: Runtime, { id, since }: Waiting, suspense: bigint)
     /** What the network has had, did not return, and is not funded yet. */
     missingAmount: Number(row.status === 'EXCEPTION' ? unpaidOf(facts) : 0n),
     /** What is still held on the account. */
-    heldAmount: Number(pulledOf(facts, 'STUCK')),
+    heldAmount: Number(fundingDebitAmountOf(facts, 'STUCK')),
     currency: card.currency,
     suspense: { amount: Number(suspense), currency },
   };

@@ -19,7 +19,7 @@ import {
   readInternalAccount,
   requireInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
-import { repayOwed, takeBack } from '../../balances/shortfalls/index.ts';
+import { debitWithShortfall, repayShortfall } from '../../balances/shortfalls/index.ts';
 import { readCustomer, requireCustomer } from '../../customers/records/index.ts';
 import {
   type CardEvent,
@@ -29,18 +29,18 @@ import {
   cardPaymentFeature,
   columnsOf,
   factsOf,
-  isPulling,
+  hasPendingFundingDebit,
   refundedOf,
   settledOf,
 } from '../../payments/card-payments/index.ts';
 import { onAnyTransaction } from '../../payments/manual/index.ts';
 import {
   cardTransaction,
-  moveAndTell,
+  postAndNotify,
   presentCardPayment,
 } from '../../payments/presentation/index.ts';
-import { takesBack } from '../../payments/refunds/index.ts';
-import { awaitDecision, endDecision, inSuspense } from '../../payments/suspense/index.ts';
+import { canReceiveRefund } from '../../payments/refunds/index.ts';
+import { awaitDecision, cancelDecision, inSuspense } from '../../payments/suspense/index.ts';
 import {
   type CardPaymentRow,
   changeTransaction,
@@ -119,7 +119,7 @@ function fundsOf(status: CardStatus, facts: CardFacts): CardPaymentRow['funds'] 
       return 'HELD';
     case 'SETTLED':
     case 'REFUNDED':
-      return isPulling(facts) ? 'HELD' : 'SETTLED';
+      return hasPendingFundingDebit(facts) ? 'HELD' : 'SETTLED';
     default:
       return assertNever(status, 'status of a card payment');
   }
@@ -169,7 +169,7 @@ export async function whileOpen(
   return changed;
 }
 
-/** Stages one movement of it; balances are told by whoever stages it, within `moveAndTell`. */
+/** Stages one movement of it; balances are told by whoever stages it, within `postAndNotify`. */
 function moveCard(ctx: Ctx, row: CardPaymentRow, verb: TransferVerb, given: Step): void {
   const { step, amount, from, to, force = false } = given;
   if (amount === 0n) return;
@@ -187,7 +187,7 @@ export async function takerOf(
   row: CardPaymentRow,
 ): Promise<InternalAccountRow | undefined> {
   const account = await readInternalAccount(ctx, cardAccountOf(row));
-  return account && (await takesBack(ctx.db, account)) ? account : undefined;
+  return account && (await canReceiveRefund(ctx.db, account)) ? account : undefined;
 }
 
 /**
@@ -199,7 +199,7 @@ async function askPerson(ctx: Ctx, row: CardPaymentRow, change: bigint): Promise
   const nets = await inSuspense(ctx.db, [row.id]);
   const { amount } = inAccountCurrency(change, currencyOfAccount(row));
   const isEven = (nets.get(row.id) ?? 0n) + amount === 0n;
-  return isEven ? endDecision(ctx, row) : awaitDecision(ctx, row);
+  return isEven ? cancelDecision(ctx, row) : awaitDecision(ctx, row);
 }
 
 /** The same, leaned on: its gate is not asked, so that its owner goes not meanwhile is asked of the row. */
@@ -221,7 +221,7 @@ async function give(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
   if (account.owed === 0n) requireInternalAccount(ctx, account);
   moveCard(ctx, row, 'transfer', { ...step, force: true });
   const given = inAccountCurrency(step.amount, currencyOfAccount(row));
-  repayOwed(ctx, account, { transactionId: row.id, step: `${step.step}.owed`, ...given });
+  repayShortfall(ctx, account, { transactionId: row.id, step: `${step.step}.owed`, ...given });
 }
 
 /** Money that must leave the account, owed where it is spent. Of a closed one a person looks for it. */
@@ -236,13 +236,13 @@ async function take(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
   const money = inAccountCurrency(step.amount, currency);
   const by = { transactionId: row.id, step: step.step, ...money, creditTo };
   // An attempt, so that an account which pays in the same moment owes more, and nothing is refused.
-  const taken = await ctx.attempt(() => takeBack(ctx, account, by));
+  const taken = await ctx.attempt(() => debitWithShortfall(ctx, account, by));
   if (taken instanceof Fault) throw taken;
 }
 
 /** Stages what a change moves, with the balances told. */
 export const moveSteps = (ctx: Ctx, row: CardPaymentRow, steps: Change['steps']): Promise<void> =>
-  moveAndTell(ctx, async () => {
+  postAndNotify(ctx, async () => {
     for (const { verb, ...step } of steps) {
       if (verb !== 'transfer') moveCard(ctx, row, verb, step);
       else if (step.to === 'account') await give(ctx, row, step);
@@ -275,14 +275,14 @@ export async function openPull(
   ctx: Ctx,
   row: CardPaymentRow,
   amount: bigint,
-): Promise<CardFacts['pulls']> {
-  const { pulls } = factsOf(row);
-  const at = pulls.length;
-  await moveAndTell(ctx, () =>
+): Promise<CardFacts['fundingDebits']> {
+  const { fundingDebits } = factsOf(row);
+  const at = fundingDebits.length;
+  await postAndNotify(ctx, () =>
     moveCard(ctx, row, 'hold', { step: pullStep(at), amount, from: 'account', to: 'cards' }),
   );
   ctx.later(PULL, { transactionId: row.id, at, since: ctx.now });
-  return [...pulls, { amount, status: 'PENDING' }];
+  return [...fundingDebits, { amount, status: 'PENDING' }];
 }
 
 /** What the network had of it, less what came back. */

@@ -50,12 +50,12 @@ async function endPull(
 ): Promise<CardPaymentRow> {
   const { card, steps } = pullEnded(factsOf(row), at, taken);
   await moveSteps(ctx, row, steps);
-  const excepts = card.pulls[at]?.status === 'STUCK' && row.status !== 'EXCEPTION';
+  const excepts = card.fundingDebits[at]?.status === 'STUCK' && row.status !== 'EXCEPTION';
   return changePayment(ctx, row, card, excepts ? 'except' : undefined);
 }
 
 /** What an issuer's answer means for the payment. */
-async function heedPull(
+async function applyPullStatus(
   ctx: Ctx,
   row: CardPaymentRow,
   { at, since, tries }: Input,
@@ -190,7 +190,7 @@ const follow =
       : await issuer.debitFunding(pull);
     const stage = async (ctx: Ctx) => {
       const current = await currentOf(ctx, row.id, asCardPayment);
-      await heedPull(ctx, current, { ...input, tries }, progress);
+      await applyPullStatus(ctx, current, { ...input, tries }, progress);
     };
     return { caller, stage };
   };

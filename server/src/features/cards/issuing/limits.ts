@@ -6,9 +6,9 @@ import { Fault } from '../../../kernel/fault.ts';
 import { velocityLimitOf } from '../../../ledger/chart.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
-  countToward,
+  countUsage,
   openVelocityLimits,
-  reverseUse,
+  reverseUsage,
   type VelocityLimit,
 } from '../../balances/velocity-limits/index.ts';
 import { cardProgramOf } from '../../tenancy/config/index.ts';
@@ -44,8 +44,8 @@ export async function countCard(
     retryOnInsufficientFunds: false,
   };
   const ofHolderShort = reached('The cardholder', maxLivePerHolder);
-  countToward(ctx, ofHolder, { ...taking, name: 'holder', insufficientFundsFault: ofHolderShort });
-  countToward(ctx, ofPlatform, {
+  countUsage(ctx, ofHolder, { ...taking, name: 'holder', insufficientFundsFault: ofHolderShort });
+  countUsage(ctx, ofPlatform, {
     ...taking,
     name: 'platform',
     insufficientFundsFault: reached('The platform', maxLive),
@@ -54,4 +54,4 @@ export async function countCard(
 
 /** Stages that a card which is closed gives its places back. */
 export const uncountCard = (ctx: Ctx, card: Pick<CardRow, 'id'>): Promise<void> =>
-  reverseUse(ctx, card);
+  reverseUsage(ctx, card);

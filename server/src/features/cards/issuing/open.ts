@@ -107,7 +107,7 @@ export async function openPayment(
   let row = insertPayment(ctx, opening);
   if (row.direction === 'DEBIT') {
     await signPull(ctx, parts, row, request.amount, key);
-    row = changePayment(ctx, row, { pulls: await openPull(ctx, row, request.amount) });
+    row = changePayment(ctx, row, { fundingDebits: await openPull(ctx, row, request.amount) });
   }
   if (!clearsAtOnce(request)) {
     awaitNetwork(ctx, row);
@@ -121,8 +121,8 @@ export async function openPayment(
 /** Whether the network has sent nothing about a payment since it was opened, and no part was written off. */
 function isUntouched(row: CardPaymentRow, request: CardRequest): boolean {
   const own = clearsAtOnce(request) ? 1 : 0;
-  const { clearings, refunds, closed, pulls, authorized, writtenOff } = factsOf(row);
-  const isAsOpened = refunds.length === 0 && pulls.length < 2 && writtenOff === 0n;
+  const { clearings, refunds, closed, fundingDebits, authorized, writtenOff } = factsOf(row);
+  const isAsOpened = refunds.length === 0 && fundingDebits.length < 2 && writtenOff === 0n;
   const alone = clearings.length === own && isAsOpened;
   return alone && closed === (own === 1) && authorized === request.amount;
 }

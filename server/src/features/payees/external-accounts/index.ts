@@ -17,12 +17,12 @@ export { isDeclared, proveOwnership, WALLET_DECLARED } from './declared.ts';
 export {
   externalAccountHistory,
   listExternalAccounts,
-  transitionExternalAccountByOperator as moveExternalAccountByHand,
+  transitionExternalAccountByOperator,
 } from './operator-actions.ts';
 export {
   externalAccountOf,
   presentTo as presentExternalAccountTo,
-  transitionExternalAccount as moveExternalAccount,
+  transitionExternalAccount,
 } from './present.ts';
 export {
   type ExternalAccountRow,

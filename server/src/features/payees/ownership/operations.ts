@@ -15,9 +15,9 @@ import { randomText, sha256Hex } from '../../../runtime/security/crypto.ts';
 import {
   type ExternalAccountRow,
   externalAccountOf,
-  moveExternalAccount,
   presentExternalAccountTo,
   requireExternalAccount,
+  transitionExternalAccount,
 } from '../external-accounts/index.ts';
 import {
   CHALLENGE_MS,
@@ -56,7 +56,7 @@ async function saveChallenge(ctx: Ctx, account: ExternalAccountRow, terms: Terms
     const { id, platform_id } = account;
     ctx.insert(ownershipChallenges, { id, platform_id, ...fresh });
   }
-  if (account.status === 'UNVERIFIED') moveExternalAccount(ctx, account, 'challenge');
+  if (account.status === 'UNVERIFIED') transitionExternalAccount(ctx, account, 'challenge');
   else requireExternalAccount(ctx, account);
   return expires_at;
 }

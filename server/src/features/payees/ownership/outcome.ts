@@ -2,9 +2,9 @@
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   type ExternalAccountRow,
-  moveExternalAccount,
   proveOwnership,
   requireExternalAccount,
+  transitionExternalAccount,
 } from '../external-accounts/index.ts';
 import { isProvable } from './challenge.ts';
 import { type OwnershipChallengeRow, ownershipChallenges } from './store.ts';
@@ -21,6 +21,6 @@ export function closeChallenge(
     requireExternalAccount(ctx, account);
     return account;
   }
-  if (!held) return moveExternalAccount(ctx, account, 'disprove');
+  if (!held) return transitionExternalAccount(ctx, account, 'disprove');
   return proveOwnership(ctx, account);
 }

@@ -8,7 +8,7 @@ import {
   statusAndCode,
 } from '../../../../test/kit/customers/ownership.ts';
 import { evmWallet } from '../../../../test/kit/wallets/chain-wallets.ts';
-import { moveExternalAccount } from '../external-accounts/index.ts';
+import { transitionExternalAccount } from '../external-accounts/index.ts';
 import { externalAccounts } from '../external-accounts/store.ts';
 
 const own = opened(startOwnership);
@@ -131,7 +131,7 @@ describe('a bad signature', () => {
     for (const event of ['review', 'refuse'] as const) {
       await own.app.operate(async (ctx) => {
         const row = await ctx.read(externalAccounts, id);
-        if (row) moveExternalAccount(ctx, row, event);
+        if (row) transitionExternalAccount(ctx, row, event);
       });
       expect((await own.app.call('POST', `${path}/verify`, { signature: '0x00' })).status).toBe(
         409,

@@ -14,7 +14,7 @@ import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { midRate } from '../discovery/index.ts';
 import { type ExternalAccountRow, externalAccountOf } from '../external-accounts/index.ts';
 import type { Offer } from './lookup.ts';
-import type { LookupResult } from './save-lookup.ts';
+import type { DiscoveryResult } from './save-lookup.ts';
 import type { Sender } from './sender.ts';
 
 /** Statuses of accounts that can be paid; the last two only in small amounts. */
@@ -59,7 +59,7 @@ export async function findAccount(
   connectors: Connectors,
   sender: Sender,
   accountId: string,
-): Promise<LookupResult> {
+): Promise<DiscoveryResult> {
   const account = await externalAccountOf(ctx, accountId);
   if (account.customer_id !== null) await customerOf(ctx, account.customer_id, { alive: true });
   if (!PAYABLE.includes(account.status)) {

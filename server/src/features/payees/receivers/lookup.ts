@@ -7,10 +7,10 @@ import { retentionSweep } from '../../../runtime/db/retention.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { type PayeeDiscoveryRow, payeeDiscoveries } from './store.ts';
 
-export const LOOKUP_TTL_MS = 10 * 60_000;
+export const DISCOVERY_TTL_MS = 10 * 60_000;
 
 /** A lookup of the calling platform that still counts; LOOKUP_REQUEST_NOT_FOUND for every other id. */
-export async function lookupOf(ctx: Ctx, id: string): Promise<PayeeDiscoveryRow> {
+export async function payeeDiscoveryOf(ctx: Ctx, id: string): Promise<PayeeDiscoveryRow> {
   const row = isId(id, 'Lookup') ? await ctx.read(payeeDiscoveries, id) : undefined;
   if (row?.platform_id !== ctx.caller.platformId || row.expires_at <= ctx.now) {
     throw new Fault(
@@ -69,5 +69,5 @@ export const missingPayerData = (
     .filter((name) => known[name] === undefined || known[name] === null || known[name] === '');
 
 /** Deletes lookups that have expired. */
-export const lookupSweep = () =>
+export const payeeDiscoverySweep = () =>
   retentionSweep('lookups.forget', [{ table: 'payee_discoveries', time: 'expires_at', keepMs: 0 }]);

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { accountInfos, customer, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { checkOffer, lookupOf, missingPayerData, offerOf } from './index.ts';
+import { checkOffer, missingPayerData, offerOf, payeeDiscoveryOf } from './index.ts';
 
 const HOST = 'sandbox.uma.money';
 
@@ -180,7 +180,7 @@ describe('lookupUma of a customer of this server', () => {
       (each: { currency: { code: string } }) => each.currency.code === 'BTC',
     );
     expect(btc.estimatedExchangeRate).toBeCloseTo(1 / 120_048, 12);
-    const row = await app.operate((ctx) => lookupOf(ctx, body.lookupId));
+    const row = await app.operate((ctx) => payeeDiscoveryOf(ctx, body.lookupId));
     expect(row.receiver_customer_id).toBe(grace.id);
   });
 
@@ -254,7 +254,7 @@ describe('lookupExternalAccount', () => {
     });
     // Ten million dollars by SEPA.
     expect(body.supportedCurrencies[0].max).toBe(920_000_000);
-    const row = await app.operate((ctx) => lookupOf(ctx, body.lookupId));
+    const row = await app.operate((ctx) => payeeDiscoveryOf(ctx, body.lookupId));
     expect(row).toMatchObject({ kind: 'ACCOUNT', receiver: outside.id, customer_id: ada.id });
   });
 
@@ -349,7 +349,7 @@ describe('a lookup', () => {
   it('counts for ten minutes, and for its platform alone', async () => {
     const id = await made();
     const find = (as?: TestPlatform, which = id) =>
-      app.operate((ctx) => lookupOf(ctx, which), as ?? app.platform);
+      app.operate((ctx) => payeeDiscoveryOf(ctx, which), as ?? app.platform);
     expect(await find()).toMatchObject({ kind: 'UMA', receiver: `$success.usd@${HOST}` });
     const absent = { code: 'LOOKUP_REQUEST_NOT_FOUND' };
     await expect(find(app.other)).rejects.toMatchObject(absent);
@@ -368,7 +368,7 @@ describe('a lookup', () => {
   });
 
   it('says what may be sent and what is still to be told', async () => {
-    const row = await app.operate(async (ctx) => lookupOf(ctx, await made()));
+    const row = await app.operate(async (ctx) => payeeDiscoveryOf(ctx, await made()));
     const offer = offerOf(row);
     expect(offer).toEqual({ currency: 'USD', min: 1_00n, max: 100_000_00n });
     expect(offerOf(row, 'USD')).toEqual(offer);

@@ -29,7 +29,7 @@ import {
   lookupExternalAccount,
   lookupUma,
 } from './contract.ts';
-import { saveLookup } from './save-lookup.ts';
+import { saveDiscovery } from './save-lookup.ts';
 import { senderOf } from './sender.ts';
 import { findUma } from './uma.ts';
 
@@ -146,7 +146,7 @@ export function receiverOperations(options: { connectors: (environment: Mode) =>
       const sender = await senderOf(ctx, { address: read.senderUmaAddress?.address, customerId });
       const mine = connectors(ctx.caller.environment);
       const found = await findUma(ctx, mine, sender, receiver);
-      const kept = await saveLookup(ctx, mine.rates, sender, found);
+      const kept = await saveDiscovery(ctx, mine.rates, sender, found);
       return { status: 200, body: { receiverUmaAddress: found.receiver, ...kept } };
     }),
 
@@ -156,7 +156,7 @@ export function receiverOperations(options: { connectors: (environment: Mode) =>
       const sender = await senderOf(ctx, { address, customerId });
       const mine = connectors(ctx.caller.environment);
       const found = await findAccount(ctx, mine, sender, params.accountId);
-      const kept = await saveLookup(ctx, mine.rates, sender, found);
+      const kept = await saveDiscovery(ctx, mine.rates, sender, found);
       return { status: 200, body: { accountId: found.receiver, ...kept } };
     }),
 

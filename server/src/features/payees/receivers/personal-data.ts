@@ -1,7 +1,7 @@
 // What an export shows of a customer's lookups. An erasure removes also those that found the customer.
 import { OF_CUSTOMER, type PersonalData } from '../../../runtime/operation/personal-data.ts';
 
-export const lookupPersonalData: PersonalData = {
+export const payeeDiscoveryPersonalData: PersonalData = {
   tables: {
     payee_discoveries: {
       rows: OF_CUSTOMER,

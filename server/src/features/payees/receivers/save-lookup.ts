@@ -9,11 +9,11 @@ import { Fault } from '../../../kernel/fault.ts';
 import { type ConversionRate, MAX_AMOUNT, toDecimal } from '../../../kernel/money.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { midRate } from '../discovery/index.ts';
-import { LOOKUP_TTL_MS, type Offer } from './lookup.ts';
+import { DISCOVERY_TTL_MS, type Offer } from './lookup.ts';
 import type { Sender } from './sender.ts';
 import { payeeDiscoveries } from './store.ts';
 
-export interface LookupResult {
+export interface DiscoveryResult {
   kind: 'UMA' | 'ACCOUNT';
   receiver: string;
   receiverCustomerId?: string | undefined;
@@ -47,11 +47,11 @@ async function priced(rates: RatePort | undefined, from: string, offers: readonl
 }
 
 /** Stages the lookup and shows what is common to both kinds. */
-export async function saveLookup(
+export async function saveDiscovery(
   ctx: Ctx,
   rates: RatePort | undefined,
   sender: Sender,
-  found: LookupResult,
+  found: DiscoveryResult,
 ) {
   const currencies = await priced(rates, sender.currency, found.offers);
   if (currencies.length === 0) {
@@ -69,7 +69,7 @@ export async function saveLookup(
     customer_id: sender.customer?.id,
     currencies: currencies.map(({ code, min, max }) => ({ code, min, max })),
     required_payer_data: required,
-    expires_at: ctx.now + LOOKUP_TTL_MS,
+    expires_at: ctx.now + DISCOVERY_TTL_MS,
     created_at: ctx.now,
   });
   return {

@@ -21,7 +21,7 @@ import {
 } from '../../tenancy/platform/index.ts';
 import { findExternalAccounts } from '../external-accounts/index.ts';
 import type { Offer } from './lookup.ts';
-import type { LookupResult } from './save-lookup.ts';
+import type { DiscoveryResult } from './save-lookup.ts';
 import type { Sender } from './sender.ts';
 
 const umaNotFound = () =>
@@ -58,7 +58,7 @@ async function externalReceiver(
   port: UmaPort,
   sender: Sender,
   { address }: UmaAddress,
-): Promise<LookupResult> {
+): Promise<DiscoveryResult> {
   const reply = await port.lookup({ receiver: address, sender: sender.address, at: ctx.now });
   if (reply.state === 'refused') throw new Fault(reply.code, reply.reason);
   rejectUnknownFields(reply.requiredPayerData);
@@ -120,7 +120,7 @@ async function internalReceiver(
   ctx: Ctx,
   customer: CustomerRow,
   platform: PlatformRow,
-): Promise<LookupResult> {
+): Promise<DiscoveryResult> {
   const offers = isReady(customer)
     ? offersOf(platform, await receivableCurrencies(ctx, customer))
     : [];
@@ -154,7 +154,7 @@ export async function findUma(
   { uma }: Connectors,
   sender: Sender,
   receiver: UmaAddress,
-): Promise<LookupResult> {
+): Promise<DiscoveryResult> {
   if (receiver.address === sender.address) {
     throw new Fault('SELF_PAYMENT', 'The sender and the receiver are the same.');
   }

@@ -5,12 +5,12 @@ import type { CardMerchant } from '../../../connectors/ports/cards.ts';
 import type { Time } from '../../../kernel/effects.ts';
 
 /** STUCK: held and not taken, because the issuer could not; an operator decides. FAILED: nothing is held. */
-export type PullStatus = 'PENDING' | 'CONFIRMED' | 'STUCK' | 'FAILED';
+export type FundingDebitStatus = 'PENDING' | 'CONFIRMED' | 'STUCK' | 'FAILED';
 
 /** Money taken from the account that pays. */
-export interface PullFact {
+export interface FundingDebit {
   amount: bigint;
-  status: PullStatus;
+  status: FundingDebitStatus;
 }
 
 export interface CardFacts {
@@ -20,7 +20,7 @@ export interface CardFacts {
   clearings: readonly bigint[];
   /** What merchants gave back, without refunds that were reversed. */
   refunds: readonly bigint[];
-  pulls: readonly PullFact[];
+  fundingDebits: readonly FundingDebit[];
   /** Given back to the account of what was taken, beside refunds. */
   released: bigint;
   /** Paid to the network and taken from no account. */
@@ -50,7 +50,7 @@ export type CardFactColumns = {
   card_refunds: readonly bigint[];
   card_funding_debits: readonly bigint[];
   /** The status of each pull, at its place in `card_funding_debits`. */
-  card_funding_debit_statuses: readonly PullStatus[];
+  card_funding_debit_statuses: readonly FundingDebitStatus[];
   card_released: bigint;
   card_written_off: bigint;
   card_recovered: bigint;
@@ -67,7 +67,7 @@ export const newFacts = (authorized: bigint): CardFacts => ({
   closed: false,
   clearings: [],
   refunds: [],
-  pulls: [],
+  fundingDebits: [],
   released: 0n,
   writtenOff: 0n,
   recovered: 0n,
@@ -75,10 +75,10 @@ export const newFacts = (authorized: bigint): CardFacts => ({
   reversedRefunds: 0,
 });
 
-function pullsOf({
+function fundingDebitsOf({
   card_funding_debits,
   card_funding_debit_statuses,
-}: CardFactColumns): PullFact[] {
+}: CardFactColumns): FundingDebit[] {
   return card_funding_debits.map((amount, at) => {
     const status = card_funding_debit_statuses[at];
     if (status === undefined) throw new Error(`pull ${at + 1} has no status`);
@@ -91,7 +91,7 @@ export const factsOf = (row: CardFactColumns): CardFacts => ({
   closed: row.card_closed,
   clearings: row.card_clearings,
   refunds: row.card_refunds,
-  pulls: pullsOf(row),
+  fundingDebits: fundingDebitsOf(row),
   released: row.card_released,
   writtenOff: row.card_written_off,
   recovered: row.card_recovered,
@@ -104,8 +104,8 @@ export const columnsOf = (facts: CardFacts): CardFactColumns => ({
   card_closed: facts.closed,
   card_clearings: facts.clearings,
   card_refunds: facts.refunds,
-  card_funding_debits: facts.pulls.map(({ amount }) => amount),
-  card_funding_debit_statuses: facts.pulls.map(({ status }) => status),
+  card_funding_debits: facts.fundingDebits.map(({ amount }) => amount),
+  card_funding_debit_statuses: facts.fundingDebits.map(({ status }) => status),
   card_released: facts.released,
   card_written_off: facts.writtenOff,
   card_recovered: facts.recovered,
@@ -120,11 +120,16 @@ export const settledOf = ({ clearings }: Pick<CardFacts, 'clearings'>): bigint =
 export const refundedOf = ({ refunds }: Pick<CardFacts, 'refunds'>): bigint => sumOf(refunds);
 
 /** What was pulled with one of these outcomes. */
-export const pulledOf = ({ pulls }: CardFacts, ...statuses: PullStatus[]): bigint =>
-  sumOf(pulls.filter((each) => statuses.includes(each.status)).map((each) => each.amount));
+export const fundingDebitAmountOf = (
+  { fundingDebits }: CardFacts,
+  ...statuses: FundingDebitStatus[]
+): bigint =>
+  sumOf(fundingDebits.filter((each) => statuses.includes(each.status)).map((each) => each.amount));
 
-export const isPulling = ({ pulls }: Pick<CardFacts, 'pulls'>): boolean =>
-  pulls.some((each) => each.status === 'PENDING');
+export const hasPendingFundingDebit = ({
+  fundingDebits,
+}: Pick<CardFacts, 'fundingDebits'>): boolean =>
+  fundingDebits.some((each) => each.status === 'PENDING');
 
 type Sides =
   | { direction: 'DEBIT'; source_account: string }

@@ -6,19 +6,19 @@ export { CANCEL_FUNDING, CANCEL_PULL } from './operations.ts';
 export {
   awaitAuthorization,
   awaitFunds,
-  type CameIn,
   cancelPayout,
   checkFunds,
   expirePayment,
   failPayout,
   failUnauthorized,
-  handOverPayout,
-  payInside,
-  refuseCancel,
-  refuseFunds,
+  payInternal,
+  type ReceivedFunds,
+  rejectCancel,
+  rejectFunds,
   releasePayment,
   settlePayout,
   startPayout,
+  submitPayout,
 } from './payment.ts';
 export { isCustomerPaying, isPaymentUnderWay } from './under-way.ts';
 

@@ -21,8 +21,8 @@ import {
   expirePayment,
   failPayout,
   failUnauthorized,
-  handOverPayout,
   settlePayout,
+  submitPayout,
 } from './payment.ts';
 
 const app = testApp();
@@ -64,7 +64,7 @@ const STATES: Record<string, State> = {
 };
 
 const STEPS: Record<string, (ctx: Ctx, row: OutgoingRow) => unknown> = {
-  handOver: handOverPayout,
+  submit: submitPayout,
   settle: (ctx, row) => settlePayout(ctx, row),
   fail: (ctx, row) => failPayout(ctx, row, 'QUOTE_EXECUTION_FAILED', true),
   cancel: cancelPayout,
@@ -79,7 +79,7 @@ const EFFECTS: Record<string, Record<string, string>> = {
   pending: { expire: 'EXPIRED NONE' },
   'waiting for its payer': { lapse: 'FAILED NONE' },
   held: {
-    handOver: 'PROCESSING SUBMITTED',
+    submit: 'PROCESSING SUBMITTED',
     settle: 'COMPLETED SETTLED',
     fail: 'FAILED HELD PENDING',
     cancel: 'PROCESSING HELD PENDING',

@@ -11,26 +11,26 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { insufficientFunds } from '../../../runtime/operation/operate.ts';
 import type { InternalAccountRow } from '../../balances/internal-accounts/index.ts';
 import { readLedgerAccount } from '../../balances/ledger-accounts/index.ts';
-import { repayOwed } from '../../balances/shortfalls/index.ts';
-import { reverseUse } from '../../balances/velocity-limits/index.ts';
+import { repayShortfall } from '../../balances/shortfalls/index.ts';
+import { reverseUsage } from '../../balances/velocity-limits/index.ts';
 import {
   emitPayment,
   incomingPayment,
-  moveAndTell,
   outgoingPayment,
+  postAndNotify,
 } from '../presentation/index.ts';
 import {
   type CancelInput,
   fund,
-  handOver,
   hold,
   type Legs,
   legsOf,
   openRefund,
   PAY_REFUND,
-  payThrough,
+  payDirect,
   SEND_PAYOUT,
   settle,
+  submit,
 } from '../refunds/index.ts';
 import {
   changeTransaction,
@@ -43,7 +43,7 @@ import {
 } from '../transactions/index.ts';
 
 /** Money that has come in for a payment, in the sending currency, and what is known of who sent it. */
-export interface CameIn extends Money {
+export interface ReceivedFunds extends Money {
   origin?: OutgoingRow['source'] | undefined;
   chain?: OnChain | undefined;
 }
@@ -71,7 +71,7 @@ export async function checkFunds(ctx: Ctx, row: OutgoingRow): Promise<void> {
   throw insufficientFunds();
 }
 
-const cameIn = (row: OutgoingRow, came: CameIn | undefined) =>
+const cameIn = (row: OutgoingRow, came: ReceivedFunds | undefined) =>
   came && {
     funded_amount: came.amount,
     source: { ...row.source, ...came.origin },
@@ -110,7 +110,7 @@ export async function failUnauthorized(ctx: Ctx, row: OutgoingRow): Promise<void
   const status = transactionFeature.states.outgoing.next(row.status, 'fail');
   const failed = changeTransaction(ctx, row, { status, failure_reason: 'SCA_NOT_COMPLETED' });
   emitPayment(ctx, outgoingPayment.FAILED, failed);
-  if (row.agent_id !== null) await reverseUse(ctx, row);
+  if (row.agent_id !== null) await reverseUsage(ctx, row);
 }
 
 /** PENDING → PROCESSING while a rail pulls the money; how that goes is a job's to find out. */
@@ -123,11 +123,15 @@ export function awaitFunds(ctx: Ctx, row: OutgoingRow): OutgoingRow {
 }
 
 /** Sets the money aside and has it sent. A pending payment becomes PROCESSING by it. */
-export async function startPayout(ctx: Ctx, row: OutgoingRow, came?: CameIn): Promise<OutgoingRow> {
+export async function startPayout(
+  ctx: Ctx,
+  row: OutgoingRow,
+  came?: ReceivedFunds,
+): Promise<OutgoingRow> {
   const status = begun(row);
   const fresh = status !== row.status;
   tellPending(ctx, row);
-  await moveAndTell(ctx, () => {
+  await postAndNotify(ctx, () => {
     if (came) fund(ctx, row, came);
     hold(ctx, row.id, legs(ctx, row));
   });
@@ -143,11 +147,11 @@ export async function startPayout(ctx: Ctx, row: OutgoingRow, came?: CameIn): Pr
  * The whole way at once, into an internal account, and out of that again what its owner owes. The twin is
  * the receiver's transaction.
  */
-export async function payInside(
+export async function payInternal(
   ctx: Ctx,
   row: OutgoingRow,
   { target, twin }: { target: InternalAccountRow; twin: IncomingRow | null },
-  came?: CameIn,
+  came?: ReceivedFunds,
 ): Promise<OutgoingRow> {
   const started = begun(row);
   const fresh = started !== row.status;
@@ -155,10 +159,10 @@ export async function payInside(
   const known = cameIn(row, came);
   const processing = changeTransaction(ctx, row, { status: started, ...known });
   if (fresh) emitPayment(ctx, outgoingPayment.PROCESSING, processing);
-  await moveAndTell(ctx, () => {
+  await postAndNotify(ctx, () => {
     if (came) fund(ctx, row, came);
-    payThrough(ctx, row.id, legs(ctx, row));
-    repayOwed(ctx, target, { transactionId: row.id, step: 'owed', ...receivedOf(row) });
+    payDirect(ctx, row.id, legs(ctx, row));
+    repayShortfall(ctx, target, { transactionId: row.id, step: 'owed', ...receivedOf(row) });
   });
   const status = transactionFeature.states.outgoing.next(started, 'settle');
   const done = changeTransaction(ctx, processing, {
@@ -173,25 +177,25 @@ export async function payInside(
 }
 
 /** Money came in for a pending payment that cannot be made with it: it fails and the money goes back. */
-export async function refuseFunds(
+export async function rejectFunds(
   ctx: Ctx,
   row: OutgoingRow,
-  came: CameIn,
+  came: ReceivedFunds,
   reason: FailureReason,
 ): Promise<OutgoingRow> {
   const status = begun(row);
   const fresh = status !== row.status;
   tellPending(ctx, row);
-  await moveAndTell(ctx, () => fund(ctx, row, came));
+  await postAndNotify(ctx, () => fund(ctx, row, came));
   const funded = changeTransaction(ctx, row, { status, funds: 'FUNDED', ...cameIn(row, came) });
   if (fresh) emitPayment(ctx, outgoingPayment.PROCESSING, funded);
   return failPayout(ctx, funded, reason, true);
 }
 
 /** The rail has taken it over: what was set aside leaves the balance. */
-export async function handOverPayout(ctx: Ctx, row: OutgoingRow): Promise<OutgoingRow> {
+export async function submitPayout(ctx: Ctx, row: OutgoingRow): Promise<OutgoingRow> {
   if (row.funds !== 'HELD' || row.status !== 'PROCESSING' || row.refund) return row;
-  await moveAndTell(ctx, () => handOver(ctx, row.id, legs(ctx, row)));
+  await postAndNotify(ctx, () => submit(ctx, row.id, legs(ctx, row)));
   return changeTransaction(ctx, row, { funds: 'SUBMITTED' });
 }
 
@@ -202,7 +206,7 @@ export async function settlePayout(
   chain?: OnChain,
 ): Promise<OutgoingRow> {
   if (given.status !== 'PROCESSING' || given.refund) return given;
-  const row = await handOverPayout(ctx, given);
+  const row = await submitPayout(ctx, given);
   settle(ctx, row.id, legs(ctx, row));
   const status = transactionFeature.states.outgoing.next(row.status, 'settle');
   const done = changeTransaction(ctx, row, {
@@ -242,7 +246,7 @@ export async function failPayout(
   });
   emitPayment(ctx, outgoingPayment.FAILED, failed);
   if (untouched) {
-    await reverseUse(ctx, row);
+    await reverseUsage(ctx, row);
     return failed;
   }
   const refunding = changeTransaction(ctx, failed, {
@@ -275,7 +279,7 @@ export function cancelPayout(ctx: Ctx, row: OutgoingRow): OutgoingRow {
 }
 
 /** The rail goes on with it although somebody asked to call it back. */
-export function refuseCancel(ctx: Ctx, row: PaymentRow): PaymentRow {
+export function rejectCancel(ctx: Ctx, row: PaymentRow): PaymentRow {
   if (row.cancel_requested_at === null) return row;
   return changeTransaction(ctx, row, { cancel_requested_at: null });
 }

@@ -8,13 +8,13 @@ import { isKeyTaken, operate, type Runtime } from '../../../runtime/operation/op
 import { readInternalAccount } from '../../balances/internal-accounts/index.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import {
-  broughtMoney,
+  hasDepositPosting,
   isHeld,
-  refuseDeposit,
   releaseDeposit,
-  returnDeposit,
+  returnHeldDeposit,
+  reverseDeposit,
 } from '../pay-ins/index.ts';
-import { type Notice, takeBackFunds, takeDeposit } from '../quotes/index.ts';
+import { type Notice, reverseFunding, takeDeposit } from '../quotes/index.ts';
 import { transactionOfReference } from '../suspense/index.ts';
 import {
   type FailureReason,
@@ -167,33 +167,33 @@ const decide =
 /** Lets a held deposit be spent. */
 export const releaseHeldDeposit = decide(releaseDeposit);
 /** Sends a held deposit back. */
-export const rejectHeldDeposit = decide(refuseDeposit);
+export const rejectHeldDeposit = decide(returnHeldDeposit);
 
 /** Money that was paid in for one payment: its payer answers for it, and the payment stays. */
-async function takeBackOfPayment(ctx: Ctx, row: OutgoingRow): Promise<void> {
+async function reversePaymentFunding(ctx: Ctx, row: OutgoingRow): Promise<void> {
   if (!isDeposit(row) || row.funded_amount === null)
     throw conflict('The transaction is not a deposit.');
   if (row.refund?.status === 'PENDING') {
     throw conflict('The refund is in progress. Record its settlement with payouts settle first.');
   }
-  if (!(await takeBackFunds(ctx, row))) throw conflict('The return is already recorded.');
+  if (!(await reverseFunding(ctx, row))) throw conflict('The return is already recorded.');
 }
 
 /**
  * The bank has taken a deposit back, whatever it was for. The sandbox's bank never does so by itself, so
  * there nothing is contradicted either.
  */
-export async function returnDepositTaken(
+export async function recordDepositReturn(
   runtime: Runtime,
   { transactionId, reason }: DecisionInput,
 ): Promise<DepositResult> {
   await onAnyTransaction(runtime, transactionId, async (ctx, row) => {
-    if (row.type === 'OUTGOING') return takeBackOfPayment(ctx, row);
-    if (row.status === 'COMPLETED' && isDeposit(row) && !(await broughtMoney(ctx, row))) {
+    if (row.type === 'OUTGOING') return reversePaymentFunding(ctx, row);
+    if (row.status === 'COMPLETED' && isDeposit(row) && !(await hasDepositPosting(ctx, row))) {
       const why = 'The funds came from an internal payment.';
       throw conflict(`${why} Return the deposit that funded ${row.quote_id}.`);
     }
-    return take(returnDeposit, ctx, row, reason);
+    return take(reverseDeposit, ctx, row, reason);
   });
   return resultOf(runtime, transactionId);
 }

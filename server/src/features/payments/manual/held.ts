@@ -5,7 +5,7 @@
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import { iso } from '../../../kernel/effects.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { HELD_LONG } from '../pay-ins/index.ts';
+import { REVIEW_EXPIRY } from '../pay-ins/index.ts';
 import { asIncoming, type IncomingRow, receivedOf, transactionAt } from '../transactions/index.ts';
 
 // A row that is held changes no more until it is released, so its last change is when the holding began.
@@ -35,7 +35,11 @@ export async function listHeldFunds(
   { db }: Runtime,
   { platformId, limit }: { platformId?: string | undefined; limit: number },
 ) {
-  const found = await db.query<{ id: string }>(HELD, [HELD_LONG.kind, platformId ?? null, limit]);
+  const found = await db.query<{ id: string }>(HELD, [
+    REVIEW_EXPIRY.kind,
+    platformId ?? null,
+    limit,
+  ]);
   const rows = await Promise.all(found.map((each) => transactionAt(db, each.id)));
   return rows.map((row) => view(asIncoming(row)));
 }

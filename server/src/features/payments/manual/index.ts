@@ -2,9 +2,9 @@
 export {
   type DepositResult,
   recordDeposit,
+  recordDepositReturn,
   rejectHeldDeposit,
   releaseHeldDeposit,
-  returnDepositTaken,
 } from './deposits.ts';
 export { listHeldFunds } from './held.ts';
 export { onAnyTransaction } from './notice.ts';

@@ -7,10 +7,10 @@ import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
-import { heedIncoming } from '../pay-ins/index.ts';
-import { heedPayout, heedRefund } from '../payouts/index.ts';
-import { heedFunding } from '../quotes/index.ts';
-import { isWanted, noticeCame, type WaitKind, waitOf } from '../suspense/index.ts';
+import { applyIncomingStatus } from '../pay-ins/index.ts';
+import { applyPayoutStatus, applyRefundStatus } from '../payouts/index.ts';
+import { applyFundingStatus } from '../quotes/index.ts';
+import { awaitedResultOf, isExpected, recordNotice, type WaitKind } from '../suspense/index.ts';
 import { asOutgoing, readTransaction, type TransactionRow } from '../transactions/index.ts';
 
 /** Rejects what the state of the transaction forbids. */
@@ -19,15 +19,15 @@ export const conflict = (reason: string): Fault => new Fault('CONFLICT', reason)
 const noTransaction = () => new Fault('TRANSACTION_NOT_FOUND', 'Transaction not found.');
 
 async function heed(ctx: Ctx, row: TransactionRow, kind: WaitKind, progress: Progress) {
-  if (row.type === 'INCOMING') return heedIncoming(ctx, row, kind, progress);
+  if (row.type === 'INCOMING') return applyIncomingStatus(ctx, row, kind, progress);
   const payment = asOutgoing(row);
   switch (kind) {
     case 'pull':
-      return heedFunding(ctx, payment, progress);
+      return applyFundingStatus(ctx, payment, progress);
     case 'refund':
-      return heedRefund(ctx, payment, progress);
+      return applyRefundStatus(ctx, payment, progress);
     case 'payout':
-      return heedPayout(ctx, payment, progress);
+      return applyPayoutStatus(ctx, payment, progress);
     default:
       return assertNever(kind, 'kind of transfer');
   }
@@ -60,18 +60,18 @@ export const onProductionTransaction = <R>(
 
 /** What is awaited of a transaction now; throws CONFLICT where nothing is. */
 export async function awaitedOf(ctx: Ctx, row: TransactionRow): Promise<WaitKind> {
-  const wait = await waitOf(ctx, row);
-  if (wait && isWanted(row, wait.kind)) return wait.kind;
+  const wait = await awaitedResultOf(ctx, row);
+  if (wait && isExpected(row, wait.kind)) return wait.kind;
   throw conflict(`No result is expected for this transaction: it is ${row.status}.`);
 }
 
 /** Stages what `progress` means for a transfer, keeps the notice, and ends the wait. */
-export async function takeNotice(
+export async function applyNotice(
   ctx: Ctx,
   row: TransactionRow,
   kind: WaitKind,
   progress: Progress,
 ): Promise<void> {
-  await noticeCame(ctx, row.id, kind, progress);
+  await recordNotice(ctx, row.id, kind, progress);
   await heed(ctx, row, kind, progress);
 }

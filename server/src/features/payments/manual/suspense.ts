@@ -9,11 +9,11 @@ import type { Mode } from '../../../kernel/mode.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
 import {
-  coverMissing,
-  parkedCurrency,
-  parkedFrom,
   refundOf,
-  returnParked,
+  returnSuspenseFunds,
+  settleSuspenseShortfall,
+  suspenseCurrency,
+  suspenseReturnAccount,
 } from '../payouts/index.ts';
 import { inSuspense } from '../suspense/index.ts';
 import { type TransactionRow, transactionAt } from '../transactions/index.ts';
@@ -64,7 +64,7 @@ async function waitingOf(
 
 /** Where the money would go: onto a balance, or outside, with what is known of who gets it there. */
 async function wayOf(runtime: Runtime, row: TransactionRow) {
-  const account = await parkedFrom(runtime.db, row);
+  const account = await suspenseReturnAccount(runtime.db, row);
   if (account) return { to: account.id, outside: null };
   // It was paid from a balance that is closed by now: nothing says where its owner is.
   const inside = isId(row.source_account ?? '', 'InternalAccount') && row.type === 'OUTGOING';
@@ -78,7 +78,7 @@ async function wayOf(runtime: Runtime, row: TransactionRow) {
 
 async function view(runtime: Runtime, waiting: Waiting, row: TransactionRow, net: bigint) {
   const missing = net < 0n;
-  const currency = parkedCurrency(row);
+  const currency = suspenseCurrency(row);
   return {
     transactionId: row.id,
     platformId: row.platform_id,
@@ -117,7 +117,7 @@ interface SuspenseInput {
 
 /** Does what was decided; the transaction after it. Throws TRANSACTION_NOT_FOUND and CONFLICT. */
 const decide =
-  (work: typeof returnParked | typeof coverMissing) =>
+  (work: typeof returnSuspenseFunds | typeof settleSuspenseShortfall) =>
   async (runtime: Runtime, { transactionId: id, reference, reason }: SuspenseInput) => {
     const said = { reference, reason };
     await onAnyTransaction(runtime, id, async (ctx, row) => void (await work(ctx, row, said)));
@@ -127,6 +127,6 @@ const decide =
   };
 
 /** Gives suspense back: onto its balance, or outside, where it was sent by hand. */
-export const returnSuspense = decide(returnParked);
+export const returnSuspense = decide(returnSuspenseFunds);
 /** Money has come in for what was missing. */
-export const settleShortfall = decide(coverMissing);
+export const settleShortfall = decide(settleSuspenseShortfall);

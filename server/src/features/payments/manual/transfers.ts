@@ -9,10 +9,10 @@ import { iso } from '../../../kernel/effects.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { readExternalAccount } from '../../payees/external-accounts/index.ts';
-import { refuseCancel } from '../lifecycle/index.ts';
+import { rejectCancel } from '../lifecycle/index.ts';
 import { isHeld, isPull } from '../pay-ins/index.ts';
 import { payoutOf, pullOf, refundOf } from '../payouts/index.ts';
-import { isWanted, paymentReference, type WaitKind, type WaitRow } from '../suspense/index.ts';
+import { isExpected, paymentReference, type WaitKind, type WaitRow } from '../suspense/index.ts';
 import {
   asPayment,
   type PaymentRow,
@@ -23,11 +23,11 @@ import {
   transactionAt,
 } from '../transactions/index.ts';
 import {
+  applyNotice,
   awaitedOf,
   conflict,
   onAnyTransaction,
   onProductionTransaction,
-  takeNotice,
 } from './notice.ts';
 
 const INSTRUCTION = { payout: payoutOf, pull: pullOf, refund: refundOf } as const;
@@ -83,7 +83,7 @@ type AwaitedTransfer = ReturnType<typeof view>;
 
 async function viewOf(runtime: Runtime, wait: WaitRow) {
   const row = await readTransaction(runtime.db, wait.id);
-  if (!row || !isWanted(row, wait.kind)) return [];
+  if (!row || !isExpected(row, wait.kind)) return [];
   return [view(wait, row, await instructionOf(runtime, asPayment(row), wait.kind))];
 }
 
@@ -128,7 +128,7 @@ async function record(
 ): Promise<TransferResult> {
   await onProductionTransaction(runtime, id, async (ctx, row) => {
     const kind = await awaitedOf(ctx, row);
-    await takeNotice(ctx, row, kind, await progressOf(ctx, row));
+    await applyNotice(ctx, row, kind, await progressOf(ctx, row));
   });
   return resultOf(runtime, id);
 }
@@ -221,7 +221,7 @@ export async function returnTransfer(
     if (!hasSettled(row, kind)) {
       throw conflict(`Only a settled transfer can be returned: it is ${row.status}.`);
     }
-    await takeNotice(ctx, row, kind, { state: 'returned', reason });
+    await applyNotice(ctx, row, kind, { state: 'returned', reason });
   });
   return resultOf(runtime, transactionId);
 }
@@ -243,7 +243,7 @@ export async function rejectTransferCancel(runtime: Runtime, id: string): Promis
   await onProductionTransaction(runtime, id, async (ctx, row) => {
     await awaitedOf(ctx, row);
     requireCallback(row);
-    refuseCancel(ctx, asPayment(row));
+    rejectCancel(ctx, asPayment(row));
   });
   return resultOf(runtime, id);
 }

@@ -12,7 +12,7 @@ import {
 } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { moveInternalAccount } from '../../balances/internal-accounts/lifecycle.ts';
+import { transitionInternalAccount } from '../../balances/internal-accounts/lifecycle.ts';
 import type { InternalAccountEvent } from '../../balances/internal-accounts/states.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 import { customers } from '../../customers/records/store.ts';
@@ -22,13 +22,13 @@ import { currentOf } from '../payouts/payout-jobs.ts';
 import { asIncoming } from '../transactions/rows.ts';
 import type { IncomingRow } from '../transactions/store.ts';
 import {
-  bounceDeposit,
+  applyIncomingStatus,
   type Deposit,
-  heedIncoming,
   receiveDeposit,
-  refuseDeposit,
+  rejectDeposit,
   releaseDeposit,
-  returnDeposit,
+  returnHeldDeposit,
+  reverseDeposit,
 } from './index.ts';
 
 const told = (words: string) => words.split(' ').map((word) => `INCOMING_PAYMENT.${word}`);
@@ -62,7 +62,7 @@ const onRow = (id: string, work: (ctx: Ctx, row: IncomingRow) => unknown) =>
 const move = (id: string, event: InternalAccountEvent) =>
   app.operate(async (ctx) => {
     const row = await ctx.read(internalAccounts, id);
-    if (row) moveInternalAccount(ctx, row, event);
+    if (row) transitionInternalAccount(ctx, row, event);
   });
 
 const read = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
@@ -163,7 +163,7 @@ describe('releaseDeposit', () => {
     const id = await arrive(account.id, 500, { hold: 'COMPLIANCE_REVIEW' });
     await onRow(id, releaseDeposit);
     await onRow(id, releaseDeposit);
-    await onRow(id, (ctx, row) => refuseDeposit(ctx, row));
+    await onRow(id, (ctx, row) => returnHeldDeposit(ctx, row));
     const after = await read(id);
     expect(after.status).toBe('COMPLETED');
     expect(after).not.toHaveProperty('pendingReason');
@@ -178,11 +178,11 @@ describe('releaseDeposit', () => {
   });
 });
 
-describe('refuseDeposit', () => {
+describe('returnHeldDeposit', () => {
   it('takes it off the account and sends it back', async () => {
     const { account } = await someone();
     const id = await arrive(account.id, 500, { hold: 'COMPLIANCE_REVIEW' });
-    await onRow(id, (ctx, row) => refuseDeposit(ctx, row));
+    await onRow(id, (ctx, row) => returnHeldDeposit(ctx, row));
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
     await app.settle();
     expect(await read(id)).toMatchObject({
@@ -209,10 +209,10 @@ describe('refuseDeposit', () => {
   });
 });
 
-describe('bounceDeposit', () => {
+describe('rejectDeposit', () => {
   const bounce = (accountIdentifier: string) =>
     app.operate(async (ctx) => {
-      const row = bounceDeposit(ctx, {
+      const row = rejectDeposit(ctx, {
         owner: null,
         amount: 700n,
         currency: 'EUR',
@@ -247,19 +247,19 @@ describe('bounceDeposit', () => {
   });
 });
 
-describe('returnDeposit', () => {
+describe('reverseDeposit', () => {
   it('takes back what is still there', async () => {
     const { account } = await someone();
     const id = await arrive(account.id, 500);
     await app.advance(3 * DAY);
     await onRow(id, (ctx, row) =>
-      heedIncoming(ctx, row, 'pull', { state: 'returned', reason: 'PAYOUT_RETURNED' }),
+      applyIncomingStatus(ctx, row, 'pull', { state: 'returned', reason: 'PAYOUT_RETURNED' }),
     );
     expect(await read(id)).toMatchObject({ status: 'FAILED', failureReason: 'COLLECTION_FAILED' });
     expect(await eventTypes(app, id)).toEqual(told('COMPLETED FAILED'));
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
     expect(await owedBy(account.id)).toBe(0);
-    await onRow(id, (ctx, row) => returnDeposit(ctx, row));
+    await onRow(id, (ctx, row) => reverseDeposit(ctx, row));
     expect(await balancesTold(account.id)).toEqual([
       [500, 500],
       [0, 0],
@@ -281,7 +281,7 @@ describe('returnDeposit', () => {
         amount: 380n,
       }),
     );
-    await onRow(id, (ctx, row) => returnDeposit(ctx, row));
+    await onRow(id, (ctx, row) => reverseDeposit(ctx, row));
     expect(await owedBy(account.id)).toBe(260);
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
     const receivable = async () => {
@@ -309,8 +309,8 @@ describe('returnDeposit', () => {
     const id = await arrive(account.id, 500);
     const held = await arrive(account.id, 70, { hold: 'COMPLIANCE_REVIEW' });
     await move(account.id, 'freeze');
-    await onRow(id, (ctx, row) => returnDeposit(ctx, row));
-    await onRow(held, (ctx, row) => returnDeposit(ctx, row));
+    await onRow(id, (ctx, row) => reverseDeposit(ctx, row));
+    await onRow(held, (ctx, row) => reverseDeposit(ctx, row));
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
     const after = await read(held);
     expect(after).toMatchObject({ status: 'FAILED', failureReason: 'COLLECTION_FAILED' });

@@ -12,9 +12,9 @@ import {
   type InternalAccountRow,
   readInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
-import { takeBack } from '../../balances/shortfalls/index.ts';
+import { debitWithShortfall } from '../../balances/shortfalls/index.ts';
 import type { CustomerRow } from '../../customers/records/index.ts';
-import { emitPayment, incomingPayment, moveAndTell } from '../presentation/index.ts';
+import { emitPayment, incomingPayment, postAndNotify } from '../presentation/index.ts';
 import {
   changeTransaction,
   type FailureReason,
@@ -23,8 +23,8 @@ import {
   receivedOf,
 } from '../transactions/index.ts';
 import { keep, release, takeOff } from './books.ts';
-import { complete, creditAndRepay, fail, hold, openWayBack, repayFrom } from './ends.ts';
-import { HELD_LONG } from './kinds.ts';
+import { complete, creditAndRepay, fail, hold, openDepositReturn, repayFrom } from './ends.ts';
+import { REVIEW_EXPIRY } from './kinds.ts';
 
 const HELD_AT_MOST_MS = 30 * 24 * 3_600_000;
 
@@ -116,13 +116,13 @@ const placed = ({ account, ...arrived }: Deposit): Bounce => {
 export async function receiveDeposit(ctx: Ctx, given: Deposit): Promise<IncomingRow> {
   const { account, owner } = given;
   const fate = fateAt(account, owner);
-  if (fate === 'bounce') return bounceDeposit(ctx, placed(given));
+  if (fate === 'bounce') return rejectDeposit(ctx, placed(given));
   const reason = given.hold ?? (fate === 'hold' ? 'COMPLIANCE_REVIEW' : undefined);
   if (reason) return holdDeposit(ctx, given, reason);
   const settled = { status: 'COMPLETED', funds: 'SETTLED', settled_at: ctx.now } as const;
   const row = insert(ctx, placed(given), settled);
   emitPayment(ctx, incomingPayment.COMPLETED, row);
-  await moveAndTell(ctx, () => creditAndRepay(ctx, row, account));
+  await postAndNotify(ctx, () => creditAndRepay(ctx, row, account));
   return row;
 }
 
@@ -137,7 +137,7 @@ async function holdDeposit(ctx: Ctx, given: Deposit, reason: PendingReason): Pro
 
 /** A held deposit goes back by itself one day. */
 export function waitForRelease(ctx: Ctx, row: IncomingRow): void {
-  ctx.later(HELD_LONG, { transactionId: row.id }, ctx.now + HELD_AT_MOST_MS);
+  ctx.later(REVIEW_EXPIRY, { transactionId: row.id }, ctx.now + HELD_AT_MOST_MS);
 }
 
 /** Money of a payment under way has arrived at an account whose owner must not reach it. */
@@ -158,12 +158,12 @@ export async function holdArrived(
 }
 
 /** Money that came for nothing that can take it: it is told as failed, and goes back. */
-export function bounceDeposit(ctx: Ctx, given: Bounce): IncomingRow {
+export function rejectDeposit(ctx: Ctx, given: Bounce): IncomingRow {
   const failed = { status: 'FAILED', funds: 'HELD', failure_reason: 'COLLECTION_FAILED' } as const;
   const row = insert(ctx, given, failed);
   keep(ctx, row);
   emitPayment(ctx, incomingPayment.FAILED, row);
-  return openWayBack(ctx, row);
+  return openDepositReturn(ctx, row);
 }
 
 async function accountOf(ctx: Ctx, row: IncomingRow): Promise<InternalAccountRow> {
@@ -183,7 +183,7 @@ export async function releaseDeposit(ctx: Ctx, row: IncomingRow): Promise<Incomi
   if (!isHeld(row)) return row;
   const account = await accountOf(ctx, row);
   const done = complete(ctx, row);
-  await moveAndTell(ctx, async () => {
+  await postAndNotify(ctx, async () => {
     release(ctx, row, account.id);
     await repayFrom(ctx, row, account);
   });
@@ -191,47 +191,47 @@ export async function releaseDeposit(ctx: Ctx, row: IncomingRow): Promise<Incomi
 }
 
 /** It may not stay: off the account, and back to whoever paid it in. */
-export async function refuseDeposit(
+export async function returnHeldDeposit(
   ctx: Ctx,
   row: IncomingRow,
   reason: FailureReason = 'COLLECTION_FAILED',
 ): Promise<IncomingRow> {
   if (!isHeld(row)) return row;
   const failed = fail(ctx, row, reason, 'HELD');
-  await moveAndTell(ctx, () => {
+  await postAndNotify(ctx, () => {
     takeOff(ctx, row, row.destination_account);
     keep(ctx, row);
   });
-  return openWayBack(ctx, failed);
+  return openDepositReturn(ctx, failed);
 }
 
 /**
  * Whether this transaction brought money in by itself. The receiver's side of a payment made inside did
  * not, though it tells the same source: what came in is the payment's, in another currency perhaps.
  */
-export const broughtMoney = (ctx: Ctx, row: IncomingRow): Promise<boolean> =>
+export const hasDepositPosting = (ctx: Ctx, row: IncomingRow): Promise<boolean> =>
   hasTransfersIn(ctx.db, row.id, 'deposit');
 
 /**
  * The bank has taken it back, so there is nothing to send. What the account lacks by then its owner owes.
  */
-export async function returnDeposit(
+export async function reverseDeposit(
   ctx: Ctx,
   row: IncomingRow,
   reason: FailureReason = 'COLLECTION_FAILED',
 ): Promise<IncomingRow> {
   if (isHeld(row)) {
     const failed = fail(ctx, row, reason, 'RETURNED');
-    await moveAndTell(ctx, () => takeOff(ctx, row, row.destination_account));
+    await postAndNotify(ctx, () => takeOff(ctx, row, row.destination_account));
     return failed;
   }
   if (row.status !== 'COMPLETED' || row.funds !== 'SETTLED') return row;
-  if (!(await broughtMoney(ctx, row))) return row;
+  if (!(await hasDepositPosting(ctx, row))) return row;
   const account = await accountOf(ctx, row);
   const money = receivedOf(row);
   const failed = fail(ctx, row, reason, 'RETURNED');
-  await moveAndTell(ctx, () =>
-    takeBack(ctx, account, {
+  await postAndNotify(ctx, () =>
+    debitWithShortfall(ctx, account, {
       transactionId: row.id,
       step: 'return',
       ...money,

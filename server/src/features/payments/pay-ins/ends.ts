@@ -10,9 +10,9 @@ import {
   type InternalAccountRow,
   requireInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
-import { repayOwed } from '../../balances/shortfalls/index.ts';
-import type { MovementInput } from '../payouts/index.ts';
-import { emitPayment, incomingPayment, moveAndTell } from '../presentation/index.ts';
+import { repayShortfall } from '../../balances/shortfalls/index.ts';
+import type { RailTransferInput } from '../payouts/index.ts';
+import { emitPayment, incomingPayment, postAndNotify } from '../presentation/index.ts';
 import { openRefund } from '../refunds/index.ts';
 import { awaitDecision, awaitRailResult, type WaitKind } from '../suspense/index.ts';
 import {
@@ -29,7 +29,7 @@ import { SEND_BACK } from './kinds.ts';
 export async function followUp(
   ctx: Ctx,
   row: IncomingRow,
-  [job, movement]: [job: JobDefinition<typeof MovementInput>, movement: WaitKind],
+  [job, movement]: [job: JobDefinition<typeof RailTransferInput>, movement: WaitKind],
   progress: Progress,
 ): Promise<void> {
   const checkAfterMs = 'checkAfterMs' in progress ? progress.checkAfterMs : undefined;
@@ -57,7 +57,7 @@ export async function hold(ctx: Ctx, row: IncomingRow, account: InternalAccountR
   const frozen = account.status === 'FROZEN';
   // Its gate is shut either way, so its state is what tells frozen from closed.
   if (frozen) requireInternalAccount(ctx, account);
-  await moveAndTell(ctx, () => creditAside(ctx, row, account.id, frozen));
+  await postAndNotify(ctx, () => creditAside(ctx, row, account.id, frozen));
 }
 
 /**
@@ -71,7 +71,7 @@ export async function repayFrom(
   account: InternalAccountRow,
 ): Promise<void> {
   if (account.owed === 0n) return;
-  await repayOwed(ctx, account, { transactionId: row.id, step: 'owed', ...receivedOf(row) });
+  await repayShortfall(ctx, account, { transactionId: row.id, step: 'owed', ...receivedOf(row) });
 }
 
 /** The row is done and the platform told; whoever calls moves the money in the same change set. */
@@ -107,7 +107,7 @@ export function fail(
 }
 
 /** Opens the way back of money that lies in our keeping. */
-export function openWayBack(ctx: Ctx, row: IncomingRow): IncomingRow {
+export function openDepositReturn(ctx: Ctx, row: IncomingRow): IncomingRow {
   const refunding = changeTransaction(ctx, row, {
     refund: openRefund(ctx, row, 'TRANSACTION_FAILED'),
   });
@@ -117,13 +117,13 @@ export function openWayBack(ctx: Ctx, row: IncomingRow): IncomingRow {
 }
 
 /** Money that came and cannot stay: into our keeping, and back. */
-export function failAndSendBack(ctx: Ctx, row: IncomingRow, reason: FailureReason): IncomingRow {
+export function failAndReturn(ctx: Ctx, row: IncomingRow, reason: FailureReason): IncomingRow {
   keep(ctx, row);
-  return openWayBack(ctx, fail(ctx, row, reason, 'HELD'));
+  return openDepositReturn(ctx, fail(ctx, row, reason, 'HELD'));
 }
 
 /** The way back has ended: with whoever paid, or, where they cannot be reached, with a person. */
-export async function closeWayBack(
+export async function closeDepositReturn(
   ctx: Ctx,
   row: IncomingRow,
   reached: boolean,
@@ -154,6 +154,6 @@ export async function completeOn(
   account: InternalAccountRow,
 ): Promise<IncomingRow> {
   const done = complete(ctx, row);
-  await moveAndTell(ctx, () => creditAndRepay(ctx, done, account));
+  await postAndNotify(ctx, () => creditAndRepay(ctx, done, account));
   return done;
 }

@@ -4,18 +4,18 @@ import { incomingJobs } from './jobs.ts';
 import { incomingOperations } from './operations.ts';
 
 export {
-  bounceDeposit,
-  broughtMoney,
   type Deposit,
+  hasDepositPosting,
   isHeld,
   PENDING_REASONS,
   receiveDeposit,
-  refuseDeposit,
+  rejectDeposit,
   releaseDeposit,
-  returnDeposit,
+  returnHeldDeposit,
+  reverseDeposit,
 } from './deposit.ts';
-export { heedIncoming } from './jobs.ts';
-export { HELD_LONG } from './kinds.ts';
+export { applyIncomingStatus } from './jobs.ts';
+export { REVIEW_EXPIRY } from './kinds.ts';
 export { isPull, stagePull, startPull } from './pull.ts';
 export { receiveUmaPayment } from './uma.ts';
 

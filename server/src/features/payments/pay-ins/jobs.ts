@@ -18,7 +18,7 @@ import { readInternalAccount } from '../../balances/internal-accounts/index.ts';
 import { putQuestion, type QuestionDeps } from '../../notifications/webhooks/index.ts';
 import { readExternalAccount, WALLET_DECLARED } from '../../payees/external-accounts/index.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
-import { CANCEL_PULL, refuseCancel } from '../lifecycle/index.ts';
+import { CANCEL_PULL, rejectCancel } from '../lifecycle/index.ts';
 import {
   type ConnectorsOf,
   currentOf,
@@ -28,7 +28,7 @@ import {
   payoutOf,
   postpone,
   pullOf,
-  type RailMovement,
+  type RailTransfer,
   refundOf,
 } from '../payouts/index.ts';
 import type { WaitKind } from '../suspense/index.ts';
@@ -40,18 +40,18 @@ import {
 } from '../transactions/index.ts';
 import { ANSWER_WITHIN_MS, SILENCE, type Verdict, verdictOf } from './approval.ts';
 import { releaseDeclared } from './declared.ts';
-import { isHeld, refuseDeposit, returnDeposit, waitForRelease } from './deposit.ts';
-import { closeWayBack, followUp, incomingReason } from './ends.ts';
-import { ASK, COLLECT, HELD_LONG, LAPSE, PASS_ON, PULL, SEND_BACK } from './kinds.ts';
-import { cancelPull, heedPull, isPull } from './pull.ts';
+import { isHeld, returnHeldDeposit, reverseDeposit, waitForRelease } from './deposit.ts';
+import { closeDepositReturn, followUp, incomingReason } from './ends.ts';
+import { ASK, COLLECT, LAPSE, PASS_ON, PULL, REVIEW_EXPIRY, SEND_BACK } from './kinds.ts';
+import { applyPullStatus, cancelPull, isPull } from './pull.ts';
 import {
-  awaitsWord,
-  heedCollect,
-  heedPassOn,
-  heedVerdict,
+  applyApprovalDecision,
+  applyCollectionStatus,
+  applyForwardingStatus,
+  isAwaitingApproval,
   isUma,
   isUnderWay,
-  refuseUma,
+  rejectUma,
 } from './uma.ts';
 
 // Calling back a pull on its way: the rail is asked, and what it says is brought in like any notice. A pull
@@ -60,7 +60,7 @@ import {
 /** Whether the rail has yet to say that it took it. */
 const isUnsent = ({ status, funds }: IncomingRow) => status === 'PENDING' && funds === 'AWAITED';
 
-const isOnItsWay = ({ status, funds, pending_reason }: IncomingRow) =>
+const isInTransit = ({ status, funds, pending_reason }: IncomingRow) =>
   status === 'PROCESSING' && (funds === 'AWAITED' || funds === 'HELD') && pending_reason === null;
 
 const cancelPullJob = (connectors: ConnectorsOf): JobHandler =>
@@ -70,8 +70,8 @@ const cancelPullJob = (connectors: ConnectorsOf): JobHandler =>
       const { rail } = connectors(caller.environment);
       const now = runtime.effects.now();
       const refuse = async (ctx: Ctx) =>
-        void refuseCancel(ctx, await currentOf(ctx, row.id, asIncoming));
-      if (!rail?.cancel || !(isUnsent(row) || isOnItsWay(row))) return { caller, stage: refuse };
+        void rejectCancel(ctx, await currentOf(ctx, row.id, asIncoming));
+      if (!rail?.cancel || !(isUnsent(row) || isInTransit(row))) return { caller, stage: refuse };
       if (isUnsent(row)) {
         // Its sending may be under way in another worker; a callback must come after it.
         return { caller, stage: async (ctx) => postpone(ctx, CANCEL_PULL, job) };
@@ -82,7 +82,7 @@ const cancelPullJob = (connectors: ConnectorsOf): JobHandler =>
         stage: async (ctx) => {
           const current = await currentOf(ctx, row.id, asIncoming);
           if (answer === 'cancelled') await cancelPull(ctx, current);
-          if (answer === 'refused') refuseCancel(ctx, current);
+          if (answer === 'refused') rejectCancel(ctx, current);
         },
       };
     },
@@ -106,21 +106,21 @@ const then = (caller: Caller, id: string, heed: Heed): Result => ({
 const NOTHING: Heed = () => {};
 
 /** What the rail's answer about a way back means. */
-async function heedSendBack(ctx: Ctx, row: IncomingRow, progress: Progress): Promise<void> {
+async function applyReturnStatus(ctx: Ctx, row: IncomingRow, progress: Progress): Promise<void> {
   const { state } = progress;
   if (row.refund?.status !== 'PENDING') return;
   if (state === 'accepted' || state === 'unknown') {
     return followUp(ctx, row, [SEND_BACK, 'refund'], progress);
   }
-  await closeWayBack(ctx, row, state === 'settled');
+  await closeDepositReturn(ctx, row, state === 'settled');
 }
 
 /** What a notice about its way in means. */
-async function heedArrival(ctx: Ctx, row: IncomingRow, progress: Progress): Promise<void> {
-  if (isPull(row)) return heedPull(ctx, row, progress);
-  if (isUma(row) && row.funds === 'AWAITED') return heedCollect(ctx, row, progress);
+async function applyArrivalStatus(ctx: Ctx, row: IncomingRow, progress: Progress): Promise<void> {
+  if (isPull(row)) return applyPullStatus(ctx, row, progress);
+  if (isUma(row) && row.funds === 'AWAITED') return applyCollectionStatus(ctx, row, progress);
   if (progress.state !== 'returned') return;
-  await returnDeposit(ctx, row, incomingReason(progress.reason, 'COLLECTION_FAILED'));
+  await reverseDeposit(ctx, row, incomingReason(progress.reason, 'COLLECTION_FAILED'));
 }
 
 /**
@@ -128,7 +128,7 @@ async function heedArrival(ctx: Ctx, row: IncomingRow, progress: Progress): Prom
  * an account outside (`payout`), or its way back. The kind is said and never guessed from the row, since a
  * notice may come twice, and the second time the row waits for something else.
  */
-export async function heedIncoming(
+export async function applyIncomingStatus(
   ctx: Ctx,
   row: IncomingRow,
   kind: WaitKind,
@@ -136,34 +136,34 @@ export async function heedIncoming(
 ): Promise<void> {
   switch (kind) {
     case 'refund':
-      return heedSendBack(ctx, row, progress);
+      return applyReturnStatus(ctx, row, progress);
     case 'payout':
-      return heedPassOn(ctx, row, progress);
+      return applyForwardingStatus(ctx, row, progress);
     case 'pull':
-      return heedArrival(ctx, row, progress);
+      return applyArrivalStatus(ctx, row, progress);
     default:
       return assertNever(kind, 'kind of transfer');
   }
 }
 
-const PASSING_ON: RailMovement<IncomingRow> = {
+const PASSING_ON: RailTransfer<IncomingRow> = {
   as: asIncoming,
   instructionOf: payoutOf,
-  heed: heedPassOn,
+  heed: applyForwardingStatus,
   wanted: (row, ask) => ask === 'check' || isUnderWay(row),
 };
 
-const PULLING: RailMovement<IncomingRow> = {
+const PULLING: RailTransfer<IncomingRow> = {
   as: asIncoming,
   instructionOf: pullOf,
-  heed: heedPull,
+  heed: applyPullStatus,
   wanted: (row, ask) => ask === 'check' || row.funds === 'AWAITED',
 };
 
-const SENDING_BACK: RailMovement<IncomingRow> = {
+const SENDING_BACK: RailTransfer<IncomingRow> = {
   as: asIncoming,
   instructionOf: refundOf,
-  heed: heedSendBack,
+  heed: applyReturnStatus,
   wanted: (row) => row.refund?.status === 'PENDING',
 };
 
@@ -210,11 +210,11 @@ async function collect(
 }
 
 /** What has been held for a month goes back, unless a frozen account keeps it. */
-async function giveUpHolding(ctx: Ctx, row: IncomingRow): Promise<void> {
+async function expireReview(ctx: Ctx, row: IncomingRow): Promise<void> {
   if (!isHeld(row) || row.pending_reason === null) return;
   const account = await readInternalAccount(ctx, row.destination_account);
   if (account?.status === 'FROZEN') waitForRelease(ctx, row);
-  else await refuseDeposit(ctx, row);
+  else await returnHeldDeposit(ctx, row);
 }
 
 async function declared(runtime: Runtime, job: JobOf<typeof WALLET_DECLARED>): Promise<Result> {
@@ -236,23 +236,23 @@ export function incomingJobs({ connectors, webhooks }: IncomingParts): JobHandle
       return then(caller, row.id, await work(runtime, job, row, caller));
     };
   const ask = about(async (runtime, job: JobOf<typeof ASK>, row) => {
-    if (!awaitsWord(row)) return NOTHING;
+    if (!isAwaitingApproval(row)) return NOTHING;
     const verdict = await askPlatform(runtime, job, row, webhooks);
-    return (ctx, current) => heedVerdict(ctx, current, verdict);
+    return (ctx, current) => applyApprovalDecision(ctx, current, verdict);
   });
   const fetchIt = about(async (runtime, job: JobOf<typeof COLLECT>, row, { environment }) => {
     if (row.status !== 'PROCESSING' || row.funds !== 'AWAITED') return NOTHING;
     const progress = await collect(connectors(environment), runtime, job, row);
     const info = job.input.receiverInfo ?? {};
-    return (ctx, current) => heedCollect(ctx, current, progress, info);
+    return (ctx, current) => applyCollectionStatus(ctx, current, progress, info);
   });
   return [
     jobHandler(ASK, { run: ask }),
     jobHandler(LAPSE, {
-      run: about(async () => (ctx, row) => void refuseUma(ctx, row, 'PAYMENT_APPROVAL_TIMED_OUT')),
+      run: about(async () => (ctx, row) => void rejectUma(ctx, row, 'PAYMENT_APPROVAL_TIMED_OUT')),
     }),
     jobHandler(COLLECT, { run: fetchIt }),
-    jobHandler(HELD_LONG, { run: about(async () => giveUpHolding) }),
+    jobHandler(REVIEW_EXPIRY, { run: about(async () => expireReview) }),
     jobHandler(WALLET_DECLARED, { run: declared }),
     overRail(connectors, PASS_ON, PASSING_ON),
     overRail(connectors, PULL, PULLING),

@@ -3,7 +3,7 @@
 
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
-import { MovementInput } from '../payouts/index.ts';
+import { RailTransferInput } from '../payouts/index.ts';
 import { PaymentInput } from '../refunds/index.ts';
 
 /** Asks the platform whether its customer may be paid. */
@@ -22,10 +22,10 @@ export const COLLECT = defineJob(
   }),
 );
 /** Sends an arrived payment on to an account outside. */
-export const PASS_ON = defineJob('incoming.forward', MovementInput);
+export const PASS_ON = defineJob('incoming.forward', RailTransferInput);
 /** Takes money from an account outside. */
-export const PULL = defineJob('incoming.debit', MovementInput);
+export const PULL = defineJob('incoming.debit', RailTransferInput);
 /** Sends money back to whoever paid it in. */
-export const SEND_BACK = defineJob('incoming.return', MovementInput);
+export const SEND_BACK = defineJob('incoming.return', RailTransferInput);
 /** A deposit has been held for as long as it may be. */
-export const HELD_LONG = defineJob('incoming.review-expiry', PaymentInput);
+export const REVIEW_EXPIRY = defineJob('incoming.review-expiry', PaymentInput);

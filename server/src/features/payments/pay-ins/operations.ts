@@ -14,7 +14,7 @@ import {
   type DecidedTransaction,
   rejectPendingPayment,
 } from './contract.ts';
-import { acceptUma, awaitsWord, refuseUma } from './uma.ts';
+import { approveUma, isAwaitingApproval, rejectUma } from './uma.ts';
 
 /** What the platform's word does to a transaction; the answer is the transaction as it then is. */
 interface Word {
@@ -35,11 +35,11 @@ interface IncomingParts {
 /** The transaction and what the platform's word does to it; 409 where nobody waits for it. */
 async function waitingOf(ctx: Ctx, parts: IncomingParts, id: string): Promise<Waiting> {
   const row = await transactionOf(ctx, id);
-  if (row.type === 'INCOMING' && awaitsWord(row)) {
+  if (row.type === 'INCOMING' && isAwaitingApproval(row)) {
     return {
       row,
-      approve: (info) => acceptUma(ctx, row, info),
-      reject: () => refuseUma(ctx, row, 'PAY_REQUEST_FAILED'),
+      approve: (info) => approveUma(ctx, row, info),
+      reject: () => rejectUma(ctx, row, 'PAY_REQUEST_FAILED'),
     };
   }
   const word = await parts.waitingAction(ctx, row);

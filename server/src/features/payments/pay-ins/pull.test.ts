@@ -14,12 +14,12 @@ import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import type { Progress } from '../../../connectors/ports/index.ts';
 import { sandboxRail } from '../../../connectors/sandbox/payments/rail.ts';
-import { moveInternalAccount } from '../../balances/internal-accounts/lifecycle.ts';
+import { transitionInternalAccount } from '../../balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 import { currentOf } from '../payouts/payout-jobs.ts';
 import type { WaitKind } from '../suspense/rail-results.ts';
 import { asIncoming } from '../transactions/rows.ts';
-import { heedIncoming, refuseDeposit, releaseDeposit } from './index.ts';
+import { applyIncomingStatus, releaseDeposit, returnHeldDeposit } from './index.ts';
 import { cancelPull } from './pull.ts';
 
 const told = (words: string) => words.split(' ').map((word) => `INCOMING_PAYMENT.${word}`);
@@ -52,7 +52,7 @@ const read = async (id: string) => ok(await app.call('GET', `/transactions/${id}
 const heed = (id: string, progress: Progress, kind: WaitKind = 'pull') =>
   app.operate(async (ctx) => {
     const row = await currentOf(ctx, id, asIncoming);
-    await heedIncoming(ctx, row, kind, progress);
+    await applyIncomingStatus(ctx, row, kind, progress);
   });
 
 const decide = (id: string, work: typeof releaseDeposit) =>
@@ -63,7 +63,7 @@ const decide = (id: string, work: typeof releaseDeposit) =>
 const move = (id: string, event: 'freeze' | 'close') =>
   app.operate(async (ctx) => {
     const row = await ctx.read(internalAccounts, id);
-    if (row) moveInternalAccount(ctx, row, event);
+    if (row) transitionInternalAccount(ctx, row, event);
   });
 
 describe('createTransferIn', () => {
@@ -294,7 +294,7 @@ describe("a rail's word about a pull", () => {
     expect(await balances(app, kept.account.id)).toEqual({ balance: 250_00, total: 250_00 });
     expect(await eventTypes(app, kept.row.id)).toEqual(told('PENDING COMPLETED'));
     const sent = await heldBack();
-    await decide(sent.row.id, refuseDeposit);
+    await decide(sent.row.id, returnHeldDeposit);
     await app.settle();
     expect(await balances(app, sent.account.id)).toEqual({ balance: 0, total: 0 });
     const all = told('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');

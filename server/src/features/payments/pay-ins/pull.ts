@@ -9,10 +9,10 @@ import {
   type InternalAccountRow,
   readInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
-import { reverseUse } from '../../balances/velocity-limits/index.ts';
+import { reverseUsage } from '../../balances/velocity-limits/index.ts';
 import { readCustomer } from '../../customers/records/index.ts';
 import type { ExternalAccountRow } from '../../payees/external-accounts/index.ts';
-import { emitPayment, incomingPayment, moveAndTell } from '../presentation/index.ts';
+import { emitPayment, incomingPayment, postAndNotify } from '../presentation/index.ts';
 import {
   changeTransaction,
   type FailureReason,
@@ -21,8 +21,8 @@ import {
   transactionFeature,
 } from '../transactions/index.ts';
 import { takeOff } from './books.ts';
-import { fateAt, holdArrived, isHeld, releaseDeposit, returnDeposit } from './deposit.ts';
-import { completeOn, fail, failAndSendBack, followUp, hold, incomingReason } from './ends.ts';
+import { fateAt, holdArrived, isHeld, releaseDeposit, reverseDeposit } from './deposit.ts';
+import { completeOn, fail, failAndReturn, followUp, hold, incomingReason } from './ends.ts';
 import { PULL } from './kinds.ts';
 
 interface Pull {
@@ -83,7 +83,7 @@ async function targetOf(ctx: Ctx, row: IncomingRow) {
 /** Of a pull that has failed now: what it took of the limits of the agent that asked for it. */
 async function giveBack(ctx: Ctx, before: IncomingRow, after: IncomingRow) {
   const failed = before.status !== 'FAILED' && after.status === 'FAILED';
-  if (failed && after.agent_id !== null) await reverseUse(ctx, after);
+  if (failed && after.agent_id !== null) await reverseUsage(ctx, after);
   return after;
 }
 
@@ -107,7 +107,7 @@ async function settlePull(ctx: Ctx, row: IncomingRow): Promise<IncomingRow> {
   if (account && fate === 'hold') return holdArrived(ctx, row, account);
   if (isHeld(row)) return releaseDeposit(ctx, row);
   if (account && fate === 'take') return completeOn(ctx, row, account);
-  return giveBack(ctx, row, failAndSendBack(ctx, row, 'COLLECTION_FAILED'));
+  return giveBack(ctx, row, failAndReturn(ctx, row, 'COLLECTION_FAILED'));
 }
 
 /** Whether the rail has settled it, though nobody may spend it yet. */
@@ -121,7 +121,7 @@ async function failPull(
 ): Promise<IncomingRow> {
   if (isHeld(row)) {
     const failed = fail(ctx, row, reason, 'RETURNED');
-    await moveAndTell(ctx, () => takeOff(ctx, row, row.destination_account));
+    await postAndNotify(ctx, () => takeOff(ctx, row, row.destination_account));
     return giveBack(ctx, row, failed);
   }
   return row.funds === 'AWAITED' ? giveBack(ctx, row, fail(ctx, row, reason, 'NONE')) : row;
@@ -132,7 +132,11 @@ export const cancelPull = async (ctx: Ctx, row: IncomingRow): Promise<IncomingRo
   hasArrived(row) ? row : failPull(ctx, row);
 
 /** What the rail's answer about a pull means for it; also the door for notices. */
-export async function heedPull(ctx: Ctx, row: IncomingRow, progress: Progress): Promise<void> {
+export async function applyPullStatus(
+  ctx: Ctx,
+  row: IncomingRow,
+  progress: Progress,
+): Promise<void> {
   switch (progress.state) {
     case 'unknown':
     case 'accepted':
@@ -143,7 +147,7 @@ export async function heedPull(ctx: Ctx, row: IncomingRow, progress: Progress): 
     case 'returned': {
       const reason = incomingReason(progress.reason, 'COLLECTION_FAILED');
       if (row.status === 'COMPLETED') {
-        return void (await giveBack(ctx, row, await returnDeposit(ctx, row, reason)));
+        return void (await giveBack(ctx, row, await reverseDeposit(ctx, row, reason)));
       }
       return void (await failPull(ctx, row, reason));
     }

@@ -24,13 +24,13 @@ import {
 } from '../../../../test/kit/payments/uma.ts';
 import type { Progress } from '../../../connectors/ports/index.ts';
 import { sandboxRail } from '../../../connectors/sandbox/payments/rail.ts';
-import { moveInternalAccount } from '../../balances/internal-accounts/lifecycle.ts';
+import { transitionInternalAccount } from '../../balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 import { attemptsOf } from '../../notifications/webhooks/store.ts';
 import { currentOf } from '../payouts/payout-jobs.ts';
 import type { WaitKind } from '../suspense/rail-results.ts';
 import { asIncoming } from '../transactions/rows.ts';
-import { heedIncoming } from './index.ts';
+import { applyIncomingStatus } from './index.ts';
 
 const fixture = opened(openUmaFixture);
 let app: TestApp;
@@ -232,7 +232,7 @@ describe('the money of an approved payment', () => {
   const move = (id: string, event: 'freeze' | 'close') =>
     app.operate(async (ctx) => {
       const row = await ctx.read(internalAccounts, id);
-      if (row) moveInternalAccount(ctx, row, event);
+      if (row) transitionInternalAccount(ctx, row, event);
     });
 
   it('is held on an account that froze meanwhile', async () => {
@@ -269,7 +269,7 @@ describe('a word about the money of an approved payment', () => {
   const heed = (id: string, kind: WaitKind, progress: Progress) =>
     app.operate(async (ctx) => {
       const row = await currentOf(ctx, id, asIncoming);
-      await heedIncoming(ctx, row, kind, progress);
+      await applyIncomingStatus(ctx, row, kind, progress);
     });
 
   it('that it was taken back takes it off the account', async () => {
@@ -335,7 +335,7 @@ describe('the default UMA deposit account', () => {
   const heed = (id: string, kind: WaitKind, progress: Progress) =>
     app.operate(async (ctx) => {
       const row = await currentOf(ctx, id, asIncoming);
-      await heedIncoming(ctx, row, kind, progress);
+      await applyIncomingStatus(ctx, row, kind, progress);
     });
 
   /** Approved and fetched, with the way on not begun. */

@@ -26,7 +26,7 @@ import {
   requireCustomer,
 } from '../../customers/records/index.ts';
 import { findExternalAccounts } from '../../payees/external-accounts/index.ts';
-import { refuseBlocked } from '../../payees/receivers/index.ts';
+import { rejectBlockedProvider } from '../../payees/receivers/index.ts';
 import { checkAmount, checkDirection, settingOf } from '../../tenancy/config/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { incomingPayment, presentTransaction } from '../presentation/index.ts';
@@ -45,10 +45,10 @@ import {
   complete,
   completeOn,
   fail,
-  failAndSendBack,
+  failAndReturn,
   followUp,
   incomingReason,
-  openWayBack,
+  openDepositReturn,
 } from './ends.ts';
 import { ASK, COLLECT, LAPSE, PASS_ON } from './kinds.ts';
 
@@ -151,7 +151,7 @@ export async function receiveUmaPayment(
   connectors: Connectors,
   given: UmaIncoming,
 ): Promise<IncomingRow> {
-  refuseBlocked(connectors.uma, given.sender);
+  rejectBlockedProvider(connectors.uma, given.sender);
   admit(given);
   const counterparty = aboutSender(given);
   const { accountId, rail } = await destinationOf(ctx, connectors.rail, given);
@@ -196,28 +196,29 @@ function ask(ctx: Ctx, row: IncomingRow): void {
 export const isUma = (row: IncomingRow): boolean => row.source?.sourceType === 'UMA_ADDRESS';
 
 /** Whether the platform has yet to say whether it wants this payment. */
-export const awaitsWord = (row: IncomingRow): boolean => isUma(row) && row.status === 'PENDING';
+export const isAwaitingApproval = (row: IncomingRow): boolean =>
+  isUma(row) && row.status === 'PENDING';
 
 /** The platform wants it; `info` is what it told about its customer. */
-export function acceptUma(ctx: Ctx, row: IncomingRow, info: Info): IncomingRow {
-  if (!awaitsWord(row)) return row;
+export function approveUma(ctx: Ctx, row: IncomingRow, info: Info): IncomingRow {
+  if (!isAwaitingApproval(row)) return row;
   const status = transactionFeature.states.incoming.next(row.status, 'accept');
   ctx.later(COLLECT, { transactionId: row.id, receiverInfo: info });
   return changeTransaction(ctx, row, { status, funds: 'AWAITED', sent_at: ctx.now });
 }
 
 /** The platform does not want it, or did not say so in time. Nothing has moved yet. */
-export const refuseUma = (ctx: Ctx, row: IncomingRow, reason: FailureReason): IncomingRow =>
-  awaitsWord(row) ? fail(ctx, row, reason, 'NONE') : row;
+export const rejectUma = (ctx: Ctx, row: IncomingRow, reason: FailureReason): IncomingRow =>
+  isAwaitingApproval(row) ? fail(ctx, row, reason, 'NONE') : row;
 
-export function heedVerdict(ctx: Ctx, row: IncomingRow, verdict: Verdict): void {
-  if (!awaitsWord(row)) return;
+export function applyApprovalDecision(ctx: Ctx, row: IncomingRow, verdict: Verdict): void {
+  if (!isAwaitingApproval(row)) return;
   switch (verdict.say) {
     case 'accept':
-      acceptUma(ctx, row, verdict.info);
+      approveUma(ctx, row, verdict.info);
       return;
     case 'refuse':
-      refuseUma(ctx, row, verdict.reason);
+      rejectUma(ctx, row, verdict.reason);
       return;
     case 'wait':
       ctx.later(LAPSE, { transactionId: row.id }, ctx.now + ANSWER_WITHIN_MS);
@@ -240,13 +241,13 @@ async function arrive(ctx: Ctx, row: IncomingRow): Promise<void> {
   const account = await readInternalAccount(ctx, id);
   const owner = await readCustomer(ctx, row.customer_id ?? '');
   const fate = fateAt(account, owner ?? null);
-  if (!account || fate === 'bounce') failAndSendBack(ctx, row, 'QUOTE_EXECUTION_FAILED');
+  if (!account || fate === 'bounce') failAndReturn(ctx, row, 'QUOTE_EXECUTION_FAILED');
   else if (fate === 'hold') await holdArrived(ctx, row, account);
   else await completeOn(ctx, row, account);
 }
 
 /** How far the sender's provider is with a payment that the platform wants. */
-export async function heedCollect(
+export async function applyCollectionStatus(
   ctx: Ctx,
   row: IncomingRow,
   progress: Progress,
@@ -264,7 +265,7 @@ export async function heedCollect(
       return arrive(ctx, row);
     case 'returned': {
       const reason = incomingReason(progress.reason, 'QUOTE_EXECUTION_FAILED');
-      return void failAndSendBack(ctx, row, reason);
+      return void failAndReturn(ctx, row, reason);
     }
     case 'failed':
       return void fail(ctx, row, incomingReason(progress.reason, 'PAY_REQUEST_FAILED'), 'NONE');
@@ -283,7 +284,11 @@ export const isUnderWay = (row: IncomingRow): boolean =>
   goesOn(row) && row.status === 'PROCESSING' && (row.funds === 'HELD' || row.funds === 'SUBMITTED');
 
 /** How far the rail is with the way on to the account outside. */
-export async function heedPassOn(ctx: Ctx, row: IncomingRow, progress: Progress): Promise<void> {
+export async function applyForwardingStatus(
+  ctx: Ctx,
+  row: IncomingRow,
+  progress: Progress,
+): Promise<void> {
   if (!goesOn(row)) return;
   switch (progress.state) {
     case 'unknown':
@@ -299,11 +304,11 @@ export async function heedPassOn(ctx: Ctx, row: IncomingRow, progress: Progress)
     case 'returned':
       if (row.status === 'COMPLETED' && row.funds === 'SETTLED') undoPayOn(ctx, row);
       else if (!isUnderWay(row)) return;
-      return void openWayBack(ctx, fail(ctx, row, 'OFFRAMP_FAILED', 'HELD'));
+      return void openDepositReturn(ctx, fail(ctx, row, 'OFFRAMP_FAILED', 'HELD'));
     case 'failed':
     case 'cancelled':
       if (!isUnderWay(row)) return;
-      return void openWayBack(ctx, fail(ctx, row, 'OFFRAMP_FAILED', 'HELD'));
+      return void openDepositReturn(ctx, fail(ctx, row, 'OFFRAMP_FAILED', 'HELD'));
     default:
       return assertNever(progress, 'transfer progress');
   }

@@ -3,17 +3,22 @@ import type { Feature } from '../../../runtime/operation/feature.ts';
 import { type ConnectorsOf, payoutJobs } from './payout-jobs.ts';
 
 export { payoutOf, pullOf, refundOf } from './instructions.ts';
-export { MovementInput, overRail, type RailMovement } from './over-rail.ts';
+export { overRail, type RailTransfer, RailTransferInput } from './over-rail.ts';
 export {
+  applyPayoutStatus,
+  applyRefundStatus,
   type ConnectorsOf,
   currentOf,
-  heedPayout,
-  heedRefund,
   loadOf,
   type PaymentJob,
   postpone,
 } from './payout-jobs.ts';
-export { coverMissing, parkedCurrency, parkedFrom, returnParked } from './resolve.ts';
+export {
+  returnSuspenseFunds,
+  settleSuspenseShortfall,
+  suspenseCurrency,
+  suspenseReturnAccount,
+} from './resolve.ts';
 
 /** What this feature adds to a server. */
 export const payoutFeature = {

@@ -20,7 +20,7 @@ import { type As, type ConnectorsOf, currentOf, loadOf } from './payout-jobs.ts'
 /** Whether the rail is told, or asked about what it was told. */
 type Ask = 'send' | 'check';
 
-export interface RailMovement<R extends TransactionRow> {
+export interface RailTransfer<R extends TransactionRow> {
   as: As<R>;
   instructionOf(runtime: Runtime, row: R): Promise<RailInstruction>;
   /** What the answer means for the transaction. */
@@ -30,7 +30,7 @@ export interface RailMovement<R extends TransactionRow> {
 }
 
 /** The input of a job that makes a movement. A job without `ask` sends, unless its handler only asks. */
-export const MovementInput = Type.Object({
+export const RailTransferInput = Type.Object({
   ...PaymentInput.properties,
   ask: Type.Optional(oneOf(['send', 'check'])),
 });
@@ -38,8 +38,8 @@ export const MovementInput = Type.Object({
 /** The job of a kind that makes a movement; whether it tells or asks is in its input unless said here. */
 export function overRail<R extends TransactionRow>(
   connectors: ConnectorsOf,
-  definition: JobDefinition<typeof MovementInput>,
-  { as, instructionOf, heed, wanted }: RailMovement<R>,
+  definition: JobDefinition<typeof RailTransferInput>,
+  { as, instructionOf, heed, wanted }: RailTransfer<R>,
   always?: Ask,
 ): JobHandler {
   const run = async (runtime: Runtime, job: JobOf<typeof definition>): Promise<Result> => {

@@ -20,21 +20,21 @@ import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import {
   cancelPayout,
   failPayout,
-  handOverPayout,
-  refuseCancel,
+  rejectCancel,
   settlePayout,
+  submitPayout,
 } from '../lifecycle/index.ts';
 import {
   CANCEL_PAYOUT,
   type CancelInput,
   CHECK_PAYOUT,
-  goesBackByRail,
+  isRefundedByRail,
   PAY_REFUND,
   type PaymentInput,
   payRefund,
   SEND_PAYOUT,
 } from '../refunds/index.ts';
-import { awaitRailResult, isWanted } from '../suspense/index.ts';
+import { awaitRailResult, isExpected } from '../suspense/index.ts';
 import {
   asOutgoing,
   type OutgoingRow,
@@ -108,7 +108,11 @@ async function ask(
 }
 
 /** What a rail's answer about a payout means for the payment; also the door for notices. */
-export async function heedPayout(ctx: Ctx, row: OutgoingRow, progress: Progress): Promise<void> {
+export async function applyPayoutStatus(
+  ctx: Ctx,
+  row: OutgoingRow,
+  progress: Progress,
+): Promise<void> {
   const again = (afterMs: number | undefined) => {
     if (afterMs === undefined) return;
     ctx.later(CHECK_PAYOUT, { transactionId: row.id }, ctx.now + afterMs);
@@ -117,9 +121,9 @@ export async function heedPayout(ctx: Ctx, row: OutgoingRow, progress: Progress)
     case 'unknown':
       return again(progress.checkAfterMs);
     case 'accepted': {
-      const handed = await handOverPayout(ctx, row);
+      const handed = await submitPayout(ctx, row);
       if (progress.checkAfterMs !== undefined) return again(progress.checkAfterMs);
-      if (isWanted(handed, 'payout')) await awaitRailResult(ctx, handed, 'payout');
+      if (isExpected(handed, 'payout')) await awaitRailResult(ctx, handed, 'payout');
       return;
     }
     case 'settled':
@@ -139,7 +143,11 @@ export async function heedPayout(ctx: Ctx, row: OutgoingRow, progress: Progress)
 }
 
 /** What a rail's answer about a refund means. */
-export async function heedRefund(ctx: Ctx, row: OutgoingRow, progress: Progress): Promise<void> {
+export async function applyRefundStatus(
+  ctx: Ctx,
+  row: OutgoingRow,
+  progress: Progress,
+): Promise<void> {
   if (row.refund?.status !== 'PENDING') return;
   switch (progress.state) {
     case 'settled':
@@ -185,7 +193,8 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
       const progress = await ask(runtime, connectors, loaded, what);
       return {
         caller,
-        stage: async (ctx) => heedPayout(ctx, await currentOf(ctx, row.id, asOutgoing), progress),
+        stage: async (ctx) =>
+          applyPayoutStatus(ctx, await currentOf(ctx, row.id, asOutgoing), progress),
       };
     };
 
@@ -195,7 +204,7 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
     const failed: Progress = { state: 'failed', reason: 'QUOTE_EXECUTION_FAILED' };
     let progress: Progress = { state: 'settled', reference: row.id };
     if (job.input.refundable === false) progress = failed;
-    else if (goesBackByRail(row)) {
+    else if (isRefundedByRail(row)) {
       const rail = railOf(connectors, caller);
       const instruction = await refundOf(runtime, row);
       progress = await (job.input.ask === 'check'
@@ -204,7 +213,8 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
     }
     return {
       caller,
-      stage: async (ctx) => heedRefund(ctx, await currentOf(ctx, row.id, asOutgoing), progress),
+      stage: async (ctx) =>
+        applyRefundStatus(ctx, await currentOf(ctx, row.id, asOutgoing), progress),
     };
   };
 
@@ -215,7 +225,7 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
     const over = row.status !== 'PROCESSING' || row.refund !== null;
     if (over || !rail.cancel) {
       const stage = async (ctx: Ctx) =>
-        void refuseCancel(ctx, await currentOf(ctx, row.id, asOutgoing));
+        void rejectCancel(ctx, await currentOf(ctx, row.id, asOutgoing));
       return { caller, stage };
     }
     if (await hasJobFor(runtime.db, SEND_PAYOUT, row.id)) {
@@ -228,7 +238,7 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
       stage: async (ctx) => {
         const current = await currentOf(ctx, row.id, asOutgoing);
         if (answer === 'cancelled') cancelPayout(ctx, current);
-        if (answer === 'refused') refuseCancel(ctx, current);
+        if (answer === 'refused') rejectCancel(ctx, current);
       },
     };
   };

@@ -14,10 +14,15 @@ import {
   readInternalAccount,
   requireInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
-import { repayOwed } from '../../balances/shortfalls/index.ts';
-import { emitPayment, eventsOf, moveAndTell } from '../presentation/index.ts';
-import { balanceFor, fundedOutside, goesBackByRail, takesBack } from '../refunds/index.ts';
-import { decided, inSuspense, type Said, turnOf } from '../suspense/index.ts';
+import { repayShortfall } from '../../balances/shortfalls/index.ts';
+import { emitPayment, eventsOf, postAndNotify } from '../presentation/index.ts';
+import {
+  balanceFor,
+  canReceiveRefund,
+  isExternallyFunded,
+  isRefundedByRail,
+} from '../refunds/index.ts';
+import { inSuspense, occurrenceOf, recordDecision, type Said } from '../suspense/index.ts';
 import {
   type CardPaymentRow,
   changeTransaction,
@@ -27,30 +32,30 @@ import {
 } from '../transactions/index.ts';
 
 /** The currency in which a transaction's money is parked: that of whoever gets it back. */
-export const parkedCurrency = (row: TransactionRow): string =>
+export const suspenseCurrency = (row: TransactionRow): string =>
   row.type === 'INCOMING' ? row.received_currency : row.sent_currency;
 
 /**
  * The balance that parked money goes back to; none when it came from outside and has to go back there, or
  * when its account is closed or its owner gone: then somebody has to find them.
  */
-export async function parkedFrom(
+export async function suspenseReturnAccount(
   db: Ctx['db'],
   row: TransactionRow,
 ): Promise<InternalAccountRow | undefined> {
   // What a card payment has there is of an account that was closed.
-  if (row.type !== 'OUTGOING' || goesBackByRail(row)) return undefined;
-  const account = fundedOutside(row)
+  if (row.type !== 'OUTGOING' || isRefundedByRail(row)) return undefined;
+  const account = isExternallyFunded(row)
     ? await balanceFor(db, row)
     : await readInternalAccount(db, sourceAccountOf(row));
-  return account && (await takesBack(db, account)) ? account : undefined;
+  return account && (await canReceiveRefund(db, account)) ? account : undefined;
 }
 
 const purse = (ctx: Ctx, row: TransactionRow, purpose: SystemAccount): string =>
-  systemAccount(ctx.caller.environment, purpose, parkedCurrency(row));
+  systemAccount(ctx.caller.environment, purpose, suspenseCurrency(row));
 
 const ownNet = async (ctx: Ctx, row: TransactionRow): Promise<Money> => ({
-  currency: parkedCurrency(row),
+  currency: suspenseCurrency(row),
   amount: (await inSuspense(ctx.db, [row.id])).get(row.id) ?? 0n,
 });
 
@@ -64,7 +69,7 @@ function moveBack(
   const transactionId = row.id;
   ctx.transfer({
     transactionId,
-    step: `resolve${turnOf(row)}`,
+    step: `resolve${occurrenceOf(row)}`,
     debit: purse(ctx, row, 'suspense'),
     credit: account?.id ?? purse(ctx, row, 'rail_in_transit'),
     ...money,
@@ -74,7 +79,7 @@ function moveBack(
   if (!account) return;
   // Its gate is not asked, so that it is not closed meanwhile is asked of the row.
   if (account.owed === 0n) requireInternalAccount(ctx, account);
-  repayOwed(ctx, account, { transactionId, step: 'resolve.owed', ...money });
+  repayShortfall(ctx, account, { transactionId, step: 'resolve.owed', ...money });
 }
 
 /**
@@ -97,12 +102,12 @@ async function sentByHand(ctx: Ctx, row: CardPaymentRow, said: Said): Promise<Ca
   if (said.reference === undefined) throw sendFirst();
   lean(ctx, row);
   moveBack(ctx, row, undefined, parked);
-  await decided(ctx, row, 'returned', said);
+  await recordDecision(ctx, row, 'returned', said);
   return row;
 }
 
 /** Everything that the transaction has in suspense goes back; throws CONFLICT where nothing can. */
-export async function returnParked(
+export async function returnSuspenseFunds(
   ctx: Ctx,
   row: TransactionRow,
   said: Said,
@@ -115,7 +120,7 @@ export async function returnParked(
       `The transaction has no funds in suspense: it is ${row.status}${refund}.`,
     );
   }
-  const account = await parkedFrom(ctx.db, row);
+  const account = await suspenseReturnAccount(ctx.db, row);
   if (account && said.reference !== undefined) {
     throw new Fault(
       'CONFLICT',
@@ -125,29 +130,33 @@ export async function returnParked(
   if (!account && said.reference === undefined) throw sendFirst();
   const parked = await ownNet(ctx, row);
   // Nothing is left where the bank has taken back the pull that brought it.
-  if (parked.amount > 0n) await moveAndTell(ctx, () => moveBack(ctx, row, account, parked));
+  if (parked.amount > 0n) await postAndNotify(ctx, () => moveBack(ctx, row, account, parked));
   const status = transactionFeature.states.refund.next('FAILED', 'resolve') as 'COMPLETED';
   const done = changeTransaction(ctx, row, {
     funds: 'RETURNED',
     refund: { ...row.refund, status, settledAt: iso(ctx.now) },
   });
   emitPayment(ctx, eventsOf(done).REFUND_COMPLETED, done);
-  await decided(ctx, done, 'returned', said);
+  await recordDecision(ctx, done, 'returned', said);
   return done;
 }
 
 /** Money has come in for what was missing; throws CONFLICT where nothing is. */
-export async function coverMissing(ctx: Ctx, row: TransactionRow, said: Said): Promise<void> {
+export async function settleSuspenseShortfall(
+  ctx: Ctx,
+  row: TransactionRow,
+  said: Said,
+): Promise<void> {
   const { currency, amount } = await ownNet(ctx, row);
   if (amount >= 0n) throw new Fault('CONFLICT', 'The transaction has no shortfall in suspense.');
   if (row.type === 'CARD') lean(ctx, row);
   ctx.transfer({
     transactionId: row.id,
-    step: `found${turnOf(row)}`,
+    step: `found${occurrenceOf(row)}`,
     debit: purse(ctx, row, 'rail_in_transit'),
     credit: purse(ctx, row, 'suspense'),
     currency,
     amount: -amount,
   });
-  await decided(ctx, row, 'settled', said);
+  await recordDecision(ctx, row, 'settled', said);
 }

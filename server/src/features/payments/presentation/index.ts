@@ -14,7 +14,7 @@ export {
 export { anyTransactionOf, transactionOf } from './operations.ts';
 export { instructionsOf, presentTransaction } from './present.ts';
 export { presentCardPayment } from './present-card.ts';
-export { emitPayment, eventsOf, moveAndTell } from './staging.ts';
+export { emitPayment, eventsOf, postAndNotify } from './staging.ts';
 export { RateDetails } from './transaction-parts.ts';
 export {
   IncomingTransaction,

@@ -9,7 +9,7 @@ const AT = Date.UTC(2026, 0, 5, 9);
 
 const facts: CardFacts = {
   ...newFacts(30_00n),
-  pulls: [{ amount: 30_00n, status: 'PENDING' }],
+  fundingDebits: [{ amount: 30_00n, status: 'PENDING' }],
 };
 
 function shown(more: Partial<CardFacts>, status: CardStatus = 'AUTHORIZED', credit = false) {
@@ -67,7 +67,7 @@ describe('presentCardPayment', () => {
       {
         clearings: [10_00n, 25_00n],
         refunds: [4_00n, 1_00n],
-        pulls: [
+        fundingDebits: [
           { amount: 30_00n, status: 'CONFIRMED' },
           { amount: 5_00n, status: 'STUCK' },
           { amount: 2_50n, status: 'FAILED' },
@@ -94,7 +94,7 @@ describe('presentCardPayment', () => {
   });
 
   it('names the account that is paid, of which nothing is taken', () => {
-    const view = shown({ pulls: [], clearings: [30_00n], closed: true }, 'SETTLED', true);
+    const view = shown({ fundingDebits: [], clearings: [30_00n], closed: true }, 'SETTLED', true);
     expect(view).toMatchObject({ direction: 'CREDIT', accountId: 'InternalAccount:1' });
     expect(view).not.toHaveProperty('pullSummary');
   });

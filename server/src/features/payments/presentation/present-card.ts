@@ -24,9 +24,9 @@ const summary = (amounts: readonly bigint[]) => ({
 });
 
 /** What was taken or is being taken; what could not even be set aside is not. */
-function pullSummary({ pulls }: CardFacts) {
-  const taken = pulls.filter(({ status }) => status !== 'FAILED');
-  const pendingCount = pulls.filter(({ status }) => status === 'PENDING').length;
+function fundingDebitSummary({ fundingDebits }: CardFacts) {
+  const taken = fundingDebits.filter(({ status }) => status !== 'FAILED');
+  const pendingCount = fundingDebits.filter(({ status }) => status === 'PENDING').length;
   return { ...summary(taken.map(({ amount }) => amount)), pendingCount };
 }
 
@@ -52,7 +52,7 @@ export function presentCardPayment(row: CardPaymentRow): View {
     ...(settled ? { settledAmount: money(settledOf(facts)) } : {}),
     ...(refunds.length ? { refundedAmount: money(refundedOf(facts)) } : {}),
     accountId: cardAccountOf(row),
-    ...(row.direction === 'DEBIT' ? { pullSummary: pullSummary(facts) } : {}),
+    ...(row.direction === 'DEBIT' ? { pullSummary: fundingDebitSummary(facts) } : {}),
     ...(refunds.length ? { refundSummary: summary(refunds) } : {}),
     ...(clearings.length ? { settlementSummary: summary(clearings) } : {}),
     authorizedAt: iso(row.created_at),

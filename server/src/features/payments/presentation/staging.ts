@@ -27,7 +27,7 @@ export function emitPayment(
 }
 
 /** Stages movements, and one balance event for each internal account that they touch. */
-export async function moveAndTell(ctx: Ctx, stage: () => unknown): Promise<void> {
+export async function postAndNotify(ctx: Ctx, stage: () => unknown): Promise<void> {
   const first = ctx.set.transfers.length;
   await stage();
   const touched = ctx.set.transfers

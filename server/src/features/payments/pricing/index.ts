@@ -4,8 +4,8 @@ export { aboutOwner } from './counterparty.ts';
 export { insertPayment } from './insert.ts';
 export { admit, checkReceiver, needsProof } from './limits.ts';
 export {
+  activeOwner,
   checkPullable,
-  livingOwner,
   type Payee,
   type Payer,
   payeeOf,
@@ -13,4 +13,4 @@ export {
   realtimePayer,
 } from './parties.ts';
 export { type Priced, pricedFor, pricedTransfer } from './pricing.ts';
-export { checkAccountLookup, payeeOfUma, payerData, requestPayment, senderOf } from './uma.ts';
+export { checkAccountDiscovery, payeeOfUma, payerData, requestPayment, senderOf } from './uma.ts';

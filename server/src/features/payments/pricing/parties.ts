@@ -19,7 +19,7 @@ import {
   type ExternalAccountRow,
   externalAccountOf,
 } from '../../payees/external-accounts/index.ts';
-import type { LookupRow, Offer } from '../../payees/receivers/index.ts';
+import type { Offer, PayeeDiscoveryRow } from '../../payees/receivers/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { type Wallet, walletOf } from '../../wallets/index.ts';
 
@@ -50,7 +50,7 @@ export type Payee = { currency: string } & (
       railMode: 'AUTO' | 'MANUAL' | null;
     }
   /** Somebody at another UMA provider. */
-  | { kind: 'uma'; umaAddress: string; lookup: LookupRow; offer: Offer }
+  | { kind: 'uma'; umaAddress: string; lookup: PayeeDiscoveryRow; offer: Offer }
 );
 
 function usable(account: InternalAccountRow, field: string): void {
@@ -70,7 +70,7 @@ function mayPay(customer: CustomerRow, platform: PlatformRow): void {
 }
 
 /** The customer that something belongs to, null for the platform itself; 410 when that one is deleted. */
-export const livingOwner = async (
+export const activeOwner = async (
   ctx: Ctx,
   { customer_id: id }: { customer_id: string | null },
 ): Promise<CustomerRow | null> => (id === null ? null : customerOf(ctx, id, { alive: true }));
@@ -85,7 +85,7 @@ async function payingCustomer(
   if (owner !== null && named !== undefined && named !== owner) {
     throw invalidField('source.customerId', 'must be the owner of the source account');
   }
-  const customer = await livingOwner(ctx, { customer_id: owner ?? named ?? null });
+  const customer = await activeOwner(ctx, { customer_id: owner ?? named ?? null });
   if (customer) mayPay(customer, platform);
   return customer;
 }
@@ -131,7 +131,7 @@ export function checkPullable(
 async function payingWallet(ctx: Ctx, account: InternalAccountRow): Promise<Wallet | undefined> {
   if (account.type !== 'EMBEDDED_WALLET' || account.status === 'CLOSED') return undefined;
   // Of a deleted customer it is told like any other account: there is no wallet then.
-  await livingOwner(ctx, account);
+  await activeOwner(ctx, account);
   return walletOf(ctx, account.id, 'source.accountId');
 }
 
@@ -213,11 +213,11 @@ export async function payeeOf(
   if (!isId(destination.accountId, 'ExternalAccount')) {
     const account = await internalAccountOf(ctx, destination.accountId);
     usable(account, 'destination.accountId');
-    const owner = await livingOwner(ctx, account);
+    const owner = await activeOwner(ctx, account);
     return { kind: 'internal', account, owner, currency: account.currency };
   }
   const account = await externalAccountOf(ctx, destination.accountId);
-  await livingOwner(ctx, account);
+  await activeOwner(ctx, account);
   if (!port) throw new Fault('NOT_IMPLEMENTED', 'No rail is connected for payouts.');
   const { currency } = account;
   const reach = railsTo(account, destination.paymentRail, port);

@@ -17,10 +17,10 @@ import {
 } from '../../customers/records/index.ts';
 import { findExternalAccounts } from '../../payees/external-accounts/index.ts';
 import {
-  type LookupRow,
-  lookupOf,
   missingPayerData,
   offerOf,
+  type PayeeDiscoveryRow,
+  payeeDiscoveryOf,
 } from '../../payees/receivers/index.ts';
 import type { OutgoingRow } from '../transactions/index.ts';
 import { type Payee, payeeOf } from './parties.ts';
@@ -35,7 +35,7 @@ async function namedLookup(
   ctx: Ctx,
   { umaAddress }: UmaDestination,
   lookupId: string | undefined,
-): Promise<LookupRow> {
+): Promise<PayeeDiscoveryRow> {
   const uma = readUma(umaAddress);
   if (!uma) {
     const field = 'destination.umaAddress';
@@ -45,7 +45,7 @@ async function namedLookup(
     const why = 'is required for a UMA address; call lookupUma first';
     throw invalidField('lookupId', why, 'MISSING_REQUIRED_UMA_PARAMETERS');
   }
-  const lookup = await lookupOf(ctx, lookupId);
+  const lookup = await payeeDiscoveryOf(ctx, lookupId);
   if (lookup.kind !== 'UMA' || lookup.receiver !== uma.address) {
     throw invalidField('lookupId', 'belongs to a lookup of another receiver');
   }
@@ -97,7 +97,7 @@ export async function payeeOfUma(
 /** What is told of the payer; MISSING_MANDATORY_USER_INFO names everything that is not known. */
 export function payerData(
   vault: Vault,
-  lookup: LookupRow,
+  lookup: PayeeDiscoveryRow,
   customer: CustomerRow | null,
   given: Record<string, unknown> = {},
 ): Record<string, unknown> {
@@ -118,7 +118,7 @@ export function payerData(
 }
 
 /** Whose address the payment carries: the payer's own, never that of somebody whom a lookup was made for. */
-export function senderOf(lookup: LookupRow, customer: CustomerRow | null): string {
+export function senderOf(lookup: PayeeDiscoveryRow, customer: CustomerRow | null): string {
   if (lookup.customer_id !== null && lookup.customer_id !== customer?.id) {
     throw invalidField('lookupId', 'belongs to a lookup for another customer');
   }
@@ -126,14 +126,14 @@ export function senderOf(lookup: LookupRow, customer: CustomerRow | null): strin
 }
 
 /** Holds a payment to an account to the lookup that it names. */
-export async function checkAccountLookup(
+export async function checkAccountDiscovery(
   ctx: Ctx,
   lookupId: string,
   accountId: string,
   customer: CustomerRow | null,
   given: Record<string, unknown>,
 ): Promise<void> {
-  const lookup = await lookupOf(ctx, lookupId);
+  const lookup = await payeeDiscoveryOf(ctx, lookupId);
   if (lookup.kind !== 'ACCOUNT' || lookup.receiver !== accountId) {
     throw invalidField('lookupId', 'belongs to a lookup of another receiver');
   }

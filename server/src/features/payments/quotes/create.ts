@@ -13,7 +13,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
 import {
   admit,
-  checkAccountLookup,
+  checkAccountDiscovery,
   insertPayment,
   needsProof,
   type Payee,
@@ -104,7 +104,7 @@ function instructionsFor(
 }
 
 /** Throws where money that must first come in, or be signed for, is to be taken at once. */
-function refuseHaste({ immediatelyExecute }: Request, payer: Payer): void {
+function rejectImmediateExecution({ immediatelyExecute }: Request, payer: Payer): void {
   if (!immediatelyExecute) return;
   const field = 'immediatelyExecute';
   if (payer.kind === 'realtime') {
@@ -127,9 +127,9 @@ export async function stageQuote(
     const { senderCustomerInfo, purposeOfPayment: PURPOSE_OF_PAYMENT } = request;
     const given = { PURPOSE_OF_PAYMENT, ...senderCustomerInfo };
     const { accountId } = request.destination;
-    await checkAccountLookup(ctx, request.lookupId, accountId, payer.customer, given);
+    await checkAccountDiscovery(ctx, request.lookupId, accountId, payer.customer, given);
   }
-  refuseHaste(request, payer);
+  rejectImmediateExecution(request, payer);
   // Later is soon enough for money that is here: when it is taken.
   if (payer.kind === 'realtime' || request.immediatelyExecute) {
     await checkLogin(ctx, platform, payer);

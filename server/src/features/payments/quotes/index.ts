@@ -12,7 +12,12 @@ import { paymentPersonalData } from './personal-data.ts';
 
 export { createQuote, executeQuote, getQuoteById, Quote, QuoteRequest } from './contract.ts';
 export { checkExecutable, startPayment } from './execution/execute.ts';
-export { heedFunding, type Notice, takeBackFunds, takeDeposit } from './execution/funding.ts';
+export {
+  applyFundingStatus,
+  type Notice,
+  reverseFunding,
+  takeDeposit,
+} from './execution/funding.ts';
 export { paymentOf, quoteOf, quoteView, signQuote, startQuote } from './quote.ts';
 export { type QuoteRow, readQuote } from './store.ts';
 

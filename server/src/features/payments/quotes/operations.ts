@@ -18,7 +18,7 @@ interface QuoteParts extends ScaParts {
 }
 
 /** Throws CONFLICT where an agent asks for the quote: executed beside it, it would have two endings. */
-async function refuseAsked(
+async function rejectPendingAction(
   ctx: Ctx,
   { pendingActionOf }: QuoteParts,
   { agent_id: agent, transaction_id: payment }: QuoteRow,
@@ -39,7 +39,7 @@ async function execute(
   const quote = await quoteOf(ctx, params.quoteId);
   const payment = await paymentOf(ctx, quote);
   checkExecutable(ctx, quote, payment);
-  await refuseAsked(ctx, parts, quote);
+  await rejectPendingAction(ctx, parts, quote);
   const { operationId } = executeQuote;
   const asked = {
     operationId,

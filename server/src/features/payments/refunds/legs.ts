@@ -122,7 +122,7 @@ export function hold(ctx: Ctx, id: string, legs: Legs): void {
 }
 
 /** Turns what was set aside into movements and passes the money on. */
-export function handOver(ctx: Ctx, id: string, legs: Legs): void {
+export function submit(ctx: Ctx, id: string, legs: Legs): void {
   for (const leg of legs.source) {
     ctx.post({ transactionId: id, ...leg });
   }
@@ -131,7 +131,7 @@ export function handOver(ctx: Ctx, id: string, legs: Legs): void {
 }
 
 /** Source to destination at once, nothing set aside in between. */
-export function payThrough(ctx: Ctx, id: string, legs: Legs): void {
+export function payDirect(ctx: Ctx, id: string, legs: Legs): void {
   for (const leg of [...legs.source, ...legs.onward]) {
     ctx.transfer({ transactionId: id, ...leg });
   }

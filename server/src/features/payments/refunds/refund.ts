@@ -16,10 +16,10 @@ import {
   readInternalAccount,
   requireInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
-import { repayOwed, takeBack } from '../../balances/shortfalls/index.ts';
-import { reverseUse } from '../../balances/velocity-limits/index.ts';
+import { debitWithShortfall, repayShortfall } from '../../balances/shortfalls/index.ts';
+import { reverseUsage } from '../../balances/velocity-limits/index.ts';
 import { readCustomer, requireCustomer } from '../../customers/records/index.ts';
-import { emitPayment, moveAndTell, outgoingPayment } from '../presentation/index.ts';
+import { emitPayment, outgoingPayment, postAndNotify } from '../presentation/index.ts';
 import { awaitDecision, refundReference } from '../suspense/index.ts';
 import {
   changeTransaction,
@@ -75,11 +75,11 @@ export const openRefund = (ctx: Ctx, row: PaymentRow, reason: Refund['reason']):
 });
 
 /** Whether the money came from outside for this payment alone: pulled, or paid in for it. */
-export const fundedOutside = (row: OutgoingRow): boolean => row.funded_amount !== null;
+export const isExternallyFunded = (row: OutgoingRow): boolean => row.funded_amount !== null;
 
 /** Whether a rail has to carry the refund to where the money came from. */
-export const goesBackByRail = (row: OutgoingRow): boolean =>
-  fundedOutside(row) && (row.source.sourceType === 'ACCOUNT' || isFiat(row.sent_currency));
+export const isRefundedByRail = (row: OutgoingRow): boolean =>
+  isExternallyFunded(row) && (row.source.sourceType === 'ACCOUNT' || isFiat(row.sent_currency));
 
 /**
  * Gives a platform fee back that the platform has earned. What it has spent of it by now, it owes.
@@ -89,7 +89,13 @@ async function returnPlatformFee(ctx: Ctx, leg: Leg, row: OutgoingRow, to: strin
   if (!account) return reverse(ctx, row.id, [leg]);
   const { currency, amount } = leg;
   const step = `refund.${leg.step}`;
-  await takeBack(ctx, account, { transactionId: row.id, step, currency, amount, creditTo: to });
+  await debitWithShortfall(ctx, account, {
+    transactionId: row.id,
+    step,
+    currency,
+    amount,
+    creditTo: to,
+  });
 }
 
 /** Back to the source, or to `keeper` in its stead. */
@@ -126,24 +132,24 @@ export async function balanceFor(
 }
 
 /** Accounts in these states take back what was theirs, a frozen one out of its owner's reach. */
-const TAKES_BACK = ['ACTIVE', 'FROZEN'];
+const REFUND_STATUSES = ['ACTIVE', 'FROZEN'];
 
 /** Whether money may go back onto an account: it is not closed, and its owner is still there. */
-export async function takesBack(
+export async function canReceiveRefund(
   db: Ctx['db'],
   { status, customer_id: id }: InternalAccountRow,
 ): Promise<boolean> {
-  if (!TAKES_BACK.includes(status)) return false;
+  if (!REFUND_STATUSES.includes(status)) return false;
   const owner = id === null ? undefined : await readCustomer(db, id);
   return !owner || owner.deleted_at === null;
 }
 
 /** The account inside that a refund goes to; undefined where it can take nothing any more. */
 async function receiverOf(ctx: Ctx, row: OutgoingRow): Promise<InternalAccountRow | undefined> {
-  const account = fundedOutside(row)
+  const account = isExternallyFunded(row)
     ? await balanceFor(ctx.db, row)
     : await readInternalAccount(ctx, sourceAccountOf(row));
-  if (!account || !(await takesBack(ctx.db, account))) return undefined;
+  if (!account || !(await canReceiveRefund(ctx.db, account))) return undefined;
   const owner = account.customer_id && (await readCustomer(ctx, account.customer_id));
   if (owner) requireCustomer(ctx, owner);
   // One that owes is changed by the refund itself, which guards it as well.
@@ -165,7 +171,7 @@ function moveOut(ctx: Ctx, row: OutgoingRow, step: string, target: string): void
 /** Onto the balance of its owner, and out of it again what they owe. */
 function returnInside(ctx: Ctx, row: OutgoingRow, account: InternalAccountRow): void {
   moveOut(ctx, row, 'refund.out', account.id);
-  repayOwed(ctx, account, { transactionId: row.id, step: 'refund.owed', ...fundedOf(row) });
+  repayShortfall(ctx, account, { transactionId: row.id, step: 'refund.owed', ...fundedOf(row) });
 }
 
 /** The refund itself: back to the source, or into suspense when the money cannot go back by itself. */
@@ -175,16 +181,16 @@ export async function payRefund(
   refundable: boolean,
 ): Promise<OutgoingRow> {
   if (row.refund?.status !== 'PENDING') return row;
-  const byRail = goesBackByRail(row);
+  const byRail = isRefundedByRail(row);
   const account = byRail || !refundable ? undefined : await receiverOf(ctx, row);
   const back = refundable && (byRail || account !== undefined);
   const [suspense, railInTransit] = (['suspense', 'rail_in_transit'] as const).map((purpose) =>
     systemAccount(ctx.caller.environment, purpose, row.sent_currency),
   ) as [string, string];
-  await reverseUse(ctx, row);
-  await moveAndTell(ctx, async () => {
+  await reverseUsage(ctx, row);
+  await postAndNotify(ctx, async () => {
     await moveBack(ctx, row, back ? undefined : suspense);
-    if (account && fundedOutside(row)) returnInside(ctx, row, account);
+    if (account && isExternallyFunded(row)) returnInside(ctx, row, account);
     else if (back && byRail) moveOut(ctx, row, 'refund.out', railInTransit);
     else if (row.funds === 'FUNDED') moveOut(ctx, row, 'park.fund', suspense);
   });

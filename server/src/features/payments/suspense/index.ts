@@ -1,21 +1,21 @@
 // Notices awaited from rails, and money that waits for a person's decision.
 
 export {
+  awaitedResultOf,
   awaitRailResult,
-  isWanted,
-  noticeCame,
+  isExpected,
+  recordNotice,
   recordRailResult,
   type WaitKind,
   type WaitRow,
-  waitOf,
 } from './rail-results.ts';
 export { paymentReference, refundReference, transactionOfReference } from './reference.ts';
 export {
   awaitDecision,
+  cancelDecision,
   cardPaymentsInSuspense,
-  decided,
-  endDecision,
   inSuspense,
+  occurrenceOf,
+  recordDecision,
   type Said,
-  turnOf,
 } from './suspense-items.ts';

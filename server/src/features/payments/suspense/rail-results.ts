@@ -87,11 +87,11 @@ export const recordRailResult = (
   });
 
 /** What is awaited of a transaction. */
-export const waitOf = (ctx: Ctx, { id }: { id: string }): Promise<WaitRow | undefined> =>
+export const awaitedResultOf = (ctx: Ctx, { id }: { id: string }): Promise<WaitRow | undefined> =>
   ctx.read(awaitedRailResults, id);
 
 /** Keeps what the notice said and ends the wait for it, where there was one. */
-export async function noticeCame(
+export async function recordNotice(
   ctx: Ctx,
   transactionId: string,
   kind: WaitKind,
@@ -111,7 +111,7 @@ export async function noticeCame(
 }
 
 /** Whether a movement of this kind is still wanted of the transaction. */
-export function isWanted(row: TransactionRow, kind: WaitKind): boolean {
+export function isExpected(row: TransactionRow, kind: WaitKind): boolean {
   const { status, funds, refund } = row;
   switch (kind) {
     case 'refund':

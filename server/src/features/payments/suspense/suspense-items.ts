@@ -52,7 +52,7 @@ export async function awaitDecision(ctx: Ctx, row: TransactionRow): Promise<void
 }
 
 /** Takes the transaction off the list where nobody need decide. */
-export async function endDecision(ctx: Ctx, { id }: { id: string }): Promise<void> {
+export async function cancelDecision(ctx: Ctx, { id }: { id: string }): Promise<void> {
   const waiting = await ctx.read(suspenseItems, id);
   if (waiting) ctx.remove(suspenseItems, waiting);
 }
@@ -61,11 +61,11 @@ export async function endDecision(ctx: Ctx, { id }: { id: string }): Promise<voi
  * Ends names that are there once for a transaction. To a payment with a card it may happen again that money
  * cannot go back, and its row has changed by then.
  */
-export const turnOf = ({ type, version }: TransactionRow): string =>
+export const occurrenceOf = ({ type, version }: TransactionRow): string =>
   type === 'CARD' ? `.${version}` : '';
 
 /** Takes it off the list and keeps what was said. */
-export async function decided(
+export async function recordDecision(
   ctx: Ctx,
   row: TransactionRow,
   state: Progress['state'],
@@ -76,7 +76,7 @@ export async function decided(
   ctx.remove(suspenseItems, waiting);
   recordRailResult(ctx, row, {
     kind: 'suspense',
-    name: `${state}${turnOf(row)}`,
+    name: `${state}${occurrenceOf(row)}`,
     state,
     reference,
     reason,

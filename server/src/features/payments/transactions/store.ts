@@ -11,7 +11,7 @@ import {
   type CardDetails,
   type CardStatus,
   cardPaymentFeature,
-  type PullStatus,
+  type FundingDebitStatus,
 } from '../card-payments/index.ts';
 import {
   type FailureReason,
@@ -127,7 +127,7 @@ const columns = {
   card_clearings: col.int8s.null.mut,
   card_refunds: col.int8s.null.mut,
   card_funding_debits: col.int8s.null.mut,
-  card_funding_debit_statuses: col.words<PullStatus>().null.mut,
+  card_funding_debit_statuses: col.words<FundingDebitStatus>().null.mut,
   card_released: col.int8.null.mut,
   card_written_off: col.int8.null.mut,
   card_recovered: col.int8.null.mut,

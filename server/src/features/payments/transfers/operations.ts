@@ -10,9 +10,9 @@ import { needsSca } from '../../sca/authentication/index.ts';
 import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
 import { presentTransaction, type TransactionOneOf } from '../presentation/index.ts';
 import {
+  activeOwner,
   admit,
   insertPayment,
-  livingOwner,
   needsProof,
   type Payee,
   type Payer,
@@ -53,7 +53,7 @@ function checkEnds(payer: Payer, payee: Payee): void {
 type Request = Static<(typeof createTransferOut)['body']>;
 
 /** Throws CONFLICT for money whose customer authorises each payment: a transfer has no place for that. */
-function refuseAuthorized(
+function checkNoAuthorization(
   ctx: Ctx,
   platform: PlatformRow,
   { customer, currency }: Pick<Payer, 'customer' | 'currency'>,
@@ -76,7 +76,7 @@ export async function stageTransferOut(
     payeeOf(ctx, body.destination, ports.rail),
   ]);
   checkEnds(payer, payee);
-  refuseAuthorized(ctx, platform, payer);
+  checkNoAuthorization(ctx, platform, payer);
   const asked = { currency: payee.currency, amount: BigInt(body.amount as number) };
   const money = await pricedTransfer(ctx, ports, payee, asked);
   const { purposeOfPayment: purpose } = body;
@@ -93,8 +93,8 @@ export async function stageTransferOut(
 
 /** Takes the money and has it sent, if that is still possible: it may have waited for long. */
 export async function startTransferOut(ctx: Ctx, row: OutgoingRow): Promise<OutgoingRow> {
-  const [platform, customer] = await Promise.all([ownPlatform(ctx), livingOwner(ctx, row)]);
-  refuseAuthorized(ctx, platform, { customer, currency: row.sent_currency });
+  const [platform, customer] = await Promise.all([ownPlatform(ctx), activeOwner(ctx, row)]);
+  checkNoAuthorization(ctx, platform, { customer, currency: row.sent_currency });
   return startPayment(ctx, row);
 }
 

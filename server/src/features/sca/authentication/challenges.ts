@@ -282,10 +282,10 @@ export function proofErrors(
   const isSigned = factor === 'PASSKEY';
   const by = isSigned ? 'PASSKEY requires an assertion' : `${factor} requires a code`;
   const errors: FieldError[] = [];
-  const judge = (field: keyof Proof, value: unknown, isWanted: boolean) => {
+  const judge = (field: keyof Proof, value: unknown, isExpected: boolean) => {
     const isThere = value !== undefined && value !== null && value !== '';
-    if (isWanted && !isThere) errors.push({ field, message: 'is required' });
-    if (!isWanted && isThere) errors.push({ field, message: `must be absent: ${by}` });
+    if (isExpected && !isThere) errors.push({ field, message: 'is required' });
+    if (!isExpected && isThere) errors.push({ field, message: `must be absent: ${by}` });
   };
   judge('code', code, !isSigned);
   judge('passkeyAssertion', passkeyAssertion, isSigned);

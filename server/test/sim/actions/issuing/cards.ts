@@ -1,7 +1,7 @@
 // Cards as platforms and their operators handle them: issued to whoever may have one and to others, frozen,
 // opened, closed, paid for by other accounts, limited; keys that let a wallet pay for one, given and taken
 // back; and what an operator decides about payments whose money was not to be had.
-import { accountOf, isPulling } from '../../picture/card-facts.ts';
+import { accountOf, hasPendingFundingDebit } from '../../picture/card-facts.ts';
 import type { Noted } from '../../picture/picture.ts';
 import { programOf } from '../../rules/card-rules.ts';
 import { holderOf } from '../../world/issuer.ts';
@@ -234,7 +234,7 @@ export async function decide(sim: Sim, row: Noted): Promise<string> {
   const collects = sim.chance.percent(50);
   const to = collects ? 'collect' : 'write-off';
   const ran = await operator(sim, 'cards', 'resolve', row.id as string, '--outcome', to);
-  const waits = isPulling(row);
+  const waits = hasPendingFundingDebit(row);
   const fine = row.status === 'EXCEPTION' && !waits && (!collects || isReachable(sim, row));
   return outcome(ran, fine, `${to} ${row.id}, ${row.status}`) ?? to;
 }

@@ -253,7 +253,7 @@ function isFree(sim: Sim, purse: Purse): boolean {
   return balance === 0n && held === 0n && sim.picture.internal.get(purse.id)?.owed === '0';
 }
 
-async function moveAccount(sim: Sim): Promise<string> {
+async function transitionAccount(sim: Sim): Promise<string> {
   adopt(sim);
   const verb = sim.chance.of(ACCOUNT_VERBS);
   const all = living(sim).flatMap((each) => [...each.purses.values()]);
@@ -334,5 +334,5 @@ export const OPERATOR: readonly Action[] = [
     ready: (sim) => comingIn(sim).some(inProduction),
     run: judge,
   },
-  { name: 'close, fail or retry an account', weight: 2, run: moveAccount },
+  { name: 'close, fail or retry an account', weight: 2, run: transitionAccount },
 ];

@@ -1,12 +1,12 @@
 // Money from outside: pulled from bank accounts, paid in for a quote in every wrong and right amount, sent
 // by people at other UMA providers with the platform's consent; and what banks and operators do to it later.
 
-import { moveInternalAccount } from '../../../../src/features/balances/internal-accounts/lifecycle.ts';
+import { transitionInternalAccount } from '../../../../src/features/balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../../../src/features/balances/internal-accounts/store.ts';
 import {
-  refuseDeposit,
   releaseDeposit,
-  returnDeposit,
+  returnHeldDeposit,
+  reverseDeposit,
 } from '../../../../src/features/payments/pay-ins/index.ts';
 import { currentOf } from '../../../../src/features/payments/payouts/payout-jobs.ts';
 import { takeDeposit } from '../../../../src/features/payments/quotes/index.ts';
@@ -243,7 +243,7 @@ async function freeze(sim: Sim, thaw: boolean): Promise<string> {
     const row = await ctx.read(internalAccounts, purse.id);
     if (!row) throw broken(`${purse.id} is gone`);
     const cause = { actor: 'operator', reason: 'simulated' };
-    moveInternalAccount(ctx, row, thaw ? 'unfreeze' : 'freeze', cause);
+    transitionInternalAccount(ctx, row, thaw ? 'unfreeze' : 'freeze', cause);
   });
   for (const each of sim.orders) {
     const touches = each.inside === purse || each.feePurse === purse;
@@ -277,7 +277,7 @@ async function judge(sim: Sim): Promise<string> {
   const good = sim.chance.percent(50);
   const row = await behind(sim, order.platform, async (ctx) => {
     const found = await currentOf(ctx, order.id, asIncoming);
-    return good ? releaseDeposit(ctx, found) : refuseDeposit(ctx, found);
+    return good ? releaseDeposit(ctx, found) : returnHeldDeposit(ctx, found);
   });
   if (row.status !== (good ? 'COMPLETED' : 'FAILED')) throw broken(`${order.id} is ${row.status}`);
   return row.status;
@@ -290,7 +290,7 @@ async function takeBack(sim: Sim): Promise<string> {
   const order = sim.chance.of(deposits);
   const row = await behind(sim, order.platform, async (ctx) => {
     const found = await currentOf(ctx, order.id, asIncoming);
-    return returnDeposit(ctx, found);
+    return reverseDeposit(ctx, found);
   });
   return `${order.received}, ${row.status}`;
 }

@@ -10,7 +10,7 @@ import {
   type InternalAccountRow,
   readInternalAccount,
 } from '../../../balances/internal-accounts/index.ts';
-import { refuseOwing } from '../../../balances/shortfalls/index.ts';
+import { checkNoShortfall } from '../../../balances/shortfalls/index.ts';
 import { countPayment, hasPaymentRoom } from '../../../balances/velocity-limits/index.ts';
 import { checkReady } from '../../../customers/eligibility/index.ts';
 import { type CustomerRow, requireCustomer } from '../../../customers/records/index.ts';
@@ -20,9 +20,9 @@ import {
   requireExternalAccount,
 } from '../../../payees/external-accounts/index.ts';
 import { ownPlatform } from '../../../tenancy/platform/index.ts';
-import { awaitFunds, type CameIn, payInside, startPayout } from '../../lifecycle/index.ts';
-import { MovementInput } from '../../payouts/index.ts';
-import { aboutOwner, checkReceiver, livingOwner } from '../../pricing/index.ts';
+import { awaitFunds, payInternal, type ReceivedFunds, startPayout } from '../../lifecycle/index.ts';
+import { RailTransferInput } from '../../payouts/index.ts';
+import { aboutOwner, activeOwner, checkReceiver } from '../../pricing/index.ts';
 import {
   debitedOf,
   type IncomingRow,
@@ -33,7 +33,7 @@ import type { QuoteRow } from '../store.ts';
 import { checkInvoice, takeInvoice } from './invoice.ts';
 
 /** The job that pulls the money of a payment. */
-export const SEND_PULL = defineJob('funding.send', MovementInput);
+export const SEND_PULL = defineJob('funding.send', RailTransferInput);
 
 const gone = (what: string) =>
   new Fault('ACCOUNT_NOT_FOUND', `The ${what} account no longer exists.`);
@@ -98,13 +98,13 @@ export async function checkEnds(
   const [source, target, payer] = await Promise.all([
     sourceOf(ctx, row),
     targetOf(ctx, row),
-    livingOwner(ctx, row),
+    activeOwner(ctx, row),
   ]);
   if (payer) checkReady(payer);
-  if (source) refuseOwing(source);
+  if (source) checkNoShortfall(source);
   if (row.platform_fee_account) await usable(ctx, row.platform_fee_account, "platform's fee");
   const same = !target || target.customer_id === row.customer_id;
-  const owner = same ? payer : await livingOwner(ctx, target);
+  const owner = same ? payer : await activeOwner(ctx, target);
   if (target && 'info' in target) {
     const amount = row.received_amount;
     checkReceiver(target, row.needs_proof === true);
@@ -118,7 +118,7 @@ export async function checkEnds(
 }
 
 /** The receiver's own transaction, when somebody else receives inside the house. */
-async function insertTwin(
+async function insertCounterparty(
   ctx: Ctx,
   row: OutgoingRow,
   to: InternalAccountRow,
@@ -159,14 +159,14 @@ export async function makePayment(
   ctx: Ctx,
   row: OutgoingRow,
   ends: Ends,
-  came?: CameIn,
+  came?: ReceivedFunds,
 ): Promise<OutgoingRow> {
   const { source, target } = ends;
   if (!target || 'info' in target) return startPayout(ctx, row, came);
   const payerId = source ? source.customer_id : row.customer_id;
   const alone = payerId === target.customer_id;
-  const twin = alone ? null : await insertTwin(ctx, row, target, ends);
-  return payInside(ctx, row, { target, twin }, came);
+  const twin = alone ? null : await insertCounterparty(ctx, row, target, ends);
+  return payInternal(ctx, row, { target, twin }, came);
 }
 
 const volumeOf = (row: OutgoingRow) => ({

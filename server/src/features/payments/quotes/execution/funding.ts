@@ -26,28 +26,28 @@ import {
   internalAccountOf,
   isBalance,
 } from '../../../balances/internal-accounts/index.ts';
-import { takeBack } from '../../../balances/shortfalls/index.ts';
+import { debitWithShortfall } from '../../../balances/shortfalls/index.ts';
 import { readCustomer } from '../../../customers/records/index.ts';
 import {
   CANCEL_FUNDING,
-  type CameIn,
   expirePayment,
   failPayout,
-  refuseCancel,
-  refuseFunds,
+  type ReceivedFunds,
+  rejectCancel,
+  rejectFunds,
 } from '../../lifecycle/index.ts';
-import { bounceDeposit, type Deposit, receiveDeposit } from '../../pay-ins/index.ts';
+import { type Deposit, receiveDeposit, rejectDeposit } from '../../pay-ins/index.ts';
 import {
   type ConnectorsOf,
   currentOf,
   loadOf,
-  MovementInput,
   overRail,
   postpone,
   pullOf,
-  type RailMovement,
+  type RailTransfer,
+  RailTransferInput,
 } from '../../payouts/index.ts';
-import { moveAndTell } from '../../presentation/index.ts';
+import { postAndNotify } from '../../presentation/index.ts';
 import { fundedOf } from '../../refunds/index.ts';
 import { awaitDecision, awaitRailResult, transactionOfReference } from '../../suspense/index.ts';
 import {
@@ -63,7 +63,7 @@ import type { QuoteRow } from '../store.ts';
 import { quotes } from '../store.ts';
 import { checkEnds, countVolume, hasRoom, makePayment, SEND_PULL } from './execute.ts';
 
-const CHECK_PULL = defineJob('funding.check', MovementInput);
+const CHECK_PULL = defineJob('funding.check', RailTransferInput);
 
 /** What a payment fails with when it could not be made once its money was here. */
 function reasonOf({ code }: Fault): FailureReason {
@@ -72,18 +72,18 @@ function reasonOf({ code }: Fault): FailureReason {
 }
 
 /** Makes the payment with what came in for it, or gives that back. */
-async function payWith(ctx: Ctx, row: OutgoingRow, came: CameIn): Promise<OutgoingRow> {
+async function payWith(ctx: Ctx, row: OutgoingRow, came: ReceivedFunds): Promise<OutgoingRow> {
   if (subtract(came, debitedOf(row)).amount !== 0n) {
-    return refuseFunds(ctx, row, came, 'FUNDING_AMOUNT_MISMATCH');
+    return rejectFunds(ctx, row, came, 'FUNDING_AMOUNT_MISMATCH');
   }
   const ends = await checkEnds(ctx, row).catch((error: unknown) => {
     if (error instanceof Fault) return error;
     throw error;
   });
-  if (ends instanceof Fault) return refuseFunds(ctx, row, came, reasonOf(ends));
+  if (ends instanceof Fault) return rejectFunds(ctx, row, came, reasonOf(ends));
   // What is pulled was counted when the pull began.
   if (row.status === 'PENDING') {
-    if (!(await hasRoom(ctx, row))) return refuseFunds(ctx, row, came, 'LIMIT_EXCEEDED');
+    if (!(await hasRoom(ctx, row))) return rejectFunds(ctx, row, came, 'LIMIT_EXCEEDED');
     await countVolume(ctx, row, true);
   }
   return makePayment(ctx, row, ends, came);
@@ -95,8 +95,8 @@ export interface Notice extends Money {
   reference?: string;
   accountId?: string;
   /** What the rail tells of the payer: fields of a REALTIME_FUNDING source. */
-  origin?: CameIn['origin'];
-  chain?: CameIn['chain'];
+  origin?: ReceivedFunds['origin'];
+  chain?: ReceivedFunds['chain'];
   /** Why it must not be spent yet; of money for an account alone. */
   hold?: Deposit['hold'];
 }
@@ -130,7 +130,7 @@ async function strayFunds(ctx: Ctx, row: OutgoingRow, notice: Notice): Promise<I
   const takes = ({ status }: InternalAccountRow) => status === 'ACTIVE' || status === 'FROZEN';
   const account = own.find((each) => takes(each) && isBalance(each));
   if (!isFiat(currency) && account) return depositTo(ctx, account, notice, quoteId);
-  return bounceDeposit(ctx, {
+  return rejectDeposit(ctx, {
     owner: await ownerOf(ctx, row.customer_id),
     amount,
     currency,
@@ -186,7 +186,7 @@ export async function takeDeposit(ctx: Ctx, notice: Notice): Promise<PaymentRow>
  * whoever paid answers for it, else the platform's own. Where neither has one in this currency a person has
  * to find the money. Answers whether it was still to be done.
  */
-export async function takeBackFunds(ctx: Ctx, row: OutgoingRow): Promise<boolean> {
+export async function reverseFunding(ctx: Ctx, row: OutgoingRow): Promise<boolean> {
   if (await hasTransfersIn(ctx.db, row.id, 'return', 'return.owed')) return false;
   const currency = row.sent_currency;
   const creditTo = systemAccount(ctx.caller.environment, 'rail_in_transit', currency);
@@ -198,7 +198,7 @@ export async function takeBackFunds(ctx: Ctx, row: OutgoingRow): Promise<boolean
   const account = all.flat().find((each) => each.status !== 'CLOSED' && isBalance(each));
   const movement = { transactionId: row.id, step: 'return', ...fundedOf(row) };
   if (account) {
-    await moveAndTell(ctx, () => takeBack(ctx, account, { ...movement, creditTo }));
+    await postAndNotify(ctx, () => debitWithShortfall(ctx, account, { ...movement, creditTo }));
     return true;
   }
   const debit = systemAccount(ctx.caller.environment, 'suspense', currency);
@@ -208,7 +208,11 @@ export async function takeBackFunds(ctx: Ctx, row: OutgoingRow): Promise<boolean
 }
 
 /** What a rail's answer about the pull of a payment's money means for it; also the door for notices. */
-export async function heedFunding(ctx: Ctx, row: OutgoingRow, progress: Progress): Promise<void> {
+export async function applyFundingStatus(
+  ctx: Ctx,
+  row: OutgoingRow,
+  progress: Progress,
+): Promise<void> {
   const again = (afterMs: number | undefined) => {
     if (afterMs === undefined) return;
     ctx.later(CHECK_PULL, { transactionId: row.id }, ctx.now + afterMs);
@@ -226,7 +230,7 @@ export async function heedFunding(ctx: Ctx, row: OutgoingRow, progress: Progress
       return again(progress.checkAfterMs);
     case 'returned':
       if (awaited) await failPayout(ctx, row, progress.reason, true);
-      else if (row.funded_amount !== null) await takeBackFunds(ctx, row);
+      else if (row.funded_amount !== null) await reverseFunding(ctx, row);
       return;
     case 'failed':
       if (awaited) await failPayout(ctx, row, progress.reason, true);
@@ -248,7 +252,7 @@ const cancelFunding =
     const now = runtime.effects.now();
     if (row.funds !== 'AWAITED' || !rail?.cancel) {
       const stage = async (ctx: Ctx) =>
-        void refuseCancel(ctx, await currentOf(ctx, row.id, asOutgoing));
+        void rejectCancel(ctx, await currentOf(ctx, row.id, asOutgoing));
       return { caller, stage };
     }
     if (await hasJobFor(runtime.db, SEND_PULL, row.id)) {
@@ -260,16 +264,16 @@ const cancelFunding =
       caller,
       stage: async (ctx) => {
         const current = await currentOf(ctx, row.id, asOutgoing);
-        if (answer === 'cancelled') await heedFunding(ctx, current, { state: 'cancelled' });
-        if (answer === 'refused') refuseCancel(ctx, current);
+        if (answer === 'cancelled') await applyFundingStatus(ctx, current, { state: 'cancelled' });
+        if (answer === 'refused') rejectCancel(ctx, current);
       },
     };
   };
 
-const FUNDING: RailMovement<OutgoingRow> = {
+const FUNDING: RailTransfer<OutgoingRow> = {
   as: asOutgoing,
   instructionOf: pullOf,
-  heed: heedFunding,
+  heed: applyFundingStatus,
   wanted: (row, ask) => ask === 'check' || row.funds === 'AWAITED',
 };
 

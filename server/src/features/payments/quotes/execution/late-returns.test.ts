@@ -13,12 +13,12 @@ import {
 } from '../../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import type { Progress } from '../../../../connectors/ports/index.ts';
-import { moveInternalAccount } from '../../../balances/internal-accounts/lifecycle.ts';
+import { transitionInternalAccount } from '../../../balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../../balances/internal-accounts/store.ts';
 import { platforms } from '../../../tenancy/platform/store.ts';
-import { currentOf, heedPayout } from '../../payouts/payout-jobs.ts';
+import { applyPayoutStatus, currentOf } from '../../payouts/payout-jobs.ts';
 import { asOutgoing } from '../../transactions/rows.ts';
-import { heedFunding } from './funding.ts';
+import { applyFundingStatus } from './funding.ts';
 
 const app = testApp();
 
@@ -29,10 +29,10 @@ const moved = (accountId: string, event: 'freeze' | 'unfreeze' | 'close') =>
   app.operate(async (ctx) => {
     const row = await ctx.read(internalAccounts, accountId);
     if (!row) throw new Error('no account');
-    moveInternalAccount(ctx, row, event);
+    transitionInternalAccount(ctx, row, event);
   });
 
-const noticed = (id: string, heed: typeof heedPayout, progress: Progress) =>
+const noticed = (id: string, heed: typeof applyPayoutStatus, progress: Progress) =>
   app.operate(async (ctx) => {
     await heed(ctx, await currentOf(ctx, id, asOutgoing), progress);
   });
@@ -96,14 +96,14 @@ describe('a pull that is taken back', () => {
     ['002', 'after it failed'],
   ])('…%s %s costs nobody anything, however often it is said', async (suffix) => {
     const { account, id } = await pulled(suffix);
-    for (let round = 0; round < 3; round++) await noticed(id, heedFunding, RETURNED);
+    for (let round = 0; round < 3; round++) await noticed(id, applyFundingStatus, RETURNED);
     expect((await transaction(id)).status).toBe('FAILED');
     expect((await balances(app, account.id)).total).toBe(300_00);
   });
 
   it('is charged once after it was passed on', async () => {
     const { account, id } = await pulled('000');
-    for (let round = 0; round < 3; round++) await noticed(id, heedFunding, RETURNED);
+    for (let round = 0; round < 3; round++) await noticed(id, applyFundingStatus, RETURNED);
     expect((await balances(app, account.id)).total).toBe(200_00);
   });
 
@@ -122,8 +122,8 @@ describe('a pull that is taken back', () => {
 describe('a delivered payment', () => {
   it('does not fail by a late word that it failed', async () => {
     const { account, id } = await emptied('000');
-    await noticed(id, heedPayout, { state: 'failed', reason: 'ACCOUNT_INVALID' });
-    await noticed(id, heedPayout, { state: 'accepted' });
+    await noticed(id, applyPayoutStatus, { state: 'failed', reason: 'ACCOUNT_INVALID' });
+    await noticed(id, applyPayoutStatus, { state: 'accepted' });
     await app.settle();
     expect((await transaction(id)).status).toBe('COMPLETED');
     expect((await balances(app, account.id)).total).toBe(0);

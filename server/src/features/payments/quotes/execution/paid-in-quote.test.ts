@@ -16,7 +16,7 @@ import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import { internalAccounts } from '../../../balances/internal-accounts/store.ts';
 import { currentOf } from '../../payouts/payout-jobs.ts';
 import { asOutgoing } from '../../transactions/rows.ts';
-import { heedFunding } from './funding.ts';
+import { applyFundingStatus } from './funding.ts';
 
 const app = testApp();
 
@@ -311,7 +311,7 @@ describe('a quote that pulls its money', () => {
     await app.advance(3 * 24 * 60 * MINUTE);
     await app.operate(async (ctx) => {
       const row = await currentOf(ctx, quote.transactionId, asOutgoing);
-      await heedFunding(ctx, row, { state: 'returned', reason: 'PAYOUT_RETURNED' });
+      await applyFundingStatus(ctx, row, { state: 'returned', reason: 'PAYOUT_RETURNED' });
     });
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
     const row = await app.runtime.db.read(internalAccounts, account.id);

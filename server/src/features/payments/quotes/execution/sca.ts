@@ -29,7 +29,7 @@ import { noteScaEvent } from '../../../sca/events/index.ts';
 import { checkSession } from '../../../sca/lockout/index.ts';
 import { ownPlatform, type PlatformRow } from '../../../tenancy/platform/index.ts';
 import { awaitAuthorization } from '../../lifecycle/index.ts';
-import { livingOwner, type Payer } from '../../pricing/index.ts';
+import { activeOwner, type Payer } from '../../pricing/index.ts';
 import { debitedOf, type OutgoingRow, receivedOf } from '../../transactions/index.ts';
 import type { QuoteRow } from '../store.ts';
 
@@ -46,7 +46,7 @@ export async function authorizerOf(ctx: Ctx, payment: OutgoingRow): Promise<Who 
   const currency = payment.sent_currency;
   // Most payments need nobody's: they are spared the reads.
   if (!isRegulated(currency)) return undefined;
-  const [platform, customer] = await Promise.all([ownPlatform(ctx), livingOwner(ctx, payment)]);
+  const [platform, customer] = await Promise.all([ownPlatform(ctx), activeOwner(ctx, payment)]);
   const needed = needsSca(ctx, platform, customer, currency);
   return needed ? { customer, platform } : undefined;
 }
