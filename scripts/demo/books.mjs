@@ -43,7 +43,7 @@ export function printPostings(postings, names) {
     nameOf(debit),
     nameOf(credit),
     readable,
-    MEANING[phase] ?? 'moved',
+    MEANING[phase] ?? 'posted',
   ]);
   table(['FROM', 'TO', 'AMOUNT', 'MEANING'], rows, ['AMOUNT']);
 }

@@ -83,7 +83,7 @@ describe("an operator's limits", () => {
   it('are no part of the money when the books are checked', async () => {
     const { code, out } = await operator('ledger', 'verify');
     expect(out).toContain('The books balance.');
-    expect(out).toMatch(/^volume\.USD .* -300\.00 .* 300\.00 +0\.00$/m);
+    expect(out).toMatch(/^velocity\.USD .* -300\.00 .* 300\.00 +0\.00$/m);
     expect(code).toBe(0);
   });
 });

@@ -261,7 +261,7 @@ describe('the gates of a committer', () => {
     expect(await commit({ inserts, transfers: pay(true) })).toEqual({ ok: true });
     expect(await commit(gate(bank, true))).toEqual({
       ok: false,
-      refusal: { why: 'constraint', constraint: 'ledger_system_account_not_frozen' },
+      rejection: { why: 'constraint', constraint: 'ledger_system_account_not_frozen' },
     });
   });
 

@@ -12,7 +12,10 @@ import type { PersonalData } from './personal-data.ts';
 /** An operation of the contract with its function. */
 export type Operation = Bound<Ctx>;
 
-/** Properties, not methods: their parameters are then checked strictly. P is what the composition must provide; C the customer that personal data belong to. */
+/**
+ * P is what the composition provides; C the customer that personal data belong to. Functions are
+ * properties, because the parameters of methods are compared in both directions.
+ */
 export interface Feature<P = never, C = never> {
   operations?: (parts: P) => readonly Operation[];
   /** Handlers of the feature's kinds of job; `operations` are those of all features. */

@@ -122,7 +122,7 @@ it('has the values that every client of the sandbox knows', () => {
     stamp: 'sandbox-valid-signature',
     assertionSignature: 'sandbox-valid-passkey-signature',
     failure: 'UNAUTHORIZED',
-    keepsBack: expect.any(Function),
+    rejectsEmail: expect.any(Function),
     challengesPerMinute: 60,
   });
 });

@@ -205,7 +205,7 @@ describe('the job', () => {
     await runWith(jobOf(paid.id, true), issuer({ state: 'pending', checkAfterMs: 60_000 }));
     const pull = {
       ...{ id: `${paid.id}/pull.1`, cardId: paid.card.id, accountId: paid.accountId },
-      ...{ amount: 77n, currency: 'USD', merchant: SLOW, pulledAt: app.effects.now() },
+      ...{ amount: 77n, currency: 'USD', merchant: SLOW, requestedAt: app.effects.now() },
     };
     expect(asked).toEqual([
       { how: 'pull', pull },

@@ -53,7 +53,12 @@ export const addressFields = (prefix: string, isOwn = false): Field[] => {
     withoutPostalCodes.has(String(read(`${prefix}address.country`)))
       ? { hint: 'This country has no postal codes. Enter 00000.' }
       : {};
-  const field = (name: string, label: string, autocomplete: string, more = {}): Field => ({
+  const field = (
+    name: string,
+    label: string,
+    autocomplete: string,
+    more: Partial<Field> = {},
+  ): Field => ({
     name: `${prefix}address.${name}`,
     label,
     kind: 'text',
@@ -64,12 +69,12 @@ export const addressFields = (prefix: string, isOwn = false): Field[] => {
     field('country', 'Country', 'country', { kind: 'country' }),
     field('line1', 'Street and number', 'address-line1'),
     field('line2', 'Flat, floor or building', 'address-line2', { optional: true }),
-    field('city', 'City or town', 'address-level2', { optional: true, follow: neededInUs }),
+    field('city', 'City or town', 'address-level2', { optional: true, derive: neededInUs }),
     field('state', 'State, province or region', 'address-level1', {
       optional: true,
-      follow: neededInUs,
+      derive: neededInUs,
     }),
-    field('postalCode', 'Postal code', 'postal-code', { follow: postalCodeHint }),
+    field('postalCode', 'Postal code', 'postal-code', { derive: postalCodeHint }),
   ];
 };
 
