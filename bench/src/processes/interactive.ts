@@ -142,7 +142,7 @@ const TRANSFER_COLUMNS = [
 const LOCK = `select id from ledger_accounts where id = any($1::text[]) order by id for no key update`;
 const MOVE = `update ledger_accounts a set balance = a.balance + x.net, held = a.held + x.hold
   from unnest($1::text[], $2::bigint[], $3::bigint[]) x(id, net, hold)
-  where a.id = x.id and not a.shut
+  where a.id = x.id and not a.frozen
     and (a.floor is null or a.balance - a.held + x.net - x.hold >= a.floor)
   returning a.id, a.balance, a.held`;
 
