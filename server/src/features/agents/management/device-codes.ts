@@ -8,7 +8,7 @@ import { countAttempt } from '../../../runtime/operation/attempt-limiter.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import { readCustomer } from '../../customers/records/index.ts';
-import { drawCode, LETTERS_AND_DIGITS } from '../../notifications/codes/index.ts';
+import { generateCode, LETTERS_AND_DIGITS } from '../../notifications/codes/index.ts';
 import { recordAudit } from '../audit.ts';
 import { codeStates } from '../states.ts';
 import { type AgentRow, agents, type CodeRow, deviceCodes } from '../store.ts';
@@ -28,7 +28,7 @@ const codeNotFound = () => new Fault('NOT_FOUND', 'Device code not found.');
 /** Stages a device code. `prefix` is the service name prefix. */
 export function issueDeviceCode(ctx: Ctx, agent: AgentRow, prefix: string) {
   const groups = Array.from({ length: GROUPS }, () =>
-    drawCode(ctx.effects, { length: GROUP_LENGTH, alphabet: LETTERS_AND_DIGITS }),
+    generateCode(ctx.effects, { length: GROUP_LENGTH, alphabet: LETTERS_AND_DIGITS }),
   );
   const code = [prefix.toUpperCase(), 'AGENT', ...groups].join('-');
   const row = ctx.insert(deviceCodes, {

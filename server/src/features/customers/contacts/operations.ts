@@ -11,7 +11,7 @@ import {
   type CodePurpose,
   type CodeRules,
   issueCode,
-  takeCode,
+  verifyCode,
 } from '../../notifications/codes/index.ts';
 import {
   canSend,
@@ -45,7 +45,12 @@ interface Channel {
 const EMAIL: Channel = { name: 'email', field: 'email', via: 'EMAIL' };
 const PHONE: Channel = { name: 'phone', field: 'phoneNumber', via: 'SMS' };
 
-const RULES: CodeRules = { length: 6, livesMs: 10 * 60_000, tries: 5, againAfterMs: 30_000 };
+const RULES: CodeRules = {
+  length: 6,
+  validityMs: 10 * 60_000,
+  maxAttempts: 5,
+  resendAfterMs: 30_000,
+};
 const SANDBOX_CODE = '123456';
 const ALL_PENDING = { email: 'PENDING', phone: 'PENDING' } as const;
 
@@ -69,10 +74,10 @@ async function pendingChannel(ctx: Ctx, { name, field }: Channel, customerId: st
   return { row, platform, state: states, address };
 }
 
-const purposeOf = (ctx: Ctx, { name }: Channel, { id }: CustomerRow, proves: string) =>
+const purposeOf = (ctx: Ctx, { name }: Channel, { id }: CustomerRow, binding: string) =>
   ({
     id: `contact ${name} ${id}`,
-    proves,
+    binding,
     rules: RULES,
     fixed: ctx.caller.environment === 'sandbox' ? SANDBOX_CODE : undefined,
   }) satisfies CodePurpose;
@@ -90,16 +95,16 @@ async function send(ctx: Ctx, { connectors }: ContactParts, channel: Channel, cu
     to: address,
     kind: 'CONTACT_CODE',
     customer: row,
-    expiresAt: ctx.now + RULES.livesMs,
-    ...codeText(platform.name, code, RULES.livesMs),
+    expiresAt: ctx.now + RULES.validityMs,
+    ...codeText(platform.name, code, RULES.validityMs),
   });
   return { status: 204, body: undefined } as const;
 }
 
 async function confirm(ctx: Ctx, channel: Channel, customerId: string, code: string) {
   const { row, state, address } = await pendingChannel(ctx, channel, customerId);
-  const verdict = await takeCode(ctx, purposeOf(ctx, channel, row, address), code);
-  if (verdict !== 'right') {
+  const verdict = await verifyCode(ctx, purposeOf(ctx, channel, row, address), code);
+  if (verdict !== 'valid') {
     // One error for wrong and expired codes, so that the reply gives no hint to guessing.
     return { rejected: invalidField('code', 'is wrong or has expired') };
   }

@@ -1,7 +1,6 @@
-// One-time codes that somebody has to tell us to show that a message reached them: drawn evenly, kept as a
-// keyed hash, good for a while, for a few wrong tries, and for exactly what they were sent to. Tries are
-// counted in the row, so guessing from many sides at once wins nothing: of two tries that read the same
-// row only one is taken and the other is judged anew. How long and how often is the caller's to say.
+// One-time codes that prove access to a contact: uniformly random, stored as a keyed hash, and bound to the
+// address they were sent to. They expire after a period and a number of failed attempts, both set by the
+// caller. Attempts are counted in the row under an optimistic lock, so parallel guesses are counted too.
 
 import type { Effects } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -15,22 +14,22 @@ import type { Vault } from '../../../runtime/security/vault.ts';
 
 export interface CodeRules {
   length: number;
-  /** What it is made of; decimal digits unless said. */
+  /** Defaults to decimal digits. */
   alphabet?: string;
-  livesMs: number;
-  /** This many wrong tries end it. */
-  tries: number;
-  /** Another is not sent sooner. */
-  againAfterMs: number;
+  validityMs: number;
+  /** Failed attempts after which the code is void. */
+  maxAttempts: number;
+  /** Minimum time between two codes. */
+  resendAfterMs: number;
 }
 
 export interface CodePurpose {
-  /** Who has to show what: one code is good for it at a time, the newest. */
+  /** Purpose and subject. Only the latest code of an id is valid. */
   id: string;
-  /** What the code shows, such as an address: one that was sent elsewhere is none. */
-  proves: string;
+  /** What the code is bound to, such as an address: a code sent to another address is invalid. */
+  binding: string;
   rules: CodeRules;
-  /** In place of a drawn code, where nothing is sent; then it is good before it was asked for, too. */
+  /** Sandbox code instead of a random one; also valid before `issueCode`. */
   fixed?: string | undefined;
 }
 
@@ -50,83 +49,82 @@ const codes = table(
 
 const DIGITS = '0123456789';
 
-/** Digits and capital letters without those that are taken for one another: 0 and O, 1, I and L. */
+/** Digits and capital letters without the ambiguous 0, O, 1, I and L. */
 export const LETTERS_AND_DIGITS = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
 
-/** The draws of one byte. */
-const DRAWS = 2 ** 8;
+const BYTE_VALUES = 2 ** 8;
 
-/** A code of this length, each as likely as any other. */
-export function drawCode(
+/** A uniformly random code. */
+export function generateCode(
   effects: Pick<Effects, 'random'>,
   { length, alphabet = DIGITS }: Pick<CodeRules, 'length' | 'alphabet'>,
 ): string {
-  // Draws beyond the last whole round would make the first characters likelier: they are left out.
-  const limit = DRAWS - (DRAWS % alphabet.length);
+  // Rejection sampling: bytes beyond the last multiple would make the first characters more likely.
+  const limit = BYTE_VALUES - (BYTE_VALUES % alphabet.length);
   let code = '';
   while (code.length < length) {
-    const draws = [...effects.random(length - code.length)].filter((draw) => draw < limit);
-    code += draws.map((draw) => alphabet[draw % alphabet.length]).join('');
+    const bytes = [...effects.random(length - code.length)].filter((byte) => byte < limit);
+    code += bytes.map((byte) => alphabet[byte % alphabet.length]).join('');
   }
   return code;
 }
 
-const digestOf = (vault: Vault, { id, proves }: CodePurpose, code: string): string =>
-  vault.digest('code', JSON.stringify([id, proves, code]));
+const digestOf = (vault: Vault, { id, binding }: CodePurpose, code: string): string =>
+  vault.digest('code', JSON.stringify([id, binding, code]));
 
-/** Stages a new code in place of the one before; RATE_LIMITED right after that one. */
+/** Stages a new code, which replaces the previous one. Throws RATE_LIMITED within `resendAfterMs`. */
 export async function issueCode(ctx: Ctx, purpose: CodePurpose): Promise<string> {
   const { rules, fixed } = purpose;
   const before = await ctx.read(codes, purpose.id);
-  const waitMs = before ? before.sent_at + rules.againAfterMs - ctx.now : 0;
+  const waitMs = before ? before.sent_at + rules.resendAfterMs - ctx.now : 0;
   if (waitMs > 0) {
     const retryAfterS = Math.ceil(waitMs / 1000);
     const reason = 'A code was sent a moment ago. Wait before requesting another one.';
     throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS });
   }
-  const code = fixed ?? drawCode(ctx.effects, rules);
+  const code = fixed ?? generateCode(ctx.effects, rules);
   const fresh = {
     digest: digestOf(ctx.vault, purpose, code),
     wrong: 0,
     sent_at: ctx.now,
-    expires_at: ctx.now + rules.livesMs,
+    expires_at: ctx.now + rules.validityMs,
   };
   if (before) ctx.update(codes, before, fresh);
   else ctx.insert(codes, { id: purpose.id, platform_id: ctx.caller.platformId, ...fresh });
   return code;
 }
 
-/** `none`: nothing that was sent for it may still be handed in, whatever was given. */
-type CodeVerdict = 'right' | 'wrong' | 'none';
+/** `none`: no code is pending; it was used, expired or had too many failed attempts. */
+type CodeResult = 'valid' | 'invalid' | 'none';
 
 /**
- * Whether this is the code; stages that it was used, or the wrong try. Commit either: a refusal is answered
- * as `{ rejected }`, not thrown.
+ * Checks the code and stages its use or the failed attempt. Both must be committed: reject the request with
+ * `{ rejected }`, do not throw.
  */
-export async function takeCode(
+export async function verifyCode(
   ctx: Ctx,
   purpose: CodePurpose,
-  given: string,
-): Promise<CodeVerdict> {
+  input: string,
+): Promise<CodeResult> {
   const { rules, fixed } = purpose;
   const row = await ctx.read(codes, purpose.id);
-  const digest = digestOf(ctx.vault, purpose, given);
+  const digest = digestOf(ctx.vault, purpose, input);
   if (fixed !== undefined) {
-    // A row with another hash is of a code that was sent elsewhere.
+    // A row with a different hash belongs to another binding.
     const expected = digestOf(ctx.vault, purpose, fixed);
-    if (row?.digest !== expected) return constantTimeEqual(digest, expected) ? 'right' : 'wrong';
+    if (row?.digest !== expected) return constantTimeEqual(digest, expected) ? 'valid' : 'invalid';
   }
-  if (!row || row.wrong >= rules.tries || ctx.now >= row.expires_at) return 'none';
+  if (!row || row.wrong >= rules.maxAttempts || ctx.now >= row.expires_at) return 'none';
   if (constantTimeEqual(digest, row.digest)) {
     ctx.remove(codes, row);
-    return 'right';
+    return 'valid';
   }
   ctx.update(codes, row, { wrong: row.wrong + 1 });
-  return 'wrong';
+  return 'invalid';
 }
 
-/** Stages that the code that was sent for it, if any, is none any more. */
-export async function dropCode(ctx: Ctx, id: string): Promise<void> {
+/** Stages the removal of the pending code, if any. */
+export async function revokeCode(ctx: Ctx, id: string): Promise<void> {
   const row = await ctx.read(codes, id);
   if (row) ctx.remove(codes, row);
 }
@@ -136,12 +134,12 @@ const DAY_MS = 24 * 3_600_000;
 const REMOVE = 'delete from codes where id = any($1::text[]) returning id';
 
 /**
- * Removes codes by what they are for; answers how many there were. Erasures use it: the keyed hash of a code
- * covers where it was sent.
+ * Removes codes by id and returns their number. Erasures use it: the keyed hash of a code covers the address,
+ * which is personal data.
  */
 export const eraseCodes = ({ db }: Runtime, ids: readonly string[]): Promise<number> =>
   changedRows(db, REMOVE, [ids]);
 
-/** Deletes codes that ran out long ago: many are for something that happens once. */
+/** Deletes codes a day after they expired. */
 export const codeSweep = () =>
   retentionSweep('codes.forget', [{ table: 'codes', time: 'expires_at', keepMs: DAY_MS }]);

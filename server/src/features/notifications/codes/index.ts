@@ -1,16 +1,16 @@
-// One-time codes for every feature that sends one. Their text and delivery are the sender's.
+// One-time codes, shared by the features that send them. Text and delivery are up to the feature.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { codeSweep } from './codes.ts';
 
 export {
   type CodePurpose,
   type CodeRules,
-  drawCode,
-  dropCode,
   eraseCodes,
+  generateCode,
   issueCode,
   LETTERS_AND_DIGITS,
-  takeCode,
+  revokeCode,
+  verifyCode,
 } from './codes.ts';
 
 /** What this feature adds to a server. */

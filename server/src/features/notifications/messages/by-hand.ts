@@ -1,5 +1,5 @@
-// Messages of every platform, as an operator sees them. In the sandbox nothing is sent; there an opened
-// message shows the code that a test waits for. The list holds nothing personal and needs no master key.
+// Messages of every platform, for the operator. In the sandbox nothing is sent: the operator reads the code
+// from the message instead. The list contains no personal data and needs no master key.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -30,7 +30,7 @@ interface SearchInput {
   limit: number;
 }
 
-/** Messages of one platform, to one customer, in one status, or all; latest first. */
+/** Messages, latest first, optionally filtered by platform, customer and status. */
 export async function searchMessages(
   { db }: Runtime,
   { platformId, customerId, status, limit }: SearchInput,
@@ -39,7 +39,7 @@ export async function searchMessages(
   return (await db.page(messages, { filters, sort: 'desc', limit })).rows.map(summaryOf);
 }
 
-/** A message with its recipient and content, as far as they are kept. Throws NOT_FOUND. */
+/** A message with its recipient and content, unless they were cleared. Throws NOT_FOUND. */
 export async function messageDetails(
   runtime: Runtime,
   customerKey: CustomerKey,

@@ -1,4 +1,4 @@
-// What an export shows of the messages to a customer. An erasure empties them.
+// Messages in the personal data export of a customer. An erasure clears their recipient and content.
 import { OF_CUSTOMER, type PersonalData, rowAs } from '../../../runtime/operation/personal-data.ts';
 import { eraseMessages } from './send.ts';
 import { type MessageRow, openMessage } from './store.ts';

@@ -1,6 +1,6 @@
-// Sending a message: an operation stages it, a job hands it over after the commit. A connector that does
-// not answer is tried again until the message has expired; a code that ran out is not sent any more. Where
-// no connector is there the sandbox keeps the message, for the operator to read, and nothing goes out.
+// Sending messages. An operation stages a message; a job passes it to the connector after the commit and
+// retries until the message expires. In the sandbox without a connector, the message is stored for the
+// operator to read and is not sent.
 
 import { Type } from '@sinclair/typebox';
 import type { Connectors } from '../../../connectors/ports/index.ts';
@@ -25,25 +25,24 @@ import {
 
 const SendInput = Type.Object({ messageId: Type.String(), ...PlatformFields });
 
-/** A kind for each channel: jobs that wait for a provider leave the places of the other one. */
+/** One job kind per channel: a slow provider of one does not use the concurrency of the other. */
 const SEND = {
   EMAIL: defineJob('messages.send', SendInput),
   SMS: defineJob('messages.send-sms', SendInput),
 } as const satisfies Record<MessageChannel, JobDefinition>;
-/** How long a message is tried that does not say so itself. */
-const USUAL_LIFE_MS = 86_400_000;
-/** More than fit into a day with the waits between them: a message expires before its job is dead. */
+const DEFAULT_VALIDITY_MS = 86_400_000;
+/** More attempts than the backoff allows in a day: a message expires before its job fails. */
 const MAX_ATTEMPTS = 48;
 
 interface NewMessage extends Content {
   channel: MessageChannel;
   /** An e-mail address, or a telephone number in E.164 form. */
   to: string;
-  /** What it is about; no part of what is sent. */
+  /** Purpose; not part of the message that is sent. */
   kind: string;
-  /** Whom it is for; its key seals the message. */
+  /** The recipient, whose data key encrypts the message. */
   customer?: { id: string; data_key: string | null };
-  /** When it is of no use any more; a day unless said otherwise. */
+  /** Defaults to one day. */
   expiresAt?: number;
 }
 
@@ -66,17 +65,17 @@ export function sendMessage(ctx: Ctx, message: NewMessage): MessageRow {
     status: 'QUEUED',
     ...sealMessage(ctx.vault, key, id, { to, subject, text, senderName, replyTo }),
     attempts: 0,
-    expires_at: message.expiresAt ?? ctx.now + USUAL_LIFE_MS,
+    expires_at: message.expiresAt ?? ctx.now + DEFAULT_VALIDITY_MS,
     created_at: ctx.now,
   });
   ctx.later(SEND[channel], { messageId: id, platformId, environment });
   return row;
 }
 
-/** Reads the data key of a customer, who is a later feature's; undefined once it was forgotten. */
+/** Reads a customer's data key; undefined after an erasure. A port: customers are a later wing. */
 export type CustomerKey = (reader: Reader, customerId: string) => Promise<DataKey | undefined>;
 
-/** A message with what it says, as far as it can still be opened. */
+/** Decrypts a message; parts that were cleared are missing. */
 export async function openMessageOf(
   { db, vault }: Pick<Runtime, 'db' | 'vault'>,
   customerKey: CustomerKey,
@@ -86,7 +85,7 @@ export async function openMessageOf(
   return openMessage(vault, key, row);
 }
 
-/** Whether somebody carries messages of this channel, or the sandbox keeps them. */
+/** Whether a provider for the channel is connected; always true in the sandbox. */
 export function canSend(
   { mail, sms }: Connectors,
   channel: MessageChannel,
@@ -95,11 +94,11 @@ export function canSend(
   return environment === 'sandbox' || (channel === 'EMAIL' ? mail : sms) !== undefined;
 }
 
-type Outcome = { move: 'send' | 'keep' } | { move: 'fail'; failure: MessageFailure };
+type Outcome = { event: 'send' | 'keep' } | { event: 'fail'; failure: MessageFailure };
 
-const failed = (failure: MessageFailure): Outcome => ({ move: 'fail', failure });
+const failed = (failure: MessageFailure): Outcome => ({ event: 'fail', failure });
 
-async function handOver(
+async function submit(
   runtime: Runtime,
   customerKey: CustomerKey,
   { mail, sms }: Connectors,
@@ -108,22 +107,22 @@ async function handOver(
 ): Promise<Outcome> {
   if (runtime.effects.now() >= row.expires_at) return failed('EXPIRED');
   const port = row.channel === 'EMAIL' ? mail : sms;
-  if (!port) return environment === 'sandbox' ? { move: 'keep' } : failed('NOT_CONNECTED');
+  if (!port) return environment === 'sandbox' ? { event: 'keep' } : failed('NOT_CONNECTED');
   const opened = await openMessageOf(runtime, customerKey, row);
   const { to, subject = '', text, senderName, replyTo } = opened;
   if (to === undefined || text === undefined) return failed('ERASED');
   const message = { id: row.id, to, subject, text, senderName, replyTo };
-  return (await port.send(message)) === 'sent' ? { move: 'send' } : failed('REFUSED');
+  return (await port.send(message)) === 'sent' ? { event: 'send' } : failed('REFUSED');
 }
 
-/** Ends a message; what was kept for nobody to be sent is forgotten. */
+/** Stages the final status. Only a message kept in the sandbox keeps its content. */
 function endMessage(ctx: Ctx, row: MessageRow, outcome: Outcome, attempts: number): void {
   ctx.update(messages, row, {
-    status: messageStates.next(row.status, outcome.move),
+    status: messageStates.next(row.status, outcome.event),
     attempts,
-    ...(outcome.move === 'keep' ? {} : { content: null }),
-    ...(outcome.move === 'send' ? { sent_at: ctx.now } : {}),
-    ...(outcome.move === 'fail' ? { failure: outcome.failure } : {}),
+    ...(outcome.event === 'keep' ? {} : { content: null }),
+    ...(outcome.event === 'send' ? { sent_at: ctx.now } : {}),
+    ...(outcome.event === 'fail' ? { failure: outcome.failure } : {}),
   });
 }
 
@@ -132,7 +131,7 @@ interface MessageParts {
   customerKey: CustomerKey;
 }
 
-/** The jobs that send; list them where the worker is built. Each kind sends messages of any channel. */
+/** The jobs that send messages. Each kind can send messages of any channel. */
 export const messageJobs = ({ connectors, customerKey }: MessageParts): JobHandler[] =>
   Object.values(SEND).map((definition) =>
     jobHandler(definition, {
@@ -143,7 +142,7 @@ export const messageJobs = ({ connectors, customerKey }: MessageParts): JobHandl
         const row = await runtime.db.read(messages, messageId);
         if (row?.status !== 'QUEUED') return { caller, stage: async () => {} };
         const connected = connectors(environment);
-        const outcome = await handOver(runtime, customerKey, connected, environment, row);
+        const outcome = await submit(runtime, customerKey, connected, environment, row);
         return {
           caller,
           async stage(ctx) {
@@ -155,7 +154,7 @@ export const messageJobs = ({ connectors, customerKey }: MessageParts): JobHandl
     }),
   );
 
-/** Forgets whom a customer's messages went to and what they said; what waits is not sent any more. */
+/** Clears recipient and content of a customer's messages; queued messages are not sent. */
 export async function eraseMessages(ctx: Ctx, customerId: string): Promise<void> {
   for (const row of await ctx.db.find(messages, { customer_id: customerId }, ALL_OF_ONE)) {
     if (row.status === 'QUEUED') endMessage(ctx, row, failed('ERASED'), row.attempts);

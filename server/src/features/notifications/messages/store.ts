@@ -1,6 +1,6 @@
-// Messages to people, by e-mail or SMS. To whom one goes and what it says is sealed: under the data key of
-// the customer it is for, which forgets it together with the customer, else under the master key. What it
-// said is forgotten as soon as it is out, because most of what is sent is a code.
+// E-mail and SMS messages. Recipient and content are encrypted with the data key of the customer, so that an
+// erasure makes them unreadable, or with the master key where there is no customer. The content is cleared
+// once the message is sent, because most messages contain a one-time code.
 import { stateTable } from '../../../kernel/states.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
@@ -24,17 +24,17 @@ export const messages = table(
     platform_id: col.text,
     customer_id: col.text.null,
     channel: col.word<MessageChannel>(),
-    /** What it is about, for those who look at the list. */
+    /** Purpose, such as `CONTACT_CODE`; shown in the operator's list. */
     kind: col.text,
     status: col.word<MessageStatus>().mut,
-    /** Sealed; null once erased. */
+    /** Encrypted; null after an erasure. */
     recipient: col.text.null.mut,
-    /** `Content`, sealed; null once it was sent, failed or was erased. */
+    /** `Content`, encrypted; null once the message is sent, failed or erased. */
     content: col.text.null.mut,
     failure: col.word<MessageFailure>().null.mut,
-    /** How often it was tried when it came to its end. */
+    /** Send attempts, set in a final status. */
     attempts: col.int4.mut,
-    /** It is not sent any more from then on. */
+    /** The message is not sent after this time. */
     expires_at: col.time,
     sent_at: col.time.null.mut,
     created_at: col.time,
@@ -45,29 +45,29 @@ export const messages = table(
 
 export type MessageRow = RowOf<typeof messages>;
 
-/** Messages whose columns equal all the given values. */
+/** Messages whose columns equal all values of `where`. */
 export const findMessages = (
   db: Pick<Database, 'find'>,
   where: Partial<MessageRow>,
 ): Promise<MessageRow[]> => db.find(messages, where);
 
 export interface Content {
-  /** Of an e-mail. */
+  /** E-mail only. */
   subject?: string | undefined;
   text: string;
-  /** Of an e-mail: the name it comes from, and where answers go; the operator's own unless said. */
+  /** E-mail only: sender name and reply address; default to the operator's. */
   senderName?: string | undefined;
   replyTo?: string | undefined;
 }
 
-/** What a message says; each part is missing once it was forgotten. */
+/** The decrypted parts of a message; cleared parts are missing. */
 interface OpenedMessage extends Partial<Content> {
   to?: string;
 }
 
 const contextOf = (id: string, column: 'recipient' | 'content') => `messages ${id} ${column}`;
 
-/** The two sealed columns of the message `id`. */
+/** Encrypts recipient and content of the message `id`. */
 export function sealMessage(
   vault: Vault,
   key: DataKey | undefined,
@@ -79,7 +79,7 @@ export function sealMessage(
   return { recipient: seal(to, 'recipient'), content: seal(JSON.stringify(content), 'content') };
 }
 
-/** `key` is that of the customer; without it nothing of a customer's message can be read any more. */
+/** `key` is the customer's data key; without it, a message to a customer is unreadable. */
 export function openMessage(
   vault: Vault,
   key: DataKey | undefined,

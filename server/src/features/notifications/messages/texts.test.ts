@@ -1,4 +1,4 @@
-// What a message with a code says about how long it works: never longer than it does.
+// The validity in a message is never longer than that of the code.
 import { describe, expect, it } from 'vitest';
 import { codeText, scaCodeText } from './texts.ts';
 
@@ -13,7 +13,7 @@ describe('codeText', () => {
     [3_600_000, '1 hour'],
     [5_400_000, '90 minutes'],
     [86_400_000, '24 hours'],
-  ])('says of %i ms that it is %s', (ms, span) => {
+  ])('shows %i ms as %s', (ms, span) => {
     expect(codeText('Main', '123456', ms)).toEqual({
       subject: 'Your code for Main',
       text: `123456 is your code for Main. It expires in ${span}. Do not share it with anyone.`,
@@ -22,7 +22,7 @@ describe('codeText', () => {
 });
 
 describe('scaCodeText', () => {
-  it('says what the code confirms, and no more than codeText where there is nothing to say', () => {
+  it('names the action, and equals codeText without a description', () => {
     expect(scaCodeText('Main', '123456', 300_000, '5.00 EUR to DE89…3000').text).toBe(
       '123456 is your code for Main to confirm: 5.00 EUR to DE89…3000. ' +
         'It expires in 5 minutes. Do not share it with anyone.',
@@ -30,7 +30,7 @@ describe('scaCodeText', () => {
     expect(scaCodeText('Main', '123456', 300_000)).toEqual(codeText('Main', '123456', 300_000));
   });
 
-  it('keeps a name in its place, whatever it is made of', () => {
+  it('removes control characters and line breaks from the description', () => {
     const { text, subject } = scaCodeText(
       'Main',
       '123456',

@@ -1,11 +1,11 @@
-// Everything that is written to people, in one place: short, plain, and without links, so that nobody learns
-// to follow links in such messages. The platform is named, because it and not this server is known to them.
+// All texts of messages to customers. They contain no links, so that customers do not learn to follow links
+// in security messages. They name the platform, because customers do not know the operator of this server.
 import { iso, type Time } from '../../../kernel/effects.ts';
 import type { Content } from './store.ts';
 
 const counted = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`;
 
-/** In hours or minutes where that is no more than it is, in seconds where it is short. */
+/** Rounded down, so that the text never promises more than the code's validity. */
 function spanText(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   if (seconds < 120 && seconds !== 60) return counted(seconds, 'second');
@@ -13,34 +13,34 @@ function spanText(ms: number): string {
   return counted(Math.floor(seconds / 60), 'minute');
 }
 
-/** A one-time code. The subject does not show it: subjects are seen on locked screens and kept in logs. */
-export const codeText = (senderName: string, code: string, livesMs: number): Content => ({
+/** A one-time code. It is not in the subject, which is visible on locked screens and in logs. */
+export const codeText = (senderName: string, code: string, validityMs: number): Content => ({
   subject: `Your code for ${senderName}`,
   text:
     `${code} is your code for ${senderName}. ` +
-    `It expires in ${spanText(livesMs)}. Do not share it with anyone.`,
+    `It expires in ${spanText(validityMs)}. Do not share it with anyone.`,
 });
 
-/** Control characters and runs of space would let a name pass for a line of our own. */
-const inOneLine = (words: string) => words.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
+/** Control characters and line breaks in a name could imitate the text of this message. */
+const inOneLine = (text: string) => text.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
 
-/** A code that stands for one thing, which it names: an amount and who gets it, say. */
+/** A code that authorizes one action; `description` names it, such as the amount and the payee. */
 export const scaCodeText = (
   senderName: string,
   code: string,
-  livesMs: number,
-  words?: string,
+  validityMs: number,
+  description?: string,
 ): Content =>
-  words === undefined
-    ? codeText(senderName, code, livesMs)
+  description === undefined
+    ? codeText(senderName, code, validityMs)
     : {
-        ...codeText(senderName, code, livesMs),
+        ...codeText(senderName, code, validityMs),
         text:
-          `${code} is your code for ${senderName} to confirm: ${inOneLine(words)}. ` +
-          `It expires in ${spanText(livesMs)}. Do not share it with anyone.`,
+          `${code} is your code for ${senderName} to confirm: ${inOneLine(description)}. ` +
+          `It expires in ${spanText(validityMs)}. Do not share it with anyone.`,
       };
 
-/** Somebody took the words of a wallet: whoever did not should know at once. */
+/** Security notice: the recovery phrase of the wallet was exported. */
 export const walletExportedText = (platformName: string): Content => ({
   subject: `Your wallet at ${platformName} was exported`,
   text:
@@ -49,16 +49,16 @@ export const walletExportedText = (platformName: string): Content => ({
     `${platformName} immediately.`,
 });
 
-/** What is said of a way back into a wallet. None of it shows where codes go, which strangers might read. */
+/** The address or number itself is not included: an attacker may have access to the mailbox. */
 interface RecoveryNotice {
   platformName: string;
-  /** Where codes are to go: `email address`. */
+  /** Kind of the contact that receives the codes, such as `email address`. */
   contact: string;
-  askedAt: Time;
+  requestedAt: Time;
   dueAt: Time;
 }
 
-/** To the minute, in one time zone for all: where they are is not known. */
+/** In UTC: the time zone of the customer is unknown. */
 const timeText = (at: Time) => `${iso(at).slice(0, 16).replace('T', ' ')} UTC`;
 
 export const recoveryStartedText = ({
@@ -77,20 +77,20 @@ export const recoveryStartedText = ({
 export const recoveryDoneText = ({
   platformName: name,
   contact,
-  askedAt,
+  requestedAt,
 }: RecoveryNotice): Content => ({
   subject: `Account recovery of your wallet at ${name} is complete`,
   text:
     `Codes sent to your ${contact} now open your wallet at ${name}, as requested on ` +
-    `${timeText(askedAt)}. If this was not you, contact ${name} immediately.`,
+    `${timeText(requestedAt)}. If this was not you, contact ${name} immediately.`,
 });
 
 export const recoveryCancelledText = ({
   platformName: name,
-  askedAt,
+  requestedAt,
 }: RecoveryNotice): Content => ({
   subject: `Account recovery of your wallet at ${name} was canceled`,
   text:
-    `The account recovery of your wallet at ${name}, requested on ${timeText(askedAt)}, ` +
+    `The account recovery of your wallet at ${name}, requested on ${timeText(requestedAt)}, ` +
     'was canceled. Nothing has changed.',
 });

@@ -1,5 +1,4 @@
-// Deliveries of events, as an operator sees and repeats them: every attempt, what was given up after a week,
-// and sending an event again.
+// Webhook delivery history for the operator: attempts, events that were dropped after a week, and resending.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -8,14 +7,14 @@ import { attemptsOf, droppedEvents, isEvent, resendEvent } from './store.ts';
 
 const noEvent = () => new Fault('NOT_FOUND', 'Event not found.');
 
-/** Every attempt to deliver an event, first to last. Throws NOT_FOUND. */
+/** All delivery attempts of an event, oldest first. Throws NOT_FOUND. */
 export async function listAttempts({ db }: Runtime, eventId: string) {
   const rows = await attemptsOf(db, eventId);
   if (rows.length === 0 && !(await isEvent(db, eventId))) throw noEvent();
   return rows.map(({ event_id, at, ...row }) => ({ eventId: event_id, at: iso(at), ...row }));
 }
 
-/** Events that were given up and not sent again since, latest first. */
+/** Events that were dropped and not resent since, latest first. */
 export async function listDroppedEvents({ db }: Runtime, limit: number) {
   return (await droppedEvents(db, limit)).map((row) => ({
     eventId: row.id,
@@ -27,7 +26,7 @@ export async function listDroppedEvents({ db }: Runtime, limit: number) {
   }));
 }
 
-/** Sends an event again, whatever its deliveries resulted in. Throws NOT_FOUND and CONFLICT. */
+/** Resends an event, delivered or not. Throws NOT_FOUND and CONFLICT. */
 export async function resendEventByHand({ db, effects }: Runtime, eventId: string): Promise<void> {
   if (await resendEvent(db, eventId, effects.now())) return;
   if (!(await isEvent(db, eventId))) throw noEvent();

@@ -1,4 +1,4 @@
-// The two doors to one test of a webhook endpoint, and the test event itself as the document shows it.
+// Contracts of the two operations that test a webhook endpoint, and of the test event.
 import { Type } from '@sinclair/typebox';
 import type { WebhookContract } from '../../../kernel/contract/event.ts';
 import { operation } from '../../../kernel/contract/operation.ts';

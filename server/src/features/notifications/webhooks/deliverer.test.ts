@@ -1,5 +1,5 @@
-// Delivery of one outbox: what is sent, when again, and what is kept of it. The clock stands still, the
-// receivers are real.
+// Delivery of one outbox: requests, retry schedule and recorded attempts. The clock is fixed; the receivers
+// are real HTTP servers.
 import { createPublicKey, verify } from 'node:crypto';
 import { once } from 'node:events';
 import net, { type AddressInfo } from 'node:net';
@@ -25,15 +25,15 @@ afterEach(async () => {
   await receiver.close();
 });
 
-/** One platform at the receiver with one event; answers the event's id. */
+/** Inserts one platform with one event and returns the event's id. */
 async function oneEvent(type?: string): Promise<string> {
   const platform = await outbox.platform(receiver.url);
   const [id] = await outbox.events(platform, [{ type }]);
   return id as string;
 }
 
-describe('a delivery', () => {
-  it('carries the envelope and signatures that the public keys alone can check', async () => {
+describe('delivery', () => {
+  it('carries the envelope and signatures that verify with the public keys', async () => {
     const id = await oneEvent();
     expect(await outbox.deliverer().runDue()).toBe(1);
     const [got] = receiver.got;
@@ -57,7 +57,7 @@ describe('a delivery', () => {
     expect(verify(null, signed, standard, Buffer.from(text, 'base64'))).toBe(true);
   });
 
-  it('shows the balance that the event was committed with', async () => {
+  it('contains the committed balance', async () => {
     const platform = await outbox.platform(receiver.url);
     const amount = { amount: 0, currency: { code: 'USD' } };
     const data = JSON.stringify({ id: 'InternalAccount:1', balance: amount, totalBalance: amount });
@@ -68,7 +68,7 @@ describe('a delivery', () => {
     expect([sent.balance.amount, sent.totalBalance.amount]).toEqual([500, 700]);
   });
 
-  it('leaves one row of the try', async () => {
+  it('records one attempt', async () => {
     receiver.behave((response) => response.writeHead(201).end(`a\0${'ä'.repeat(2_000)}`));
     const id = await oneEvent();
     await outbox.deliverer().runDue();
@@ -89,7 +89,7 @@ describe('a delivery', () => {
     expect(outbox.counts).toEqual({ delivered: 1, retry: 0, dropped: 0 });
   });
 
-  it.each([200, 202, 204, 299, 409])('%i ends it', async (status) => {
+  it.each([200, 202, 204, 299, 409])('%i counts as delivered', async (status) => {
     receiver.behave(status);
     const id = await oneEvent();
     await outbox.deliverer().runDue();
@@ -107,7 +107,7 @@ describe('a delivery', () => {
   });
 });
 
-describe('a receiver that does not answer', () => {
+describe('failed request', () => {
   async function errorOf(id: string): Promise<string | null | undefined> {
     await outbox.deliverer({ answerTimeoutMs: 200 }).runDue();
     const [attempt] = await attemptsOf(outbox.db, id);
@@ -116,12 +116,12 @@ describe('a receiver that does not answer', () => {
     return attempt?.error;
   }
 
-  it('in time is retried', async () => {
+  it('is retried after a timeout', async () => {
     receiver.behave(() => undefined);
     expect(await errorOf(await oneEvent())).toContain('ETIMEDOUT');
   });
 
-  it('to the end is retried', async () => {
+  it('is retried after an incomplete response', async () => {
     receiver.behave((response) => {
       response.writeHead(200);
       const drip = setInterval(() => response.write('.'), 20);
@@ -130,12 +130,12 @@ describe('a receiver that does not answer', () => {
     expect(await errorOf(await oneEvent())).toContain('ETIMEDOUT');
   });
 
-  it('but resets is retried', async () => {
+  it('is retried after a connection reset', async () => {
     receiver.behave((response) => response.socket?.resetAndDestroy());
     expect(await errorOf(await oneEvent())).toContain('ECONNRESET');
   });
 
-  it('because nobody listens is retried', async () => {
+  it('is retried after a refused connection', async () => {
     const server = net.createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -145,7 +145,7 @@ describe('a receiver that does not answer', () => {
     expect(await errorOf(id as string)).toContain('ECONNREFUSED');
   });
 
-  it('because its address is forbidden is retried without a connection', async () => {
+  it('is retried for a forbidden address, without a connection', async () => {
     const platform = await outbox.platform(receiver.url.replace('http:', 'https:'), 'production');
     const [id] = await outbox.events(platform, [{}]);
     expect(await errorOf(id as string)).toContain('EADDRREFUSED');
@@ -153,8 +153,8 @@ describe('a receiver that does not answer', () => {
   });
 });
 
-describe('the schedule', () => {
-  it('is kept to the millisecond, with the same id and bytes each time, until the week is over', async () => {
+describe('retry schedule', () => {
+  it('is exact to the millisecond and sends the same bytes until a week has passed', async () => {
     receiver.behave(500);
     const id = await oneEvent();
     const start = outbox.clock.now;
@@ -189,7 +189,7 @@ describe('the schedule', () => {
     expect((await droppedEvents(outbox.db, 10)).map((each) => each.id)).toEqual([id]);
   });
 
-  it('gives an event that was given up another chance when an operator asks', async () => {
+  it('allows the operator to resend a dropped event', async () => {
     receiver.behave(500);
     const id = await oneEvent();
     const deliverer = outbox.deliverer();
@@ -206,7 +206,7 @@ describe('the schedule', () => {
     expect(new Set(receiver.got.map((each) => each.body)).size).toBe(1);
   });
 
-  it('is not for tests: one try, whatever comes of it', async () => {
+  it('does not apply to test events', async () => {
     receiver.behave(500);
     const id = await oneEvent('TEST');
     await outbox.deliverer().runDue();
@@ -214,7 +214,7 @@ describe('the schedule', () => {
     expect(JSON.parse(receiver.got[0]?.body ?? '')).toMatchObject({ test: true, data: {} });
   });
 
-  it('goes to the endpoint as it is at the time', async () => {
+  it('uses the endpoint that is configured at the time of the attempt', async () => {
     receiver.behave(500);
     const platform = await outbox.platform(receiver.url);
     await outbox.events(platform, [{}]);
@@ -229,8 +229,8 @@ describe('the schedule', () => {
   });
 });
 
-describe('the queue', () => {
-  it('forgets events that nobody is to be told, and tells those that come later', async () => {
+describe('queue', () => {
+  it('discards events of a platform without an endpoint, and delivers later ones', async () => {
     const platform = await outbox.platform(null);
     const ids = await outbox.events(
       platform,
@@ -246,7 +246,7 @@ describe('the queue', () => {
     expect(receiver.got.map((each) => each.id)).toEqual([id]);
   });
 
-  it('sends the events of one resource in the order they happened', async () => {
+  it('sends the events of one resource in order', async () => {
     const platform = await outbox.platform(receiver.url);
     const names = ['PENDING', 'PROCESSING', 'COMPLETED', 'FAILED', 'REFUND_PENDING'];
     const payments = Array.from({ length: 40 }, (_, at) => `Transaction:${at}`);
@@ -256,18 +256,18 @@ describe('the queue', () => {
         payments.map((subject) => ({ type: `OUTGOING_PAYMENT.${name}`, subject })),
       ),
     );
-    // Quick and slow answers mixed, so that order is not an accident.
+    // Random response times, so that the order is not accidental.
     const chance = chanceOf('answers');
     receiver.behave((response) => void setTimeout(() => response.end(), chance.below(10)));
     await outbox.deliverer().runDue();
     expect(receiver.got).toHaveLength(200);
     for (const subject of payments) {
-      const told = receiver.got.filter((each) => JSON.parse(each.body).data.id === subject);
-      expect(told.map((each) => each.type.split('.')[1])).toEqual(names);
+      const received = receiver.got.filter((each) => JSON.parse(each.body).data.id === subject);
+      expect(received.map((each) => each.type.split('.')[1])).toEqual(names);
     }
   });
 
-  it('never has more than eight requests under way to one platform', async () => {
+  it('never has more than eight requests in flight to one platform', async () => {
     const platform = await outbox.platform(receiver.url);
     await outbox.events(
       platform,
@@ -278,7 +278,7 @@ describe('the queue', () => {
     expect(receiver.mostAtOnce).toBe(8);
   });
 
-  it('comes to every platform, more than one look can take in', async () => {
+  it('reaches every platform when one poll cannot read them all', async () => {
     const platforms = await Promise.all(
       Array.from({ length: 1_100 }, () => outbox.platform(receiver.url)),
     );

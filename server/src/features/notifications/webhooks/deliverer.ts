@@ -1,9 +1,9 @@
-// Works off the outbox: reads what is due, sends it, writes down what came of it. It runs beside the
-// requests that fill the outbox and must not slow them, so it reads and records many events with one
-// statement, rests after each look for as long as it took, and holds back while change sets wait for the
-// committer. Delivery is at least once: a process that dies between the answer and its record loses its
-// leases, and the event is sent again with the same id and the same bytes. Events of one platform go out
-// in the order of their ids, as far as retries and requests side by side allow; nothing is promised.
+// Delivers the outbox: reads due events, sends them and records the results. It must not slow the requests
+// that fill the outbox, so it reads and records in batches, pauses after each poll for as long as the poll
+// took, and throttles while change sets wait for the committer. Delivery is at least once: if a process
+// crashes between response and record, its lease expires and the event is sent again with the same id and
+// bytes. Events of a platform are sent in the order of their ids, subject to retries and concurrency; the
+// order is not guaranteed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Naming } from '../../../catalog/naming.ts';
 import type { Effects, Time } from '../../../kernel/effects.ts';
@@ -18,43 +18,43 @@ import { createReader, type Stride } from './reader.ts';
 import { createRecorder } from './recorder.ts';
 import { type AttemptResult, isDelivered, nextAttemptAt } from './schedule.ts';
 import { excerptOf, type Sent, send } from './send.ts';
-import { type DueEvent, letGo, type Outcome } from './store.ts';
+import { type DueEvent, type Outcome, releasePlatforms } from './store.ts';
 
 interface DelivererOptions {
   effects: Effects;
   db: Database;
-  /** Opens events that are kept sealed. */
+  /** Decrypts event data. */
   vault: Vault;
   keys: SigningKeys;
   naming: Naming;
-  /** Whether sandbox platforms may use endpoints on this machine. */
+  /** Whether sandbox platforms may use loopback endpoints. */
   loopbackWebhooks: boolean;
   log: Log;
   metrics: Metrics;
   limits?: Partial<Limits>;
-  /** While requests need all the time, deliveries hold back: at full speed they take half of it. */
+  /** Whether the server is under load; deliveries, which can take half of the CPU, are throttled. */
   pressed?: () => boolean;
   /** Shortened by tests. */
   answerTimeoutMs?: number;
 }
 
 export interface Deliverer {
-  /** Something was committed that may be due: look soon. */
+  /** Polls soon, because events may have been committed. */
   wake(): void;
-  /** Delivers everything that is due and waits for it; answers how many tries that were. */
+  /** Delivers all due events and returns the number of attempts. */
   runDue(now?: Time): Promise<number>;
   start(): void;
-  /** Takes no more, waits a little for what is under way, lets others have the rest. */
+  /** Stops reading, waits briefly for requests in flight, and releases the leases. */
   stop(): Promise<void>;
 }
 
-const LOOK_EVERY_MS = 1_000;
-/** Looks take at most half of the time: the rest after one is as long as it was, within bounds. */
-const MIN_REST_MS = 10;
-const MAX_REST_MS = 1_000;
-/** Deliveries begun in one round while pressed: a few hundred a second, so nothing waits for ever. */
+const POLL_INTERVAL_MS = 1_000;
+/** The pause after a poll is as long as the poll, within bounds, so polls use at most half of the time. */
+const MIN_PAUSE_MS = 10;
+const MAX_PAUSE_MS = 1_000;
+/** Deliveries per round under load: a few hundred per second, so that the outbox still drains. */
 const PRESSED_AT_ONCE = 8;
-/** How long a stop waits for answers. Whoever started the server may not wait much longer for it. */
+/** Less than the usual grace period of process supervisors. */
 const STOP_WAIT_MS = 5_000;
 
 function resultOf(sent: Sent, next: Time | null): AttemptResult {
@@ -62,7 +62,7 @@ function resultOf(sent: Sent, next: Time | null): AttemptResult {
   return next === null ? 'dropped' : 'retry';
 }
 
-/** What a try means for its event. */
+/** The result of an attempt and the time of the next one. */
 function outcomeOf(effects: Effects, event: DueEvent, sent: Sent): Outcome {
   const attempt = event.attempts + 1;
   const { at, status, error, ms } = sent;
@@ -73,33 +73,33 @@ function outcomeOf(effects: Effects, event: DueEvent, sent: Sent): Outcome {
 }
 
 /** Reads, sends and records; the loop around it decides when. */
-function createWorks(options: DelivererOptions) {
+function createPipeline(options: DelivererOptions) {
   const { effects, db, vault, log, metrics, pressed = () => false } = options;
   const limits = { ...LIMITS, ...options.limits };
   const holder = uuid7(effects);
   const lanes = createLanes(limits);
-  const recorder = createRecorder({ db, log, written: lanes.written });
+  const recorder = createRecorder({ db, log, recorded: lanes.recorded });
   const reader = createReader({ db, vault, log, lanes }, holder);
   const tasks = new Set<Promise<void>>();
   let turn: Promise<unknown> = Promise.resolve();
-  let tries = 0;
+  let attempts = 0;
 
-  function note(event: DueEvent, outcome: Outcome): void {
+  function logOutcome(event: DueEvent, outcome: Outcome): void {
     metrics.delivery(outcome.result);
     const { status, error, attempt, ms } = outcome;
     const fields = { event: event.id, platformId: event.platform_id, status, error, attempt, ms };
     if (outcome.result === 'retry') log.debug(fields, 'event not delivered');
-    if (outcome.result === 'dropped') log.warn(fields, 'event given up');
+    if (outcome.result === 'dropped') log.warn(fields, 'event dropped');
   }
 
   async function deliver(event: DueEvent, after: () => void): Promise<void> {
-    // The database was away too long to renew the lease: somebody else may be sending this.
+    // The lease could not be renewed in time: another process may be sending this event.
     if (lanes.leaseOf(event.platform_id) <= effects.now()) lanes.done(event, null);
     else {
       const sent = await send(options, event, event.endpoint, event.environment);
       const outcome = outcomeOf(effects, event, sent);
-      tries++;
-      note(event, outcome);
+      attempts++;
+      logOutcome(event, outcome);
       recorder.add(event, outcome);
       lanes.done(event, { delivered: outcome.result === 'delivered', ms: sent.ms });
     }
@@ -123,23 +123,23 @@ function createWorks(options: DelivererOptions) {
 
   return {
     restart: reader.restart,
-    tries: () => tries,
-    /** `after` is called as each delivery ends. A `gentle` stride minds the pressure. */
-    stride: (now: Time, after: () => void, gentle: boolean): Promise<Stride> =>
+    attempts: () => attempts,
+    /** Calls `after` as each delivery ends. A `throttled` stride sends fewer events under load. */
+    stride: (now: Time, after: () => void, throttled: boolean): Promise<Stride> =>
       inTurn(async () => {
-        const stride = await reader.stride(now, limits.inHand - lanes.total);
-        const held = gentle && pressed();
+        const stride = await reader.stride(now, limits.buffered - lanes.total);
+        const held = throttled && pressed();
         pump(after, held ? PRESSED_AT_ONCE : Infinity);
         return { ...stride, more: stride.more || (held && lanes.queued > 0) };
       }),
-    /** Renews leases that are half spent, and tries again what could not be written. */
+    /** Renews leases and retries results that could not be recorded. */
     tick(): void {
       recorder.tick();
       inTurn(() => reader.renew(effects.now())).catch((error: unknown) => {
         log.error({ err: error }, 'delivery leases could not be renewed');
       });
     },
-    /** Waits until nothing is under way and all is written; answers how much it waited for. */
+    /** Waits until nothing is in flight and all results are recorded; returns the number of deliveries. */
     async quiet(): Promise<number> {
       let waited = 0;
       while (tasks.size) {
@@ -154,10 +154,10 @@ function createWorks(options: DelivererOptions) {
       await turn;
       lanes.clear();
     },
-    async letGo(): Promise<void> {
+    async releaseLeases(): Promise<void> {
       const leased = lanes.leased(effects.now());
-      for (const each of leased) lanes.lose(each);
-      if (leased.length) await letGo(db, holder, leased);
+      for (const each of leased) lanes.dropLease(each);
+      if (leased.length) await releasePlatforms(db, holder, leased);
     },
   };
 }
@@ -169,76 +169,76 @@ const nothing = () => undefined;
 
 export function createDeliverer(options: DelivererOptions): Deliverer {
   const { effects, log } = options;
-  const works = createWorks(options);
+  const pipeline = createPipeline(options);
   let running = false;
   let busy = false;
-  let wanted = false;
+  let pollRequested = false;
   let ticker: NodeJS.Timeout | undefined;
-  let rest: NodeJS.Timeout | undefined;
+  let pause: NodeJS.Timeout | undefined;
 
   async function round(): Promise<void> {
     if (!running) return;
     const started = effects.now();
-    wanted = false;
+    pollRequested = false;
     try {
-      const { did, more } = await works.stride(started, look, true);
-      if (did > 0 || more) wanted = true;
+      const { did, more } = await pipeline.stride(started, poll, true);
+      if (did > 0 || more) pollRequested = true;
     } catch (error) {
       log.error({ err: error }, 'delivery round failed');
     }
-    const restMs = within(MIN_REST_MS, effects.now() - started, MAX_REST_MS);
-    rest = setTimeout(() => {
+    const pauseMs = within(MIN_PAUSE_MS, effects.now() - started, MAX_PAUSE_MS);
+    pause = setTimeout(() => {
       busy = false;
-      if (wanted) look();
-    }, restMs);
+      if (pollRequested) poll();
+    }, pauseMs);
   }
 
-  function look(): void {
-    wanted = true;
+  function poll(): void {
+    pollRequested = true;
     if (!running || busy) return;
     busy = true;
     setImmediate(() => void round());
   }
 
   async function runDue(now: Time = effects.now()): Promise<number> {
-    const before = works.tries();
+    const before = pipeline.attempts();
     for (;;) {
-      works.restart();
+      pipeline.restart();
       let did = 0;
       for (let more = true; more; ) {
-        const stride = await works.stride(now, nothing, false);
+        const stride = await pipeline.stride(now, nothing, false);
         did += stride.did;
         more = stride.more;
       }
-      const waited = await works.quiet();
-      if (did + waited === 0) return works.tries() - before;
+      const waited = await pipeline.quiet();
+      if (did + waited === 0) return pipeline.attempts() - before;
     }
   }
 
   return {
-    wake: look,
+    wake: poll,
     runDue,
     start() {
       running = true;
       ticker = setInterval(() => {
-        works.tick();
-        look();
-      }, LOOK_EVERY_MS);
-      look();
+        pipeline.tick();
+        poll();
+      }, POLL_INTERVAL_MS);
+      poll();
     },
     async stop() {
       running = false;
       clearInterval(ticker);
-      clearTimeout(rest);
+      clearTimeout(pause);
       busy = false;
-      await works.release();
+      await pipeline.release();
       try {
-        // A deaf receiver must not hold up a stop: what it has not answered by then is sent again.
-        await Promise.race([works.quiet(), sleep(STOP_WAIT_MS, undefined, { ref: false })]);
-        await works.flush();
-        await works.letGo();
+        // Requests that are not answered in time are sent again later.
+        await Promise.race([pipeline.quiet(), sleep(STOP_WAIT_MS, undefined, { ref: false })]);
+        await pipeline.flush();
+        await pipeline.releaseLeases();
       } catch (error) {
-        // What could not be written is sent again, and the leases lapse by themselves.
+        // Unrecorded deliveries are sent again after the leases expire.
         log.error({ err: error }, 'stopped with deliveries unrecorded');
       }
     },

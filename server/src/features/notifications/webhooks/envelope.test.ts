@@ -17,7 +17,7 @@ const event = (more: Partial<StoredEvent> = {}): StoredEvent => ({
 });
 
 describe('bodyOf', () => {
-  it('wraps the stored resource without touching it', () => {
+  it('wraps the stored resource unchanged', () => {
     expect(bodyOf(event(), naming)).toBe(
       '{"id":"Webhook:0190aaaa-0000-7000-8000-000000000001","type":"OUTGOING_PAYMENT.COMPLETED",' +
         '"timestamp":"2026-01-05T09:00:00.000Z",' +
@@ -25,7 +25,7 @@ describe('bodyOf', () => {
     );
   });
 
-  it('marks a test and leaves its data empty', () => {
+  it('marks a test event and leaves its data empty', () => {
     const body: unknown = JSON.parse(bodyOf(event({ type: 'TEST', data: '{"a":1}' }), naming));
     expect(body).toEqual({
       test: true,
@@ -36,7 +36,7 @@ describe('bodyOf', () => {
     });
   });
 
-  it('puts in the amounts that the commit left behind', () => {
+  it('sets the committed amounts', () => {
     const currency = { code: 'USD' };
     const amounts = { balance: { amount: 0, currency }, totalBalance: { amount: 0, currency } };
     const stored = event({
@@ -53,14 +53,14 @@ describe('bodyOf', () => {
     expect(bodyOf(stored, naming)).toBe(bodyOf(structuredClone(stored), naming));
   });
 
-  it('speaks the operator’s word', () => {
+  it('uses the operator’s service word', () => {
     const body = JSON.parse(bodyOf(event(), namingFor('Acme'))) as { data: object };
     expect(body.data).toMatchObject({ closeReason: 'CLOSED_BY_ACME' });
   });
 });
 
 describe('standardHeaders', () => {
-  it('makes the signature that the reference library makes of the same key, id, time and body', () => {
+  it('equal those of the reference library for the same key, id, time and body', () => {
     const seed = Buffer.from('VEVTVFNJR05JTkdLRVlET05PVFVTRVRISVNGT1JBTlk=', 'base64');
     const id = 'msg_p5jXN8AQM9LWM0D4loKWxJek';
     const body = '{"test": 2432232314}';
@@ -83,7 +83,7 @@ describe('headersOf', () => {
     standard: { privateKey: standard.privateKey, publicKeyPem: pem(standard.publicKey) },
   };
 
-  it('signs so that the public keys alone can tell, and any changed byte shows', () => {
+  it('contains signatures that verify with the public keys, and not for a changed body', () => {
     const body = bodyOf(event(), naming);
     const headers = headersOf(event().id, body, 1_700_000_000_123, key, naming);
     const bytes = Buffer.from(headers['X-Service-Signature'] as string, 'base64');
@@ -97,7 +97,7 @@ describe('headersOf', () => {
     expect(verify(null, signed, other, Buffer.from(text, 'base64'))).toBe(true);
   });
 
-  it('names its header by the operator’s word', () => {
+  it('names the signature header after the service word', () => {
     const headers = headersOf('Webhook:1', '{}', 0, key, namingFor('Acme'));
     expect(headers).toHaveProperty('X-Acme-Signature');
     expect(headers).not.toHaveProperty('X-Service-Signature');

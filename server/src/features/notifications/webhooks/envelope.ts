@@ -1,26 +1,25 @@
-// What a receiver gets: the bytes of an event, the same at every try, and the headers that prove where
-// they come from. Two signatures go out: the service's own over the body alone, which existing receivers
-// check, and that of Standard Webhooks, which also covers id and time and so lets a receiver refuse an
-// old request that somebody recorded.
+// Body and signature headers of an event. The body is identical in every attempt. There are two signatures:
+// the service's own over the body only, for existing receivers, and that of Standard Webhooks, which also
+// covers id and timestamp and so protects receivers against replays.
 import { sign } from 'node:crypto';
 import type { Naming } from '../../../catalog/naming.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import type { SigningKey } from '../../../runtime/security/keys.ts';
 import { testEvent } from '../../tenancy/config/index.ts';
 
-/** An event as its row has it. */
+/** An event as stored. */
 export interface StoredEvent {
   id: string;
   type: string;
   /** The resource as JSON text. */
   data: string;
-  /** What the ledger account of the event held once its change was committed; null for other events. */
+  /** Committed balance of the ledger account of a balance event; null for other events. */
   balance: bigint | null;
   held: bigint | null;
   created_at: Time;
 }
 
-const USUAL_WORD = 'Service';
+const DEFAULT_WORD = 'Service';
 
 interface WithAmounts {
   balance: { amount: number };
@@ -28,8 +27,8 @@ interface WithAmounts {
 }
 
 /**
- * The presented account of a balance event with the amounts that its commit left behind. `balance` and
- * `held` are those of the event's row; the other fields stay as they are.
+ * Sets the committed amounts in the account of a balance event. `balance` and `held` are the columns of the
+ * event's row.
  */
 export function withBalances<T extends WithAmounts>(data: T, balance: bigint, held: bigint): T {
   return {
@@ -41,8 +40,8 @@ export function withBalances<T extends WithAmounts>(data: T, balance: bigint, he
 
 function dataOf(event: StoredEvent, naming: Naming): string {
   if (event.type === testEvent.type) return '{}';
-  // Most events go out as they were stored, unparsed.
-  if (event.balance === null && naming.word === USUAL_WORD) return event.data;
+  // Most events are sent as stored, without parsing.
+  if (event.balance === null && naming.word === DEFAULT_WORD) return event.data;
   const data: unknown = JSON.parse(event.data);
   const shown =
     event.balance === null
@@ -51,7 +50,7 @@ function dataOf(event: StoredEvent, naming: Naming): string {
   return JSON.stringify(naming.toWire(shown));
 }
 
-/** The body of an event. Only the row and the service's word go in, so a retry sends the same bytes. */
+/** The body of an event. It depends only on the row and the service word, so retries send the same bytes. */
 export function bodyOf(event: StoredEvent, naming: Naming): string {
   const mark = event.type === testEvent.type ? '"test":true,' : '';
   const [id, type, time] = [event.id, event.type, iso(event.created_at)].map((each) =>
@@ -79,7 +78,7 @@ export function standardHeaders(
   };
 }
 
-/** Everything a delivery carries beside its body. The signatures are made anew at every try. */
+/** All headers of a delivery. Every attempt is signed again, because the timestamp is signed. */
 export function headersOf(
   id: string,
   body: string,

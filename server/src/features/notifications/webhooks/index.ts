@@ -1,4 +1,4 @@
-// What the composition and the operator's command use of webhooks.
+// Public interface of webhook delivery, for the composition and the operator's commands.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { testWebhooks } from './contract.ts';
 import { type WebhookDeps, webhookOperations } from './operations.ts';
@@ -6,7 +6,7 @@ import { type WebhookDeps, webhookOperations } from './operations.ts';
 export { listAttempts, listDroppedEvents, resendEventByHand } from './by-hand.ts';
 export { createDeliverer, type Deliverer } from './deliverer.ts';
 export type { WebhookDeps } from './operations.ts';
-export { putQuestion, type QuestionDeps } from './question.ts';
+export { type SynchronousDeps, sendSynchronously } from './synchronous.ts';
 
 /** What this feature adds to a server. */
 export const webhookFeature = {

@@ -26,7 +26,7 @@ const due = (platform: string, more: Partial<DueEvent> = {}): DueEvent => {
 
 type Lanes = ReturnType<typeof createLanes>;
 
-/** Fills a platform's room and answers what may fly. */
+/** Fills a platform's lane and returns the events that can be sent. */
 function fill(lanes: Lanes, platform: string): DueEvent[] {
   for (let room = lanes.room(platform); room > 0; room--) lanes.add(due(platform));
   return lanes.next();
@@ -35,11 +35,11 @@ function fill(lanes: Lanes, platform: string): DueEvent[] {
 function finish(lanes: Lanes, flown: DueEvent[], delivered: boolean, ms = 5): void {
   for (const each of flown) {
     lanes.done(each, { delivered, ms });
-    lanes.written(each);
+    lanes.recorded(each);
   }
 }
 
-/** After some rounds of answers, how many requests may be under way to a platform. */
+/** The number of concurrent requests to a platform after some rounds of deliveries. */
 function widthAfter(lanes: Lanes, delivered: boolean, rounds: number, ms = 5): number {
   for (let i = 0; i < rounds; i++) finish(lanes, fill(lanes, 'A'), delivered, ms);
   const flown = fill(lanes, 'A');
@@ -48,22 +48,22 @@ function widthAfter(lanes: Lanes, delivered: boolean, rounds: number, ms = 5): n
   return flown.length;
 }
 
-describe('a lane', () => {
-  it('starts narrow, widens to the limit with each answer and never beyond', () => {
+describe('lane', () => {
+  it('starts with two slots and gains one per success up to the limit', () => {
     const lanes = createLanes(LIMITS);
     expect(fill(lanes, 'A')).toHaveLength(2);
     expect(widthAfter(createLanes(LIMITS), true, 1)).toBe(4);
     expect(widthAfter(createLanes(LIMITS), true, 20)).toBe(8);
   });
 
-  it('falls to one request for a receiver that keeps failing, and recovers', () => {
+  it('falls to one slot for a failing receiver and recovers', () => {
     const lanes = createLanes(LIMITS);
     widthAfter(lanes, true, 20);
     expect(widthAfter(lanes, false, 3)).toBe(1);
     expect(widthAfter(lanes, true, 20)).toBe(8);
   });
 
-  it('reads ahead for a fast receiver, by the slot for a slow or unknown one', () => {
+  it('reads ahead for a fast receiver, and one event per slot for a slow or unknown one', () => {
     const lanes = createLanes(LIMITS);
     expect(lanes.room('A')).toBe(2);
     widthAfter(lanes, true, 20);
@@ -72,44 +72,44 @@ describe('a lane', () => {
     expect(lanes.room('A')).toBe(8);
   });
 
-  it('forgets what it read ahead when its receiver becomes slow', () => {
+  it('drops its read-ahead when the receiver becomes slow', () => {
     const lanes = createLanes(LIMITS);
     widthAfter(lanes, true, 20);
     const flown = fill(lanes, 'A');
     expect(lanes.total).toBe(8 * 64);
     for (const each of flown.slice(0, 3)) lanes.done(each, { delivered: false, ms: 30_000 });
-    expect(lanes.inHand('A').size).toBeLessThanOrEqual(8 + 1);
-    expect(lanes.total).toBe(lanes.inHand('A').size);
+    expect(lanes.buffered('A').size).toBeLessThanOrEqual(8 + 1);
+    expect(lanes.total).toBe(lanes.buffered('A').size);
   });
 
-  it('keeps an event in hand until its result is written, and takes none twice', () => {
+  it('keeps an event buffered until its result is recorded, and ignores duplicates', () => {
     const lanes = createLanes(LIMITS);
     const event = due('A');
     lanes.add(event);
     lanes.add(event);
     expect(lanes.next()).toEqual([event]);
     lanes.done(event, { delivered: true, ms: 1 });
-    expect([...lanes.inHand('A')]).toEqual([event.id]);
+    expect([...lanes.buffered('A')]).toEqual([event.id]);
     expect(lanes.active()).toEqual(['A']);
-    lanes.written(event);
+    lanes.recorded(event);
     expect(lanes.total).toBe(0);
     expect(lanes.active()).toEqual([]);
   });
 
-  it('forgets its queue when another process has the platform', () => {
+  it('clears its queue when another process has the lease', () => {
     const lanes = createLanes(LIMITS);
-    lanes.hold('A', 100);
+    lanes.setLease('A', 100);
     for (let i = 0; i < 5; i++) lanes.add(due('A'));
     const [first] = lanes.next();
     expect(lanes.leased(99)).toEqual(['A']);
-    lanes.lose('A');
+    lanes.dropLease('A');
     expect(lanes.leased(99)).toEqual([]);
     expect(lanes.total).toBe(2);
     lanes.done(first as DueEvent, { delivered: true, ms: 1 });
     expect(lanes.next()).toEqual([]);
   });
 
-  it('keeps the events of one resource apart and in order, but not balances', () => {
+  it('sends the events of one resource sequentially, except balance events', () => {
     const lanes = createLanes(LIMITS);
     const [first, second, third] = [1, 2, 3].map(() => due('A', { subject: 'Transaction:T' }));
     const other = due('A');
@@ -123,9 +123,9 @@ describe('a lane', () => {
   });
 });
 
-describe('all lanes', () => {
-  it('leave half of the room to others, however many receivers fail', () => {
-    const lanes = createLanes({ ...LIMITS, inAll: 10 });
+describe('lanes together', () => {
+  it('reserve half of the requests for healthy receivers, however many fail', () => {
+    const lanes = createLanes({ ...LIMITS, inFlightTotal: 10 });
     const dead = Array.from({ length: 20 }, (_, at) => `dead ${at}`);
     for (const platform of dead) lanes.add(due(platform));
     let flown = lanes.next();
@@ -138,8 +138,8 @@ describe('all lanes', () => {
     expect(fill(lanes, 'C')).toHaveLength(1);
   });
 
-  it('take turns when all slots are taken', () => {
-    const lanes = createLanes({ ...LIMITS, inAll: 2 });
+  it('share the total limit in turns', () => {
+    const lanes = createLanes({ ...LIMITS, inFlightTotal: 2 });
     const order: string[] = [];
     for (let i = 0; i < 3; i++) for (const platform of ['A', 'B', 'C']) lanes.add(due(platform));
     for (let flown = lanes.next(); flown.length; flown = lanes.next()) {
@@ -150,8 +150,8 @@ describe('all lanes', () => {
     expect(order).toHaveLength(9);
   });
 
-  it('never have more in hand than allowed', () => {
-    const lanes = createLanes({ ...LIMITS, inHand: 3 });
+  it('never buffer more events than the total limit', () => {
+    const lanes = createLanes({ ...LIMITS, buffered: 3 });
     expect(fill(lanes, 'A')).toHaveLength(2);
     expect(fill(lanes, 'B')).toHaveLength(1);
     expect(lanes.room('C')).toBe(0);

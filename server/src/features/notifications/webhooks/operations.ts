@@ -1,5 +1,5 @@
-// Testing an endpoint: one event, sent while the caller waits. The try is written down by itself and not
-// with the reply, because it did happen whatever becomes of the request.
+// Test of a webhook endpoint: one event, sent synchronously. The attempt is recorded outside the change set
+// of the request, because it took place even if the request fails.
 
 import type { Naming } from '../../../catalog/naming.ts';
 import type { Bound } from '../../../kernel/contract/operation.ts';
@@ -16,28 +16,28 @@ import { sendTestEvent, sendTestWebhook } from './contract.ts';
 import type { StoredEvent } from './envelope.ts';
 import { isDelivered } from './schedule.ts';
 import { excerptOf, type Sent, send } from './send.ts';
-import { keepTest } from './store.ts';
+import { recordTest } from './store.ts';
 
 export interface WebhookDeps {
   keys: SigningKeys;
   naming: Naming;
   metrics: Metrics;
-  /** Whether sandbox platforms may use endpoints on this machine. */
+  /** Whether sandbox platforms may use loopback endpoints. */
   loopbackWebhooks: boolean;
   /** Shortened by tests. */
   answerTimeoutMs?: number;
 }
 
-/** `url` when it is on the endpoint's own host; the endpoint otherwise. */
+/** `url` if it has the scheme and host of the endpoint; the endpoint otherwise. */
 function testAddress(endpoint: string, url: string | undefined, rule: EndpointRule): string {
-  const asked = url === undefined ? undefined : readUrl(url);
-  if (url === undefined || !asked) return endpoint;
+  const requested = url === undefined ? undefined : readUrl(url);
+  if (url === undefined || !requested) return endpoint;
   const own = new URL(endpoint);
-  const same = own.protocol === asked.protocol && own.host === asked.host;
+  const same = own.protocol === requested.protocol && own.host === requested.host;
   return same && !endpointProblem(url, rule) ? url : endpoint;
 }
 
-async function sendTest(ctx: Ctx, deps: WebhookDeps, asked: string | undefined) {
+async function sendTest(ctx: Ctx, deps: WebhookDeps, requestedUrl: string | undefined) {
   const platform = await readPlatform(ctx, ctx.caller.platformId);
   const endpoint = platform?.webhook_endpoint;
   if (!endpoint) {
@@ -57,9 +57,9 @@ async function sendTest(ctx: Ctx, deps: WebhookDeps, asked: string | undefined) 
   };
   const { environment } = ctx.caller;
   const rule = { environment, loopback: deps.loopbackWebhooks };
-  const url = testAddress(endpoint, asked, rule);
+  const url = testAddress(endpoint, requestedUrl, rule);
   const sent = await send({ effects: ctx.effects, ...deps }, event, url, environment);
-  await keep(ctx, deps, event, sent);
+  await recordAttempt(ctx, deps, event, sent);
   if (sent.status === null) {
     throw new Fault('WEBHOOK_DELIVERY_ERROR', 'The webhook endpoint could not be reached.', {
       url,
@@ -70,11 +70,16 @@ async function sendTest(ctx: Ctx, deps: WebhookDeps, asked: string | undefined) 
   return { status: 200 as const, body };
 }
 
-async function keep(ctx: Ctx, deps: WebhookDeps, event: StoredEvent, sent: Sent): Promise<void> {
+async function recordAttempt(
+  ctx: Ctx,
+  deps: WebhookDeps,
+  event: StoredEvent,
+  sent: Sent,
+): Promise<void> {
   const result = isDelivered(sent.status) ? 'delivered' : 'dropped';
   deps.metrics.delivery(result);
   const { at, status, error, ms, answer } = sent;
-  await keepTest(ctx.db, ctx.caller.platformId, ctx.now, {
+  await recordTest(ctx.db, ctx.caller.platformId, ctx.now, {
     event_id: event.id,
     attempt: 1,
     at,

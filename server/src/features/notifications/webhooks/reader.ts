@@ -1,6 +1,6 @@
-// Finds what is due and brings it in: steps through the platforms, takes leases on those that nobody else
-// delivers, and reads as many events of each as its lane has room for. Each stride goes on where the one
-// before stopped, so every platform's turn comes however many there are.
+// Reads due events into the lanes: iterates over the platforms, leases those that no other process
+// delivers, and reads as many events of each as its lane has room for. Each stride continues where the
+// previous one stopped, so every platform is reached, however many there are.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
@@ -9,33 +9,33 @@ import type { Vault } from '../../../runtime/security/vault.ts';
 import type { Lanes } from './lanes.ts';
 import {
   type DueEvent,
+  discardUndeliverable,
+  discardUnreadable,
   dueEvents,
-  holdPlatforms,
-  settleUnreadable,
-  settleUntold,
+  leasePlatforms,
   type Waiting,
   waitingPlatforms,
 } from './store.ts';
 
-/** How long a dead process keeps others from its platforms. A living one renews every few seconds. */
+/** How long a crashed process blocks its platforms. A running one renews every few seconds. */
 export const LEASE_MS = 10_000;
-/** Platforms looked at in one stride. */
-const PLATFORMS_AT_ONCE = 500;
-/** Leases taken in one stride: what one process leaves, the next one finds. */
-const NEW_LEASES_AT_ONCE = 32;
-/** Events taken out of the queue at once because nobody is to be told. */
-const SETTLE_AT_ONCE = 5_000;
+/** Platforms per stride. */
+const PLATFORMS_PER_STRIDE = 500;
+/** New leases per stride, so that several processes share the platforms. */
+const NEW_LEASES_PER_STRIDE = 32;
+/** Events of platforms without an endpoint that are discarded in one statement. */
+const DISCARD_BATCH = 5_000;
 
 export interface Stride {
-  /** How many events were read or settled. */
+  /** Number of events that were read or discarded. */
   did: number;
-  /** Whether platforms are left that this lap has not come to. */
+  /** Whether this pass has platforms left. */
   more: boolean;
 }
 
-interface Ask {
+interface ReadRequest {
   platformId: string;
-  /** Events wanted beside those in hand. */
+  /** Events wanted in addition to the buffered ones. */
   take: number;
 }
 
@@ -49,37 +49,37 @@ interface ReaderDeps {
 export function createReader({ db, vault, log, lanes }: ReaderDeps, holder: string) {
   let after = '';
 
-  function asksFor(due: readonly Waiting[], now: Time, total: number) {
-    const asks: Ask[] = [];
+  function planReads(due: readonly Waiting[], now: Time, total: number) {
+    const requests: ReadRequest[] = [];
     let left = total;
-    let leases = NEW_LEASES_AT_ONCE;
+    let leases = NEW_LEASES_PER_STRIDE;
     for (const { id } of due) {
       const take = Math.min(left, lanes.room(id));
-      if (take > 0) asks.push({ platformId: id, take });
+      if (take > 0) requests.push({ platformId: id, take });
       left -= take;
       if (lanes.leaseOf(id) <= now) leases--;
-      if (left <= 0 || leases <= 0) return { asks, cutAt: id };
+      if (left <= 0 || leases <= 0) return { requests, cutAt: id };
     }
-    return { asks, cutAt: null };
+    return { requests, cutAt: null };
   }
 
-  /** Takes or renews leases that are missing or half spent. */
+  /** Takes missing leases and renews those with less than half of their time left. */
   async function hold(platforms: readonly string[], now: Time): Promise<void> {
     const until = now + LEASE_MS;
     const short = platforms.filter((each) => lanes.leaseOf(each) < now + LEASE_MS / 2);
     if (!short.length) return;
-    const held = new Set(await holdPlatforms(db, holder, short, now, until));
+    const held = new Set(await leasePlatforms(db, holder, short, now, until));
     for (const each of short) {
-      if (held.has(each)) lanes.hold(each, until);
-      else lanes.lose(each);
+      if (held.has(each)) lanes.setLease(each, until);
+      else lanes.dropLease(each);
     }
   }
 
-  /** The event with its data in clear; undefined where that can never be had again. */
+  /** The event with decrypted data; undefined if it is permanently unreadable. */
   function opened(event: DueEvent): DueEvent | undefined {
     const { id, sealed_for: owner, data_key: sealed } = event;
     if (owner === null) return event;
-    // An erased one has no data, whatever else there is of its customer.
+    // An erased event has no data, even if its customer still has a key.
     if (sealed === null || event.data === '') return undefined;
     try {
       const data = vault.open({ owner, sealed }, event.data, eventContext(id)).toString();
@@ -90,26 +90,26 @@ export function createReader({ db, vault, log, lanes }: ReaderDeps, holder: stri
     }
   }
 
-  async function read(asks: readonly Ask[], now: Time): Promise<number> {
+  async function read(requests: readonly ReadRequest[], now: Time): Promise<number> {
     await hold(
-      asks.map((ask) => ask.platformId),
+      requests.map((request) => request.platformId),
       now,
     );
-    const ours = asks.filter((ask) => lanes.leaseOf(ask.platformId) > now);
-    if (!ours.length) return 0;
-    const known = ours.flatMap((ask) => [...lanes.inHand(ask.platformId)]);
-    const reach = ours.map(({ platformId, take }) => ({
+    const leased = requests.filter((request) => lanes.leaseOf(request.platformId) > now);
+    if (!leased.length) return 0;
+    const known = leased.flatMap((request) => [...lanes.buffered(request.platformId)]);
+    const reach = leased.map(({ platformId, take }) => ({
       platformId,
-      take: take + lanes.inHand(platformId).size,
+      take: take + lanes.buffered(platformId).size,
     }));
     const events = await dueEvents(db, now, reach, known);
-    const lost: string[] = [];
+    const unreadable: string[] = [];
     for (const event of events) {
       const readable = opened(event);
       if (readable) lanes.add(readable);
-      else lost.push(event.id);
+      else unreadable.push(event.id);
     }
-    if (lost.length) await settleUnreadable(db, lost);
+    if (unreadable.length) await discardUnreadable(db, unreadable);
     return events.length;
   }
 
@@ -118,18 +118,20 @@ export function createReader({ db, vault, log, lanes }: ReaderDeps, holder: stri
       after = '';
     },
     renew: (now: Time) => hold(lanes.active(), now),
-    /** Brings in up to about `total` events. */
+    /** Reads up to about `total` events. */
     async stride(now: Time, total: number): Promise<Stride> {
       if (total <= 0) return { did: 0, more: false };
-      const waiting = await waitingPlatforms(db, now, holder, after, PLATFORMS_AT_ONCE);
+      const waiting = await waitingPlatforms(db, now, holder, after, PLATFORMS_PER_STRIDE);
       const due = waiting.filter((each) => each.due && !each.taken);
-      const deaf = due.filter((each) => each.endpoint === null).map((each) => each.id);
-      const settled = deaf.length ? await settleUntold(db, now, deaf, SETTLE_AT_ONCE) : 0;
-      const told = due.filter((each) => each.endpoint !== null);
-      const { asks, cutAt } = asksFor(told, now, total);
-      const last = waiting.length === PLATFORMS_AT_ONCE ? (waiting.at(-1)?.id ?? '') : '';
+      const without = due.filter((each) => each.endpoint === null).map((each) => each.id);
+      const discarded = without.length
+        ? await discardUndeliverable(db, now, without, DISCARD_BATCH)
+        : 0;
+      const deliverable = due.filter((each) => each.endpoint !== null);
+      const { requests, cutAt } = planReads(deliverable, now, total);
+      const last = waiting.length === PLATFORMS_PER_STRIDE ? (waiting.at(-1)?.id ?? '') : '';
       after = cutAt ?? last;
-      return { did: settled + (await read(asks, now)), more: after !== '' };
+      return { did: discarded + (await read(requests, now)), more: after !== '' };
     },
   };
 }

@@ -1,5 +1,5 @@
-// Writes what came of deliveries, many in one statement. What cannot be written now stays here and is
-// tried again; meanwhile its event counts as in hand and is not read a second time.
+// Records delivery results, many in one statement. Results that cannot be written are retried; meanwhile
+// their events count as buffered and are not read again.
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
 import { type DueEvent, type Outcome, recordOutcomes } from './store.ts';
@@ -7,47 +7,47 @@ import { type DueEvent, type Outcome, recordOutcomes } from './store.ts';
 interface RecorderOptions {
   db: Database;
   log: Log;
-  /** Called for each event once its result is written. */
-  written(event: DueEvent): void;
+  /** Called for each event after its result is committed. */
+  recorded(event: DueEvent): void;
 }
 
 interface Recorder {
   add(event: DueEvent, outcome: Outcome): void;
-  /** Tries again what could not be written. */
+  /** Retries results that could not be written. */
   tick(): void;
-  /** Writes everything now; rejects with the database's error. */
+  /** Writes all results now; rejects with the database error. */
   flush(): Promise<void>;
 }
 
-const AT_ONCE = 500;
-/** A statement for every few results would cost more than the results are worth. */
+const BATCH_SIZE = 500;
+/** Delay that collects results into one statement. */
 const GATHER_MS = 10;
 
-/** Whether the fault lies in the values: trying the same again cannot help. */
+/** Data errors (SQLSTATE class 22 and 23): a retry with the same values fails again. */
 const isBadValue = (error: unknown) =>
   /^2[23]/.test(String((error as { code?: unknown } | null)?.code ?? ''));
 
-export function createRecorder({ db, log, written }: RecorderOptions): Recorder {
+export function createRecorder({ db, log, recorded }: RecorderOptions): Recorder {
   const pending: { event: DueEvent; outcome: Outcome }[] = [];
   let writer: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
-  let size = AT_ONCE;
+  let size = BATCH_SIZE;
 
   async function writeSome(): Promise<void> {
     const batch = pending.slice(0, size);
     const outcomes = batch.map((each) => each.outcome);
     try {
       await recordOutcomes(db, outcomes);
-      size = Math.min(AT_ONCE, size * 2);
+      size = Math.min(BATCH_SIZE, size * 2);
     } catch (error) {
-      // Alone, a result that cannot be written holds up only itself.
+      // In batches of one, an invalid result does not block the others.
       size = 1;
       if (!isBadValue(error)) throw error;
       if (batch.length > 1) return;
       log.error({ err: error, event: batch[0]?.event.id }, 'delivery cannot be recorded');
     }
     pending.splice(0, batch.length);
-    for (const { event } of batch) written(event);
+    for (const { event } of batch) recorded(event);
   }
 
   async function writeAll(): Promise<void> {

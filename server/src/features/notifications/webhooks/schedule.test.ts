@@ -11,7 +11,7 @@ const effectsWith = (byte: () => number): Effects => ({
   call: () => Promise.reject(new Error('no network')),
 });
 
-// 0x800000 of 2^24 is no swing at all.
+// 0x800000 of 2^24 is zero jitter.
 const steady = effectsWith(
   (
     (at) => () =>
@@ -21,7 +21,7 @@ const steady = effectsWith(
 const event = { type: 'OUTGOING_PAYMENT.COMPLETED', created_at: 1_000_000 };
 
 describe('nextAttemptAt', () => {
-  it('walks the schedule and then repeats ten hours until the week is over', () => {
+  it('follows the schedule and then repeats ten hours until a week has passed', () => {
     const hours: number[] = [];
     let at = event.created_at;
     for (let attempt = 1; ; attempt++) {
@@ -36,14 +36,14 @@ describe('nextAttemptAt', () => {
     expect(at - event.created_at).toBeLessThanOrEqual(GIVE_UP_AFTER_MS);
   });
 
-  it('moves each delay by at most a tenth, both ways', () => {
+  it('applies a jitter of at most 10 percent in both directions', () => {
     const bytes = fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255));
     fc.assert(
-      fc.property(bytes, fc.integer({ min: 1, max: 30 }), (drawn, attempt) => {
+      fc.property(bytes, fc.integer({ min: 1, max: 30 }), (random, attempt) => {
         const effects = effectsWith(
           (
             (at) => () =>
-              drawn[at++ % 3] as number
+              random[at++ % 3] as number
           )(0),
         );
         const delay = RETRY_DELAYS_MS[Math.min(attempt, 6) - 1] as number;
@@ -66,7 +66,7 @@ describe('nextAttemptAt', () => {
     expect([low, high]).toEqual([4_500, 5_500]);
   });
 
-  it('never tries a test again', () => {
+  it('is null for a test event', () => {
     expect(nextAttemptAt(steady, { ...event, type: 'TEST' }, 1, 0)).toBeNull();
   });
 });

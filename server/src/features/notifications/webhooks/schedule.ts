@@ -1,5 +1,5 @@
-// When an event is sent again, as data. The steps are those that Standard Webhooks suggests: quick at
-// first, for a receiver that is restarting, then spread over a week, for one whose operator is away.
+// Retry schedule of webhook delivery, as suggested by Standard Webhooks: short delays first, for a receiver
+// that restarts, then spread over a week, for one that needs an engineer.
 import type { Effects, Time } from '../../../kernel/effects.ts';
 
 const SECOND = 1_000;
@@ -7,7 +7,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** From the end of one try to the next; after the last step its delay repeats. */
+/** From the end of one attempt to the next; the last delay repeats. */
 export const RETRY_DELAYS_MS: readonly number[] = [
   5 * SECOND,
   5 * MINUTE,
@@ -17,21 +17,21 @@ export const RETRY_DELAYS_MS: readonly number[] = [
   10 * HOUR,
 ];
 
-/** No try starts later than this after the event. */
+/** No attempt starts later than this after the event. */
 export const GIVE_UP_AFTER_MS = 7 * DAY;
 
-/** How long a receiver has to answer, connecting included. */
+/** Response timeout, including the connection. */
 export const ANSWER_TIMEOUT_MS = 30 * SECOND;
 
-/** Share of a delay by which it is moved, up or down, so that failures do not come back together. */
+/** Relative jitter in both directions, so that retries do not coincide. */
 const JITTER = 0.1;
 
-/** Sent once, and only to see whether it arrives. */
+/** Test events are sent once. */
 const NEVER_RETRIED = new Set(['TEST']);
 
 export type AttemptResult = 'delivered' | 'retry' | 'dropped';
 
-/** 409 is a receiver that says it has the event already. */
+/** 409 means that the receiver already has the event. */
 export const isDelivered = (status: number | null): boolean =>
   status !== null && ((status >= 200 && status < 300) || status === 409);
 
@@ -42,8 +42,8 @@ function swing(effects: Effects): number {
 }
 
 /**
- * When to try again after try number `attempt` (from 1) of an event failed at `at`; null when that was the
- * last one.
+ * Time of the next attempt after attempt number `attempt` (from 1) failed at `at`; null if that was the last
+ * one.
  */
 export function nextAttemptAt(
   effects: Effects,

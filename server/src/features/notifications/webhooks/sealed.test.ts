@@ -1,5 +1,5 @@
-// Events that are kept sealed: nothing personal lies in the outbox, every try sends the same bytes, and one
-// whose key was forgotten is never sent and keeps no other waiting.
+// Encrypted events: the outbox contains no personal data in clear, every attempt sends the same bytes, and
+// an event whose data key was erased is never sent and does not block others.
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { customer } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -36,10 +36,10 @@ const stored = async (subject: string) => {
     due_at: number | null;
   }[];
 };
-const forgetKey = (id: string) =>
+const eraseKey = (id: string) =>
   app.runtime.db.query('update customers set data_key = null where id = $1', [id]);
 
-it('keeps what it says of a customer sealed, and sends the same bytes at every try', async () => {
+it('stores customer data encrypted and sends the same bytes in every attempt', async () => {
   receiver.behave(500);
   const person = await customer(app, {}, { fullName: NAME });
   const [event] = await stored(person.id);
@@ -56,36 +56,36 @@ it('keeps what it says of a customer sealed, and sends the same bytes at every t
   expect((await stored(person.id))[0]?.due_at).toBeNull();
 });
 
-it('never sends an event whose key was forgotten, and goes on with the others', async () => {
+it('never sends an event whose key was erased, and delivers the others', async () => {
   receiver.behave(500);
-  const gone = await customer(app);
+  const erased = await customer(app);
   await app.settle();
   receiver.behave(200);
-  await forgetKey(gone.id);
-  const there = await customer(app);
+  await eraseKey(erased.id);
+  const other = await customer(app);
   const before = receiver.got.length;
   await app.advance(FIRST_RETRY_MS);
-  const [event] = await stored(gone.id);
+  const [event] = await stored(erased.id);
   expect(event?.due_at).toBeNull();
   const since = receiver.got.slice(before).map((each) => each.id);
-  expect(since).toContain((await stored(there.id))[0]?.id);
+  expect(since).toContain((await stored(other.id))[0]?.id);
   expect(since).not.toContain(event?.id);
   expect(await resendEvent(app.runtime.db, event?.id ?? '', app.effects.now())).toBe(false);
   await app.settle();
   expect(receiver.got.slice(before).map((each) => each.id)).not.toContain(event?.id);
 });
 
-it('leaves out what was damaged, says so, and goes on', async () => {
+it('skips a corrupt event, logs it, and delivers the others', async () => {
   await setEndpoint(null);
-  const hurt = await customer(app);
+  const corrupt = await customer(app);
   await app.runtime.db.query(
     "update events set data = 's1.AAAA.AAAA' where subject = $1 and sealed_for is not null",
-    [hurt.id],
+    [corrupt.id],
   );
   await setEndpoint(receiver.url);
-  const there = await customer(app);
+  const other = await customer(app);
   await app.settle();
-  expect(receiver.got.map((each) => each.id)).toContain((await stored(there.id))[0]?.id);
-  expect((await stored(hurt.id))[0]?.due_at).toBeNull();
+  expect(receiver.got.map((each) => each.id)).toContain((await stored(other.id))[0]?.id);
+  expect((await stored(corrupt.id))[0]?.due_at).toBeNull();
   expect(app.log.some((line) => line.includes('event unreadable'))).toBe(true);
 });

@@ -1,5 +1,5 @@
-// One try to deliver one event, whoever asks for it: the loop that works off what is due, or a platform
-// that tests its endpoint. A try never throws; what went wrong is its result.
+// One delivery attempt, for the deliverer, a test of the endpoint or a synchronous webhook. It never throws;
+// errors are part of the result.
 
 import type { Naming } from '../../../catalog/naming.ts';
 import type { Effects, Time } from '../../../kernel/effects.ts';
@@ -13,47 +13,47 @@ export interface SendDeps {
   effects: Effects;
   keys: SigningKeys;
   naming: Naming;
-  /** Whether sandbox platforms may use endpoints on this machine. */
+  /** Whether sandbox platforms may use loopback endpoints. */
   loopbackWebhooks: boolean;
-  /** Shortened by tests; the product's is `ANSWER_TIMEOUT_MS`. */
+  /** Defaults to `ANSWER_TIMEOUT_MS`; shorter in tests. */
   answerTimeoutMs?: number;
 }
 
-/** What came of a try. Either `status` or `error` is there. */
+/** Result of an attempt. Either `status` or `error` is set. */
 export interface Sent {
-  /** When it was begun. */
+  /** Start of the attempt. */
   at: Time;
   status: number | null;
   error: string | null;
   ms: number;
-  /** The answer's body, up to `MAX_ANSWER` bytes. */
+  /** Response body, up to `MAX_ANSWER` bytes. */
   answer: string | null;
 }
 
-/** A little more than what is kept, so that ordinary answers leave their connection open. Bytes. */
+/** Bytes read. More than is stored, so that connections stay open after ordinary responses. */
 const MAX_ANSWER = 16_384;
-const KEPT_ANSWER = 1_024;
-const KEPT_ERROR = 200;
+const STORED_ANSWER = 1_024;
+const STORED_ERROR = 200;
 
-/** PostgreSQL has no text with a zero character. */
+/** PostgreSQL text cannot contain a NUL character. */
 const storable = (text: string) => text.replaceAll('\0', '');
 
-/** The start of an answer as it is kept: at most 1 KB. */
+/** The stored part of a response: at most 1 KB. */
 export function excerptOf(answer: string | null): string | null {
   if (answer === null) return null;
   const bytes = Buffer.from(storable(answer));
-  if (bytes.length <= KEPT_ANSWER) return bytes.toString('utf8');
-  // The last character may be cut in two.
-  return bytes.toString('utf8', 0, KEPT_ANSWER).replace(/\uFFFD$/, '');
+  if (bytes.length <= STORED_ANSWER) return bytes.toString('utf8');
+  // The last character may be incomplete.
+  return bytes.toString('utf8', 0, STORED_ANSWER).replace(/\uFFFD$/, '');
 }
 
-function wordsOf(error: unknown): string {
+function errorText(error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown };
-  const words = [code, message].filter((each) => typeof each === 'string' && each !== '');
-  return storable(words.join(': ') || 'failed').slice(0, KEPT_ERROR);
+  const parts = [code, message].filter((each) => typeof each === 'string' && each !== '');
+  return storable(parts.join(': ') || 'failed').slice(0, STORED_ERROR);
 }
 
-/** Sends an event to `endpoint` and says what came of it. Takes up to `ANSWER_TIMEOUT_MS`. */
+/** Sends an event to `endpoint`. Takes up to `ANSWER_TIMEOUT_MS`. */
 export async function send(
   deps: SendDeps,
   event: StoredEvent,
@@ -82,6 +82,6 @@ export async function send(
     return { at: started, status: reply.status, error: null, ms, answer: reply.body };
   } catch (error) {
     const ms = effects.now() - started;
-    return { at: started, status: null, error: wordsOf(error), ms, answer: null };
+    return { at: started, status: null, error: errorText(error), ms, answer: null };
   }
 }

@@ -1,7 +1,7 @@
-// The outbox as SQL: which platforms have events due, who delivers them, and what came of each try. A
-// process takes a lease on a whole platform and then only reads its events: a lease on each event would
-// write every event twice, and two processes would mix up its order. Platforms are found by stepping from
-// one to the next in the index, so one with a million events due costs what one with a single event does.
+// SQL of the outbox: platforms with due events, delivery leases, and attempts. A process leases a whole
+// platform: a lease per event would write every event twice and let two processes deliver out of order.
+// Platforms are found with a loose index scan, so a platform with a million due events costs as much as a
+// platform with one.
 
 import type { Time } from '../../../kernel/effects.ts';
 import type { Mode } from '../../../kernel/mode.ts';
@@ -9,32 +9,32 @@ import type { Database } from '../../../runtime/db/database.ts';
 import type { StoredEvent } from './envelope.ts';
 import type { AttemptResult } from './schedule.ts';
 
-/** A due event of a platform whose lease we hold, with where it goes. */
+/** A due event of a leased platform, with its endpoint. */
 export interface DueEvent extends StoredEvent {
   platform_id: string;
   subject: string;
-  /** Tries made before. */
+  /** Previous attempts. */
   attempts: number;
   due_at: Time;
   endpoint: string;
   environment: Mode;
-  /** Whose data key seals the data, and that key; null where the data lies in clear. */
+  /** Customer whose data key encrypts the data; null if the data is in clear. */
   sealed_for: string | null;
-  /** Null where it was forgotten: then nobody can read the event any more. */
+  /** Null after an erasure, which makes the event unreadable. */
   data_key: string | null;
 }
 
-/** A platform with something in the outbox. */
+/** A platform with undelivered events. */
 export interface Waiting {
   id: string;
-  /** Whether the first of it is due already. */
+  /** Whether its earliest event is due. */
   due: boolean;
-  /** Whether another process delivers it now. */
+  /** Whether another process holds the lease. */
   taken: boolean;
   endpoint: string | null;
 }
 
-/** One try and what follows from it. */
+/** One delivery attempt and its result. */
 interface AttemptRow {
   event_id: string;
   /** From 1. */
@@ -48,7 +48,7 @@ interface AttemptRow {
 }
 
 export interface Outcome extends AttemptRow {
-  /** When to try again; null when nothing more is to be done. */
+  /** Time of the next attempt; null if there is none. */
   next: Time | null;
 }
 
@@ -73,7 +73,7 @@ const WAITING = `
   where w.platform_id is not null
   order by w.step`;
 
-/** Up to `limit` platforms with undelivered events, in order of id, from after `after`. */
+/** Up to `limit` platforms with undelivered events and an id greater than `after`, ordered by id. */
 export const waitingPlatforms = (
   db: Database,
   now: Time,
@@ -82,15 +82,15 @@ export const waitingPlatforms = (
   limit: number,
 ) => db.query<Waiting>(WAITING, [time(now), after, limit, holder]);
 
-const HOLD = `
+const LEASE = `
   insert into webhook_lanes (platform_id, holder, until)
   select id, $2, $3 from unnest($1::text[]) as p(id) order by id
   on conflict (platform_id) do update set holder = excluded.holder, until = excluded.until
   where webhook_lanes.holder = excluded.holder or webhook_lanes.until <= $4
   returning platform_id`;
 
-/** Takes or renews the lease on platforms; answers those that are ours until `until`. */
-export async function holdPlatforms(
+/** Takes or renews leases; returns the platforms that are leased until `until`. */
+export async function leasePlatforms(
   db: Database,
   holder: string,
   platforms: readonly string[],
@@ -98,15 +98,19 @@ export async function holdPlatforms(
   until: Time,
 ): Promise<string[]> {
   const values = [platforms, holder, time(until), time(now)];
-  const held = await db.query<{ platform_id: string }>(HOLD, values);
+  const held = await db.query<{ platform_id: string }>(LEASE, values);
   return held.map((each) => each.platform_id);
 }
 
-const LET_GO = 'delete from webhook_lanes where platform_id = any($1::text[]) and holder = $2';
+const RELEASE = 'delete from webhook_lanes where platform_id = any($1::text[]) and holder = $2';
 
-/** Gives leases back, for others to take at once. */
-export async function letGo(db: Database, holder: string, platforms: string[]): Promise<void> {
-  await db.query(LET_GO, [platforms, holder]);
+/** Releases leases, so that other processes can take them at once. */
+export async function releasePlatforms(
+  db: Database,
+  holder: string,
+  platforms: string[],
+): Promise<void> {
+  await db.query(RELEASE, [platforms, holder]);
 }
 
 const DUE = `
@@ -123,17 +127,17 @@ const DUE = `
   where known.id is null`;
 
 /**
- * The `take` events of each platform that have been due longest, without those in `known`, which are in
- * hand already and lie at the front. In order.
+ * The `take` events of each platform that have been due longest, except those in `known`, which are buffered
+ * already and are the earliest. Ordered by due time and id.
  */
 export async function dueEvents(
   db: Database,
   now: Time,
-  asks: readonly { platformId: string; take: number }[],
+  requests: readonly { platformId: string; take: number }[],
   known: readonly string[],
 ): Promise<DueEvent[]> {
-  const platforms = asks.map((ask) => ask.platformId);
-  const takes = asks.map((ask) => ask.take);
+  const platforms = requests.map((request) => request.platformId);
+  const takes = requests.map((request) => request.take);
   const due = await db.query<DueEvent>(DUE, [time(now), platforms, takes, known]);
   return due.sort((a, b) => a.due_at - b.due_at || (a.id < b.id ? -1 : 1));
 }
@@ -154,7 +158,7 @@ const RECORD = `
     r.response, r.result
   from r on conflict (id) do nothing`;
 
-/** Writes a batch of results in one statement. Writing a result again changes nothing. */
+/** Records a batch of results in one statement. Idempotent. */
 export async function recordOutcomes(db: Database, outcomes: readonly Outcome[]): Promise<void> {
   const column = <K extends keyof Outcome>(name: K) => outcomes.map((each) => each[name]);
   await db.query(RECORD, [
@@ -170,7 +174,7 @@ export async function recordOutcomes(db: Database, outcomes: readonly Outcome[])
   ]);
 }
 
-const SETTLE = `
+const DISCARD = `
   with gone as (
     select e.id from events e join platforms p on p.id = e.platform_id
     where e.platform_id = any($1::text[]) and e.due_at <= $2 and p.webhook_endpoint is null
@@ -178,25 +182,25 @@ const SETTLE = `
   )
   update events e set due_at = null from gone where e.id = gone.id returning e.id`;
 
-/** Takes due events of platforms without an endpoint out of the queue; answers how many. */
-export async function settleUntold(
+/** Removes due events of platforms without an endpoint from the queue; returns their number. */
+export async function discardUndeliverable(
   db: Database,
   now: Time,
   platforms: readonly string[],
   limit: number,
 ): Promise<number> {
-  return (await db.query<{ id: string }>(SETTLE, [platforms, time(now), limit])).length;
+  return (await db.query<{ id: string }>(DISCARD, [platforms, time(now), limit])).length;
 }
 
-const SETTLE_UNREADABLE =
+const DISCARD_UNREADABLE =
   'update events set due_at = null where id = any($1::text[]) and due_at is not null';
 
-/** Takes events out of the queue that nobody can read any more. */
-export async function settleUnreadable(db: Database, ids: readonly string[]): Promise<void> {
-  await db.query(SETTLE_UNREADABLE, [ids]);
+/** Removes unreadable events from the queue. */
+export async function discardUnreadable(db: Database, ids: readonly string[]): Promise<void> {
+  await db.query(DISCARD_UNREADABLE, [ids]);
 }
 
-const KEEP_TEST = `
+const RECORD_TEST = `
   with event as (
     insert into events (id, platform_id, type, subject, data, created_at, attempts)
     values ($1, $2, 'TEST', $2, '{}', $3, 1)
@@ -204,8 +208,8 @@ const KEEP_TEST = `
   insert into webhook_attempts (${ATTEMPT_COLUMNS})
   values ($1 || '/1', $1, 1, $4, $5, $6, $7, $8, $9)`;
 
-/** Keeps a test that was sent while its caller waited: the event, past due, and its one try. */
-export async function keepTest(
+/** Records a test event, which was sent synchronously, and its attempt. */
+export async function recordTest(
   db: Database,
   platformId: string,
   created: Time,
@@ -213,12 +217,12 @@ export async function keepTest(
 ): Promise<void> {
   const { event_id: id, at, status, error, ms, response, result } = row;
   const sent = [time(at), status, error, ms, response, result];
-  await db.query(KEEP_TEST, [id, platformId, time(created), ...sent]);
+  await db.query(RECORD_TEST, [id, platformId, time(created), ...sent]);
 }
 
 const ONE = `select id, type, data, balance, held, created_at, attempts from events where id = $1`;
 
-/** An event as its row has it, with the tries made. */
+/** A stored event with the number of attempts. */
 export async function storedEvent(
   db: Database,
   id: string,
@@ -230,11 +234,10 @@ const ATTEMPTS = `
   select event_id, attempt, at, status, error, ms, response, result from webhook_attempts
   where id > $1 || '/' and id < $1 || '0' order by attempt`;
 
-/** Whether there is such an event. */
 export const isEvent = async (db: Database, eventId: string): Promise<boolean> =>
   (await db.query('select 1 from events where id = $1', [eventId])).length > 0;
 
-/** Every try of an event, first to last. */
+/** All attempts of an event, oldest first. */
 export const attemptsOf = (db: Database, eventId: string) =>
   db.query<AttemptRow>(ATTEMPTS, [eventId]);
 
@@ -244,7 +247,7 @@ const DROPPED = `
   where a.result = 'dropped' and e.due_at is null and a.attempt = e.attempts and e.type <> 'TEST'
   order by a.at desc limit $1::int`;
 
-/** An event that was given up. */
+/** An event that was dropped after its last attempt. */
 interface DroppedEvent {
   id: string;
   platform_id: string;
@@ -254,18 +257,18 @@ interface DroppedEvent {
   attempts: number;
 }
 
-/** Events that were given up and not sent again since, latest first. */
+/** Events that were dropped and not resent since, latest first. */
 export const droppedEvents = (db: Database, limit: number) =>
   db.query<DroppedEvent>(DROPPED, [limit]);
 
-// Events are sealed for customers, a table of a feature to the right of this one; read by SQL alone.
+// `customers` belongs to a later wing, so it is read in SQL only.
 const RESEND = `update events e set due_at = $2 where id = $1 and (sealed_for is null
   or exists (select from customers c where c.id = e.sealed_for and c.data_key is not null))
   returning id`;
 
 /**
- * Makes an event due at `now`, whatever came of it before; answers whether there is such an event and it
- * can still be read. It keeps its id and body, and is tried at least once more.
+ * Makes an event due at `now`, delivered or not. Returns false if it does not exist or is unreadable. It
+ * keeps its id and body and gets at least one more attempt.
  */
 export async function resendEvent(db: Database, eventId: string, now: Time): Promise<boolean> {
   return (await db.query<{ id: string }>(RESEND, [eventId, time(now)])).length > 0;

@@ -25,19 +25,19 @@ const setEndpoint = (endpoint: string | null, platform = app.platform.id) =>
     endpoint,
   ]);
 
-const DOORS = [
+const OPERATIONS = [
   ['sendTestEvent', '/webhooks/test'],
   ['sendTestWebhook', '/sandbox/webhooks/test'],
 ] as const;
 
-describe.each(DOORS)('%s', (_operation, path) => {
+describe.each(OPERATIONS)('%s', (_operation, path) => {
   it.each([
     ['no body', undefined],
     ['an empty object', {}],
-  ])('sends one test with %s and answers what the receiver said', async (_words, given) => {
+  ])('sends one test with %s and returns the response', async (_description, request) => {
     await setEndpoint(receiver.url);
     receiver.behave((response) => response.writeHead(202).end('thanks'));
-    const { status, body } = await app.call('POST', path, given);
+    const { status, body } = await app.call('POST', path, request);
     expect(status).toBe(200);
     expect(body).toEqual({ url: receiver.url, response_status: 202, response_body: 'thanks' });
     const [got] = receiver.got;
@@ -56,7 +56,7 @@ describe.each(DOORS)('%s', (_operation, path) => {
     expect(receiver.got).toHaveLength(1);
   });
 
-  it('reports an unhappy answer as it is and never tries again', async () => {
+  it('returns an error status as it is and does not retry', async () => {
     await setEndpoint(receiver.url);
     receiver.behave(500);
     const { status, body } = await app.call('POST', path);
@@ -65,12 +65,12 @@ describe.each(DOORS)('%s', (_operation, path) => {
     expect(receiver.got).toHaveLength(1);
   });
 
-  it('is refused without an endpoint', async () => {
+  it('is rejected without an endpoint', async () => {
     const { status, body } = await app.call('POST', path);
     expect([status, body.code]).toEqual([400, 'WEBHOOK_ENDPOINT_NOT_SET']);
   });
 
-  it('says when the endpoint cannot be reached, and keeps the try', async () => {
+  it('fails if the endpoint cannot be reached, and records the attempt', async () => {
     await receiver.close();
     await setEndpoint(receiver.url);
     const { status, body } = await app.call('POST', path);
@@ -82,7 +82,7 @@ describe.each(DOORS)('%s', (_operation, path) => {
     receiver = await startReceiver();
   });
 
-  it('refuses an address that its environment forbids', async () => {
+  it('rejects an address that is not allowed in the environment', async () => {
     await setEndpoint('https://10.0.0.1/hook');
     const { body } = await app.call('POST', path);
     expect(body.code).toBe('WEBHOOK_DELIVERY_ERROR');
@@ -92,7 +92,7 @@ describe.each(DOORS)('%s', (_operation, path) => {
     expect(receiver.got).toHaveLength(0);
   });
 
-  it('takes another address on the same host, and no other', async () => {
+  it('accepts another URL on the same host only', async () => {
     await setEndpoint(receiver.url);
     const elsewhere = await startReceiver();
     const sibling = receiver.url.replace('/hook', '/other');
@@ -115,8 +115,8 @@ describe.each(DOORS)('%s', (_operation, path) => {
     expect(receiver.got).toHaveLength(1);
   });
 
-  it('sends again under a key when nothing was reached before', async () => {
-    const headers = { 'idempotency-key': `second try of ${path}` };
+  it('sends again for the same Idempotency-Key if the endpoint was not reached', async () => {
+    const headers = { 'idempotency-key': `second attempt of ${path}` };
     await receiver.close();
     await setEndpoint(receiver.url);
     const first = await app.call('POST', path, {}, { headers });
@@ -127,15 +127,15 @@ describe.each(DOORS)('%s', (_operation, path) => {
     expect(receiver.got).toHaveLength(1);
   });
 
-  it('needs MANAGE', async () => {
+  it('requires MANAGE', async () => {
     const as = await app.tokenWith(['VIEW', 'TRANSACT']);
     const { status, body } = await app.call('POST', path, undefined, { as });
     expect([status, body.code]).toEqual([403, 'FORBIDDEN']);
   });
 });
 
-describe('an event', () => {
-  it('that an operation stages reaches the receiver of its platform alone', async () => {
+describe('event', () => {
+  it('is delivered to the endpoint of its own platform only', async () => {
     await setEndpoint(receiver.url);
     const other = await startReceiver();
     await setEndpoint(other.url, app.other.id);
@@ -147,7 +147,7 @@ describe('an event', () => {
     await other.close();
   });
 
-  it('is sent while the loops run, without waiting', async () => {
+  it('is delivered at once while the deliverer runs', async () => {
     await setEndpoint(receiver.url);
     app.start();
     await app.operate(async (ctx) => ctx.emit(pending, 'Customer:2', {}));
@@ -155,7 +155,7 @@ describe('an event', () => {
     expect(receiver.got[0]?.type).toBe('CUSTOMER.KYC_PENDING');
   });
 
-  it('tells of a new endpoint by itself', async () => {
+  it('is sent as a test when the endpoint is set', async () => {
     const { status } = await app.call('PATCH', '/config', { webhookEndpoint: receiver.url });
     expect(status).toBe(200);
     await receiver.has(1);

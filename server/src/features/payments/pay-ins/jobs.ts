@@ -15,7 +15,7 @@ import {
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { readInternalAccount } from '../../balances/internal-accounts/index.ts';
-import { putQuestion, type QuestionDeps } from '../../notifications/webhooks/index.ts';
+import { type SynchronousDeps, sendSynchronously } from '../../notifications/webhooks/index.ts';
 import { readExternalAccount, WALLET_DECLARED } from '../../payees/external-accounts/index.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { CANCEL_PULL, rejectCancel } from '../lifecycle/index.ts';
@@ -90,7 +90,7 @@ const cancelPullJob = (connectors: ConnectorsOf): JobHandler =>
 
 interface IncomingParts {
   connectors: ConnectorsOf;
-  webhooks: QuestionDeps;
+  webhooks: SynchronousDeps;
 }
 
 const MAX_ASKS = 2;
@@ -171,14 +171,14 @@ async function askPlatform(
   runtime: Runtime,
   job: JobOf<typeof ASK>,
   row: IncomingRow,
-  deps: QuestionDeps,
+  deps: SynchronousDeps,
 ): Promise<Verdict> {
   if (job.attempts > MAX_ASKS) return SILENCE;
   const platform = await readPlatform(runtime.db, row.platform_id);
   if (!platform?.webhook_endpoint) {
     return { say: 'refuse', reason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' };
   }
-  const sent = await putQuestion(
+  const sent = await sendSynchronously(
     runtime,
     { answerTimeoutMs: ANSWER_WITHIN_MS, ...deps },
     {

@@ -1,5 +1,5 @@
 // What a customer is asked to prove, and whether it did. A challenge is about one thing, by one factor, for a
-// short time and a few wrong tries; a wrong proof counts toward the lock as well. What it proves is said by
+// short time and a few wrong tries; a wrong proof counts toward the lock as well. What it binding is said by
 // the caller both times, so that a proof is good for this amount and this payee alone.
 
 import { createHash } from 'node:crypto';
@@ -14,9 +14,9 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { type CustomerRow, requireCustomer } from '../../customers/records/index.ts';
 import {
   type CodePurpose,
-  dropCode,
   issueCode,
-  takeCode,
+  revokeCode,
+  verifyCode,
 } from '../../notifications/codes/index.ts';
 import { canSend, scaCodeText, sendMessage } from '../../notifications/messages/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
@@ -47,7 +47,7 @@ export interface About {
   /** The customer, the quote or the external account. */
   subject: string;
   /** Everything that the proof is bound to, as one canonical text. */
-  proves: string;
+  binding: string;
 }
 
 interface Ask extends About {
@@ -104,17 +104,22 @@ const isTaken = (kind: ChallengeKind, factor: ScaFactorName) =>
 const PREFERRED: readonly ScaFactorName[] = ['SMS_OTP', 'PASSKEY', 'TOTP'];
 
 /** What a passkey signs: nobody can make it fit another amount or payee. */
-const signedText = ({ nonce }: ChallengeRow, { proves }: About): string =>
-  createHash('sha256').update(`${nonce}\n${proves}`).digest('base64url');
+const signedText = ({ nonce }: ChallengeRow, { binding }: About): string =>
+  createHash('sha256').update(`${nonce}\n${binding}`).digest('base64url');
 
 const codeId = (challengeId: string) => `sca ${challengeId}`;
 
 function purposeOf(ctx: Ctx, row: ChallengeRow, about: About, phone: string | null): CodePurpose {
-  const livesMs = row.expires_at - ctx.now;
+  const validityMs = row.expires_at - ctx.now;
   return {
     id: codeId(row.id),
-    proves: canonical([about.proves, phone]),
-    rules: { length: CODE_LENGTH, livesMs, tries: WRONG_TRIES, againAfterMs: AGAIN_AFTER_MS },
+    binding: canonical([about.binding, phone]),
+    rules: {
+      length: CODE_LENGTH,
+      validityMs,
+      maxAttempts: WRONG_TRIES,
+      resendAfterMs: AGAIN_AFTER_MS,
+    },
     fixed: isSandbox(ctx) ? SANDBOX_CODE : undefined,
   };
 }
@@ -188,7 +193,7 @@ async function supersede(ctx: Ctx, { kind, subject }: About): Promise<void> {
   const before = await pendingChallenge(ctx, kind, subject);
   if (!before) return;
   endChallenge(ctx, before, ctx.now >= before.expires_at ? 'expire' : 'replace');
-  await dropCode(ctx, codeId(before.id));
+  await revokeCode(ctx, codeId(before.id));
 }
 
 /**
@@ -335,7 +340,7 @@ async function isRight(
   const typed = typedCode(code);
   if (row.factor === 'TOTP') return takeTotp(ctx, customer, typed);
   const purpose = purposeOf(ctx, row, about, customer.phone);
-  return (await takeCode(ctx, purpose, typed)) === 'right';
+  return (await verifyCode(ctx, purpose, typed)) === 'valid';
 }
 
 /**

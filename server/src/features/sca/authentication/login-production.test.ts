@@ -199,7 +199,7 @@ describe('a proof', () => {
   const payment = (amount: string): About => ({
     kind: 'PAYMENT',
     subject: 'Quote:1',
-    proves: `${amount} to DE89`,
+    binding: `${amount} to DE89`,
   });
 
   async function whoIs(ctx: Parameters<typeof ownPlatform>[0], id: string) {

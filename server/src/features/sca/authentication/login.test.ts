@@ -129,7 +129,7 @@ describe('a login by SMS', () => {
         app.platform.id,
       ]);
       const parts = { connectors: app.connectorsOf, origin: () => '' };
-      const about = { kind: 'PAYMENT', subject: 'Quote:1', proves: 'x' } as const;
+      const about = { kind: 'PAYMENT', subject: 'Quote:1', binding: 'x' } as const;
       const who = { customer: row, platform: platform[0] } as never;
       return openChallenge(ctx, parts, who, { ...about, factor: 'SMS_OTP', field: 'scaFactor' });
     });

@@ -10,10 +10,10 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { requireCustomer, touchCustomer } from '../../customers/records/index.ts';
 import {
   type CodePurpose,
-  dropCode,
   issueCode,
   LETTERS_AND_DIGITS,
-  takeCode,
+  revokeCode,
+  verifyCode,
 } from '../../notifications/codes/index.ts';
 import {
   canSend,
@@ -117,10 +117,10 @@ async function rulesOf(ctx: Ctx) {
     rules: {
       length: config.otpLength,
       ...(config.alphanumeric ? { alphabet: LETTERS_AND_DIGITS } : {}),
-      livesMs: config.expirationSeconds * 1000,
-      tries: MAX_WRONG_CODES,
+      validityMs: config.expirationSeconds * 1000,
+      maxAttempts: MAX_WRONG_CODES,
       // How often is a matter of the credential: a code that was good does not let the next one come sooner.
-      againAfterMs: 0,
+      resendAfterMs: 0,
     },
   };
 }
@@ -163,9 +163,9 @@ async function sendOtp(
   // By the wallet: whoever removes the credential and adds it anew starts no new count.
   await countAttempt(ctx, `otp ${row.account_id} ${type}`, limits, again);
   const { named, mail, rules } = await rulesOf(ctx);
-  const purpose = { id: purposeId(row.id), proves: contact, rules, fixed: script?.code };
+  const purpose = { id: purposeId(row.id), binding: contact, rules, fixed: script?.code };
   const code = await issueCode(ctx, purpose);
-  const expiresAt = ctx.now + rules.livesMs;
+  const expiresAt = ctx.now + rules.validityMs;
   // So that it never goes to an address that was changed at this very moment.
   requireCustomer(ctx, wallet.customer);
   sendMessage(ctx, {
@@ -174,7 +174,7 @@ async function sendOtp(
     kind: 'WALLET_CODE',
     customer: wallet.customer,
     expiresAt,
-    ...codeText(named, code, rules.livesMs),
+    ...codeText(named, code, rules.validityMs),
     ...(CHANNELS[type].via === 'EMAIL' ? mail : {}),
   });
   return newTarget(ctx, parts, held, expiresAt);
@@ -182,7 +182,7 @@ async function sendOtp(
 
 /** Stages that no code of a credential is pending any more: its contact changed, say. */
 export async function dropOtp(ctx: Ctx, credentialId: string): Promise<void> {
-  await dropCode(ctx, purposeId(credentialId));
+  await revokeCode(ctx, purposeId(credentialId));
   const target = await ctx.read(otpTargets, credentialId);
   if (target) ctx.remove(otpTargets, target);
 }
@@ -274,11 +274,11 @@ async function verify(
   const publicKey = clientKeyOf(opened.publicKey, FIELD);
   await rejectUsedKey(ctx, wallet.row.id, publicKey, FIELD);
   const { rules } = await rulesOf(ctx);
-  const purpose: CodePurpose = { id: purposeId(row.id), proves: contact, rules };
+  const purpose: CodePurpose = { id: purposeId(row.id), binding: contact, rules };
   // Codes have capital letters only, and people type them as they like.
-  const verdict = await takeCode(ctx, purpose, opened.code.trim().toUpperCase());
+  const verdict = await verifyCode(ctx, purpose, opened.code.trim().toUpperCase());
   if (verdict === 'none') throw noPendingCode();
-  if (verdict === 'wrong') return recordFailure(ctx, row.id, unauthorized('Invalid OTP code'));
+  if (verdict === 'invalid') return recordFailure(ctx, row.id, unauthorized('Invalid OTP code'));
   ctx.remove(otpTargets, target);
   const bound: VerifyBound = { publicKey, contact };
   const payload = tokenFor(ctx, parts, held, { codeId: target.code_id, contact, publicKey });

@@ -43,7 +43,7 @@ export async function announceRecovery(
   const text = NOTICES[notice]({
     platformName: named,
     contact: RECOVERED_CONTACT[row.type],
-    askedAt: row.created_at,
+    requestedAt: row.created_at,
     dueAt: row.due_at,
   });
   // What says that something is going to happen is of no use once it has.

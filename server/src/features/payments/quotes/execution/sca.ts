@@ -94,7 +94,7 @@ export function stepsOf(platform: PlatformRow, payment: OutgoingRow): Purpose[] 
 const aboutStep = (quote: QuoteRow, payment: OutgoingRow, step: Purpose | null): About => ({
   kind: 'PAYMENT',
   subject: quote.id,
-  proves: canonical({
+  binding: canonical({
     quoteId: quote.id,
     step,
     source: payment.source_account,

@@ -1,4 +1,4 @@
-// The operations on what a customer proves itself with: what it has, and enrolling and removing it.
+// The operations on what a customer binding itself with: what it has, and enrolling and removing it.
 import { type TSchema, Type } from '@sinclair/typebox';
 import { operation } from '../../../../kernel/contract/operation.ts';
 import { named, variant } from '../../../../kernel/schema.ts';

@@ -1,4 +1,4 @@
-// Enrolling what a customer proves itself with. What was started waits sealed until it is shown to work: for
+// Enrolling what a customer binding itself with. What was started waits sealed until it is shown to work: for
 // ten minutes and a few wrong tries, which are counted in the row. Two who confirm at once find one row
 // between them, so only one of them enrols.
 import { Fault, type FieldError, invalid, invalidField } from '../../../../kernel/fault.ts';

@@ -174,7 +174,7 @@ describe('a passkey', () => {
 });
 
 describe('an assertion', () => {
-  const CHALLENGE = Buffer.from('what it proves').toString('base64url');
+  const CHALLENGE = Buffer.from('what it binding').toString('base64url');
 
   it('is asked for with the passkey and its user verified', async () => {
     const id = await person();

@@ -3,7 +3,7 @@
 import { Secret, TOTP } from 'otpauth';
 import type { Effects } from '../../../../kernel/effects.ts';
 import type { Vault } from '../../../../runtime/security/vault.ts';
-import { drawCode, LETTERS_AND_DIGITS } from '../../../notifications/codes/index.ts';
+import { generateCode, LETTERS_AND_DIGITS } from '../../../notifications/codes/index.ts';
 
 /** Apps know no other rules, whatever an address of theirs says. */
 const RULES = { algorithm: 'SHA1', digits: 6, period: 30 } as const;
@@ -52,7 +52,7 @@ const RECOVERY = { codes: 10, length: 12, group: 4 };
 /** Ten codes, each good once: XXXX-XXXX-XXXX. */
 export const drawRecoveryCodes = (effects: Pick<Effects, 'random'>): string[] =>
   Array.from({ length: RECOVERY.codes }, () => {
-    const code = drawCode(effects, { length: RECOVERY.length, alphabet: LETTERS_AND_DIGITS });
+    const code = generateCode(effects, { length: RECOVERY.length, alphabet: LETTERS_AND_DIGITS });
     return (code.match(new RegExp(`.{${RECOVERY.group}}`, 'g')) ?? []).join('-');
   });
 

@@ -39,7 +39,7 @@ type SecurityEvent = Static<(typeof recordSecurityEvent)['body']>['eventType'];
 const aboutLogin = ({ id }: CustomerRow): About => ({
   kind: 'LOGIN',
   subject: id,
-  proves: canonical({ login: id }),
+  binding: canonical({ login: id }),
 });
 
 async function start(ctx: Ctx, parts: ScaParts, who: Who, factor: ScaFactorName) {

@@ -1,4 +1,4 @@
-// Trust in an account that is paid to: the customer proves that it means this account and this direction, and
+// Trust in an account that is paid to: the customer binding that it means this account and this direction, and
 // from then on payments to it are not asked about one by one. It is no payment itself, so it needs no login,
 // and a proof of one is none of the other: challenges are found by what they are about.
 import type { Static } from '@sinclair/typebox';
@@ -37,7 +37,7 @@ const aboutOf = (kind: Direction, { id, customer_id }: ExternalAccountRow): Abou
   kind,
   subject: id,
   // An account's details never change, so that its id stands for them.
-  proves: canonical([kind, customer_id, id]),
+  binding: canonical([kind, customer_id, id]),
 });
 
 const WORDS: Readonly<Record<Direction, string>> = {

@@ -1,4 +1,4 @@
-// Delivery among others: dead receivers, other processes, crashes, an absent database, a backlog.
+// Delivery under adverse conditions: unavailable receivers and databases, several processes, crashes, backlogs.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
@@ -33,13 +33,13 @@ const many = (count: number) => Array.from({ length: count }, () => ({}));
 const silence = () => undefined;
 const idsOf = (receiver: Receiver) => receiver.got.map((each) => each.id);
 
-/** Waits, against the real clock, until something is so. */
+/** Polls, on the real clock, until the condition holds. */
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await sleep(10);
 }
 
-describe('a dead receiver', () => {
-  it('holds up nobody else, and takes one request at a time once it is known', async () => {
+describe('unavailable receiver', () => {
+  it('delays no other platform, and is limited to one request at a time', async () => {
     const dead = await receiverThat(silence);
     const alive = await receiverThat();
     const a = await outbox.platform(dead.url);
@@ -51,7 +51,7 @@ describe('a dead receiver', () => {
     const ids = await outbox.events(b, many(300));
     deliverer.wake();
     await alive.has(300);
-    // By then at most one round of requests to the dead one can have ended.
+    // At most one round of requests to the unavailable receiver can have ended by now.
     expect(dead.got.length).toBeLessThanOrEqual(8);
     expect(idsOf(alive).sort()).toEqual(ids);
     await dead.has(6);
@@ -60,7 +60,7 @@ describe('a dead receiver', () => {
     expect(dead.got.length - before).toBeLessThanOrEqual(3);
   });
 
-  it('is one of a hundred, and the one that answers is still served', async () => {
+  it('does not block a healthy receiver, even if a hundred are unavailable', async () => {
     const dead = await receiverThat(silence);
     const alive = await receiverThat();
     for (let i = 0; i < 100; i++) {
@@ -74,7 +74,7 @@ describe('a dead receiver', () => {
     expect(dead.got.length).toBeLessThanOrEqual(200);
   });
 
-  it('gets its events when it comes back', async () => {
+  it('receives its events after it recovers', async () => {
     const receiver = await receiverThat(503);
     const ids = await outbox.events(await outbox.platform(receiver.url), many(50));
     const deliverer = outbox.deliverer();
@@ -87,13 +87,13 @@ describe('a dead receiver', () => {
   });
 });
 
-describe('a crash', () => {
-  it('between the answer and its record sends the same event again once the lease is over', async () => {
+describe('crash', () => {
+  it('between response and record leads to a second delivery after the lease expires', async () => {
     const receiver = await receiverThat();
     const [id] = await outbox.events(await outbox.platform(receiver.url), [{}]);
     const db = outbox.anotherDatabase();
     receiver.behave((response) => {
-      // From here on this process can write nothing more.
+      // From here on this process cannot write.
       void db.close().then(() => response.end('got it'));
     });
     const crashed = outbox.deliverer({ db });
@@ -111,12 +111,12 @@ describe('a crash', () => {
 });
 
 describe('two processes on one database', () => {
-  it('never send an event both', async () => {
+  it('never send the same event', async () => {
     const receiver = await receiverThat((response) => void setTimeout(() => response.end(), 3));
     const platforms = await Promise.all(many(100).map(() => outbox.platform(receiver.url)));
     for (const platform of platforms) await outbox.events(platform, many(15));
-    // Little in hand, so that neither takes every platform before the other looks.
-    const limits = { inHand: 60 };
+    // A small buffer, so that neither process leases every platform first.
+    const limits = { buffered: 60 };
     const both = [outbox.db, outbox.anotherDatabase()].map((db) =>
       outbox.deliverer({ db, limits }),
     );
@@ -127,7 +127,7 @@ describe('two processes on one database', () => {
     expect(receiver.got).toHaveLength(1_500);
   });
 
-  it('leave each other alone while a request takes longer than a lease', async () => {
+  it('respect a renewed lease while a request takes longer than a lease', async () => {
     let answer = silence;
     const receiver = await receiverThat((response) => {
       answer = () => void response.end();
@@ -154,7 +154,7 @@ describe('two processes on one database', () => {
 });
 
 describe('stop', () => {
-  it('finishes what is under way and gives the rest back at once', async () => {
+  it('finishes requests in flight and releases its leases', async () => {
     const receiver = await receiverThat();
     const platform = await outbox.platform(receiver.url);
     const start = outbox.clock.now;
@@ -178,7 +178,7 @@ describe('stop', () => {
 });
 
 describe('wake', () => {
-  it('delivers without waiting for the next look', async () => {
+  it('delivers without waiting for the next poll', async () => {
     const receiver = await receiverThat();
     const platform = await outbox.platform(receiver.url);
     const deliverer = outbox.deliverer();
@@ -196,8 +196,8 @@ describe('wake', () => {
   });
 });
 
-describe('a busy server', () => {
-  it('is left alone, but for a trickle, until it has caught up', async () => {
+describe('server under load', () => {
+  it('delivers at a low rate until the load has passed', async () => {
     const receiver = await receiverThat();
     await outbox.events(await outbox.platform(receiver.url), many(1_000));
     let waiting = 1;
@@ -214,8 +214,8 @@ describe('a busy server', () => {
   });
 });
 
-describe('an absent database', () => {
-  it('costs neither a result nor a second delivery', async () => {
+describe('unavailable database', () => {
+  it('causes neither a lost result nor a second delivery', async () => {
     const { url, template } = inject('testServer') as TestServer;
     const [row] = await outbox.db.query<{ name: string }>('select current_database() as name');
     const name = row?.name ?? template;
@@ -243,17 +243,17 @@ describe('an absent database', () => {
     for (const id of ids) expect(await attemptsOf(outbox.db, id)).toHaveLength(1);
   });
 
-  it('is told apart from a result that cannot be written', async () => {
+  it('is distinguished from an invalid result', async () => {
     const platform = await outbox.platform('https://hooks.example.com');
     const ids = await outbox.events(platform, many(5));
     const { now } = outbox.clock;
     const events = await dueEvents(outbox.db, now, [{ platformId: platform, take: 5 }], []);
     expect(events.map((event) => event.id)).toEqual(ids);
-    const written: string[] = [];
+    const recorded: string[] = [];
     const recorder = createRecorder({
       db: outbox.db,
       log: silentLog,
-      written: (event) => written.push(event.id),
+      recorded: (event) => recorded.push(event.id),
     });
     for (const [at, event] of events.entries()) {
       const outcome: Outcome = {
@@ -270,14 +270,14 @@ describe('an absent database', () => {
       recorder.add(event, outcome);
     }
     await recorder.flush();
-    expect(written).toEqual(ids);
+    expect(recorded).toEqual(ids);
     const kept = await Promise.all(ids.map((id) => attemptsOf(outbox.db, id)));
     expect(kept.map((each) => each.length)).toEqual([1, 1, 0, 1, 1]);
   });
 });
 
-describe('a backlog', () => {
-  it('of ten thousand events is worked off, each sent once', async () => {
+describe('backlog', () => {
+  it('of ten thousand events is delivered, each event once', async () => {
     const receiver = await receiverThat();
     const platforms = await Promise.all([1, 2, 3, 4].map(() => outbox.platform(receiver.url)));
     for (const platform of platforms) await outbox.events(platform, many(2_500));

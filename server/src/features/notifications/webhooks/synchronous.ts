@@ -1,5 +1,5 @@
-// An event that asks. Most events tell, and are told until somebody hears them; this one is sent once by
-// whoever needs the answer, which decides what happens next. What came of it is kept like any other try.
+// Synchronous webhooks: an event whose response decides what happens next. It is sent once, by the feature
+// that needs the response, and the attempt is recorded like any other.
 
 import type { Effects } from '../../../kernel/effects.ts';
 import type { Mode } from '../../../kernel/mode.ts';
@@ -8,31 +8,31 @@ import type { Metrics } from '../../../runtime/observability/metrics.ts';
 import { excerptOf, type SendDeps, type Sent, send } from './send.ts';
 import { recordOutcomes, storedEvent } from './store.ts';
 
-export interface QuestionDeps extends Omit<SendDeps, 'effects'> {
+export interface SynchronousDeps extends Omit<SendDeps, 'effects'> {
   metrics: Metrics;
 }
 
-interface Question {
+interface SynchronousEvent {
   eventId: string;
   endpoint: string;
   environment: Mode;
 }
 
-/** Whether the receiver has understood the question, whatever it said to it. */
-const ANSWERS = [200, 202, 403, 422];
+/** Statuses of a valid response, whether it accepts or rejects. */
+const RESPONSES = [200, 202, 403, 422];
 
-/** Sends a stored event to `endpoint`, now and once, and answers what was said. */
-export async function putQuestion(
+/** Sends a stored event to `endpoint` once and returns the response. */
+export async function sendSynchronously(
   runtime: { effects: Effects; db: Database },
-  deps: QuestionDeps,
-  { eventId, endpoint, environment }: Question,
+  deps: SynchronousDeps,
+  { eventId, endpoint, environment }: SynchronousEvent,
 ): Promise<Sent> {
   const { effects, db } = runtime;
   const event = await storedEvent(db, eventId);
-  if (!event) throw new Error(`there is no event ${eventId}`);
+  if (!event) throw new Error(`event ${eventId} not found`);
   const sent = await send({ effects, ...deps }, event, endpoint, environment);
   const { at, status, error, ms, answer } = sent;
-  const result = status !== null && ANSWERS.includes(status) ? 'delivered' : 'dropped';
+  const result = status !== null && RESPONSES.includes(status) ? 'delivered' : 'dropped';
   deps.metrics.delivery(result);
   const attempt = event.attempts + 1;
   const response = excerptOf(answer);
