@@ -1,10 +1,10 @@
-// What each error code means and what to do about it. The API reference and docs/errors.md are made from it.
+// Cause and remedy of each error code. The API reference and docs/errors.md are generated from it.
 import type { Code } from '../kernel/fault.ts';
 
 interface Guide {
-  /** What was wrong: one sentence. */
+  /** Cause: one sentence. */
   readonly cause: string;
-  /** What the client does next: one sentence. */
+  /** Next step of the client: one sentence. */
   readonly remedy: string;
 }
 
@@ -21,7 +21,7 @@ const REQUESTS = {
     'Correct the fields in `details.errors` and send the request again.',
   ),
   UNAUTHORIZED: guide(
-    'The credential is missing, unknown or revoked; for wallets: the signing key has no live session.',
+    'The credential is missing, unknown or revoked; for wallets: the signing key has no active session.',
     'Send valid credentials, or sign in to the wallet again.',
   ),
   FORBIDDEN: guide(
@@ -30,8 +30,8 @@ const REQUESTS = {
   ),
   NOT_FOUND: guide('The path does not exist.', 'Check the path and the version prefix.'),
   METHOD_NOT_ALLOWED: guide(
-    'The path exists and does not support this method.',
-    'Use a method of the `Allow` header.',
+    'The path exists but does not support this method.',
+    'Use a method listed in the `Allow` header.',
   ),
   REQUEST_TIMEOUT: guide(
     'The request did not arrive completely in time.',
@@ -52,7 +52,7 @@ const REQUESTS = {
     'Wait for the seconds in `Retry-After`, then send the request again.',
   ),
   INTERNAL_ERROR: guide(
-    'An unexpected failure on the server; the outcome is unknown.',
+    'An unexpected error on the server; the outcome is unknown.',
     'Send the request again with the same idempotency key; report it if it persists.',
   ),
   SERVICE_UNAVAILABLE: guide(
@@ -61,7 +61,7 @@ const REQUESTS = {
   ),
   NOT_IMPLEMENTED: guide(
     'This server does not offer the function in this environment.',
-    'Ask the operator to configure a provider, or use another way.',
+    'Ask the operator to configure a provider, or use a function that is available.',
   ),
 } as const;
 
@@ -81,7 +81,7 @@ const CUSTOMERS = {
   ),
   UMA_ADDRESS_EXISTS: guide('Another customer has this UMA address.', 'Choose another address.'),
   MISSING_MANDATORY_USER_INFO: guide(
-    'The payment needs facts about the sender or its purpose that are missing.',
+    'Required data about the sender or the purpose of the payment is missing.',
     'Add the fields in `details.errors`, and send the request again.',
   ),
   END_USER_TERMS_NOT_ACCEPTED: guide(
@@ -152,7 +152,7 @@ const PAYMENTS = {
     'Check the reference; credit the account by id instead.',
   ),
   QUOTE_EXPIRED: guide(
-    'The quote was not executed before `expiresAt`. No funds moved.',
+    'The quote was not executed before `expiresAt`. No funds were debited.',
     'Create a new quote, show the new price, and execute it.',
   ),
   QUOTE_RATE_UNAVAILABLE: guide(
@@ -216,15 +216,15 @@ const PAYMENTS = {
     'Ask the payee to return the funds.',
   ),
   TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL: guide(
-    'The payment does not wait for an approval.',
-    'Read the transaction; it was decided already, or its time to decide is over.',
+    'The payment is not pending an approval.',
+    'Read the transaction; it was decided already, or the time to decide has expired.',
   ),
   LOOKUP_REQUEST_NOT_FOUND: guide(
-    'No lookup has this id, or it has expired.',
-    'Look up the receiver again, and use the new `lookupId`.',
+    'No payee discovery has this id, or it has expired.',
+    'Request the payee discovery again, and use the new `lookupId`.',
   ),
-  LOOKUP_REQUEST_FAILED: guide("The lookup failed at the receiver's provider.", RETRY),
-  QUOTE_REQUEST_FAILED: guide("The receiver's provider did not give a quote.", RETRY),
+  LOOKUP_REQUEST_FAILED: guide("The payee discovery failed at the receiver's provider.", RETRY),
+  QUOTE_REQUEST_FAILED: guide("The receiver's provider did not return a quote.", RETRY),
   SENDER_NOT_ACCEPTED: guide(
     "The receiver's provider does not accept this sender.",
     'Choose another destination.',
@@ -233,7 +233,7 @@ const PAYMENTS = {
     "Payments with the receiver's provider are not allowed.",
     'Choose a provider that `getAvailableUmaProviders` lists as allowed.',
   ),
-  INVALID_UMA_ADDRESS: guide('The text is not a UMA address.', 'Use the form `$name@domain`.'),
+  INVALID_UMA_ADDRESS: guide('The value is not a UMA address.', 'Use the form `$name@domain`.'),
   UMA_NOT_FOUND: guide('The UMA address does not exist.', 'Check the address with the receiver.'),
   INVALID_RECEIVER: guide('The receiver cannot receive this payment.', 'Choose another receiver.'),
   PAYMENT_URL_NOT_FOUND: guide("The receiver's payment address does not exist.", OTHER_PROVIDER),
@@ -248,7 +248,7 @@ const PAYMENTS = {
     RETRY,
   ),
   PAYREQ_REQUEST_FAILED: guide("The payment request to the receiver's provider failed.", RETRY),
-  LNURLP_REQUEST_FAILED: guide("The lookup at the receiver's provider failed.", RETRY),
+  LNURLP_REQUEST_FAILED: guide("The payee discovery at the receiver's provider failed.", RETRY),
   INVALID_PAYREQ_RESPONSE: guide(OTHER_REPLY, OTHER_PROVIDER),
   PARSE_PAYREQ_RESPONSE_ERROR: guide(OTHER_REPLY, OTHER_PROVIDER),
   PARSE_LNURLP_RESPONSE_ERROR: guide(OTHER_REPLY, OTHER_PROVIDER),
@@ -296,7 +296,7 @@ const WALLETS = {
     'Wait for `INTERNAL_ACCOUNT.STATUS_UPDATED`, then repeat the request.',
   ),
   WALLET_SIGNATURE_MISSING: guide(
-    'The request has a `Request-Id` and no signature.',
+    'The request has a `Request-Id` but no signature.',
     'Sign `payloadToSign` and send the stamp in `Service-Wallet-Signature`.',
   ),
   WALLET_SIGNATURE_MALFORMED: guide(
@@ -304,15 +304,15 @@ const WALLETS = {
     'Send the base64url JSON with public key, scheme and signature.',
   ),
   WALLET_SIGNATURE_BODY_MISMATCH: guide(
-    'The signed request has another body.',
+    'The signed request has a different body.',
     'Send the body of the first request unchanged.',
   ),
   WALLET_SIGNATURE_INVALID: guide(
     'The stamp does not verify, or its key has no session.',
-    'Sign `payloadToSign` byte for byte with the key of a live session.',
+    'Sign `payloadToSign` byte for byte with the key of an active session.',
   ),
   REQUEST_ID_MISSING: guide(
-    'The request has a signature and no `Request-Id`.',
+    'The request has a signature but no `Request-Id`.',
     'Send the `requestId` of the challenge.',
   ),
   EMAIL_OTP_CREDENTIAL_ALREADY_EXISTS: guide(
@@ -372,13 +372,13 @@ const CARDS_AND_COINS = {
     'Use an active account in USD, or an embedded wallet with a delegated key.',
   ),
   CARD_LIMIT_REACHED: guide(
-    'The cardholder or platform has the maximum number of live cards.',
+    'The cardholder or platform has the maximum number of open cards.',
     'Close a card, or ask the operator to raise the limit.',
   ),
   CARD_ALREADY_CLOSED: guide('The card is closed.', 'Issue a new card.'),
   CARD_NOT_MUTABLE: guide('A closed card cannot be changed.', 'Issue a new card.'),
   INVALID_STATE_TRANSITION: guide(
-    'The card cannot change to this state from its present one.',
+    'The card cannot change to this state from its current state.',
     'Read the card; wait for `CARD.STATE_CHANGE` while it is processing.',
   ),
   STABLECOIN_NOT_FOUND: guide('No stablecoin has this id.', CHECK_ID),
@@ -395,7 +395,7 @@ const CARDS_AND_COINS = {
   ),
   STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED: guide(
     'Several provider accounts are linked.',
-    'Name one in `stablecoinProviderAccountId`.',
+    'Select one with `stablecoinProviderAccountId`.',
   ),
   STABLECOIN_AMOUNT_NOT_REPRESENTABLE: guide(
     'The amount is not a whole number of cents.',
@@ -431,7 +431,7 @@ const CARDS_AND_COINS = {
   ),
   STABLECOIN_NOT_PROVISIONED: guide(
     'The provider has not provisioned the stablecoin yet.',
-    'Repeat the request when `getStablecoin` shows that it is active.',
+    'Repeat the request when `getStablecoin` shows `PROVISIONED`.',
   ),
   STABLECOIN_OPERATION_NOT_SUPPORTED: guide(
     'This funding source or destination is reserved.',
@@ -467,7 +467,6 @@ const CARDS_AND_COINS = {
   ),
 } as const;
 
-/** Code → what it means and what to do next. */
 export const ERROR_GUIDE: Readonly<Record<Code, Guide>> = {
   ...REQUESTS,
   ...CUSTOMERS,
