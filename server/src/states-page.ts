@@ -75,8 +75,8 @@ where one at least became a customer. A file that cannot be read fails before an
   },
   {
     title: 'Verification',
-    about: `\`verificationStatus\` of one submission. It begins wherever the submission left it. What must be
-mended, or is asked about anew, is submitted again, as a verification of its own.`,
+    about: `\`verificationStatus\` of one submission. Its first value is the result of the submission. A
+corrected case is submitted again, as a separate verification.`,
     states: verificationFeature.states.verification,
   },
   {

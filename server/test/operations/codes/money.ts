@@ -96,8 +96,8 @@ const ACCOUNTS: readonly Way[] = [
   ),
   way(
     'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED',
-    'Pay more than a thousand euros to a wallet of `ownershipType: FIRST_PARTY` that nobody has ' +
-      'proved to own, where the platform asks for counterparty fields',
+    'Pay more than a thousand euros to a wallet of `ownershipType: FIRST_PARTY` of unproven ' +
+      'ownership, if the platform requires counterparty fields',
     async (fixture) => {
       const { app, post } = fixture;
       const as = await curious(fixture);
@@ -288,7 +288,7 @@ const TRANSACTIONS: readonly Way[] = [
   }),
   way(
     'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
-    'Approve a payment that waits for nobody',
+    'Approve a payment that is not pending approval',
     approveQuoted,
   ),
 ];
@@ -310,12 +310,16 @@ const ACCESS: readonly Way[] = [
   way('WEBHOOK_ENDPOINT_NOT_SET', 'Test a webhook endpoint that is not set', async (fixture) =>
     fixture.post('/webhooks/test', undefined, { as: await fixture.app.newPlatform('Deaf') }),
   ),
-  way('WEBHOOK_DELIVERY_ERROR', 'Test a webhook endpoint that nobody answers', async (fixture) => {
-    const as = await fixture.app.newPlatform('Mute');
-    const webhookEndpoint = 'http://127.0.0.1:9/hook';
-    await fixture.call('PATCH', '/config', { webhookEndpoint }, { as });
-    return fixture.post('/webhooks/test', undefined, { as });
-  }),
+  way(
+    'WEBHOOK_DELIVERY_ERROR',
+    'Test a webhook endpoint that does not respond',
+    async (fixture) => {
+      const as = await fixture.app.newPlatform('Mute');
+      const webhookEndpoint = 'http://127.0.0.1:9/hook';
+      await fixture.call('PATCH', '/config', { webhookEndpoint }, { as });
+      return fixture.post('/webhooks/test', undefined, { as });
+    },
+  ),
   way(
     'NOT_IMPLEMENTED',
     'Look up a UMA address on a production platform: nothing connects it to other providers',

@@ -51,7 +51,7 @@ const PAPERS = [
 
 const CUSTOMERS: readonly Way[] = [
   way('INVALID_INPUT', 'Leave out a required field', ({ post }) => post('/customers', {})),
-  way('CUSTOMER_NOT_FOUND', 'Ask for a customer that is nobody', ({ call }) =>
+  way('CUSTOMER_NOT_FOUND', 'Read a customer that does not exist', ({ call }) =>
     call('GET', `/customers/${nobody('Customer')}`),
   ),
   way('CUSTOMER_DELETED', 'Delete a customer and change it', async ({ app, call }) => {
@@ -101,7 +101,7 @@ const CUSTOMERS: readonly Way[] = [
 
 const DOCUMENTS: readonly Way[] = [
   ...PAPERS.map(paper),
-  way('DOCUMENT_HOLDER_NOT_FOUND', 'Upload a document of nobody', (fixture) =>
+  way('DOCUMENT_HOLDER_NOT_FOUND', 'Upload a document for an unknown holder', (fixture) =>
     upload(fixture, nobody('Customer')),
   ),
   way('DOCUMENT_ALREADY_EXISTS', 'Upload a second passport of one customer', async (fixture) => {

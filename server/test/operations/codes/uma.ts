@@ -41,7 +41,7 @@ export const UMA: readonly Way[] = [
   way('INVALID_UMA_ADDRESS', 'Look up a receiver that is no UMA address: `bob`', (fixture) =>
     lookup(fixture, 'bob'),
   ),
-  way('USER_NOT_FOUND', 'Look up a receiver for a `senderUmaAddress` of nobody', ({ call }) =>
+  way('USER_NOT_FOUND', 'Request a payee discovery for an unknown `senderUmaAddress`', ({ call }) =>
     call('GET', `/receiver/uma/$success.usd@${HOST}?senderUmaAddress=$nobody@example.com`),
   ),
   way('SELF_PAYMENT', 'Quote from an account to itself', async ({ app, post }) => {
