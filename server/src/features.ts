@@ -97,7 +97,7 @@ export const partsOf = (resources: Resources) => {
     ...accountPorts,
     customerKey,
     pendingActionOf,
-    waitingAction: pendingActionDecision({ connectors, origin }),
+    pendingAction: pendingActionDecision({ connectors, origin }),
   };
 };
 

@@ -3,7 +3,7 @@
 // about the passkey is checked; the page is where the platform says that its passkeys are used.
 import type { CDPSession } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { takeDeposit } from '../../src/features/payments/quotes/index.ts';
+import { receiveFunds } from '../../src/features/payments/quotes/index.ts';
 import { internalAccount, ok, quoteBody } from '../kit/app/fixtures.ts';
 import type { Answer } from '../kit/app/harness.ts';
 import { testApp } from '../kit/app/test-app.ts';
@@ -88,7 +88,7 @@ async function logIn(id: string): Promise<Answer> {
 async function waiting(customerId: string, count: number): Promise<Answer['body'][]> {
   const account = await internalAccount(app, customerId, 'EUR', as());
   const deposit = { accountId: account.id, currency: 'EUR', amount: 1_000_00n };
-  await app.operate((ctx) => takeDeposit(ctx, deposit), app.production);
+  await app.operate((ctx) => receiveFunds(ctx, deposit), app.production);
   const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
   const accountInfo = {
     ...{ accountType: 'EUR_ACCOUNT', iban: 'DE89370400440532013000' },

@@ -1,6 +1,6 @@
-// Lines for an accountant, of days in UTC: transactions, postings and balances. Each export is one statement
-// at one moment, which reads the tables of several wings. Balances are counted back from the current ones by
-// the transfers since, so a month costs its own transfers and those after it, not the whole history.
+// Accounting exports by UTC day: transactions, postings and balances. Each export is one consistent
+// statement over the tables of several wings. Balances are calculated backwards from the current ones, so a
+// month costs its own transfers and those after it, not the whole history.
 
 import type { Time } from '../../kernel/effects.ts';
 import type { Mode } from '../../kernel/mode.ts';
@@ -8,10 +8,9 @@ import type { RowStream } from '../../runtime/db/stream.ts';
 import { postedAmountOf } from '../cards/index.ts';
 import { type CardFactColumns, factsOf } from '../payments/card-payments/index.ts';
 
-/** Which lines are exported. */
 export interface ExportRange {
   from: Time;
-  /** The first moment after the range. */
+  /** Exclusive. */
   until: Time;
   /** All platforms where undefined. */
   platformId?: string | undefined;
@@ -55,7 +54,7 @@ interface Line {
   description: string | null;
 }
 
-/** Only a card payment has its facts. */
+/** `card_authorized` is null except for card payments. */
 export type TransactionLine = Line & (CardFactColumns | { card_authorized: null });
 
 const TRANSACTIONS = `select p.environment, t.platform_id, t.customer_id, t.platform_customer_id, t.id,
@@ -74,9 +73,9 @@ const TRANSACTIONS = `select p.environment, t.platform_id, t.customer_id, t.plat
   order by t.created_at, t.id`;
 
 /**
- * The line of a card payment: what it has posted to its account by now. Its row has the first authorized
- * amount, as the sender's in both directions. What was refunded is subtracted: the refund columns have no
- * amount, and mean a full refund for other payments.
+ * Replaces the amount of a card payment, which is the first authorized amount, by the amount posted to its
+ * account so far. Refunds are subtracted, as the refund columns have no amount and mean a full refund for
+ * other payments.
  */
 function withPostedAmounts(row: TransactionLine): TransactionLine {
   const { sent_currency: currency } = row;
@@ -90,7 +89,7 @@ function withPostedAmounts(row: TransactionLine): TransactionLine {
   return { ...row, ...none, received_currency: currency, received_amount };
 }
 
-/** Transactions that were created in the range, oldest first. */
+/** Transactions created in the range, oldest first. */
 export async function* exportTransactions(
   stream: RowStream,
   range: ExportRange,
@@ -113,8 +112,9 @@ export interface PostingLine {
   amount: bigint;
 }
 
-// A system account has its environment in its id; all others belong to a platform. Both sides of a transfer
-// are of one environment. Units with a point are no money: velocity limits and tokens that platforms issue.
+// The id of a system account contains its environment; all other accounts belong to a platform. Both sides
+// of a transfer are in one environment. Units with a point are not money: velocity limits and stablecoins
+// of platforms.
 const POSTINGS = `with lines as (
     select l.*, coalesce(t.platform_id, d.platform_id, c.platform_id) as platform_id,
       coalesce(p.environment, split_part(l.debit, ':', 2)) as environment,
@@ -150,8 +150,8 @@ export interface BalanceLine {
   closing: bigint;
 }
 
-// Balances are counted back from the current ones over the accounts with transfers alone; the day after the
-// last stands for everything since. So accounts without transfers cost nothing, however many there are.
+// Calculates backwards from the current balances, for accounts with transfers only; the day after the range
+// stands for everything since. Accounts without transfers cost nothing.
 const RUN = `with legs as (
     select debit as account, currency, created_at, amount as debits, 0 as credits
     from ledger_transfers where created_at >= $1 and phase in ('posted', 'post')
@@ -172,7 +172,7 @@ const RUN = `with legs as (
     window forwards as (partition by account order by day)
   )`;
 
-/** Days without transfers, where the balance is not zero: before, between and without any. */
+/** Days without transfers and with a balance other than zero. */
 const RESTING = `, spans as (
     select account, day + interval '1 day' as since, coalesce(next, $2::timestamptz) as until, closing
     from run where day < $2
@@ -204,7 +204,7 @@ const balancesOf = (head: string, lines: string) => `${head}
 const MOVED_BALANCES = balancesOf(RUN, 'run');
 const ALL_BALANCES = balancesOf(RUN + RESTING, 'lines');
 
-/** Balances of accounts on the days of their transfers; with `idle` also on the days without one. */
+/** Balances on days with transfers; with `idle` also on days without. */
 export const exportBalances = (
   stream: RowStream,
   { idle, ...range }: ExportRange & { idle: boolean },

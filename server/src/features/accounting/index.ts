@@ -1,4 +1,4 @@
-// What an accountant and an auditor read: exports of days, and the proof of the ledger.
+// Accounting: exports by day, and verification of the ledger.
 export {
   type BalanceLine,
   type ExportRange,

@@ -1,8 +1,8 @@
-// The proof that balances are what their transfers say, and the transfers of one transaction. Balances are
-// recomputed from the first transfer on, in one statement and so at one moment, which makes the answer right
-// beside a server that posts. Holds are counted a second way, as pending transfers that no other resolves, so
-// that a mistake in the arithmetic of holds cannot hide itself. The circulating supply of stablecoins is
-// counted from their mints and burns too; it is no money of the service, and in no total.
+// Verification of the ledger, and the transfers of one transaction. Balances are recomputed from the first
+// transfer in one statement, so the result is consistent while a server posts. Holds are recomputed
+// independently, as pending transfers without a resolving one, so that an error in the arithmetic of holds
+// is found. The circulating supply of stablecoins is recomputed from mints and burns; it is not money of
+// the service and in no total.
 
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import { iso } from '../../kernel/effects.ts';
@@ -13,7 +13,7 @@ import type { Runtime } from '../../runtime/operation/operate.ts';
 import { readTransaction } from '../payments/transactions/index.ts';
 import { supplyProblems } from '../stablecoins/index.ts';
 
-// A resolving transfer (post, release) is stored under the step of its pending one with `!` behind it.
+// A resolving transfer (post, void) is stored under the step of its pending transfer with the suffix `!`.
 const VERIFY = `with legs as (
     select debit as account, currency,
       case when phase in ('posted', 'post') then -amount else 0 end as net
@@ -82,7 +82,7 @@ interface Wrong {
   belowFloor: boolean;
 }
 
-/** Numbers as text: a sum may be too large for a number. */
+/** Numbers are text, as a sum can exceed the range of a number. */
 interface CountedTotal {
   currency: string;
   accounts: string;
@@ -101,8 +101,8 @@ interface Recount {
 }
 
 /**
- * An amount in the unit of a ledger account. Volume is counted in units of its own, with the decimals of the
- * currency: `velocity.USD`, `velocity.count`.
+ * Formats an amount in the unit of a ledger account. Velocity units have the decimals of their currency:
+ * `velocity.USD`, `velocity.count`.
  */
 export const readableAmount = (amount: string | bigint, unit: string): string =>
   formatAmount({ currency: unit.replace(VELOCITY_UNIT, ''), amount: BigInt(amount) });
@@ -137,17 +137,17 @@ function problemsOf({ wrong, stray, totals }: Recount): string[] {
   return [...accounts, ...strays, ...sums];
 }
 
-/** What all accounts of a currency have; amounts in smallest units. */
+/** Totals of a currency, in minor units. */
 export interface CurrencyTotal {
   currency: string;
   accounts: number;
   holds: number;
-  /** Of accounts that belong to an owner. */
+  /** Balances of internal accounts. */
   owned: bigint;
-  /** Of system accounts. */
+  /** Balances of system accounts. */
   system: bigint;
   held: bigint;
-  /** Zero where the books balance. */
+  /** Zero if the books balance. */
   sum: bigint;
   transfers: number;
 }
@@ -163,7 +163,7 @@ const totalOf = (counted: CountedTotal): CurrencyTotal => ({
   transfers: Number(counted.transfers),
 });
 
-/** Recomputes every balance from the transfers: totals of each currency, and what is wrong, in sentences. */
+/** Recomputes every balance from the transfers. Returns totals by currency, and problems as sentences. */
 export async function verifyLedger({ db }: Runtime) {
   const [found] = await db.query<Recount>(VERIFY);
   const recount = found as Recount;
@@ -173,7 +173,7 @@ export async function verifyLedger({ db }: Runtime) {
   return { balanced: problems.length === 0, currencies: money.map(totalOf), problems };
 }
 
-/** The transfers of a transaction, in their order. Throws TRANSACTION_NOT_FOUND. */
+/** The transfers of a transaction, in order. Throws TRANSACTION_NOT_FOUND. */
 export async function listPostings({ db }: Runtime, transactionId: string) {
   const rows = await transfersOf(db, transactionId);
   if (rows.length === 0 && !(await readTransaction(db, transactionId))) {

@@ -25,7 +25,7 @@ import {
   stampHeaders,
   walletPaymentFixture,
 } from '../../../test/kit/wallets/wallet-payments.ts';
-import { takeDeposit } from '../payments/quotes/index.ts';
+import { receiveFunds } from '../payments/quotes/index.ts';
 
 const app = testApp();
 const fixture = agentFixture(app);
@@ -93,7 +93,7 @@ describe('in production, where nothing sends codes', () => {
       select id, platform_id, 0, false, '2100-01-01', updated_at from customers where id = $1`);
     const from = await internalAccount(app, person.id, 'EUR', { as });
     const deposit = { accountId: from.id as string, currency: 'EUR', amount: 100_00n };
-    await app.operate((ctx) => takeDeposit(ctx, deposit), as);
+    await app.operate((ctx) => receiveFunds(ctx, deposit), as);
     const iban = { accountType: 'EUR_ACCOUNT', iban: 'DE89370400440532013000' };
     const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
     const accountInfo = { ...iban, beneficiary: { ...beneficiary, countryOfResidence: 'DE' } };

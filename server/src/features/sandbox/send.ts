@@ -8,7 +8,7 @@ import { isId } from '../../kernel/id.ts';
 import { named } from '../../kernel/schema.ts';
 import { handle } from '../../runtime/operation/handle.ts';
 import { presentTransaction, TransactionOneOf } from '../payments/presentation/index.ts';
-import { readQuote, takeDeposit } from '../payments/quotes/index.ts';
+import { readQuote, receiveFunds } from '../payments/quotes/index.ts';
 
 const sandboxSend = operation({
   operationId: 'sandboxSend',
@@ -59,7 +59,7 @@ export const sandboxSendOperations = [
     if (quote.sending_currency !== currency) {
       throw new Fault('INVALID_CURRENCY', `The quote must be funded in ${quote.sending_currency}.`);
     }
-    const taken = await takeDeposit(ctx, {
+    const taken = await receiveFunds(ctx, {
       quoteId,
       currency,
       amount: currencyAmount === undefined ? quote.sending_amount : BigInt(currencyAmount),

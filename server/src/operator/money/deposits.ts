@@ -14,7 +14,7 @@ import {
   releaseHeldDeposit,
 } from '../../features/payments/manual/index.ts';
 import { PENDING_REASONS } from '../../features/payments/pay-ins/index.ts';
-import type { Notice } from '../../features/payments/quotes/index.ts';
+import type { FundsNotice } from '../../features/payments/quotes/index.ts';
 import type { FailureReason } from '../../features/payments/transactions/index.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
@@ -58,7 +58,7 @@ const REASON: Flags = {
 };
 
 /** What the money is for, as the call names it: an account, or a payment by its reference. */
-function targetOf(args: CommandArgs): Pick<Notice, 'accountId' | 'reference'> {
+function targetOf(args: CommandArgs): Pick<FundsNotice, 'accountId' | 'reference'> {
   const account = args.text('account');
   const said = args.text('payment-reference');
   if ((account === undefined) === (said === undefined)) {
@@ -72,7 +72,7 @@ function targetOf(args: CommandArgs): Pick<Notice, 'accountId' | 'reference'> {
 const args = (pairs: Record<string, string | undefined>) =>
   Object.fromEntries(Object.entries(pairs).filter(([, value]) => value !== undefined));
 
-function chainOf(call: CommandArgs): Notice['chain'] {
+function chainOf(call: CommandArgs): FundsNotice['chain'] {
   const [transactionHash, network] = [call.text('hash'), call.text('network')];
   if (transactionHash === undefined && network === undefined) return undefined;
   if (transactionHash === undefined || network === undefined) {
@@ -81,7 +81,7 @@ function chainOf(call: CommandArgs): Notice['chain'] {
   return { transactionHash, network };
 }
 
-function noticeOf(call: CommandArgs): Notice {
+function noticeOf(call: CommandArgs): FundsNotice {
   const currency = currencyIn(call, 'currency') as string;
   const chain = chainOf(call);
   const target = targetOf(call);

@@ -2,13 +2,13 @@
 // pull or to give back, and with which coordinates; the other verbs record the result.
 import type { FailureReason } from '../../connectors/ports/index.ts';
 import {
-  type Carried,
   cancelTransfer,
   failTransfer,
   listAwaitedTransfers,
   rejectTransferCancel,
   returnTransfer,
   settleTransfer,
+  type TransferKind,
   type TransferResult,
 } from '../../features/payments/manual/index.ts';
 import type { CommandArgs, Flags } from '../cli/flags.ts';
@@ -89,7 +89,7 @@ const fail: Verb['run'] = async ({ runtime }, args) => {
 };
 
 const returnFunds: Verb['run'] = async ({ runtime }, args) => {
-  const kind = args.text('of') as Carried | undefined;
+  const kind = args.text('of') as TransferKind | undefined;
   const input = { transactionId: idIn(args), reason: reasonIn(args), kind };
   return shown(await returnTransfer(runtime, input));
 };

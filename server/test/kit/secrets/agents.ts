@@ -2,7 +2,7 @@
 // tokens that are none, in every place where somebody could put one.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
-import { takeDeposit } from '../../../src/features/payments/quotes/index.ts';
+import { receiveFunds } from '../../../src/features/payments/quotes/index.ts';
 import { agentFixture, policy } from '../agents/agents.ts';
 import { customer, externalAccount, internalAccount, ok, quoteBody } from '../app/fixtures.ts';
 import type { Answer } from '../app/harness.ts';
@@ -17,7 +17,7 @@ async function holder({ app, as }: StrongLife) {
   await app.runtime.db.query(sql, [id]);
   const { id: from } = await internalAccount(app, id, 'USD', { as });
   const deposit = { accountId: from, currency: 'USD', amount: 1_000_00n };
-  await app.operate((ctx) => takeDeposit(ctx, deposit), as);
+  await app.operate((ctx) => receiveFunds(ctx, deposit), as);
   const { id: to } = await externalAccount(app, id, 'USD', '000', { as });
   return { id: id as string, from: from as string, to: to as string };
 }

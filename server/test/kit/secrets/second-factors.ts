@@ -3,7 +3,7 @@
 // which stand in longer texts by chance, are looked for as words.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
-import { takeDeposit } from '../../../src/features/payments/quotes/index.ts';
+import { receiveFunds } from '../../../src/features/payments/quotes/index.ts';
 import { internalAccount, ok, quoteBody } from '../app/fixtures.ts';
 import type { Answer, TestApp, TestPlatform } from '../app/harness.ts';
 import { confirmCode, european, sendCode } from '../customers/contacts.ts';
@@ -151,7 +151,7 @@ type Passkey = Awaited<ReturnType<typeof usePasskey>>;
 async function funded({ app, as }: StrongLife, id: string): Promise<string> {
   const { id: accountId } = await internalAccount(app, id, 'EUR', { as });
   const deposit = { accountId, currency: 'EUR', amount: 1_000_00n };
-  await app.operate((ctx) => takeDeposit(ctx, deposit), as);
+  await app.operate((ctx) => receiveFunds(ctx, deposit), as);
   return accountId;
 }
 

@@ -1,6 +1,6 @@
-// Spending of agents as velocity limits (balances/velocity-limits): one per agent, currency and day or month, and
-// one for the number of payments per day. They are exact for concurrent payments in all processes, and a failed
-// payment no longer counts.
+// Spending of agents as velocity limits (balances/velocity-limits): one per agent, currency and day or
+// month, and one for the number of payments per day. They are exact for concurrent payments in all
+// processes, and a failed payment no longer counts.
 
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -129,10 +129,10 @@ async function amountIn(
 }
 
 /**
- * Stages the usage of a payment: its amount for day and month, in the currency of the limits, and its count.
- * Call it after `evaluate` with the same agent row and before funds are posted. The change set requires the
- * agent row, so a concurrent policy change retries the operation, as does a limit that is used up at commit. A
- * refund restores the amount but not the count.
+ * Stages the usage of a payment: its amount for day and month, in the currency of the limits, and its
+ * count. Call it after `evaluate` with the same agent row and before funds are posted. The change set
+ * requires the agent row, so a concurrent policy change retries the operation, as does a limit that is used
+ * up at commit. A refund restores the amount but not the count.
  */
 export async function countSpending(
   ctx: Ctx,
@@ -159,7 +159,7 @@ export async function countSpending(
     common('DAILY_LIMIT'),
     common('MONTHLY_LIMIT'),
   ];
-  countUsage(ctx, count, { ...one, name: 'agent', amount: 1n, comesBack: false });
-  countUsage(ctx, day, { ...ofDay, name: 'agent.day', amount, comesBack: true });
-  countUsage(ctx, month, { ...ofMonth, name: 'agent.month', amount, comesBack: true });
+  countUsage(ctx, count, { ...one, name: 'agent', amount: 1n, reversible: false });
+  countUsage(ctx, day, { ...ofDay, name: 'agent.day', amount, reversible: true });
+  countUsage(ctx, month, { ...ofMonth, name: 'agent.month', amount, reversible: true });
 }

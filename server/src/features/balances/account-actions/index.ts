@@ -1,2 +1,2 @@
-// The record of what operators do to accounts.
+// The record of operator actions on accounts.
 export { accountActionsOf, recordAccountAction } from './store.ts';

@@ -1,5 +1,4 @@
-// What somebody did to an account by hand, and why: to an internal or an external account, to a stablecoin,
-// or to a mint or burn.
+// Manual actions, with their reasons, on internal and external accounts, stablecoins, mints and burns.
 import { iso } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { col, table } from '../../../runtime/db/table.ts';
@@ -7,7 +6,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 
 const accountActions = table('account_actions', {
   id: col.text,
-  /** Of the account, the stablecoin, the mint or the burn. */
+  /** Id of the account, stablecoin, mint or burn. */
   account_id: col.text,
   platform_id: col.text,
   actor: col.text,
@@ -22,7 +21,6 @@ interface AccountAction {
   reason: string | null;
 }
 
-/** Stages the record of a move. */
 export function recordAccountAction(
   ctx: Ctx,
   { id, platform_id }: { id: string; platform_id: string },
@@ -39,10 +37,10 @@ export function recordAccountAction(
   });
 }
 
-/** Who moved it, and why, oldest first. */
+/** Oldest first. */
 export async function accountActionsOf({ db }: { db: Pick<Database, 'find'> }, id: string) {
-  const moves = await db.find(accountActions, { account_id: id }, { orderBy: 'id' });
-  return moves.map(({ actor, action, reason, created_at }) => ({
+  const actions = await db.find(accountActions, { account_id: id }, { orderBy: 'id' });
+  return actions.map(({ actor, action, reason, created_at }) => ({
     actor,
     action,
     reason,

@@ -1,5 +1,4 @@
-// What an internal account is made of, without a database: which accounts a currency calls for, and how a
-// row and its ledger amounts become the resource.
+// Rules of internal accounts: the account types of a currency, and the API view. Pure.
 import { isFiat } from '../../../catalog/currencies/currencies.ts';
 import { moneyView } from '../../../catalog/currencies/money-format.ts';
 import { iso } from '../../../kernel/effects.ts';
@@ -10,7 +9,7 @@ export type AccountOwner = 'customer' | 'platform';
 /** The currency of embedded wallets. */
 const WALLET_CURRENCY = 'USDB';
 
-/** The accounts that holding a currency calls for: a customer's USDB has a wallet beside the balance. */
+/** Account types of a currency: USDB of a customer has an embedded wallet in addition to the balance. */
 export function typesFor(currency: string, owner: AccountOwner): InternalAccountType[] {
   if (isFiat(currency)) return ['INTERNAL_FIAT'];
   const hasWallet = owner === 'customer' && currency === WALLET_CURRENCY;
@@ -18,26 +17,23 @@ export function typesFor(currency: string, owner: AccountOwner): InternalAccount
 }
 
 /**
- * Whether an account is a balance that the service keeps by itself. A wallet moves only when its owner signs,
- * so it is never what a currency alone stands for: it is paid from and to where its id was named.
+ * Whether the service can debit the account itself. A wallet requires the signature of its holder, so it is
+ * used only if a request names its id.
  */
 export const isBalance = ({ type }: { type: InternalAccountType }): boolean =>
   type !== 'EMBEDDED_WALLET';
 
-/** What an owner has at most one of: a type of account in a currency. */
+/** An owner has at most one account of a type in a currency. */
 export const uniquenessKeyOf = ({ currency, type }: { currency: string; type: string }): string =>
   `${currency} ${type}`;
 
-/** What a ledger account holds, in smallest units: everything posted, and the part that is set aside. */
+/** Amounts of a ledger account in minor units: the posted balance, and the held part of it. */
 export interface Holding {
   balance: bigint;
   held: bigint;
 }
 
-/**
- * The resource `InternalAccount`. `balance` is what can be spent, `totalBalance` everything posted
- * including what is set aside for payments under way.
- */
+/** The resource `InternalAccount`: `balance` is available, `totalBalance` includes held amounts. */
 export function presentInternalAccount(row: InternalAccountRow, { balance, held }: Holding) {
   const { currency } = row;
   return {

@@ -1,5 +1,5 @@
-// Internal accounts as the API shows them, and the operations that read them. There is none that opens
-// one: accounts come with the platform's currencies and with its customers.
+// Schemas of internal accounts, and the operations that read them. Accounts are opened for the currencies
+// of the platform and its customers, not by an operation.
 import { Type } from '@sinclair/typebox';
 import { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
 import { defineEvent, type WebhookContract } from '../../../kernel/contract/event.ts';

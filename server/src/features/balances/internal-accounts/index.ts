@@ -1,4 +1,4 @@
-// What other features may use of internal accounts, and what the composition lists.
+// Internal accounts: balances of customers and of the platform.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { internalAccountWebhooks } from './contract.ts';
 import { accountJobs } from './jobs.ts';
@@ -7,9 +7,9 @@ import { internalAccountPersonalData } from './personal-data.ts';
 import { internalAccountStates } from './states.ts';
 
 export { isBalance } from './account.ts';
-export { accountHistory, listAccounts, transitionAccount } from './by-hand.ts';
 export { InternalAccount, listCustomerInternalAccounts } from './contract.ts';
 export { listInternalAccountsOf } from './operations.ts';
+export { accountHistory, listAccounts, transitionAccount } from './operator-actions.ts';
 export { emitBalance, internalAccountOf, presentAccount, provisionAccounts } from './provision.ts';
 export { refreshAccountFunding } from './refresh-funding.ts';
 export {

@@ -1,7 +1,6 @@
-// Opening accounts for owners who were there before a currency was, or before it called for one more account.
-// Each page of customers is one job and one change set; its accounts start in PENDING and a second job makes
-// them usable, so that the platform hears of each by an event. Accounts that exist are left alone, so a page
-// may run twice.
+// Opens missing accounts for existing owners, after a currency was added or got a further account type.
+// Each page of customers is one job and one change set. Its accounts start as PENDING and a second job
+// activates them, so that each has an event. Existing accounts are skipped, so a page can run twice.
 
 import { Type } from '@sinclair/typebox';
 import { isOfferedIn } from '../../../catalog/currencies/offers.ts';
@@ -30,9 +29,9 @@ interface Customer {
   created_at: Time;
 }
 
-/** Customers as owners of accounts; they are a later feature's. */
+/** Customers as account owners, provided by a later feature. */
 export interface CustomersOfAccounts {
-  /** Up to `limit` customers of the platform who have accounts, in the order of creation. */
+  /** Up to `limit` customers of the platform with accounts, in order of creation. */
   customersAfter(
     ctx: Ctx,
     platform: PlatformRow,
@@ -48,7 +47,7 @@ interface AccountParts extends CustomersOfAccounts {
   openWalletsForAccounts(ctx: Ctx, accounts: readonly InternalAccountRow[]): Promise<void>;
 }
 
-/** Customers of one change set. */
+/** Customers per change set. */
 const PAGE = 50;
 
 type BackfillInput = JobInput<typeof BACKFILL_ACCOUNTS>;
@@ -56,7 +55,7 @@ type Place = NonNullable<BackfillInput['after']>;
 
 const START: Place = { createdAt: 0, id: '' };
 
-/** A customer who chose currencies has those; everyone else what is offered in their region. */
+/** The currencies that the customer selected, else those offered in the region. */
 function wants(customer: Customer, currency: string): boolean {
   if (customer.currencies) return customer.currencies.includes(currency);
   return customer.region === null || isOfferedIn(customer.region, currency);
@@ -67,7 +66,7 @@ const HAVING = `select customer_id, currency, type from internal_accounts
 
 type Having = Pick<InternalAccountRow, 'customer_id' | 'currency' | 'type'>;
 
-/** The accounts that an owner has, of those asked about; null is the platform. */
+/** The accounts of the given owners; null is the platform. */
 async function heldBy(ctx: Ctx, owners: readonly string[], platformToo: boolean) {
   const values = [ctx.caller.platformId, owners, platformToo];
   const rows = await ctx.db.query<Having>(HAVING, values);
@@ -113,7 +112,7 @@ async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts):
   ctx.later(BACKFILL_ACCOUNTS, { platformId: platform.id, currencies, after });
 }
 
-/** The account of a customer who was deleted meanwhile stays pending, and so shut. */
+/** Accounts of customers that were deleted meanwhile remain PENDING, and therefore frozen. */
 async function activate(
   ctx: Ctx,
   { isCustomerDeleted }: CustomersOfAccounts,
@@ -135,7 +134,7 @@ async function callerFor(runtime: Runtime, platformId: string) {
   return systemCaller(platform.id, platform.environment);
 }
 
-/** Handlers of the jobs that open accounts; list them where the worker is built. */
+/** The jobs that open and activate accounts. */
 export function accountJobs(parts: AccountParts): JobHandler[] {
   return [
     jobHandler(BACKFILL_ACCOUNTS, {

@@ -1,6 +1,6 @@
-// Moving an internal account from state to state. The status is what a platform is told; the gate of the
-// ledger account is what holds: both change in one commit, so no payment slips in between. An account is
-// closed only when nothing is in it and nothing of it is under way.
+// Status transitions of internal accounts. The API shows the status; the freeze of the ledger account
+// enforces it. Both change in one commit, so no payment can occur in between. An account can be closed if
+// it is empty and no payment of it is in progress.
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { recordAccountAction } from '../account-actions/index.ts';
@@ -9,16 +9,16 @@ import { statusUpdated } from './contract.ts';
 import { type InternalAccountEvent, internalAccountStates, isOpen } from './states.ts';
 import { type InternalAccountRow, internalAccounts } from './store.ts';
 
-/** Payments of an account, which are a later feature's. */
+/** Payments of an account, provided by a later feature. */
 export interface PaymentsOfAccount {
-  /** Whether a payment from or to the account, or one that pays it a fee, is under way. */
+  /** Whether a payment from or to the account, or one that pays it a fee, is in progress. */
   isPaymentUnderWay(
     ctx: Ctx,
     account: Pick<InternalAccountRow, 'id' | 'platform_id' | 'customer_id'>,
   ): Promise<boolean>;
 }
 
-/** Throws CONFLICT while a payment of the account is under way, or its owner owes us. */
+/** Throws CONFLICT if a payment of the account is in progress or it has a shortfall. */
 export async function checkClosable(
   ctx: Ctx,
   { isPaymentUnderWay }: PaymentsOfAccount,
@@ -32,16 +32,15 @@ export async function checkClosable(
 
 const NOTHING: Holding = { balance: 0n, held: 0n };
 
-/** Who moves an account by hand. */
+/** The actor of a manual transition. */
 interface Cause {
   actor: string;
   reason: string | null;
 }
 
 /**
- * Stages a change of status, the gate that goes with it, and the event, which shows the balance as
- * committed. `cause` is kept beside the account. Closing is refused at commit while the account holds
- * anything.
+ * Stages a status with its freeze or unfreeze and the event, which shows the committed balance. `cause` is
+ * recorded as account action. The commit rejects the closing of an account that is not empty.
  */
 export function transitionInternalAccount(
   ctx: Ctx,

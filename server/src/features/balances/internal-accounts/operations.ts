@@ -1,5 +1,5 @@
-// Reading internal accounts: one by id, those of customers in pages, those of the platform in one list.
-// Rows and balances are read apart, the balances by id, so that a list costs two round trips.
+// Reads internal accounts: one by id, those of customers in pages, those of the platform in one list.
+// Balances are read by id after the rows, so a list needs two round trips.
 import type { Static } from '@sinclair/typebox';
 import type { Filter } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -26,7 +26,7 @@ async function present(ctx: Ctx, rows: readonly InternalAccountRow[]): Promise<S
   return rows.map((row) => presentInternalAccount(row, holding(row.id)) as Shown);
 }
 
-/** A page of accounts of customers; of those among them that are named, where some are. */
+/** A page of customer accounts, restricted to the ids in `among` if given. */
 export async function listInternalAccountsOf(
   ctx: Ctx,
   query: ListQuery,
@@ -34,7 +34,7 @@ export async function listInternalAccountsOf(
 ) {
   const { currency, customerId, type, limit = 20, cursor } = query;
   const filters: Filter[] = [{ column: 'platform_id', op: '=', value: ctx.caller.platformId }];
-  // Every customer's id is at or after the empty text; null, the platform itself, is not.
+  // Matches every customer id, and not null (the platform).
   filters.push(
     customerId === undefined
       ? { column: 'customer_id', op: '>=', value: '' }

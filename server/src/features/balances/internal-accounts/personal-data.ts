@@ -1,4 +1,4 @@
-// What an export shows of a customer's internal accounts. An erasure leaves them.
+// Export of a customer's internal accounts. An erasure keeps them.
 import { OF_CUSTOMER, type PersonalData } from '../../../runtime/operation/personal-data.ts';
 
 export const internalAccountPersonalData: PersonalData = {

@@ -1,6 +1,6 @@
-// An account is given its coordinates when it is opened, and keeps them. When the operator's collection
-// accounts have changed, they are requested again, for one account or for all of a platform, a piece at a
-// time so that a large platform's payments are not held up.
+// Refreshes the funding instructions of internal accounts after a change of the operator's collection
+// accounts, for one account or all of a platform. It works in batches, so that payments of a large platform
+// are not delayed.
 
 import type { FundingPort } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -11,21 +11,21 @@ import { type PlatformRow, platformById, systemCaller } from '../../tenancy/plat
 import { refreshFunding } from './provision.ts';
 import { internalAccounts } from './store.ts';
 
-const AT_ONCE = 100;
+const BATCH_SIZE = 100;
 
 interface RefreshParts {
   runtime: Runtime;
   fundingOf(environment: Mode): FundingPort | undefined;
 }
 
-/** Requests these accounts' coordinates again; the ids of those that have changed. */
+/** Returns the ids of the accounts whose instructions have changed. */
 async function refresh(
   { runtime, fundingOf }: RefreshParts,
   { id, environment }: PlatformRow,
   ids: readonly string[],
 ): Promise<string[]> {
   const port = fundingOf(environment);
-  // Without an answer accounts keep what they have.
+  // Without a funding port the accounts keep their instructions.
   if (!port) {
     const problem = `No funding accounts are configured for ${environment}.`;
     throw new Fault('CONFLICT', problem);
@@ -40,7 +40,7 @@ async function* pagesOf({ db }: Runtime, platformId: string) {
   let cursor: string | undefined;
   do {
     const filters = [{ column: 'platform_id', op: '=', value: platformId } as const];
-    const query = { filters, sort: 'asc', limit: AT_ONCE, cursor } as const;
+    const query = { filters, sort: 'asc', limit: BATCH_SIZE, cursor } as const;
     const page = await db.page(internalAccounts, query);
     yield page.rows.map(({ id }) => id);
     cursor = page.nextCursor;
@@ -49,7 +49,7 @@ async function* pagesOf({ db }: Runtime, platformId: string) {
 
 type RefreshInput = { accountId: string } | { platformId: string };
 
-/** Throws ACCOUNT_NOT_FOUND, PLATFORM_NOT_FOUND, and CONFLICT where no funding accounts are set. */
+/** Throws ACCOUNT_NOT_FOUND, PLATFORM_NOT_FOUND, and CONFLICT if no funding accounts are configured. */
 export async function refreshAccountFunding(
   parts: RefreshParts,
   input: RefreshInput,

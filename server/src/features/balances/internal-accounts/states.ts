@@ -1,5 +1,5 @@
-// The life of an internal account as a table. Only an active account lets new money through; a frozen one
-// waits for a person, a failed one was never provided for, a pending one is about to be.
+// The lifecycle of an internal account, as a table. New postings require ACTIVE. FROZEN: an operator
+// decides. PENDING: being provisioned. FAILED: provisioning failed.
 import { stateTable } from '../../../kernel/states.ts';
 
 export const INTERNAL_ACCOUNT_STATUSES = [
@@ -11,10 +11,9 @@ export const INTERNAL_ACCOUNT_STATUSES = [
 ] as const;
 export type InternalAccountStatus = (typeof INTERNAL_ACCOUNT_STATUSES)[number];
 
-/** What can happen to an account. */
 export type InternalAccountEvent = 'provision' | 'fail' | 'retry' | 'freeze' | 'unfreeze' | 'close';
 
-/** A closed account stays closed; whoever closes one makes sure that it is empty. */
+/** CLOSED is final; an account must be empty to be closed. */
 export const internalAccountStates = stateTable<InternalAccountStatus, InternalAccountEvent>(
   'internal account',
   {
@@ -26,5 +25,5 @@ export const internalAccountStates = stateTable<InternalAccountStatus, InternalA
   },
 );
 
-/** Through any other account nothing new moves. */
+/** Whether new postings are allowed. */
 export const isOpen = (status: InternalAccountStatus): boolean => status === 'ACTIVE';

@@ -1,5 +1,5 @@
-// An internal account: a balance in one currency that we keep for a customer or for the platform. The
-// amounts are not here: its ledger account has the same id and is the only place that knows them.
+// Internal accounts: a balance in one currency, of a customer or of the platform. Amounts are only in the
+// ledger account, which has the same id.
 
 import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
 import type { Database, FindOptions } from '../../../runtime/db/database.ts';
@@ -17,14 +17,14 @@ export type InternalAccountType = (typeof INTERNAL_ACCOUNT_TYPES)[number];
 const columns = {
   id: col.text,
   platform_id: col.text,
-  /** Null when the platform itself owns it. */
+  /** Null for accounts of the platform. */
   customer_id: col.text.null,
   currency: col.text,
   type: col.word<InternalAccountType>(),
   status: col.word<InternalAccountStatus>().mut,
   funding: col.json<PaymentInstructions[]>().mut,
   private_enabled: col.bool.null.mut,
-  /** What its owner owes us: money that left it again after it was spent. Smallest units. */
+  /** Shortfall in minor units: funds that were returned after they were spent. */
   owed: col.int8.mut,
   created_at: col.time,
   updated_at: col.time.mut,
@@ -32,14 +32,14 @@ const columns = {
 };
 
 export const internalAccounts = table('internal_accounts', columns, {
-  // Whoever opens accounts looks first, so this is met by two who open the same in one instant.
+  // Reached only if two operations open the same account concurrently, as both check first.
   contendedKeys: ['internal_accounts_one_each'],
   lifecycles: [{ state: (row) => row.status, states: internalAccountStates }],
 });
 
 export type InternalAccountRow = RowOf<typeof internalAccounts>;
 
-/** One account by id, read together with those that concurrent callers ask for. */
+/** Reads by id; concurrent reads are batched. */
 export const readInternalAccount = (
   reader: Reader,
   id: string,
@@ -56,7 +56,7 @@ export const findInternalAccounts = (
   options?: FindOptions<typeof internalAccounts>,
 ): Promise<InternalAccountRow[]> => db.find(internalAccounts, where, options);
 
-/** Whether balances of the account are shown to its holder alone. */
+/** Sets whether balances are shown to the holder only. */
 export const setAccountPrivacy = (
   ctx: Ctx,
   row: InternalAccountRow,
@@ -64,7 +64,7 @@ export const setAccountPrivacy = (
 ): InternalAccountRow =>
   ctx.update(internalAccounts, row, { private_enabled: isPrivate, updated_at: ctx.now });
 
-/** The account as this change set leaves it so far: what it owes may have changed in it already. */
+/** The account with the changes staged so far, such as its shortfall. */
 export function stagedAccount(ctx: Ctx, account: InternalAccountRow): InternalAccountRow {
   const staged = ctx.set.updates.find(
     (each) => each.table.name === internalAccounts.name && each.id === account.id,
@@ -72,6 +72,6 @@ export function stagedAccount(ctx: Ctx, account: InternalAccountRow): InternalAc
   return (staged?.row as InternalAccountRow | undefined) ?? account;
 }
 
-/** Stages what its owner owes, smallest units. */
+/** Stages the shortfall, in minor units. */
 export const setOwed = (ctx: Ctx, account: InternalAccountRow, owed: bigint): InternalAccountRow =>
   ctx.update(internalAccounts, account, { owed, updated_at: ctx.now });

@@ -1,5 +1,4 @@
-// The accounts of the ledger as features see them. Postings are decided in ledger/ and written by the
-// committer.
+// Access of features to ledger accounts. Postings are validated in ledger/ and written by the committer.
 export {
   openLedgerAccount,
   openSystemAccounts,

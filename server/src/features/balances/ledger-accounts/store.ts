@@ -1,5 +1,4 @@
-// The ledger's table as operations see it. Balances are written by the committer alone; operations only
-// open accounts and read what they hold.
+// The table of ledger accounts. Only the committer writes balances; operations open accounts and read them.
 
 import type { Time } from '../../../kernel/effects.ts';
 import { systemAccounts } from '../../../ledger/chart.ts';
@@ -11,13 +10,13 @@ import {
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 
-/** One account by id, read together with those that concurrent callers ask for. */
+/** Reads by id; concurrent reads are batched. */
 export const readLedgerAccount = (
   reader: Reader,
   id: string,
 ): Promise<LedgerAccountRow | undefined> => reader.read(ledgerAccounts, id);
 
-/** Stages a new account that holds nothing. A null floor is of the house. */
+/** Stages an empty account. Only system accounts have a null floor. */
 export const openLedgerAccount = (
   ctx: Ctx,
   {
@@ -30,7 +29,7 @@ export const openLedgerAccount = (
     ...{ balance: 0n, held: 0n, created_at: ctx.now },
   });
 
-/** Opens the system accounts of these currencies that are not there yet. */
+/** Opens the missing system accounts of these currencies. */
 export const openSystemAccounts = (
   db: Pick<Database, 'query'>,
   currencies: readonly { code: string }[],

@@ -1,2 +1,2 @@
-// Money that has to leave an account after it was spent, and what its owner owes for it.
+// Shortfalls of accounts: funds that were returned after they were spent.
 export { checkNoShortfall, debitWithShortfall, repayShortfall } from './shortfall.ts';

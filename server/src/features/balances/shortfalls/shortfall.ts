@@ -1,7 +1,7 @@
-// What an owner owes us: money that has to leave an account again after it was spent, such as a deposit
-// that a bank took back. An account never goes below zero: what it lacks comes from the house's receivable
-// account and is noted on the account, so that the one is always the sum of the other. The next money in
-// pays it off first, and until then the account cannot pay. Whoever stages this tells about the balances.
+// Shortfalls: funds that must be debited from an account after they were spent, such as a deposit that a
+// bank reversed. A balance never falls below zero: the missing amount is debited from the receivable system
+// account and recorded on the internal account, so that receivable equals the sum of all shortfalls. The
+// next credit repays it, and until then the account cannot pay. Callers emit the balance events.
 import { Fault } from '../../../kernel/fault.ts';
 import { lesser, type Money, subtract } from '../../../kernel/money.ts';
 import { systemAccount } from '../../../ledger/chart.ts';
@@ -18,15 +18,15 @@ interface Shortfall extends Money {
 
 const OWED = '.owed';
 
-/** What a transfer does to what can be spent of an account. */
+/** Change of the available balance by a transfer. */
 function change(id: string, { phase, debit, credit, amount }: TransferRow): bigint {
   if (debit === id && (phase === 'posted' || phase === 'pending')) return -amount;
   if (debit === id && phase === 'void') return amount;
   return credit === id && (phase === 'posted' || phase === 'post') ? amount : 0n;
 }
 
-/** What can be spent, after everything that this change set moves. */
-async function spendable(ctx: Ctx, id: string): Promise<bigint> {
+/** The available balance after all transfers of this change set. */
+async function availableBalance(ctx: Ctx, id: string): Promise<bigint> {
   const read = await readLedgerAccount(ctx, id);
   const start = read ? read.balance - read.held : 0n;
   return ctx.set.transfers.reduce((sum, each) => sum + change(id, each), start);
@@ -41,32 +41,35 @@ function owe(ctx: Ctx, account: InternalAccountRow, more: bigint): InternalAccou
 }
 
 /**
- * Takes an amount from an account for `creditTo`, whether it is there or not and whatever state the
- * account is in. What can be spent leaves it under `step`; the rest is owed, under the step with `.owed`
- * behind it. Answers the account as it then is, and the part that it could not pay. The balance is as read:
- * when it falls meanwhile the commit is refused, and whoever does this as a job does it again.
+ * Debits an amount from an account in favor of `creditTo`, whatever its balance and status. The available
+ * part is posted under `step`; the rest becomes a shortfall, under `step` with the suffix `.owed`. Returns
+ * the account afterwards and the missing part. If the balance falls before the commit, the commit is
+ * rejected; a job then runs again.
  */
 export async function debitWithShortfall(
   ctx: Ctx,
   account: InternalAccountRow,
   { transactionId, step, currency, amount, creditTo }: Shortfall & { creditTo: string },
 ): Promise<{ account: InternalAccountRow; lacking: bigint }> {
-  const there = await spendable(ctx, account.id);
-  const asked: Money = { currency, amount };
-  const free: Money = { currency: account.currency, amount: there > 0n ? there : 0n };
-  const taken = lesser(free, asked);
-  const lacking = subtract(asked, taken);
-  const movement = { transactionId, credit: creditTo, force: true };
-  if (taken.amount > 0n) ctx.transfer({ ...movement, ...taken, step, debit: account.id });
+  const spendable = await availableBalance(ctx, account.id);
+  const requested: Money = { currency, amount };
+  const available: Money = {
+    currency: account.currency,
+    amount: spendable > 0n ? spendable : 0n,
+  };
+  const debited = lesser(available, requested);
+  const lacking = subtract(requested, debited);
+  const posting = { transactionId, credit: creditTo, force: true };
+  if (debited.amount > 0n) ctx.transfer({ ...posting, ...debited, step, debit: account.id });
   if (lacking.amount === 0n) return { account: stagedAccount(ctx, account), lacking: 0n };
   const debit = receivable(ctx, account);
-  ctx.transfer({ ...movement, ...lacking, step: step + OWED, debit });
+  ctx.transfer({ ...posting, ...lacking, step: step + OWED, debit });
   return { account: owe(ctx, account, lacking.amount), lacking: lacking.amount };
 }
 
 /**
- * Pays off what the account owes with money that the same change set has just put in, at most all of it.
- * Answers the account as it then is, and what was paid.
+ * Repays the shortfall of an account from a credit in the same change set. Returns the account afterwards
+ * and the repaid amount.
  */
 export function repayShortfall(
   ctx: Ctx,
@@ -87,7 +90,7 @@ export function repayShortfall(
   return { account: owe(ctx, account, -repaid.amount), repaid: repaid.amount };
 }
 
-/** An account that owes cannot pay, whatever has come free in it since. */
+/** Throws INSUFFICIENT_FUNDS if the account has a shortfall, whatever its available balance. */
 export function checkNoShortfall({ id, owed }: InternalAccountRow): void {
   if (owed === 0n) return;
   const reason = 'The account has a shortfall from a returned payment. Fund the account first.';

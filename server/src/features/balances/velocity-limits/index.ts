@@ -1,4 +1,4 @@
-// Limits of amounts and counts in a period, kept in the ledger beside the money.
+// Velocity limits: amounts and counts per period, in the ledger.
 export { checkPaymentSize, countPayment, hasPaymentRoom } from './payment-limits.ts';
 export {
   countUsage,

@@ -1,6 +1,6 @@
-// What a platform may send at once and in a day, and how often one of its customers may pay in an hour, as
-// its operator has set it. Both are counted in the ledger (velocity-limit.ts); a platform without such
-// limits pays nothing for it.
+// Limits that the operator sets for a platform: amount per payment, amount per day, and payments of a
+// customer per hour. Day and hour are counted in the ledger (velocity-limit.ts); platforms without limits
+// have no overhead.
 import { formatMoney } from '../../../catalog/currencies/money-format.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -10,43 +10,38 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { PaymentLimit, PlatformRow } from '../../tenancy/platform/index.ts';
 import {
   countUsage,
-  hasLeft,
+  hasRemaining,
   openVelocityLimits,
   type Usage,
   type VelocityLimit,
 } from './velocity-limit.ts';
 
-/** A payment as limits see it. */
 interface Volume {
-  /** What leaves the source. */
   sending: Money;
-  /** The currency that arrives. */
+  /** Receiving currency. */
   to: CurrencyCode;
 }
 
-/** A payment of somebody's. */
 interface PaymentVolume extends Volume {
-  /** The customer who pays; null for the platform itself. */
+  /** The paying customer; null for the platform. */
   payerId: string | null;
 }
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-/** The limits that a payment is held to. */
-const applying = ({ limits }: PlatformRow, { sending, to }: Volume): PaymentLimit[] =>
+const applicableLimits = ({ limits }: PlatformRow, { sending, to }: Volume): PaymentLimit[] =>
   limits.filter((each) => each.currency === sending.currency && (each.to ?? to) === to);
 
-/** The most that a limit says, in the currency that it is for. */
-const mostOf = ({ currency }: PaymentLimit, units: number): Money => ({
+const maximumOf = ({ currency }: PaymentLimit, units: number): Money => ({
   currency,
   amount: BigInt(units),
 });
 
-/** Throws TRANSACTION_SIZE_LIMIT_EXCEEDED for more than the operator lets through in one payment. */
+/** Throws TRANSACTION_SIZE_LIMIT_EXCEEDED above the limit for one payment. */
 export function checkPaymentSize(platform: PlatformRow, volume: Volume): void {
-  const sizes = applying(platform, volume).flatMap((limit) =>
-    limit.perPayment === undefined ? [] : mostOf(limit, limit.perPayment),
+  const sizes = applicableLimits(platform, volume).flatMap((limit) =>
+    limit.perPayment === undefined ? [] : maximumOf(limit, limit.perPayment),
   );
   if (sizes.length === 0) return;
   const max = sizes.reduce(lesser);
@@ -59,84 +54,92 @@ export function checkPaymentSize(platform: PlatformRow, volume: Volume): void {
 }
 
 interface Counted {
-  allowance: VelocityLimit;
-  taking: Pick<Usage, 'name' | 'comesBack' | 'amount' | 'insufficientFundsFault'>;
+  limit: VelocityLimit;
+  usage: Pick<Usage, 'name' | 'reversible' | 'amount' | 'insufficientFundsFault'>;
 }
 
-/** Seconds until the running period of this length is over. */
-const restOf = (periodMs: number, now: Time) => Math.ceil((periodMs - (now % periodMs)) / 1000);
+/** Seconds until the end of the current period. */
+const remainingSeconds = (periodMs: number, now: Time) =>
+  Math.ceil((periodMs - (now % periodMs)) / 1000);
 
-function dayFull(limit: PaymentLimit, now: Time): Fault {
+function dailyLimitFault(limit: PaymentLimit, now: Time): Fault {
   const { to, perDay = 0 } = limit;
-  const max = formatMoney(mostOf(limit, perDay));
-  const way = to === undefined ? '' : ` to ${to}`;
+  const max = formatMoney(maximumOf(limit, perDay));
+  const direction = to === undefined ? '' : ` to ${to}`;
   return new Fault(
     'DAILY_VOLUME_LIMIT_EXCEEDED',
-    `The daily limit (UTC) for payments is ${max}${way}.`,
+    `The daily limit (UTC) for payments is ${max}${direction}.`,
     { max: perDay },
-    { retryAfterS: restOf(DAY_MS, now) },
+    { retryAfterS: remainingSeconds(DAY_MS, now) },
   );
 }
 
-function ofDay(platform: PlatformRow, volume: Volume, now: Time): Counted[] {
+function dailyLimits(platform: PlatformRow, volume: Volume, now: Time): Counted[] {
   const day = iso(now).slice(0, 10);
-  return applying(platform, volume).flatMap((limit) => {
+  return applicableLimits(platform, volume).flatMap((limit) => {
     const { currency, to, perDay } = limit;
     if (perDay === undefined) return [];
     const scope = to === undefined ? currency : `${currency}:${to}`;
     const of = velocityLimitOf.sending(platform.id, scope, day);
     return {
-      allowance: { of, unit: currency, limit: BigInt(perDay) },
-      taking: {
+      limit: { of, unit: currency, limit: BigInt(perDay) },
+      usage: {
         name: to,
-        comesBack: true,
+        reversible: true,
         amount: volume.sending.amount,
-        insufficientFundsFault: () => dayFull(limit, now),
+        insufficientFundsFault: () => dailyLimitFault(limit, now),
       },
     };
   });
 }
 
-function hourFull(max: number, now: Time): Fault {
+function hourlyLimitFault(max: number, now: Time): Fault {
   return new Fault(
     'VELOCITY_LIMIT_EXCEEDED',
     `A customer can start at most ${max} payments per hour.`,
     { max },
-    { retryAfterS: restOf(HOUR_MS, now) },
+    { retryAfterS: remainingSeconds(HOUR_MS, now) },
   );
 }
 
-/** A payment counts as one, whatever it sends and whether or not it succeeds. */
-function ofHour({ hourly_payments: max }: PlatformRow, { payerId }: PaymentVolume, now: Time) {
+/** Every started payment counts as one, whatever its amount and result. */
+function hourlyLimits(
+  { hourly_payments: max }: PlatformRow,
+  { payerId }: PaymentVolume,
+  now: Time,
+) {
   if (max === null || payerId === null) return [];
   const hour = iso(now).slice(0, 13);
   const counted: Counted = {
-    allowance: { of: velocityLimitOf.starts(payerId, hour), unit: 'count', limit: BigInt(max) },
-    taking: {
+    limit: { of: velocityLimitOf.starts(payerId, hour), unit: 'count', limit: BigInt(max) },
+    usage: {
       name: 'hour',
-      comesBack: false,
+      reversible: false,
       amount: 1n,
-      insufficientFundsFault: () => hourFull(max, now),
+      insufficientFundsFault: () => hourlyLimitFault(max, now),
     },
   };
   return [counted];
 }
 
-/** What a payment is counted toward, opened. */
-async function counted(ctx: Ctx, platform: PlatformRow, volume: PaymentVolume) {
-  const all = [...ofHour(platform, volume, ctx.now), ...ofDay(platform, volume, ctx.now)];
+/** The limits of a payment, with their ledger accounts opened. */
+async function openedLimits(ctx: Ctx, platform: PlatformRow, volume: PaymentVolume) {
+  const all = [
+    ...hourlyLimits(platform, volume, ctx.now),
+    ...dailyLimits(platform, volume, ctx.now),
+  ];
   await openVelocityLimits(
     ctx,
-    all.map((each) => each.allowance),
+    all.map((each) => each.limit),
   );
   return all;
 }
 
 /**
- * Counts a payment that is being started; at the commit it is refused with VELOCITY_LIMIT_EXCEEDED when the
- * customer's hour has no room for it, with DAILY_VOLUME_LIMIT_EXCEEDED when the platform's day has none. Call
- * it before the money is moved, so that this is what is said first. With `retryOnInsufficientFunds` the operation decides once
- * more instead, having asked `hasPaymentRoom`.
+ * Counts a payment at its start. The commit fails with VELOCITY_LIMIT_EXCEEDED at the hourly limit of the
+ * customer and with DAILY_VOLUME_LIMIT_EXCEEDED at the daily limit of the platform. Call it before the
+ * postings of the payment, so that these errors take precedence. With `retryOnInsufficientFunds` the
+ * operation, which checked `hasPaymentRoom`, runs again instead.
  */
 export async function countPayment(
   ctx: Ctx,
@@ -147,18 +150,18 @@ export async function countPayment(
     ...volume
   }: PaymentVolume & { transactionId: string; retryOnInsufficientFunds?: boolean },
 ): Promise<void> {
-  for (const { allowance, taking } of await counted(ctx, platform, volume)) {
-    countUsage(ctx, allowance, { transactionId, retryOnInsufficientFunds, ...taking });
+  for (const { limit, usage } of await openedLimits(ctx, platform, volume)) {
+    countUsage(ctx, limit, { transactionId, retryOnInsufficientFunds, ...usage });
   }
 }
 
-/** Whether hour and day have room for a payment now. Until the commit somebody else may take it. */
+/** Whether the hourly and daily limits allow the payment now. Concurrent payments can still use them up. */
 export async function hasPaymentRoom(
   ctx: Ctx,
   platform: PlatformRow,
   volume: PaymentVolume,
 ): Promise<boolean> {
-  const all = await counted(ctx, platform, volume);
-  const left = all.map(({ allowance, taking }) => hasLeft(ctx, allowance, taking.amount));
-  return (await Promise.all(left)).every(Boolean);
+  const all = await openedLimits(ctx, platform, volume);
+  const allowed = all.map(({ limit, usage }) => hasRemaining(ctx, limit, usage.amount));
+  return (await Promise.all(allowed)).every(Boolean);
 }

@@ -1,7 +1,7 @@
-// What may be used up in a period: what a platform sends in a day, what an agent spends. It is kept in
-// units of its own beside the money: an account for each allowance and period that begins at zero and whose
-// floor is the limit below zero. So a limit is as exact as a balance, whoever pays at the same moment and
-// through whichever process.
+// Velocity limits: for example the amount that a platform sends in a day or an agent spends. Usage is
+// counted in the ledger in separate units: each limit and period has an account that starts at zero and
+// whose floor is the negative limit. A limit is therefore as exact as a balance under concurrency, across
+// processes.
 
 import type { Time } from '../../../kernel/effects.ts';
 import type { Fault } from '../../../kernel/fault.ts';
@@ -17,38 +17,38 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { readLedgerAccount } from '../ledger-accounts/index.ts';
 
 export interface VelocityLimit {
-  /** Whose it is, of what and for when; its account is named by it (`velocityLimitOf` of the chart). */
+  /** Owner, scope and period; the name of the account (`velocityLimitOf` of the chart). */
   of: string;
-  /** A currency, counted in its smallest units, or another word for what is counted. */
+  /** A currency, counted in minor units, or another counted unit. */
   unit: string;
-  /** Null where it is counted and not limited. */
+  /** Null if usage is counted without a limit. */
   limit: bigint | null;
-  /** The limit differs from one payment to the next, so it is set anew for each. */
+  /** The limit differs between payments, so it is set for each. */
   shifting?: boolean;
 }
 
 const accountOf = ({ of }: Pick<VelocityLimit, 'of'>) => velocityLimitAccount(of);
 
-/** Sums of a currency do not see it. */
+/** Excluded from the totals of the currency. */
 const currencyOf = (unit: string) => VELOCITY_UNIT + unit;
 
 const floorOf = ({ limit }: VelocityLimit) => (limit === null ? null : limit < 0n ? 0n : -limit);
 
 /**
- * Floors found in place, by account and the version of what they were read from. They are looked at again
- * every minute: another process may have put one back that it read before the limit was changed.
+ * Known floors, by account and version of the basis. They are set again every minute: another process can
+ * have restored a floor that it read before the limit was changed.
  */
 interface Known {
   since: number;
   floors: Map<string, bigint | null>;
 }
 
-const REMEMBER_MS = 60_000;
+const CACHE_MS = 60_000;
 
 const knownIn = new WeakMap<Database, Known>();
 
 function floorsOf(db: Database, now: Time): Map<string, bigint | null> {
-  const since = now - (now % REMEMBER_MS);
+  const since = now - (now % CACHE_MS);
   let known = knownIn.get(db);
   if (known?.since !== since) {
     known = { since, floors: new Map() };
@@ -58,9 +58,9 @@ function floorsOf(db: Database, now: Time): Map<string, bigint | null> {
 }
 
 /**
- * Opens accounts, or sets their floors to limits that have changed. It is done ahead of the commit and by
- * itself, because it must be there for the movement and may be there without one. Whoever gives a `basis`
- * requires it too: then a change of a limit and a movement cannot cross.
+ * Opens accounts, or sets their floors to changed limits. It runs before the commit in its own transaction,
+ * as the accounts must exist for the postings. A caller with a `basis` also requires that row unchanged, so
+ * that a change of a limit and a posting cannot interleave.
  */
 export async function openVelocityLimits(
   ctx: Ctx,
@@ -87,70 +87,69 @@ export async function openVelocityLimits(
     ({ id, floor, shifting }) => shifting || floors.get(keyOf(id)) !== floor,
   );
   if (wanted.length === 0) return;
-  // A limit that was lowered below what the period has seen takes the rest away, and no more than that.
+  // A limit below the usage of the period leaves no remainder; usage is unchanged.
   const accounts = wanted.map(({ unit, ...each }) => ({ ...each, currency: currencyOf(unit) }));
   const changed = await setFloors(ctx.db, accounts, ctx.now, basis);
   const set = new Map(changed.map((each) => [each.id, each.floor]));
   for (const { id, floor } of wanted) {
-    // One that could not be set as low as it should be is tried again at the next payment.
+    // A floor that could not be set to the limit is set again at the next payment.
     if (!set.has(id) || set.get(id) === floor) floors.set(keyOf(id), floor);
   }
 }
 
 export interface Usage {
-  /** The payment that uses it up. */
   transactionId: string;
-  /** Which of the payment's takings; one of each kind may be without a name. */
+  /** Distinguishes several usages of one payment; one of each kind can have no name. */
   name?: string | undefined;
-  /** Whether it is given back when the payment's money goes back. */
-  comesBack: boolean;
+  /** Whether it is reversed when the payment is refunded. */
+  reversible: boolean;
   amount: bigint;
-  /** What it means when the allowance does not suffice. */
+  /** What it means when the velocityLimit does not suffice. */
   insufficientFundsFault: () => Fault;
   /** When it does not suffice, the operation decides once more with fresh reads. */
   retryOnInsufficientFunds: boolean;
 }
 
-/** What steps begin with, which tells from all others those that come back. */
-const GIVEN_BACK = 'velocity';
-const KEPT = 'count';
+/** Prefixes of the steps of reversible and permanent usage. */
+const REVERSIBLE = 'velocity';
+const PERMANENT = 'count';
 
-/** Stages that so much of an allowance is used up, which must be open. */
+/** Stages usage of a limit whose account is open. */
 export function countUsage(
   ctx: Ctx,
-  allowance: VelocityLimit,
-  { name, comesBack, ...taking }: Usage,
+  velocityLimit: VelocityLimit,
+  { name, reversible, ...usage }: Usage,
 ): void {
-  const kind = comesBack ? GIVEN_BACK : KEPT;
+  const kind = reversible ? REVERSIBLE : PERMANENT;
   ctx.transfer({
-    ...taking,
+    ...usage,
     step: name === undefined ? kind : `${kind}.${name}`,
-    debit: accountOf(allowance),
-    credit: velocityCounterAccount(ctx.caller.environment, allowance.unit),
-    currency: currencyOf(allowance.unit),
+    debit: accountOf(velocityLimit),
+    credit: velocityCounterAccount(ctx.caller.environment, velocityLimit.unit),
+    currency: currencyOf(velocityLimit.unit),
   });
 }
 
-/** What was used up by now. */
-export async function usedOf(ctx: Ctx, allowance: Pick<VelocityLimit, 'of'>): Promise<bigint> {
-  const row = await readLedgerAccount(ctx, accountOf(allowance));
+/** The usage so far. */
+export async function usedOf(ctx: Ctx, velocityLimit: Pick<VelocityLimit, 'of'>): Promise<bigint> {
+  const row = await readLedgerAccount(ctx, accountOf(velocityLimit));
   return row ? row.held - row.balance : 0n;
 }
 
-/** Whether an open allowance has room for so much more. Until the commit somebody else may take it. */
-export async function hasLeft(
+/** Whether the limit allows this amount now. Concurrent usage can still exceed it. */
+export async function hasRemaining(
   ctx: Ctx,
-  allowance: VelocityLimit,
+  velocityLimit: VelocityLimit,
   amount: bigint,
 ): Promise<boolean> {
-  const row = await readLedgerAccount(ctx, accountOf(allowance));
+  const row = await readLedgerAccount(ctx, accountOf(velocityLimit));
   return !row || row.floor === null || row.balance - row.held - amount >= row.floor;
 }
 
-/** Gives back what a payment used up, whenever that was: for a payment that is refunded. */
+/** Reverses the usage of a payment that is refunded. */
 export async function reverseUsage(ctx: Ctx, { id }: { id: string }): Promise<void> {
-  const taken = await transfersInStep(ctx.db, id, GIVEN_BACK);
-  for (const { step, debit, credit, currency, amount } of taken) {
+  const counted = await transfersInStep(ctx.db, id, REVERSIBLE);
+  for (const { step, debit, credit, currency, amount } of counted) {
     ctx.transfer({
       transactionId: id,
       step: `refund.${step}`,

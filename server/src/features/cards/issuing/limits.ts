@@ -40,7 +40,7 @@ export async function countCard(
   const taking = {
     transactionId: card.id,
     amount: 1n,
-    comesBack: true,
+    reversible: true,
     retryOnInsufficientFunds: false,
   };
   const ofHolderShort = reached('The cardholder', maxLivePerHolder);

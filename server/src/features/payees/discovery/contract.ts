@@ -1,5 +1,4 @@
-// What a platform may look up before it makes a payment: what it would deliver, and which institutions can
-// be named in account details.
+// Operations before a payment: exchange rates, and the institutions that account details can name.
 import { Type } from '@sinclair/typebox';
 import { WITHDRAWAL_NETWORKS } from '../../../catalog/crypto/crypto-networks.ts';
 import { PAYMENT_RAILS } from '../../../catalog/rails/rails.ts';
@@ -14,7 +13,7 @@ import {
   Timestamp,
 } from '../../../kernel/schema.ts';
 
-/** Smallest units of the source currency: 100 dollars. */
+/** Minor units of the source currency: 100 dollars. */
 export const DEFAULT_SENDING = 10_000;
 
 const ExchangeRateFees = named(

@@ -1,5 +1,4 @@
-// What other features may use: the rate between two currencies (`midRate`), and the fee on money that leaves
-// over a network (`serviceFeeOver`).
+// Exchange rates, institutions, and the fees of payments to wallets.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { discoveryOperations } from './operations.ts';
 

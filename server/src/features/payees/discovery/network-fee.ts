@@ -1,6 +1,6 @@
-// What the service charges when money leaves over a network: its own fee, and what the network takes. The
-// estimate, quotes and transfers all ask here, so that what was estimated is what is charged. The network's
-// part is rounded up, as whoever pays it for a customer must not be short of it.
+// The fee of a payment to a wallet: the service fee plus the network fee. Estimates, quotes and transfers
+// use the same calculation, so the estimate equals the charge. The network fee is rounded up, so that it is
+// always covered.
 import { type FeeSchedule, serviceFeeOf } from '../../../catalog/currencies/fees.ts';
 import type { Connectors, NetworkFee } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -11,7 +11,7 @@ type Ports = Pick<Connectors, 'networkFees' | 'rates'>;
 
 const times = (a: Rate, b: Rate): Rate => ({ num: a.num * b.num, den: a.den * b.den });
 
-/** The network's fee in the currency that is sent. */
+/** The network fee in the sending currency. */
 async function converted(
   { rates }: Ports,
   { fee, asset, price }: NetworkFee,
@@ -31,22 +31,24 @@ async function converted(
 }
 
 interface FeeOverNetwork {
-  /** The network's part is fixed, and in here. */
+  /** Service fee; the network fee is included in `fixed`. */
   service: FeeSchedule;
-  /** That part alone. */
+  /** The network fee in the sending currency. */
   cost: Money;
-  /** What the network takes in its own terms; undefined where nobody knows, and it costs nothing. */
+  /** The fee in the asset of the network; undefined if it is not available and not charged. */
   networkFee: NetworkFee | undefined;
 }
 
-/** The fee on money that is sent as `from` and leaves as `to`; bank accounts have no network. */
+/** The fee of a payment from `from` to `to`; `network` is undefined for bank accounts. */
 export async function serviceFeeOver(
   ports: Ports,
   network: string | undefined,
   [from, to]: readonly [string, string],
 ): Promise<FeeOverNetwork> {
   const own = serviceFeeOf(from, to);
-  const taken = network === undefined ? undefined : await ports.networkFees?.feeOf(network);
-  const cost = taken ? await converted(ports, taken, from) : { currency: from, amount: 0n };
-  return { service: { ...own, fixed: own.fixed + cost.amount }, cost, networkFee: taken };
+  const networkFee = network === undefined ? undefined : await ports.networkFees?.feeOf(network);
+  const cost = networkFee
+    ? await converted(ports, networkFee, from)
+    : { currency: from, amount: 0n };
+  return { service: { ...own, fixed: own.fixed + cost.amount }, cost, networkFee };
 }

@@ -1,5 +1,6 @@
-// Looking things up before a payment. The price list has a row for each corridor and rail that a quote could
-// use: the rail or network is connected in the caller's environment, and the platform may send the currency.
+// Exchange rates and institutions. The price list has a row for each corridor and rail that a quote can
+// use: the rail or network is connected in the caller's environment, and the platform can send the
+// currency.
 
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Static } from '@sinclair/typebox';
@@ -29,7 +30,7 @@ import { type RateCache, rateCache } from './rates.ts';
 
 type RatesQuery = Static<(typeof getExchangeRates)['query']>;
 
-/** Whether the rail reaches any kind of account in this currency. */
+/** Whether the rail reaches an account type in this currency. */
 function isConnected(port: RailPort, currency: string, rail: PaymentRail): boolean {
   return Object.entries(ACCOUNT_TYPE_ROWS).some(([type, row]) => {
     const holds = row.currencies.length === 0 || row.currencies.includes(currency);
@@ -37,7 +38,7 @@ function isConnected(port: RailPort, currency: string, rail: PaymentRail): boole
   });
 }
 
-/** Whether any kind of wallet on the network can be paid in this currency. */
+/** Whether a wallet type on the network can be paid in this currency. */
 function isReached(port: RailPort, currency: string, network: WithdrawalNetwork): boolean {
   return Object.entries(ACCOUNT_TYPE_ROWS).some(
     ([type, row]) =>
@@ -47,7 +48,7 @@ function isReached(port: RailPort, currency: string, network: WithdrawalNetwork)
   );
 }
 
-/** The connected rails of a corridor; for a digital asset the networks that it can leave over. */
+/** The connected rails of a corridor; for a digital asset its withdrawal networks. */
 function railsOf(port: RailPort, { rail, destinationCurrency: to }: Corridor): PayoutRail[] {
   if (rail) return isConnected(port, to, rail) ? [rail] : [];
   return networksTo(to).filter((network) => isReached(port, to, network));
@@ -66,41 +67,41 @@ function checkCodes({ sourceCurrency, destinationCurrency = [] }: RatesQuery): v
   if (errors.length) throw invalid(errors, 'INVALID_CURRENCY');
 }
 
-/** Corridors that are priced before other requests have their turn. */
+/** Corridors that are priced before the event loop is yielded to other requests. */
 const CORRIDORS_PER_BATCH = 16;
 
 async function pricesOf(
   ctx: Ctx,
   connectors: Connectors,
-  memory: RateCache,
+  cache: RateCache,
   query: RatesQuery,
-  lanes: readonly Corridor[],
+  selected: readonly Corridor[],
 ) {
   const { rail: port, rates, networkFees } = connectors;
   const platform = (await readPlatform(ctx, ctx.caller.platformId)) as PlatformRow;
   const amount = BigInt(query.sendingAmount ?? DEFAULT_SENDING);
   if (!port || !rates) return [];
-  // A network's fee is converted at the remembered rates, too.
-  const kept = { rate: (from: string, to: string) => memory(rates, from, to, ctx.now) };
-  const ports = { networkFees, rates: kept };
+  // Network fees are converted at cached rates too.
+  const cached = { rate: (from: string, to: string) => cache(rates, from, to, ctx.now) };
+  const ports = { networkFees, rates: cached };
   const price = async (corridor: Corridor, rail: PayoutRail) => {
     const { sourceCurrency: from, destinationCurrency: to } = corridor;
-    const mid = await kept.rate(from, to);
+    const mid = await cached.rate(from, to);
     const service = mid && (await serviceFee(ports, corridor, rail));
     const sending = { currency: from, amount };
     return service && priceRow({ corridor, rail, service, sending, mid, platform });
   };
   const rows: Awaited<ReturnType<typeof price>>[] = [];
-  for (let at = 0; at < lanes.length; at += CORRIDORS_PER_BATCH) {
-    const some = lanes.slice(at, at + CORRIDORS_PER_BATCH);
-    const all = some.flatMap((lane) => railsOf(port, lane).map((rail) => price(lane, rail)));
+  for (let at = 0; at < selected.length; at += CORRIDORS_PER_BATCH) {
+    const batch = selected.slice(at, at + CORRIDORS_PER_BATCH);
+    const all = batch.flatMap((each) => railsOf(port, each).map((rail) => price(each, rail)));
     rows.push(...(await Promise.all(all)));
     await pause();
   }
   return rows.filter((row) => row !== undefined);
 }
 
-/** Undefined where the fee of the network cannot be priced: then there is no quote either. */
+/** Undefined if the network fee cannot be converted; a quote is not possible either. */
 async function serviceFee(
   ports: Pick<Connectors, 'networkFees' | 'rates'>,
   { sourceCurrency: from, destinationCurrency: to }: Corridor,
@@ -115,7 +116,7 @@ async function serviceFee(
   }
 }
 
-/** The currencies the platform lets money leave in; only `named`, where it is given. */
+/** The currencies that the platform can send, or `named` if it can. */
 async function sourcesOf(ctx: Ctx, named: string | undefined): Promise<string[]> {
   const platform = (await readPlatform(ctx, ctx.caller.platformId)) as PlatformRow;
   const codes = named ? [named] : platform.currencies.map((each) => each.currencyCode);
@@ -124,7 +125,7 @@ async function sourcesOf(ctx: Ctx, named: string | undefined): Promise<string[]>
   );
 }
 
-/** Runs the works of one key one after another, so that many lists of one platform cost as much as one. */
+/** Runs work of the same key sequentially, so that one platform prices one list at a time. */
 function serialByKey() {
   const last = new Map<string, Promise<unknown>>();
   return async <R>(key: string, work: () => Promise<R>): Promise<R> => {
@@ -138,22 +139,21 @@ function serialByKey() {
   };
 }
 
-/** The look-ups; `connectors` gives those of an environment. */
 export function discoveryOperations(options: { connectors: (environment: Mode) => Connectors }) {
-  const memory = rateCache();
-  const inTurn = serialByKey();
+  const cache = rateCache();
+  const serially = serialByKey();
   return [
     handle(getExchangeRates, async (ctx, { query }) => {
       checkCodes(query);
       const sources = await sourcesOf(ctx, query.sourceCurrency);
-      const lanes = sources.flatMap((from) =>
+      const selected = sources.flatMap((from) =>
         [...new Set(query.destinationCurrency ?? destinationsOf(from))].flatMap((to) =>
           corridors(from, to),
         ),
       );
       const connectors = options.connectors(ctx.caller.environment);
-      const data = await inTurn(ctx.caller.platformId, () =>
-        pricesOf(ctx, connectors, memory, query, lanes),
+      const data = await serially(ctx.caller.platformId, () =>
+        pricesOf(ctx, connectors, cache, query, selected),
       );
       return { status: 200, body: { data } };
     }),

@@ -1,5 +1,4 @@
-// One indicative price: an amount through the fees, the mid rate and the limits of a corridor. Pure; the
-// rate and the platform's settings come in as data.
+// One indicative price: an amount after fees at the mid rate, with the limits of the corridor. Pure.
 
 import type { WithdrawalNetwork } from '../../../catalog/crypto/crypto-networks.ts';
 import type { Corridor } from '../../../catalog/currencies/corridors.ts';
@@ -19,24 +18,24 @@ import {
 import { platformFeeOf } from '../../tenancy/config/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
 
-/** Digits after the point, unless the number would lose meaning. */
+/** Decimal places; more for very small rates. */
 const PLACES = 8;
 const LEAST_DIGITS = 100_000n;
 
-/** A price for people: 8 decimals, more where that leaves fewer than six digits that mean something. */
+/** A rate with 8 decimals, or more if it would have fewer than six significant digits. */
 export function readableRate(rate: Rate): number {
   let places = PLACES;
   while ((rate.num * 10n ** BigInt(places)) / rate.den < LEAST_DIGITS && places < 24) places += 1;
   return Number(toDecimal(rate, places));
 }
 
-/** A payment rail, or the network that a digital asset is paid out over. */
+/** A payment rail, or the withdrawal network of a digital asset. */
 export type PayoutRail = PaymentRail | WithdrawalNetwork;
 
 interface PriceInput {
   corridor: Corridor;
   rail: PayoutRail;
-  /** Fee of the service, with that of the network. */
+  /** Service fee, including the network fee. */
   service: FeeSchedule;
   sending: Money;
   mid: { rate: Rate; at: Time };
@@ -55,11 +54,11 @@ function limitsOf({ corridor, platform }: PriceInput) {
 }
 
 /**
- * The row of one corridor and rail. Fees that eat the whole amount leave nothing to receive; the rate is
- * then the mid rate. Undefined when more would arrive than an amount can say.
+ * The row of one corridor and rail. If the fees reach the amount, nothing is received and the rate is the
+ * mid rate. Undefined if the receiving amount exceeds the maximum of an amount.
  */
-export function priceRow(asked: PriceInput) {
-  const { corridor, rail, service, sending, mid, platform } = asked;
+export function priceRow(input: PriceInput) {
+  const { corridor, rail, service, sending, mid, platform } = input;
   const { sourceCurrency: from, destinationCurrency: to } = corridor;
   const fees = feesOn(sending.amount, service, platformFeeOf(platform, from, to));
   const left = subtract(sending, { currency: from, amount: fees.total });
@@ -74,7 +73,7 @@ export function priceRow(asked: PriceInput) {
   return {
     sourceCurrency: currencyView(from),
     sendingAmount: Number(sending.amount),
-    ...limitsOf(asked),
+    ...limitsOf(input),
     destinationCurrency: currencyView(to),
     destinationPaymentRail: rail,
     receivingAmount: Number(receiving.amount),

@@ -1,5 +1,5 @@
-// Mid rates as the price list sees them: taken from the rate port and kept for five minutes, so that a
-// list of a thousand prices does not become a thousand questions. Quotes ask the port themselves.
+// Mid rates for the price list, cached for five minutes, so that a list of a thousand prices does not cause
+// a thousand requests to the rate port. Quotes do not use the cache.
 import type { RatePort } from '../../../connectors/ports/index.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import type { ConversionRate, Rate } from '../../../kernel/money.ts';
@@ -11,7 +11,7 @@ interface Mid {
 
 const SAME: Rate = { num: 1n, den: 1n };
 
-/** The mid rate, undefined where there is none. */
+/** Undefined if there is no rate. */
 export const midRate = async (
   rates: RatePort | undefined,
   from: string,
@@ -23,7 +23,7 @@ export const midRate = async (
 
 const CACHE_TTL_MS = 5 * 60_000;
 
-/** A memory over a rate port. `now` is the asker's clock. */
+/** A cache in front of a rate port. */
 export function rateCache() {
   const known = new WeakMap<RatePort, Map<string, Mid>>();
 

@@ -1,5 +1,4 @@
-// What decides about an external account, without a database: whether its details can be accepted, in
-// which state it starts, how its life may go, and when two of them are one.
+// Rules of external accounts: validation of the details, initial status, duplicates. Pure.
 import { createHash } from 'node:crypto';
 import {
   completeAccountInfo,
@@ -21,9 +20,9 @@ export interface Proposal {
   currency: string;
   info: AccountInfo;
   ownershipType: OwnershipType | undefined;
-  /** Check digits, checksums and directories count. */
+  /** Validates check digits, checksums and directories. */
   production: boolean;
-  /** The platform has to know its counterparties in this currency (travel rule). */
+  /** The platform requires counterparty information in this currency (travel rule). */
   counterpartyDuty: boolean;
   now: Time;
 }
@@ -37,8 +36,8 @@ function ownershipErrors({ info, ownershipType, counterpartyDuty }: Proposal): F
     });
   }
   const isThirdParty = isWalletInfo(info) && ownershipType === 'THIRD_PARTY';
-  const canName = Object.hasOwn(info, 'address');
-  if (counterpartyDuty && isThirdParty && canName && info.beneficiary === undefined) {
+  const hasAddress = Object.hasOwn(info, 'address');
+  if (counterpartyDuty && isThirdParty && hasAddress && info.beneficiary === undefined) {
     errors.push({
       field: 'accountInfo.beneficiary',
       message: 'is required for a THIRD_PARTY wallet',
@@ -53,14 +52,16 @@ function ownershipErrors({ info, ownershipType, counterpartyDuty }: Proposal): F
   return errors;
 }
 
-/** A Lightning invoice that can be read must still be good; the sandbox takes some that cannot be. */
+/**
+ * A decodable Lightning invoice must not have expired; the sandbox accepts invoices that cannot be decoded.
+ */
 function invoiceErrors({ info, now }: Proposal): FieldError[] {
   const invoice = 'invoice' in info ? readBolt11(String(info.invoice)) : undefined;
   if (!invoice || now < invoice.expiresAt) return [];
   return [{ field: 'accountInfo.invoice', message: `expired at ${iso(invoice.expiresAt)}` }];
 }
 
-/** Throws INVALID_CURRENCY, or INVALID_INPUT naming every bad field. */
+/** Throws INVALID_CURRENCY, or INVALID_INPUT with all invalid fields. */
 export function checkProposal(proposal: Proposal): void {
   const { info, currency, production } = proposal;
   const verdict = validateAccountInfo(info, currency, { production });
@@ -72,28 +73,28 @@ export function checkProposal(proposal: Proposal): void {
   if (errors.length) throw invalid(errors);
 }
 
-/** The details as they are kept: fields of their type alone, completed with what follows from them. */
+/** The stored details: fields of the account type, completed with derived fields. */
 export function keptInfo(info: AccountInfo): AccountInfo {
   const known = ['accountType', 'beneficiary', 'vaspName', ...Object.keys(rowOf(info).fields)];
   const entries = Object.entries(info).filter(([name]) => known.includes(name));
   return completeAccountInfo(Object.fromEntries(entries) as AccountInfo);
 }
 
-/** A bank account is usable at once; the owner's own wallet first has to be shown to be that. */
+/** Initial status: ACTIVE, unless a proof of ownership of the wallet is required. */
 export function firstStatus(proposal: Proposal): ExternalAccountStatus {
   const { info, ownershipType, counterpartyDuty } = proposal;
   const toProve = counterpartyDuty && ownershipType === 'FIRST_PARTY' && isSelfCustody(info);
   return toProve ? 'PENDING_OWNERSHIP_VERIFICATION' : 'ACTIVE';
 }
 
-/** Equal for the same account of one owner. Hashed, since a Lightning offer outgrows any index. */
+/** Equal for duplicates of an account. Hashed, as a Lightning offer exceeds the size of an index entry. */
 export const duplicateHash = (info: AccountInfo, currency: string): string =>
   createHash('sha256').update(duplicateKeyOf(info, currency)).digest('base64url');
 
-/** A bank account or mobile wallet: somebody else knows its holder's name and can compare it. */
+/** Bank accounts and mobile wallets have an institution that can check the name of the holder. */
 export const hasInstitution = (info: AccountInfo): boolean => !isWalletInfo(info);
 
-/** Refuses to delete an account that its owner trusts. */
+/** Throws BENEFICIARY_TRUSTED for a trusted account. */
 export function checkDeletable(row: { trusted_at: number | null }): void {
   if (row.trusted_at === null) return;
   throw new Fault(

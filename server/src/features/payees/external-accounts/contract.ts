@@ -1,5 +1,5 @@
-// External accounts as the API shows and takes them, and the operations on those of customers and of the
-// platform itself. The two families are the same but for whose accounts they see.
+// Schemas of external accounts, and the operations on those of customers and of the platform. The two
+// groups differ in the owner of the accounts only.
 import { Type } from '@sinclair/typebox';
 import {
   accountInfoCreateSchema,

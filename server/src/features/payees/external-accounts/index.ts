@@ -1,4 +1,4 @@
-// What other features may use of external accounts, and what the composition lists.
+// External accounts: bank accounts, mobile wallets and blockchain wallets.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { externalAccountWebhooks } from './contract.ts';
 import { nameJobs } from './names.ts';

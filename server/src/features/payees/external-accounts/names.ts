@@ -1,6 +1,6 @@
-// What the institution of an account says about its holder's name. It is asked while the client waits; one
-// that takes its time is asked again by a job, and its answer then is read, not told, since a name changes
-// nothing about how the account may be used. An account that turns out not to exist does, and is told.
+// The name check of an external account by its institution. It runs during the request; if it is pending, a
+// job repeats it. A late result emits no event, as it does not affect the use of the account, unless the
+// account does not exist.
 
 import { Type } from '@sinclair/typebox';
 import type { AccountInfo } from '../../../catalog/accounts/account-schemas.ts';
@@ -28,13 +28,12 @@ const UNSUPPORTED = { status: 'UNSUPPORTED' } as const;
 
 type NameCheckResult = Exclude<NameCheck, { status: 'INVALID_ACCOUNT' }>;
 
-/** How an answer is kept. */
 export const nameCheckColumns = (check: NameCheckResult) => ({
   beneficiary_status: check.status satisfies BeneficiaryStatus,
   verified_name: 'fullName' in check ? check.fullName : null,
 });
 
-/** The institution's first answer; none of a wallet. Throws where there is no such account. */
+/** The first check; undefined for a wallet. Throws if the account does not exist. */
 export async function firstNameCheck(
   port: NamePort | undefined,
   info: AccountInfo,
@@ -45,7 +44,7 @@ export async function firstNameCheck(
   throw new Fault('INVALID_BANK_ACCOUNT', 'The account does not exist at the institution.');
 }
 
-/** Has the institution asked again, if it said to. */
+/** Schedules the next check if this one is pending. */
 export function scheduleNameCheck(
   ctx: Ctx,
   row: ExternalAccountRow,
@@ -55,21 +54,21 @@ export function scheduleNameCheck(
   ctx.later(CHECK_NAME, { accountId: row.id }, ctx.now + check.checkAfterMs);
 }
 
-/** What a later answer means for the account. */
+/** Applies the result of a repeated check. */
 export function applyNameCheck(ctx: Ctx, row: ExternalAccountRow, check: NameCheck): void {
   if (row.deleted_at !== null || row.beneficiary_status !== 'PENDING') return;
   if (check.status === 'PENDING') {
     scheduleNameCheck(ctx, row, check);
     return;
   }
-  const missing = check.status === 'INVALID_ACCOUNT';
-  const verdict = nameCheckColumns(missing ? { status: 'NOT_MATCHED' } : check);
-  const known = ctx.update(externalAccounts, row, { ...verdict, updated_at: ctx.now });
-  const closed = externalAccountStates.peek(known.status, 'disable');
-  if (missing && closed) transitionExternalAccount(ctx, known, 'disable');
+  const isInvalid = check.status === 'INVALID_ACCOUNT';
+  const result = nameCheckColumns(isInvalid ? { status: 'NOT_MATCHED' } : check);
+  const checked = ctx.update(externalAccounts, row, { ...result, updated_at: ctx.now });
+  const canDisable = externalAccountStates.peek(checked.status, 'disable');
+  if (isInvalid && canDisable) transitionExternalAccount(ctx, checked, 'disable');
 }
 
-/** Handlers of the jobs that ask again; list them where the worker is built. */
+/** The job that repeats a pending name check. */
 export function nameJobs(options: { connectors: (environment: Mode) => Connectors }): JobHandler[] {
   const run = async (runtime: Runtime, job: JobOf<typeof CHECK_NAME>): Promise<Result> => {
     const row = await runtime.db.read(externalAccounts, job.input.accountId);

@@ -1,6 +1,6 @@
-// External accounts: adding, reading and deleting them. The institution is asked for the beneficiary's
-// name while the client waits, since the answer is part of the account; everything else is decided from
-// the request. A deleted account stays as a row, because payments to it may still be on their way.
+// Operations on external accounts: create, read, delete. The name of the beneficiary is checked with the
+// institution during the request, as the result is part of the response. The row of a deleted account is
+// kept, because payments to it can be in progress.
 
 import type { Static } from '@sinclair/typebox';
 import type { Connectors } from '../../../connectors/ports/index.ts';
@@ -30,7 +30,7 @@ import { type ExternalAccountRow, externalAccounts } from './store.ts';
 type CreateRequest = Static<(typeof createCustomerExternalAccount)['body']>;
 type ListQuery = Static<(typeof listCustomerExternalAccounts)['query']>;
 
-/** Whether the platform asked for anything about counterparties of payments in this currency. */
+/** Whether the platform requires counterparty information in this currency. */
 async function hasCounterpartyDuty(ctx: Ctx, currency: string): Promise<boolean> {
   const platform = await readPlatform(ctx, ctx.caller.platformId);
   const setting = platform?.currencies.find((each) => each.currencyCode === currency);
@@ -91,7 +91,7 @@ async function create(
 
 function ownerFilter(owner: Owner, customerId: string | undefined): Filter {
   if (owner === 'platform') return { column: 'customer_id', op: 'isNull' };
-  // Every customer's id is at or after the empty text; null is not.
+  // Matches every customer id, and not null.
   return customerId === undefined
     ? { column: 'customer_id', op: '>=', value: '' }
     : { column: 'customer_id', op: '=', value: customerId };
@@ -122,7 +122,6 @@ async function remove(ctx: Ctx, owner: Owner, id: string) {
   return { status: 204, body: undefined } as const;
 }
 
-/** The operations; `connectors` gives those of an environment. */
 export function externalAccountOperations(options: {
   connectors: (environment: Mode) => Connectors;
 }) {
@@ -155,8 +154,7 @@ export function externalAccountOperations(options: {
   ];
 }
 
-/** Unknown properties are tolerated in requests, so these may have been sent on the platform's path. */
-/** Without the properties that only an account of a customer has. */
+/** Drops the properties of customer accounts: unknown properties are tolerated in requests. */
 const platformOwned = ({
   currency,
   accountInfo,

@@ -1,6 +1,6 @@
-// The lifecycle of external accounts as an operator may move it, with what a bank, a check or a person found
-// out. Each move emits an event and is kept with its reason, and counts for what is decided from then on:
-// payments that are with a bank already continue. Proofs of ownership are not part of it.
+// Operator transitions of external accounts, after the result of a bank, a check or a review. A transition
+// emits an event, is recorded with its reason, and applies to later decisions: payments that a bank has
+// accepted continue. Proofs of ownership are excluded.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -20,7 +20,7 @@ import { type ExternalAccountRow, externalAccounts } from './store.ts';
 const noAccount = () => new Fault('ACCOUNT_NOT_FOUND', 'Account not found.');
 const conflict = (reason: string): Fault => new Fault('CONFLICT', reason);
 
-/** Numbers show their last characters; the queue of transfers shows them whole. */
+/** Account numbers are masked here; the list of awaited transfers shows them in full. */
 function view(row: ExternalAccountRow) {
   const {
     accountType: _,
@@ -49,7 +49,7 @@ async function accountById({ db }: Runtime, id: string): Promise<ExternalAccount
 interface ListInput {
   platformId?: string | undefined;
   status?: string | undefined;
-  /** The last of the list before. */
+  /** Last account of the previous page. */
   after?: string | undefined;
   limit: number;
 }
@@ -67,11 +67,11 @@ export async function listExternalAccounts(
   return (await runtime.db.page(externalAccounts, query)).rows.map(view);
 }
 
-/** Who moved an account by hand, and why. Throws ACCOUNT_NOT_FOUND. */
+/** Operator actions on an account, with their reasons. Throws ACCOUNT_NOT_FOUND. */
 export const externalAccountHistory = async (runtime: Runtime, id: string) =>
   accountActionsOf(runtime, (await accountById(runtime, id)).id);
 
-/** Stages the move and keeps who made it; throws CONFLICT where the account's state forbids it. */
+/** Stages and records the transition. Throws CONFLICT if the status does not allow it. */
 function applyTransition(
   ctx: Ctx,
   row: ExternalAccountRow,
@@ -85,7 +85,7 @@ function applyTransition(
     throw conflict('A wallet cannot be checked by a bank. Use a review instead.');
   }
   const moved = transitionExternalAccount(ctx, row, event);
-  // It may be the wallet that a held deposit came from.
+  // Held deposits may come from this wallet.
   stageWalletDeclared(ctx, moved);
   recordAccountAction(ctx, row, { actor: 'operator', action: event, reason });
   return moved;
@@ -97,7 +97,7 @@ interface TransitionInput {
   reason: string | null;
 }
 
-/** Moves an account to another state. Throws ACCOUNT_NOT_FOUND and CONFLICT. */
+/** Throws ACCOUNT_NOT_FOUND and CONFLICT. */
 export async function transitionExternalAccountByOperator(
   runtime: Runtime,
   { accountId, event, reason }: TransitionInput,

@@ -1,4 +1,4 @@
-// What an export shows of a customer's external accounts. An erasure leaves of them an id and a type.
+// Export and erasure of a customer's external accounts. An erasure keeps the id and the type.
 import {
   changedRows,
   ERASED,

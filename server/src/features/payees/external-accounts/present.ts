@@ -1,4 +1,4 @@
-// How an external account looks from outside, how it is found, and the event that tells of a new status.
+// The API view of external accounts, access by id, and status transitions with their event.
 import { maskAccountInfo, railsOf } from '../../../catalog/accounts/account-info.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
@@ -8,7 +8,7 @@ import { statusUpdated } from './contract.ts';
 import { type ExternalAccountEvent, externalAccountStates } from './states.ts';
 import { type ExternalAccountRow, externalAccounts } from './store.ts';
 
-/** The resource `ExternalAccount`. `masked` hides numbers but for their last four characters. */
+/** The resource `ExternalAccount`. `masked` shows only the last four characters of account numbers. */
 export function presentExternalAccount(row: ExternalAccountRow, { masked = false } = {}) {
   const info = masked ? maskAccountInfo(row.info) : row.info;
   const rails = hasInstitution(info) ? { paymentRails: railsOf(row.info) } : {};
@@ -31,31 +31,28 @@ export function presentExternalAccount(row: ExternalAccountRow, { masked = false
   };
 }
 
-/** As this caller may see it: who can look but not pay or manage gets no whole account number. */
+/** Masked for callers with the VIEW permission only. */
 export const presentTo = (ctx: Ctx, row: ExternalAccountRow) =>
   presentExternalAccount(row, {
     masked: ctx.caller.permissions.every((permission) => permission === 'VIEW'),
   });
 
-/** Whose accounts a family of paths shows. */
+/** The owner whose accounts a group of paths contains. */
 export type Owner = 'customer' | 'platform';
 
-/**
- * An external account of the calling platform; ACCOUNT_NOT_FOUND otherwise. With `owner`, one that belongs to
- * it: a customer's path does not show the platform's own.
- */
+/** An external account of the caller's platform, of `owner` if given. Throws ACCOUNT_NOT_FOUND. */
 export async function externalAccountOf(
   ctx: Ctx,
   id: string,
   owner?: Owner,
 ): Promise<ExternalAccountRow> {
   const row = isId(id, 'ExternalAccount') ? await ctx.read(externalAccounts, id) : undefined;
-  const isTheirs = row?.platform_id === ctx.caller.platformId && row.deleted_at === null;
-  if (isTheirs && (!owner || (row.customer_id === null) === (owner === 'platform'))) return row;
+  const isOfCaller = row?.platform_id === ctx.caller.platformId && row.deleted_at === null;
+  if (isOfCaller && (!owner || (row.customer_id === null) === (owner === 'platform'))) return row;
   throw new Fault('ACCOUNT_NOT_FOUND', 'Account not found.');
 }
 
-/** Stages a change of status and the event about it. */
+/** Stages the status and its event. */
 export function transitionExternalAccount(
   ctx: Ctx,
   row: ExternalAccountRow,

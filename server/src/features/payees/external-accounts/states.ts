@@ -1,5 +1,5 @@
-// The life of an external account as a table. What the checks of a bank, a review or a proof of ownership
-// find moves it; whoever moves it asks here.
+// The lifecycle of an external account, as a table. Events are results of bank checks, reviews and proofs of
+// ownership.
 import { stateTable } from '../../../kernel/states.ts';
 
 export const EXTERNAL_ACCOUNT_STATUSES = [
@@ -12,7 +12,6 @@ export const EXTERNAL_ACCOUNT_STATUSES = [
 ] as const;
 export type ExternalAccountStatus = (typeof EXTERNAL_ACCOUNT_STATUSES)[number];
 
-/** What can happen to an external account. */
 export type ExternalAccountEvent =
   | 'check'
   | 'pass'
@@ -29,8 +28,8 @@ export const externalAccountStates = stateTable<ExternalAccountStatus, ExternalA
   {
     PENDING: { pass: 'ACTIVE', review: 'UNDER_REVIEW', refuse: 'INACTIVE' },
     UNDER_REVIEW: { pass: 'ACTIVE', refuse: 'INACTIVE' },
-    // A bank account is usable until somebody wants it checked. A wallet that need not be proven may be,
-    // and a proof that fails then counts all the same.
+    // `check`: an operator requested a check of a bank account. `disprove`: an optional proof of ownership
+    // failed.
     ACTIVE: {
       check: 'PENDING',
       review: 'UNDER_REVIEW',

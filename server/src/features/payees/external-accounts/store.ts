@@ -1,4 +1,4 @@
-// An external account: a bank account or wallet outside, that money can go to or be pulled from.
+// External accounts: bank accounts and wallets that receive payments or are debited by pulls.
 
 import type { AccountInfo } from '../../../catalog/accounts/account-schemas.ts';
 import { contended, Fault } from '../../../kernel/fault.ts';
@@ -25,7 +25,7 @@ export const externalAccounts = table(
   {
     id: col.text,
     platform_id: col.text,
-    /** Null when it is the platform's own. */
+    /** Null for accounts of the platform. */
     customer_id: col.text.null,
     currency: col.text,
     account_type: col.text,
@@ -35,13 +35,13 @@ export const externalAccounts = table(
     default_uma: col.bool.mut,
     beneficiary_status: col.word<BeneficiaryStatus>().null.mut,
     verified_name: col.text.null.mut,
-    /** `accountInfo` as it was created, without fields that its type does not have. */
+    /** `accountInfo` as created, reduced to the fields of its type. */
     info: col.json<AccountInfo>(),
-    /** What decides whether two accounts are the same one. */
+    /** Equal for duplicates. */
     duplicate_key: col.text,
-    /** When its owner said that payments to it need no second factor; such an account stays. */
+    /** When its owner exempted payments to it from a second factor; such an account cannot be deleted. */
     trusted_at: col.time.null.mut,
-    /** When its owner last showed that the wallet is theirs. */
+    /** Time of the last proof of ownership. */
     proven_at: col.time.null.mut,
     deleted_at: col.time.null.mut,
     created_at: col.time,
@@ -55,7 +55,8 @@ export const externalAccounts = table(
       external_accounts_default: () =>
         contended('Another default account was set at the same time. Retry.'),
     },
-    // Decided again with the other one as the former default, so that the last request wins.
+    // On conflict the operation runs again with the other account as former default, so the last request
+    // wins.
     contendedKeys: ['external_accounts_default'],
     lifecycles: [{ state: (row) => row.status, states: externalAccountStates }],
   },
@@ -63,7 +64,7 @@ export const externalAccounts = table(
 
 export type ExternalAccountRow = RowOf<typeof externalAccounts>;
 
-/** One account by id, read together with those that concurrent callers ask for. */
+/** Reads by id; concurrent reads are batched. */
 export const readExternalAccount = (
   reader: Reader,
   id: string,
@@ -80,7 +81,7 @@ export const findExternalAccounts = (
   options?: FindOptions<typeof externalAccounts>,
 ): Promise<ExternalAccountRow[]> => db.find(externalAccounts, where, options);
 
-/** Payments to it need no strong authentication from `trusted_at` on; null: again they do. */
+/** Exempts payments to the account from SCA, or ends the exemption with null. */
 export const setTrusted = (
   ctx: Ctx,
   row: ExternalAccountRow,

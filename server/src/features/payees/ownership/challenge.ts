@@ -1,5 +1,5 @@
-// What decides about a challenge without a database: whose wallet can be proven at all, by which signature,
-// how long a challenge lives, and what there is to sign.
+// Rules of ownership challenges: which wallets can be proved, by which signatures, validity, and the
+// message to sign. Pure.
 import {
   isSelfCustody,
   primaryIdentifierOf,
@@ -19,7 +19,7 @@ export const CHALLENGE_MS = 60 * 60_000;
 
 type Wallet = Pick<ExternalAccountRow, 'info' | 'ownership_type' | 'status' | 'proven_at'>;
 
-/** States in which a proof changes something; in the others somebody else decides about the account. */
+/** Statuses in which a proof has an effect; in the others a bank check or a review decides. */
 const PROVABLE: readonly string[] = ['ACTIVE', 'PENDING_OWNERSHIP_VERIFICATION', 'UNVERIFIED'];
 
 export const isProvable = ({ status }: Pick<Wallet, 'status'>): boolean =>
@@ -37,7 +37,7 @@ function rejectionReason(account: Wallet): string | undefined {
   return undefined;
 }
 
-/** Throws CONFLICT for an account of which no proof can be asked. */
+/** Throws CONFLICT if the account cannot have a challenge. */
 export function checkApplicable(account: Wallet): void {
   const reason = rejectionReason(account);
   if (reason) throw new Fault('CONFLICT', reason);
@@ -60,20 +60,20 @@ const PROVERS: Record<AddressKind, Prover> = {
     provesBitcoin(address, message, signature, scheme),
 };
 
-/** Throws CONFLICT where no signature could ever show who holds the wallet. */
+/** Throws CONFLICT if the address type cannot be proved by a signature. */
 export function checkSignable(info: AccountInfo): void {
   const signs = rowOf(info).addressKind !== undefined;
   if (signs && isBitcoinProvable(primaryIdentifierOf(info))) return;
   throw new Fault('CONFLICT', 'This wallet address cannot sign messages. Use LIVENESS.');
 }
 
-/** Whether the key of the wallet made this signature. */
+/** Whether the signature is by the key of the wallet. */
 export function isSigned(info: AccountInfo, proof: Proof): boolean {
   const { addressKind } = rowOf(info);
   return addressKind !== undefined && PROVERS[addressKind](primaryIdentifierOf(info), proof);
 }
 
-/** The text to sign: it says what it is for, so that it cannot be taken for anything else. */
+/** The text to sign. It states its purpose, so that the signature has no other use. */
 export const messageOf = (of: {
   accountId: string;
   info: AccountInfo;

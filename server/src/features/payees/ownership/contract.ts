@@ -1,5 +1,4 @@
-// The operations by which the owner of a wallet shows that it is theirs. Customers' accounts and the
-// platform's own have the same two, told apart by whose accounts the path shows.
+// Operations for the proof of ownership of a wallet, for accounts of customers and of the platform.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { named, oneOf, Timestamp, variant } from '../../../kernel/schema.ts';
@@ -78,7 +77,7 @@ const OwnershipChallenge = named(
   ),
 );
 
-/** The longest proof of a contract wallet that is passed on, in characters. */
+/** Maximum length of a contract wallet signature, in characters. */
 const MAX_SIGNATURE = 16_384;
 
 const OwnershipVerifyRequest = named(

@@ -1,4 +1,4 @@
-// What the composition lists of the proofs that wallets are their owners'.
+// Proofs of ownership of self-custody wallets.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { livenessPage, ownershipJobs } from './liveness.ts';
 import { ownershipOperations } from './operations.ts';

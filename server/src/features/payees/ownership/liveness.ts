@@ -1,6 +1,6 @@
-// The liveness check of a wallet's owner: a job that asks how far it has come, and the page on which the
-// owner says that they are done. Whoever has the link is the owner as far as the page can know, so a link
-// is a secret, works once, and ends with its challenge.
+// The liveness check of a wallet owner: the hosted page, and a job that polls the provider. The page
+// authenticates the owner by the link alone, so a link is a secret, works once, and expires with its
+// challenge.
 
 import { Type } from '@sinclair/typebox';
 import { displayIdentifier } from '../../../catalog/accounts/account-info.ts';
@@ -32,7 +32,7 @@ export const LIVENESS_CHECK = defineJob(
   'ownership.liveness',
   Type.Object({ platformId: Type.String(), accountId: Type.String(), nonce: Type.String() }),
 );
-/** The page's path, in front of the token. */
+/** Path of the page, before the token. */
 export const LIVENESS_PATH = '/ownership';
 
 type Parts = { connectors: (environment: Mode) => Connectors };
@@ -46,7 +46,7 @@ interface Found {
 
 type Reader = Pick<Ctx, 'read'>;
 
-/** The check that the input speaks of, unless it ended or another took its place. */
+/** The check of the input; null if it has ended or was replaced. */
 async function currentCheck(
   reader: Reader,
   { accountId, nonce }: CheckInput,
@@ -65,7 +65,7 @@ const checkOf = ({ challenge, account }: Found): LivenessCheck => ({
 
 async function progressOf(parts: Parts, environment: Mode, found: Found, now: number) {
   const port = parts.connectors(environment).liveness;
-  // A check that nobody carries out any more, or that outlived its challenge, has failed.
+  // Without a provider, or after the expiry of the challenge, the check has failed.
   if (!port || now >= found.challenge.expires_at) return { state: 'failed' } as const;
   return port.check(checkOf(found), now);
 }
@@ -80,7 +80,7 @@ async function apply(ctx: Ctx, input: CheckInput, progress: LivenessProgress): P
   else closeChallenge(ctx, found.challenge, found.account, progress.state === 'passed');
 }
 
-/** Handlers of the jobs that ask about checks; list them where the worker is built. */
+/** The job that polls a check. */
 export const ownershipJobs = (parts: Parts): JobHandler[] => [
   jobHandler(LIVENESS_CHECK, {
     run: async (runtime, { input }) => {
@@ -104,7 +104,7 @@ const DONE: Record<LivenessProgress['state'], PageContent> = {
   waiting: CHECK_PENDING,
 };
 
-/** The challenge of a token with its account, also after it expired. */
+/** The challenge of a token, including expired ones, and its account. */
 async function byToken({ db }: Runtime, token: string): Promise<Found | null> {
   const [challenge] = await db.find(ownershipChallenges, { token_hash: sha256Hex(token) });
   const account = challenge && (await readExternalAccount(db, challenge.id));
@@ -142,7 +142,7 @@ const question = (name: string, account: ExternalAccountRow): PageContent => ({
   ],
 });
 
-/** The page behind a verification link: showing it changes nothing, the button ends the check. */
+/** The page of a verification link. Showing it has no effect; the button completes the check. */
 export function livenessPage(runtime: Runtime, parts: Parts): HostedPage {
   async function find(token: string) {
     const found = await byToken(runtime, token);

@@ -1,6 +1,5 @@
-// Starting a challenge and handing in its answer, for customers' wallets and for the platform's own. A bad
-// or late answer is refused and changes the account all the same, in one change set: what is refused here
-// is committed first.
+// Creates and verifies ownership challenges, for wallets of customers and of the platform. An invalid or late
+// signature is rejected and also changes the account: the change set of the rejection is committed.
 
 import type { Static } from '@sinclair/typebox';
 import { primaryIdentifierOf, rowOf } from '../../../catalog/accounts/account-info.ts';
@@ -40,7 +39,7 @@ import { type OwnershipChallengeRow, type OwnershipMethod, ownershipChallenges }
 
 interface OwnershipParts {
   connectors: (environment: Mode) => Connectors;
-  /** Where this server is reached from outside, without a slash at the end. */
+  /** Public origin of this server, without a trailing slash. */
   origin: () => string;
 }
 
@@ -101,7 +100,7 @@ async function start(
   return { status: 201, body: await startLiveness(ctx, account, origin()) } as const;
 }
 
-/** Whether the wallet is a contract that stands by the signature; nodes that are silent are a 503. */
+/** Whether the contract wallet approves the signature. Throws SERVICE_UNAVAILABLE if no node responds. */
 async function isApproved(
   { contractWallets }: Connectors,
   { info }: ExternalAccountRow,
@@ -135,21 +134,20 @@ async function verify(
   if (!challenge || message === null || !isProvable(account)) {
     throw new Fault('CONFLICT', 'The account has no pending WALLET_SIGNATURE challenge.');
   }
-  const refuse = (reason: string) => {
+  const reject = (reason: string) => {
     closeChallenge(ctx, challenge, account, false);
     return { rejected: invalidField('signature', `${reason}; start a new challenge`) };
   };
-  if (ctx.now >= challenge.expires_at) return refuse('was submitted after the challenge expired');
+  if (ctx.now >= challenge.expires_at) return reject('was submitted after the challenge expired');
   const serving = connectors(ctx.caller.environment);
-  const held =
+  const isValid =
     isSigned(account.info, { message, signature, scheme }) ||
     (await isApproved(serving, account, message, signature));
-  if (!held) return refuse('is not a valid signature of this wallet over the challenge message');
+  if (!isValid) return reject('is not a valid signature of this wallet over the challenge message');
   const proven = closeChallenge(ctx, challenge, account, true);
   return { status: 200, body: presentExternalAccountTo(ctx, proven) } as const;
 }
 
-/** The operations; list them where the server is put together. */
 export const ownershipOperations = (parts: OwnershipParts) => [
   handle(createExternalAccountOwnershipChallenge, (ctx, { params, body }) =>
     start(ctx, parts, 'customer', params.externalAccountId, body.method),

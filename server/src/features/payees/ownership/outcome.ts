@@ -1,4 +1,4 @@
-// What the end of a challenge means for the account, however it came about.
+// Applies the result of a challenge to the account.
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
   type ExternalAccountRow,
@@ -9,18 +9,18 @@ import {
 import { isProvable } from './challenge.ts';
 import { type OwnershipChallengeRow, ownershipChallenges } from './store.ts';
 
-/** Ends a challenge as held or failed. An account that others decide about meanwhile is left as it is. */
+/** Ends a challenge. An account under a check or review is unchanged. */
 export function closeChallenge(
   ctx: Ctx,
   challenge: OwnershipChallengeRow,
   account: ExternalAccountRow,
-  held: boolean,
+  isProved: boolean,
 ): ExternalAccountRow {
   ctx.remove(ownershipChallenges, challenge);
   if (!isProvable(account)) {
     requireExternalAccount(ctx, account);
     return account;
   }
-  if (!held) return transitionExternalAccount(ctx, account, 'disprove');
+  if (!isProved) return transitionExternalAccount(ctx, account, 'disprove');
   return proveOwnership(ctx, account);
 }

@@ -1,4 +1,4 @@
-// What an export shows of open proofs that a wallet is its owner's. An erasure removes them.
+// Export and erasure of pending ownership challenges. An erasure removes them.
 import type { PersonalData } from '../../../runtime/operation/personal-data.ts';
 
 export const ownershipPersonalData: PersonalData = {

@@ -1,5 +1,5 @@
-// The outstanding challenge of an account, one at most: its row has the account's id and goes when the
-// challenge is answered, so a nonce can be used once. A liveness token is kept as its hash alone.
+// The pending challenge of an account. Its row has the id of the account and is deleted when the challenge
+// ends, so a nonce is used once. Of a liveness token only the hash is stored.
 import { contended } from '../../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 
@@ -9,13 +9,13 @@ export type OwnershipMethod = (typeof OWNERSHIP_METHODS)[number];
 export const ownershipChallenges = table(
   'ownership_challenges',
   {
-    /** The account's. */
+    /** Id of the account. */
     id: col.text,
     platform_id: col.text,
     method: col.word<OwnershipMethod>().mut,
-    /** Tells this challenge from the one before. */
+    /** Distinguishes this challenge from the previous one. */
     nonce: col.text.mut,
-    /** What the wallet has to sign, to the letter. */
+    /** The exact message to sign. */
     message: col.text.null.mut,
     token_hash: col.text.null.mut,
     issued_at: col.time.mut,
@@ -27,7 +27,7 @@ export const ownershipChallenges = table(
       ownership_challenges_pkey: () =>
         contended('Another challenge was created at the same time. Retry.'),
     },
-    // Decided again with the other one as the challenge that is replaced.
+    // On conflict the operation runs again and replaces the other challenge.
     contendedKeys: ['ownership_challenges_pkey'],
   },
 );

@@ -1,5 +1,5 @@
-// What an external account takes: its one currency, within what the rails that reach it carry at once and
-// the platform allows. Limits of rails are in the sending currency and are shown as what would arrive.
+// Payee discovery for external accounts: the currency of the account, within the limits of its rails and of
+// the platform. Rail limits are in the sending currency and are converted to the receiving currency.
 
 import { railsOf } from '../../../catalog/accounts/account-info.ts';
 import type { CounterpartyFieldDefinition } from '../../../catalog/accounts/field-names.ts';
@@ -13,34 +13,34 @@ import { customerOf } from '../../customers/records/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { midRate } from '../discovery/index.ts';
 import { type ExternalAccountRow, externalAccountOf } from '../external-accounts/index.ts';
-import type { Offer } from './lookup.ts';
-import type { DiscoveryResult } from './save-lookup.ts';
+import type { Offer } from './payee-discovery.ts';
+import type { DiscoveryResult } from './save-discovery.ts';
 import type { Sender } from './sender.ts';
 
-/** Statuses of accounts that can be paid; the last two only in small amounts. */
+/** Statuses of accounts that can receive payments; the last two only small amounts. */
 const PAYABLE: readonly string[] = ['ACTIVE', 'PENDING_OWNERSHIP_VERIFICATION', 'UNVERIFIED'];
 
-/** The ways from one currency to the account that are connected; throws where there is none. */
+/** The connected corridors to the account. Throws NOT_IMPLEMENTED if there are none. */
 function corridorsTo({ rail: port }: Connectors, from: string, account: ExternalAccountRow) {
   const own = railsOf(account.info);
-  const ways = corridors(from, account.currency).filter(({ rail }) => {
+  const connected = corridors(from, account.currency).filter(({ rail }) => {
     if (!port?.carries(account.account_type, rail)) return false;
     return own.length ? rail !== null && own.includes(rail) : rail === null;
   });
-  if (ways.length === 0) {
+  if (connected.length === 0) {
     throw new Fault(
       'NOT_IMPLEMENTED',
       `No connected rail supports payments from ${from} to this account.`,
     );
   }
-  return ways;
+  return connected;
 }
 
-const rising = (amounts: readonly bigint[]) => [...amounts].sort((a, b) => (a < b ? -1 : 1));
-const least = (...amounts: bigint[]) => rising(amounts)[0] as bigint;
-const most = (...amounts: bigint[]) => rising(amounts).at(-1) as bigint;
+const ascending = (amounts: readonly bigint[]) => [...amounts].sort((a, b) => (a < b ? -1 : 1));
+const least = (...amounts: bigint[]) => ascending(amounts)[0] as bigint;
+const most = (...amounts: bigint[]) => ascending(amounts).at(-1) as bigint;
 
-/** The offer within what the platform allows in this currency. */
+/** Narrows the offer to the limits of the platform. */
 function withinPlatformLimits(platform: PlatformRow, offer: Offer): Offer {
   const own = platform.currencies.find((each) => each.currencyCode === offer.currency);
   if (!own) return offer;
@@ -53,7 +53,7 @@ function withinPlatformLimits(platform: PlatformRow, offer: Offer): Offer {
   return { ...offer, min, max };
 }
 
-/** The account of the calling platform and what can be sent to it. */
+/** Throws if the account cannot receive payments. */
 export async function findAccount(
   ctx: Ctx,
   connectors: Connectors,
@@ -69,7 +69,7 @@ export async function findAccount(
     );
   }
   const { currency } = account;
-  const ways = corridorsTo(connectors, sender.currency, account);
+  const connected = corridorsTo(connectors, sender.currency, account);
   const rate = await midRate(connectors.rates, sender.currency, currency);
   if (!rate) {
     const reason = `No exchange rate from ${sender.currency} to ${currency} is available.`;
@@ -78,8 +78,8 @@ export async function findAccount(
   const sending = (amount: bigint) => ({ currency: sender.currency, amount });
   const offer = {
     currency,
-    min: least(...ways.map((way) => convert(sending(way.minSending), rate, 'ceil').amount)),
-    max: most(...ways.map((way) => convert(sending(way.maxSending), rate, 'floor').amount)),
+    min: least(...connected.map((each) => convert(sending(each.minSending), rate, 'ceil').amount)),
+    max: most(...connected.map((each) => convert(sending(each.maxSending), rate, 'floor').amount)),
   };
   const purpose: CounterpartyFieldDefinition = { name: 'PURPOSE_OF_PAYMENT', mandatory: true };
   return {

@@ -1,5 +1,5 @@
-// What a platform may ask about whoever is to receive money: what they take, who runs wallets, and what a
-// chain would cost. A lookup leaves an id behind that a quote can name; nothing else here changes anything.
+// Operations on receivers: lookups, providers and VASPs, and fee estimates. A lookup stores a payee
+// discovery for a later quote; all other operations are read-only.
 import { Type } from '@sinclair/typebox';
 import { CounterpartyFieldDefinition } from '../../../catalog/accounts/field-names.ts';
 import {
@@ -199,7 +199,7 @@ const EstimateResponse = named(
   ),
 );
 
-/** What the parts of an estimate must be to each other. */
+/** Relations between the fields of an estimate. */
 function estimateErrors(body: unknown): FieldError[] {
   const given = (body ?? {}) as Record<string, unknown>;
   const { cryptoNetwork: network, currency, destinationAddress: address } = given;

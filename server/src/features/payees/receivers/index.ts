@@ -1,13 +1,18 @@
-// What other features may use of receivers: a lookup found again (`payeeDiscoveryOf`), what it offers (`offerOf`,
-// `checkOffer`), what must still be told of the payer (`missingPayerData`), and how a UMA address reads.
-// A UMA payment takes its sender from `row.sender`; `row.receiver_customer_id` is set when the receiver is a
-// customer of this server, and then no provider is asked.
+// Payee discovery (lookups in the API): what a receiver accepts and requires. `row.sender` is the sender of
+// a UMA payment; `row.receiver_customer_id` is set for a customer of this server, who is paid without a
+// provider.
 import type { Feature } from '../../../runtime/operation/feature.ts';
-import { payeeDiscoverySweep } from './lookup.ts';
 import { receiverOperations } from './operations.ts';
+import { payeeDiscoverySweep } from './payee-discovery.ts';
 import { payeeDiscoveryPersonalData } from './personal-data.ts';
 
-export { checkOffer, missingPayerData, type Offer, offerOf, payeeDiscoveryOf } from './lookup.ts';
+export {
+  checkOffer,
+  missingPayerData,
+  type Offer,
+  offerOf,
+  payeeDiscoveryOf,
+} from './payee-discovery.ts';
 export type { PayeeDiscoveryRow } from './store.ts';
 export { rejectBlockedProvider } from './uma.ts';
 

@@ -1,10 +1,9 @@
-// The operations about receivers. Lookups ask, rate and leave a row behind; the lists are data.
+// Operations on receivers: payee discovery, fee estimates, and the lists of providers and VASPs.
 
 import type { Static } from '@sinclair/typebox';
 import { NETWORKS, type NetworkFact } from '../../../catalog/crypto/crypto-networks.ts';
-// Pages of a list that is data and not rows: in the order of a name that every entry has once. The cursor
-// says which list it belongs to and after which name to go on, so a page costs the same wherever it is and
-// entries that come or go in a later version do not shift it.
+// Paging of static lists, ordered by a unique name. The cursor contains the list and the last name, so
+// entries that a later version adds or removes do not shift the pages.
 import { currencyView } from '../../../catalog/currencies/currencies.ts';
 import { feesOn } from '../../../catalog/currencies/fees.ts';
 import { type UmaAddress, umaAddresses } from '../../../catalog/rails/uma-address.ts';
@@ -29,17 +28,17 @@ import {
   lookupExternalAccount,
   lookupUma,
 } from './contract.ts';
-import { saveDiscovery } from './save-lookup.ts';
+import { saveDiscovery } from './save-discovery.ts';
 import { senderOf } from './sender.ts';
 import { findUma } from './uma.ts';
 
-// What leaving over a chain would cost. It is worked out as for a payment that really leaves, so a transfer
-// of the same amount to the same place delivers what is estimated here. Nothing is held.
+// The fee estimate of a withdrawal to a blockchain uses the calculation of payments, so a transfer of the
+// same amount delivers the estimated amount. No funds are held.
 
 type Withdrawal = Static<(typeof estimateCryptoWithdrawalFee)['body']>;
 
-/** Throws what the account and the environment have to say against it, all at once. */
-function check(
+/** Throws with all invalid fields. */
+function checkWithdrawal(
   ctx: Ctx,
   { currency }: InternalAccountRow,
   { isAddress }: NetworkFact,
@@ -55,15 +54,15 @@ function check(
   if (errors.length) throw invalid(errors, other ? 'INVALID_CURRENCY' : 'INVALID_INPUT');
 }
 
-/** The fee of one withdrawal. Throws AMOUNT_OUT_OF_RANGE where it would leave nothing. */
+/** Throws AMOUNT_OUT_OF_RANGE if the fees reach the amount. */
 async function estimate(ctx: Ctx, connectors: Connectors, withdrawal: Withdrawal) {
   const account = await internalAccountOf(ctx, withdrawal.internalAccountId);
   const network = NETWORKS[withdrawal.cryptoNetwork];
-  check(ctx, account, network, withdrawal);
+  checkWithdrawal(ctx, account, network, withdrawal);
   const { cryptoNetwork, currency } = withdrawal;
   const charged = await serviceFeeOver(connectors, cryptoNetwork, [currency, currency]);
-  const { service, cost, networkFee: taken } = charged;
-  if (!taken) {
+  const { service, cost, networkFee } = charged;
+  if (!networkFee) {
     throw new Fault('NOT_IMPLEMENTED', `The fee of ${cryptoNetwork} is not available.`);
   }
   const amount: Money = { currency, amount: BigInt(withdrawal.amount) };
@@ -73,8 +72,8 @@ async function estimate(ctx: Ctx, connectors: Connectors, withdrawal: Withdrawal
     throw new Fault('AMOUNT_OUT_OF_RANGE', reason, { min: Number(totalFee.amount + 1n) });
   }
   return {
-    networkFee: Number(taken.fee),
-    networkFeeAsset: taken.asset,
+    networkFee: Number(networkFee.fee),
+    networkFeeAsset: networkFee.asset,
     applicationFee: Number(subtract(totalFee, cost).amount),
     totalFee: Number(totalFee.amount),
     netAmount: Number(subtract(amount, totalFee).amount),
@@ -101,7 +100,7 @@ function cursorPosition(list: string, cursor: string): string {
   return name;
 }
 
-/** One page of `all` by `nameOf`. Throws INVALID_INPUT for a cursor that is not of this list. */
+/** One page of `all`, ordered by `nameOf`. Throws INVALID_INPUT for a cursor of another list. */
 function pageOfList<T>(
   list: string,
   all: readonly T[],
@@ -134,7 +133,6 @@ const presentProvider = (provider: UmaProvider) => ({
   allowListStatus: provider.allowed,
 });
 
-/** The operations; `connectors` gives those of an environment. */
 export function receiverOperations(options: { connectors: (environment: Mode) => Connectors }) {
   const { connectors } = options;
   return [

@@ -1,4 +1,5 @@
-// What an export shows of a customer's lookups. An erasure removes also those that found the customer.
+// Export and erasure of a customer's payee discoveries. An erasure also removes those of which the customer
+// is the receiver.
 import { OF_CUSTOMER, type PersonalData } from '../../../runtime/operation/personal-data.ts';
 
 export const payeeDiscoveryPersonalData: PersonalData = {

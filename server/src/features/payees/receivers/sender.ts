@@ -1,6 +1,6 @@
-// On whose behalf somebody is looked up: a customer named by id or by UMA address, or else the platform
-// itself. Rates are shown from the first currency, in the platform's order, that the sender may send and
-// holds an open account in; a lookup names no other currency to start from.
+// The sender of a payee discovery: a customer by id or UMA address, or the platform. Rates start from the
+// first currency of the platform that the sender can send and has an ACTIVE account in, as a lookup has no
+// source currency.
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { findInternalAccounts } from '../../balances/internal-accounts/index.ts';
@@ -16,11 +16,11 @@ export interface Sender {
 
 const DEFAULT_CURRENCY = 'USD';
 
-/** The address a platform speaks with when it asks for itself. */
+/** UMA address of the platform itself. */
 const platformAddress = (platform: PlatformRow): string =>
   `$${platform.proxy_uma_subdomain}@${platform.uma_domain}`;
 
-/** The living customer of the calling platform with this address; USER_NOT_FOUND for every other. */
+/** The customer of the caller's platform with this address. Throws USER_NOT_FOUND. */
 async function customerAt(ctx: Ctx, address: string): Promise<CustomerRow> {
   const [row] = await findCustomers(ctx.db, {
     uma_address: address,
@@ -49,7 +49,7 @@ async function currencyOf(
   return sendable.find((code) => held.has(code)) ?? sendable[0] ?? DEFAULT_CURRENCY;
 }
 
-/** Who asks. `address` must be a UMA address in small letters. */
+/** `address` is a UMA address in lower case. */
 export async function senderOf(
   ctx: Ctx,
   { address, customerId }: { address?: string | undefined; customerId?: string | undefined },

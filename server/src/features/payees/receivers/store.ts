@@ -1,10 +1,9 @@
-// What a lookup found, kept so that a quote can hold to it: whom it was about, what the receiver takes and
-// what the receiver's side wants to know. A row belongs to one platform, never changes, and counts for
-// nothing once it has expired; a sweep removes it some time later.
+// Payee discoveries: the receiver, what it accepts and which payer data it requires, stored for a later
+// quote. A row belongs to one platform, never changes, and is invalid after its expiry; a sweep deletes it.
 import type { CounterpartyFieldDefinition } from '../../../catalog/accounts/field-names.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 
-/** A currency the receiver takes, the least and most of one payment in its smallest units. */
+/** A currency that the receiver accepts, with the limits of one payment in minor units. */
 interface OfferedCurrency {
   code: string;
   min: number;
@@ -15,15 +14,15 @@ export const payeeDiscoveries = table('payee_discoveries', {
   id: col.text,
   platform_id: col.text,
   kind: col.word<'UMA' | 'ACCOUNT'>(),
-  /** A UMA address in small letters, or the id of an external account. */
+  /** UMA address in lower case, or id of an external account. */
   receiver: col.text,
-  /** The customer of this server, perhaps of another platform, whom a UMA address belongs to. */
+  /** The customer of this server, possibly of another platform, who has the UMA address. */
   receiver_customer_id: col.text.null,
-  /** The UMA address that the receiver's side was told. */
+  /** The UMA address sent to the receiving provider. */
   sender: col.text,
-  /** Null when the platform asked for itself. */
+  /** The sender; null for the platform. */
   customer_id: col.text.null,
-  /** The preferred one first; never empty. */
+  /** The preferred currency first; never empty. */
   currencies: col.json<OfferedCurrency[]>(),
   required_payer_data: col.json<CounterpartyFieldDefinition[]>(),
   expires_at: col.time,

@@ -1,6 +1,6 @@
-// Finding whoever a UMA address belongs to. Hosts that a connector reaches come first, so that no customer
-// can be given an address that the sandbox has scripted; then our own customers, of any platform in the
-// same environment; everything else is a host that cannot be reached.
+// Resolves a UMA address. Hosts of a connector come first, so that no customer can have an address that the
+// sandbox scripts; then customers of any platform in the same environment. All other hosts cannot be
+// reached.
 
 import {
   COUNTERPARTY_FIELDS,
@@ -20,14 +20,14 @@ import {
   readPlatform,
 } from '../../tenancy/platform/index.ts';
 import { findExternalAccounts } from '../external-accounts/index.ts';
-import type { Offer } from './lookup.ts';
-import type { DiscoveryResult } from './save-lookup.ts';
+import type { Offer } from './payee-discovery.ts';
+import type { DiscoveryResult } from './save-discovery.ts';
 import type { Sender } from './sender.ts';
 
 const umaNotFound = () =>
   new Fault('UMA_NOT_FOUND', 'UMA address not found, or it cannot receive payments.');
 
-/** Throws COUNTERPARTY_NOT_ALLOWED for an address at a provider that platforms may not deal with. */
+/** Throws COUNTERPARTY_NOT_ALLOWED for an address at a blocked provider. */
 export function rejectBlockedProvider(port: UmaPort | undefined, address: string): void {
   const host = readUma(address)?.host;
   const provider = port?.providers?.().find((each) => each.domain === host);
@@ -39,12 +39,12 @@ export function rejectBlockedProvider(port: UmaPort | undefined, address: string
 
 const NAMES: readonly string[] = COUNTERPARTY_FIELDS;
 
-/** What a provider asks for, without names that we have no word for. */
-const knownFields = (asked: readonly { name: string; mandatory: boolean }[]) =>
-  asked.filter((each): each is CounterpartyFieldDefinition => NAMES.includes(each.name));
+/** The supported fields of those that a provider requires. */
+const knownFields = (required: readonly { name: string; mandatory: boolean }[]) =>
+  required.filter((each): each is CounterpartyFieldDefinition => NAMES.includes(each.name));
 
-function rejectUnknownFields(asked: readonly { name: string; mandatory: boolean }[]): void {
-  const unknown = asked.filter(({ name, mandatory }) => mandatory && !NAMES.includes(name));
+function rejectUnknownFields(required: readonly { name: string; mandatory: boolean }[]): void {
+  const unknown = required.filter(({ name, mandatory }) => mandatory && !NAMES.includes(name));
   if (unknown.length === 0) return;
   const names = unknown.map(({ name }) => name).join(', ');
   throw new Fault(
@@ -70,9 +70,9 @@ async function externalReceiver(
   };
 }
 
-/** The currencies a customer can be paid in: that of its default account for UMA first. */
+/** Currencies that a customer can receive: the one of its default UMA account first. */
 async function receivableCurrencies(ctx: Ctx, customer: CustomerRow): Promise<string[]> {
-  const [outside, inside] = await Promise.all([
+  const [external, internal] = await Promise.all([
     findExternalAccounts(ctx.db, {
       customer_id: customer.id,
       default_uma: true,
@@ -81,10 +81,10 @@ async function receivableCurrencies(ctx: Ctx, customer: CustomerRow): Promise<st
     }),
     findInternalAccounts(ctx.db, { customer_id: customer.id, status: 'ACTIVE' }),
   ]);
-  return [...new Set([...outside, ...inside.filter(isBalance)].map((each) => each.currency))];
+  return [...new Set([...external, ...internal.filter(isBalance)].map((each) => each.currency))];
 }
 
-/** What a platform's settings let its customers receive, its first currency first. */
+/** Offers within the settings of the platform, the preferred currency first. */
 function offersOf(platform: PlatformRow, currencies: readonly string[]): Offer[] {
   const [preferred] = currencies;
   const open = platform.currencies.filter(
@@ -101,7 +101,7 @@ function offersOf(platform: PlatformRow, currencies: readonly string[]): Offer[]
   return offers.sort((a, b) => Number(b.currency === preferred) - Number(a.currency === preferred));
 }
 
-/** What a platform asks of whoever pays its customers, over all the currencies offered. */
+/** Payer data that the platform requires, over all offered currencies. */
 function requiredBy(platform: PlatformRow, offers: readonly Offer[]) {
   const fields = new Map<string, boolean>();
   for (const { currencyCode, requiredCounterpartyFields } of platform.currencies) {
@@ -134,7 +134,7 @@ async function internalReceiver(
   };
 }
 
-/** The customer of this server at an address, with its platform; of the caller's environment alone. */
+/** The customer of this server with this address, in the caller's environment, and its platform. */
 async function internalCustomer(ctx: Ctx, address: string) {
   const [customer] = await findCustomers(ctx.db, { uma_address: address, deleted_at: null });
   const platform = customer && (await readPlatform(ctx, customer.platform_id));
@@ -142,13 +142,13 @@ async function internalCustomer(ctx: Ctx, address: string) {
   return { customer: customer as CustomerRow, platform };
 }
 
-/** Whether the host is that of a platform here, which would know its own customers. */
+/** Whether the host is the UMA domain of a platform on this server. */
 async function isOwnDomain(ctx: Ctx, host: string): Promise<boolean> {
   const { environment } = ctx.caller;
   return (await platformOfUmaDomain(ctx.db, host, environment)) !== undefined;
 }
 
-/** Whom the address belongs to and what they take, or the fault that tells why that is not known. */
+/** Throws if the receiver cannot be found. */
 export async function findUma(
   ctx: Ctx,
   { uma }: Connectors,
@@ -160,8 +160,8 @@ export async function findUma(
   }
   rejectBlockedProvider(uma, receiver.address);
   if (uma?.reaches(receiver.address)) return externalReceiver(ctx, uma, sender, receiver);
-  const here = await internalCustomer(ctx, receiver.address);
-  if (here) return internalReceiver(ctx, here.customer, here.platform);
+  const internal = await internalCustomer(ctx, receiver.address);
+  if (internal) return internalReceiver(ctx, internal.customer, internal.platform);
   if (await isOwnDomain(ctx, receiver.host)) throw umaNotFound();
   if (!uma) {
     throw new Fault('NOT_IMPLEMENTED', 'No connection to UMA providers is configured.');

@@ -1,13 +1,13 @@
-// The facts of a card payment, in smallest units of the card's currency: what was authorized, and each
-// piece that was cleared, refunded, or taken from the account that pays. Everything else about the payment
-// is summed from these, so no total can disagree with its parts. Pure.
+// The facts of a card payment, in minor units of the currency of the card: the authorized amount, and each
+// clearing, refund and funding debit. All totals are summed from these, so a total cannot disagree with its
+// parts. Pure.
 import type { CardMerchant } from '../../../connectors/ports/cards.ts';
 import type { Time } from '../../../kernel/effects.ts';
 
-/** STUCK: held and not taken, because the issuer could not; an operator decides. FAILED: nothing is held. */
+/** STUCK: held, but the issuer could not debit; an operator decides. FAILED: nothing is held. */
 export type FundingDebitStatus = 'PENDING' | 'CONFIRMED' | 'STUCK' | 'FAILED';
 
-/** Money taken from the account that pays. */
+/** A debit of the account that funds the card. */
 export interface FundingDebit {
   amount: bigint;
   status: FundingDebitStatus;
@@ -15,25 +15,24 @@ export interface FundingDebit {
 
 export interface CardFacts {
   authorized: bigint;
-  /** Nothing more will be cleared. */
+  /** No further clearing is expected. */
   closed: boolean;
   clearings: readonly bigint[];
-  /** What merchants gave back, without refunds that were reversed. */
+  /** Refunds by merchants, without reversed refunds. */
   refunds: readonly bigint[];
   fundingDebits: readonly FundingDebit[];
-  /** Given back to the account of what was taken, beside refunds. */
+  /** Debited and then returned to the account, other than by refunds. */
   released: bigint;
-  /** Paid to the network and taken from no account. */
+  /** Paid to the network and not debited from an account. */
   writtenOff: bigint;
-  /** What of the refunds the operator keeps, because the account had not paid it. */
+  /** The part of the refunds that the operator keeps, because the account did not pay it. */
   recovered: bigint;
-  /** Clearings undone with a late approval, which are not in `clearings`; null where it was not late. */
+  /** Clearings reversed with a late approval, not in `clearings`; null if the approval was not late. */
   undoneClearings: number | null;
-  /** How many refunds were reversed, and are not in `refunds`. */
+  /** Number of reversed refunds, which are not in `refunds`. */
   reversedRefunds: number;
 }
 
-/** What identifies a card payment. */
 export interface CardDetails {
   cardId: string;
   /** The issuer's id of the payment. */
@@ -42,14 +41,14 @@ export interface CardDetails {
   currency: string;
 }
 
-/** The facts as columns; `transactions_card_amounts` holds how they relate. */
+/** The facts as columns; the constraint `transactions_card_amounts` states how they relate. */
 export type CardFactColumns = {
   card_authorized: bigint;
   card_closed: boolean;
   card_clearings: readonly bigint[];
   card_refunds: readonly bigint[];
   card_funding_debits: readonly bigint[];
-  /** The status of each pull, at its place in `card_funding_debits`. */
+  /** Status of the funding debit at the same index of `card_funding_debits`. */
   card_funding_debit_statuses: readonly FundingDebitStatus[];
   card_released: bigint;
   card_written_off: bigint;
@@ -58,10 +57,9 @@ export type CardFactColumns = {
   card_reversed_refunds: number;
 };
 
-/** The columns of a card payment. */
 export type CardColumns = CardFactColumns & { card: CardDetails; card_last_event_at: Time };
 
-/** A payment as it is authorized. */
+/** The facts at authorization. */
 export const newFacts = (authorized: bigint): CardFacts => ({
   authorized,
   closed: false,
@@ -81,7 +79,7 @@ function fundingDebitsOf({
 }: CardFactColumns): FundingDebit[] {
   return card_funding_debits.map((amount, at) => {
     const status = card_funding_debit_statuses[at];
-    if (status === undefined) throw new Error(`pull ${at + 1} has no status`);
+    if (status === undefined) throw new Error(`funding debit ${at + 1} has no status`);
     return { amount, status };
   });
 }
@@ -119,7 +117,7 @@ export const sumOf = (amounts: readonly bigint[]): bigint =>
 export const settledOf = ({ clearings }: Pick<CardFacts, 'clearings'>): bigint => sumOf(clearings);
 export const refundedOf = ({ refunds }: Pick<CardFacts, 'refunds'>): bigint => sumOf(refunds);
 
-/** What was pulled with one of these outcomes. */
+/** Sum of the funding debits in one of these statuses. */
 export const fundingDebitAmountOf = (
   { fundingDebits }: CardFacts,
   ...statuses: FundingDebitStatus[]
@@ -135,6 +133,6 @@ type Sides =
   | { direction: 'DEBIT'; source_account: string }
   | { direction: 'CREDIT'; destination_account: string };
 
-/** The account that pays, or that a merchant credit goes to. */
+/** The debited account, or the account that a merchant credit is posted to. */
 export const cardAccountOf = (row: Sides): string =>
   row.direction === 'DEBIT' ? row.source_account : row.destination_account;

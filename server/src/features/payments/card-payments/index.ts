@@ -1,4 +1,4 @@
-// The facts of a card payment, and how it may go on.
+// The facts and the lifecycle of a card payment.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { cardPaymentStates } from './states.ts';
 

@@ -1,6 +1,6 @@
-// The life of a payment with a card, as a table. What was authorised is cleared in one piece or several; what
-// was cleared may come back. EXCEPTION is where the network has its money and we have not got ours: a person
-// decides how that ends.
+// The lifecycle of a card payment, as a table. An authorization is cleared in one or several clearings, and a
+// clearing can be refunded. EXCEPTION: the network has its funds and the cardholder's account could not be
+// debited; a person decides.
 import { stateTable } from '../../../kernel/states.ts';
 
 export const CARD_STATUSES = [
@@ -22,7 +22,7 @@ export const cardPaymentStates = stateTable<CardStatus, CardEvent>('card payment
     refund: 'REFUNDED',
     except: 'EXCEPTION',
   },
-  // A network may clear once more what it had finished with.
+  // A network can send a further clearing after the final one.
   SETTLED: { settle: 'SETTLED', refund: 'REFUNDED', except: 'EXCEPTION' },
   REFUNDED: { settle: 'SETTLED', reverse: 'SETTLED', except: 'EXCEPTION' },
   EXCEPTION: { resolve: 'SETTLED' },

@@ -1,4 +1,4 @@
-// What a platform may do about a transaction: call it back, and note that a receipt was delivered.
+// Operations on transactions: cancel, and confirm receipt delivery.
 
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';

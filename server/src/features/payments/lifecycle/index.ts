@@ -1,4 +1,4 @@
-// The steps of a payment, and what a platform may do about it.
+// The steps of a payment, and its cancellation.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { lifecycleOperations } from './operations.ts';
 

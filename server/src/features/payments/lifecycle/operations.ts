@@ -1,4 +1,4 @@
-// Calling a transaction back, and noting that a receipt was delivered.
+// Cancellation of transactions, and confirmation of receipt delivery.
 
 import type { Static } from '@sinclair/typebox';
 import { pullRailOf } from '../../../catalog/accounts/account-info.ts';
@@ -16,18 +16,18 @@ import { requestCancel } from './payment.ts';
 
 type Presented = Static<typeof TransactionOneOf>;
 
-/** Jobs that call pulls back: of incoming money, and of money that a payment is made with. */
+/** Jobs that cancel pulls: of incoming payments, and of the funding of outgoing payments. */
 export const CANCEL_PULL = defineJob('incoming.cancel', CancelInput);
 export const CANCEL_FUNDING = defineJob('funding.cancel', CancelInput);
 
 const underWay = (row: PaymentRow) => row.status === 'PENDING' || row.status === 'PROCESSING';
 
-/** What of a transaction could be called back: which movement, over which rail, and whether it is open. */
-async function movementOf(ctx: Ctx, row: PaymentRow) {
+/** The transfer of a transaction that could be cancelled: its job and rail, and whether it is in progress. */
+async function cancellableTransfer(ctx: Ctx, row: PaymentRow) {
   const awaited = row.funds === 'AWAITED';
   if (row.type === 'INCOMING') {
     const pull = row.source?.sourceType === 'ACCOUNT';
-    // What is held for a person to decide is with us already.
+    // Funds that are held for review have already settled.
     const open = underWay(row) && (awaited || row.funds === 'HELD') && row.pending_reason === null;
     return { job: CANCEL_PULL, rail: pull ? row.rail : null, open };
   }
@@ -39,9 +39,9 @@ async function movementOf(ctx: Ctx, row: PaymentRow) {
   return { job: CANCEL_PAYOUT, rail: row.rail, open };
 }
 
-/** Stages the request to call a payment back, or throws why it cannot be. */
+/** Stages the cancellation request. Throws if the payment cannot be cancelled. */
 async function cancel(ctx: Ctx, row: PaymentRow): Promise<PaymentRow> {
-  const { job, rail, open } = await movementOf(ctx, row);
+  const { job, rail, open } = await cancellableTransfer(ctx, row);
   if (!open || row.refund) {
     const why =
       'The payment cannot be cancelled: it has not started, has settled, or is ' +
@@ -62,8 +62,8 @@ export const lifecycleOperations = [
   }),
   handle(confirmReceiptDelivery, async (ctx, { params, body }) => {
     const row = await transactionOf(ctx, params.transactionId);
-    const given = body.receiptDeliveryConfirmedAt;
-    const at = given === undefined ? ctx.now : Date.parse(given);
+    const confirmedAt = body.receiptDeliveryConfirmedAt;
+    const at = confirmedAt === undefined ? ctx.now : Date.parse(confirmedAt);
     if (at > ctx.now) throw invalidField('receiptDeliveryConfirmedAt', 'must not be in the future');
     const done = changeTransaction(ctx, row, { receipt_confirmed_at: at });
     return { status: 200, body: presentTransaction(done) as Presented };

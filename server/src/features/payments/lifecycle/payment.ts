@@ -1,7 +1,6 @@
-// How an outgoing payment moves: each function is one step of its life and stages everything that step
-// means, status, money and events together. Steps that arrive twice or too late find the payment moved on
-// and do nothing, so a rail may repeat itself. Where the money comes from makes no difference after the
-// first step: what came in for a payment waits in `inbound` as another's waits on its account.
+// The lifecycle of an outgoing payment. Each function is one step and stages status, postings and events
+// together. A repeated or late step has no effect, so a rail can report a status twice. Externally funded
+// payments differ in the first step only: their funds are held on `inbound` instead of an account.
 
 import type { OnChain } from '../../../connectors/ports/index.ts';
 import type { JobDefinition } from '../../../kernel/contract/job.ts';
@@ -42,14 +41,14 @@ import {
   transactionFeature,
 } from '../transactions/index.ts';
 
-/** Money that has come in for a payment, in the sending currency, and what is known of who sent it. */
+/** Funds received for a payment, in the sending currency, with the originator's details. */
 export interface ReceivedFunds extends Money {
   origin?: OutgoingRow['source'] | undefined;
   chain?: OnChain | undefined;
 }
 
-/** The status of a payment whose money is here; a pulled one has begun already. Throws when too late. */
-const begun = (row: OutgoingRow) =>
+/** The status of a payment whose funds are available; a pulled payment is already PROCESSING. */
+const processingStatus = (row: OutgoingRow) =>
   row.status === 'PROCESSING' && row.funds === 'AWAITED'
     ? row.status
     : transactionFeature.states.outgoing.next(row.status, 'start');
@@ -59,8 +58,8 @@ const legs = (ctx: Ctx, row: OutgoingRow): Legs => legsOf(row, ctx.caller.enviro
 const waitsForDeposit = ({ source }: OutgoingRow) => source.sourceType === 'REALTIME_FUNDING';
 
 /**
- * Throws INSUFFICIENT_FUNDS where the account that pays does not hold enough now. Only the commit that takes
- * the money decides; this is for telling somebody before they are put to any trouble.
+ * Throws INSUFFICIENT_FUNDS if the available balance of the source is too low. An early check before the
+ * customer is asked for a proof; the commit that holds the funds decides.
  */
 export async function checkFunds(ctx: Ctx, row: OutgoingRow): Promise<void> {
   const id = row.source_account ?? '';
@@ -71,40 +70,40 @@ export async function checkFunds(ctx: Ctx, row: OutgoingRow): Promise<void> {
   throw insufficientFunds();
 }
 
-const cameIn = (row: OutgoingRow, came: ReceivedFunds | undefined) =>
-  came && {
-    funded_amount: came.amount,
-    source: { ...row.source, ...came.origin },
-    source_chain: came.chain ?? null,
+const fundingColumns = (row: OutgoingRow, funds: ReceivedFunds | undefined) =>
+  funds && {
+    funded_amount: funds.amount,
+    source: { ...row.source, ...funds.origin },
+    source_chain: funds.chain ?? null,
   };
 
-/** A payment that was pending is told as that before it goes on; one that was authorised was told already. */
-function tellPending(ctx: Ctx, row: OutgoingRow): void {
+/** Emits the PENDING event before the first change; for an authorized payment it was emitted earlier. */
+function emitPending(ctx: Ctx, row: OutgoingRow): void {
   if (row.status === 'PENDING') emitPayment(ctx, outgoingPayment.PENDING, row);
 }
 
 /**
- * Its customer is asked to authorise it, or a further step of it. Nothing is held meanwhile. Money that is
- * to be paid in for it is not: the payment is told as pending once that is here.
+ * The payment waits for the customer's authorization of its first or a further step. No funds are held. The
+ * PENDING event of a REALTIME_FUNDING payment is emitted when its funds arrive.
  */
 export function awaitAuthorization(ctx: Ctx, row: OutgoingRow): OutgoingRow {
-  const again = row.status === 'PENDING_AUTHORIZATION';
-  const status = again
+  const isFurtherStep = row.status === 'PENDING_AUTHORIZATION';
+  const status = isFurtherStep
     ? row.status
     : transactionFeature.states.outgoing.next(row.status, 'authorize');
-  if (!waitsForDeposit(row)) tellPending(ctx, row);
+  if (!waitsForDeposit(row)) emitPending(ctx, row);
   const waiting = changeTransaction(ctx, row, { status });
   emitPayment(ctx, outgoingPayment.PENDING_AUTHORIZATION, waiting);
   return waiting;
 }
 
-/** Authorised, and its money is still to be paid in: PENDING_AUTHORIZATION → PENDING. */
+/** Authorized, and its funds are still to be paid in: PENDING_AUTHORIZATION → PENDING. */
 export const releasePayment = (ctx: Ctx, row: OutgoingRow): OutgoingRow =>
   changeTransaction(ctx, row, {
     status: transactionFeature.states.outgoing.next(row.status, 'release'),
   });
 
-/** Nobody authorised it in time: no money has moved. What an agent spent by it is given back. */
+/** The authorization has expired. No funds were posted. The velocity usage of an agent is reversed. */
 export async function failUnauthorized(ctx: Ctx, row: OutgoingRow): Promise<void> {
   if (row.status !== 'PENDING_AUTHORIZATION') return;
   const status = transactionFeature.states.outgoing.next(row.status, 'fail');
@@ -113,54 +112,56 @@ export async function failUnauthorized(ctx: Ctx, row: OutgoingRow): Promise<void
   if (row.agent_id !== null) await reverseUsage(ctx, row);
 }
 
-/** PENDING → PROCESSING while a rail pulls the money; how that goes is a job's to find out. */
+/** PENDING → PROCESSING while a rail pulls the funds; a job follows the pull. */
 export function awaitFunds(ctx: Ctx, row: OutgoingRow): OutgoingRow {
   const status = transactionFeature.states.outgoing.next(row.status, 'start');
-  tellPending(ctx, row);
+  emitPending(ctx, row);
   const started = changeTransaction(ctx, row, { status, funds: 'AWAITED', sent_at: ctx.now });
   emitPayment(ctx, outgoingPayment.PROCESSING, started);
   return started;
 }
 
-/** Sets the money aside and has it sent. A pending payment becomes PROCESSING by it. */
+/** Holds the funds and adds the job that sends them. A pending payment becomes PROCESSING. */
 export async function startPayout(
   ctx: Ctx,
   row: OutgoingRow,
-  came?: ReceivedFunds,
+  funds?: ReceivedFunds,
 ): Promise<OutgoingRow> {
-  const status = begun(row);
-  const fresh = status !== row.status;
-  tellPending(ctx, row);
+  const status = processingStatus(row);
+  const isStart = status !== row.status;
+  emitPending(ctx, row);
   await postAndNotify(ctx, () => {
-    if (came) fund(ctx, row, came);
+    if (funds) fund(ctx, row, funds);
     hold(ctx, row.id, legs(ctx, row));
   });
-  // A pull that somebody asked to call back has come after all.
+  // A pull whose cancellation was requested can still settle.
   const held = { status, funds: 'HELD', sent_at: ctx.now, cancel_requested_at: null } as const;
-  const started = changeTransaction(ctx, row, { ...held, ...cameIn(row, came) });
-  if (fresh) emitPayment(ctx, outgoingPayment.PROCESSING, started);
+  const started = changeTransaction(ctx, row, { ...held, ...fundingColumns(row, funds) });
+  if (isStart) emitPayment(ctx, outgoingPayment.PROCESSING, started);
   ctx.later(SEND_PAYOUT, { transactionId: row.id });
   return started;
 }
 
 /**
- * The whole way at once, into an internal account, and out of that again what its owner owes. The twin is
- * the receiver's transaction.
+ * Completes a payment to an internal account and repays the shortfall of that account. `incoming` is the
+ * counterparty transaction.
  */
 export async function payInternal(
   ctx: Ctx,
   row: OutgoingRow,
-  { target, twin }: { target: InternalAccountRow; twin: IncomingRow | null },
-  came?: ReceivedFunds,
+  { target, incoming }: { target: InternalAccountRow; incoming: IncomingRow | null },
+  funds?: ReceivedFunds,
 ): Promise<OutgoingRow> {
-  const started = begun(row);
-  const fresh = started !== row.status;
-  tellPending(ctx, row);
-  const known = cameIn(row, came);
-  const processing = changeTransaction(ctx, row, { status: started, ...known });
-  if (fresh) emitPayment(ctx, outgoingPayment.PROCESSING, processing);
+  const started = processingStatus(row);
+  const isStart = started !== row.status;
+  emitPending(ctx, row);
+  const processing = changeTransaction(ctx, row, {
+    status: started,
+    ...fundingColumns(row, funds),
+  });
+  if (isStart) emitPayment(ctx, outgoingPayment.PROCESSING, processing);
   await postAndNotify(ctx, () => {
-    if (came) fund(ctx, row, came);
+    if (funds) fund(ctx, row, funds);
     payDirect(ctx, row.id, legs(ctx, row));
     repayShortfall(ctx, target, { transactionId: row.id, step: 'owed', ...receivedOf(row) });
   });
@@ -172,27 +173,31 @@ export async function payInternal(
     cancel_requested_at: null,
   });
   emitPayment(ctx, outgoingPayment.COMPLETED, done);
-  if (twin) emitPayment(ctx, incomingPayment.COMPLETED, twin);
+  if (incoming) emitPayment(ctx, incomingPayment.COMPLETED, incoming);
   return done;
 }
 
-/** Money came in for a pending payment that cannot be made with it: it fails and the money goes back. */
+/** Fails a payment that cannot be made with the received funds, and refunds them. */
 export async function rejectFunds(
   ctx: Ctx,
   row: OutgoingRow,
-  came: ReceivedFunds,
+  funds: ReceivedFunds,
   reason: FailureReason,
 ): Promise<OutgoingRow> {
-  const status = begun(row);
-  const fresh = status !== row.status;
-  tellPending(ctx, row);
-  await postAndNotify(ctx, () => fund(ctx, row, came));
-  const funded = changeTransaction(ctx, row, { status, funds: 'FUNDED', ...cameIn(row, came) });
-  if (fresh) emitPayment(ctx, outgoingPayment.PROCESSING, funded);
+  const status = processingStatus(row);
+  const isStart = status !== row.status;
+  emitPending(ctx, row);
+  await postAndNotify(ctx, () => fund(ctx, row, funds));
+  const funded = changeTransaction(ctx, row, {
+    status,
+    funds: 'FUNDED',
+    ...fundingColumns(row, funds),
+  });
+  if (isStart) emitPayment(ctx, outgoingPayment.PROCESSING, funded);
   return failPayout(ctx, funded, reason, true);
 }
 
-/** The rail has taken it over: what was set aside leaves the balance. */
+/** The rail has accepted the payout: the held funds are posted. */
 export async function submitPayout(ctx: Ctx, row: OutgoingRow): Promise<OutgoingRow> {
   if (row.funds !== 'HELD' || row.status !== 'PROCESSING' || row.refund) return row;
   await postAndNotify(ctx, () => submit(ctx, row.id, legs(ctx, row)));
@@ -202,11 +207,11 @@ export async function submitPayout(ctx: Ctx, row: OutgoingRow): Promise<Outgoing
 /** PROCESSING → COMPLETED. */
 export async function settlePayout(
   ctx: Ctx,
-  given: OutgoingRow,
+  current: OutgoingRow,
   chain?: OnChain,
 ): Promise<OutgoingRow> {
-  if (given.status !== 'PROCESSING' || given.refund) return given;
-  const row = await submitPayout(ctx, given);
+  if (current.status !== 'PROCESSING' || current.refund) return current;
+  const row = await submitPayout(ctx, current);
   settle(ctx, row.id, legs(ctx, row));
   const status = transactionFeature.states.outgoing.next(row.status, 'settle');
   const done = changeTransaction(ctx, row, {
@@ -221,8 +226,8 @@ export async function settlePayout(
 }
 
 /**
- * Failed before or after it was settled: money that was taken goes back, or is parked when it cannot. One
- * that has not begun is nobody's to fail from outside.
+ * Fails a payment before or after settlement. Debited funds are refunded, or posted to suspense if they
+ * cannot be. A payment that has not started is unchanged.
  */
 export async function failPayout(
   ctx: Ctx,
@@ -237,15 +242,15 @@ export async function failPayout(
       ? transactionFeature.states.outgoing.peek(row.status, event)
       : undefined;
   if (!status) return row;
-  const untouched = row.funds === 'NONE' || row.funds === 'AWAITED';
+  const isNotDebited = row.funds === 'NONE' || row.funds === 'AWAITED';
   const failed = changeTransaction(ctx, row, {
     status,
     failure_reason: reason,
     cancel_requested_at: null,
-    ...(untouched ? { funds: 'NONE' } : {}),
+    ...(isNotDebited ? { funds: 'NONE' } : {}),
   });
   emitPayment(ctx, outgoingPayment.FAILED, failed);
-  if (untouched) {
+  if (isNotDebited) {
     await reverseUsage(ctx, row);
     return failed;
   }
@@ -257,7 +262,7 @@ export async function failPayout(
   return refunding;
 }
 
-/** A request to cancel it; `job` asks the rail. Asked twice, it is one request. */
+/** Requests cancellation; `job` calls the rail. A repeated request has no effect. */
 export function requestCancel(
   ctx: Ctx,
   row: PaymentRow,
@@ -268,7 +273,7 @@ export function requestCancel(
   return changeTransaction(ctx, row, { cancel_requested_at: ctx.now });
 }
 
-/** Called back by hand while on its way: the money returns and the payment ends COMPLETED. */
+/** Cancelled in progress: the funds are refunded and the payment ends COMPLETED. */
 export function cancelPayout(ctx: Ctx, row: OutgoingRow): OutgoingRow {
   if (row.status !== 'PROCESSING' || row.refund || row.funds === 'AWAITED') return row;
   const refund = openRefund(ctx, row, 'USER_CANCELLATION');
@@ -278,13 +283,13 @@ export function cancelPayout(ctx: Ctx, row: OutgoingRow): OutgoingRow {
   return refunding;
 }
 
-/** The rail goes on with it although somebody asked to call it back. */
+/** The rail rejected the cancellation: the payment continues. */
 export function rejectCancel(ctx: Ctx, row: PaymentRow): PaymentRow {
   if (row.cancel_requested_at === null) return row;
   return changeTransaction(ctx, row, { cancel_requested_at: null });
 }
 
-/** A pending payment whose quote ran out. */
+/** Expires a pending payment whose quote has expired. */
 export function expirePayment(ctx: Ctx, row: OutgoingRow): void {
   const status = transactionFeature.states.outgoing.peek(row.status, 'expire');
   if (!status) return;

@@ -1,4 +1,4 @@
-// Whether payments of an account or of a customer are under way, so that it may not be closed or deleted.
+// Whether payments of an account or a customer are in progress: then it cannot be closed or deleted.
 import type { Ctx } from '../../../runtime/operation/context.ts';
 
 const UNDER_WAY = `select 1 from transactions
@@ -6,13 +6,14 @@ const UNDER_WAY = `select 1 from transactions
     and (funds in ('AWAITED', 'FUNDED', 'HELD', 'SUBMITTED', 'SUSPENSE') or refund ->> 'status' = 'PENDING')
   limit 1`;
 
-// Only a platform's own account earns fees, and closing one is rare enough to look through its payments.
+// Only platform accounts receive fees. Closing one is rare, so a scan of the platform's payments is
+// acceptable.
 const FEES_UNDER_WAY = `select 1 from transactions
   where platform_id = $2 and platform_fee_account = $1
     and (funds in ('AWAITED', 'FUNDED', 'HELD', 'SUBMITTED') or refund ->> 'status' = 'PENDING')
   limit 1`;
 
-/** Whether a payment from or to the internal account, or one that pays it a fee, is under way. */
+/** Whether a payment from or to the internal account, or one that pays it a fee, is in progress. */
 export async function isPaymentUnderWay(
   ctx: Ctx,
   account: { id: string; platform_id: string; customer_id: string | null },
@@ -22,10 +23,10 @@ export async function isPaymentUnderWay(
   return (await ctx.db.query(FEES_UNDER_WAY, [account.id, account.platform_id])).length > 0;
 }
 
-// A quote that was never executed has a transaction too, whose funds are NONE.
+// Quotes that were not executed have a transaction with funds NONE.
 const OF_CUSTOMER = `select 1 from transactions
   where customer_id = $1 and funds in ('AWAITED', 'FUNDED', 'HELD', 'SUBMITTED', 'SUSPENSE') limit 1`;
 
-/** Whether a payment of the customer is under way. */
+/** Whether a payment of the customer is in progress. */
 export const isCustomerPaying = async (ctx: Ctx, customerId: string): Promise<boolean> =>
   (await ctx.db.query(OF_CUSTOMER, [customerId])).length > 0;

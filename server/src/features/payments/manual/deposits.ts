@@ -1,6 +1,6 @@
-// Money on the operator's own bank statement or wallet, recorded by hand. Each entry of a statement has the
-// bank's own reference, which is its key here: recorded twice, it is taken in once. A deposit is for an
-// account, or for the payment whose reference its payer used.
+// Deposits from the operator's bank statement or wallet, recorded manually. The bank reference of an entry
+// is its key: an entry that is recorded twice is posted once. A deposit is for an account, or for a payment
+// by reference.
 import { Fault } from '../../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -14,7 +14,7 @@ import {
   returnHeldDeposit,
   reverseDeposit,
 } from '../pay-ins/index.ts';
-import { type Notice, reverseFunding, takeDeposit } from '../quotes/index.ts';
+import { type FundsNotice, receiveFunds, reverseFunding } from '../quotes/index.ts';
 import { transactionOfReference } from '../suspense/index.ts';
 import {
   type FailureReason,
@@ -26,9 +26,7 @@ import {
 } from '../transactions/index.ts';
 import { conflict, onAnyTransaction } from './notice.ts';
 
-// Entries of an operator's bank statements that were recorded as deposits.
-
-/** The id is environment, currency and the bank's reference, so that an entry is recorded once. */
+/** The id is environment, currency and bank reference, so an entry is recorded once. */
 const deposits = table(
   'deposits',
   {
@@ -45,8 +43,8 @@ const deposits = table(
 
 type DepositRow = RowOf<typeof deposits>;
 
-/** Whose platform the target belongs to. */
-async function platformAt(runtime: Runtime, target: Pick<Notice, 'accountId' | 'reference'>) {
+/** The platform of the target. */
+async function platformAt(runtime: Runtime, target: Pick<FundsNotice, 'accountId' | 'reference'>) {
   const { accountId, reference = '' } = target;
   const owner =
     accountId === undefined
@@ -72,23 +70,23 @@ async function resultOf(runtime: Runtime, id: string, recorded?: 'now' | 'before
 
 export type DepositResult = Awaited<ReturnType<typeof resultOf>>;
 
-/** The same entry again: fine when it says the same. */
-function same(before: DepositRow, wanted: Pick<DepositRow, 'amount' | 'target'>): void {
-  if (before.amount === wanted.amount && before.target === wanted.target) return;
+/** Throws CONFLICT if the entry is recorded with another amount or target. */
+function checkSame(before: DepositRow, entry: Pick<DepositRow, 'amount' | 'target'>): void {
+  if (before.amount === entry.amount && before.target === entry.target) return;
   throw conflict(
     `This bank reference is already recorded for another deposit: ${before.transaction_id}.`,
   );
 }
 
 interface DepositInput {
-  /** The bank's own reference of the entry. */
+  /** Reference that the bank assigned to the entry. */
   bankReference: string;
-  notice: Notice;
+  notice: FundsNotice;
 }
 
 /**
- * Takes in money that has arrived, once for each bank reference. Throws ACCOUNT_NOT_FOUND,
- * REFERENCE_NOT_FOUND, and CONFLICT where the reference was recorded as another deposit.
+ * Records a deposit once for each bank reference. Throws ACCOUNT_NOT_FOUND, REFERENCE_NOT_FOUND, and
+ * CONFLICT if the bank reference is recorded for another deposit.
  */
 export async function recordDeposit(
   runtime: Runtime,
@@ -98,10 +96,10 @@ export async function recordDeposit(
   const { currency, amount } = notice;
   const target = (notice.accountId ?? notice.reference) as string;
   const id = `${platform.environment}/${currency}/${bankReference}`;
-  const wanted = { amount, target };
+  const details = { amount, target };
   const known = async () => {
     const before = await runtime.db.read(deposits, id);
-    if (before) same(before, wanted);
+    if (before) checkSame(before, details);
     return before;
   };
   const before = await known();
@@ -109,10 +107,10 @@ export async function recordDeposit(
   const caller = systemCaller(platform.id, platform.environment);
   try {
     const row = await operate(runtime, caller, async (ctx) => {
-      const taken = await takeDeposit(ctx, notice);
-      const entry = { id, platform_id: platform.id, transaction_id: taken.id };
-      ctx.insert(deposits, { ...entry, ...wanted, currency, created_at: ctx.now });
-      return taken;
+      const received = await receiveFunds(ctx, notice);
+      const entry = { id, platform_id: platform.id, transaction_id: received.id };
+      ctx.insert(deposits, { ...entry, ...details, currency, created_at: ctx.now });
+      return received;
     });
     return resultOf(runtime, row.id, 'now');
   } catch (error) {
@@ -124,12 +122,12 @@ export async function recordDeposit(
 
 const isDeposit = ({ source }: TransactionRow) => source.sourceType === 'REALTIME_FUNDING';
 
-/** Whether it lies on its account until somebody decides; a pull or a UMA payment may, too. */
-const waitsForUs = (row: IncomingRow) => isHeld(row) && row.pending_reason !== null;
+/** Whether it is held for review: a deposit, a pull or a UMA payment. */
+const isUnderReview = (row: IncomingRow) => isHeld(row) && row.pending_reason !== null;
 
 interface DecisionInput {
   transactionId: string;
-  /** Why; what the step assumes where absent. */
+  /** Default: the failure reason of the step. */
   reason?: FailureReason | undefined;
 }
 
@@ -139,37 +137,37 @@ type Step = (
   reason?: FailureReason | undefined,
 ) => Promise<IncomingRow>;
 
-/** Takes a step; throws CONFLICT where the state of the row forbids it. */
-async function take(
+/** Takes a step. Throws CONFLICT if the state of the deposit does not allow it. */
+async function applyStep(
   work: Step,
   ctx: Ctx,
   row: TransactionRow,
   reason: FailureReason | undefined,
 ): Promise<void> {
-  if (row.type !== 'INCOMING' || !(isDeposit(row) || waitsForUs(row))) {
+  if (row.type !== 'INCOMING' || !(isDeposit(row) || isUnderReview(row))) {
     throw conflict('The transaction is not a deposit.');
   }
   const { status, funds } = row;
-  const moved = await work(ctx, row, reason);
-  if (moved.status === status && moved.funds === funds) {
+  const after = await work(ctx, row, reason);
+  if (after.status === status && after.funds === funds) {
     throw conflict(`This action is not possible: the deposit is ${status}.`);
   }
 }
 
-/** Decides about money that is held. No bank has a say in it, so this works in the sandbox too. */
+/** Decides on held funds. No bank is involved, so this applies to the sandbox too. */
 const decide =
   (work: Step) =>
   async (runtime: Runtime, { transactionId, reason }: DecisionInput): Promise<DepositResult> => {
-    await onAnyTransaction(runtime, transactionId, (ctx, row) => take(work, ctx, row, reason));
+    await onAnyTransaction(runtime, transactionId, (ctx, row) => applyStep(work, ctx, row, reason));
     return resultOf(runtime, transactionId);
   };
 
-/** Lets a held deposit be spent. */
+/** Makes a held deposit available. */
 export const releaseHeldDeposit = decide(releaseDeposit);
-/** Sends a held deposit back. */
+/** Returns a held deposit to its payer. */
 export const rejectHeldDeposit = decide(returnHeldDeposit);
 
-/** Money that was paid in for one payment: its payer answers for it, and the payment stays. */
+/** Reverses the deposit that funded a payment: the payer is debited, and the payment is unchanged. */
 async function reversePaymentFunding(ctx: Ctx, row: OutgoingRow): Promise<void> {
   if (!isDeposit(row) || row.funded_amount === null)
     throw conflict('The transaction is not a deposit.');
@@ -180,8 +178,8 @@ async function reversePaymentFunding(ctx: Ctx, row: OutgoingRow): Promise<void> 
 }
 
 /**
- * The bank has taken a deposit back, whatever it was for. The sandbox's bank never does so by itself, so
- * there nothing is contradicted either.
+ * Records that the bank reversed a deposit. It applies to the sandbox too, which never reverses deposits
+ * itself.
  */
 export async function recordDepositReturn(
   runtime: Runtime,
@@ -193,7 +191,7 @@ export async function recordDepositReturn(
       const why = 'The funds came from an internal payment.';
       throw conflict(`${why} Return the deposit that funded ${row.quote_id}.`);
     }
-    return take(reverseDeposit, ctx, row, reason);
+    return applyStep(reverseDeposit, ctx, row, reason);
   });
   return resultOf(runtime, transactionId);
 }

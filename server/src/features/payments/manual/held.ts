@@ -1,6 +1,6 @@
-// Money that lies on an account and must not be spent until a person decides, oldest first. Nothing of a
-// transaction that changes is indexed, so it is found by the job that stands for as long as something is held
-// (`incoming.review-expiry`); those that outlived the decision are passed over.
+// Lists funds that are held for review, oldest first. Mutable columns of transactions are not indexed, so
+// they are found by the pending job `incoming.review-expiry`; jobs of transactions that are already decided
+// are skipped.
 
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import { iso } from '../../../kernel/effects.ts';
@@ -8,7 +8,7 @@ import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { REVIEW_EXPIRY } from '../pay-ins/index.ts';
 import { asIncoming, type IncomingRow, receivedOf, transactionAt } from '../transactions/index.ts';
 
-// A row that is held changes no more until it is released, so its last change is when the holding began.
+// A held row does not change until its release, so `updated_at` is the start of the hold.
 const HELD = `select t.id from jobs j join transactions t on t.id = j.input ->> 'transactionId'
   where j.kind = $1 and t.funds = 'HELD' and t.pending_reason is not null
     and ($2::text is null or t.platform_id = $2)
@@ -30,7 +30,6 @@ function view(row: IncomingRow) {
   };
 }
 
-/** Of one platform or of all. */
 export async function listHeldFunds(
   { db }: Runtime,
   { platformId, limit }: { platformId?: string | undefined; limit: number },

@@ -1,4 +1,4 @@
-// What the operator's command, and whatever else serves operators, may use of payments carried by hand.
+// Operator actions on deposits, transfers over manual rails, and suspense.
 export {
   type DepositResult,
   recordDeposit,
@@ -10,12 +10,12 @@ export { listHeldFunds } from './held.ts';
 export { onAnyTransaction } from './notice.ts';
 export { listSuspense, returnSuspense, settleShortfall } from './suspense.ts';
 export {
-  type Carried,
   cancelTransfer,
   failTransfer,
   listAwaitedTransfers,
   rejectTransferCancel,
   returnTransfer,
   settleTransfer,
+  type TransferKind,
   type TransferResult,
 } from './transfers.ts';

@@ -1,5 +1,4 @@
-// What an operator records about a transfer is applied by the feature that the transfer belongs to, in the
-// same way as the answer of a rail.
+// Applies the result that an operator records for a transfer, by the same steps as a result from a rail.
 
 import type { Progress } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
@@ -18,7 +17,7 @@ export const conflict = (reason: string): Fault => new Fault('CONFLICT', reason)
 
 const noTransaction = () => new Fault('TRANSACTION_NOT_FOUND', 'Transaction not found.');
 
-async function heed(ctx: Ctx, row: TransactionRow, kind: WaitKind, progress: Progress) {
+async function apply(ctx: Ctx, row: TransactionRow, kind: WaitKind, progress: Progress) {
   if (row.type === 'INCOMING') return applyIncomingStatus(ctx, row, kind, progress);
   const payment = asOutgoing(row);
   switch (kind) {
@@ -47,7 +46,7 @@ export async function onAnyTransaction<R>(runtime: Runtime, id: string, work: Wo
   });
 }
 
-/** The same of a production platform alone: the scripts of the sandbox decide there. */
+/** The same for production platforms only: in the sandbox account numbers determine outcomes. */
 export const onProductionTransaction = <R>(
   runtime: Runtime,
   id: string,
@@ -58,14 +57,14 @@ export const onProductionTransaction = <R>(
     throw conflict('The transaction is in the sandbox, where account numbers determine outcomes.');
   });
 
-/** What is awaited of a transaction now; throws CONFLICT where nothing is. */
+/** The transfer whose result is awaited. Throws CONFLICT if there is none. */
 export async function awaitedOf(ctx: Ctx, row: TransactionRow): Promise<WaitKind> {
   const wait = await awaitedResultOf(ctx, row);
   if (wait && isExpected(row, wait.kind)) return wait.kind;
   throw conflict(`No result is expected for this transaction: it is ${row.status}.`);
 }
 
-/** Stages what `progress` means for a transfer, keeps the notice, and ends the wait. */
+/** Records and applies a result, and ends the wait for it. */
 export async function applyNotice(
   ctx: Ctx,
   row: TransactionRow,
@@ -73,5 +72,5 @@ export async function applyNotice(
   progress: Progress,
 ): Promise<void> {
   await recordNotice(ctx, row.id, kind, progress);
-  await heed(ctx, row, kind, progress);
+  await apply(ctx, row, kind, progress);
 }

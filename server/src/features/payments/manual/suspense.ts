@@ -1,6 +1,6 @@
-// Money in suspense, which can go neither on nor back until a person decides. The list shows whose it is and
-// where it would go; the decisions are carried out in the sandbox too, as a refund that failed there waits
-// just as long. No decision has an amount: the ledger knows it.
+// Funds in suspense, which wait for a person's decision. The list shows owner and return destination.
+// Decisions apply in the sandbox too, as refunds can fail there. A decision has no amount: it is calculated
+// from the ledger.
 
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
@@ -39,10 +39,10 @@ interface ListInput {
   limit: number;
 }
 
-/** The oldest of one environment or of both. The rows do not name it, so those of the other are skipped. */
+/** The oldest items of one environment or of both. The rows do not contain it, so they are filtered here. */
 async function waitingOf(
   { db }: Runtime,
-  { platformId, environment: wanted, limit }: ListInput,
+  { platformId, environment: mode, limit }: ListInput,
 ): Promise<Waiting[]> {
   const found: Waiting[] = [];
   let after: Pick<WaitingRow, 'id' | 'since'> = { id: '', since: 0 };
@@ -55,20 +55,20 @@ async function waitingOf(
         return { ...row, environment };
       }),
     );
-    found.push(...waiting.filter((each) => wanted === undefined || each.environment === wanted));
+    found.push(...waiting.filter((each) => mode === undefined || each.environment === mode));
     const last = rows.at(-1);
     if (!last || rows.length < limit || found.length >= limit) return found.slice(0, limit);
     after = last;
   }
 }
 
-/** Where the money would go: onto a balance, or outside, with what is known of who gets it there. */
-async function wayOf(runtime: Runtime, row: TransactionRow) {
+/** Where the funds would be returned: to a balance, or to an external account with its known details. */
+async function returnDestination(runtime: Runtime, row: TransactionRow) {
   const account = await suspenseReturnAccount(runtime.db, row);
   if (account) return { to: account.id, outside: null };
-  // It was paid from a balance that is closed by now: nothing says where its owner is.
-  const inside = isId(row.source_account ?? '', 'InternalAccount') && row.type === 'OUTGOING';
-  if (inside || row.type === 'CARD') {
+  // Paid from a balance that is closed by now: no external account of its owner is known.
+  const fromBalance = isId(row.source_account ?? '', 'InternalAccount') && row.type === 'OUTGOING';
+  if (fromBalance || row.type === 'CARD') {
     return { to: 'outside', outside: null };
   }
   const its = await refundOf(runtime, row);
@@ -77,7 +77,7 @@ async function wayOf(runtime: Runtime, row: TransactionRow) {
 }
 
 async function view(runtime: Runtime, waiting: Waiting, row: TransactionRow, net: bigint) {
-  const missing = net < 0n;
+  const isShortfall = net < 0n;
   const currency = suspenseCurrency(row);
   return {
     transactionId: row.id,
@@ -90,12 +90,11 @@ async function view(runtime: Runtime, waiting: Waiting, row: TransactionRow, net
     amount: Number(net),
     currency,
     readable: formatAmount({ currency, amount: net }),
-    // What is missing is to come from somewhere.
-    ...(missing ? { to: null, outside: null } : await wayOf(runtime, row)),
+    ...(isShortfall ? { to: null, outside: null } : await returnDestination(runtime, row)),
   };
 }
 
-/** What waits for a decision, and what is missing, oldest first. */
+/** Suspense items and shortfalls, oldest first. */
 export async function listSuspense(runtime: Runtime, input: ListInput) {
   const { db } = runtime;
   const waiting = await waitingOf(runtime, input);
@@ -110,23 +109,25 @@ export async function listSuspense(runtime: Runtime, input: ListInput) {
 
 interface SuspenseInput {
   transactionId: string;
-  /** The bank's own, of what was sent or came in by hand. */
+  /** Bank reference of the manual transfer. */
   reference?: string | undefined;
   reason?: string | undefined;
 }
 
-/** Does what was decided; the transaction after it. Throws TRANSACTION_NOT_FOUND and CONFLICT. */
+/** Applies a decision and returns the transaction. Throws TRANSACTION_NOT_FOUND and CONFLICT. */
 const decide =
   (work: typeof returnSuspenseFunds | typeof settleSuspenseShortfall) =>
   async (runtime: Runtime, { transactionId: id, reference, reason }: SuspenseInput) => {
-    const said = { reference, reason };
-    await onAnyTransaction(runtime, id, async (ctx, row) => void (await work(ctx, row, said)));
+    const operatorInput = { reference, reason };
+    await onAnyTransaction(runtime, id, async (ctx, row) => {
+      await work(ctx, row, operatorInput);
+    });
     const row = await transactionAt(runtime.db, id);
     const refund = row.refund?.status ?? null;
     return { transactionId: id, status: row.status, refund, funds: row.funds };
   };
 
-/** Gives suspense back: onto its balance, or outside, where it was sent by hand. */
+/** Returns funds from suspense: to a balance, or to an external account after a manual transfer. */
 export const returnSuspense = decide(returnSuspenseFunds);
-/** Money has come in for what was missing. */
+/** Records funds that cover a shortfall in suspense. */
 export const settleShortfall = decide(settleSuspenseShortfall);

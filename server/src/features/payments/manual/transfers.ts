@@ -1,6 +1,5 @@
-// Transfers that an operator carries by hand. The list shows what to pay out, to pull or to give back, and
-// with which coordinates; the other functions record the result. A result that is recorded twice is rejected,
-// so that a repeated call pays once.
+// Transfers over manual rails. The list shows payouts, pulls and refunds with their account details; the
+// other functions record the result. A second result is rejected, so that a repeated call has no effect.
 
 import { ACCOUNT_TYPE_ROWS, isAccountType } from '../../../catalog/accounts/account-types.ts';
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';
@@ -32,11 +31,11 @@ import {
 
 const INSTRUCTION = { payout: payoutOf, pull: pullOf, refund: refundOf } as const;
 
-/** The UMA address at the other end of a movement; undefined where an account is. */
+/** The UMA address of the counterparty; undefined if the counterparty is an account. */
 function umaAddressOf(row: PaymentRow, kind: WaitKind): string | undefined {
   if (kind === 'payout' && row.rail_payload) return row.destination_account;
-  const comes = kind === 'pull' && row.source.sourceType === 'UMA_ADDRESS';
-  return comes ? sourceAccountOf(row) : undefined;
+  const isFromUma = kind === 'pull' && row.source.sourceType === 'UMA_ADDRESS';
+  return isFromUma ? sourceAccountOf(row) : undefined;
 }
 
 async function instructionOf(
@@ -91,7 +90,7 @@ const WAITS = `select id, kind, since from awaited_rail_results
   where ($1::text is null or platform_id = $1) and (since, id) > ($2::timestamptz, $3)
   order by since, id limit $4`;
 
-/** The oldest that are still wanted. Rows that outlived their payments are passed, however many. */
+/** The oldest awaited transfers. Rows whose payments no longer wait for a result are skipped. */
 export async function listAwaitedTransfers(
   runtime: Runtime,
   { platformId, limit }: { platformId?: string | undefined; limit: number },
@@ -120,7 +119,7 @@ async function resultOf(runtime: Runtime, id: string) {
 
 export type TransferResult = Awaited<ReturnType<typeof resultOf>>;
 
-/** Records the result of the transfer that is awaited. */
+/** Records the result of the awaited transfer. */
 async function record(
   runtime: Runtime,
   id: string,
@@ -133,7 +132,7 @@ async function record(
   return resultOf(runtime, id);
 }
 
-/** The chain that the receiving account is on. */
+/** The network of the receiving account. */
 async function networkOf(ctx: Ctx, row: TransactionRow): Promise<string> {
   const id = row.destination_account;
   const account = id === null ? undefined : await readExternalAccount(ctx, id);
@@ -145,12 +144,11 @@ async function networkOf(ctx: Ctx, row: TransactionRow): Promise<string> {
 
 interface SettleInput {
   transactionId: string;
-  /** The bank's own; of a payment over a chain its transaction, and else ours. */
+  /** Bank reference. Default: the transaction hash, else the reference of the payment. */
   reference?: string | undefined;
   transactionHash?: string | undefined;
 }
 
-/** The bank has paid. */
 export const settleTransfer = (runtime: Runtime, input: SettleInput): Promise<TransferResult> =>
   record(runtime, input.transactionId, async (ctx, row) => {
     const { transactionHash } = input;
@@ -163,36 +161,39 @@ export const settleTransfer = (runtime: Runtime, input: SettleInput): Promise<Tr
 interface FailInput {
   transactionId: string;
   reason: FailureReason;
-  /** Whether the money can be given back; otherwise it waits for a decision. */
+  /** Whether the funds can be returned; otherwise they go to suspense. */
   refundable: boolean;
 }
 
-/** The bank has not paid and never will. */
+/** Records a permanent failure. */
 export const failTransfer = (
   runtime: Runtime,
   { transactionId, reason, refundable }: FailInput,
 ): Promise<TransferResult> =>
   record(runtime, transactionId, async () => ({ state: 'failed', reason, refundable }));
 
-export type Carried = 'payout' | 'pull';
+export type TransferKind = 'payout' | 'pull';
 
-const isOutside = (id: string | null) => id?.startsWith('ExternalAccount:') ?? false;
+const isExternal = (id: string | null) => id?.startsWith('ExternalAccount:') ?? false;
 
-/** What comes in from a UMA address may go on to an account outside, and come back from there. */
-const usualOf = (row: TransactionRow): Carried =>
-  row.type === 'OUTGOING' || isOutside(row.destination_account) ? 'payout' : 'pull';
+/** A payment from a UMA address can be forwarded to an external account; its payout can then be returned. */
+const defaultKind = (row: TransactionRow): TransferKind =>
+  row.type === 'OUTGOING' || isExternal(row.destination_account) ? 'payout' : 'pull';
 
-/** Whether a rail carried it. The receiver of a payment made inside has only its source to show. */
-function overRail(row: TransactionRow, kind: Carried): boolean {
-  if (kind === 'payout') return isOutside(row.destination_account);
+/**
+ * Whether the transfer was over a rail. The incoming side of an internal payment has the external source
+ * too.
+ */
+function isOverRail(row: TransactionRow, kind: TransferKind): boolean {
+  if (kind === 'payout') return isExternal(row.destination_account);
   return row.type === 'OUTGOING'
-    ? isOutside(row.source_account)
+    ? isExternal(row.source_account)
     : row.type === 'INCOMING' && isPull(row);
 }
 
-function hasSettled(row: TransactionRow, kind: Carried): boolean {
+function hasSettled(row: TransactionRow, kind: TransferKind): boolean {
   if (kind === 'pull') {
-    // A pull has settled once its money is here, wherever the payment made with it is by now.
+    // A pull has settled when its funds arrived, whatever the status of the payment that it funds.
     if (row.type === 'OUTGOING') return row.funded_amount !== null;
     if (row.type === 'INCOMING' && isHeld(row)) return row.pending_reason !== null;
   }
@@ -202,18 +203,18 @@ function hasSettled(row: TransactionRow, kind: Carried): boolean {
 interface ReturnInput {
   transactionId: string;
   reason: FailureReason;
-  /** Which transfer came back, of a payment that has two; the payout where there is one. */
-  kind?: Carried | undefined;
+  /** The returned transfer of a payment with two transfers. Default: the payout, if there is one. */
+  kind?: TransferKind | undefined;
 }
 
-/** A bank has sent back what had settled, often days later. Of the sandbox too. */
+/** Records a return of a settled transfer, often days later. It applies to the sandbox too. */
 export async function returnTransfer(
   runtime: Runtime,
   { transactionId, reason, kind: named }: ReturnInput,
 ): Promise<TransferResult> {
   await onAnyTransaction(runtime, transactionId, async (ctx, row) => {
-    const kind = named ?? usualOf(row);
-    if (!overRail(row, kind)) {
+    const kind = named ?? defaultKind(row);
+    if (!isOverRail(row, kind)) {
       throw conflict(
         'No rail carried this transfer. Record a returned deposit with deposits return.',
       );
@@ -226,23 +227,23 @@ export async function returnTransfer(
   return resultOf(runtime, transactionId);
 }
 
-const requireCallback = (row: TransactionRow) => {
+const requireCancelRequest = (row: TransactionRow) => {
   if (row.cancel_requested_at === null)
     throw conflict('No cancellation is requested for this payment.');
 };
 
-/** It was called back, as was requested. */
+/** Records a cancellation that was requested. */
 export const cancelTransfer = (runtime: Runtime, id: string): Promise<TransferResult> =>
   record(runtime, id, async (_, row) => {
-    requireCallback(row);
+    requireCancelRequest(row);
     return { state: 'cancelled' };
   });
 
-/** It can no longer be called back. */
+/** Records that the transfer can no longer be cancelled. */
 export async function rejectTransferCancel(runtime: Runtime, id: string): Promise<TransferResult> {
   await onProductionTransaction(runtime, id, async (ctx, row) => {
     await awaitedOf(ctx, row);
-    requireCallback(row);
+    requireCancelRequest(row);
     rejectCancel(ctx, asPayment(row));
   });
   return resultOf(runtime, id);

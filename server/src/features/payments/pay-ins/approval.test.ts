@@ -1,37 +1,39 @@
 // What each answer of a platform means, apart from the database and the network.
 import { describe, expect, it } from 'vitest';
-import { missingIn, requestedFields, verdictOf } from './approval.ts';
+import { decisionOf, missingIn, requestedFields } from './approval.ts';
 
 const BIRTH = [{ name: 'BIRTH_DATE', mandatory: true }];
 const said = (status: number | null, answer: string | null = '') => ({ status, answer });
-const refused = (reason: string) => ({ say: 'refuse', reason });
+const rejected = (reason: string) => ({ outcome: 'reject', reason });
 
-describe('verdictOf', () => {
+describe('decisionOf', () => {
   it.each([
     ['an empty body when nothing is asked', '', []],
     ['an object without the info', '{"message":"fine"}', []],
     ['null for the info', '{"receiverCustomerInfo":null}', []],
   ])('accepts 200 with %s', (_, answer, requested) => {
-    expect(verdictOf(said(200, answer), requested)).toEqual({ say: 'accept', info: {} });
+    expect(decisionOf(said(200, answer), requested)).toEqual({ outcome: 'approve', info: {} });
   });
 
   it('accepts 200 with what was asked for', () => {
     const answer = '{"receiverCustomerInfo":{"BIRTH_DATE":"1990-01-15"}}';
     const info = { BIRTH_DATE: '1990-01-15' };
-    expect(verdictOf(said(200, answer), BIRTH)).toEqual({ say: 'accept', info });
+    expect(decisionOf(said(200, answer), BIRTH)).toEqual({ outcome: 'approve', info });
   });
 
   it.each(['', '{}', '{"receiverCustomerInfo":{"BIRTH_DATE":""}}'])(
     'refuses 200 without a mandatory field: %s',
     (answer) => {
-      expect(verdictOf(said(200, answer), BIRTH)).toEqual(refused('MISSING_MANDATORY_PAYEE_DATA'));
+      expect(decisionOf(said(200, answer), BIRTH)).toEqual(
+        rejected('MISSING_MANDATORY_PAYEE_DATA'),
+      );
     },
   );
 
   it.each(['{', '[]', '"yes"', 'null', '{"receiverCustomerInfo":"yes"}', '<html>'])(
     'refuses 200 with a body that is no answer: %s',
     (answer) => {
-      expect(verdictOf(said(200, answer), [])).toEqual(refused('PAYMENT_APPROVAL_WEBHOOK_ERROR'));
+      expect(decisionOf(said(200, answer), [])).toEqual(rejected('PAYMENT_APPROVAL_WEBHOOK_ERROR'));
     },
   );
 
@@ -43,11 +45,11 @@ describe('verdictOf', () => {
       (status) => [status, 'PAYMENT_APPROVAL_WEBHOOK_ERROR'] as const,
     ),
   ] as const)('takes %s for %s', (status, reason) => {
-    expect(verdictOf(said(status), [])).toEqual(refused(reason));
+    expect(decisionOf(said(status), [])).toEqual(rejected(reason));
   });
 
   it('waits after 202', () => {
-    expect(verdictOf(said(202), BIRTH)).toEqual({ say: 'wait' });
+    expect(decisionOf(said(202), BIRTH)).toEqual({ outcome: 'defer' });
   });
 });
 

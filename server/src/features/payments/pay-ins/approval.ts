@@ -1,19 +1,19 @@
-// What a platform's answer to the question whether its customer may be paid means, without a database: the
-// question is put once, over HTTP, and every answer, or none, decides the payment or gives a little time.
+// Maps a platform's response to an approval request to a decision. The request is sent once over HTTP; a
+// response, or its absence, decides the payment, and 202 extends the period. Pure.
 
 import type { CounterpartyFieldName, Facts } from '../../../catalog/accounts/field-names.ts';
 import { providerRequiredCustomerFields } from '../../../catalog/currencies/offers.ts';
 import type { FailureReason } from '../transactions/index.ts';
 
-/** How long a platform has to answer, and how long for its word after it asked for time. */
-export const ANSWER_WITHIN_MS = 5_000;
+/** Time to respond to the approval request, and to decide after a response of 202. */
+export const APPROVAL_TIMEOUT_MS = 5_000;
 
 interface RequestedField {
   name: CounterpartyFieldName;
   mandatory: boolean;
 }
 
-/** What the currency's provider demands of a receiver, and the platform's registration does not say. */
+/** Fields that the provider of the currency requires and the customer record does not contain. */
 export function requestedFields(currency: string, known: Facts): RequestedField[] {
   return providerRequiredCustomerFields(currency)
     .filter((name) => known[name] === undefined)
@@ -22,23 +22,23 @@ export function requestedFields(currency: string, known: Facts): RequestedField[
 
 export type Info = Record<string, unknown>;
 
-/** Names of mandatory fields that an answer lacks. */
+/** Names of mandatory fields that are missing in a response. */
 export const missingIn = (info: Info, requested: readonly { name: string; mandatory: boolean }[]) =>
   requested
     .filter(({ name, mandatory }) => mandatory && (info[name] ?? '') === '')
     .map(({ name }) => name);
 
-export type Verdict =
-  | { say: 'accept'; info: Info }
-  | { say: 'wait' }
-  | { say: 'refuse'; reason: FailureReason };
+export type Decision =
+  | { outcome: 'approve'; info: Info }
+  | { outcome: 'defer' }
+  | { outcome: 'reject'; reason: FailureReason };
 
-const refuse = (reason: FailureReason): Verdict => ({ say: 'refuse', reason });
+const reject = (reason: FailureReason): Decision => ({ outcome: 'reject', reason });
 
 const isObject = (value: unknown): value is Info =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** `receiverCustomerInfo` of an approving answer; undefined for a body that is none. */
+/** `receiverCustomerInfo` of an approval; undefined for an invalid body. */
 function infoIn(answer: string): Info | undefined {
   if (answer.trim() === '') return {};
   try {
@@ -51,30 +51,29 @@ function infoIn(answer: string): Info | undefined {
   }
 }
 
-/** Nobody said anything in time. */
-export const SILENCE: Verdict = refuse('PAYMENT_APPROVAL_TIMED_OUT');
+export const TIMED_OUT: Decision = reject('PAYMENT_APPROVAL_TIMED_OUT');
 
-/** `status` is null when no answer came. */
-export function verdictOf(
+/** `status` is null if there was no response. */
+export function decisionOf(
   { status, answer }: { status: number | null; answer: string | null },
   requested: readonly { name: string; mandatory: boolean }[],
-): Verdict {
+): Decision {
   switch (status) {
     case null:
-      return SILENCE;
+      return TIMED_OUT;
     case 200: {
       const info = infoIn(answer ?? '');
-      if (!info) return refuse('PAYMENT_APPROVAL_WEBHOOK_ERROR');
-      if (missingIn(info, requested).length) return refuse('MISSING_MANDATORY_PAYEE_DATA');
-      return { say: 'accept', info };
+      if (!info) return reject('PAYMENT_APPROVAL_WEBHOOK_ERROR');
+      if (missingIn(info, requested).length) return reject('MISSING_MANDATORY_PAYEE_DATA');
+      return { outcome: 'approve', info };
     }
     case 202:
-      return { say: 'wait' };
+      return { outcome: 'defer' };
     case 403:
-      return refuse('PAY_REQUEST_FAILED');
+      return reject('PAY_REQUEST_FAILED');
     case 422:
-      return refuse('MISSING_MANDATORY_PAYEE_DATA');
+      return reject('MISSING_MANDATORY_PAYEE_DATA');
     default:
-      return refuse('PAYMENT_APPROVAL_WEBHOOK_ERROR');
+      return reject('PAYMENT_APPROVAL_WEBHOOK_ERROR');
   }
 }

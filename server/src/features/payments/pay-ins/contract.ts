@@ -1,4 +1,4 @@
-// The platform's word on a payment that waits for it: yes or no.
+// The operations by which a platform approves or rejects a pending payment.
 
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
@@ -6,7 +6,7 @@ import { named, oneOf } from '../../../kernel/schema.ts';
 import { IncomingTransaction, OutgoingTransaction } from '../presentation/index.ts';
 import { FAILURE_REASONS } from '../transactions/index.ts';
 
-// One object and no union: who reads it as an incoming payment, which most are, finds what they look for.
+// One object instead of a union: clients that read it as an incoming payment, the usual case, still parse it.
 export const DecidedTransaction = named(
   'DecidedTransaction',
   Type.Object(

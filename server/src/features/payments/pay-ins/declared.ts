@@ -1,6 +1,5 @@
-// Deposits from a wallet that nobody had declared. Whoever receives one says who controls the sending
-// wallet by registering it as an external account, held at a custodian or shown to be the owner's; that is
-// the answer to what a deposit is held for, and releases those that came from there.
+// Releases deposits that were held because the sending wallet was undeclared. The receiver declares a
+// wallet by registering it as an external account, with its custodian or a proof of ownership.
 
 import { rowOf } from '../../../catalog/accounts/account-info.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -14,32 +13,29 @@ import {
 import { readTransaction } from '../transactions/index.ts';
 import { isHeld, releaseDeposit } from './deposit.ts';
 
-/** What a declared wallet answers; who sent it, and what a person is looking at, it does not. */
-const ANSWERED = ['COUNTERPARTY_DECLARATION_REQUIRED', 'WALLET_VERIFICATION_REQUIRED'];
+/** Pending reasons that a declaration resolves. */
+const RESOLVED_REASONS = ['COUNTERPARTY_DECLARATION_REQUIRED', 'WALLET_VERIFICATION_REQUIRED'];
 
-/** The same address however it is spelled. */
-function addressOf({ info }: ExternalAccountRow): (given: unknown) => string {
+/** Normalizes an address of this account type. */
+function addressNormalizer({ info }: ExternalAccountRow): (address: unknown) => string {
   const field = rowOf(info).fields.address;
-  return (given) => (typeof given === 'string' ? (field?.normalise(given) ?? given) : '');
+  return (address) => (typeof address === 'string' ? (field?.normalise(address) ?? address) : '');
 }
 
-/** As many are looked at in one change set; the next job goes on behind the last of them. */
-const AT_ONCE = 50;
+/** Deposits per change set; the next job continues after the last of them. */
+const BATCH_SIZE = 50;
 
 const HELD = `select id from transactions
   where destination_account = any($1::text[]) and funds = 'HELD' and type = 'INCOMING'
     and pending_reason = any($2::text[]) and id > $3
-  order by id limit ${AT_ONCE}`;
+  order by id limit ${BATCH_SIZE}`;
 
 async function heldOn(ctx: Ctx, accountIds: string[], after: string): Promise<string[]> {
-  const found = await ctx.db.query<{ id: string }>(HELD, [accountIds, ANSWERED, after]);
+  const found = await ctx.db.query<{ id: string }>(HELD, [accountIds, RESOLVED_REASONS, after]);
   return found.map(({ id }) => id);
 }
 
-/**
- * Releases what its owner got from this account and what was held until it was declared, of the deposits
- * behind the one named by `after`.
- */
+/** Releases the owner's held deposits from this wallet, starting after the deposit `after`. */
 export async function releaseDeclared(
   ctx: Ctx,
   externalAccountId: string,
@@ -47,8 +43,8 @@ export async function releaseDeclared(
 ): Promise<void> {
   const account = await readExternalAccount(ctx, externalAccountId);
   if (!account || !isDeclared(account)) return;
-  const spelled = addressOf(account);
-  const from = spelled((account.info as Record<string, unknown>).address);
+  const normalize = addressNormalizer(account);
+  const from = normalize((account.info as Record<string, unknown>).address);
   const { platform_id, customer_id, currency } = account;
   const own = await findInternalAccounts(ctx.db, { platform_id, customer_id, currency });
   const ids = await heldOn(
@@ -59,9 +55,9 @@ export async function releaseDeclared(
   for (const id of ids) {
     const row = await readTransaction(ctx, id);
     if (row?.type !== 'INCOMING' || !isHeld(row)) continue;
-    if (spelled(row.source.accountIdentifier) === from) await releaseDeposit(ctx, row);
+    if (normalize(row.source.accountIdentifier) === from) await releaseDeposit(ctx, row);
   }
   const last = ids.at(-1);
-  if (ids.length < AT_ONCE || last === undefined) return;
+  if (ids.length < BATCH_SIZE || last === undefined) return;
   ctx.later(WALLET_DECLARED, { externalAccountId, after: last });
 }

@@ -1,6 +1,5 @@
-// Money that arrives by itself: it is credited, held on the account while somebody has to look at it, or
-// sent back where there is no account that can take it. A bank may take a deposit back days later; what is
-// spent by then the owner of the account owes us.
+// Deposits: credited, held for review, or returned if no account can receive them. A bank can reverse a
+// deposit days later; the part that is spent by then is a shortfall of the account.
 
 import type { OnChain } from '../../../connectors/ports/index.ts';
 import { isId } from '../../../kernel/id.ts';
@@ -22,13 +21,13 @@ import {
   insertTransaction,
   receivedOf,
 } from '../transactions/index.ts';
-import { keep, release, takeOff } from './books.ts';
 import { complete, creditAndRepay, fail, hold, openDepositReturn, repayFrom } from './ends.ts';
 import { REVIEW_EXPIRY } from './kinds.ts';
+import { postHeld, postToInbound, release } from './postings.ts';
 
-const HELD_AT_MOST_MS = 30 * 24 * 3_600_000;
+const REVIEW_PERIOD_MS = 30 * 24 * 3_600_000;
 
-/** Why money that came in must not be spent yet. */
+/** Reason for which received funds are held. */
 type PendingReason = NonNullable<IncomingRow['pending_reason']>;
 export const PENDING_REASONS = [
   'COUNTERPARTY_DECLARATION_REQUIRED',
@@ -37,53 +36,49 @@ export const PENDING_REASONS = [
   'COMPLIANCE_REVIEW',
 ] as const satisfies readonly PendingReason[];
 
-/** What is known of whoever paid: fields of a `REALTIME_FUNDING` source, as many as the bank told. */
+/** Information about the payer from the bank: fields of a `REALTIME_FUNDING` source. */
 type Origin = Record<string, unknown>;
 
-interface Arrived {
-  /** Null when it is the platform's own. */
+interface IncomingFunds {
+  /** Null for the platform. */
   owner: CustomerRow | null;
-  /** Minor units of the currency of the account that it is for. */
+  /** Minor units of the currency of the account. */
   readonly amount: bigint;
   origin: Origin;
-  /** The movement on a chain that brought it. */
   chain?: OnChain | undefined;
   quoteId?: string | undefined;
-  /** Chosen by the caller where something else must name it. */
+  /** Set by a caller that needs the id in advance. */
   transactionId?: string | undefined;
 }
 
-export interface Deposit extends Arrived {
+export interface Deposit extends IncomingFunds {
   account: InternalAccountRow;
-  /** Why it must not be spent yet. */
+  /** Holds the deposit for this reason. */
   hold?: PendingReason | undefined;
 }
 
-interface Bounce extends Arrived, Money {
-  /** The account it was meant for, inside or outside, or a party of the payment it came too late for. */
+interface RejectedDeposit extends IncomingFunds, Money {
+  /** The intended account, or a party of the payment that no longer waits for the funds. */
   destination: Record<string, unknown>;
   destinationAccount: string;
 }
 
-/** What can become of money that arrives for an account. */
-type Fate = 'take' | 'hold' | 'bounce';
+/** How funds for an account are posted. */
+type Disposition = 'credit' | 'hold' | 'reject';
 
-/**
- * A frozen account keeps what arrives out of its owner's reach; one that is not open, or whose owner was
- * deleted, can take nothing.
- */
-export function fateAt(
+/** Funds for a frozen account are held; a closed account, or that of a deleted owner, cannot receive any. */
+export function dispositionAt(
   account: Pick<InternalAccountRow, 'status'> | undefined,
   owner: Pick<CustomerRow, 'deleted_at'> | null,
-): Fate {
-  if (!account || (owner && owner.deleted_at !== null)) return 'bounce';
-  if (account.status === 'ACTIVE') return 'take';
-  return account.status === 'FROZEN' ? 'hold' : 'bounce';
+): Disposition {
+  if (!account || (owner && owner.deleted_at !== null)) return 'reject';
+  if (account.status === 'ACTIVE') return 'credit';
+  return account.status === 'FROZEN' ? 'hold' : 'reject';
 }
 
 type Shape = Pick<IncomingRow, 'status' | 'funds'> & Partial<IncomingRow>;
 
-function insert(ctx: Ctx, of: Bounce, shape: Shape): IncomingRow {
+function insert(ctx: Ctx, of: RejectedDeposit, shape: Shape): IncomingRow {
   const { owner, currency } = of;
   const payer = owner ? { customerId: owner.id } : {};
   return insertTransaction(ctx, {
@@ -106,41 +101,45 @@ function insert(ctx: Ctx, of: Bounce, shape: Shape): IncomingRow {
   });
 }
 
-const placed = ({ account, ...arrived }: Deposit): Bounce => {
+const withDestination = ({ account, ...funds }: Deposit): RejectedDeposit => {
   const { id: accountId, currency } = account;
   const destination = { destinationType: 'ACCOUNT', accountId, currency };
-  return { ...arrived, currency, destination, destinationAccount: accountId };
+  return { ...funds, currency, destination, destinationAccount: accountId };
 };
 
-/** Credits money that has arrived; or holds it there; or, where the account is not open, sends it back. */
-export async function receiveDeposit(ctx: Ctx, given: Deposit): Promise<IncomingRow> {
-  const { account, owner } = given;
-  const fate = fateAt(account, owner);
-  if (fate === 'bounce') return rejectDeposit(ctx, placed(given));
-  const reason = given.hold ?? (fate === 'hold' ? 'COMPLIANCE_REVIEW' : undefined);
-  if (reason) return holdDeposit(ctx, given, reason);
+/** Credits a deposit, holds it, or returns it if the account cannot receive it. */
+export async function receiveDeposit(ctx: Ctx, deposit: Deposit): Promise<IncomingRow> {
+  const { account, owner } = deposit;
+  const disposition = dispositionAt(account, owner);
+  if (disposition === 'reject') return rejectDeposit(ctx, withDestination(deposit));
+  const reason = deposit.hold ?? (disposition === 'hold' ? 'COMPLIANCE_REVIEW' : undefined);
+  if (reason) return holdDeposit(ctx, deposit, reason);
   const settled = { status: 'COMPLETED', funds: 'SETTLED', settled_at: ctx.now } as const;
-  const row = insert(ctx, placed(given), settled);
+  const row = insert(ctx, withDestination(deposit), settled);
   emitPayment(ctx, incomingPayment.COMPLETED, row);
   await postAndNotify(ctx, () => creditAndRepay(ctx, row, account));
   return row;
 }
 
-async function holdDeposit(ctx: Ctx, given: Deposit, reason: PendingReason): Promise<IncomingRow> {
+async function holdDeposit(
+  ctx: Ctx,
+  deposit: Deposit,
+  reason: PendingReason,
+): Promise<IncomingRow> {
   const held = { status: 'PENDING', funds: 'HELD', pending_reason: reason } as const;
-  const row = insert(ctx, placed(given), held);
+  const row = insert(ctx, withDestination(deposit), held);
   emitPayment(ctx, incomingPayment.PENDING, row);
-  await hold(ctx, row, given.account);
-  waitForRelease(ctx, row);
+  await hold(ctx, row, deposit.account);
+  scheduleReviewExpiry(ctx, row);
   return row;
 }
 
-/** A held deposit goes back by itself one day. */
-export function waitForRelease(ctx: Ctx, row: IncomingRow): void {
-  ctx.later(REVIEW_EXPIRY, { transactionId: row.id }, ctx.now + HELD_AT_MOST_MS);
+/** A held deposit is returned at the end of the review period. */
+export function scheduleReviewExpiry(ctx: Ctx, row: IncomingRow): void {
+  ctx.later(REVIEW_EXPIRY, { transactionId: row.id }, ctx.now + REVIEW_PERIOD_MS);
 }
 
-/** Money of a payment under way has arrived at an account whose owner must not reach it. */
+/** Holds the settled funds of a payment whose account is frozen. */
 export async function holdArrived(
   ctx: Ctx,
   row: IncomingRow,
@@ -148,20 +147,20 @@ export async function holdArrived(
 ): Promise<IncomingRow> {
   if (row.pending_reason !== null) return row;
   if (!isHeld(row)) await hold(ctx, row, account);
-  waitForRelease(ctx, row);
+  scheduleReviewExpiry(ctx, row);
   return changeTransaction(ctx, row, {
     funds: 'HELD',
     pending_reason: 'COMPLIANCE_REVIEW',
-    // It is here, so there is nothing to call back any more.
+    // Settled funds can no longer be cancelled.
     cancel_requested_at: null,
   });
 }
 
-/** Money that came for nothing that can take it: it is told as failed, and goes back. */
-export function rejectDeposit(ctx: Ctx, given: Bounce): IncomingRow {
+/** Records a deposit that cannot be credited as failed, and returns it. */
+export function rejectDeposit(ctx: Ctx, deposit: RejectedDeposit): IncomingRow {
   const failed = { status: 'FAILED', funds: 'HELD', failure_reason: 'COLLECTION_FAILED' } as const;
-  const row = insert(ctx, given, failed);
-  keep(ctx, row);
+  const row = insert(ctx, deposit, failed);
+  postToInbound(ctx, row);
   emitPayment(ctx, incomingPayment.FAILED, row);
   return openDepositReturn(ctx, row);
 }
@@ -172,13 +171,13 @@ async function accountOf(ctx: Ctx, row: IncomingRow): Promise<InternalAccountRow
   return account;
 }
 
-/** Whether it lies on its account, out of reach. */
+/** Whether the funds are credited to an internal account and held. */
 export const isHeld = ({ funds, status, destination_account: to }: IncomingRow): boolean =>
   funds === 'HELD' &&
   (status === 'PENDING' || status === 'PROCESSING') &&
   isId(to, 'InternalAccount');
 
-/** Nothing speaks against it any more. */
+/** Makes a held deposit available. */
 export async function releaseDeposit(ctx: Ctx, row: IncomingRow): Promise<IncomingRow> {
   if (!isHeld(row)) return row;
   const account = await accountOf(ctx, row);
@@ -190,7 +189,7 @@ export async function releaseDeposit(ctx: Ctx, row: IncomingRow): Promise<Incomi
   return done;
 }
 
-/** It may not stay: off the account, and back to whoever paid it in. */
+/** Debits a held deposit from the account and returns it to the payer. */
 export async function returnHeldDeposit(
   ctx: Ctx,
   row: IncomingRow,
@@ -199,22 +198,20 @@ export async function returnHeldDeposit(
   if (!isHeld(row)) return row;
   const failed = fail(ctx, row, reason, 'HELD');
   await postAndNotify(ctx, () => {
-    takeOff(ctx, row, row.destination_account);
-    keep(ctx, row);
+    postHeld(ctx, row, row.destination_account);
+    postToInbound(ctx, row);
   });
   return openDepositReturn(ctx, failed);
 }
 
 /**
- * Whether this transaction brought money in by itself. The receiver's side of a payment made inside did
- * not, though it tells the same source: what came in is the payment's, in another currency perhaps.
+ * Whether a deposit was posted for this transaction. The receiver's transaction of an internal payment has
+ * none, although it has the same source: the deposit belongs to the payment.
  */
 export const hasDepositPosting = (ctx: Ctx, row: IncomingRow): Promise<boolean> =>
   hasTransfersIn(ctx.db, row.id, 'deposit');
 
-/**
- * The bank has taken it back, so there is nothing to send. What the account lacks by then its owner owes.
- */
+/** The bank has reversed the deposit: nothing is sent. The amount that the account lacks is a shortfall. */
 export async function reverseDeposit(
   ctx: Ctx,
   row: IncomingRow,
@@ -222,7 +219,7 @@ export async function reverseDeposit(
 ): Promise<IncomingRow> {
   if (isHeld(row)) {
     const failed = fail(ctx, row, reason, 'RETURNED');
-    await postAndNotify(ctx, () => takeOff(ctx, row, row.destination_account));
+    await postAndNotify(ctx, () => postHeld(ctx, row, row.destination_account));
     return failed;
   }
   if (row.status !== 'COMPLETED' || row.funds !== 'SETTLED') return row;

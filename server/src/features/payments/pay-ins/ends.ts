@@ -1,6 +1,6 @@
-// How incoming money ends, whatever kind it is: it completes, it fails without having come, or it fails
-// and goes back. Each function stages the row, the money and the events together, and finds a row that has
-// moved on already as it is.
+// The final steps of every kind of incoming payment: it completes, it fails without funds, or it fails and
+// its funds are returned. Each function stages row, postings and events together, and does not change a row
+// that is already past the step.
 
 import type { Progress, FailureReason as RailReason } from '../../../connectors/ports/index.ts';
 import type { JobDefinition } from '../../../kernel/contract/job.ts';
@@ -22,27 +22,27 @@ import {
   receivedOf,
   transactionFeature,
 } from '../transactions/index.ts';
-import { credit, creditAside, keep, park, sendBack } from './books.ts';
-import { SEND_BACK } from './kinds.ts';
+import { RETURN_DEPOSIT } from './kinds.ts';
+import { credit, creditAndHold, postReturn, postToInbound, postToSuspense } from './postings.ts';
 
-/** Asks the rail again when it said to, or waits for word from one that says it takes its time. */
+/** Schedules the next status check, or waits for an operator's result if the rail names no time. */
 export async function followUp(
   ctx: Ctx,
   row: IncomingRow,
-  [job, movement]: [job: JobDefinition<typeof RailTransferInput>, movement: WaitKind],
+  [job, kind]: [job: JobDefinition<typeof RailTransferInput>, kind: WaitKind],
   progress: Progress,
 ): Promise<void> {
   const checkAfterMs = 'checkAfterMs' in progress ? progress.checkAfterMs : undefined;
   if (checkAfterMs !== undefined) {
     ctx.later(job, { transactionId: row.id, ask: 'check' }, ctx.now + checkAfterMs);
-  } else if (progress.state === 'accepted') await awaitRailResult(ctx, row, movement);
+  } else if (progress.state === 'accepted') await awaitRailResult(ctx, row, kind);
 }
 
-/** Why money did not come, in the words for incoming payments. */
+/** Maps the reason of a rail to a failure reason of incoming payments. */
 export const incomingReason = (reason: RailReason, usual: FailureReason): FailureReason =>
   reason === 'COMPLIANCE_REJECTED' ? reason : usual;
 
-/** Onto an account, and out of it again what its owner owes us. */
+/** Credits an account and repays its shortfall. */
 export async function creditAndRepay(
   ctx: Ctx,
   row: IncomingRow,
@@ -52,18 +52,18 @@ export async function creditAndRepay(
   await repayFrom(ctx, row, account);
 }
 
-/** Onto an account, where it shows in the total and cannot be spent. */
+/** Credits an account and holds the amount: it is in the total balance and not available. */
 export async function hold(ctx: Ctx, row: IncomingRow, account: InternalAccountRow): Promise<void> {
   const frozen = account.status === 'FROZEN';
-  // Its gate is shut either way, so its state is what tells frozen from closed.
+  // A closed ledger account is frozen too; only the status distinguishes the two.
   if (frozen) requireInternalAccount(ctx, account);
-  await postAndNotify(ctx, () => creditAside(ctx, row, account.id, frozen));
+  await postAndNotify(ctx, () => creditAndHold(ctx, row, account.id, frozen));
 }
 
 /**
- * Out of what has just become spendable. Where nothing is owed the account's row is not leaned on: busy
- * accounts would otherwise refuse each other's deposits. A debt that is made in the same moment waits for
- * the next money in, which harms nobody, as an account that owes cannot pay.
+ * Repays a shortfall from funds that became available. Without a shortfall the row of the account is not
+ * required unchanged: concurrent deposits to a busy account would conflict. A shortfall that arises
+ * concurrently is repaid by the next credit; until then the account cannot pay.
  */
 export async function repayFrom(
   ctx: Ctx,
@@ -74,7 +74,7 @@ export async function repayFrom(
   await repayShortfall(ctx, account, { transactionId: row.id, step: 'owed', ...receivedOf(row) });
 }
 
-/** The row is done and the platform told; whoever calls moves the money in the same change set. */
+/** Stages the row and the event. The caller stages the postings in the same change set. */
 export function complete(ctx: Ctx, row: IncomingRow): IncomingRow {
   const done = changeTransaction(ctx, row, {
     status: transactionFeature.states.incoming.next(row.status, 'settle'),
@@ -87,7 +87,7 @@ export function complete(ctx: Ctx, row: IncomingRow): IncomingRow {
   return done;
 }
 
-/** The row has failed and the platform is told. `funds` says where that leaves the money. */
+/** Stages the row and the event. `funds` states where the money is afterwards. */
 export function fail(
   ctx: Ctx,
   row: IncomingRow,
@@ -106,48 +106,48 @@ export function fail(
   return failed;
 }
 
-/** Opens the way back of money that lies in our keeping. */
+/** Starts the return of funds that are in `inbound`. */
 export function openDepositReturn(ctx: Ctx, row: IncomingRow): IncomingRow {
   const refunding = changeTransaction(ctx, row, {
     refund: openRefund(ctx, row, 'TRANSACTION_FAILED'),
   });
   emitPayment(ctx, incomingPayment.REFUND_PENDING, refunding);
-  ctx.later(SEND_BACK, { transactionId: row.id, ask: 'send' });
+  ctx.later(RETURN_DEPOSIT, { transactionId: row.id, ask: 'send' });
   return refunding;
 }
 
-/** Money that came and cannot stay: into our keeping, and back. */
+/** Fails a payment whose funds have arrived and cannot be credited, and returns them. */
 export function failAndReturn(ctx: Ctx, row: IncomingRow, reason: FailureReason): IncomingRow {
-  keep(ctx, row);
+  postToInbound(ctx, row);
   return openDepositReturn(ctx, fail(ctx, row, reason, 'HELD'));
 }
 
-/** The way back has ended: with whoever paid, or, where they cannot be reached, with a person. */
+/** Ends a deposit return: the funds are with the payer, or in suspense if they could not be returned. */
 export async function closeDepositReturn(
   ctx: Ctx,
   row: IncomingRow,
-  reached: boolean,
+  isReturned: boolean,
 ): Promise<IncomingRow> {
   if (row.refund?.status !== 'PENDING') return row;
-  (reached ? sendBack : park)(ctx, row);
-  const status = transactionFeature.states.refund.next('PENDING', reached ? 'pay' : 'park') as
+  (isReturned ? postReturn : postToSuspense)(ctx, row);
+  const status = transactionFeature.states.refund.next('PENDING', isReturned ? 'pay' : 'fail') as
     | 'COMPLETED'
     | 'FAILED';
-  const settledAt = reached ? { settledAt: iso(ctx.now) } : {};
+  const settledAt = isReturned ? { settledAt: iso(ctx.now) } : {};
   const done = changeTransaction(ctx, row, {
-    funds: reached ? 'RETURNED' : 'SUSPENSE',
+    funds: isReturned ? 'RETURNED' : 'SUSPENSE',
     refund: { ...row.refund, status, ...settledAt },
   });
-  if (!reached) await awaitDecision(ctx, done);
+  if (!isReturned) await awaitDecision(ctx, done);
   emitPayment(
     ctx,
-    reached ? incomingPayment.REFUND_COMPLETED : incomingPayment.REFUND_FAILED,
+    isReturned ? incomingPayment.REFUND_COMPLETED : incomingPayment.REFUND_FAILED,
     done,
   );
   return done;
 }
 
-/** Completed with the money on the account: told first, then what it does to the balance. */
+/** Completes a payment and credits the account. The payment event precedes the balance event. */
 export async function completeOn(
   ctx: Ctx,
   row: IncomingRow,

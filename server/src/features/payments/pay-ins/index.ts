@@ -1,4 +1,4 @@
-// What other features may use of incoming money, and what the composition lists.
+// Incoming payments: deposits, pulls and payments from UMA addresses.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { incomingJobs } from './jobs.ts';
 import { incomingOperations } from './operations.ts';

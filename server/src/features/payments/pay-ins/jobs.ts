@@ -1,7 +1,7 @@
-// The jobs that follow incoming money. They talk to the outside before anything is staged, and bring what
-// they hear in through the same steps that a notice takes. A platform is asked once; only when this process
-// died between question and answer is it asked once more, with the same event, because nobody knows whether
-// it heard. After that the payment is refused: nothing has moved yet, so refusing is always safe.
+// The jobs of incoming payments. They call external systems before they stage changes, and apply results by
+// the same steps as an operator's. An approval request is sent once. If the process stops before the
+// response, it is sent once more with the same event; then the payment is rejected, which is safe as no
+// funds have moved.
 
 import type { Connectors, Progress } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
@@ -38,26 +38,34 @@ import {
   receivedOf,
   sourceAccountOf,
 } from '../transactions/index.ts';
-import { ANSWER_WITHIN_MS, SILENCE, type Verdict, verdictOf } from './approval.ts';
+import { APPROVAL_TIMEOUT_MS, type Decision, decisionOf, TIMED_OUT } from './approval.ts';
 import { releaseDeclared } from './declared.ts';
-import { isHeld, returnHeldDeposit, reverseDeposit, waitForRelease } from './deposit.ts';
+import { isHeld, returnHeldDeposit, reverseDeposit, scheduleReviewExpiry } from './deposit.ts';
 import { closeDepositReturn, followUp, incomingReason } from './ends.ts';
-import { ASK, COLLECT, LAPSE, PASS_ON, PULL, REVIEW_EXPIRY, SEND_BACK } from './kinds.ts';
+import {
+  APPROVAL_EXPIRY,
+  COLLECT,
+  FORWARD,
+  PULL,
+  REQUEST_APPROVAL,
+  RETURN_DEPOSIT,
+  REVIEW_EXPIRY,
+} from './kinds.ts';
 import { applyPullStatus, cancelPull, isPull } from './pull.ts';
 import {
   applyApprovalDecision,
   applyCollectionStatus,
   applyForwardingStatus,
   isAwaitingApproval,
+  isForwarding,
   isUma,
-  isUnderWay,
   rejectUma,
 } from './uma.ts';
 
-// Calling back a pull on its way: the rail is asked, and what it says is brought in like any notice. A pull
-// that has ended or arrived meanwhile, or a rail that cannot call back, leaves everything as it is.
+// Cancellation of a pull in progress. Nothing changes if the pull has ended or settled meanwhile, or if the
+// rail does not support cancellation.
 
-/** Whether the rail has yet to say that it took it. */
+/** Whether the rail has not accepted it yet. */
 const isUnsent = ({ status, funds }: IncomingRow) => status === 'PENDING' && funds === 'AWAITED';
 
 const isInTransit = ({ status, funds, pending_reason }: IncomingRow) =>
@@ -69,11 +77,11 @@ const cancelPullJob = (connectors: ConnectorsOf): JobHandler =>
       const { row, caller } = await loadOf(runtime, job, asIncoming);
       const { rail } = connectors(caller.environment);
       const now = runtime.effects.now();
-      const refuse = async (ctx: Ctx) =>
+      const reject = async (ctx: Ctx) =>
         void rejectCancel(ctx, await currentOf(ctx, row.id, asIncoming));
-      if (!rail?.cancel || !(isUnsent(row) || isInTransit(row))) return { caller, stage: refuse };
+      if (!rail?.cancel || !(isUnsent(row) || isInTransit(row))) return { caller, stage: reject };
       if (isUnsent(row)) {
-        // Its sending may be under way in another worker; a callback must come after it.
+        // Another worker may be sending it; the cancellation must follow.
         return { caller, stage: async (ctx) => postpone(ctx, CANCEL_PULL, job) };
       }
       const answer = await rail.cancel(await pullOf(runtime, row), now);
@@ -93,29 +101,29 @@ interface IncomingParts {
   webhooks: SynchronousDeps;
 }
 
-const MAX_ASKS = 2;
+const MAX_APPROVAL_REQUESTS = 2;
 
-type Heed = (ctx: Ctx, row: IncomingRow) => Promise<void> | void;
+type Apply = (ctx: Ctx, row: IncomingRow) => Promise<void> | void;
 
-/** The result of a job about a transaction: `heed` with the row as it then is. */
-const then = (caller: Caller, id: string, heed: Heed): Result => ({
+/** The result of a job about a transaction: `apply` with its current row. */
+const then = (caller: Caller, id: string, apply: Apply): Result => ({
   caller,
-  stage: async (ctx) => heed(ctx, await currentOf(ctx, id, asIncoming)),
+  stage: async (ctx) => apply(ctx, await currentOf(ctx, id, asIncoming)),
 });
 
-const NOTHING: Heed = () => {};
+const NOTHING: Apply = () => {};
 
-/** What the rail's answer about a way back means. */
+/** Applies the rail's status of a deposit return. */
 async function applyReturnStatus(ctx: Ctx, row: IncomingRow, progress: Progress): Promise<void> {
   const { state } = progress;
   if (row.refund?.status !== 'PENDING') return;
   if (state === 'accepted' || state === 'unknown') {
-    return followUp(ctx, row, [SEND_BACK, 'refund'], progress);
+    return followUp(ctx, row, [RETURN_DEPOSIT, 'refund'], progress);
   }
   await closeDepositReturn(ctx, row, state === 'settled');
 }
 
-/** What a notice about its way in means. */
+/** Applies a status of the transfer that brings the funds in. */
 async function applyArrivalStatus(ctx: Ctx, row: IncomingRow, progress: Progress): Promise<void> {
   if (isPull(row)) return applyPullStatus(ctx, row, progress);
   if (isUma(row) && row.funds === 'AWAITED') return applyCollectionStatus(ctx, row, progress);
@@ -124,9 +132,9 @@ async function applyArrivalStatus(ctx: Ctx, row: IncomingRow, progress: Progress
 }
 
 /**
- * A notice from outside about one movement of an incoming transaction: its way in (`pull`), its way on to
- * an account outside (`payout`), or its way back. The kind is said and never guessed from the row, since a
- * notice may come twice, and the second time the row waits for something else.
+ * Applies a status of one transfer of an incoming transaction: the collection (`pull`), the forwarding to
+ * an external account (`payout`) or the return (`refund`). The caller states the kind: a repeated status
+ * must not be applied to the transfer that the row waits for by then.
  */
 export async function applyIncomingStatus(
   ctx: Ctx,
@@ -146,48 +154,48 @@ export async function applyIncomingStatus(
   }
 }
 
-const PASSING_ON: RailTransfer<IncomingRow> = {
+const FORWARDING: RailTransfer<IncomingRow> = {
   as: asIncoming,
   instructionOf: payoutOf,
-  heed: applyForwardingStatus,
-  wanted: (row, ask) => ask === 'check' || isUnderWay(row),
+  apply: applyForwardingStatus,
+  isDue: (row, ask) => ask === 'check' || isForwarding(row),
 };
 
 const PULLING: RailTransfer<IncomingRow> = {
   as: asIncoming,
   instructionOf: pullOf,
-  heed: applyPullStatus,
-  wanted: (row, ask) => ask === 'check' || row.funds === 'AWAITED',
+  apply: applyPullStatus,
+  isDue: (row, ask) => ask === 'check' || row.funds === 'AWAITED',
 };
 
-const SENDING_BACK: RailTransfer<IncomingRow> = {
+const RETURNING: RailTransfer<IncomingRow> = {
   as: asIncoming,
   instructionOf: refundOf,
-  heed: applyReturnStatus,
-  wanted: (row) => row.refund?.status === 'PENDING',
+  apply: applyReturnStatus,
+  isDue: (row) => row.refund?.status === 'PENDING',
 };
 
-async function askPlatform(
+async function sendApprovalRequest(
   runtime: Runtime,
-  job: JobOf<typeof ASK>,
+  job: JobOf<typeof REQUEST_APPROVAL>,
   row: IncomingRow,
   deps: SynchronousDeps,
-): Promise<Verdict> {
-  if (job.attempts > MAX_ASKS) return SILENCE;
+): Promise<Decision> {
+  if (job.attempts > MAX_APPROVAL_REQUESTS) return TIMED_OUT;
   const platform = await readPlatform(runtime.db, row.platform_id);
   if (!platform?.webhook_endpoint) {
-    return { say: 'refuse', reason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' };
+    return { outcome: 'reject', reason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' };
   }
   const sent = await sendSynchronously(
     runtime,
-    { answerTimeoutMs: ANSWER_WITHIN_MS, ...deps },
+    { answerTimeoutMs: APPROVAL_TIMEOUT_MS, ...deps },
     {
       eventId: job.input.eventId,
       endpoint: platform.webhook_endpoint,
       environment: platform.environment,
     },
   );
-  return verdictOf(sent, row.requested_fields ?? []);
+  return decisionOf(sent, row.requested_fields ?? []);
 }
 
 async function collect(
@@ -209,11 +217,11 @@ async function collect(
   return uma.collect(payment, runtime.effects.now());
 }
 
-/** What has been held for a month goes back, unless a frozen account keeps it. */
+/** Returns a deposit at the end of its review period, unless its account is frozen. */
 async function expireReview(ctx: Ctx, row: IncomingRow): Promise<void> {
   if (!isHeld(row) || row.pending_reason === null) return;
   const account = await readInternalAccount(ctx, row.destination_account);
-  if (account?.status === 'FROZEN') waitForRelease(ctx, row);
+  if (account?.status === 'FROZEN') scheduleReviewExpiry(ctx, row);
   else await returnHeldDeposit(ctx, row);
 }
 
@@ -229,34 +237,34 @@ async function declared(runtime: Runtime, job: JobOf<typeof WALLET_DECLARED>): P
 export function incomingJobs({ connectors, webhooks }: IncomingParts): JobHandler[] {
   const about =
     <J extends PaymentJob>(
-      work: (runtime: Runtime, job: J, row: IncomingRow, caller: Caller) => Promise<Heed>,
+      work: (runtime: Runtime, job: J, row: IncomingRow, caller: Caller) => Promise<Apply>,
     ) =>
     async (runtime: Runtime, job: J): Promise<Result> => {
       const { row, caller } = await loadOf(runtime, job, asIncoming);
       return then(caller, row.id, await work(runtime, job, row, caller));
     };
-  const ask = about(async (runtime, job: JobOf<typeof ASK>, row) => {
+  const requestApproval = about(async (runtime, job: JobOf<typeof REQUEST_APPROVAL>, row) => {
     if (!isAwaitingApproval(row)) return NOTHING;
-    const verdict = await askPlatform(runtime, job, row, webhooks);
-    return (ctx, current) => applyApprovalDecision(ctx, current, verdict);
+    const decision = await sendApprovalRequest(runtime, job, row, webhooks);
+    return (ctx, current) => applyApprovalDecision(ctx, current, decision);
   });
-  const fetchIt = about(async (runtime, job: JobOf<typeof COLLECT>, row, { environment }) => {
+  const collectFunds = about(async (runtime, job: JobOf<typeof COLLECT>, row, { environment }) => {
     if (row.status !== 'PROCESSING' || row.funds !== 'AWAITED') return NOTHING;
     const progress = await collect(connectors(environment), runtime, job, row);
     const info = job.input.receiverInfo ?? {};
     return (ctx, current) => applyCollectionStatus(ctx, current, progress, info);
   });
   return [
-    jobHandler(ASK, { run: ask }),
-    jobHandler(LAPSE, {
+    jobHandler(REQUEST_APPROVAL, { run: requestApproval }),
+    jobHandler(APPROVAL_EXPIRY, {
       run: about(async () => (ctx, row) => void rejectUma(ctx, row, 'PAYMENT_APPROVAL_TIMED_OUT')),
     }),
-    jobHandler(COLLECT, { run: fetchIt }),
+    jobHandler(COLLECT, { run: collectFunds }),
     jobHandler(REVIEW_EXPIRY, { run: about(async () => expireReview) }),
     jobHandler(WALLET_DECLARED, { run: declared }),
-    overRail(connectors, PASS_ON, PASSING_ON),
+    overRail(connectors, FORWARD, FORWARDING),
     overRail(connectors, PULL, PULLING),
-    overRail(connectors, SEND_BACK, SENDING_BACK),
+    overRail(connectors, RETURN_DEPOSIT, RETURNING),
     cancelPullJob(connectors),
   ];
 }

@@ -1,19 +1,19 @@
-// The jobs that follow incoming money, apart from their handlers because the steps that stage them come
-// before those.
+// The jobs of incoming payments. They are separate from their handlers, which depend on the steps that stage
+// them.
 
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import { RailTransferInput } from '../payouts/index.ts';
 import { PaymentInput } from '../refunds/index.ts';
 
-/** Asks the platform whether its customer may be paid. */
-export const ASK = defineJob(
+/** Sends the approval request to the platform. */
+export const REQUEST_APPROVAL = defineJob(
   'incoming.ask',
   Type.Object({ ...PaymentInput.properties, eventId: Type.String() }),
 );
-/** The time a platform took for its answer is over. */
-export const LAPSE = defineJob('incoming.expire', PaymentInput);
-/** Fetches an approved payment from the sender's provider. */
+/** Ends the period that a platform requested by responding 202. */
+export const APPROVAL_EXPIRY = defineJob('incoming.expire', PaymentInput);
+/** Collects an approved payment from the sending provider. */
 export const COLLECT = defineJob(
   'incoming.collect',
   Type.Object({
@@ -21,11 +21,11 @@ export const COLLECT = defineJob(
     receiverInfo: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   }),
 );
-/** Sends an arrived payment on to an account outside. */
-export const PASS_ON = defineJob('incoming.forward', RailTransferInput);
-/** Takes money from an account outside. */
+/** Forwards a collected payment to an external account. */
+export const FORWARD = defineJob('incoming.forward', RailTransferInput);
+/** Debits an external account. */
 export const PULL = defineJob('incoming.debit', RailTransferInput);
-/** Sends money back to whoever paid it in. */
-export const SEND_BACK = defineJob('incoming.return', RailTransferInput);
-/** A deposit has been held for as long as it may be. */
+/** Returns a deposit to its payer. */
+export const RETURN_DEPOSIT = defineJob('incoming.return', RailTransferInput);
+/** Ends the review period of a held deposit. */
 export const REVIEW_EXPIRY = defineJob('incoming.review-expiry', PaymentInput);

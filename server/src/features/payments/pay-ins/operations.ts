@@ -1,5 +1,5 @@
-// Approving and rejecting. Both begin by finding what waits for the platform's word, in one place: what
-// else comes to wait for it, such as payments that an agent starts, is one more case there.
+// Approves and rejects pending payments. `pendingOf` finds what is pending: an incoming payment from a UMA
+// address, or a payment that an agent requested.
 
 import type { Static } from '@sinclair/typebox';
 import type { Rejected } from '../../../kernel/contract/operation.ts';
@@ -16,24 +16,24 @@ import {
 } from './contract.ts';
 import { approveUma, isAwaitingApproval, rejectUma } from './uma.ts';
 
-/** What the platform's word does to a transaction; the answer is the transaction as it then is. */
-interface Word {
-  /** Says yes with what the platform tells about its customer. */
+/** The effects of an approval and a rejection. Both return the transaction after the decision. */
+interface Decision {
+  /** `info` is the platform's information about its customer. */
   approve(info: Info): PaymentRow | Promise<PaymentRow | Rejected>;
   reject(reason: string | undefined): PaymentRow;
 }
 
-interface Waiting extends Word {
+interface Pending extends Decision {
   row: PaymentRow;
 }
 
 interface IncomingParts {
-  /** Finds what else waits for the platform's word about a transaction: what an agent asked for. */
-  waitingAction(ctx: Ctx, row: PaymentRow): Promise<Word | undefined>;
+  /** The decision on a pending agent action about the transaction; undefined if there is none. */
+  pendingAction(ctx: Ctx, row: PaymentRow): Promise<Decision | undefined>;
 }
 
-/** The transaction and what the platform's word does to it; 409 where nobody waits for it. */
-async function waitingOf(ctx: Ctx, parts: IncomingParts, id: string): Promise<Waiting> {
+/** Throws TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL if no approval is pending. */
+async function pendingOf(ctx: Ctx, parts: IncomingParts, id: string): Promise<Pending> {
   const row = await transactionOf(ctx, id);
   if (row.type === 'INCOMING' && isAwaitingApproval(row)) {
     return {
@@ -42,8 +42,8 @@ async function waitingOf(ctx: Ctx, parts: IncomingParts, id: string): Promise<Wa
       reject: () => rejectUma(ctx, row, 'PAY_REQUEST_FAILED'),
     };
   }
-  const word = await parts.waitingAction(ctx, row);
-  if (word) return { row, ...word };
+  const decision = await parts.pendingAction(ctx, row);
+  if (decision) return { row, ...decision };
   throw new Fault(
     'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
     'The transaction is not pending approval: it is already decided, or its ' +
@@ -55,9 +55,9 @@ const shown = (row: PaymentRow) => presentTransaction(row) as Static<typeof Deci
 
 export const incomingOperations = (parts: IncomingParts) => [
   handle(approvePendingPayment, async (ctx, { params, body }) => {
-    const waiting = await waitingOf(ctx, parts, params.transactionId);
+    const pending = await pendingOf(ctx, parts, params.transactionId);
     const info = body.receiverCustomerInfo ?? {};
-    const missing = missingIn(info, waiting.row.requested_fields ?? []);
+    const missing = missingIn(info, pending.row.requested_fields ?? []);
     if (missing.length) {
       const errors = missing.map((name) => ({
         field: `receiverCustomerInfo.${name}`,
@@ -65,11 +65,11 @@ export const incomingOperations = (parts: IncomingParts) => [
       }));
       throw invalid(errors, 'MISSING_MANDATORY_USER_INFO');
     }
-    const approved = await waiting.approve(info);
+    const approved = await pending.approve(info);
     return 'rejected' in approved ? approved : { status: 200, body: shown(approved) };
   }),
   handle(rejectPendingPayment, async (ctx, { params, body }) => {
-    const waiting = await waitingOf(ctx, parts, params.transactionId);
-    return { status: 200, body: shown(waiting.reject(body.reason)) };
+    const pending = await pendingOf(ctx, parts, params.transactionId);
+    return { status: 200, body: shown(pending.reject(body.reason)) };
   }),
 ];

@@ -1,7 +1,7 @@
-// A payment from another UMA provider to a customer's UMA address. The platform is asked first, by an event
-// that is sent to it once and whose answer decides; nothing moves before. Then the sender's provider is
-// told and its money fetched, which lands on the customer's account here or goes on over a rail to the
-// account outside that the customer chose for it.
+// A payment from another UMA provider to a customer's UMA address. The platform approves it first: the event
+// is sent once and its response decides; no funds move before. The funds are then collected from the sending
+// provider and credited to the customer's internal account, or forwarded over a rail to the external account
+// that the customer has set for such payments.
 
 import type { Static } from '@sinclair/typebox';
 import { railsOf } from '../../../catalog/accounts/account-info.ts';
@@ -38,9 +38,8 @@ import {
   insertTransaction,
   transactionFeature,
 } from '../transactions/index.ts';
-import { ANSWER_WITHIN_MS, type Info, requestedFields, type Verdict } from './approval.ts';
-import { keep, payOn, undoPayOn } from './books.ts';
-import { fateAt, holdArrived } from './deposit.ts';
+import { APPROVAL_TIMEOUT_MS, type Decision, type Info, requestedFields } from './approval.ts';
+import { dispositionAt, holdArrived } from './deposit.ts';
 import {
   complete,
   completeOn,
@@ -50,20 +49,20 @@ import {
   incomingReason,
   openDepositReturn,
 } from './ends.ts';
-import { ASK, COLLECT, LAPSE, PASS_ON } from './kinds.ts';
+import { APPROVAL_EXPIRY, COLLECT, FORWARD, REQUEST_APPROVAL } from './kinds.ts';
+import { postForward, postToInbound, reverseForward } from './postings.ts';
 
-/** What is received, and from whom. */
 interface UmaIncoming extends Money {
   platform: PlatformRow;
   customer: CustomerRow;
-  /** UMA address of whoever pays. */
+  /** UMA address of the sender. */
   sender: string;
-  /** What the sender's side tells about the sender, by field name. */
+  /** Information about the sender from the sending provider, by field name. */
   payerData: Info;
 }
 
-/** Throws why this customer cannot be paid so. */
-function admit({ platform, customer, currency, amount }: UmaIncoming): void {
+/** Throws if the customer cannot receive this payment. */
+function checkAdmission({ platform, customer, currency, amount }: UmaIncoming): void {
   if (platform.webhook_endpoint === null) {
     const reason =
       'Payments from UMA addresses require a webhook endpoint. Set it with ' +
@@ -84,58 +83,58 @@ function admit({ platform, customer, currency, amount }: UmaIncoming): void {
   checkAmount(platform, { currency, amount });
 }
 
-/** What the platform wants to know of a sender; throws where the sender's side does not tell it. */
-function aboutSender({ platform, currency, payerData }: UmaIncoming): Info | null {
-  const wanted = settingOf(platform, currency)?.requiredCounterpartyFields ?? [];
-  const missing = wanted
+/** The sender information that the platform requires. Throws SENDER_NOT_ACCEPTED if a field is missing. */
+function senderInformation({ platform, currency, payerData }: UmaIncoming): Info | null {
+  const required = settingOf(platform, currency)?.requiredCounterpartyFields ?? [];
+  const missing = required
     .filter(({ name, mandatory }) => mandatory && payerData[name] === undefined)
     .map(({ name }) => name);
   if (missing.length) {
     const reason = `The platform requires sender information that is missing: ${missing.join(', ')}.`;
     throw new Fault('SENDER_NOT_ACCEPTED', reason, { requiredFields: missing });
   }
-  const told = wanted.filter(({ name }) => payerData[name] !== undefined);
-  if (!told.length) return null;
-  return Object.fromEntries(told.map(({ name }) => [name, payerData[name]]));
+  const present = required.filter(({ name }) => payerData[name] !== undefined);
+  if (!present.length) return null;
+  return Object.fromEntries(present.map(({ name }) => [name, payerData[name]]));
 }
 
 interface Destination {
   accountId: string;
-  /** Of an account outside; null inside, and to wallets. */
+  /** Null for internal accounts and wallets. */
   rail: string | null;
 }
 
-/** The customer's account outside for such payments, where it can take this one. */
-async function chosenOutside(
+/** The customer's default external account for UMA payments, if it can receive this one. */
+async function defaultExternalAccount(
   ctx: Ctx,
   port: RailPort | undefined,
   { customer, currency, amount }: UmaIncoming,
 ): Promise<Destination | undefined> {
-  const wanted = { customer_id: customer.id, default_uma: true };
-  const [account] = await findExternalAccounts(ctx.db, wanted);
+  const where = { customer_id: customer.id, default_uma: true };
+  const [account] = await findExternalAccounts(ctx.db, where);
   if (!port || account?.status !== 'ACTIVE' || account.currency !== currency) return undefined;
-  // An invoice is good for one payment of its amount, not for whatever comes.
+  // An invoice is valid for one payment of its amount.
   if ('invoice' in account.info) return undefined;
   const own = railsOf(account.info);
-  const ways = corridors(currency, currency).filter(
+  const usable = corridors(currency, currency).filter(
     (each) =>
       (own.length ? each.rail !== null && own.includes(each.rail) : each.rail === null) &&
       port.carries(account.account_type, each.rail) &&
       allowsAmount(each, { currency, amount }),
   );
-  if (!ways.length) return undefined;
-  const rail = chooseRail(ways.flatMap((way) => way.rail ?? [])) ?? null;
+  if (!usable.length) return undefined;
+  const rail = chooseRail(usable.flatMap((corridor) => corridor.rail ?? [])) ?? null;
   return { accountId: account.id, rail };
 }
 
 async function destinationOf(
   ctx: Ctx,
   port: RailPort | undefined,
-  given: UmaIncoming,
+  input: UmaIncoming,
 ): Promise<Destination> {
-  const outside = await chosenOutside(ctx, port, given);
-  if (outside) return outside;
-  const { customer, currency } = given;
+  const external = await defaultExternalAccount(ctx, port, input);
+  if (external) return external;
+  const { customer, currency } = input;
   const own = await findInternalAccounts(ctx.db, { customer_id: customer.id, currency });
   const open = own.find((each) => each.status === 'ACTIVE' && isBalance(each));
   if (open) return { accountId: open.id, rail: null };
@@ -145,17 +144,17 @@ async function destinationOf(
   );
 }
 
-/** Stages the payment and the question to the platform. Throws why it cannot be received. */
+/** Stages the payment and the approval request. Throws if the payment cannot be received. */
 export async function receiveUmaPayment(
   ctx: Ctx,
   connectors: Connectors,
-  given: UmaIncoming,
+  input: UmaIncoming,
 ): Promise<IncomingRow> {
-  rejectBlockedProvider(connectors.uma, given.sender);
-  admit(given);
-  const counterparty = aboutSender(given);
-  const { accountId, rail } = await destinationOf(ctx, connectors.rail, given);
-  const { customer, currency } = given;
+  rejectBlockedProvider(connectors.uma, input.sender);
+  checkAdmission(input);
+  const counterparty = senderInformation(input);
+  const { accountId, rail } = await destinationOf(ctx, connectors.rail, input);
+  const { customer, currency } = input;
   requireCustomer(ctx, customer);
   const row = insertTransaction(ctx, {
     id: ctx.id('Transaction'),
@@ -166,11 +165,11 @@ export async function receiveUmaPayment(
     direction: 'CREDIT',
     status: 'PENDING',
     funds: 'NONE',
-    source: { sourceType: 'UMA_ADDRESS', umaAddress: given.sender },
+    source: { sourceType: 'UMA_ADDRESS', umaAddress: input.sender },
     destination: { destinationType: 'ACCOUNT', accountId, currency },
-    source_account: given.sender,
+    source_account: input.sender,
     destination_account: accountId,
-    received_amount: given.amount,
+    received_amount: input.amount,
     received_currency: currency,
     counterparty,
     rail,
@@ -178,28 +177,28 @@ export async function receiveUmaPayment(
     created_at: ctx.now,
     updated_at: ctx.now,
   });
-  ask(ctx, row);
+  requestApproval(ctx, row);
   return row;
 }
 
-/** The question is an event that the usual deliveries leave alone: it is put once, and answered. */
-function ask(ctx: Ctx, row: IncomingRow): void {
+/** The approval request is an event outside the webhook queue: a job sends it once and reads the response. */
+function requestApproval(ctx: Ctx, row: IncomingRow): void {
   const data = {
     ...presentTransaction(row),
     requestedReceiverCustomerInfoFields: row.requested_fields ?? [],
   };
   const { PENDING } = incomingPayment;
   const eventId = ctx.record(PENDING, row.id, data as Static<typeof PENDING.data>);
-  ctx.later(ASK, { transactionId: row.id, eventId });
+  ctx.later(REQUEST_APPROVAL, { transactionId: row.id, eventId });
 }
 
 export const isUma = (row: IncomingRow): boolean => row.source?.sourceType === 'UMA_ADDRESS';
 
-/** Whether the platform has yet to say whether it wants this payment. */
+/** Whether the platform has not decided yet. */
 export const isAwaitingApproval = (row: IncomingRow): boolean =>
   isUma(row) && row.status === 'PENDING';
 
-/** The platform wants it; `info` is what it told about its customer. */
+/** Applies the platform's approval; `info` is its information about its customer. */
 export function approveUma(ctx: Ctx, row: IncomingRow, info: Info): IncomingRow {
   if (!isAwaitingApproval(row)) return row;
   const status = transactionFeature.states.incoming.next(row.status, 'accept');
@@ -207,46 +206,46 @@ export function approveUma(ctx: Ctx, row: IncomingRow, info: Info): IncomingRow 
   return changeTransaction(ctx, row, { status, funds: 'AWAITED', sent_at: ctx.now });
 }
 
-/** The platform does not want it, or did not say so in time. Nothing has moved yet. */
+/** Applies a rejection or the expiry of the approval. No funds have moved. */
 export const rejectUma = (ctx: Ctx, row: IncomingRow, reason: FailureReason): IncomingRow =>
   isAwaitingApproval(row) ? fail(ctx, row, reason, 'NONE') : row;
 
-export function applyApprovalDecision(ctx: Ctx, row: IncomingRow, verdict: Verdict): void {
+export function applyApprovalDecision(ctx: Ctx, row: IncomingRow, decision: Decision): void {
   if (!isAwaitingApproval(row)) return;
-  switch (verdict.say) {
-    case 'accept':
-      approveUma(ctx, row, verdict.info);
+  switch (decision.outcome) {
+    case 'approve':
+      approveUma(ctx, row, decision.info);
       return;
-    case 'refuse':
-      rejectUma(ctx, row, verdict.reason);
+    case 'reject':
+      rejectUma(ctx, row, decision.reason);
       return;
-    case 'wait':
-      ctx.later(LAPSE, { transactionId: row.id }, ctx.now + ANSWER_WITHIN_MS);
+    case 'defer':
+      ctx.later(APPROVAL_EXPIRY, { transactionId: row.id }, ctx.now + APPROVAL_TIMEOUT_MS);
       return;
     default:
-      assertNever(verdict, "platform's answer");
+      assertNever(decision, 'approval decision');
   }
 }
 
-/** The money is ours: onto the customer's account, or on its way to the one outside. */
-async function arrive(ctx: Ctx, row: IncomingRow): Promise<void> {
+/** Credits collected funds to the customer's account, or forwards them to the external account. */
+async function creditOrForward(ctx: Ctx, row: IncomingRow): Promise<void> {
   if (row.status !== 'PROCESSING' || row.funds !== 'AWAITED') return;
   const id = row.destination_account;
   if (isId(id, 'ExternalAccount')) {
-    keep(ctx, row);
-    ctx.later(PASS_ON, { transactionId: row.id, ask: 'send' });
+    postToInbound(ctx, row);
+    ctx.later(FORWARD, { transactionId: row.id, ask: 'send' });
     changeTransaction(ctx, row, { funds: 'HELD', sent_at: ctx.now });
     return;
   }
   const account = await readInternalAccount(ctx, id);
   const owner = await readCustomer(ctx, row.customer_id ?? '');
-  const fate = fateAt(account, owner ?? null);
-  if (!account || fate === 'bounce') failAndReturn(ctx, row, 'QUOTE_EXECUTION_FAILED');
-  else if (fate === 'hold') await holdArrived(ctx, row, account);
+  const disposition = dispositionAt(account, owner ?? null);
+  if (!account || disposition === 'reject') failAndReturn(ctx, row, 'QUOTE_EXECUTION_FAILED');
+  else if (disposition === 'hold') await holdArrived(ctx, row, account);
   else await completeOn(ctx, row, account);
 }
 
-/** How far the sender's provider is with a payment that the platform wants. */
+/** Applies the sending provider's status of an approved payment. */
 export async function applyCollectionStatus(
   ctx: Ctx,
   row: IncomingRow,
@@ -262,7 +261,7 @@ export async function applyCollectionStatus(
       return ctx.later(COLLECT, { transactionId: row.id, receiverInfo }, ctx.now + checkAfterMs);
     }
     case 'settled':
-      return arrive(ctx, row);
+      return creditOrForward(ctx, row);
     case 'returned': {
       const reason = incomingReason(progress.reason, 'QUOTE_EXECUTION_FAILED');
       return void failAndReturn(ctx, row, reason);
@@ -276,38 +275,40 @@ export async function applyCollectionStatus(
   }
 }
 
-const goesOn = (row: IncomingRow): boolean =>
+const isForwarded = (row: IncomingRow): boolean =>
   isUma(row) && isId(row.destination_account, 'ExternalAccount');
 
-/** Whether its money is here and still to reach the account outside. */
-export const isUnderWay = (row: IncomingRow): boolean =>
-  goesOn(row) && row.status === 'PROCESSING' && (row.funds === 'HELD' || row.funds === 'SUBMITTED');
+/** Whether the funds are collected and have not reached the external account yet. */
+export const isForwarding = (row: IncomingRow): boolean =>
+  isForwarded(row) &&
+  row.status === 'PROCESSING' &&
+  (row.funds === 'HELD' || row.funds === 'SUBMITTED');
 
-/** How far the rail is with the way on to the account outside. */
+/** Applies a rail's status of the transfer to the external account. */
 export async function applyForwardingStatus(
   ctx: Ctx,
   row: IncomingRow,
   progress: Progress,
 ): Promise<void> {
-  if (!goesOn(row)) return;
+  if (!isForwarded(row)) return;
   switch (progress.state) {
     case 'unknown':
     case 'accepted':
     case 'settled':
-      if (progress.state === 'accepted' && isUnderWay(row))
+      if (progress.state === 'accepted' && isForwarding(row))
         changeTransaction(ctx, row, { funds: 'SUBMITTED' });
-      if (progress.state === 'settled' && isUnderWay(row)) {
-        payOn(ctx, row);
+      if (progress.state === 'settled' && isForwarding(row)) {
+        postForward(ctx, row);
         complete(ctx, row);
       }
-      return followUp(ctx, row, [PASS_ON, 'payout'], progress);
+      return followUp(ctx, row, [FORWARD, 'payout'], progress);
     case 'returned':
-      if (row.status === 'COMPLETED' && row.funds === 'SETTLED') undoPayOn(ctx, row);
-      else if (!isUnderWay(row)) return;
+      if (row.status === 'COMPLETED' && row.funds === 'SETTLED') reverseForward(ctx, row);
+      else if (!isForwarding(row)) return;
       return void openDepositReturn(ctx, fail(ctx, row, 'OFFRAMP_FAILED', 'HELD'));
     case 'failed':
     case 'cancelled':
-      if (!isUnderWay(row)) return;
+      if (!isForwarding(row)) return;
       return void openDepositReturn(ctx, fail(ctx, row, 'OFFRAMP_FAILED', 'HELD'));
     default:
       return assertNever(progress, 'transfer progress');

@@ -1,4 +1,4 @@
-// What goes out over a rail: payouts and refunds.
+// Payouts and refunds over rails.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { type ConnectorsOf, payoutJobs } from './payout-jobs.ts';
 

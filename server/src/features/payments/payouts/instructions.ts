@@ -1,6 +1,6 @@
-// What a rail, or another UMA provider, is told: one instruction for each movement of money that a
-// transaction makes outside. Each has an id of its own that is the same at every attempt, and the moment it
-// was first sent, so that the other side can tell a second send from a second payment.
+// Instructions to rails and UMA providers, one for each external transfer of a transaction. Each has its
+// own id and the time it was first sent; both are the same at every attempt, so that the receiver can
+// detect duplicates.
 
 import { pullRailOf } from '../../../catalog/accounts/account-info.ts';
 import type { RailInstruction, UmaPayment } from '../../../connectors/ports/index.ts';
@@ -11,7 +11,7 @@ import { readExternalAccount } from '../../payees/external-accounts/index.ts';
 import { fundedOf } from '../refunds/index.ts';
 import { debitedOf, type OutgoingRow, type PaymentRow, receivedOf } from '../transactions/index.ts';
 
-/** When what is under way now was sent. */
+/** When the current transfer was sent. */
 const sentAt = (row: PaymentRow): Time => row.sent_at ?? row.updated_at;
 
 const origin = (row: PaymentRow) => (row.quote_id ? 'quote' : 'transfer');
@@ -23,11 +23,11 @@ async function accountInfo(runtime: Runtime, id: string | null) {
   return { account: account.info, beneficiaryName: fullName ?? legalName };
 }
 
-/** What came in for it from outside, which a refund returns. */
-const cameInFor = (row: PaymentRow): Money =>
+/** The external funds that a refund returns. */
+const refundableFunds = (row: PaymentRow): Money =>
   row.type === 'OUTGOING' ? fundedOf(row) : debitedOf(row);
 
-/** Out to an external account. */
+/** A payout to an external account. */
 export async function payoutOf(runtime: Runtime, row: PaymentRow): Promise<RailInstruction> {
   return {
     id: row.id,
@@ -43,7 +43,7 @@ export async function payoutOf(runtime: Runtime, row: PaymentRow): Promise<RailI
   };
 }
 
-/** A pull of what a payment, or a transfer in, is to be made with. */
+/** A pull that funds a payment or an incoming transfer. */
 export async function pullOf(runtime: Runtime, row: PaymentRow): Promise<RailInstruction> {
   const { account, beneficiaryName } = await accountInfo(runtime, row.source_account);
   return {
@@ -59,7 +59,7 @@ export async function pullOf(runtime: Runtime, row: PaymentRow): Promise<RailIns
   };
 }
 
-/** Back to where it was pulled from, or to the payer of whom the source tells what is known. */
+/** A refund to the account that was pulled from, or to the payer, with the details in the source. */
 export async function refundOf(runtime: Runtime, row: PaymentRow): Promise<RailInstruction> {
   const known =
     row.source.sourceType === 'ACCOUNT'
@@ -71,13 +71,13 @@ export async function refundOf(runtime: Runtime, row: PaymentRow): Promise<RailI
     kind: 'refund',
     origin: origin(row),
     rail: null,
-    ...cameInFor(row),
+    ...refundableFunds(row),
     ...known,
     sentAt: row.refund ? Date.parse(row.refund.initiatedAt) : sentAt(row),
   };
 }
 
-/** To a UMA address. */
+/** A payment to a UMA address. */
 export function umaPaymentOf(
   row: OutgoingRow,
   { uma }: NonNullable<OutgoingRow['rail_payload']>,

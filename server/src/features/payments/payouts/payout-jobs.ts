@@ -1,6 +1,6 @@
-// The jobs that follow a payout: send it, ask about it until it is final, call it back, pay back what
-// failed. They talk to the rail before anything is staged and bring its answer in through the same steps
-// that any other notice takes. The instruction's id is the transaction's, so a rail that sees it twice knows.
+// The jobs of a payout: send it, check its status until it is final, cancel it, refund a failed one. They
+// call the rail before they stage changes, and apply its result by the same steps as an operator's. The id
+// of the instruction is that of the transaction, so that the rail can detect a duplicate.
 
 import type { Connectors, Progress, RailPort } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
@@ -46,22 +46,21 @@ import { payoutOf, refundOf, umaPaymentOf } from './instructions.ts';
 
 export type ConnectorsOf = (environment: Mode) => Connectors;
 
-/** How long a callback waits, at first and at most, for what is to be called back to have been sent. */
+/** Initial and maximum delay of a cancellation while the transfer is being sent. */
 const WAIT_MS = 1_000;
-const WAIT_AT_MOST_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 
 interface Loaded<R> {
   row: R;
   caller: Caller;
 }
 
-/** A job that is about a transaction. */
 export type PaymentJob = JobOf<JobDefinition<typeof PaymentInput>>;
 
-/** Which transactions work is about: answers the row as its type, and throws for one of another. */
+/** Narrows a row to its type. Throws for a row of another type. */
 export type As<R extends TransactionRow> = (row: TransactionRow) => R;
 
-/** The transaction that a job is about, and the server acting for its platform. */
+/** The transaction of a job, and a system caller for its platform. */
 export async function loadOf<R extends TransactionRow>(
   runtime: Runtime,
   job: PaymentJob,
@@ -73,7 +72,7 @@ export async function loadOf<R extends TransactionRow>(
   return { row: as(row), caller: systemCaller(platform.id, platform.environment) };
 }
 
-/** The transaction as it is when a job's result is staged. */
+/** The current row, when the result of a job is staged. */
 export async function currentOf<R extends TransactionRow>(
   ctx: Ctx,
   id: string,
@@ -88,49 +87,49 @@ function railOf(connectors: ConnectorsOf, { environment }: Caller): RailPort {
   return rail;
 }
 
-/** Sends the payout, or asks about it, wherever it goes. */
-async function ask(
+/** Sends the payout or checks its status, over a rail or to a UMA provider. */
+async function callProvider(
   runtime: Runtime,
   connectors: ConnectorsOf,
   { row, caller }: Loaded<OutgoingRow>,
-  what: 'send' | 'check',
+  action: 'send' | 'check',
 ): Promise<Progress> {
   const now = runtime.effects.now();
   if (row.rail_payload) {
     const { uma } = connectors(caller.environment);
     if (!uma) throw new Error(`no UMA connector is connected in ${caller.environment}`);
     const payment = umaPaymentOf(row, row.rail_payload);
-    return what === 'send' ? uma.send(payment) : uma.check(payment, now);
+    return action === 'send' ? uma.send(payment) : uma.check(payment, now);
   }
   const rail = railOf(connectors, caller);
   const instruction = await payoutOf(runtime, row);
-  return what === 'send' ? rail.send(instruction) : rail.check(instruction, now);
+  return action === 'send' ? rail.send(instruction) : rail.check(instruction, now);
 }
 
-/** What a rail's answer about a payout means for the payment; also the door for notices. */
+/** Applies a status of a payout, from the rail or from an operator. */
 export async function applyPayoutStatus(
   ctx: Ctx,
   row: OutgoingRow,
   progress: Progress,
 ): Promise<void> {
-  const again = (afterMs: number | undefined) => {
+  const checkAgain = (afterMs: number | undefined) => {
     if (afterMs === undefined) return;
     ctx.later(CHECK_PAYOUT, { transactionId: row.id }, ctx.now + afterMs);
   };
   switch (progress.state) {
     case 'unknown':
-      return again(progress.checkAfterMs);
+      return checkAgain(progress.checkAfterMs);
     case 'accepted': {
-      const handed = await submitPayout(ctx, row);
-      if (progress.checkAfterMs !== undefined) return again(progress.checkAfterMs);
-      if (isExpected(handed, 'payout')) await awaitRailResult(ctx, handed, 'payout');
+      const submitted = await submitPayout(ctx, row);
+      if (progress.checkAfterMs !== undefined) return checkAgain(progress.checkAfterMs);
+      if (isExpected(submitted, 'payout')) await awaitRailResult(ctx, submitted, 'payout');
       return;
     }
     case 'settled':
       await settlePayout(ctx, row, progress.onChain);
-      return again(progress.checkAfterMs);
+      return checkAgain(progress.checkAfterMs);
     case 'failed':
-      // What was delivered only a return brings back.
+      // A completed payout is reversed only by a return.
       if (row.status === 'COMPLETED') return;
       return void (await failPayout(ctx, row, progress.reason, progress.refundable ?? true));
     case 'returned':
@@ -142,7 +141,7 @@ export async function applyPayoutStatus(
   }
 }
 
-/** What a rail's answer about a refund means. */
+/** Applies a status of a refund, from the rail or from an operator. */
 export async function applyRefundStatus(
   ctx: Ctx,
   row: OutgoingRow,
@@ -171,13 +170,13 @@ export async function applyRefundStatus(
 type CancelDefinition = JobDefinition<typeof CancelInput>;
 type CancelJob = JobOf<CancelDefinition>;
 
-/** Postpones a cancellation, twice as long each time. */
+/** Postpones a cancellation, with exponential backoff. */
 export function postpone(ctx: Ctx, definition: CancelDefinition, { input }: CancelJob): void {
-  const waitMs = Math.min(input.waitMs ?? WAIT_MS, WAIT_AT_MOST_MS);
+  const waitMs = Math.min(input.waitMs ?? WAIT_MS, MAX_WAIT_MS);
   ctx.later(definition, { ...input, waitMs: waitMs * 2 }, ctx.now + waitMs);
 }
 
-/** Sending must not begin once the payment is over or on its way back. */
+/** A payout must not be sent after the payment has ended or its refund has started. */
 const maySend = (row: OutgoingRow) =>
   row.status === 'PROCESSING' && row.funds === 'HELD' && !row.refund;
 
@@ -185,12 +184,12 @@ const NOTHING = async () => {};
 
 export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
   const follow =
-    (what: 'send' | 'check') =>
+    (action: 'send' | 'check') =>
     async (runtime: Runtime, job: PaymentJob): Promise<Result> => {
       const loaded = await loadOf(runtime, job, asOutgoing);
       const { row, caller } = loaded;
-      if (what === 'send' && !maySend(row)) return { caller, stage: NOTHING };
-      const progress = await ask(runtime, connectors, loaded, what);
+      if (action === 'send' && !maySend(row)) return { caller, stage: NOTHING };
+      const progress = await callProvider(runtime, connectors, loaded, action);
       return {
         caller,
         stage: async (ctx) =>
@@ -222,14 +221,14 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
     const { row, caller } = await loadOf(runtime, job, asOutgoing);
     const rail = railOf(connectors, caller);
     const now = runtime.effects.now();
-    const over = row.status !== 'PROCESSING' || row.refund !== null;
-    if (over || !rail.cancel) {
+    const hasEnded = row.status !== 'PROCESSING' || row.refund !== null;
+    if (hasEnded || !rail.cancel) {
       const stage = async (ctx: Ctx) =>
         void rejectCancel(ctx, await currentOf(ctx, row.id, asOutgoing));
       return { caller, stage };
     }
     if (await hasJobFor(runtime.db, SEND_PAYOUT, row.id)) {
-      // Its sending may be under way in another worker; a callback must come after it.
+      // Another worker may be sending it; the cancellation must follow.
       return { caller, stage: async (ctx) => postpone(ctx, CANCEL_PAYOUT, job) };
     }
     const answer = await rail.cancel(await payoutOf(runtime, row), now);

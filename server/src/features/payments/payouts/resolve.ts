@@ -1,8 +1,7 @@
-// What a person decides about money in suspense. Parked money goes where its refund would have put it: onto
-// a balance inside, or out through clearing when somebody has sent it back by hand; the refund that had
-// failed is complete then. Money that is missing, because a bank took a pull back and nobody had an account
-// to answer for it, is made good with money that came in for it. Each is done once: the row of the queue
-// goes with it.
+// Decisions on funds in suspense. Funds are returned to the destination of their refund: an internal
+// balance, or rail in transit after a manual transfer; the failed refund is then COMPLETED. A shortfall in
+// suspense, caused by the return of a pull without an account to debit, is settled with funds that were
+// received for it. A decision is applied once, as it removes the suspense item.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -22,7 +21,7 @@ import {
   isExternallyFunded,
   isRefundedByRail,
 } from '../refunds/index.ts';
-import { inSuspense, occurrenceOf, recordDecision, type Said } from '../suspense/index.ts';
+import { inSuspense, type OperatorInput, occurrenceOf, recordDecision } from '../suspense/index.ts';
 import {
   type CardPaymentRow,
   changeTransaction,
@@ -31,19 +30,19 @@ import {
   transactionFeature,
 } from '../transactions/index.ts';
 
-/** The currency in which a transaction's money is parked: that of whoever gets it back. */
+/** The currency of a transaction's funds in suspense: that of the party to which they are returned. */
 export const suspenseCurrency = (row: TransactionRow): string =>
   row.type === 'INCOMING' ? row.received_currency : row.sent_currency;
 
 /**
- * The balance that parked money goes back to; none when it came from outside and has to go back there, or
- * when its account is closed or its owner gone: then somebody has to find them.
+ * The balance to which funds in suspense are returned. Undefined if they return to an external account, or
+ * if the account is closed or its owner deleted: then the operator sends them manually.
  */
 export async function suspenseReturnAccount(
   db: Ctx['db'],
   row: TransactionRow,
 ): Promise<InternalAccountRow | undefined> {
-  // What a card payment has there is of an account that was closed.
+  // Suspense funds of a card payment belong to a closed account.
   if (row.type !== 'OUTGOING' || isRefundedByRail(row)) return undefined;
   const account = isExternallyFunded(row)
     ? await balanceFor(db, row)
@@ -51,7 +50,7 @@ export async function suspenseReturnAccount(
   return account && (await canReceiveRefund(db, account)) ? account : undefined;
 }
 
-const purse = (ctx: Ctx, row: TransactionRow, purpose: SystemAccount): string =>
+const systemAccountFor = (ctx: Ctx, row: TransactionRow, purpose: SystemAccount): string =>
   systemAccount(ctx.caller.environment, purpose, suspenseCurrency(row));
 
 const ownNet = async (ctx: Ctx, row: TransactionRow): Promise<Money> => ({
@@ -59,8 +58,8 @@ const ownNet = async (ctx: Ctx, row: TransactionRow): Promise<Money> => ({
   amount: (await inSuspense(ctx.db, [row.id])).get(row.id) ?? 0n,
 });
 
-/** Out of suspense; an account pays off with it what its owner owes. */
-function moveBack(
+/** Returns funds from suspense. An account repays its shortfall with them. */
+function postFromSuspense(
   ctx: Ctx,
   row: TransactionRow,
   account: InternalAccountRow | undefined,
@@ -70,49 +69,54 @@ function moveBack(
   ctx.transfer({
     transactionId,
     step: `resolve${occurrenceOf(row)}`,
-    debit: purse(ctx, row, 'suspense'),
-    credit: account?.id ?? purse(ctx, row, 'rail_in_transit'),
+    debit: systemAccountFor(ctx, row, 'suspense'),
+    credit: account?.id ?? systemAccountFor(ctx, row, 'rail_in_transit'),
     ...money,
-    // The account may be frozen: what goes back was its own.
+    // A frozen account receives the return of its own funds.
     force: true,
   });
   if (!account) return;
-  // Its gate is not asked, so that it is not closed meanwhile is asked of the row.
+  // `force` skips the freeze check, so the row must be unchanged: the account cannot be closed meanwhile.
   if (account.owed === 0n) requireInternalAccount(ctx, account);
   repayShortfall(ctx, account, { transactionId, step: 'resolve.owed', ...money });
 }
 
 /**
- * A payment with a card goes on while its money waits: what it has in suspense and whether that is on the
- * list are of one moment only if nothing happened to it meanwhile, on either side.
+ * A card payment continues while its funds are in suspense. Changing the row makes the commit fail if the
+ * payment changed concurrently, so that amount and suspense item are consistent.
  */
-const lean = (ctx: Ctx, row: CardPaymentRow): void => void changeTransaction(ctx, row, {});
+const requireUnchanged = (ctx: Ctx, row: CardPaymentRow): void =>
+  void changeTransaction(ctx, row, {});
 
-const sendFirst = (): Fault =>
+const referenceRequired = (): Fault =>
   new Fault(
     'CONFLICT',
     'The funds return to an outside account. Send them, then pass the bank ' +
       'reference as --reference.',
   );
 
-/** What came back of a payment with a card for a closed account was sent to its owner by hand. */
-async function sentByHand(ctx: Ctx, row: CardPaymentRow, said: Said): Promise<CardPaymentRow> {
-  const parked = await ownNet(ctx, row);
-  if (parked.amount <= 0n) throw new Fault('CONFLICT', 'The transaction has no funds in suspense.');
-  if (said.reference === undefined) throw sendFirst();
-  lean(ctx, row);
-  moveBack(ctx, row, undefined, parked);
-  await recordDecision(ctx, row, 'returned', said);
+/** The funds of a card payment for a closed account were sent to its owner manually. */
+async function recordManualReturn(
+  ctx: Ctx,
+  row: CardPaymentRow,
+  input: OperatorInput,
+): Promise<CardPaymentRow> {
+  const funds = await ownNet(ctx, row);
+  if (funds.amount <= 0n) throw new Fault('CONFLICT', 'The transaction has no funds in suspense.');
+  if (input.reference === undefined) throw referenceRequired();
+  requireUnchanged(ctx, row);
+  postFromSuspense(ctx, row, undefined, funds);
+  await recordDecision(ctx, row, 'returned', input);
   return row;
 }
 
-/** Everything that the transaction has in suspense goes back; throws CONFLICT where nothing can. */
+/** Returns all funds that the transaction has in suspense. Throws CONFLICT if there are none. */
 export async function returnSuspenseFunds(
   ctx: Ctx,
   row: TransactionRow,
-  said: Said,
+  input: OperatorInput,
 ): Promise<TransactionRow> {
-  if (row.type === 'CARD') return sentByHand(ctx, row, said);
+  if (row.type === 'CARD') return recordManualReturn(ctx, row, input);
   if (row.funds !== 'SUSPENSE' || row.refund?.status !== 'FAILED') {
     const refund = row.refund ? `, and its refund is ${row.refund.status}` : '';
     throw new Fault(
@@ -121,42 +125,42 @@ export async function returnSuspenseFunds(
     );
   }
   const account = await suspenseReturnAccount(ctx.db, row);
-  if (account && said.reference !== undefined) {
+  if (account && input.reference !== undefined) {
     throw new Fault(
       'CONFLICT',
       `The funds return to ${account.id}. Do not send them manually; omit --reference.`,
     );
   }
-  if (!account && said.reference === undefined) throw sendFirst();
-  const parked = await ownNet(ctx, row);
-  // Nothing is left where the bank has taken back the pull that brought it.
-  if (parked.amount > 0n) await postAndNotify(ctx, () => moveBack(ctx, row, account, parked));
+  if (!account && input.reference === undefined) throw referenceRequired();
+  const funds = await ownNet(ctx, row);
+  // Zero if the bank has returned the pull that funded it.
+  if (funds.amount > 0n) await postAndNotify(ctx, () => postFromSuspense(ctx, row, account, funds));
   const status = transactionFeature.states.refund.next('FAILED', 'resolve') as 'COMPLETED';
   const done = changeTransaction(ctx, row, {
     funds: 'RETURNED',
     refund: { ...row.refund, status, settledAt: iso(ctx.now) },
   });
   emitPayment(ctx, eventsOf(done).REFUND_COMPLETED, done);
-  await recordDecision(ctx, done, 'returned', said);
+  await recordDecision(ctx, done, 'returned', input);
   return done;
 }
 
-/** Money has come in for what was missing; throws CONFLICT where nothing is. */
+/** Covers a shortfall in suspense with received funds. Throws CONFLICT if there is none. */
 export async function settleSuspenseShortfall(
   ctx: Ctx,
   row: TransactionRow,
-  said: Said,
+  input: OperatorInput,
 ): Promise<void> {
   const { currency, amount } = await ownNet(ctx, row);
   if (amount >= 0n) throw new Fault('CONFLICT', 'The transaction has no shortfall in suspense.');
-  if (row.type === 'CARD') lean(ctx, row);
+  if (row.type === 'CARD') requireUnchanged(ctx, row);
   ctx.transfer({
     transactionId: row.id,
     step: `found${occurrenceOf(row)}`,
-    debit: purse(ctx, row, 'rail_in_transit'),
-    credit: purse(ctx, row, 'suspense'),
+    debit: systemAccountFor(ctx, row, 'rail_in_transit'),
+    credit: systemAccountFor(ctx, row, 'suspense'),
     currency,
     amount: -amount,
   });
-  await recordDecision(ctx, row, 'settled', said);
+  await recordDecision(ctx, row, 'settled', input);
 }

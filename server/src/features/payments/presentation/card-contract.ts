@@ -1,5 +1,5 @@
-// A card payment as it stands in the list of transactions. Lists promise this shape to their readers
-// whether or not a platform has issued cards.
+// A card payment in the list of transactions. The schema of the list contains it whether or not a platform
+// has issued cards.
 
 import { Type } from '@sinclair/typebox';
 import { CurrencyAmount, described, named, oneOf, Timestamp } from '../../../kernel/schema.ts';

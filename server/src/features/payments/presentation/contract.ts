@@ -103,7 +103,7 @@ const IncomingEvent = Type.Object({
 
 type RefundEvent = 'REFUND_PENDING' | 'REFUND_COMPLETED' | 'REFUND_FAILED';
 
-/** The events about an outgoing payment: its status, and its refund. */
+/** Events about the status and the refund of an outgoing payment. */
 export const outgoingPayment = {
   PENDING: defineEvent('OUTGOING_PAYMENT.PENDING', OutgoingTransaction),
   PENDING_AUTHORIZATION: defineEvent('OUTGOING_PAYMENT.PENDING_AUTHORIZATION', OutgoingTransaction),
@@ -116,7 +116,7 @@ export const outgoingPayment = {
   REFUND_FAILED: defineEvent('OUTGOING_PAYMENT.REFUND_FAILED', OutgoingTransaction),
 } as const satisfies Record<OutgoingRow['status'] | RefundEvent, EventDefinition>;
 
-/** The events about an incoming payment. PROCESSING has none. */
+/** Events about an incoming payment. PROCESSING has none. */
 export const incomingPayment = {
   PENDING: defineEvent('INCOMING_PAYMENT.PENDING', IncomingEvent),
   COMPLETED: defineEvent('INCOMING_PAYMENT.COMPLETED', IncomingEvent),
@@ -129,7 +129,7 @@ export const incomingPayment = {
   EventDefinition
 >;
 
-/** The events about a payment with a card, by its status. */
+/** Events about a card payment, by status. */
 export const cardTransaction = {
   AUTHORIZED: defineEvent('CARD_TRANSACTION.AUTHORIZED', CardTransaction),
   PARTIALLY_SETTLED: defineEvent('CARD_TRANSACTION.PARTIALLY_SETTLED', CardTransaction),

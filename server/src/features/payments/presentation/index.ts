@@ -1,4 +1,4 @@
-// How a transaction is shown, and announced when it changed.
+// The API view of a transaction, and the events about its changes.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { transactionWebhooks } from './contract.ts';
 import { transactionOperations } from './operations.ts';

@@ -1,4 +1,4 @@
-// Reading transactions: one by id, or a page of those that match.
+// Reads transactions: one by id, or a page by filters.
 
 import type { Static } from '@sinclair/typebox';
 import { Fault } from '../../../kernel/fault.ts';
@@ -24,14 +24,14 @@ type Query = Static<(typeof listTransactions)['query']>;
 
 const notThere = () => new Fault('TRANSACTION_NOT_FOUND', 'Transaction not found.');
 
-/** A transaction of the caller's platform, none with a card; 404 for any other id. */
+/** A transaction of the caller's platform, other than a card payment. Throws TRANSACTION_NOT_FOUND. */
 export async function transactionOf(ctx: Ctx, id: string): Promise<PaymentRow> {
   const row = isId(id, 'Transaction') ? await readTransaction(ctx, id) : undefined;
   if (!row || row.platform_id !== ctx.caller.platformId) throw notThere();
   return asPayment(row);
 }
 
-/** The same, of payments with cards as well: they may be looked at and nothing else. */
+/** The same, including card payments, which are read-only for platforms. */
 export async function anyTransactionOf(ctx: Ctx, id: string): Promise<TransactionRow> {
   if (!isId(id, 'CardTransaction')) return transactionOf(ctx, id);
   const row = await readTransaction(ctx, id);
@@ -39,7 +39,7 @@ export async function anyTransactionOf(ctx: Ctx, id: string): Promise<Transactio
   return row;
 }
 
-/** Id of the transaction that a reference of a payment or of a refund names; empty for none. */
+/** Id of the transaction of a payment or refund reference; empty if there is none. */
 async function idOfReference(ctx: Ctx, reference: string): Promise<string> {
   const id = transactionOfReference(reference);
   const row = id === undefined ? undefined : await readTransaction(ctx, id);
@@ -47,14 +47,14 @@ async function idOfReference(ctx: Ctx, reference: string): Promise<string> {
   return [paymentReference(row.id), row.refund?.reference].includes(reference) ? row.id : '';
 }
 
-/** Who has this id of the platform's own, or had it before being deleted: payments are found by owner. */
-async function ownersNamed(ctx: Ctx, platformCustomerId: string): Promise<Filter[]> {
+/** Filters by the customers that have this `platformCustomerId`, deleted customers included. */
+async function ownerFilters(ctx: Ctx, platformCustomerId: string): Promise<Filter[]> {
   const { platformId } = ctx.caller;
-  const named = await findCustomers(ctx.db, {
+  const customers = await findCustomers(ctx.db, {
     platform_id: platformId,
     platform_customer_id: platformCustomerId,
   });
-  const owners = named.map(({ id }): Filter => ({ column: 'customer_id', op: '=', value: id }));
+  const owners = customers.map(({ id }): Filter => ({ column: 'customer_id', op: '=', value: id }));
   if (platformCustomerId === platformId) owners.push({ column: 'customer_id', op: 'isNull' });
   return owners;
 }
@@ -68,7 +68,7 @@ async function filtersOf(ctx: Ctx, query: Query): Promise<Filter[]> {
   if (query.customerId === platformId) filters.push({ column: 'customer_id', op: 'isNull' });
   else equal('customer_id', query.customerId);
   if (query.platformCustomerId !== undefined) {
-    filters.push({ or: await ownersNamed(ctx, query.platformCustomerId) });
+    filters.push({ or: await ownerFilters(ctx, query.platformCustomerId) });
   }
   equal('source_account', query.senderAccountIdentifier);
   equal('destination_account', query.receiverAccountIdentifier);

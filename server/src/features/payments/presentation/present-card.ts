@@ -1,5 +1,5 @@
-// A payment with a card as the API shows it. What was cleared, came back and was taken is summed from its
-// facts, in the card's currency; a sum is shown once there is something to sum. Pure.
+// The API view of a card payment. Sums of clearings, refunds and funding debits are calculated from its
+// facts, in the currency of the card; a sum without items is omitted. Pure.
 
 import type { Static } from '@sinclair/typebox';
 import { currencyView } from '../../../catalog/currencies/currencies.ts';
@@ -23,14 +23,14 @@ const summary = (amounts: readonly bigint[]) => ({
   totalAmount: Number(sumOf(amounts)),
 });
 
-/** What was taken or is being taken; what could not even be set aside is not. */
+/** Completed and pending debits; failed debits are excluded. */
 function fundingDebitSummary({ fundingDebits }: CardFacts) {
-  const taken = fundingDebits.filter(({ status }) => status !== 'FAILED');
+  const counted = fundingDebits.filter(({ status }) => status !== 'FAILED');
   const pendingCount = fundingDebits.filter(({ status }) => status === 'PENDING').length;
-  return { ...summary(taken.map(({ amount }) => amount)), pendingCount };
+  return { ...summary(counted.map(({ amount }) => amount)), pendingCount };
 }
 
-/** The JSON of GET /transactions/{id} for such a payment, and of every event about it. */
+/** The body of `getTransactionById` for a card payment and the data of every event about it. */
 export function presentCardPayment(row: CardPaymentRow): View {
   const { card } = row;
   const facts = factsOf(row);

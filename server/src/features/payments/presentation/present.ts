@@ -1,4 +1,4 @@
-// A transaction row as the API shows it.
+// The API view of a transaction.
 
 import { moneyView } from '../../../catalog/currencies/money-format.ts';
 import type { OnChain } from '../../../connectors/ports/index.ts';
@@ -57,7 +57,7 @@ const received = (row: PaymentRow) => ({
   receivedAmount: moneyView(receivedOf(row)),
 });
 
-/** What is to be done before a payment begins. Where to pay in is nobody's to know until it is authorised. */
+/** Payment instructions. Those of a REALTIME_FUNDING payment are null until it is authorized. */
 export function instructionsOf(row: OutgoingRow): OutgoingRow['instructions'] {
   const { status, failure_reason: reason, source } = row;
   const unauthorized = status === 'PENDING_AUTHORIZATION' || reason === 'SCA_NOT_COMPLETED';
@@ -82,7 +82,7 @@ function presentOutgoing(row: OutgoingRow) {
   };
 }
 
-/** The JSON of GET /transactions/{id}, and of every event about the transaction. */
+/** The body of `getTransactionById` and the data of every event about the transaction. */
 export function presentTransaction(row: TransactionRow) {
   switch (row.type) {
     case 'CARD':

@@ -1,5 +1,4 @@
-// What every step of a payment does beside changing its row: move money, with an event for each balance it
-// touches, and emit an event about the payment.
+// Postings with the balance events of the accounts that they change, and events about a payment.
 
 import type { Static } from '@sinclair/typebox';
 import type { EventDefinition } from '../../../kernel/contract/event.ts';
@@ -10,13 +9,12 @@ import type { TransactionRow } from '../transactions/index.ts';
 import { incomingPayment, outgoingPayment } from './contract.ts';
 import { presentTransaction } from './present.ts';
 
-/** The events of the direction that a payment has. */
+/** The events of the direction of a payment. */
 export const eventsOf = ({ type }: Pick<TransactionRow, 'type'>) =>
   type === 'INCOMING' ? incomingPayment : outgoingPayment;
 
 type PaymentSchema = ReturnType<typeof eventsOf>['COMPLETED']['data'];
 
-/** Stages an event about a payment, with the row as it is now. */
 export function emitPayment(
   ctx: Ctx,
   event: EventDefinition<PaymentSchema>,
@@ -26,7 +24,7 @@ export function emitPayment(
   ctx.emit(event, row.id, presentTransaction(row) as Static<PaymentSchema>);
 }
 
-/** Stages movements, and one balance event for each internal account that they touch. */
+/** Stages postings, and one balance event for each internal account that they change. */
 export async function postAndNotify(ctx: Ctx, stage: () => unknown): Promise<void> {
   const first = ctx.set.transfers.length;
   await stage();

@@ -1,6 +1,6 @@
-// What is told about the other end of a payment: of what a platform asks for in the currency that is
-// received, as much as is known. Pure; for an account outside it is the beneficiary, for one inside its
-// owner.
+// The counterparty information of a payment: the fields that the platform requires for the received
+// currency, as far as they are known, from the beneficiary of an external account or the owner of an
+// internal one. Pure.
 import type { CounterpartyFieldName, Facts } from '../../../catalog/accounts/field-names.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import { type CustomerRow, factsOfCustomer } from '../../customers/records/index.ts';
@@ -9,7 +9,6 @@ import type { Payee, Payer } from './parties.ts';
 
 type Fields = Record<string, unknown>;
 
-/** Of the beneficiary of an external account, individual or business. */
 function factsOfBeneficiary(beneficiary: Fields): Facts {
   return {
     FULL_NAME: beneficiary.fullName ?? beneficiary.legalName,
@@ -26,8 +25,8 @@ function factsOfBeneficiary(beneficiary: Fields): Facts {
   };
 }
 
-/** Of those facts, what the platform asks for; null where that is nothing. */
-function asked(platform: PlatformRow, currency: string, facts: Facts): Fields | null {
+/** The facts that the platform requires; null if there are none. */
+function requiredFacts(platform: PlatformRow, currency: string, facts: Facts): Fields | null {
   const setting = platform.currencies.find((each) => each.currencyCode === currency);
   const known = (setting?.requiredCounterpartyFields ?? []).flatMap(({ name }) => {
     const value = facts[name as CounterpartyFieldName];
@@ -36,21 +35,21 @@ function asked(platform: PlatformRow, currency: string, facts: Facts): Fields | 
   return known.length ? Object.fromEntries(known) : null;
 }
 
-/** Of the owner of an internal account at the other end; without a customer it is the platform's own. */
-export const aboutOwner = (
+/** Information about the owner of an internal account; null stands for the platform. */
+export const ownerInformation = (
   vault: Vault,
   platform: PlatformRow,
   currency: string,
   owner: CustomerRow | null,
 ): Fields | null =>
-  asked(
+  requiredFacts(
     platform,
     currency,
     owner ? factsOfCustomer(vault, owner) : { FULL_NAME: platform.name, USER_TYPE: 'BUSINESS' },
   );
 
-/** Of whoever receives; null where that is the sender, or where their own provider knows them. */
-export function aboutPayee(
+/** Information about the payee; null for the sender's own accounts and for receivers at a UMA provider. */
+export function payeeInformation(
   vault: Vault,
   platform: PlatformRow,
   payer: Payer,
@@ -59,9 +58,9 @@ export function aboutPayee(
   if (payee.kind === 'uma') return null;
   if (payee.kind === 'external') {
     const beneficiary = payee.account.info.beneficiary as Fields | undefined;
-    return asked(platform, payee.currency, factsOfBeneficiary(beneficiary ?? {}));
+    return requiredFacts(platform, payee.currency, factsOfBeneficiary(beneficiary ?? {}));
   }
   const payerId = payer.kind === 'internal' ? payer.account.customer_id : payer.customer?.id;
   if (payee.account.customer_id === (payerId ?? null)) return null;
-  return aboutOwner(vault, platform, payee.currency, payee.owner);
+  return ownerInformation(vault, platform, payee.currency, payee.owner);
 }

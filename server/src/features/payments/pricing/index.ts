@@ -1,8 +1,8 @@
-// What a payment costs, who may make it, and the pending transaction that is made of it.
+// Parties, price and admission of a payment, and its pending transaction.
 
-export { aboutOwner } from './counterparty.ts';
+export { ownerInformation } from './counterparty.ts';
 export { insertPayment } from './insert.ts';
-export { admit, checkReceiver, needsProof } from './limits.ts';
+export { checkAdmission, checkReceiver, needsProof } from './limits.ts';
 export {
   activeOwner,
   checkPullable,

@@ -1,17 +1,17 @@
-// The pending transaction of a payment: its two ends as they are shown, its amounts, and all that the steps
-// after it need without asking again. Quotes and same-currency transfers make theirs here.
+// The pending transaction of a payment, for quotes and same-currency transfers: its parties, its amounts,
+// and the data that later steps need.
 
 import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
 import { RAILS } from '../../../catalog/rails/rails.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { insertTransaction, type OutgoingRow } from '../transactions/index.ts';
-import { aboutPayee } from './counterparty.ts';
+import { payeeInformation } from './counterparty.ts';
 import type { Route } from './limits.ts';
 import type { Payee, Payer } from './parties.ts';
 import type { Priced } from './pricing.ts';
 
-/** How the payment's two ends are shown. */
+/** Source and destination as the API shows them. */
 function partiesOf(payer: Payer, payee: Payee): Pick<OutgoingRow, 'source' | 'destination'> {
   const { currency } = payer;
   const customerId = payer.customer?.id;
@@ -31,7 +31,6 @@ function partiesOf(payer: Payer, payee: Payee): Pick<OutgoingRow, 'source' | 'de
   };
 }
 
-/** The columns of a price. */
 function amountsOf(money: Priced) {
   const { sending, receiving, platformFee } = money.price;
   return {
@@ -47,7 +46,6 @@ function amountsOf(money: Priced) {
   };
 }
 
-/** What a payment is made with beside its ends and its price. */
 interface PaymentDetails {
   id: string;
   quoteId?: string | undefined;
@@ -59,10 +57,9 @@ interface PaymentDetails {
   proofNeeded?: boolean | undefined;
 }
 
-/** The pending transaction of a payment. */
 export function insertPayment(
   ctx: Ctx,
-  ends: { platform: PlatformRow; payer: Payer; payee: Payee },
+  parties: { platform: PlatformRow; payer: Payer; payee: Payee },
   money: Priced,
   { rail, railMode }: Route,
   {
@@ -76,7 +73,7 @@ export function insertPayment(
     proofNeeded = false,
   }: PaymentDetails,
 ): OutgoingRow {
-  const { platform, payer, payee } = ends;
+  const { platform, payer, payee } = parties;
   const seconds = rail && RAILS[rail].settlementSeconds;
   const slow = rail !== null && !RAILS[rail].instant;
   return insertTransaction(ctx, {
@@ -97,7 +94,7 @@ export function insertPayment(
     agent_id: ctx.caller.agentId,
     remittance,
     purpose,
-    counterparty: aboutPayee(ctx.vault, platform, payer, payee),
+    counterparty: payeeInformation(ctx.vault, platform, payer, payee),
     rail,
     rail_mode: railMode,
     expected_settlement_at: slow && seconds !== null ? ctx.now + seconds * 1000 : null,

@@ -1,6 +1,6 @@
-// What a payment may amount to and by which rail it goes: the platform's settings for both currencies, the
-// corridor's least and most, the reason a receiving country asks for, and how much may go to a wallet whose
-// owner has not shown that it is theirs. Quotes and same-currency transfers are held to the same.
+// Admission of a payment and choice of its rail: the platform's settings for both currencies, the limits of
+// the corridor, the purpose that a receiving country requires, and the limit for wallets without a proof of
+// ownership. The same checks apply to quotes and same-currency transfers.
 import { isSelfCustody } from '../../../catalog/accounts/account-info.ts';
 import { allowsAmount, type Corridor, corridors } from '../../../catalog/currencies/corridors.ts';
 import { needsPurpose } from '../../../catalog/rails/purposes.ts';
@@ -18,21 +18,23 @@ import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { checkValidated, type Payee, type Payer } from './parties.ts';
 import type { Price } from './price.ts';
 
-// What a receiving country wants to know of a business that pays into it, and a business may not have told
-// us yet. Asked when a payment is quoted, so that nobody learns of it after the money was taken.
+// Receiving countries require information about a paying business. It is checked for the quote, before
+// funds are debited.
 
-/** Currencies whose banks ask for the number that a paying business is registered under. */
-const ASK_REGISTRATION: ReadonlySet<string> = new Set(
+/** Currencies whose banks require the registration number of a paying business. */
+const REGISTRATION_REQUIRED: ReadonlySet<string> = new Set(
   'GBP INR BRL DKK PHP HKD IDR MYR SGD THB VND AED'.split(' '),
 );
 
-/** Throws MISSING_MANDATORY_USER_INFO that names everything the business has to add to its profile. */
+/** Throws MISSING_MANDATORY_USER_INFO with all fields that the business must add to its record. */
 function checkSender(vault: Vault, customer: CustomerRow, to: string): void {
   if (customer.type !== 'BUSINESS') return;
-  const firm = personalOf(vault, customer).details.businessInfo;
+  const business = personalOf(vault, customer).details.businessInfo;
   const missing = [
-    ...(firm?.businessType ? [] : ['businessType']),
-    ...(ASK_REGISTRATION.has(to) && !firm?.registrationNumber ? ['registrationNumber'] : []),
+    ...(business?.businessType ? [] : ['businessType']),
+    ...(REGISTRATION_REQUIRED.has(to) && !business?.registrationNumber
+      ? ['registrationNumber']
+      : []),
   ];
   if (missing.length === 0) return;
   const errors = missing.map((name) => ({
@@ -42,20 +44,20 @@ function checkSender(vault: Vault, customer: CustomerRow, to: string): void {
   throw invalid(errors, 'MISSING_MANDATORY_USER_INFO');
 }
 
-/** The way a payment goes; no rail inside the house and to wallets. */
+/** `rail` is null for payments to internal accounts and wallets. */
 export interface Route {
   rail: PaymentRail | null;
   railMode: 'AUTO' | 'MANUAL' | null;
 }
 
-/** What European law lets go to an unproven wallet in one transfer. */
+/** Limit of European law for one transfer to a wallet without a proof of ownership. */
 const UNPROVEN_LIMIT: Money = { currency: 'EUR', amount: 1_000_00n };
 const SAME: Rate = { num: 1n, den: 1n };
 const UNPROVEN: readonly string[] = ['PENDING_OWNERSHIP_VERIFICATION', 'UNVERIFIED'];
 
 /**
- * Whether so much may go to this account only once its owner has proven that it is theirs. Told at the rates
- * of the moment the price is made; where there is no rate, nothing goes without proof.
+ * Whether this amount requires a proof of ownership of the destination wallet. It is converted at the current
+ * rate; without a rate a proof is required.
  */
 export async function needsProof(
   { account }: Payee & { kind: 'external' },
@@ -71,8 +73,8 @@ export async function needsProof(
 }
 
 /**
- * Throws what `checkValidated` does, INVALID_RECEIVER for another account that cannot be paid, and
- * EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED for more to a wallet than goes without proof.
+ * Throws as `checkValidated` does, INVALID_RECEIVER for any other account that cannot receive payments, and
+ * EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED if a proof of ownership is needed.
  */
 export function checkReceiver(
   account: Pick<ExternalAccountRow, 'status' | 'info'>,
@@ -91,15 +93,15 @@ export function checkReceiver(
   );
 }
 
-function outside(ways: readonly Corridor[], { currency, amount }: Money): Fault {
-  if (ways.length === 0) {
+function noCorridor(candidates: readonly Corridor[], { currency, amount }: Money): Fault {
+  if (candidates.length === 0) {
     return new Fault(
       'NOT_IMPLEMENTED',
       `Payments from ${currency} to this account are not supported.`,
     );
   }
-  const mins = ways.map((way) => Number(way.minSending));
-  const maxes = ways.map((way) => Number(way.maxSending));
+  const mins = candidates.map((corridor) => Number(corridor.minSending));
+  const maxes = candidates.map((corridor) => Number(corridor.maxSending));
   const details = { min: Math.min(...mins), max: Math.max(...maxes) };
   return amount < BigInt(details.min)
     ? new Fault('AMOUNT_OUT_OF_RANGE', 'The amount is below the minimum for this payment.', details)
@@ -110,28 +112,28 @@ function outside(ways: readonly Corridor[], { currency, amount }: Money): Fault 
       );
 }
 
-/** The rail that carries this much from here to there; throws where none does. */
+/** The rail for this amount and payee. Throws if no corridor allows it. */
 function routeOf(sending: Money, payee: Payee): Route {
   if (payee.kind !== 'external') return { rail: null, railMode: null };
   const { rails, railMode } = payee;
-  const ways = corridors(sending.currency, payee.currency).filter(({ rail }) =>
+  const candidates = corridors(sending.currency, payee.currency).filter(({ rail }) =>
     rails.length ? rail !== null && rails.includes(rail) : rail === null,
   );
-  const open = ways.filter((way) => allowsAmount(way, sending));
-  if (open.length === 0) throw outside(ways, sending);
-  return { rail: chooseRail(open.flatMap((way) => way.rail ?? [])) ?? null, railMode };
+  const allowed = candidates.filter((corridor) => allowsAmount(corridor, sending));
+  if (allowed.length === 0) throw noCorridor(candidates, sending);
+  return { rail: chooseRail(allowed.flatMap((corridor) => corridor.rail ?? [])) ?? null, railMode };
 }
 
 interface Admission {
   payer: Payer;
   payee: Payee;
   purpose: string | undefined;
-  /** Whether it goes to a wallet only once that is proven. */
+  /** Whether a proof of ownership of the destination wallet is required. */
   proofNeeded?: boolean;
 }
 
-/** Throws why this payment may not be made; answers the way it goes. */
-export function admit(
+/** Throws if the payment is not admissible. Returns its route. */
+export function checkAdmission(
   vault: Vault,
   platform: PlatformRow,
   { payer, payee, purpose, proofNeeded = false }: Admission,

@@ -1,6 +1,5 @@
-// Who pays and who receives: the two ends of a payment, found, checked to belong to the caller and to be
-// usable. Both quotes and same-currency transfers start here. Each end says in one word what kind it is,
-// and everything that differs between kinds is decided by that word.
+// Payer and payee of a payment: they are read, and checked to belong to the caller and to be usable. Quotes
+// and same-currency transfers both start here. The property `kind` determines all differences between them.
 
 import { pullRailOf, railsOf } from '../../../catalog/accounts/account-info.ts';
 import type { PaymentRail } from '../../../catalog/rails/rails.ts';
@@ -23,12 +22,12 @@ import type { Offer, PayeeDiscoveryRow } from '../../payees/receivers/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { type Wallet, walletOf } from '../../wallets/index.ts';
 
-/** Where the money comes from. `customer` is on whose behalf; null for the platform's own money. */
+/** `customer` is the customer on whose behalf the payment is made; null for the platform. */
 export type Payer = { currency: string; customer: CustomerRow | null } & (
   | { kind: 'internal'; account: InternalAccountRow; wallet?: Wallet | undefined }
-  /** A rail takes it from there. */
+  /** A rail debits the account. */
   | { kind: 'pull'; account: ExternalAccountRow }
-  /** Somebody pays it in for this payment. */
+  /** The funds are paid in for this payment. */
   | { kind: 'realtime'; network: string | undefined; ways: RealtimeWays }
 );
 
@@ -36,30 +35,30 @@ export type Payee = { currency: string } & (
   | {
       kind: 'internal';
       account: InternalAccountRow;
-      /** Null when the platform receives for itself. */
+      /** Null for an account of the platform. */
       owner: CustomerRow | null;
-      /** The address the payer named, when it was one. */
+      /** Set if the payer named a UMA address. */
       umaAddress?: string;
     }
   | {
       kind: 'external';
       account: ExternalAccountRow;
-      /** Those of which one will carry it; none for wallets. */
+      /** Rails that can be used; empty for wallets. */
       rails: readonly PaymentRail[];
-      /** Whether the service chooses among them; null for wallets. */
+      /** AUTO: the service selects the rail. Null for wallets. */
       railMode: 'AUTO' | 'MANUAL' | null;
     }
-  /** Somebody at another UMA provider. */
-  | { kind: 'uma'; umaAddress: string; lookup: PayeeDiscoveryRow; offer: Offer }
+  /** A receiver at another UMA provider. */
+  | { kind: 'uma'; umaAddress: string; discovery: PayeeDiscoveryRow; offer: Offer }
 );
 
-function usable(account: InternalAccountRow, field: string): void {
+function checkActive(account: InternalAccountRow, field: string): void {
   if (account.status !== 'ACTIVE')
     throw invalidField(field, `must be ACTIVE: the account is ${account.status}`);
 }
 
-/** Throws 403 for a customer who may not pay: terms not accepted, or identity not approved. */
-function mayPay(customer: CustomerRow, platform: PlatformRow): void {
+/** Throws if the customer has not accepted the terms or is not approved. */
+function checkCanPay(customer: CustomerRow, platform: PlatformRow): void {
   if (requiresTermsConsent(platform, customer)) {
     throw new Fault(
       'END_USER_TERMS_NOT_ACCEPTED',
@@ -69,13 +68,13 @@ function mayPay(customer: CustomerRow, platform: PlatformRow): void {
   checkReady(customer);
 }
 
-/** The customer that something belongs to, null for the platform itself; 410 when that one is deleted. */
+/** Owner of the resource, or null for a platform resource. Throws CUSTOMER_DELETED for a deleted customer. */
 export const activeOwner = async (
   ctx: Ctx,
   { customer_id: id }: { customer_id: string | null },
 ): Promise<CustomerRow | null> => (id === null ? null : customerOf(ctx, id, { alive: true }));
 
-/** The customer a payment is made for: the account's owner, or whoever is named for one that has none. */
+/** The customer on whose behalf the payment is made: the owner of the account, or the requested customer. */
 async function payingCustomer(
   ctx: Ctx,
   platform: PlatformRow,
@@ -86,13 +85,13 @@ async function payingCustomer(
     throw invalidField('source.customerId', 'must be the owner of the source account');
   }
   const customer = await activeOwner(ctx, { customer_id: owner ?? named ?? null });
-  if (customer) mayPay(customer, platform);
+  if (customer) checkCanPay(customer, platform);
   return customer;
 }
 
 /**
- * Throws BANK_ACCOUNT_VALIDATION_PENDING while a bank account that micro-entries validate is being validated,
- * INVALID_BANK_ACCOUNT once that has failed. Only accounts that money can be pulled from are validated so.
+ * Throws BANK_ACCOUNT_VALIDATION_PENDING during the validation of a bank account by micro-entries, and
+ * INVALID_BANK_ACCOUNT after a failed validation. Only accounts that support debits are validated.
  */
 export function checkValidated({
   status,
@@ -110,7 +109,7 @@ export function checkValidated({
   }
 }
 
-/** Throws why money cannot be taken from an external account now. */
+/** Throws if an external account cannot be debited. */
 export function checkPullable(
   account: Pick<ExternalAccountRow, 'status' | 'account_type' | 'info'>,
   port: RailPort | undefined,
@@ -127,15 +126,15 @@ export function checkPullable(
   return rail;
 }
 
-/** The wallet behind an account that is one; WALLET_NOT_PROVISIONED while it is about to be made. */
+/** The wallet of a wallet account. Throws WALLET_NOT_PROVISIONED before it is created. */
 async function payingWallet(ctx: Ctx, account: InternalAccountRow): Promise<Wallet | undefined> {
   if (account.type !== 'EMBEDDED_WALLET' || account.status === 'CLOSED') return undefined;
-  // Of a deleted customer it is told like any other account: there is no wallet then.
+  // A deleted customer has no wallet; the error is the same as for other accounts.
   await activeOwner(ctx, account);
   return walletOf(ctx, account.id, 'source.accountId');
 }
 
-/** The account that pays, inside or outside, and the customer it pays for. */
+/** The source account, internal or external, and its customer. */
 export async function payerOf(
   ctx: Ctx,
   platform: PlatformRow,
@@ -151,12 +150,12 @@ export async function payerOf(
   }
   const account = await internalAccountOf(ctx, accountId);
   const wallet = await payingWallet(ctx, account);
-  usable(account, 'source.accountId');
+  checkActive(account, 'source.accountId');
   const customer = await payingCustomer(ctx, platform, account.customer_id, customerId);
   return { kind: 'internal', account, wallet, customer, currency: account.currency };
 }
 
-/** Whoever will pay money in for a payment. */
+/** The payer of a REALTIME_FUNDING source. */
 export async function realtimePayer(
   ctx: Ctx,
   platform: PlatformRow,
@@ -182,26 +181,26 @@ export async function realtimePayer(
   };
 }
 
-/** The rails that may carry a payment to the account: the one asked for, or every one that reaches it. */
+/** The rails for a payment to the account: the requested one, or all that reach it. */
 function railsTo(
   account: ExternalAccountRow,
-  wanted: string | undefined,
+  requested: string | undefined,
   port: RailPort,
 ): Pick<Payee & { kind: 'external' }, 'rails' | 'railMode'> {
   const own = railsOf(account.info);
-  if (wanted !== undefined && !own.some((each) => each === wanted)) {
+  if (requested !== undefined && !own.some((each) => each === requested)) {
     throw invalidField(
       'destination.paymentRail',
       own.length ? `must be one of ${own.join(', ')}` : 'does not apply to this account',
     );
   }
-  const asked = wanted === undefined ? own : own.filter((each) => each === wanted);
-  const rails = asked.filter((rail) => port.carries(account.account_type, rail));
+  const candidates = requested === undefined ? own : own.filter((each) => each === requested);
+  const rails = candidates.filter((rail) => port.carries(account.account_type, rail));
   if (own.length ? rails.length === 0 : !port.carries(account.account_type, null)) {
     throw new Fault('NOT_IMPLEMENTED', 'No connected rail reaches this account.');
   }
   if (own.length === 0) return { rails, railMode: null };
-  return { rails, railMode: wanted === undefined ? 'AUTO' : 'MANUAL' };
+  return { rails, railMode: requested === undefined ? 'AUTO' : 'MANUAL' };
 }
 
 /** The receiving account, internal or external, and the rails that reach it. */
@@ -212,7 +211,7 @@ export async function payeeOf(
 ): Promise<Payee> {
   if (!isId(destination.accountId, 'ExternalAccount')) {
     const account = await internalAccountOf(ctx, destination.accountId);
-    usable(account, 'destination.accountId');
+    checkActive(account, 'destination.accountId');
     const owner = await activeOwner(ctx, account);
     return { kind: 'internal', account, owner, currency: account.currency };
   }
@@ -220,6 +219,10 @@ export async function payeeOf(
   await activeOwner(ctx, account);
   if (!port) throw new Fault('NOT_IMPLEMENTED', 'No rail is connected for payouts.');
   const { currency } = account;
-  const reach = railsTo(account, destination.paymentRail, port);
-  return { kind: 'external', account, currency, ...reach };
+  return {
+    kind: 'external',
+    account,
+    currency,
+    ...railsTo(account, destination.paymentRail, port),
+  };
 }

@@ -1,7 +1,6 @@
-// What a payment costs and delivers, in exact integers. Fees come out of the sending side first, the rest
-// converts. Roundings are few and named: each party's variable fee half up, the receiving amount down when
-// the sending side is fixed, the sending amount up when the receiving side is; what rounding leaves over, or
-// lacks, is taken up by the exchange position.
+// The price of a payment in integers. Fees are deducted from the sending amount; the remainder is
+// converted. Each variable fee is rounded half up, the receiving amount down if the sending side is fixed,
+// the sending amount up if the receiving side is fixed. The FX position absorbs rounding differences.
 import { type FeeSchedule, feesOn } from '../../../catalog/currencies/fees.ts';
 import { wholeUnitRate } from '../../../catalog/currencies/money-format.ts';
 import {
@@ -16,7 +15,7 @@ import {
 
 export interface Terms {
   lock: 'SENDING' | 'RECEIVING';
-  /** In the currency of the side that is fixed. */
+  /** In the currency of the fixed side. */
   amount: Money;
   /** From the sending to the receiving currency. */
   rate: ConversionRate;
@@ -27,7 +26,7 @@ export interface Terms {
 export interface Price {
   sending: Money;
   receiving: Money;
-  /** What converts: `sending` less all fees, which are in its currency. */
+  /** The converted amount: `sending` less all fees. */
   net: Money;
   serviceFee: Money;
   serviceVariable: Money;
@@ -36,8 +35,8 @@ export interface Price {
 
 const BPS = 10_000n;
 
-/** What fees leave of `sending`; negative when they take more than there is. */
-function after(sending: Money, { service, platform }: Terms) {
+/** The amounts after fees. `net` is negative if the fees exceed `sending`. */
+function afterFees(sending: Money, { service, platform }: Terms) {
   const fees = feesOn(sending.amount, service, platform);
   const money = (amount: bigint): Money => ({ currency: sending.currency, amount });
   return {
@@ -48,7 +47,9 @@ function after(sending: Money, { service, platform }: Terms) {
   };
 }
 
-/** What must be sent for the amount to arrive, fees on top; undefined when fees eat everything. */
+/**
+ * The sending amount, including fees, for a fixed receiving amount; undefined if the fee rates reach 100 %.
+ */
 function sendingFor({ amount, rate, service, platform }: Terms): Money | undefined {
   const left = BPS - BigInt(service.variableBps) - BigInt(platform.variableBps);
   if (left <= 0n) return undefined;
@@ -57,15 +58,12 @@ function sendingFor({ amount, rate, service, platform }: Terms): Money | undefin
   return add(base, { currency: from, amount: service.fixed + platform.fixed });
 }
 
-/**
- * The price on these terms, or undefined when the amount is too small to leave anything to send or to
- * deliver.
- */
+/** Undefined if nothing remains to send or to deliver. */
 export function priceOf(terms: Terms): Price | undefined {
   const { lock, amount, rate } = terms;
   const sending = lock === 'SENDING' ? amount : sendingFor(terms);
   if (sending === undefined) return undefined;
-  const left = after(sending, terms);
+  const left = afterFees(sending, terms);
   if (left.net.amount <= 0n) return undefined;
   const receiving = lock === 'SENDING' ? convert(left.net, rate, 'floor') : amount;
   if (receiving.amount <= 0n) return undefined;
@@ -74,13 +72,10 @@ export function priceOf(terms: Terms): Price | undefined {
 
 const PLACES = 8;
 const MAX_PLACES = 24;
-/** A rate shown with fewer digits than four that mean something says too little, or zero. */
+/** A rate has at least four significant digits. */
 const LEAST_DIGITS = 1_000n;
 
-/**
- * Sending units for one receiving unit, both in whole currency: 8 decimals, and more only where the
- * receiving unit is worth next to nothing beside the sending one.
- */
+/** Sending units for one receiving unit, both in major units: 8 decimals, more for very small rates. */
 export function exchangeRate({ net, receiving }: Pick<Price, 'net' | 'receiving'>): string {
   const rate = wholeUnitRate(net, receiving);
   let places = PLACES;

@@ -1,6 +1,5 @@
-// The price of one payment for one platform: the rate of this moment, the fees of the service, of a network
-// to a wallet and of the platform, and the account that earns the last. How they make up an amount is pure
-// and in price.ts.
+// The price of one payment for one platform: the current rate, the service fee, the network fee of a
+// wallet, the platform fee and the account that receives it. The calculation is pure and in price.ts.
 
 import { withdrawalNetworkOf } from '../../../catalog/accounts/account-info.ts';
 import { type FeeSchedule, NO_FEE } from '../../../catalog/currencies/fees.ts';
@@ -16,11 +15,10 @@ import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import type { Payee } from './parties.ts';
 import { exchangeRate, type Price, priceOf, type Terms } from './price.ts';
 
-/** What is to be priced, as it was asked for. */
 interface Request {
   lockedCurrencySide: Terms['lock'];
   lockedCurrencyAmount: number;
-  /** Replaces the platform's standing fees; zero waives them. */
+  /** Replaces the configured platform fees; zero waives them. */
   platformFeeOverride?:
     | {
         platformFixedFee: { amount: number; currency: string };
@@ -66,13 +64,17 @@ async function rateOf(connectors: Connectors, from: string, to: string): Promise
   return { ...found.rate, from, to };
 }
 
-/** The service's fee on a payment to there, with what a network takes where it leaves over one. */
-async function serviceOf(connectors: Connectors, from: string, payee: Payee): Promise<FeeSchedule> {
+/** The service fee of a payment to the payee, including the network fee of a wallet. */
+async function serviceFeeFor(
+  connectors: Connectors,
+  from: string,
+  payee: Payee,
+): Promise<FeeSchedule> {
   const network = payee.kind === 'external' ? withdrawalNetworkOf(payee.account.info) : undefined;
   return (await serviceFeeOver(connectors, network, [from, payee.currency])).service;
 }
 
-/** The platform's own account in the sending currency, which a platform fee is paid into. */
+/** The platform account that receives a platform fee. */
 async function feeAccount(ctx: Ctx, { currency, amount }: Money): Promise<string | null> {
   if (amount === 0n) return null;
   const own = await findInternalAccounts(ctx.db, {
@@ -80,12 +82,12 @@ async function feeAccount(ctx: Ctx, { currency, amount }: Money): Promise<string
     customer_id: null,
     currency,
   });
-  const open = own.find((each) => each.status === 'ACTIVE');
-  if (!open) {
+  const active = own.find((each) => each.status === 'ACTIVE');
+  if (!active) {
     const why = `The platform has no ACTIVE ${currency} account for its fee.`;
     throw new Fault('INVALID_INPUT', why);
   }
-  return open.id;
+  return active.id;
 }
 
 function rateDetails(price: Price, service: FeeSchedule): Record<string, number> {
@@ -102,10 +104,10 @@ function rateDetails(price: Price, service: FeeSchedule): Record<string, number>
 
 export interface Priced {
   price: Price;
-  /** Of the service and the platform, in the sending currency. */
+  /** Service and platform fees, in the sending currency. */
   fees: Money;
   exchangeRate: string;
-  /** Null where there was nothing to convert or to charge. */
+  /** Null without a conversion and without fees. */
   rateDetails: Record<string, number> | null;
   feeAccount: string | null;
 }
@@ -123,7 +125,7 @@ async function priced(ctx: Ctx, terms: Terms): Promise<Priced> {
   };
 }
 
-/** Prices a payment from a currency to whoever receives it, or throws why there is no price. */
+/** Prices a payment from a currency to a payee. Throws if there is no price. */
 export async function pricedFor(
   ctx: Ctx,
   connectors: Connectors,
@@ -137,14 +139,14 @@ export async function pricedFor(
   const terms = {
     lock,
     amount: { currency, amount: BigInt(request.lockedCurrencyAmount) },
-    service: await serviceOf(connectors, from, payee),
+    service: await serviceFeeFor(connectors, from, payee),
     platform: platformFee(platform, request, from, to),
     rate: await rateOf(connectors, from, to),
   };
   return priced(ctx, terms);
 }
 
-/** Prices a transfer within one currency, whose platform earns nothing: fees come out of the amount. */
+/** Prices a same-currency transfer. It has no platform fee; other fees are deducted from the amount. */
 export async function pricedTransfer(
   ctx: Ctx,
   connectors: Connectors,
@@ -152,7 +154,7 @@ export async function pricedTransfer(
   amount: Money,
 ): Promise<Priced> {
   const { currency } = amount;
-  const service = await serviceOf(connectors, currency, payee);
+  const service = await serviceFeeFor(connectors, currency, payee);
   const rate = atPar(currency);
   const money = await priced(ctx, { lock: 'SENDING', amount, service, platform: NO_FEE, rate });
   return money.fees.amount > 0n ? money : { ...money, rateDetails: null };

@@ -1,6 +1,6 @@
-// Paying to a UMA address: what the lookup offered decides the currency and what must be told of the payer,
-// and the receiver's side is asked to take the payment before it is quoted. A receiver who is a customer of
-// the same platform is paid like any account inside; no provider is asked about them.
+// Payments to UMA addresses. The payee discovery determines currency and required payer data, and the
+// receiving provider accepts the payment before it is quoted. A receiver who is a customer of the same
+// platform is paid internally, without a provider.
 
 import { readUma } from '../../../catalog/rails/uma-address.ts';
 import type { RailPort, UmaPort } from '../../../connectors/ports/index.ts';
@@ -30,8 +30,8 @@ interface UmaDestination {
   currency?: string;
 }
 
-/** The lookup that a payment to this address must name. */
-async function namedLookup(
+/** The payee discovery of `lookupId`, which is required for a UMA address. */
+async function requiredDiscovery(
   ctx: Ctx,
   { umaAddress }: UmaDestination,
   lookupId: string | undefined,
@@ -45,15 +45,15 @@ async function namedLookup(
     const why = 'is required for a UMA address; call lookupUma first';
     throw invalidField('lookupId', why, 'MISSING_REQUIRED_UMA_PARAMETERS');
   }
-  const lookup = await payeeDiscoveryOf(ctx, lookupId);
-  if (lookup.kind !== 'UMA' || lookup.receiver !== uma.address) {
+  const discovery = await payeeDiscoveryOf(ctx, lookupId);
+  if (discovery.kind !== 'UMA' || discovery.receiver !== uma.address) {
     throw invalidField('lookupId', 'belongs to a lookup of another receiver');
   }
-  return lookup;
+  return discovery;
 }
 
-/** A customer of this platform: the account their UMA payments go to. */
-async function payeeInside(
+/** The account of a customer of this platform that receives UMA payments. */
+async function internalPayee(
   ctx: Ctx,
   customerId: string,
   currency: string,
@@ -66,12 +66,12 @@ async function payeeInside(
     throw new Fault('NOT_IMPLEMENTED', why);
   }
   const owner = await customerOf(ctx, customerId, { alive: true });
-  const [outside] = await findExternalAccounts(ctx.db, {
+  const [external] = await findExternalAccounts(ctx.db, {
     customer_id: customerId,
     default_uma: true,
   });
-  if (outside?.status === 'ACTIVE' && outside.currency === currency) {
-    return payeeOf(ctx, { accountId: outside.id }, port);
+  if (external?.status === 'ACTIVE' && external.currency === currency) {
+    return payeeOf(ctx, { accountId: external.id }, port);
   }
   const own = await findInternalAccounts(ctx.db, { customer_id: customerId, currency });
   const account = own.find((each) => each.status === 'ACTIVE' && isBalance(each));
@@ -80,32 +80,34 @@ async function payeeInside(
   return { kind: 'internal', account, owner, currency, umaAddress };
 }
 
-/** Whoever a UMA address stands for, as the lookup found them. */
+/** The payee of a UMA address, from its payee discovery. */
 export async function payeeOfUma(
   ctx: Ctx,
   destination: UmaDestination,
   lookupId: string | undefined,
   port: RailPort | undefined,
 ): Promise<Payee> {
-  const lookup = await namedLookup(ctx, destination, lookupId);
-  const offer = offerOf(lookup, destination.currency);
-  const { receiver: umaAddress, receiver_customer_id: local } = lookup;
-  if (local === null) return { kind: 'uma', umaAddress, currency: offer.currency, lookup, offer };
-  return payeeInside(ctx, local, offer.currency, umaAddress, port);
+  const discovery = await requiredDiscovery(ctx, destination, lookupId);
+  const offer = offerOf(discovery, destination.currency);
+  const { receiver: umaAddress, receiver_customer_id: customerId } = discovery;
+  if (customerId === null) {
+    return { kind: 'uma', umaAddress, currency: offer.currency, discovery, offer };
+  }
+  return internalPayee(ctx, customerId, offer.currency, umaAddress, port);
 }
 
-/** What is told of the payer; MISSING_MANDATORY_USER_INFO names everything that is not known. */
+/** The payer data that the receiver requires. Throws MISSING_MANDATORY_USER_INFO with all missing fields. */
 export function payerData(
   vault: Vault,
-  lookup: PayeeDiscoveryRow,
+  discovery: PayeeDiscoveryRow,
   customer: CustomerRow | null,
-  given: Record<string, unknown> = {},
+  senderInfo: Record<string, unknown> = {},
 ): Record<string, unknown> {
   const known: Record<string, unknown> = {
     ...(customer ? factsOfCustomer(vault, customer) : {}),
-    ...given,
+    ...senderInfo,
   };
-  const missing = missingPayerData(lookup, known);
+  const missing = missingPayerData(discovery, known);
   if (missing.length) {
     const errors = missing.map((name) => ({
       field: `senderCustomerInfo.${name}`,
@@ -113,34 +115,34 @@ export function payerData(
     }));
     throw invalid(errors, 'MISSING_MANDATORY_USER_INFO');
   }
-  const asked = lookup.required_payer_data.map(({ name }) => name as string);
-  return Object.fromEntries(asked.flatMap((name) => (known[name] ? [[name, known[name]]] : [])));
+  const required = discovery.required_payer_data.map(({ name }) => name as string);
+  return Object.fromEntries(required.flatMap((name) => (known[name] ? [[name, known[name]]] : [])));
 }
 
-/** Whose address the payment carries: the payer's own, never that of somebody whom a lookup was made for. */
-export function senderOf(lookup: PayeeDiscoveryRow, customer: CustomerRow | null): string {
-  if (lookup.customer_id !== null && lookup.customer_id !== customer?.id) {
+/** The sender's UMA address in the payment. A discovery for another customer is rejected. */
+export function senderOf(discovery: PayeeDiscoveryRow, customer: CustomerRow | null): string {
+  if (discovery.customer_id !== null && discovery.customer_id !== customer?.id) {
     throw invalidField('lookupId', 'belongs to a lookup for another customer');
   }
-  return customer?.uma_address ?? lookup.sender;
+  return customer?.uma_address ?? discovery.sender;
 }
 
-/** Holds a payment to an account to the lookup that it names. */
+/** Checks a payment to an account against the discovery in its `lookupId`. */
 export async function checkAccountDiscovery(
   ctx: Ctx,
   lookupId: string,
   accountId: string,
   customer: CustomerRow | null,
-  given: Record<string, unknown>,
+  senderInfo: Record<string, unknown>,
 ): Promise<void> {
-  const lookup = await payeeDiscoveryOf(ctx, lookupId);
-  if (lookup.kind !== 'ACCOUNT' || lookup.receiver !== accountId) {
+  const discovery = await payeeDiscoveryOf(ctx, lookupId);
+  if (discovery.kind !== 'ACCOUNT' || discovery.receiver !== accountId) {
     throw invalidField('lookupId', 'belongs to a lookup of another receiver');
   }
-  payerData(ctx.vault, lookup, customer, given);
+  payerData(ctx.vault, discovery, customer, senderInfo);
 }
 
-/** Asks the receiver's side to take the payment, and answers what settling it will need. */
+/** Sends the pay request to the receiving provider and returns the rail payload of the payment. */
 export async function requestPayment(
   ctx: Ctx,
   port: UmaPort | undefined,

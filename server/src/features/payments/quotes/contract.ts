@@ -1,4 +1,4 @@
-// What a quote is asked for with and looks like, and the operations on quotes.
+// Schemas of quotes, and the operations on them.
 import { Type } from '@sinclair/typebox';
 import { CounterpartyInformation } from '../../../catalog/accounts/field-names.ts';
 import { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
@@ -331,18 +331,22 @@ export const Quote = named(
   ),
 );
 
-/** What names an end of one kind, and nothing on an end of another. */
-const NAMES_AN_END = [
+/** Properties that are allowed only with one type of source or destination. */
+const TYPED_PROPERTIES = [
   ['source', 'sourceType', 'ACCOUNT', 'accountId'],
   ['destination', 'destinationType', 'ACCOUNT', 'accountId'],
   ['destination', 'destinationType', 'UMA_ADDRESS', 'umaAddress'],
 ] as const;
 
-/** Ends that say one kind and name another: whose money is meant, or for whom, cannot be told. */
-const endErrors = (body: unknown): FieldError[] =>
-  NAMES_AN_END.flatMap(([side, tag, kind, name]) => {
-    const end = (body as Record<string, unknown> | null)?.[side] as Record<string, unknown> | null;
-    if (typeof end !== 'object' || end === null || !(name in end) || end[tag] === kind) return [];
+/** Rejects a source or destination whose properties contradict its type. */
+const partyErrors = (body: unknown): FieldError[] =>
+  TYPED_PROPERTIES.flatMap(([side, tag, kind, name]) => {
+    const party = (body as Record<string, unknown> | null)?.[side] as Record<
+      string,
+      unknown
+    > | null;
+    if (typeof party !== 'object' || party === null || !(name in party)) return [];
+    if (party[tag] === kind) return [];
     return [{ field: `${side}.${name}`, message: `is allowed only with ${tag} ${kind}` }];
   });
 
@@ -364,7 +368,7 @@ export const createQuote = operation({
     'authorize a REALTIME_FUNDING quote first; continue with `authorizeQuote`.',
   permission: 'TRANSACT',
   body: QuoteRequest,
-  bodyRules: endErrors,
+  bodyRules: partyErrors,
   replies: { 201: Quote, 202: Quote },
   errors: [
     'MISSING_MANDATORY_USER_INFO',

@@ -1,5 +1,5 @@
-// Creating a quote: find both ends, price the payment, and stage the quote with its pending transaction.
-// Nothing is held and nothing is told yet; that is execution's business.
+// Creates a quote: resolves payer and payee, prices the payment, and stages the quote with its pending
+// transaction. No funds are held and no event is emitted until execution.
 
 import type { Static } from '@sinclair/typebox';
 import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
@@ -12,8 +12,8 @@ import type { Money } from '../../../kernel/money.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
 import {
-  admit,
   checkAccountDiscovery,
+  checkAdmission,
   insertPayment,
   needsProof,
   type Payee,
@@ -39,8 +39,8 @@ import { quotes } from './store.ts';
 
 type Request = Static<typeof QuoteRequest>;
 
-/** Both ends of what is asked for, found and usable. */
-async function endsOf(
+/** Payer and payee of the request. Throws if one of them cannot be used. */
+async function partiesOf(
   ctx: Ctx,
   platform: PlatformRow,
   connectors: Connectors,
@@ -51,7 +51,7 @@ async function endsOf(
       throw new Fault('SELF_PAYMENT', 'Source and destination are the same account.');
     }
   }
-  const ends = await allInOrder([
+  const parties = await allInOrder([
     'accountId' in source
       ? payerOf(ctx, platform, source, connectors.rail)
       : realtimePayer(ctx, platform, source),
@@ -59,15 +59,15 @@ async function endsOf(
       ? payeeOfUma(ctx, destination, lookupId, connectors.rail)
       : payeeOf(ctx, destination, connectors.rail),
   ]);
-  const [from, to] = ends.map((end) => ('account' in end ? end.account.id : undefined));
+  const [from, to] = parties.map((each) => ('account' in each ? each.account.id : undefined));
   if (from !== undefined && from === to) {
     throw new Fault('SELF_PAYMENT', 'The UMA address resolves to the source account.');
   }
-  return ends;
+  return parties;
 }
 
-/** Where the money is to be paid in, for a payment that waits for it. */
-function payInFor(
+/** Payment instructions for a REALTIME_FUNDING payment. */
+function payInInstructions(
   ctx: Ctx,
   payer: Payer & { kind: 'realtime' },
   port: FundingPort | undefined,
@@ -89,7 +89,7 @@ function payInFor(
   return found;
 }
 
-/** What is to be done before a quote executes: to pay in, to sign, or nothing. */
+/** What must happen before the quote executes: a payment in, a signature, or nothing. */
 function instructionsFor(
   ctx: Ctx,
   port: FundingPort | undefined,
@@ -97,13 +97,17 @@ function instructionsFor(
 ): PaymentInstructions[] | undefined {
   const { payer, money, transactionId, expiresAt } = intent;
   if (payer.kind === 'realtime') {
-    return payInFor(ctx, payer, port, { transactionId, ...money.price.sending, expiresAt });
+    return payInInstructions(ctx, payer, port, {
+      transactionId,
+      ...money.price.sending,
+      expiresAt,
+    });
   }
   if (payer.kind !== 'internal' || !payer.wallet) return undefined;
   return signingInstructions(ctx, payer.wallet, intent);
 }
 
-/** Throws where money that must first come in, or be signed for, is to be taken at once. */
+/** Throws for sources that must first be funded or signed for. */
 function rejectImmediateExecution({ immediatelyExecute }: Request, payer: Payer): void {
   if (!immediatelyExecute) return;
   const field = 'immediatelyExecute';
@@ -122,24 +126,29 @@ export async function stageQuote(
   request: Request,
 ): Promise<{ quote: QuoteRow; payment: OutgoingRow }> {
   const platform = await ownPlatform(ctx);
-  const [payer, payee] = await endsOf(ctx, platform, connectors, request);
+  const [payer, payee] = await partiesOf(ctx, platform, connectors, request);
   if (request.lookupId !== undefined && 'accountId' in request.destination) {
     const { senderCustomerInfo, purposeOfPayment: PURPOSE_OF_PAYMENT } = request;
-    const given = { PURPOSE_OF_PAYMENT, ...senderCustomerInfo };
+    const senderInfo = { PURPOSE_OF_PAYMENT, ...senderCustomerInfo };
     const { accountId } = request.destination;
-    await checkAccountDiscovery(ctx, request.lookupId, accountId, payer.customer, given);
+    await checkAccountDiscovery(ctx, request.lookupId, accountId, payer.customer, senderInfo);
   }
   rejectImmediateExecution(request, payer);
-  // Later is soon enough for money that is here: when it is taken.
+  // For other sources the login is checked at execution.
   if (payer.kind === 'realtime' || request.immediatelyExecute) {
     await checkLogin(ctx, platform, payer);
   }
-  const ends = [payer.currency, payee] as const;
-  const money = await pricedFor(ctx, connectors, platform, request, ends);
+  const direction = [payer.currency, payee] as const;
+  const money = await pricedFor(ctx, connectors, platform, request, direction);
   const purpose = request.purposeOfPayment;
   const proofNeeded =
     payee.kind === 'external' && (await needsProof(payee, money.price.receiving, connectors.rates));
-  const route = admit(ctx.vault, platform, { payer, payee, purpose, proofNeeded }, money.price);
+  const route = checkAdmission(
+    ctx.vault,
+    platform,
+    { payer, payee, purpose, proofNeeded },
+    money.price,
+  );
   if (payee.kind === 'external')
     await checkInvoice(ctx, payee.account, money.price.receiving.amount);
   const [id, quoteId] = [ctx.id('Transaction'), ctx.id('Quote')];
@@ -158,10 +167,10 @@ export async function stageQuote(
         ? await requestPayment(ctx, connectors.uma, payee, {
             id,
             ...money.price.receiving,
-            sender: senderOf(payee.lookup, payer.customer),
+            sender: senderOf(payee.discovery, payer.customer),
             payerData: payerData(
               ctx.vault,
-              payee.lookup,
+              payee.discovery,
               payer.customer,
               request.senderCustomerInfo,
             ),
@@ -181,9 +190,9 @@ const DESTINATION_FIELDS = [
   'currency',
 ];
 
-/** What an end was described with, without properties that mean nothing. */
-const picked = (given: Record<string, unknown>, names: readonly string[]) =>
-  Object.fromEntries(names.flatMap((name) => (name in given ? [[name, given[name]]] : [])));
+/** The known properties of an object of the request. */
+const picked = (input: Record<string, unknown>, names: readonly string[]) =>
+  Object.fromEntries(names.flatMap((name) => (name in input ? [[name, input[name]]] : [])));
 
 function insertQuote(
   ctx: Ctx,

@@ -1,5 +1,5 @@
-// The expiry of quotes that were not executed in time. A sweep expires their payments; one that fails
-// becomes a job, which has attempts of its own, so that it delays no other.
+// Expires the payments of quotes that were not executed in time. A sweep expires them; a payment that
+// cannot be expired becomes a job with its own retries, so that it does not delay the others.
 
 import { defineJob } from '../../../kernel/contract/job.ts';
 import type { Time } from '../../../kernel/effects.ts';
@@ -14,7 +14,7 @@ import { PaymentInput } from '../refunds/index.ts';
 import { readTransaction } from '../transactions/index.ts';
 
 const EXPIRE = defineJob('quotes.expire', PaymentInput);
-const AT_ONCE = 500;
+const BATCH_SIZE = 500;
 
 interface Due {
   transaction_id: string;
@@ -26,17 +26,20 @@ const DUE = `select q.transaction_id, t.platform_id, q.expires_at
   from quotes q join transactions t on t.id = q.transaction_id
   where q.expires_at >= $1 and (q.expires_at, q.transaction_id) > ($1, $2)
     and q.expires_at <= $3 and t.status = 'PENDING'
-  order by q.expires_at, q.transaction_id limit ${AT_ONCE}`;
+  order by q.expires_at, q.transaction_id limit ${BATCH_SIZE}`;
 
 const LATEST = 'select max(expires_at) as latest from quotes where expires_at <= $1';
 
-/** How far before the latest quote that ran out the first look after a start begins. */
-const FIRST_LOOK_MS = 7 * 24 * 3_600_000;
+/** Time before the latest expired quote at which the first sweep after a start begins. */
+const FIRST_SWEEP_MS = 7 * 24 * 3_600_000;
 
-/** Where to begin: a server that was down for long still finds what was pending when it stopped. */
-async function beginning(runtime: Runtime, now: Time): Promise<Time> {
+/**
+ * Relative to the latest quote, so that a server after a long outage finds the payments pending at its
+ * stop.
+ */
+async function firstPosition(runtime: Runtime, now: Time): Promise<Time> {
   const [row] = await runtime.db.query<{ latest: Time | null }>(LATEST, [new Date(now)]);
-  return (row?.latest ?? now) - FIRST_LOOK_MS;
+  return (row?.latest ?? now) - FIRST_SWEEP_MS;
 }
 
 async function callerFor(runtime: Runtime, platformId: string) {
@@ -45,7 +48,7 @@ async function callerFor(runtime: Runtime, platformId: string) {
   return systemCaller(platform.id, platform.environment);
 }
 
-/** Stages the end of a payment that is still pending. */
+/** Expires a payment that is still pending. */
 async function expire(ctx: Ctx, id: string): Promise<void> {
   const payment = await readTransaction(ctx, id);
   if (payment?.type === 'OUTGOING' && payment.status === 'PENDING') expirePayment(ctx, payment);
@@ -55,7 +58,7 @@ async function expireOne(runtime: Runtime, { transaction_id: id, platform_id }: 
   await operate(runtime, await callerFor(runtime, platform_id), (ctx) => expire(ctx, id));
 }
 
-/** Leaves a payment that failed to expire to a job. */
+/** Adds a job for a payment that could not be expired. */
 async function retryLater(runtime: Runtime, { transaction_id: id, platform_id }: Due) {
   if (await hasJobFor(runtime.db, EXPIRE, id)) return;
   await operate(runtime, await callerFor(runtime, platform_id), async (ctx) => {
@@ -63,7 +66,7 @@ async function retryLater(runtime: Runtime, { transaction_id: id, platform_id }:
   });
 }
 
-/** Moves pending payments of expired quotes on. Remembers how far it came, so each look is short. */
+/** Expires pending payments of expired quotes. It keeps its position between runs, so each run is short. */
 export function expirySweep(log: Log): Sweep {
   let seen: { at: Time; id: string } | undefined;
 
@@ -80,18 +83,18 @@ export function expirySweep(log: Log): Sweep {
     name: EXPIRE.kind,
     async run(runtime) {
       const now = runtime.effects.now();
-      seen ??= { at: await beginning(runtime, now), id: '' };
+      seen ??= { at: await firstPosition(runtime, now), id: '' };
       const values = [new Date(seen.at), seen.id, new Date(now)];
       const rows = await runtime.db.query<Due>(DUE, values);
       await Promise.all(rows.map((row) => expireOrRetry(runtime, row)));
-      const last = rows.length < AT_ONCE ? undefined : rows.at(-1);
+      const last = rows.length < BATCH_SIZE ? undefined : rows.at(-1);
       seen = last ? { at: last.expires_at, id: last.transaction_id } : { at: now, id: '' };
       return rows.length;
     },
   };
 }
 
-/** The job that expires a payment that the sweep could not. */
+/** The job that retries a payment that the sweep could not expire. */
 export const expiryJobs = (): JobHandler[] => [
   jobHandler(EXPIRE, {
     run: async (runtime, { input }) => {

@@ -1,11 +1,10 @@
-// What other features may use of quotes: the parties and pricing of a payment, its start, and the door for
-// money that arrives.
+// Quotes: creation, execution, expiry, and the funding of payments.
 
 import type { Log } from '../../../runtime/observability/log.ts';
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import type { ConnectorsOf } from '../payouts/index.ts';
+import { authorizationExpiryJobs } from './execution/authorization-expiry.ts';
 import { fundingJobs } from './execution/funding.ts';
-import { lapseJobs } from './execution/lapse.ts';
 import { expiryJobs, expirySweep } from './expiry.ts';
 import { quoteOperations } from './operations.ts';
 import { paymentPersonalData } from './personal-data.ts';
@@ -14,9 +13,9 @@ export { createQuote, executeQuote, getQuoteById, Quote, QuoteRequest } from './
 export { checkExecutable, startPayment } from './execution/execute.ts';
 export {
   applyFundingStatus,
-  type Notice,
+  type FundsNotice,
+  receiveFunds,
   reverseFunding,
-  takeDeposit,
 } from './execution/funding.ts';
 export { paymentOf, quoteOf, quoteView, signQuote, startQuote } from './quote.ts';
 export { type QuoteRow, readQuote } from './store.ts';
@@ -27,7 +26,7 @@ export const quoteFeature = {
   jobs: ({ connectors }: { connectors: ConnectorsOf }) => [
     ...fundingJobs(connectors),
     ...expiryJobs(),
-    ...lapseJobs(),
+    ...authorizationExpiryJobs(),
   ],
   sweeps: ({ log }: { log: Log }) => [expirySweep(log)],
   personalData: paymentPersonalData,

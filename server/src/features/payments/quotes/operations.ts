@@ -1,4 +1,4 @@
-// Quotes over HTTP: create, read, execute.
+// Operations on quotes: create, read, execute.
 import type { Input } from '../../../kernel/contract/operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -11,13 +11,13 @@ import { checkExecutable } from './execution/execute.ts';
 import { makeQuote, paymentOf, quoteOf, quoteView, signQuote, startQuote } from './quote.ts';
 import type { QuoteRow } from './store.ts';
 
-/** What the composition lends: agents come after quotes. */
+/** `pendingActionOf` is provided by the composition, as quotes do not depend on agents. */
 interface QuoteParts extends ScaParts {
-  /** The id of the agent's action that waits for the platform's approval of this payment. */
+  /** Id of the agent action that is pending approval for this payment. */
   pendingActionOf(ctx: Ctx, transactionId: string): Promise<string | undefined>;
 }
 
-/** Throws CONFLICT where an agent asks for the quote: executed beside it, it would have two endings. */
+/** Throws CONFLICT if a pending agent action controls the quote: both could end the payment. */
 async function rejectPendingAction(
   ctx: Ctx,
   { pendingActionOf }: QuoteParts,
@@ -30,7 +30,7 @@ async function rejectPendingAction(
   throw new Fault('CONFLICT', reason, { actionId });
 }
 
-/** Executes a quote; one that a wallet pays for only once its holder has signed. */
+/** Executes a quote. A wallet quote requires the signature of its holder. */
 async function execute(
   ctx: Ctx,
   parts: QuoteParts,
@@ -41,13 +41,13 @@ async function execute(
   checkExecutable(ctx, quote, payment);
   await rejectPendingAction(ctx, parts, quote);
   const { operationId } = executeQuote;
-  const asked = {
+  const request = {
     operationId,
     resourceId: quote.id,
     input: { params, body },
     headers: headers as SignableRequest['headers'],
   };
-  const outcome = await signQuote(ctx, parts, quote, payment, asked);
+  const outcome = await signQuote(ctx, parts, quote, payment, request);
   if ('rejected' in outcome) return outcome;
   if ('challenge' in outcome) return { status: 202 as const, body: outcome.challenge };
   const { signed } = outcome;

@@ -1,6 +1,6 @@
-// What an export shows of a customer's payments and their quotes. An erasure leaves which kind of party was
-// at each side, our ids and the amounts; never who it was. The rows are emptied in short statements, each of
-// which leaves alone what one before has done.
+// Export and erasure of the personal data in a customer's payments and quotes. An erasure keeps the kind of
+// each party, Railhead ids and amounts. It runs in short statements, and each continues after the previous
+// one.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import {
@@ -11,9 +11,9 @@ import {
 } from '../../../runtime/operation/personal-data.ts';
 import { tombstoneOf } from '../../customers/records/index.ts';
 
-const AT_ONCE = 500;
+const BATCH_SIZE = 500;
 
-/** What stays of one end of a payment: which kind it is, our ids, the currency; never who it was. */
+/** A party after erasure: its kind, Railhead ids and currency. */
 const partyOf = (column: string) => `case when json_typeof(${column}) = 'object' then (
     select json_object_agg(key,
       case key when 'umaAddress' then to_json('${ERASED}'::text) else value end)
@@ -21,18 +21,17 @@ const partyOf = (column: string) => `case when json_typeof(${column}) = 'object'
       ('sourceType', 'destinationType', 'accountId', 'customerId', 'currency', 'umaAddress'))
   else ${column} end`;
 
-/** A payment with a card without who was paid. */
-const merchantless = (column: string) => `case when json_typeof(${column}) = 'object' then
+const withoutMerchant = (column: string) => `case when json_typeof(${column}) = 'object' then
     (${column}::jsonb || '{"merchant": {"descriptor": "${ERASED}"}}')::json end`;
 
 const ownId = (column: string) =>
   `case when ${column} ~ '^(Internal|External)Account:' then ${column} end`;
 
-// $1 the customer, $2 its tombstone, $3 and $4 the place in the order after which to go on.
+// $1: customer; $2: tombstone; $3, $4: position after which to continue.
 const PAYMENTS = `with batch as (
     select id, quote_id, created_at from transactions
     where customer_id = $1 and (created_at, id) > ($3::timestamptz, $4::text)
-    order by created_at, id limit ${AT_ONCE}
+    order by created_at, id limit ${BATCH_SIZE}
   ), priced as (
     update quotes q set source = ${partyOf('q.source')}, destination = ${partyOf('q.destination')},
       description = null
@@ -43,7 +42,7 @@ const PAYMENTS = `with batch as (
       destination_account = ${ownId('t.destination_account')}, description = null,
       remittance = null, purpose = null, counterparty = null, rail_payload = null,
       requested_fields = null, instructions = null, source_chain = null,
-      destination_chain = null, card = ${merchantless('t.card')}, version = t.version + 1
+      destination_chain = null, card = ${withoutMerchant('t.card')}, version = t.version + 1
     from batch b where t.id = b.id
   )
   select created_at as at, id, quote_id is not null as quoted from batch order by created_at, id`;
@@ -63,7 +62,7 @@ async function emptyPayments({ db }: Runtime, { id }: DataSubject) {
     counts.transactions += rows.length;
     counts.quotes += rows.filter((row) => row.quoted).length;
     const last = rows.at(-1);
-    if (!last || rows.length < AT_ONCE) return counts;
+    if (!last || rows.length < BATCH_SIZE) return counts;
     [at, after] = [last.at, last.id];
   }
 }

@@ -1,5 +1,4 @@
-// What is done with a quote, whoever asks for it: made, shown, signed for by the holder of a wallet, and
-// started. A platform and its agents come in here alike.
+// The use cases of quotes, for platforms and agents alike: create, present, sign and start.
 import type { Static } from '@sinclair/typebox';
 import { currencyView } from '../../../catalog/currencies/currencies.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
@@ -14,15 +13,19 @@ import { instructionsOf } from '../presentation/index.ts';
 import { asOutgoing, type OutgoingRow, readTransaction } from '../transactions/index.ts';
 import type { Quote, QuoteRequest } from './contract.ts';
 import { stageQuote } from './create.ts';
-import { checkEnds, checkSigned, startPayment } from './execution/execute.ts';
-import { askFor, authorizerOf, challengeView, isExempt, stepsOf } from './execution/sca.ts';
+import { checkParties, checkSigned, startPayment } from './execution/execute.ts';
+import {
+  authorizerOf,
+  challengeView,
+  isExempt,
+  requestAuthorization,
+  stepsOf,
+} from './execution/sca.ts';
 import { signedPaymentOf } from './execution/wallet.ts';
 import { quoteStatus } from './states.ts';
 import { type QuoteRow, quotes } from './store.ts';
 
-// A quote as the API shows it: its own fixed facts, and the status its payment tells.
-
-/** The JSON of GET /quotes/{id} at `now`. */
+/** The body of `getQuoteById` at `now`. */
 function presentQuote(row: QuoteRow, payment: OutgoingRow, now: Time) {
   return {
     id: row.id,
@@ -48,7 +51,7 @@ function presentQuote(row: QuoteRow, payment: OutgoingRow, now: Time) {
   } as Static<typeof Quote>;
 }
 
-/** A quote of the caller's platform; QUOTE_NOT_FOUND for any other id. */
+/** A quote of the caller's platform. Throws QUOTE_NOT_FOUND. */
 export async function quoteOf(ctx: Ctx, id: string): Promise<QuoteRow> {
   const row = isId(id, 'Quote') ? await ctx.read(quotes, id) : undefined;
   if (row?.platform_id !== ctx.caller.platformId) {
@@ -57,14 +60,13 @@ export async function quoteOf(ctx: Ctx, id: string): Promise<QuoteRow> {
   return row;
 }
 
-/** The payment that a quote is for. */
 export async function paymentOf(ctx: Ctx, quote: QuoteRow): Promise<OutgoingRow> {
   const row = await readTransaction(ctx, quote.transaction_id);
   if (!row) throw new Error(`${quote.id} has no transaction`);
   return asOutgoing(row);
 }
 
-/** The JSON of a quote with its payment as it stands, and with what its customer is asked to prove. */
+/** The API view of a quote, with the pending SCA challenge of its customer. */
 export async function quoteView(
   ctx: Ctx,
   quote: QuoteRow,
@@ -75,30 +77,30 @@ export async function quoteView(
 }
 
 /**
- * Whether the holder of the wallet that pays has signed; `signed` is false where no wallet pays. Otherwise
- * what the request is answered with: the challenge (202), or a refusal that counts.
+ * Verifies the signature of the wallet holder; `signed` is false if the source is no wallet. Otherwise
+ * returns the response: the challenge (202), or a rejection that counts as a failed attempt.
  */
 export async function signQuote(
   ctx: Ctx,
   parts: ScaParts,
   quote: QuoteRow,
   payment: OutgoingRow,
-  asked: SignableRequest,
+  request: SignableRequest,
 ) {
   const toSign = signedPaymentOf(quote, payment);
   if (!toSign) return { signed: false };
-  return (await authorizePayment(ctx, parts, asked, toSign)) ?? { signed: true };
+  return (await authorizePayment(ctx, parts, request, toSign)) ?? { signed: true };
 }
 
 interface Start {
-  /** Whether the holder of the wallet that pays has signed. */
+  /** Whether the holder of the source wallet has signed. */
   signed?: boolean | undefined;
   scaFactor?: ChallengeRow['factor'] | undefined;
 }
 
 /**
- * Starts the payment of a quote that may be executed, or has its customer asked to authorise it first: then
- * it is PENDING_AUTHORIZATION. Throws why neither can be, an empty account before anybody gets a code.
+ * Starts the payment of an executable quote, or requests the customer's authorization first: the payment is
+ * then PENDING_AUTHORIZATION. Throws if neither is possible. Funds are checked before a code is sent.
  */
 export async function startQuote(
   ctx: Ctx,
@@ -109,18 +111,18 @@ export async function startQuote(
 ): Promise<OutgoingRow> {
   const who = await authorizerOf(ctx, payment);
   if (!who) return startPayment(ctx, payment, { signed });
-  // Nobody is asked for what could not be answered.
+  // A challenge is created only if the customer can answer it.
   await checkLock(ctx, who.customer.id);
   await checkSession(ctx, who.customer.id);
   if (await isExempt(ctx, who, quote, payment)) return startPayment(ctx, payment, { signed });
-  checkSigned(await checkEnds(ctx, payment, { starts: false }), signed);
+  checkSigned(await checkParties(ctx, payment, { starts: false }), signed);
   await checkFunds(ctx, payment);
   const steps = stepsOf(who.platform, payment);
-  return askFor(ctx, parts, { quote, payment, who, factor, steps });
+  return requestAuthorization(ctx, parts, { quote, payment, who, factor, steps });
 }
 
-/** Has a payment whose money is to be paid in authorised before it is said where. */
-async function withhold(
+/** Requests authorization of a REALTIME_FUNDING payment; its instructions are withheld until then. */
+async function authorizeBeforeFunding(
   ctx: Ctx,
   parts: ScaParts,
   quote: QuoteRow,
@@ -132,10 +134,10 @@ async function withhold(
   await checkLock(ctx, who.customer.id);
   if (await isExempt(ctx, who, quote, payment)) return payment;
   const steps = stepsOf(who.platform, payment);
-  return askFor(ctx, parts, { quote, payment, who, factor, steps });
+  return requestAuthorization(ctx, parts, { quote, payment, who, factor, steps });
 }
 
-/** Makes a quote as it is asked for, and executes it where that is asked as well. */
+/** Creates a quote, and executes it with `immediatelyExecute`. */
 export async function makeQuote(
   ctx: Ctx,
   parts: ScaParts,
@@ -152,6 +154,6 @@ export async function makeQuote(
     return { status: 201, quote, payment: started };
   }
   if (payment.source.sourceType !== 'REALTIME_FUNDING') return { status: 201, quote, payment };
-  const waiting = await withhold(ctx, parts, quote, payment, scaFactor);
+  const waiting = await authorizeBeforeFunding(ctx, parts, quote, payment, scaFactor);
   return { status: waiting.status === 'PENDING' ? 201 : 202, quote, payment: waiting };
 }

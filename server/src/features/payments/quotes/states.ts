@@ -1,4 +1,4 @@
-// The status of a quote, told from its transaction and the clock.
+// The status of a quote, derived from its transaction and the time.
 import type { Time } from '../../../kernel/effects.ts';
 
 export const QUOTE_STATUSES = [
@@ -13,8 +13,8 @@ export const QUOTE_STATUSES = [
 type QuoteStatus = (typeof QUOTE_STATUSES)[number];
 
 /**
- * A pending quote past its time has expired even before the sweep notices. One whose payment was settled
- * stays completed when the bank sends the money back later: the exchange itself was done.
+ * A pending quote expires at `expiresAt`, before the sweep runs. A quote remains COMPLETED if the receiving
+ * bank returns the settled payment later.
  */
 export function quoteStatus(
   payment: { status: QuoteStatus; settled_at: Time | null },

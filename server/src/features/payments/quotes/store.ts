@@ -1,6 +1,5 @@
-// A quote: a price held until it expires, and everything execution needs without asking again. Its rows
-// never change: whether it was executed, and how that went, is told by its transaction alone, so there is
-// one row to guard and the two can never disagree.
+// Quotes: a guaranteed price and all the data that execution needs. Rows never change: the transaction alone
+// states whether a quote was executed and with which result, so the two cannot disagree.
 
 import { Fault } from '../../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
@@ -11,7 +10,7 @@ export const quotes = table('quotes', {
   platform_id: col.text,
   customer_id: col.text.null,
   transaction_id: col.text,
-  /** As the client gave them. */
+  /** Source and destination as requested. */
   source: col.json<Record<string, unknown>>(),
   destination: col.json<Record<string, unknown>>(),
   sending_currency: col.text,
@@ -26,13 +25,13 @@ export const quotes = table('quotes', {
   lock_side: col.word<'SENDING' | 'RECEIVING'>(),
   lock_amount: col.int8,
   description: col.text.null,
-  /** The agent that asked for it. */
+  /** The agent that requested it. */
   agent_id: col.text.null,
   expires_at: col.time,
   created_at: col.time,
 });
 
-/** Of a Lightning invoice, by its payment hash: the payment that goes to it. */
+/** The payment that uses a Lightning invoice, by payment hash. */
 export const invoiceUses = table(
   'invoice_uses',
   { id: col.text, transaction_id: col.text.mut, created_at: col.time, version: col.int4 },
@@ -46,6 +45,6 @@ export const invoiceUses = table(
 
 export type QuoteRow = RowOf<typeof quotes>;
 
-/** One quote by id, read together with those that concurrent callers ask for. */
+/** Reads by id; concurrent reads are batched. */
 export const readQuote = (reader: Reader, id: string): Promise<QuoteRow | undefined> =>
   reader.read(quotes, id);

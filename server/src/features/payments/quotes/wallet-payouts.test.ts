@@ -22,7 +22,7 @@ import { walletSessions } from '../../wallets/store.ts';
 import { currentOf } from '../payouts/payout-jobs.ts';
 import { asOutgoing } from '../transactions/rows.ts';
 import { startPayment } from './execution/execute.ts';
-import { takeDeposit } from './execution/funding.ts';
+import { receiveFunds } from './execution/funding.ts';
 
 const TEN = 10_000_000;
 const HUNDRED = 100_000_000;
@@ -125,7 +125,7 @@ async function inProduction() {
   await commandOn(app)(['verifications', 'approve', person.id]);
   const { id: accountId } = await walletPaymentFixture(app, as).fixture.walletOf(person.id);
   const deposit = { accountId, currency: 'USDB', amount: BigInt(HUNDRED) };
-  await app.operate((ctx) => takeDeposit(ctx, deposit), as);
+  await app.operate((ctx) => receiveFunds(ctx, deposit), as);
   const keys = drawKeys();
   await app.operate(
     async (ctx) =>

@@ -1,4 +1,4 @@
-// The legs of a payment in the ledger, and the way back of money that was taken for it.
+// The ledger legs of outgoing payments, and refunds.
 
 export { fund, hold, type Legs, legsOf, payDirect, settle, submit } from './legs.ts';
 export {

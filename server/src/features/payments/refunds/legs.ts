@@ -1,6 +1,6 @@
-// The ledger legs of an outgoing payment, derived from its row: what leaves the source, and what goes on
-// from there. The same list is held, posted, released, reversed or parked as the payment moves, so there
-// is one place that says which account each cent passes through.
+// The ledger legs of an outgoing payment, derived from its row. The same legs are held, posted, released,
+// reversed or posted to suspense in the lifecycle of the payment, so the accounts of every amount are
+// defined in one place.
 
 import { isId } from '../../../kernel/id.ts';
 import type { Mode } from '../../../kernel/mode.ts';
@@ -12,33 +12,36 @@ import { debitedOf, type OutgoingRow, receivedOf } from '../transactions/index.t
 export type Leg = Omit<TransferInput, 'transactionId'>;
 
 export interface Legs {
-  /** Out of the source account: fees, and the part that is sent or sold. */
+  /** Debits of the source account: fees, and the amount that is sent or sold. */
   source: Leg[];
-  /** From the exchange to the clearing account or the receiving account. */
+  /** From the FX position to rail in transit or the receiving account. */
   onward: Leg[];
-  /** From clearing to the outside, when a rail has confirmed; none inside the house. */
+  /**
+   * From rail in transit to external settlement, when the rail has confirmed; empty for internal payments.
+   */
   settle: Leg[];
 }
 
 interface Paid {
   source: string;
-  /** Receiving internal account, or null when a rail takes the money. */
-  inside: string | null;
+  /** Receiving internal account; null for payments over a rail. */
+  internal: string | null;
   sent: Money;
   received: Money;
   fees: Money;
   platformFees: Money;
 }
 
-const accountInside = (id: string | null): string | null =>
+const internalAccountId = (id: string | null): string | null =>
   id !== null && isId(id, 'InternalAccount') ? id : null;
 
 function paid(row: OutgoingRow, environment: Mode): Paid {
   const sent = debitedOf(row);
   const { currency } = sent;
   return {
-    source: accountInside(row.source_account) ?? systemAccount(environment, 'inbound', currency),
-    inside: accountInside(row.destination_account),
+    source:
+      internalAccountId(row.source_account) ?? systemAccount(environment, 'inbound', currency),
+    internal: internalAccountId(row.destination_account),
     sent,
     received: receivedOf(row),
     fees: { currency, amount: row.fees },
@@ -55,16 +58,16 @@ const leg = (step: string, debit: string, credit: string, { currency, amount }: 
 });
 
 /**
- * What is left after the fees, from the source to the target. Within one currency the exchange position
- * gives or takes the unit by which rounding misses what was promised.
+ * The amount after fees, from source to target. Within one currency the FX position absorbs the rounding
+ * difference to the guaranteed receiving amount.
  */
-function sale(
+function principal(
   { source, sent, received, fees }: Paid,
   target: string,
-  exchange: (currency: string) => string,
+  fxPosition: (currency: string) => string,
 ): Pick<Legs, 'source' | 'onward'> {
   const net = subtract(sent, fees);
-  const [from, to] = [exchange(sent.currency), exchange(received.currency)];
+  const [from, to] = [fxPosition(sent.currency), fxPosition(received.currency)];
   if (sent.currency !== received.currency) {
     return {
       source: [leg('sell', source, from, net)],
@@ -81,30 +84,30 @@ function sale(
   };
 }
 
-/** Source and target follow from the row: accounts inside, or the house's for an end that is outside. */
+/** Source and target are internal accounts, or system accounts for an external party. */
 export function legsOf(row: OutgoingRow, environment: Mode): Legs {
   const part = paid(row, environment);
-  const { source, inside, sent, received, fees, platformFees } = part;
+  const { source, internal, sent, received, fees, platformFees } = part;
   const feeAccount = systemAccount(environment, 'fees', sent.currency);
-  const target = inside ?? systemAccount(environment, 'rail_in_transit', received.currency);
-  const main = sale(part, target, (currency) =>
+  const target = internal ?? systemAccount(environment, 'rail_in_transit', received.currency);
+  const main = principal(part, target, (currency) =>
     systemAccount(environment, 'fx_position', currency),
   );
-  const outside = systemAccount(environment, 'external_settlement', received.currency);
-  const some = (each: Leg) => each.amount > 0n;
+  const external = systemAccount(environment, 'external_settlement', received.currency);
+  const isNonZero = (each: Leg) => each.amount > 0n;
   return {
     source: [
       leg('fee.service', source, feeAccount, subtract(fees, platformFees)),
       leg('fee.platform', source, row.platform_fee_account ?? feeAccount, platformFees),
       ...main.source,
-      // A platform that pays from the account its own fee goes to keeps the fee by sending less.
-    ].filter((each) => some(each) && each.debit !== each.credit),
-    onward: main.onward.filter(some),
-    settle: inside === null ? [leg('settle', target, outside, received)] : [],
+      // A platform that pays from its own fee account keeps the fee in the account.
+    ].filter((each) => isNonZero(each) && each.debit !== each.credit),
+    onward: main.onward.filter(isNonZero),
+    settle: internal === null ? [leg('settle', target, external, received)] : [],
   };
 }
 
-/** Books money that has come in from outside for the payment. */
+/** Posts external funds received for the payment. */
 export function fund(ctx: Ctx, row: OutgoingRow, { currency, amount }: Money): void {
   ctx.transfer({
     transactionId: row.id,
@@ -116,21 +119,21 @@ export function fund(ctx: Ctx, row: OutgoingRow, { currency, amount }: Money): v
   });
 }
 
-/** Sets the money aside on the source. */
+/** Holds the funds on the source. */
 export function hold(ctx: Ctx, id: string, legs: Legs): void {
   for (const leg of legs.source) ctx.hold({ transactionId: id, ...leg });
 }
 
-/** Turns what was set aside into movements and passes the money on. */
+/** Posts the held amounts and forwards them to rail in transit. */
 export function submit(ctx: Ctx, id: string, legs: Legs): void {
   for (const leg of legs.source) {
     ctx.post({ transactionId: id, ...leg });
   }
-  // Taken before anybody could shut an account, so it goes on.
+  // The funds were held before an account could be frozen, so a freeze does not block them.
   for (const leg of legs.onward) ctx.transfer({ transactionId: id, ...leg, force: true });
 }
 
-/** Source to destination at once, nothing set aside in between. */
+/** Posts from source to destination without a hold. */
 export function payDirect(ctx: Ctx, id: string, legs: Legs): void {
   for (const leg of [...legs.source, ...legs.onward]) {
     ctx.transfer({ transactionId: id, ...leg });
@@ -141,29 +144,29 @@ export function settle(ctx: Ctx, id: string, legs: Legs): void {
   for (const leg of legs.settle) ctx.transfer({ transactionId: id, ...leg });
 }
 
-/** Gives back what was only set aside. */
+/** Releases the holds. */
 export function release(ctx: Ctx, id: string, legs: Legs): void {
   for (const leg of legs.source) {
     ctx.void({ transactionId: id, ...leg });
   }
 }
 
-/** Takes to `keeper` what was set aside and then released: money that cannot stay where it came from. */
-export function park(ctx: Ctx, id: string, { source }: Legs, keeper: string): void {
+/** Posts released amounts to suspense, as they cannot remain on the source. */
+export function postToSuspense(ctx: Ctx, id: string, { source }: Legs, suspense: string): void {
   for (const leg of source) {
     const step = `park.${leg.step}`;
-    ctx.transfer({ ...leg, transactionId: id, step, credit: keeper, force: true });
+    ctx.transfer({ ...leg, transactionId: id, step, credit: suspense, force: true });
   }
 }
 
-/** Sends posted legs back the way they came, or to `keeper` in the source's stead. */
-export function reverse(ctx: Ctx, id: string, legs: readonly Leg[], keeper?: string): void {
+/** Reverses posted legs, to their debit accounts or to `suspense` instead. */
+export function reverse(ctx: Ctx, id: string, legs: readonly Leg[], suspense?: string): void {
   for (const { step, debit, credit, currency, amount } of [...legs].reverse()) {
     ctx.transfer({
       transactionId: id,
       step: `refund.${step}`,
       debit: credit,
-      credit: keeper ?? debit,
+      credit: suspense ?? debit,
       currency,
       amount,
       force: true,

@@ -1,6 +1,6 @@
-// The way back of money that was taken for a payment: to the account it came from, to whoever paid it in,
-// or into suspense when it cannot go back by itself. A refund undoes the payment's own legs, last first, and
-// then, for money that came from outside, takes one step more.
+// Refunds of payments: to the source account, to the external payer, or to suspense if the funds cannot be
+// returned automatically. A refund reverses the legs of the payment, last first; external funds are then
+// returned in one more posting.
 
 import { Type } from '@sinclair/typebox';
 import { isFiat } from '../../../catalog/currencies/currencies.ts';
@@ -28,9 +28,9 @@ import {
   sourceAccountOf,
   transactionFeature,
 } from '../transactions/index.ts';
-import { type Leg, legsOf, park, release, reverse } from './legs.ts';
+import { type Leg, legsOf, postToSuspense, release, reverse } from './legs.ts';
 
-/** What came in for a payment that is funded from outside. Throws for any other. */
+/** The funds received for an externally funded payment. Throws for other payments. */
 export function fundedOf({
   id,
   sent_currency: currency,
@@ -40,13 +40,11 @@ export function fundedOf({
   return { currency, amount };
 }
 
-/** The input of the jobs that follow a payment. */
 export const PaymentInput = Type.Object({ transactionId: Type.String() });
 
-/** The input of a job that asks the rail for a cancellation. */
 export const CancelInput = Type.Object({
   ...PaymentInput.properties,
-  /** How long the next postponement lasts; absent at first. */
+  /** Next retry delay; absent at first. */
   waitMs: Type.Optional(Type.Number()),
 });
 
@@ -57,14 +55,13 @@ export const PAY_REFUND = defineJob(
   'refund.pay',
   Type.Object({
     ...PaymentInput.properties,
-    /** False: the money cannot return by itself. */
+    /** False: the funds cannot be returned automatically. */
     refundable: Type.Boolean(),
-    /** `check` once the rail has the refund. */
+    /** `check` after the refund was sent to the rail. */
     ask: Type.Optional(Type.Literal('check')),
   }),
 );
 
-/** A refund as it begins. */
 type Refund = NonNullable<PaymentRow['refund']>;
 
 export const openRefund = (ctx: Ctx, row: PaymentRow, reason: Refund['reason']): Refund => ({
@@ -74,16 +71,14 @@ export const openRefund = (ctx: Ctx, row: PaymentRow, reason: Refund['reason']):
   reason,
 });
 
-/** Whether the money came from outside for this payment alone: pulled, or paid in for it. */
+/** Whether funds were pulled or paid in for this payment. */
 export const isExternallyFunded = (row: OutgoingRow): boolean => row.funded_amount !== null;
 
-/** Whether a rail has to carry the refund to where the money came from. */
+/** Whether the refund is sent over a rail. */
 export const isRefundedByRail = (row: OutgoingRow): boolean =>
   isExternallyFunded(row) && (row.source.sourceType === 'ACCOUNT' || isFiat(row.sent_currency));
 
-/**
- * Gives a platform fee back that the platform has earned. What it has spent of it by now, it owes.
- */
+/** Returns an earned platform fee. The part that the platform has spent is a shortfall. */
 async function returnPlatformFee(ctx: Ctx, leg: Leg, row: OutgoingRow, to: string) {
   const account = await readInternalAccount(ctx, leg.credit);
   if (!account) return reverse(ctx, row.id, [leg]);
@@ -98,26 +93,26 @@ async function returnPlatformFee(ctx: Ctx, leg: Leg, row: OutgoingRow, to: strin
   });
 }
 
-/** Back to the source, or to `keeper` in its stead. */
-async function moveBack(ctx: Ctx, row: OutgoingRow, keeper?: string): Promise<void> {
+/** Reverses the legs to the source, or to `suspense` instead. */
+async function reverseLegs(ctx: Ctx, row: OutgoingRow, suspense?: string): Promise<void> {
   if (row.funds === 'FUNDED') return;
   const all = legsOf(row, ctx.caller.environment);
   if (row.funds === 'HELD') {
     release(ctx, row.id, all);
-    if (keeper) park(ctx, row.id, all, keeper);
+    if (suspense) postToSuspense(ctx, row.id, all, suspense);
     return;
   }
   if (row.funds === 'SETTLED') reverse(ctx, row.id, all.settle);
   reverse(ctx, row.id, all.onward);
-  const ours = all.source.filter((leg) => leg.step !== 'fee.platform');
-  reverse(ctx, row.id, ours, keeper);
+  const withoutPlatformFee = all.source.filter((leg) => leg.step !== 'fee.platform');
+  reverse(ctx, row.id, withoutPlatformFee, suspense);
   for (const leg of all.source) {
-    if (ours.includes(leg)) continue;
-    await returnPlatformFee(ctx, leg, row, keeper ?? leg.debit);
+    if (withoutPlatformFee.includes(leg)) continue;
+    await returnPlatformFee(ctx, leg, row, suspense ?? leg.debit);
   }
 }
 
-/** The account that a digital asset goes back to, never the wallet it came from. */
+/** The account that receives the refund of a digital asset, which is never returned to the sending wallet. */
 export async function balanceFor(
   db: Ctx['db'],
   row: OutgoingRow,
@@ -127,14 +122,17 @@ export async function balanceFor(
     customer_id: row.customer_id,
     currency: row.sent_currency,
   });
-  // Money that was never the account's own does not reach one that is frozen.
+  // The funds were not debited from this account, so a frozen one does not receive them.
   return own.find((each) => each.status === 'ACTIVE' && isBalance(each));
 }
 
-/** Accounts in these states take back what was theirs, a frozen one out of its owner's reach. */
+/**
+ * Statuses in which an account receives refunds of its own funds; on a frozen account they are not
+ * available.
+ */
 const REFUND_STATUSES = ['ACTIVE', 'FROZEN'];
 
-/** Whether money may go back onto an account: it is not closed, and its owner is still there. */
+/** Whether an account can receive a refund: it is not closed, and its owner is not deleted. */
 export async function canReceiveRefund(
   db: Ctx['db'],
   { status, customer_id: id }: InternalAccountRow,
@@ -144,7 +142,7 @@ export async function canReceiveRefund(
   return !owner || owner.deleted_at === null;
 }
 
-/** The account inside that a refund goes to; undefined where it can take nothing any more. */
+/** The internal account that receives the refund; undefined if it cannot. */
 async function receiverOf(ctx: Ctx, row: OutgoingRow): Promise<InternalAccountRow | undefined> {
   const account = isExternallyFunded(row)
     ? await balanceFor(ctx.db, row)
@@ -152,12 +150,12 @@ async function receiverOf(ctx: Ctx, row: OutgoingRow): Promise<InternalAccountRo
   if (!account || !(await canReceiveRefund(ctx.db, account))) return undefined;
   const owner = account.customer_id && (await readCustomer(ctx, account.customer_id));
   if (owner) requireCustomer(ctx, owner);
-  // One that owes is changed by the refund itself, which guards it as well.
+  // With a shortfall the refund changes the row, which has the same effect.
   if (account.owed === 0n) requireInternalAccount(ctx, account);
   return account;
 }
 
-function moveOut(ctx: Ctx, row: OutgoingRow, step: string, target: string): void {
+function postFromInbound(ctx: Ctx, row: OutgoingRow, step: string, target: string): void {
   ctx.transfer({
     transactionId: row.id,
     step,
@@ -168,13 +166,13 @@ function moveOut(ctx: Ctx, row: OutgoingRow, step: string, target: string): void
   });
 }
 
-/** Onto the balance of its owner, and out of it again what they owe. */
-function returnInside(ctx: Ctx, row: OutgoingRow, account: InternalAccountRow): void {
-  moveOut(ctx, row, 'refund.out', account.id);
+/** Credits the owner's balance and repays its shortfall. */
+function refundToBalance(ctx: Ctx, row: OutgoingRow, account: InternalAccountRow): void {
+  postFromInbound(ctx, row, 'refund.out', account.id);
   repayShortfall(ctx, account, { transactionId: row.id, step: 'refund.owed', ...fundedOf(row) });
 }
 
-/** The refund itself: back to the source, or into suspense when the money cannot go back by itself. */
+/** Posts the refund: to the source, or to suspense if the funds cannot be returned automatically. */
 export async function payRefund(
   ctx: Ctx,
   row: OutgoingRow,
@@ -183,27 +181,31 @@ export async function payRefund(
   if (row.refund?.status !== 'PENDING') return row;
   const byRail = isRefundedByRail(row);
   const account = byRail || !refundable ? undefined : await receiverOf(ctx, row);
-  const back = refundable && (byRail || account !== undefined);
+  const isReturned = refundable && (byRail || account !== undefined);
   const [suspense, railInTransit] = (['suspense', 'rail_in_transit'] as const).map((purpose) =>
     systemAccount(ctx.caller.environment, purpose, row.sent_currency),
   ) as [string, string];
   await reverseUsage(ctx, row);
   await postAndNotify(ctx, async () => {
-    await moveBack(ctx, row, back ? undefined : suspense);
-    if (account && isExternallyFunded(row)) returnInside(ctx, row, account);
-    else if (back && byRail) moveOut(ctx, row, 'refund.out', railInTransit);
-    else if (row.funds === 'FUNDED') moveOut(ctx, row, 'park.fund', suspense);
+    await reverseLegs(ctx, row, isReturned ? undefined : suspense);
+    if (account && isExternallyFunded(row)) refundToBalance(ctx, row, account);
+    else if (isReturned && byRail) postFromInbound(ctx, row, 'refund.out', railInTransit);
+    else if (row.funds === 'FUNDED') postFromInbound(ctx, row, 'park.fund', suspense);
   });
-  const status = transactionFeature.states.refund.next('PENDING', back ? 'pay' : 'park') as
+  const status = transactionFeature.states.refund.next('PENDING', isReturned ? 'pay' : 'fail') as
     | 'COMPLETED'
     | 'FAILED';
-  const settledAt: { settledAt?: string } = back ? { settledAt: iso(ctx.now) } : {};
+  const settledAt: { settledAt?: string } = isReturned ? { settledAt: iso(ctx.now) } : {};
   const done = changeTransaction(ctx, row, {
-    funds: back ? 'RETURNED' : 'SUSPENSE',
+    funds: isReturned ? 'RETURNED' : 'SUSPENSE',
     refund: { ...row.refund, status, ...settledAt },
   });
-  if (!back) await awaitDecision(ctx, done);
-  emitPayment(ctx, back ? outgoingPayment.REFUND_COMPLETED : outgoingPayment.REFUND_FAILED, done);
+  if (!isReturned) await awaitDecision(ctx, done);
+  emitPayment(
+    ctx,
+    isReturned ? outgoingPayment.REFUND_COMPLETED : outgoingPayment.REFUND_FAILED,
+    done,
+  );
   if (done.status !== 'PROCESSING') return done;
   const completed = changeTransaction(ctx, done, {
     status: transactionFeature.states.outgoing.next(done.status, 'settle'),

@@ -1,4 +1,4 @@
-// Notices awaited from rails, and money that waits for a person's decision.
+// Awaited results of manual rails, and funds in suspense.
 
 export {
   awaitedResultOf,
@@ -15,7 +15,7 @@ export {
   cancelDecision,
   cardPaymentsInSuspense,
   inSuspense,
+  type OperatorInput,
   occurrenceOf,
   recordDecision,
-  type Said,
 } from './suspense-items.ts';

@@ -1,9 +1,7 @@
-// What waits for word from a bank that sends no word by itself: the queue of an operator who carries
-// payments by hand. A row is written with the step that begins to wait and removed with the one that ends
-// it, so a rail that names the time to ask again, as the sandbox does, pays nothing for it. To find the
-// same by status would need an index on columns of `transactions` that change with every step, and the
-// rows of jobs are those that a machine is to do. A row that outlived its payment harms nobody: whoever
-// reads the queue looks at the payment too.
+// Results that are awaited from manual rails: the operator's queue. A row is written by the step that
+// starts to wait and removed by the step that ends the wait, so rails that are checked by jobs have none. A
+// query by status would need an index on columns of `transactions` that change with every step. A row can
+// remain after its payment has ended, so readers of the queue check the payment too.
 
 import type { Progress, RailInstruction } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
@@ -14,7 +12,7 @@ import type { TransactionRow } from '../transactions/index.ts';
 
 export type WaitKind = RailInstruction['kind'];
 
-/** The id is the transaction's: of one transaction at most one movement is under way outside. */
+/** The id is that of the transaction: a transaction has at most one external transfer in progress. */
 const awaitedRailResults = table(
   'awaited_rail_results',
   {
@@ -29,13 +27,13 @@ const awaitedRailResults = table(
 
 export type WaitRow = RowOf<typeof awaitedRailResults>;
 
-/** What a person said about a movement, and the bank's own reference for it. */
+/** Results and decisions that operators recorded, with the bank reference. */
 const railResults = table(
   'rail_results',
   {
     id: col.text,
     transaction_id: col.text,
-    /** What a person decided: `suspense` about money in suspense, `card` about a card payment or its pull. */
+    /** `suspense`: a decision on funds in suspense. `card`: on a card payment or its funding debit. */
     kind: col.word<WaitKind | 'suspense' | 'card'>(),
     state: col.word<Progress['state']>(),
     reference: col.text.null,
@@ -47,7 +45,7 @@ const railResults = table(
   },
 );
 
-/** A rail has taken an instruction and will say by a notice what became of it. */
+/** Queues a transfer that the rail has accepted and whose result an operator records. */
 export async function awaitRailResult(
   ctx: Ctx,
   row: TransactionRow,
@@ -64,20 +62,20 @@ export async function awaitRailResult(
     });
 }
 
-interface Notice {
+interface RailResult {
   kind: 'suspense' | 'card' | WaitKind;
-  /** Its name among the notices of its kind: each is taken once. */
+  /** Unique within transaction and kind: each result is recorded once. */
   name: string;
   state: Progress['state'];
   reference?: string | null | undefined;
   reason?: string | null | undefined;
 }
 
-/** Stages the record of a notice about a transaction. CONFLICT at the commit where it was taken before. */
+/** Stages the record of a result. The commit fails with CONFLICT if it was recorded before. */
 export const recordRailResult = (
   ctx: Ctx,
   { id }: { id: string },
-  { kind, name, state, reference = null, reason = null }: Notice,
+  { kind, name, state, reference = null, reason = null }: RailResult,
 ): unknown =>
   ctx.insert(railResults, {
     id: `${id}/${kind}/${name}`,
@@ -86,11 +84,10 @@ export const recordRailResult = (
     created_at: ctx.now,
   });
 
-/** What is awaited of a transaction. */
 export const awaitedResultOf = (ctx: Ctx, { id }: { id: string }): Promise<WaitRow | undefined> =>
   ctx.read(awaitedRailResults, id);
 
-/** Keeps what the notice said and ends the wait for it, where there was one. */
+/** Records a result and ends the wait for it, if any. */
 export async function recordNotice(
   ctx: Ctx,
   transactionId: string,
@@ -110,14 +107,14 @@ export async function recordNotice(
   );
 }
 
-/** Whether a movement of this kind is still wanted of the transaction. */
+/** Whether the transaction still waits for the result of this transfer. */
 export function isExpected(row: TransactionRow, kind: WaitKind): boolean {
   const { status, funds, refund } = row;
   switch (kind) {
     case 'refund':
       return refund?.status === 'PENDING';
     case 'payout':
-      // Still HELD where the job that sent it was cancelled without an answer of the rail.
+      // HELD if the sending job was cancelled before the rail responded.
       return !refund && status === 'PROCESSING' && (funds === 'SUBMITTED' || funds === 'HELD');
     case 'pull':
       if (refund || (status !== 'PENDING' && status !== 'PROCESSING')) return false;

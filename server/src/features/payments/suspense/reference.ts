@@ -1,5 +1,5 @@
-// The references that a payment and its refund are known by outside. They are made from the id, so a search
-// by reference is a look-up by key and needs no column.
+// External references of payments and refunds. They are derived from the id, so a search by reference reads
+// by primary key.
 
 const hexOf = (id: string) =>
   id
@@ -7,11 +7,11 @@ const hexOf = (id: string) =>
     .replaceAll('-', '')
     .toUpperCase();
 
-/** 34 letters and digits: fits the 35 that bank rails leave for an end-to-end reference. */
+/** 34 characters: within the 35 that bank rails allow for an end-to-end reference. */
 export const paymentReference = (id: string) => `RH${hexOf(id)}`;
 export const refundReference = (id: string) => `RF${hexOf(id)}`;
 
-/** The transaction a reference belongs to; undefined for a text that is none of ours. */
+/** The id of the transaction; undefined for any other text. */
 export function transactionOfReference(reference: string): string | undefined {
   const match = /^R[HF]([0-9A-F]{8})([0-9A-F]{4})([0-9A-F]{4})([0-9A-F]{4})([0-9A-F]{12})$/.exec(
     reference,

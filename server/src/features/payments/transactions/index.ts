@@ -1,4 +1,4 @@
-// Transactions as rows, and how each may go on.
+// Transaction rows and their lifecycles.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { incomingStates, outgoingStates, refundStates } from './states.ts';
 

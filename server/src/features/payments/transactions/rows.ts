@@ -1,5 +1,4 @@
-// Where transactions get their type: new rows of each type, and the checks by which a row read by its id
-// becomes one of them.
+// Typed transactions: inserts by type, and the checks that narrow a row that was read by its id.
 import type { Money } from '../../../kernel/money.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { NewRow } from '../../../runtime/db/table.ts';
@@ -13,7 +12,6 @@ import {
   transactions,
 } from './store.ts';
 
-/** Stages a new transaction. */
 export function insertTransaction(ctx: Ctx, row: NewRow<OutgoingRow>): OutgoingRow;
 export function insertTransaction(ctx: Ctx, row: NewRow<IncomingRow>): IncomingRow;
 export function insertTransaction(ctx: Ctx, row: NewRow<CardPaymentRow>): CardPaymentRow;
@@ -21,7 +19,7 @@ export function insertTransaction(ctx: Ctx, row: NewRow<TransactionRow>): Transa
   return ctx.insert(transactions, row);
 }
 
-/** The transaction with this id, which is known to be there. */
+/** The transaction with this id. Throws if there is none. */
 export async function transactionAt(
   from: Pick<Database, 'read'>,
   id: string,
@@ -52,19 +50,19 @@ export function asPayment(row: TransactionRow): PaymentRow {
   throw new Error(`${row.id} is a card payment`);
 }
 
-/** Throws for funds that came from no account and no address. */
+/** Throws for funds that came from neither an account nor a UMA address. */
 export function sourceAccountOf({ id, source_account: account }: TransactionRow): string {
   if (account === null) throw new Error(`${id} has no source account`);
   return account;
 }
 
-/** What it takes from its source: of incoming funds the same as is received, as only pulls take any. */
+/** Amount debited from the source. Incoming payments debit what is received, as only pulls debit a source. */
 export const debitedOf = (row: PaymentRow): Money =>
   row.type === 'OUTGOING'
     ? { currency: row.sent_currency, amount: row.sent_amount }
     : receivedOf(row);
 
-/** What arrives at its destination. */
+/** Amount credited to the destination. */
 export const receivedOf = (row: PaymentRow): Money => ({
   currency: row.received_currency,
   amount: row.received_amount,

@@ -59,11 +59,11 @@ describe('a refund', () => {
   const allowed: Record<string, RefundStatus> = {
     'NONE open': 'PENDING',
     'PENDING pay': 'COMPLETED',
-    'PENDING park': 'FAILED',
+    'PENDING fail': 'FAILED',
     'FAILED resolve': 'COMPLETED',
   };
   const moves = REFUNDS.flatMap((from) =>
-    (['open', 'pay', 'park', 'resolve'] as const).map((event) => ({ from, event })),
+    (['open', 'pay', 'fail', 'resolve'] as const).map((event) => ({ from, event })),
   );
   it.each(moves)('$from, $event', ({ from, event }) => {
     expect(refundStates.peek(from, event)).toBe(allowed[`${from} ${event}`]);

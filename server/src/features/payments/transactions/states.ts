@@ -1,5 +1,5 @@
-// The lifecycles of an outgoing payment and of its refund, as tables. A completed payment may still fail
-// when the receiving bank sends it back; a cancelled one completes once its money is back.
+// The lifecycles of outgoing payments, incoming payments and refunds, as tables. A completed payment can
+// still fail if the receiving bank returns it; a cancelled payment completes when its funds are returned.
 import { stateTable } from '../../../kernel/states.ts';
 
 export type OutgoingStatus =
@@ -10,7 +10,6 @@ export type OutgoingStatus =
   | 'FAILED'
   | 'EXPIRED';
 
-/** Why a payment of each type can fail. */
 export const FAILURE_REASONS = {
   OUTGOING: [
     'QUOTE_EXPIRED',
@@ -42,7 +41,6 @@ export const FAILURE_REASONS = {
 
 export type FailureReason = (typeof FAILURE_REASONS)['OUTGOING' | 'INCOMING'][number];
 
-/** Status of a payment that comes in. */
 export type IncomingStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'FAILED';
 
 type IncomingEvent = 'accept' | 'settle' | 'fail' | 'return';
@@ -63,16 +61,15 @@ export type PaymentEvent =
   | 'return'
   | 'expire';
 
-/** Status of an outgoing payment. */
 export const outgoingStates = stateTable<OutgoingStatus, PaymentEvent>('outgoing payment', {
   PENDING: {
     authorize: 'PENDING_AUTHORIZATION',
     start: 'PROCESSING',
     expire: 'EXPIRED',
-    // What an agent asked for and nobody let through.
+    // A payment that an agent requested and that was not approved.
     fail: 'FAILED',
   },
-  // A payment whose money is still to be paid in waits for it once it was authorised.
+  // `release`: an authorized payment waits for its funds to be paid in.
   PENDING_AUTHORIZATION: { release: 'PENDING', start: 'PROCESSING', fail: 'FAILED' },
   PROCESSING: { settle: 'COMPLETED', fail: 'FAILED' },
   COMPLETED: { return: 'FAILED' },
@@ -82,13 +79,13 @@ export const outgoingStates = stateTable<OutgoingStatus, PaymentEvent>('outgoing
 
 export type RefundStatus = 'NONE' | 'PENDING' | 'COMPLETED' | 'FAILED';
 
-export const refundStates = stateTable<RefundStatus, 'open' | 'pay' | 'park' | 'resolve'>(
+export const refundStates = stateTable<RefundStatus, 'open' | 'pay' | 'fail' | 'resolve'>(
   'refund',
   {
     NONE: { open: 'PENDING' },
-    PENDING: { pay: 'COMPLETED', park: 'FAILED' },
+    PENDING: { pay: 'COMPLETED', fail: 'FAILED' },
     COMPLETED: {},
-    // By a person, who has found where the money may go.
+    // An operator returned the funds manually.
     FAILED: { resolve: 'COMPLETED' },
   },
 );

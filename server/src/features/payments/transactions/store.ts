@@ -1,5 +1,5 @@
-// A transaction: one payment out, in, or both ends of one inside the house. `funds` says where its money
-// is, apart from `status`, which says what the platform is told; refunds act on `funds`.
+// Transactions: outgoing, incoming and card payments; an internal payment between owners has one for each
+// side. `status` is what the API shows; `funds` states where the money is, and refunds act on it.
 
 import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
 import type { OnChain } from '../../../connectors/ports/index.ts';
@@ -22,7 +22,6 @@ import {
   refundStates,
 } from './states.ts';
 
-/** A party of a transaction as the API shows it. */
 type Party = Record<string, unknown>;
 
 interface Refund {
@@ -34,10 +33,9 @@ interface Refund {
 }
 
 /**
- * Where the money of a payment is. Outgoing: not touched, awaited from a pull, come in but not usable, set
- * aside on the source, handed to the rail, settled outside, back where it came from, or parked for a person
- * to decide.
- * Incoming: NONE before it is here, HELD while it must not be spent, SETTLED once it may.
+ * Where the money of a payment is. Outgoing: not debited, awaited from a pull, received in `inbound`, held on
+ * the source, submitted to the rail, settled, returned to the source, or in suspense for a person to decide.
+ * Incoming: NONE before arrival, HELD while it is not available, SETTLED when it is.
  */
 type Funds =
   | 'NONE'
@@ -49,12 +47,12 @@ type Funds =
   | 'RETURNED'
   | 'SUSPENSE';
 
-/** The accepted pay request that a payment to a UMA address carries. */
+/** The accepted pay request of a payment to a UMA address. */
 interface UmaPayload {
   uma: { reference: string; sender: string; payerData: Record<string, unknown> };
 }
 
-/** Why money that came in must not be spent yet. */
+/** Reason for which received funds are held. */
 type PendingReason =
   | 'COUNTERPARTY_DECLARATION_REQUIRED'
   | 'WALLET_VERIFICATION_REQUIRED'
@@ -70,7 +68,7 @@ const columns = {
   direction: col.word<'CREDIT' | 'DEBIT'>(),
   status: col.word<OutgoingStatus | IncomingStatus | CardStatus>().mut,
   funds: col.word<Funds>().mut,
-  /** Completed with what is known of the payer once money has come in. */
+  /** Completed with the originator's details when funds are received. */
   source: col.json<Party>().mut,
   destination: col.json<Party>(),
   source_account: col.text.null,
@@ -89,12 +87,12 @@ const columns = {
   rate_details: col.json<Record<string, number>>().null,
   quote_id: col.text.null,
   description: col.text.null,
-  /** The agent that began it. */
+  /** The agent that requested it. */
   agent_id: col.text.null,
   remittance: col.text.null,
-  /** Why it is sent, for the rail. */
+  /** Purpose of payment, for the rail. */
   purpose: col.text.null,
-  /** What the platform wants to know of whoever is at the other end, by field name. */
+  /** Counterparty information that the platform requires, by field name. */
   counterparty: col.json<Record<string, unknown>>().null,
   rail: col.text.null,
   rail_mode: col.word<'AUTO' | 'MANUAL'>().null,
@@ -103,24 +101,23 @@ const columns = {
   failure_reason: col.word<FailureReason>().null.mut,
   pending_reason: col.word<PendingReason>().null.mut,
   refund: col.json<Refund>().null.mut,
-  /** What came in for a payment that is funded from outside, smallest units of the sending currency. */
+  /** Funds received for an externally funded payment, in minor units of the sending currency. */
   funded_amount: col.int8.null.mut,
-  /** When what is under way outside, a pull or a payout, was first sent. */
+  /** When the current pull or payout was first sent. */
   sent_at: col.time.null.mut,
-  /** When somebody asked to call it back and the rail has not answered yet. */
+  /** When cancellation was requested; null once the rail has responded. */
   cancel_requested_at: col.time.null.mut,
-  /** Whether it is too much for a wallet whose owner has not proven that it is theirs. */
+  /** Whether the amount requires a proof of ownership of the destination wallet. */
   needs_proof: col.bool.null,
-  /** Where to pay in for it. */
+  /** Payment instructions. */
   instructions: col.json<PaymentInstructions[]>().null,
-  /** What its connector needs beyond the row: the accepted pay request of a UMA payment. */
   rail_payload: col.json<UmaPayload>().null,
-  /** What the receiving platform is asked about its customer before it may accept. */
+  /** Fields about its customer that the receiving platform provides with its approval. */
   requested_fields: col.json<{ name: string; mandatory: boolean }[]>().null,
-  /** The movements on a chain that brought it in and took it out. */
+  /** Blockchain transactions of the incoming and the outgoing transfer. */
   source_chain: col.json<OnChain>().null.mut,
   destination_chain: col.json<OnChain>().null.mut,
-  // Of a card payment, and null for every other; `card-payments/facts.ts` says what each is.
+  // Null except for card payments; see `card-payments/facts.ts`.
   card: col.json<CardDetails>().null,
   card_authorized: col.int8.null.mut,
   card_closed: col.bool.null.mut,
@@ -143,14 +140,14 @@ const columns = {
 
 type Common = RowOfColumns<typeof columns>;
 
-/** A row whose columns in `Own` hold more than their descriptions say. */
+/** A row whose columns in `Own` have narrower types. */
 type With<Own extends Partial<Common>> = Omit<Common, keyof Own> & Own;
 
-// What a type guarantees of its columns. The constraint `transactions_columns` holds the same.
+// The columns that each type guarantees. The constraint `transactions_columns` enforces the same.
 
 type NoCard = { [K in keyof CardColumns]: null };
 
-/** A payment that a customer or the platform makes. */
+/** A payment that a customer or the platform sends. */
 export type OutgoingRow = With<
   NoCard & {
     type: 'OUTGOING';
@@ -167,7 +164,9 @@ export type OutgoingRow = With<
   }
 >;
 
-/** Funds received: a deposit, a pull, a payment from a UMA address, or one made by another customer here. */
+/**
+ * Funds received: a deposit, a pull, a payment from a UMA address, or an internal payment by another owner.
+ */
 export type IncomingRow = With<
   NoCard & {
     type: 'INCOMING';
@@ -183,7 +182,7 @@ type CardPayment = CardColumns & {
   type: 'CARD';
   status: CardStatus;
   customer_id: string;
-  /** The account that pays or is paid is denominated in it. */
+  /** Currency of the debited or credited account. */
   sent_amount: bigint;
   sent_currency: string;
 };
@@ -198,22 +197,21 @@ export type TransactionRow = OutgoingRow | IncomingRow | CardPaymentRow;
 /** A transaction without a card. */
 export type PaymentRow = OutgoingRow | IncomingRow;
 
-const LIVES = {
+const LIFECYCLES = {
   INCOMING: incomingStates,
   OUTGOING: outgoingStates,
   CARD: cardPaymentFeature.states.cardPayment,
 };
 
-/** Every change of a row keeps to the lifecycles: how far the payment is, and how far its refund. */
 export const transactions = table('transactions', columns, {
   rows: rows<TransactionRow>(),
   lifecycles: [
-    { state: (row) => row.status, states: (row) => LIVES[row.type] },
+    { state: (row) => row.status, states: (row) => LIFECYCLES[row.type] },
     { state: (row) => row.refund?.status ?? 'NONE', states: refundStates },
   ],
 });
 
-/** One transaction by id, read together with those that concurrent callers ask for. */
+/** Reads by id; concurrent reads are batched. */
 export const readTransaction = (reader: Reader, id: string): Promise<TransactionRow | undefined> =>
   reader.read(transactions, id);
 
@@ -221,12 +219,11 @@ export const readTransaction = (reader: Reader, id: string): Promise<Transaction
 export const requireTransaction = (ctx: Ctx, row: TransactionRow): void =>
   ctx.require(transactions, row);
 
-/** A page of transactions. A bad cursor is INVALID_INPUT. */
+/** Throws INVALID_INPUT for an invalid cursor. */
 export const pageTransactions = (ctx: Ctx, query: PageQuery) => ctx.db.page(transactions, query);
 
 type Change<R> = PatchOf<typeof transactions, R>;
 
-/** Stages a change of the transaction, which keeps its type. */
 export const changeTransaction = <R extends TransactionRow>(
   ctx: Ctx,
   row: R,

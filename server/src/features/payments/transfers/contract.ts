@@ -1,4 +1,4 @@
-// Same-currency transfers: an older, shorter way to pay out than a quote. Kept because clients use it.
+// Outgoing same-currency transfers. Deprecated in favor of quotes and supported because clients use them.
 
 import { Type } from '@sinclair/typebox';
 import { PurposeOfPayment } from '../../../catalog/rails/purposes.ts';
@@ -9,7 +9,6 @@ import type { Mode } from '../../../kernel/mode.ts';
 import { described, named, PositiveAmount } from '../../../kernel/schema.ts';
 import { TransactionOneOf } from '../presentation/index.ts';
 
-/** What transfers are made with. */
 export interface TransferParts {
   connectors(environment: Mode): Connectors;
 }
@@ -78,7 +77,7 @@ export const createTransferOut = operation({
       { description: 'Outgoing transfer to create.' },
     ),
   ),
-  // The published schema leaves it optional, and a transfer of nothing is none.
+  // The published schema has it as optional; a transfer requires an amount.
   bodyRules: (body) =>
     (body as { amount?: unknown } | null)?.amount === undefined
       ? [{ field: 'amount', message: 'is required' }]

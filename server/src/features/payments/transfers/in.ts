@@ -1,5 +1,5 @@
-// Taking money in, in one currency: from an account outside that may be pulled from, onto an account here
-// of the same owner. An older, shorter way than a quote, kept because clients use it.
+// Incoming same-currency transfers: a pull from an external account to an internal account of the same owner.
+// Deprecated in favor of quotes and supported because clients use them.
 
 import { type Static, Type } from '@sinclair/typebox';
 import { corridors } from '../../../catalog/currencies/corridors.ts';
@@ -57,7 +57,7 @@ export const createTransferIn = operation({
       { description: 'Incoming transfer to create.' },
     ),
   ),
-  // The published schema leaves it optional, and a transfer of nothing is none.
+  // The published schema has it as optional; a transfer requires an amount.
   bodyRules: (body) =>
     (body as { amount?: unknown } | null)?.amount === undefined
       ? [{ field: 'amount', message: 'is required' }]
@@ -76,9 +76,9 @@ export const createTransferIn = operation({
   money: true,
 });
 
-type Ends = { payer: Payer & { kind: 'pull' }; payee: Payee & { kind: 'internal' } };
+type Parties = { payer: Payer & { kind: 'pull' }; payee: Payee & { kind: 'internal' } };
 
-function endsOf(payer: Payer, payee: Payee): Ends {
+function partiesOf(payer: Payer, payee: Payee): Parties {
   if (payer.kind !== 'pull') {
     throw invalidField('source.accountId', 'must be an external account');
   }
@@ -97,50 +97,57 @@ function endsOf(payer: Payer, payee: Payee): Ends {
   return { payer, payee };
 }
 
-/** Throws why this much may not be taken in over that rail. */
-function admit(platform: PlatformRow, rail: string, money: Money): void {
+/** Throws if the amount is outside the limits of the platform or the rail. */
+function checkLimits(platform: PlatformRow, rail: string, money: Money): void {
   const { currency } = money;
   checkDirection(platform, currency, 'INCOMING');
   checkAmount(platform, money);
-  const way = corridors(currency, currency).find((each) => each.rail === rail);
-  if (way && isLess({ currency, amount: way.maxSending }, money)) {
+  const corridor = corridors(currency, currency).find((each) => each.rail === rail);
+  if (corridor && isLess({ currency, amount: corridor.maxSending }, money)) {
     const reason = 'The amount is above the maximum for one debit.';
-    throw new Fault('TRANSACTION_SIZE_LIMIT_EXCEEDED', reason, { max: Number(way.maxSending) });
+    throw new Fault('TRANSACTION_SIZE_LIMIT_EXCEEDED', reason, {
+      max: Number(corridor.maxSending),
+    });
   }
 }
 
 type Request = Static<(typeof createTransferIn)['body']>;
 
-interface Wanted {
+interface TransferInput {
   from: string;
   to: string;
   amount: bigint;
 }
 
-/** Where the money comes from and goes to, able to, and the rail that may take this much. */
-async function found(ctx: Ctx, { connectors }: TransferParts, { from, to, amount }: Wanted) {
+/** The parties and the rail of an admissible transfer. Throws if it is not admissible. */
+async function resolve(
+  ctx: Ctx,
+  { connectors }: TransferParts,
+  { from, to, amount }: TransferInput,
+) {
   const platform = await ownPlatform(ctx);
   const port = connectors(ctx.caller.environment).rail;
   const [payer, payee] = await allInOrder([
     payerOf(ctx, platform, { accountId: from }, port),
     payeeOf(ctx, { accountId: to }, port),
   ]);
-  const ends = endsOf(payer, payee);
-  const rail = checkPullable(ends.payer.account, port);
-  requireExternalAccount(ctx, ends.payer.account);
-  admit(platform, rail, { currency: ends.payee.currency, amount });
-  return { rail, ...ends };
+  const parties = partiesOf(payer, payee);
+  const rail = checkPullable(parties.payer.account, port);
+  requireExternalAccount(ctx, parties.payer.account);
+  checkLimits(platform, rail, { currency: parties.payee.currency, amount });
+  return { rail, ...parties };
 }
 
-/** Stages the transaction of a transfer that may be made. It waits as PENDING, and nobody is told of it. */
+/** Stages the transaction of an admissible transfer, as PENDING. No event is emitted. */
 export async function stageTransferIn(
   ctx: Ctx,
   parts: TransferParts,
-  { source, destination, amount: asked }: Request,
+  request: Request,
 ): Promise<IncomingRow> {
-  const amount = BigInt(asked as number);
-  const wanted = { from: source.accountId, to: destination.accountId, amount };
-  const { payer, payee, rail } = await found(ctx, parts, wanted);
+  const { source, destination } = request;
+  const amount = BigInt(request.amount as number);
+  const input = { from: source.accountId, to: destination.accountId, amount };
+  const { payer, payee, rail } = await resolve(ctx, parts, input);
   return stagePull(ctx, {
     source: payer.account,
     account: payee.account,
@@ -150,13 +157,13 @@ export async function stageTransferIn(
   });
 }
 
-/** Has it pulled, if that may still be: it may have waited for long. */
+/** Starts the pull. The transfer is checked again, as it may have waited for approval. */
 export async function startTransferIn(
   ctx: Ctx,
   parts: TransferParts,
   row: IncomingRow,
 ): Promise<IncomingRow> {
-  await found(ctx, parts, {
+  await resolve(ctx, parts, {
     from: sourceAccountOf(row),
     to: row.destination_account,
     amount: row.received_amount,

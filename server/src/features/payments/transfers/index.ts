@@ -1,4 +1,4 @@
-// What other features and the composition use of transfers.
+// Same-currency transfers.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import type { TransferParts } from './contract.ts';
 import { transferInOperations } from './in.ts';

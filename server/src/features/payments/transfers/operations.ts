@@ -1,5 +1,5 @@
-// Paying out in one currency: the same parties, transaction and start as a quote's, at rate 1. It costs what
-// the network of a wallet takes, out of the amount, and nothing to a bank.
+// Outgoing same-currency transfers: parties, transaction and start are those of a quote, at rate 1. The fee
+// is the network fee of a wallet, deducted from the amount; transfers to bank accounts have no fee.
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { allInOrder } from '../../../kernel/in-order.ts';
@@ -11,7 +11,7 @@ import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
 import { presentTransaction, type TransactionOneOf } from '../presentation/index.ts';
 import {
   activeOwner,
-  admit,
+  checkAdmission,
   insertPayment,
   needsProof,
   type Payee,
@@ -24,7 +24,7 @@ import { startPayment } from '../quotes/index.ts';
 import type { OutgoingRow } from '../transactions/index.ts';
 import { createTransferOut, type TransferParts } from './contract.ts';
 
-function checkEnds(payer: Payer, payee: Payee): void {
+function checkParties(payer: Payer, payee: Payee): void {
   if (payer.kind !== 'internal') {
     throw invalidField('source.accountId', 'must be an internal account');
   }
@@ -52,7 +52,7 @@ function checkEnds(payer: Payer, payee: Payee): void {
 
 type Request = Static<(typeof createTransferOut)['body']>;
 
-/** Throws CONFLICT for money whose customer authorises each payment: a transfer has no place for that. */
+/** Throws CONFLICT if the customer must authorize the payment, which transfers do not support. */
 function checkNoAuthorization(
   ctx: Ctx,
   platform: PlatformRow,
@@ -63,7 +63,7 @@ function checkNoAuthorization(
   throw new Fault('CONFLICT', reason);
 }
 
-/** Stages the transaction of a transfer that may be made. It waits as PENDING, and nobody is told of it. */
+/** Stages the transaction of an admissible transfer, as PENDING. No event is emitted. */
 export async function stageTransferOut(
   ctx: Ctx,
   { connectors }: TransferParts,
@@ -75,14 +75,19 @@ export async function stageTransferOut(
     payerOf(ctx, platform, { accountId: body.source.accountId }, ports.rail),
     payeeOf(ctx, body.destination, ports.rail),
   ]);
-  checkEnds(payer, payee);
+  checkParties(payer, payee);
   checkNoAuthorization(ctx, platform, payer);
-  const asked = { currency: payee.currency, amount: BigInt(body.amount as number) };
-  const money = await pricedTransfer(ctx, ports, payee, asked);
+  const requested = { currency: payee.currency, amount: BigInt(body.amount as number) };
+  const money = await pricedTransfer(ctx, ports, payee, requested);
   const { purposeOfPayment: purpose } = body;
   const proofNeeded =
     payee.kind === 'external' && (await needsProof(payee, money.price.receiving, ports.rates));
-  const route = admit(ctx.vault, platform, { payer, payee, purpose, proofNeeded }, money.price);
+  const route = checkAdmission(
+    ctx.vault,
+    platform,
+    { payer, payee, purpose, proofNeeded },
+    money.price,
+  );
   return insertPayment(ctx, { platform, payer, payee }, money, route, {
     id: ctx.id('Transaction'),
     remittance: body.remittanceInformation,
@@ -91,7 +96,7 @@ export async function stageTransferOut(
   });
 }
 
-/** Takes the money and has it sent, if that is still possible: it may have waited for long. */
+/** Starts the transfer. It is checked again, as it may have waited for approval. */
 export async function startTransferOut(ctx: Ctx, row: OutgoingRow): Promise<OutgoingRow> {
   const [platform, customer] = await Promise.all([ownPlatform(ctx), activeOwner(ctx, row)]);
   checkNoAuthorization(ctx, platform, { customer, currency: row.sent_currency });
@@ -101,7 +106,7 @@ export async function startTransferOut(ctx: Ctx, row: OutgoingRow): Promise<Outg
 export const transferOperations = (parts: TransferParts) => [
   handle(createTransferOut, async (ctx, { body }) => {
     const payment = await stageTransferOut(ctx, parts, body);
-    // The answer shows the transfer as accepted; how it goes on is told by events.
+    // The response shows the transfer as accepted; events report its progress.
     const accepted = presentTransaction(payment) as Static<typeof TransactionOneOf>;
     await startPayment(ctx, payment);
     return { status: 201, body: accepted };

@@ -9,7 +9,7 @@ import {
   reverseDeposit,
 } from '../../../../src/features/payments/pay-ins/index.ts';
 import { currentOf } from '../../../../src/features/payments/payouts/payout-jobs.ts';
-import { takeDeposit } from '../../../../src/features/payments/quotes/index.ts';
+import { receiveFunds } from '../../../../src/features/payments/quotes/index.ts';
 import { asIncoming } from '../../../../src/features/payments/transactions/rows.ts';
 import type { Noted } from '../../picture/picture.ts';
 import { type Ending, pullEnding } from '../../world/endings.ts';
@@ -257,7 +257,7 @@ async function deposit(sim: Sim): Promise<string> {
   const purse = purseOf(sim, sim.chance.of(living(sim).filter(inSandbox)), PAID_IN);
   const amount = BigInt(sim.chance.between(1, 50_000));
   const notice = { accountId: purse.id, currency: purse.currency, amount };
-  const row = await behind(sim, purse.owner.platform, (ctx) => takeDeposit(ctx, notice));
+  const row = await behind(sim, purse.owner.platform, (ctx) => receiveFunds(ctx, notice));
   expectIn(sim, purse, row.id, amount, null);
   return `${amount} ${purse.currency}, ${row.status}`;
 }

@@ -1,7 +1,7 @@
-// Bitcoin's signed messages: a double SHA-256 of a prefix and the message, signed so that the key can be
-// recovered, 65 bytes in base64. The first byte says which key, and by BIP-137 also which kind of address;
-// Electrum has no such byte for SegWit and leaves the kind to whoever compares. BIP-137 is older than
-// Taproot; its header for native SegWit is taken for both versions, since wallets do so.
+// Bitcoin signed messages: a double SHA-256 of a prefix and the message, with a recoverable signature of 65
+// bytes in base64. The first byte selects the key and, by BIP-137, the address type; Electrum has no header
+// for SegWit, so any type is compared. BIP-137 predates Taproot; its header for native SegWit is accepted
+// for both versions, as wallets use it so.
 import { ripemd160 } from '@noble/hashes/legacy.js';
 import { sha256 as sha256Of } from '@noble/hashes/sha2.js';
 import { type BitcoinAddress, bitcoinAddress } from '../../../../catalog/crypto/bitcoin-address.ts';
@@ -19,7 +19,7 @@ function lengthPrefixed(text: string): Buffer {
   return Buffer.concat([head, bytes]);
 }
 
-/** What is signed for a message, which may have up to 65,535 bytes. */
+/** The digest of a message of up to 65,535 bytes. */
 export const bitcoinDigest = (message: string): Uint8Array =>
   sha256(sha256(lengthPrefixed('Bitcoin Signed Message:\n'), lengthPrefixed(message)));
 
@@ -28,7 +28,7 @@ type Kind = BitcoinAddress['kind'];
 const SEGWIT: readonly Kind[] = ['p2wpkh', 'p2tr'];
 const ANY: readonly Kind[] = ['p2pkh', 'p2sh', ...SEGWIT];
 
-/** First byte of four headers, what kinds of address they stand for, and how the key is written. */
+/** First of four headers, and the address types that they stand for. */
 const HEADERS: Record<SignatureScheme, readonly { from: number; kinds: readonly Kind[] }[]> = {
   bip137: [
     { from: 27, kinds: ['p2pkh'] },
@@ -48,7 +48,7 @@ function tapTweak(key: Uint8Array): Uint8Array {
   return sha256(tag, tag, key.subarray(1, 33));
 }
 
-/** What an address of this kind holds when it belongs to this key alone. */
+/** The program of an address of this kind for this single key. */
 function programOf(kind: Kind, key: Buffer, uncompressed: boolean): Uint8Array | undefined {
   if (uncompressed) return hash160(key);
   const keyHash = hash160(compressed(key));
@@ -56,7 +56,7 @@ function programOf(kind: Kind, key: Buffer, uncompressed: boolean): Uint8Array |
   return kind === 'p2tr' ? tweakedX(key, tapTweak(key)) : keyHash;
 }
 
-/** Whether a signature can show who holds this address: not where a script decides. */
+/** Script addresses (P2WSH) cannot be proved by a signature. */
 export function isBitcoinProvable(address: string): boolean {
   return bitcoinAddress(address)?.kind !== 'p2wsh';
 }

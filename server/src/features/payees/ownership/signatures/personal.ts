@@ -1,7 +1,6 @@
-// Signed messages as EVM chains and Tron have them: keccak-256 of a prefix that no transaction starts
-// with, the length in bytes and the message (EIP-191 version 0x45, TIP-191), signed on secp256k1. A
-// signature is 65 bytes in hexadecimal; the form of 64 bytes (EIP-2098) is refused, since one signature
-// should have one spelling.
+// Signed messages of EVM chains and Tron: keccak-256 of a prefix that no transaction starts with, the
+// length in bytes and the message (EIP-191 version 0x45, TIP-191), signed on secp256k1. A signature is 65
+// bytes in hexadecimal; the 64-byte form (EIP-2098) is rejected, so that a signature has one encoding.
 
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
@@ -10,7 +9,7 @@ import { recoverKey } from './secp256k1.ts';
 
 const base58check = createBase58check(sha256);
 
-/** Bytes of a hexadecimal text, `0x` or not; undefined where it is none. */
+/** Bytes of a hexadecimal text with or without `0x`; undefined for other text. */
 export function hexBytes(text: string): Buffer | undefined {
   const digits = text.startsWith('0x') ? text.slice(2) : text;
   return /^(?:[0-9a-fA-F]{2})+$/.test(digits) ? Buffer.from(digits, 'hex') : undefined;
@@ -22,10 +21,10 @@ function digestOf(chain: string, message: string): Uint8Array {
   return keccak_256(Buffer.concat([head, bytes]));
 }
 
-/** What a wallet on an EVM chain signs for this message. */
+/** The digest that an EVM wallet signs. */
 export const evmDigest = (message: string): Uint8Array => digestOf('Ethereum', message);
 
-/** The last 20 bytes of the hash of the key that signed. */
+/** The last 20 bytes of the hash of the signing key. */
 function signer(digest: Uint8Array, signature: string): Buffer | undefined {
   const bytes = hexBytes(signature);
   if (bytes?.length !== 65) return undefined;

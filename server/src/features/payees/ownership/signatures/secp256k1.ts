@@ -1,6 +1,6 @@
-// Finds the public key behind an ECDSA signature on secp256k1, which is how most chains let a wallet show
-// who it is: the address is a hash of that key. The curve is a library's; what is decided here is how strict
-// we are: the lower `s` only, and nothing out of range.
+// Recovers the public key of an ECDSA signature on secp256k1; on most chains the address is a hash of that
+// key. The curve is implemented by a library; the strictness is defined here: low `s` only, and no value
+// out of range.
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 
 const { Point, Signature } = secp256k1;
@@ -12,12 +12,12 @@ const HALF_ORDER = ORDER >> 1n;
 export const toBigInt = (bytes: Uint8Array): bigint =>
   BigInt(`0x${Buffer.from(bytes).toString('hex') || '0'}`);
 
-/** Of the two signatures that differ in the sign of `s`, wallets make the lower one. */
+/** Wallets create the low-`s` form of a signature. */
 export const isLow = (s: bigint): boolean => s <= HALF_ORDER;
 
 /**
- * The public key, uncompressed, whose signature of `digest` this is; undefined where there is none.
- * Refuses the higher `s`. `recovery` is 0 to 3: bit 0 the parity of y, bit 1 whether x passed the order.
+ * The uncompressed public key that signed `digest`; undefined if there is none or `s` is high. `recovery`
+ * is 0 to 3: bit 0 is the parity of y, bit 1 states whether x exceeded the order.
  */
 export function recoverKey(
   digest: Uint8Array,
@@ -37,13 +37,13 @@ export function recoverKey(
 export const compressed = (key: Uint8Array): Buffer =>
   Buffer.from(Point.fromBytes(key).toBytes(true));
 
-/** The x of a key's even point moved on by `tweak` times the generator, as Taproot addresses hold it. */
+/** The x coordinate of the key's even point plus `tweak` times the generator, as in Taproot addresses. */
 export function tweakedX(key: Uint8Array, tweak: Uint8Array): Buffer | undefined {
   try {
     const { x } = Point.fromBytes(key).toAffine();
     const even = Point.fromBytes(Buffer.concat([Buffer.of(2), Point.Fp.toBytes(x)]));
-    const moved = even.add(Point.BASE.multiply(toBigInt(tweak)));
-    return Buffer.from(moved.toBytes(true).subarray(1));
+    const tweaked = even.add(Point.BASE.multiply(toBigInt(tweak)));
+    return Buffer.from(tweaked.toBytes(true).subarray(1));
   } catch {
     return undefined;
   }

@@ -1,14 +1,14 @@
-// Solana wallets sign the UTF-8 bytes of a message with Ed25519, and the address is the key itself. The
-// check is as strict as Solana's own (ZIP-215 leniency would let anybody sign for some keys): the signature
-// is base58 of exactly 64 bytes, and points of small order, for which a signature proves nothing, or spelled
-// in a second way are refused before OpenSSL judges the rest.
+// Solana wallets sign the UTF-8 bytes of a message with Ed25519; the address is the public key. The check
+// is as strict as that of Solana (with ZIP-215 rules, signatures for some keys can be forged): the
+// signature is base58 of exactly 64 bytes, and points of small order or with a non-canonical encoding are
+// rejected before OpenSSL verifies it.
 import { createPublicKey, verify } from 'node:crypto';
 import { base58 } from '@scure/base';
 
 const FIELD = 2n ** 255n - 19n;
 const SPKI_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** The y of the eight points whose multiples come back to zero within eight steps. */
+/** The y coordinates of the eight points of small order. */
 const SMALL_ORDER: ReadonlySet<bigint> = new Set([
   0n,
   1n,

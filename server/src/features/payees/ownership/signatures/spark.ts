@@ -1,7 +1,6 @@
-// A Spark address contains the wallet's identity key, and Spark's own kits sign a message with it: ECDSA
-// on secp256k1 over SHA-256 of the UTF-8 bytes, as hexadecimal of DER or of r and s in 64 bytes. Knowing
-// the key, nothing has to be recovered and OpenSSL checks the whole. The higher `s` is refused, as the
-// kits refuse it.
+// Spark addresses contain the identity key of the wallet, and the Spark SDKs sign messages with it: ECDSA
+// on secp256k1 over SHA-256 of the UTF-8 bytes, as hexadecimal of DER or of r and s in 64 bytes. No key
+// recovery is needed, so OpenSSL verifies the signature. A high `s` is rejected, as in the SDKs.
 import { createPublicKey, ECDH, verify } from 'node:crypto';
 import { sparkIdentityKey } from '../../../../catalog/crypto/addresses.ts';
 import { hexBytes } from './personal.ts';
@@ -14,13 +13,13 @@ function publicKeyOf(key: Uint8Array) {
   return createPublicKey({ format: 'jwk', key: { kty: 'EC', crv: 'secp256k1', x, y } });
 }
 
-/** The `s` of a signature in DER; OpenSSL sees to it that the rest is as it must be. */
+/** The `s` of a DER signature; OpenSSL validates the rest. */
 function sOfDer(bytes: Uint8Array): bigint {
   const at = 4 + (bytes[3] ?? 0);
   return toBigInt(bytes.subarray(at + 2));
 }
 
-/** Whether the identity key within this address signed the message. */
+/** Whether the identity key of this address signed the message. */
 export function provesSpark(address: string, message: string, signature: string): boolean {
   const key = sparkIdentityKey(address);
   const bytes = hexBytes(signature);

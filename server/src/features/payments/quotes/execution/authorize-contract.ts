@@ -1,4 +1,4 @@
-// The operations by which a customer lets a payment go on: the proof, and its code once more.
+// The operations by which a customer authorizes a payment: submit the proof, resend its code.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../../kernel/contract/operation.ts';
 import { addressErrors, ScaAuthorization } from '../../../sca/authentication/index.ts';

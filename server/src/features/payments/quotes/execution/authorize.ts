@@ -1,6 +1,5 @@
-// The customer's word for a payment that waits for it. The last proof takes the money by the very step that
-// takes it from other payments: where that cannot be, nothing of the proof is kept and it may be brought
-// again.
+// The customer's authorization of a payment. The last proof starts the payment in the same change set: if the
+// payment cannot start, the proof is not recorded and can be submitted again.
 import type { Input } from '../../../../kernel/contract/operation.ts';
 import { Fault } from '../../../../kernel/fault.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
@@ -21,7 +20,7 @@ import { paymentOf, quoteOf, quoteView } from '../quote.ts';
 import type { QuoteRow } from '../store.ts';
 import { authorizeQuote, resendQuoteScaCode } from './authorize-contract.ts';
 import { startPayment } from './execute.ts';
-import { aboutOf, askFor, waitingFor, wordsOf } from './sca.ts';
+import { aboutOf, describePayment, pendingChallengeOf, requestAuthorization } from './sca.ts';
 import { signedPaymentOf } from './wallet.ts';
 
 interface Waiting {
@@ -31,13 +30,13 @@ interface Waiting {
   who: Who;
 }
 
-/** The challenge that a quote waits for; CONFLICT where it waits for none. */
+/** The pending challenge of a quote. Throws CONFLICT if there is none. */
 async function waitingOf(ctx: Ctx, quoteId: string): Promise<Waiting> {
   const quote = await quoteOf(ctx, quoteId);
   const payment = await paymentOf(ctx, quote);
   const waits = payment.status === 'PENDING_AUTHORIZATION';
   const [row, customer, platform] = await Promise.all([
-    waits ? waitingFor(ctx, quote) : undefined,
+    waits ? pendingChallengeOf(ctx, quote) : undefined,
     readCustomer(ctx, payment.customer_id ?? ''),
     ownPlatform(ctx),
   ]);
@@ -47,16 +46,16 @@ async function waitingOf(ctx: Ctx, quoteId: string): Promise<Waiting> {
   return { quote, payment, row, who: { customer, platform } };
 }
 
-/** What a satisfied step leads to: the next, a payment that waits for its money, or its start. */
-function goOn(
+/** After a completed step: the next step, a payment that waits for its funds, or the start. */
+function proceed(
   ctx: Ctx,
   parts: ScaParts,
   { quote, payment, row, who }: Waiting,
 ): OutgoingRow | Promise<OutgoingRow> {
   const { steps, factor } = row;
-  if (steps.length) return askFor(ctx, parts, { quote, payment, who, factor, steps });
+  if (steps.length) return requestAuthorization(ctx, parts, { quote, payment, who, factor, steps });
   if (payment.source.sourceType === 'REALTIME_FUNDING') return releasePayment(ctx, payment);
-  // A wallet's quote comes to wait only once its holder has signed.
+  // A wallet quote is PENDING_AUTHORIZATION only after its holder has signed.
   return startPayment(ctx, payment, { signed: signedPaymentOf(quote, payment) !== undefined });
 }
 
@@ -71,15 +70,15 @@ async function authorize(
   await checkSession(ctx, who.customer.id);
   const { endUserIpAddress: ip, ...proof } = body;
   const about = aboutOf(quote, payment, row);
-  const refused = await prove(ctx, who, row, { about, proof, ip });
-  if (refused) return refused;
-  const now = await goOn(ctx, parts, waiting);
-  return { status: 200 as const, body: await quoteView(ctx, quote, now) };
+  const rejection = await prove(ctx, who, row, { about, proof, ip });
+  if (rejection) return rejection;
+  const current = await proceed(ctx, parts, waiting);
+  return { status: 200 as const, body: await quoteView(ctx, quote, current) };
 }
 
 async function resend(ctx: Ctx, parts: ScaParts, quoteId: string): Promise<void> {
   const { quote, payment, row, who } = await waitingOf(ctx, quoteId);
-  const words = await wordsOf(ctx, payment);
+  const words = await describePayment(ctx, payment);
   await resendCode(ctx, parts, who, row, { about: aboutOf(quote, payment, row), words });
 }
 

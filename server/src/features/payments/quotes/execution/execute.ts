@@ -1,6 +1,6 @@
-// Starting a payment: it is checked once more, and its money taken. Between two internal accounts the money
-// arrives in the same commit; over a rail it is set aside and a job sends it; from an external account a job
-// pulls it first. Money that somebody pays in starts the payment by itself when it arrives (funding.ts).
+// Starts a payment: it is checked again and its funds are debited or held. Between internal accounts it
+// completes in the same commit; over a rail the funds are held and a job sends them; from an external
+// account a job pulls them first. A REALTIME_FUNDING payment starts when its funds arrive (funding.ts).
 
 import { defineJob } from '../../../../kernel/contract/job.ts';
 import { Fault } from '../../../../kernel/fault.ts';
@@ -22,7 +22,7 @@ import {
 import { ownPlatform } from '../../../tenancy/platform/index.ts';
 import { awaitFunds, payInternal, type ReceivedFunds, startPayout } from '../../lifecycle/index.ts';
 import { RailTransferInput } from '../../payouts/index.ts';
-import { aboutOwner, activeOwner, checkReceiver } from '../../pricing/index.ts';
+import { activeOwner, checkReceiver, ownerInformation } from '../../pricing/index.ts';
 import {
   debitedOf,
   type IncomingRow,
@@ -30,9 +30,8 @@ import {
   type OutgoingRow,
 } from '../../transactions/index.ts';
 import type { QuoteRow } from '../store.ts';
-import { checkInvoice, takeInvoice } from './invoice.ts';
+import { checkInvoice, reserveInvoice } from './invoice.ts';
 
-/** The job that pulls the money of a payment. */
 export const SEND_PULL = defineJob('funding.send', RailTransferInput);
 
 const gone = (what: string) =>
@@ -56,14 +55,14 @@ async function registered(ctx: Ctx, id: string, what: string): Promise<ExternalA
   return account;
 }
 
-/** What a payment is about to go through: who pays, and where it ends. */
-interface Ends {
+/** The parties and accounts of a payment at its start. */
+interface Parties {
   payer: CustomerRow | null;
-  /** Absent when money comes from outside. */
+  /** Undefined for external funds. */
   source: InternalAccountRow | undefined;
-  /** Absent when the receiver is with another UMA provider. */
+  /** Undefined for a receiver at another UMA provider. */
   target: InternalAccountRow | ExternalAccountRow | undefined;
-  /** The customer who owns an internal target. */
+  /** Owner of the target account. */
   owner: CustomerRow | null;
 }
 
@@ -71,13 +70,13 @@ async function sourceOf(ctx: Ctx, row: OutgoingRow): Promise<InternalAccountRow 
   const id = row.source_account;
   if (id === null) return undefined;
   if (isId(id, 'InternalAccount')) return usable(ctx, id, 'source');
-  // While the money is being pulled the account may be forgotten; before that it must be there.
+  // The account must exist until the pull starts; it can be deleted afterwards.
   if (row.status === 'PROCESSING') return undefined;
   requireExternalAccount(ctx, await registered(ctx, id, 'source'));
   return undefined;
 }
 
-async function targetOf(ctx: Ctx, row: OutgoingRow): Promise<Ends['target']> {
+async function targetOf(ctx: Ctx, row: OutgoingRow): Promise<Parties['target']> {
   const id = row.destination_account;
   if (row.rail_payload) return undefined;
   return isId(id, 'InternalAccount')
@@ -86,15 +85,15 @@ async function targetOf(ctx: Ctx, row: OutgoingRow): Promise<Ends['target']> {
 }
 
 /**
- * Throws why a payment cannot be made now. Who pays and who receives must still be there, and able to; that
- * accounts inside are open is judged once more by the commit itself. One that `starts` has an invoice to
- * itself from then on; one that waits for a proof holds nothing, so that nobody blocks what others pay.
+ * Throws if the payment cannot be made now: payer and receiver must exist and be eligible. The commit checks
+ * again that internal accounts are not frozen. With `starts` an invoice is reserved; a payment that waits for
+ * authorization reserves nothing, so it cannot block the payments of others.
  */
-export async function checkEnds(
+export async function checkParties(
   ctx: Ctx,
   row: OutgoingRow,
   { starts = true }: { starts?: boolean } = {},
-): Promise<Ends> {
+): Promise<Parties> {
   const [source, target, payer] = await Promise.all([
     sourceOf(ctx, row),
     targetOf(ctx, row),
@@ -108,25 +107,25 @@ export async function checkEnds(
   if (target && 'info' in target) {
     const amount = row.received_amount;
     checkReceiver(target, row.needs_proof === true);
-    if (starts) await takeInvoice(ctx, target, { id: row.id, amount });
+    if (starts) await reserveInvoice(ctx, target, { id: row.id, amount });
     else await checkInvoice(ctx, target, amount);
     requireExternalAccount(ctx, target);
-    // An account outside is not shut when its owner is deleted.
+    // External accounts are not frozen when their owner is deleted.
     if (owner) requireCustomer(ctx, owner);
   }
   return { payer, source, target, owner };
 }
 
-/** The receiver's own transaction, when somebody else receives inside the house. */
+/** The counterparty transaction of an internal payment to another owner. */
 async function insertCounterparty(
   ctx: Ctx,
   row: OutgoingRow,
   to: InternalAccountRow,
-  { owner, payer }: Ends,
+  { owner, payer }: Parties,
 ): Promise<IncomingRow> {
-  // Who asks nothing about the one end asks nothing about the other: a read less on the usual way.
+  // A platform that requires no information about receivers requires none about senders: this saves a read.
   const counterparty =
-    row.counterparty && aboutOwner(ctx.vault, await ownPlatform(ctx), to.currency, payer);
+    row.counterparty && ownerInformation(ctx.vault, await ownPlatform(ctx), to.currency, payer);
   return insertTransaction(ctx, {
     id: ctx.id('Transaction'),
     platform_id: row.platform_id,
@@ -154,19 +153,19 @@ async function insertCounterparty(
   });
 }
 
-/** Makes a payment whose money is here: on the source account, or `came` in for it. */
+/** Makes a payment whose funds are available: on the source account, or `funds` received for it. */
 export async function makePayment(
   ctx: Ctx,
   row: OutgoingRow,
-  ends: Ends,
-  came?: ReceivedFunds,
+  parties: Parties,
+  funds?: ReceivedFunds,
 ): Promise<OutgoingRow> {
-  const { source, target } = ends;
-  if (!target || 'info' in target) return startPayout(ctx, row, came);
+  const { source, target } = parties;
+  if (!target || 'info' in target) return startPayout(ctx, row, funds);
   const payerId = source ? source.customer_id : row.customer_id;
-  const alone = payerId === target.customer_id;
-  const twin = alone ? null : await insertCounterparty(ctx, row, target, ends);
-  return payInternal(ctx, row, { target, twin }, came);
+  const isSameOwner = payerId === target.customer_id;
+  const incoming = isSameOwner ? null : await insertCounterparty(ctx, row, target, parties);
+  return payInternal(ctx, row, { target, incoming }, funds);
 }
 
 const volumeOf = (row: OutgoingRow) => ({
@@ -175,7 +174,7 @@ const volumeOf = (row: OutgoingRow) => ({
   payerId: row.customer_id,
 });
 
-/** Counts a payment toward what its platform may send today and how often its customer may pay now. */
+/** Counts a payment toward the daily limit of its platform and the hourly limit of its customer. */
 export async function countVolume(
   ctx: Ctx,
   row: OutgoingRow,
@@ -185,12 +184,12 @@ export async function countVolume(
   await countPayment(ctx, await ownPlatform(ctx), counted);
 }
 
-/** Whether the platform may send that much more today, and its customer pay once more now. */
+/** Whether the daily limit of the platform and the hourly limit of the customer allow the payment now. */
 export const hasRoom = async (ctx: Ctx, row: OutgoingRow): Promise<boolean> =>
   hasPaymentRoom(ctx, await ownPlatform(ctx), volumeOf(row));
 
-/** Throws where a wallet would pay and its holder has not signed. */
-export function checkSigned({ source }: Ends, signed: boolean): void {
+/** Throws if the source is a wallet and its holder has not signed. */
+export function checkSigned({ source }: Parties, signed: boolean): void {
   if (source?.type !== 'EMBEDDED_WALLET' || signed) return;
   throw new Fault(
     'WALLET_SIGNATURE_MISSING',
@@ -198,24 +197,21 @@ export function checkSigned({ source }: Ends, signed: boolean): void {
   );
 }
 
-/**
- * Starts a payment that is pending, or has just been authorised; its answer is the payment as it then
- * stands. Nothing leaves a wallet unless its holder `signed` for it.
- */
+/** Starts a pending or just authorized payment. A wallet is debited only if its holder `signed`. */
 export async function startPayment(
   ctx: Ctx,
   row: OutgoingRow,
   { signed = false }: { signed?: boolean } = {},
 ): Promise<OutgoingRow> {
-  const ends = await checkEnds(ctx, row);
-  checkSigned(ends, signed);
+  const parties = await checkParties(ctx, row);
+  checkSigned(parties, signed);
   await countVolume(ctx, row);
-  if (ends.source) return makePayment(ctx, row, ends);
+  if (parties.source) return makePayment(ctx, row, parties);
   ctx.later(SEND_PULL, { transactionId: row.id });
   return awaitFunds(ctx, row);
 }
 
-/** Throws where a quote cannot be executed, or no more: that is once, before it expires. */
+/** Throws if the quote cannot be executed: it executes once, before it expires. */
 export function checkExecutable(
   ctx: Ctx,
   quote: Pick<QuoteRow, 'expires_at'>,

@@ -1,6 +1,6 @@
-// Money from outside that a payment is made with: pulled by a rail, or paid in by somebody. When it is here
-// the payment goes on by itself, or fails and gives it back. This is also the one door for money that
-// arrives: what it names, a quote, a payment's reference or an account, decides what becomes of it.
+// External funding of payments: pulled by a rail, or paid in. When the funds arrive, the payment continues,
+// or it fails and the funds are returned. `receiveFunds` is the only entry point for funds that arrive:
+// they name a quote, a payment reference or an account.
 
 import { isFiat } from '../../../../catalog/currencies/currencies.ts';
 import type { Progress } from '../../../../connectors/ports/index.ts';
@@ -61,43 +61,43 @@ import {
 } from '../../transactions/index.ts';
 import type { QuoteRow } from '../store.ts';
 import { quotes } from '../store.ts';
-import { checkEnds, countVolume, hasRoom, makePayment, SEND_PULL } from './execute.ts';
+import { checkParties, countVolume, hasRoom, makePayment, SEND_PULL } from './execute.ts';
 
 const CHECK_PULL = defineJob('funding.check', RailTransferInput);
 
-/** What a payment fails with when it could not be made once its money was here. */
+/** Failure reason of a payment that cannot be made when its funds arrive. */
 function reasonOf({ code }: Fault): FailureReason {
   if (code === 'ACCOUNT_NOT_FOUND') return 'ACCOUNT_INVALID';
   return 'QUOTE_EXECUTION_FAILED';
 }
 
-/** Makes the payment with what came in for it, or gives that back. */
-async function payWith(ctx: Ctx, row: OutgoingRow, came: ReceivedFunds): Promise<OutgoingRow> {
-  if (subtract(came, debitedOf(row)).amount !== 0n) {
-    return rejectFunds(ctx, row, came, 'FUNDING_AMOUNT_MISMATCH');
+/** Makes the payment with the funds received for it, or returns them. */
+async function payWith(ctx: Ctx, row: OutgoingRow, funds: ReceivedFunds): Promise<OutgoingRow> {
+  if (subtract(funds, debitedOf(row)).amount !== 0n) {
+    return rejectFunds(ctx, row, funds, 'FUNDING_AMOUNT_MISMATCH');
   }
-  const ends = await checkEnds(ctx, row).catch((error: unknown) => {
+  const parties = await checkParties(ctx, row).catch((error: unknown) => {
     if (error instanceof Fault) return error;
     throw error;
   });
-  if (ends instanceof Fault) return rejectFunds(ctx, row, came, reasonOf(ends));
-  // What is pulled was counted when the pull began.
+  if (parties instanceof Fault) return rejectFunds(ctx, row, funds, reasonOf(parties));
+  // A pulled payment was counted at the start of the pull.
   if (row.status === 'PENDING') {
-    if (!(await hasRoom(ctx, row))) return rejectFunds(ctx, row, came, 'LIMIT_EXCEEDED');
+    if (!(await hasRoom(ctx, row))) return rejectFunds(ctx, row, funds, 'LIMIT_EXCEEDED');
     await countVolume(ctx, row, true);
   }
-  return makePayment(ctx, row, ends, came);
+  return makePayment(ctx, row, parties, funds);
 }
 
-/** Money that has arrived. It names one of a quote, a reference of a payment, and an internal account. */
-export interface Notice extends Money {
+/** Funds that have arrived. Exactly one of `quoteId`, `reference` and `accountId` is set. */
+export interface FundsNotice extends Money {
   quoteId?: string;
   reference?: string;
   accountId?: string;
-  /** What the rail tells of the payer: fields of a REALTIME_FUNDING source. */
+  /** The rail's information about the payer: fields of a REALTIME_FUNDING source. */
   origin?: ReceivedFunds['origin'];
   chain?: ReceivedFunds['chain'];
-  /** Why it must not be spent yet; of money for an account alone. */
+  /** Holds the funds for this reason; only with `accountId`. */
   hold?: Deposit['hold'];
 }
 
@@ -108,7 +108,7 @@ async function ownerOf(ctx: Ctx, customerId: string | null) {
 async function depositTo(
   ctx: Ctx,
   account: InternalAccountRow,
-  { amount, origin = {}, chain, hold }: Notice,
+  { amount, origin = {}, chain, hold }: FundsNotice,
   quoteId?: string,
 ): Promise<IncomingRow> {
   const owner = await ownerOf(ctx, account.customer_id);
@@ -116,10 +116,14 @@ async function depositTo(
 }
 
 /**
- * Money for a payment that does not wait for it: it came too late, or twice. A digital asset stays with its
- * owner, as the wallet it came from may be nobody's; other money goes back.
+ * Funds for a payment that no longer waits for them: late or duplicate. A digital asset is credited to its
+ * owner, as the sending wallet may not accept a return; fiat funds are returned.
  */
-async function strayFunds(ctx: Ctx, row: OutgoingRow, notice: Notice): Promise<IncomingRow> {
+async function receiveUnexpectedFunds(
+  ctx: Ctx,
+  row: OutgoingRow,
+  notice: FundsNotice,
+): Promise<IncomingRow> {
   const { currency, amount, origin = {}, chain } = notice;
   const quoteId = row.quote_id ?? undefined;
   const own = await findInternalAccounts(ctx.db, {
@@ -127,8 +131,8 @@ async function strayFunds(ctx: Ctx, row: OutgoingRow, notice: Notice): Promise<I
     customer_id: row.customer_id,
     currency,
   });
-  const takes = ({ status }: InternalAccountRow) => status === 'ACTIVE' || status === 'FROZEN';
-  const account = own.find((each) => takes(each) && isBalance(each));
+  const canReceive = ({ status }: InternalAccountRow) => status === 'ACTIVE' || status === 'FROZEN';
+  const account = own.find((each) => canReceive(each) && isBalance(each));
   if (!isFiat(currency) && account) return depositTo(ctx, account, notice, quoteId);
   return rejectDeposit(ctx, {
     owner: await ownerOf(ctx, row.customer_id),
@@ -147,11 +151,12 @@ interface Waiting {
   payment: OutgoingRow;
 }
 
-/** The quote that money is for, and its payment. */
-async function namedQuote(ctx: Ctx, { quoteId, reference }: Notice): Promise<Waiting> {
+/** The quote and the payment that the funds are for. */
+async function namedQuote(ctx: Ctx, { quoteId, reference }: FundsNotice): Promise<Waiting> {
   const transactionId = reference === undefined ? undefined : transactionOfReference(reference);
-  const named = transactionId === undefined ? undefined : await readTransaction(ctx, transactionId);
-  const id = quoteId ?? named?.quote_id ?? '';
+  const transaction =
+    transactionId === undefined ? undefined : await readTransaction(ctx, transactionId);
+  const id = quoteId ?? transaction?.quote_id ?? '';
   const quote = isId(id, 'Quote') ? await ctx.read(quotes, id) : undefined;
   if (quote?.platform_id !== ctx.caller.platformId) {
     throw reference === undefined
@@ -165,8 +170,8 @@ async function namedQuote(ctx: Ctx, { quoteId, reference }: Notice): Promise<Wai
   return { quote, payment };
 }
 
-/** Takes money that has arrived to where it belongs; its answer is the transaction that has it now. */
-export async function takeDeposit(ctx: Ctx, notice: Notice): Promise<PaymentRow> {
+/** Posts funds that have arrived. Returns the transaction that received them. */
+export async function receiveFunds(ctx: Ctx, notice: FundsNotice): Promise<PaymentRow> {
   if (notice.accountId !== undefined) {
     const account = await internalAccountOf(ctx, notice.accountId);
     if (account.currency !== notice.currency) {
@@ -178,13 +183,13 @@ export async function takeDeposit(ctx: Ctx, notice: Notice): Promise<PaymentRow>
   const waits = payment.status === 'PENDING' && notice.currency === payment.sent_currency;
   if (waits && ctx.now < quote.expires_at) return payWith(ctx, payment, notice);
   if (payment.status === 'PENDING' && ctx.now >= quote.expires_at) expirePayment(ctx, payment);
-  return strayFunds(ctx, payment, notice);
+  return receiveUnexpectedFunds(ctx, payment, notice);
 }
 
 /**
- * What came in for a payment is taken back after it was passed on, a pull or a deposit: the balance of
- * whoever paid answers for it, else the platform's own. Where neither has one in this currency a person has
- * to find the money. Answers whether it was still to be done.
+ * Reverses the pull or deposit that funded a payment, after the payment was made. The balance of the payer
+ * is debited, else the balance of the platform; if neither has an account in this currency, suspense is
+ * debited and a person decides. Returns false if the reversal was already posted.
  */
 export async function reverseFunding(ctx: Ctx, row: OutgoingRow): Promise<boolean> {
   if (await hasTransfersIn(ctx.db, row.id, 'return', 'return.owed')) return false;
@@ -196,38 +201,38 @@ export async function reverseFunding(ctx: Ctx, row: OutgoingRow): Promise<boolea
     ),
   );
   const account = all.flat().find((each) => each.status !== 'CLOSED' && isBalance(each));
-  const movement = { transactionId: row.id, step: 'return', ...fundedOf(row) };
+  const posting = { transactionId: row.id, step: 'return', ...fundedOf(row) };
   if (account) {
-    await postAndNotify(ctx, () => debitWithShortfall(ctx, account, { ...movement, creditTo }));
+    await postAndNotify(ctx, () => debitWithShortfall(ctx, account, { ...posting, creditTo }));
     return true;
   }
   const debit = systemAccount(ctx.caller.environment, 'suspense', currency);
-  ctx.transfer({ ...movement, debit, credit: creditTo });
+  ctx.transfer({ ...posting, debit, credit: creditTo });
   await awaitDecision(ctx, row);
   return true;
 }
 
-/** What a rail's answer about the pull of a payment's money means for it; also the door for notices. */
+/** Applies a status of the pull that funds a payment, from the rail or from an operator. */
 export async function applyFundingStatus(
   ctx: Ctx,
   row: OutgoingRow,
   progress: Progress,
 ): Promise<void> {
-  const again = (afterMs: number | undefined) => {
+  const checkAgain = (afterMs: number | undefined) => {
     if (afterMs === undefined) return;
     ctx.later(CHECK_PULL, { transactionId: row.id }, ctx.now + afterMs);
   };
   const awaited = row.funds === 'AWAITED';
   switch (progress.state) {
     case 'accepted':
-      if (progress.checkAfterMs !== undefined) return again(progress.checkAfterMs);
+      if (progress.checkAfterMs !== undefined) return checkAgain(progress.checkAfterMs);
       if (awaited) await awaitRailResult(ctx, row, 'pull');
       return;
     case 'unknown':
-      return again(progress.checkAfterMs);
+      return checkAgain(progress.checkAfterMs);
     case 'settled':
       if (awaited) await payWith(ctx, row, debitedOf(row));
-      return again(progress.checkAfterMs);
+      return checkAgain(progress.checkAfterMs);
     case 'returned':
       if (awaited) await failPayout(ctx, row, progress.reason, true);
       else if (row.funded_amount !== null) await reverseFunding(ctx, row);
@@ -243,7 +248,7 @@ export async function applyFundingStatus(
   }
 }
 
-/** Calls a pull back whose money has not come yet. */
+/** Cancels a pull whose funds have not arrived. */
 const cancelFunding =
   (connectors: ConnectorsOf) =>
   async (runtime: Runtime, job: JobOf<typeof CANCEL_FUNDING>): Promise<Result> => {
@@ -256,7 +261,7 @@ const cancelFunding =
       return { caller, stage };
     }
     if (await hasJobFor(runtime.db, SEND_PULL, row.id)) {
-      // Its sending may be under way in another worker; a callback must come after it.
+      // Another worker may be sending it; the cancellation must follow.
       return { caller, stage: async (ctx) => postpone(ctx, CANCEL_FUNDING, job) };
     }
     const answer = await rail.cancel(await pullOf(runtime, row), now);
@@ -273,11 +278,11 @@ const cancelFunding =
 const FUNDING: RailTransfer<OutgoingRow> = {
   as: asOutgoing,
   instructionOf: pullOf,
-  heed: applyFundingStatus,
-  wanted: (row, ask) => ask === 'check' || row.funds === 'AWAITED',
+  apply: applyFundingStatus,
+  isDue: (row, ask) => ask === 'check' || row.funds === 'AWAITED',
 };
 
-/** The jobs that pull the money of payments, and call a pull back. */
+/** The jobs that pull the funds of payments and cancel pulls. */
 export function fundingJobs(connectors: ConnectorsOf): JobHandler[] {
   return [
     overRail(connectors, SEND_PULL, FUNDING, 'send'),

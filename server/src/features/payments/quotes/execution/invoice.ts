@@ -1,6 +1,6 @@
-// Payments to a Lightning invoice: it names its amount, runs out, and is good for one payment, whoever had
-// it registered. All three are told when the price is asked for and judged once more when the payment
-// starts; the row that a payment claims then is what makes two of them impossible.
+// Payments to a Lightning invoice. An invoice has a fixed amount and an expiry and is valid for one payment,
+// across all platforms. All three are checked for the quote and again at the start of the payment; the row of
+// `invoice_uses` that the payment then inserts prevents a second payment.
 
 import { type Invoice, readBolt11 } from '../../../../catalog/crypto/bolt11.ts';
 import { iso } from '../../../../kernel/effects.ts';
@@ -12,7 +12,7 @@ import { invoiceUses } from '../store.ts';
 
 type Target = Pick<ExternalAccountRow, 'info'>;
 
-/** Undefined where there is nothing to judge: no invoice, or one that only the sandbox takes for one. */
+/** Undefined if the account is no invoice, or is an invoice that only the sandbox accepts. */
 function invoiceOf({ caller }: Ctx, { info }: Target): Invoice | undefined {
   if (!('invoice' in info) || typeof info.invoice !== 'string') return undefined;
   const invoice = readBolt11(info.invoice);
@@ -20,7 +20,7 @@ function invoiceOf({ caller }: Ctx, { info }: Target): Invoice | undefined {
   throw new Fault('INVALID_RECEIVER', 'The destination is not a valid Lightning invoice.');
 }
 
-/** Satoshis that pay the invoice; where it asks for a part of one, a whole one pays it. */
+/** Satoshis that pay the invoice, rounded up. */
 const satoshisOf = (amountMsat: bigint): bigint => (amountMsat + 999n) / 1_000n;
 
 function checkTerms(ctx: Ctx, { amountMsat, expiresAt }: Invoice, amount: bigint): void {
@@ -36,7 +36,7 @@ function checkTerms(ctx: Ctx, { amountMsat, expiresAt }: Invoice, amount: bigint
   );
 }
 
-/** The row of a use, when there is one; throws where it belongs to another payment that did not fail. */
+/** The use of the invoice, if any. Throws if it belongs to another payment that has not failed. */
 async function useOf(ctx: Ctx, { paymentHash }: Invoice, transactionId?: string) {
   const use = await ctx.read(invoiceUses, paymentHash);
   if (!use || use.transaction_id === transactionId) return use;
@@ -45,7 +45,7 @@ async function useOf(ctx: Ctx, { paymentHash }: Invoice, transactionId?: string)
   throw new Fault('INVALID_RECEIVER', 'Another payment already uses this invoice.');
 }
 
-/** Throws why this much may not be paid to the account now, as far as its invoice says. */
+/** Throws if the invoice of the account does not allow this payment. */
 export async function checkInvoice(ctx: Ctx, target: Target, amount: bigint): Promise<void> {
   const invoice = invoiceOf(ctx, target);
   if (!invoice) return;
@@ -53,15 +53,15 @@ export async function checkInvoice(ctx: Ctx, target: Target, amount: bigint): Pr
   await useOf(ctx, invoice);
 }
 
-/** The same for a payment that starts, which then has the invoice for itself. */
-export async function takeInvoice(
+/** The same for a payment that starts. It reserves the invoice. */
+export async function reserveInvoice(
   ctx: Ctx,
   target: Target,
   { id, amount }: { id: string; amount: bigint },
 ): Promise<void> {
   const invoice = invoiceOf(ctx, target);
   if (!invoice) return;
-  // Money that was pulled for it may have come in after days.
+  // Pulled funds can arrive days after the quote.
   checkTerms(ctx, invoice, amount);
   const use = await useOf(ctx, invoice, id);
   if (use?.transaction_id === id) return;

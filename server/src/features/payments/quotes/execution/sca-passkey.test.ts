@@ -25,7 +25,7 @@ import {
 } from '../../../../../test/kit/sca/strong-customers.ts';
 import type { Authenticator } from '../../../../../test/kit/wallets/authenticator.ts';
 import { platforms } from '../../../tenancy/platform/store.ts';
-import { takeDeposit } from './funding.ts';
+import { receiveFunds } from './funding.ts';
 
 const app = testApp();
 beforeEach(() => app.advance(60_000));
@@ -166,7 +166,7 @@ describe('in production', () => {
     ok(await login.complete(person.id, { factor: 'PASSKEY', passkeyAssertion, origin }), 200);
     const account = await internalAccount(app, person.id, 'EUR', options);
     const deposit = { accountId: account.id, currency: 'EUR', amount: BigInt(cents) };
-    await app.operate((ctx) => takeDeposit(ctx, deposit), bank);
+    await app.operate((ctx) => receiveFunds(ctx, deposit), bank);
     return { person, account, device, origin };
   }
 

@@ -18,7 +18,7 @@ import type { Job } from '../../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { scaChallenges } from '../../../sca/authentication/store.ts';
 import { transactions } from '../../transactions/store.ts';
-import { lapseJobs } from './lapse.ts';
+import { authorizationExpiryJobs } from './authorization-expiry.ts';
 
 const app = testApp();
 let payer: ScaPayer;
@@ -68,7 +68,7 @@ const proving = (quoteId: string) => (ctx: Ctx) =>
   });
 
 async function lapsing(quoteId: string, challengeId: string) {
-  const [handler] = lapseJobs();
+  const [handler] = authorizationExpiryJobs();
   const job = { input: { quoteId, challengeId } } as unknown as Job;
   const result = await handler?.run(app.runtime, job);
   if (!result) throw new Error('no handler');

@@ -1,6 +1,6 @@
-// What a payment needs of the customer it is made for: in its region, for money that is regulated there, a
-// login that counts and a proof for each step, bound to this amount and this payee. Nothing is held before
-// the last proof. Who pays from an account of the platform's on a customer's behalf pays as that customer.
+// Strong customer authentication of payments. For customers and currencies in scope, a payment requires a
+// session and a proof for each step, bound to amount and payee. No funds are held before the last proof. A
+// payment from an account of the platform on behalf of a customer is authorized by that customer.
 import { Type } from '@sinclair/typebox';
 import { shortenedIdentifier } from '../../../../catalog/accounts/account-info.ts';
 import { formatMoney } from '../../../../catalog/currencies/money-format.ts';
@@ -35,23 +35,23 @@ import type { QuoteRow } from '../store.ts';
 
 type Purpose = NonNullable<ChallengeRow['purpose']>;
 
-/** The job that ends a payment whose proof did not come. */
-export const LAPSE = defineJob(
+/** Fails a payment whose authorization has expired. */
+export const AUTHORIZATION_EXPIRY = defineJob(
   'quotes.lapse',
   Type.Object({ quoteId: Type.String(), challengeId: Type.String() }),
 );
 
-/** Whose word the payment waits for; undefined where it needs nobody's. */
+/** The customer who must authorize the payment; undefined if no authorization is required. */
 export async function authorizerOf(ctx: Ctx, payment: OutgoingRow): Promise<Who | undefined> {
   const currency = payment.sent_currency;
-  // Most payments need nobody's: they are spared the reads.
+  // Avoids the reads for most payments.
   if (!isRegulated(currency)) return undefined;
   const [platform, customer] = await Promise.all([ownPlatform(ctx), activeOwner(ctx, payment)]);
   const needed = needsSca(ctx, platform, customer, currency);
   return needed ? { customer, platform } : undefined;
 }
 
-/** Throws SCA_SESSION_REQUIRED where whoever pays has to log in first. */
+/** Throws SCA_SESSION_REQUIRED if the payer must log in first. */
 export async function checkLogin(
   ctx: Ctx,
   platform: PlatformRow,
@@ -65,12 +65,12 @@ async function isTrusted(ctx: Ctx, payment: OutgoingRow): Promise<boolean> {
   if (!isId(id, 'ExternalAccount')) return false;
   const account = await readExternalAccount(ctx, id);
   if (!account || account.trusted_at === null) return false;
-  // That it is trusted is what the decision leans on.
+  // The exemption depends on the account remaining trusted until the commit.
   requireExternalAccount(ctx, account);
   return account.customer_id === payment.customer_id;
 }
 
-/** Whether the customer has said that payments to this account need no proof each; written down then. */
+/** Whether the destination is a trusted account of the customer. Records the exemption. */
 export async function isExempt(
   ctx: Ctx,
   { customer }: Who,
@@ -82,15 +82,15 @@ export async function isExempt(
   return true;
 }
 
-/** What the customer authorises, step by step. */
+/** The steps that the customer authorizes. */
 export function stepsOf(platform: PlatformRow, payment: OutgoingRow): Purpose[] {
   const converts = payment.sent_currency !== payment.received_currency;
-  const leaves = !isId(payment.destination_account, 'InternalAccount');
-  if (!leaves) return [converts ? 'CURRENCY_CONVERSION' : 'TRANSFER'];
+  const isExternal = !isId(payment.destination_account, 'InternalAccount');
+  if (!isExternal) return [converts ? 'CURRENCY_CONVERSION' : 'TRANSFER'];
   return converts && platform.sca_two_steps ? ['CURRENCY_CONVERSION', 'PAYOUT'] : ['PAYOUT'];
 }
 
-/** What a step's proof is good for, and nothing else: amounts in smallest units, as text. */
+/** The data that the proof of a step is bound to. Amounts are in minor units, as text. */
 const aboutStep = (quote: QuoteRow, payment: OutgoingRow, step: Purpose | null): About => ({
   kind: 'PAYMENT',
   subject: quote.id,
@@ -106,13 +106,13 @@ const aboutStep = (quote: QuoteRow, payment: OutgoingRow, step: Purpose | null):
   }),
 });
 
-/** The same of a step that waits. */
+/** The same for a pending step. */
 export const aboutOf = (quote: QuoteRow, payment: OutgoingRow, row: ChallengeRow): About =>
   aboutStep(quote, payment, row.purpose);
 
 async function payeeText(ctx: Ctx, payment: OutgoingRow): Promise<string> {
   const address = payment.destination.umaAddress;
-  // Where somebody else has it go is not the payer's to know.
+  // The account behind a UMA address is not disclosed to the payer.
   if (typeof address === 'string') return address;
   const id = payment.destination_account;
   if (isId(id, 'ExternalAccount')) {
@@ -124,8 +124,8 @@ async function payeeText(ctx: Ctx, payment: OutgoingRow): Promise<string> {
   return isOwn ? `your ${account.currency} account` : `account …${id.slice(-6)}`;
 }
 
-/** The payment in the words that go with a code: `100.00 EUR to DE89…3000`. */
-export async function wordsOf(ctx: Ctx, payment: OutgoingRow): Promise<string> {
+/** Description of the payment in the text message with the code: `100.00 EUR to DE89…3000`. */
+export async function describePayment(ctx: Ctx, payment: OutgoingRow): Promise<string> {
   const [debited, received] = [debitedOf(payment), receivedOf(payment)];
   const sent = formatMoney(debited);
   const converted = `${sent} as ${formatMoney(received)}`;
@@ -141,36 +141,35 @@ interface Step {
   steps: readonly Purpose[];
 }
 
-/** Asks for the first of the steps; the payment waits for it, and fails when it is not taken in time. */
-export async function askFor(
+/** Opens a challenge for the first of the steps. The payment fails if it is not completed in time. */
+export async function requestAuthorization(
   ctx: Ctx,
   parts: ScaParts,
   { quote, payment, who, factor, steps }: Step,
 ): Promise<OutgoingRow> {
-  // Whoever pays in must find the price as it was told, so their time ends with the quote's.
+  // Funds must arrive while the price is valid, so the challenge ends with the quote.
   const isPaidIn = payment.source.sourceType === 'REALTIME_FUNDING';
   const challenge = await openChallenge(ctx, parts, who, {
     ...aboutStep(quote, payment, steps[0] as Purpose),
     factor,
     field: 'scaFactor',
-    words: await wordsOf(ctx, payment),
+    words: await describePayment(ctx, payment),
     steps,
     ...(isPaidIn ? { until: quote.expires_at } : {}),
   });
-  const named = { quoteId: quote.id, challengeId: challenge.id };
-  ctx.later(LAPSE, named, challenge.expires_at);
+  const input = { quoteId: quote.id, challengeId: challenge.id };
+  ctx.later(AUTHORIZATION_EXPIRY, input, challenge.expires_at);
   return awaitAuthorization(ctx, payment);
 }
 
-/** The challenge that a payment waits for. */
-export const waitingFor = (ctx: Ctx, { id }: QuoteRow): Promise<ChallengeRow | undefined> =>
+export const pendingChallengeOf = (ctx: Ctx, { id }: QuoteRow): Promise<ChallengeRow | undefined> =>
   pendingChallenge(ctx, 'PAYMENT', id);
 
-/** The challenge of a waiting payment as a quote shows it. */
+/** The API view of the pending challenge of a quote. */
 export async function challengeView(ctx: Ctx, quote: QuoteRow, payment: OutgoingRow) {
   if (payment.status !== 'PENDING_AUTHORIZATION' || payment.customer_id === null) return undefined;
   const [row, platform, customer] = await Promise.all([
-    waitingFor(ctx, quote),
+    pendingChallengeOf(ctx, quote),
     ownPlatform(ctx),
     readCustomer(ctx, payment.customer_id),
   ]);

@@ -1,6 +1,6 @@
-// A quote whose source is an embedded wallet: what its holder signs, shown where other quotes show how to pay
-// in. It is made with the quote, kept as it is and names everything that will move, so that a signature
-// means this payment and no other.
+// Quotes whose source is an embedded wallet. The payload that the holder signs is in the payment
+// instructions; it is created with the quote, never changes, and contains all accounts and amounts, so that
+// a signature is valid for this payment only.
 
 import type { PaymentInstructions } from '../../../../catalog/rails/payment-instructions.ts';
 import { canonical } from '../../../../kernel/crypto/canonical.ts';
@@ -11,7 +11,7 @@ import type { Payee, Payer, Priced } from '../../pricing/index.ts';
 import type { OutgoingRow } from '../../transactions/index.ts';
 import type { QuoteRow } from '../store.ts';
 
-/** What a quote is about to move. */
+/** The payment of a quote that is being created. */
 export interface Intent {
   quoteId: string;
   transactionId: string;
@@ -21,7 +21,7 @@ export interface Intent {
   expiresAt: Time;
 }
 
-/** The movement as one text: amounts in smallest units, as text. */
+/** The canonical text of the payment. Amounts are in minor units, as text. */
 const intentText = ({ quoteId, transactionId, payer, payee, money, expiresAt }: Intent): string =>
   canonical({
     quoteId,
@@ -51,7 +51,7 @@ export const signingInstructions = (
   },
 ];
 
-/** What must be signed before a quote is executed; undefined where its money is no wallet's. */
+/** The payload to sign before execution; undefined if the source is no wallet. */
 export function signedPaymentOf(
   quote: QuoteRow,
   row: OutgoingRow,

@@ -1,5 +1,5 @@
-// What both lookups do with what they found: rate each currency from the sender's, keep the lookup for the
-// quote that may follow, and show it. Currencies that nobody here can price are not shown.
+// The common part of both lookups: estimates the rate of each currency, stores the payee discovery for a
+// later quote, and presents it. Currencies without a rate are omitted.
 
 import type { CounterpartyFieldDefinition } from '../../../catalog/accounts/field-names.ts';
 import { currencyView, findCurrency } from '../../../catalog/currencies/currencies.ts';
@@ -9,7 +9,7 @@ import { Fault } from '../../../kernel/fault.ts';
 import { type ConversionRate, MAX_AMOUNT, toDecimal } from '../../../kernel/money.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { midRate } from '../discovery/index.ts';
-import { DISCOVERY_TTL_MS, type Offer } from './lookup.ts';
+import { DISCOVERY_TTL_MS, type Offer } from './payee-discovery.ts';
 import type { Sender } from './sender.ts';
 import { payeeDiscoveries } from './store.ts';
 
@@ -23,7 +23,7 @@ export interface DiscoveryResult {
 
 const MAX_DIGITS = 18;
 
-/** Whole units of the second currency for one whole unit of the first. */
+/** Major units of the second currency for one major unit of the first. */
 function wholeUnits({ num, den, from, to }: ConversionRate): number {
   const whole = wholeUnitRate({ currency: to, amount: num }, { currency: from, amount: den });
   return Number(toDecimal(whole, MAX_DIGITS));
@@ -46,7 +46,7 @@ async function priced(rates: RatePort | undefined, from: string, offers: readonl
   return all.filter((each) => each !== undefined);
 }
 
-/** Stages the lookup and shows what is common to both kinds. */
+/** Stages the payee discovery and returns the fields that both lookups have. */
 export async function saveDiscovery(
   ctx: Ctx,
   rates: RatePort | undefined,

@@ -1,5 +1,5 @@
-// A lookup as a quote uses it: found again by its id, asked what may be sent and what must be told. Whoever
-// is unknown, somebody else's or too old is the same as absent.
+// A payee discovery as a quote uses it: currencies, limits and required payer data. An unknown or expired
+// id, or one of another platform, is not found.
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { isLess, type Money } from '../../../kernel/money.ts';
@@ -9,7 +9,7 @@ import { type PayeeDiscoveryRow, payeeDiscoveries } from './store.ts';
 
 export const DISCOVERY_TTL_MS = 10 * 60_000;
 
-/** A lookup of the calling platform that still counts; LOOKUP_REQUEST_NOT_FOUND for every other id. */
+/** A valid payee discovery of the caller's platform. Throws LOOKUP_REQUEST_NOT_FOUND. */
 export async function payeeDiscoveryOf(ctx: Ctx, id: string): Promise<PayeeDiscoveryRow> {
   const row = isId(id, 'Lookup') ? await ctx.read(payeeDiscoveries, id) : undefined;
   if (row?.platform_id !== ctx.caller.platformId || row.expires_at <= ctx.now) {
@@ -21,7 +21,7 @@ export async function payeeDiscoveryOf(ctx: Ctx, id: string): Promise<PayeeDisco
   return row;
 }
 
-/** What one payment may amount to, in smallest units of the currency received. */
+/** Limits of one payment, in minor units of the receiving currency. */
 export interface Offer {
   currency: string;
   min: bigint;
@@ -29,15 +29,15 @@ export interface Offer {
 }
 
 /**
- * The currency to deliver: the one named in `field`, or the receiver's preferred one. Throws
- * INVALID_CURRENCY for one that the lookup did not offer.
+ * The offer in `currency`, or in the receiver's preferred one. Throws INVALID_CURRENCY if it is not
+ * offered.
  */
 export function offerOf(
-  lookup: PayeeDiscoveryRow,
+  discovery: PayeeDiscoveryRow,
   currency?: string,
   field = 'destination.currency',
 ): Offer {
-  const { currencies } = lookup;
+  const { currencies } = discovery;
   const found =
     currency === undefined ? currencies[0] : currencies.find((c) => c.code === currency);
   if (!found) {
@@ -47,7 +47,7 @@ export function offerOf(
   return { currency: found.code, min: BigInt(found.min), max: BigInt(found.max) };
 }
 
-/** Throws AMOUNT_OUT_OF_RANGE for more or less than the receiver takes at once. */
+/** Throws AMOUNT_OUT_OF_RANGE outside the limits of the receiver. */
 export function checkOffer({ currency, min, max }: Offer, receiving: Money): void {
   const isTooLittle = isLess(receiving, { currency, amount: min });
   if (!isTooLittle && !isLess({ currency, amount: max }, receiving)) return;
@@ -58,16 +58,16 @@ export function checkOffer({ currency, min, max }: Offer, receiving: Money): voi
   );
 }
 
-/** What the receiver's side insists on and `known` does not tell, by name. */
+/** Names of the mandatory fields that `known` does not contain. */
 export const missingPayerData = (
-  lookup: Pick<PayeeDiscoveryRow, 'required_payer_data'>,
+  discovery: Pick<PayeeDiscoveryRow, 'required_payer_data'>,
   known: Readonly<Record<string, unknown>>,
 ): string[] =>
-  lookup.required_payer_data
+  discovery.required_payer_data
     .filter(({ mandatory }) => mandatory)
     .map(({ name }) => name)
     .filter((name) => known[name] === undefined || known[name] === null || known[name] === '');
 
-/** Deletes lookups that have expired. */
+/** Deletes expired payee discoveries. */
 export const payeeDiscoverySweep = () =>
   retentionSweep('lookups.forget', [{ table: 'payee_discoveries', time: 'expires_at', keepMs: 0 }]);

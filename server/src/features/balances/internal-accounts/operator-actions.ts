@@ -1,6 +1,6 @@
-// The lifecycle of internal accounts as only an operator may move it. A freeze takes effect in the commit
-// that writes it: what was set aside for payments continues, refunds come back, and no new funds leave or
-// arrive. Every move is kept with its reason.
+// Operator transitions of internal accounts. A freeze takes effect in its commit: held funds of payments
+// are still posted, refunds are credited, and no new funds are debited or credited. Every transition is
+// recorded with its reason.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -53,14 +53,14 @@ async function accountById({ db }: Runtime, id: string): Promise<InternalAccount
 interface ListInput {
   platformId?: string | undefined;
   status?: string | undefined;
-  /** Only those whose owner owes something. */
+  /** Only accounts with a shortfall. */
   isOwing?: boolean | undefined;
-  /** The last of the list before. */
+  /** Last account of the previous page. */
   after?: string | undefined;
   limit: number;
 }
 
-/** Accounts with what they hold and owe, oldest first. */
+/** Accounts with balances and shortfalls, oldest first. */
 export async function listAccounts(
   runtime: Runtime,
   { platformId, status, isOwing, after, limit }: ListInput,
@@ -74,24 +74,26 @@ export async function listAccounts(
   return viewsOf(runtime, (await runtime.db.page(internalAccounts, query)).rows);
 }
 
-/** Who moved an internal account, and why. Throws ACCOUNT_NOT_FOUND. */
+/** Operator actions on an account, with their reasons. Throws ACCOUNT_NOT_FOUND. */
 export const accountHistory = async (runtime: Runtime, id: string) =>
   accountActionsOf(runtime, (await accountById(runtime, id)).id);
 
-interface MoveParts extends PaymentsOfAccount, Pick<CustomersOfAccounts, 'isCustomerDeleted'> {
+interface TransitionParts
+  extends PaymentsOfAccount,
+    Pick<CustomersOfAccounts, 'isCustomerDeleted'> {
   runtime: Runtime;
 }
 
-interface MoveInput {
+interface TransitionInput {
   accountId: string;
   event: InternalAccountEvent;
   reason: string | null;
 }
 
-/** What has to hold besides the table of states. */
-async function checkMove(
+/** Conditions in addition to the lifecycle table. */
+async function checkTransition(
   ctx: Ctx,
-  parts: MoveParts,
+  parts: TransitionParts,
   row: InternalAccountRow,
   event: InternalAccountEvent,
 ): Promise<void> {
@@ -101,10 +103,10 @@ async function checkMove(
   throw new Fault('CUSTOMER_DELETED', 'The customer of the account is deleted.');
 }
 
-/** Moves an account to another state. Throws ACCOUNT_NOT_FOUND, CUSTOMER_DELETED and CONFLICT. */
+/** Throws ACCOUNT_NOT_FOUND, CUSTOMER_DELETED and CONFLICT. */
 export async function transitionAccount(
-  parts: MoveParts,
-  { accountId, event, reason }: MoveInput,
+  parts: TransitionParts,
+  { accountId, event, reason }: TransitionInput,
 ): Promise<AccountSummary> {
   const { runtime } = parts;
   const { id, platform_id } = await accountById(runtime, accountId);
@@ -116,7 +118,7 @@ export async function transitionAccount(
     if (internalAccountStates.peek(row.status, event) === undefined) {
       throw new Fault('CONFLICT', `This action is not possible: the account is ${row.status}.`);
     }
-    await checkMove(ctx, parts, row, event);
+    await checkTransition(ctx, parts, row, event);
     const after = transitionInternalAccount(ctx, row, event, { actor: 'operator', reason });
     if (event === 'retry') {
       ctx.later(ACTIVATE_ACCOUNTS, { platformId: platform_id, accountIds: [id] });
