@@ -17,7 +17,7 @@ import {
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 
 const fixture = opened(openCardStories);
-beforeEach(() => fixture.calm());
+beforeEach(() => fixture.drain());
 
 /** How a payment comes to stand so, what can be told of it then, and what else is wrong where that cannot. */
 interface Parent {

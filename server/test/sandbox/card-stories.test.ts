@@ -15,7 +15,7 @@ import {
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 
 const fixture = opened(openCardStories);
-beforeEach(() => fixture.calm());
+beforeEach(() => fixture.drain());
 
 /** Just before nothing has happened yet. */
 const waits =
@@ -296,7 +296,7 @@ describe('a payment', () => {
     }
     expect(await story.end()).toBe(end);
     expect(await story.kept()).toBe(kept);
-    await fixture.calm();
+    await fixture.drain();
     expect(await story.next()).toEqual([]);
   });
 });

@@ -22,7 +22,7 @@ import {
 } from '../kit/payments/sandbox-outcomes.ts';
 
 const fixture = opened(openSandboxFixture);
-beforeEach(() => fixture.calm());
+beforeEach(() => fixture.drain());
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -25,7 +25,7 @@ import {
 } from '../kit/payments/sandbox-outcomes.ts';
 
 const fixture = opened(openSandboxFixture);
-beforeEach(() => fixture.calm());
+beforeEach(() => fixture.drain());
 
 /** Stands for all endings that no table names. */
 const OTHER = '000';

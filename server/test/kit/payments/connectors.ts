@@ -1,5 +1,5 @@
-// What the connectors of the list offer, each opened by itself: a suite over the offers of a port includes
-// the connectors that another one would replace.
+// The capabilities of each connector, opened separately: a suite over the implementations of a port
+// includes the connectors that another one would replace.
 
 import type {
   Capabilities,
@@ -11,7 +11,7 @@ import type { Effects } from '../../../src/kernel/effects.ts';
 import type { Mode } from '../../../src/kernel/mode.ts';
 import { createVault } from '../../../src/runtime/security/vault.ts';
 
-/** The parts that a test lends a connector: no circuit, and keys of a fixed master key. */
+/** Connector parts for tests: no circuit breaker, and keys of a fixed master key. */
 export function partsIn(mode: Mode, effects: Effects, masterKey = 7): ConnectorParts {
   const vault = createVault(effects, () => Buffer.alloc(32, masterKey));
   const provider = () => effects;
@@ -20,7 +20,7 @@ export function partsIn(mode: Mode, effects: Effects, masterKey = 7): ConnectorP
 
 type Offer<Name extends Capability> = readonly [string, Mode, NonNullable<Capabilities[Name]>];
 
-/** Name of the connector, mode and value of each offer of a capability. */
+/** Connector name, mode and implementation, for each connector with the capability. */
 export function offersOf<Name extends Capability>(
   capability: Name,
   effects: Effects,

@@ -1,5 +1,4 @@
-// What tests of mints and burns need beside the fixture of stablecoins: ordering them, looking at one, and what
-// the books say about the coin.
+// The fixture for tests of mints and burns: creates and reads orders, and reads the ledger supply of a coin.
 
 import { externalAccounts } from '../../../src/features/payees/external-accounts/store.ts';
 import { linkOf } from '../../../src/features/stablecoins/coins/provider-accounts.ts';
@@ -13,10 +12,10 @@ import { stablecoinFixture } from './stablecoins.ts';
 
 type Json = Record<string, unknown>;
 
-/** A dollar of a coin with six decimals. */
+/** One dollar of a coin with six decimals. */
 export const DOLLAR = 1_000_000n;
 
-/** What the ledger has of the coin of `burnOrdered`: without the burn, with it under way, and after it. */
+/** Ledger supply of the coin of `burnOrdered`: without the burn, during it, and after it. */
 export const UNTOUCHED = { circulating: 20n * DOLLAR, burning: 0n, minting: 0n };
 export const UNDER_WAY = { ...UNTOUCHED, burning: 10n * DOLLAR };
 export const BURNT = { ...UNTOUCHED, circulating: 10n * DOLLAR };
@@ -44,7 +43,7 @@ export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {})
 
   const look = async (id: string) => ok(await fixture.read(`/stablecoin-operations/${id}`), 200);
 
-  /** What the ledger has of a coin, in smallest units. */
+  /** Ledger supply of a coin, in minor units. */
   async function supply(coinId: string) {
     const [circulating, issued] = await Promise.all(
       [circulatingTokensAccount(coinId), issuedTokensAccount(coinId)].map((id) =>
@@ -58,7 +57,7 @@ export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {})
     };
   }
 
-  /** A coin of which so many dollars circulate. */
+  /** A coin with this circulating supply. */
   async function circulating(dollars: number, secret?: string) {
     const coin = await fixture.coin(secret === undefined ? {} : { secret });
     const wallet = await fixture.wallet();
@@ -68,15 +67,15 @@ export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {})
     return coin;
   }
 
-  /** A coin of which 20 dollars circulate and a burn of 10, of which nothing was done yet. */
+  /** A coin with a circulating supply of 20 dollars, and a new burn order of 10. */
   async function burnOrdered(bankId: string) {
     const coin = await circulating(20);
     const made = ok(await burn(coin.id, burnBody(bankId)), 201);
     return { coin, id: made.id as string };
   }
 
-  /** Puts another secret of the provider's client in the place of the one that was linked. */
-  const resecret = (accountId: string, clientSecret: string) =>
+  /** Replaces the client secret of a linked provider account. */
+  const replaceSecret = (accountId: string, clientSecret: string) =>
     app.operate(async (ctx) => {
       const row = await ctx.read(providerAccounts, accountId);
       if (!row) throw new Error(`no account ${accountId}`);
@@ -86,8 +85,8 @@ export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {})
       ctx.update(providerAccounts, row, { credentials: sealed });
     });
 
-  /** Puts an external account into a state, as the operator would. */
-  const turn = (id: string, status: 'ACTIVE' | 'INACTIVE') =>
+  /** Sets the status of an external account. */
+  const setAccountStatus = (id: string, status: 'ACTIVE' | 'INACTIVE') =>
     app.operate(async (ctx) => {
       const row = await ctx.read(externalAccounts, id);
       if (row) ctx.update(externalAccounts, row, { status });
@@ -106,7 +105,7 @@ export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {})
     circulating,
     burnOrdered,
     problems,
-    resecret,
-    turn,
+    replaceSecret,
+    setAccountStatus,
   };
 }

@@ -1,6 +1,6 @@
-// A sandbox platform with an endpoint of its own, for going through the sandbox's tables: accounts whose
-// identifier ends as a row of a table says, and the story of one payment as the endpoint was told it, checked
-// against an expected one at both sides of every moment at which something is to happen.
+// A sandbox platform with a webhook endpoint, for tests of the sandbox's outcome tables: accounts with the
+// suffixes of a table, and the webhooks of one payment, compared with the expected ones before and after
+// each scheduled time.
 import { expect } from 'vitest';
 import { accountInfos, balances, ok } from '../app/fixtures.ts';
 import { startApp, type TestApp } from '../app/harness.ts';
@@ -18,8 +18,8 @@ export async function openSandboxFixture() {
   return {
     app,
     got: receiver.got as readonly Received[],
-    /** Lets everything end that a row has left behind, so that it does not tell in the next one's story. */
-    calm: () => app.advance(LONG_MS),
+    /** Completes all pending work of a row, so that it does not emit events during the next one. */
+    drain: () => app.advance(LONG_MS),
     async close(): Promise<void> {
       await app.close();
       await receiver.close();
@@ -39,7 +39,7 @@ const bank = (currency: string): Way => ({
   infoOf: (suffix) => accountInfos[currency]?.(suffix) as object,
 });
 
-/** Kinds of accounts outside, by how their identifier ends. */
+/** Kinds of external accounts; `infoOf` takes the suffix of the identifier. */
 export const WAYS = {
   USD: bank('USD'),
   'EUR by IBAN': bank('EUR'),
@@ -63,24 +63,24 @@ export const WAYS = {
 
 export type WayName = keyof typeof WAYS;
 
-/** Registers an account; its answer as it came. */
+/** Registers an account and returns the raw response. */
 export function register({ app }: Fixture, customerId: string, way: WayName, suffix: string) {
   const { currency, infoOf } = WAYS[way];
   const body = { customerId, currency, accountInfo: infoOf(suffix) };
   return app.call('POST', '/customers/external-accounts', body);
 }
 
-/** An internal account whose balance belongs to the story, and words for the amounts it can show. */
+/** An internal account whose balance events are compared, and labels for its amounts. */
 export interface Watched {
   id: string;
   name: string;
-  /** What it starts with comes first. */
+  /** The initial amount comes first. */
   words: readonly [Word, ...Word[]];
 }
 
 type Word = readonly [amount: number, word: string];
 
-/** `payer rest/all`: what can be spent, of how much there is. */
+/** `payer rest/all`: available and total balance. */
 function balanceLine({ name, words }: Watched, balance: number, total: number): string {
   const all = new Map<number, string>(words);
   const [spendable, whole] = [balance, total].map((amount) => all.get(amount) ?? amount);
@@ -94,14 +94,14 @@ interface Delivery {
   data: any;
 }
 
-/** `FAILED`, `REFUND_PENDING FAILED/PENDING`: what happened, and what the resource says where it differs. */
+/** `FAILED`, `REFUND_PENDING FAILED/PENDING`: the event, and the status of the resource if it differs. */
 function paymentLine({ type, data }: Delivery): string {
   const what = type.slice(type.indexOf('.') + 1);
   if (data.refund) return `${what} ${data.status}/${data.refund.status}`;
   return data.status === what ? what : `${what} ${data.status}`;
 }
 
-/** What every payer has and pays, in smallest units of whatever currency. */
+/** Balance and payment amount of every payer, in minor units of any currency. */
 export const ALL = 2_000_000;
 export const SENT = 500_000;
 
@@ -123,14 +123,14 @@ export const payeeOf = (account: { id: string }): Watched => ({
   ],
 });
 
-/** What a table of expectations says of a row; nothing about a row is a mistake. */
+/** The expectation for a row. Throws if there is none. */
 export function expectedOf<R>(table: Readonly<Record<string, R>>, key: string): R {
   const row = table[key];
   if (row === undefined) throw new Error(`nothing is expected of ${key}`);
   return row;
 }
 
-/** What the endpoint is told from here on about one payment and the accounts it touches. */
+/** Collects the following webhooks about one payment and its accounts. */
 export async function watch(
   fixture: Fixture,
   paymentId: () => string,
@@ -148,8 +148,8 @@ export async function watch(
   }
   return {
     /**
-     * Everything since the last time. A payment's own webhooks must have come in the order of their ids;
-     * balances travel beside them and are put where their id says.
+     * The webhooks since the last call. Those of the payment must arrive in the order of their ids; balance
+     * events are delivered concurrently and are sorted by id.
      */
     next(): string[] {
       const came: Delivery[] = fixture.got.slice(seen).map(({ body }) => JSON.parse(body));
@@ -166,7 +166,7 @@ export async function watch(
   };
 }
 
-/** A row's story: what is told at once, what after some time, and how it stands in the end. */
+/** The expected events of a row at once and after a delay, and its final state. */
 export interface Row {
   now: readonly string[];
   later?: { afterMs: number; status: string; comes: readonly string[] };
@@ -197,7 +197,7 @@ async function read({ app }: Fixture, path: string) {
   return ok(await app.call('GET', path), 200);
 }
 
-/** The payment, its refund and its quote as they can be read, and as the last webhook told them. */
+/** Compares the payment, its refund and its quote with `end`, and the payment with its last webhook. */
 async function expectEnd(fixture: Fixture, payment: Payment, end: Row['end']): Promise<void> {
   const final = await read(fixture, `/transactions/${payment.id}`);
   const { status, failureReason, refund } = final;
@@ -213,14 +213,14 @@ async function expectEnd(fixture: Fixture, payment: Payment, end: Row['end']): P
   expect((await read(fixture, `/quotes/${payment.quoteId}`)).status).toBe(quote);
 }
 
-/** Lets the time pass that the row's story takes, and holds what is seen against the row. */
+/** Advances the clock through the events of the row and compares them with the expected ones. */
 export async function expectStory(fixture: Fixture, payment: Payment, row: Row): Promise<void> {
   const { app } = fixture;
   const { id, story, accounts } = payment;
   const { now, later, end } = row;
   await app.settle();
-  const told = story.next();
-  expect(told).toEqual(about(payment, now));
+  const received = story.next();
+  expect(received).toEqual(about(payment, now));
   if (later) {
     await app.advance(later.afterMs - 1);
     expect(story.next()).toEqual([]);
@@ -228,15 +228,15 @@ export async function expectStory(fixture: Fixture, payment: Payment, row: Row):
     await app.advance(1);
     const more = story.next();
     expect(more).toEqual(about(payment, later.comes));
-    told.push(...more);
+    received.push(...more);
   }
   await expectEnd(fixture, payment, end);
   for (const account of accounts) {
     const { balance, total } = await balances(app, account.id);
     const [[first]] = account.words;
-    const latest = told.findLast((each) => each.startsWith(`${account.name} `));
+    const latest = received.findLast((each) => each.startsWith(`${account.name} `));
     expect(balanceLine(account, balance, total)).toBe(latest ?? balanceLine(account, first, first));
   }
-  await fixture.calm();
+  await fixture.drain();
   expect(story.next()).toEqual([]);
 }

@@ -1,6 +1,5 @@
-// A provider of stablecoins with a voice of its own, for tests of what follows a mint or burn: the sandbox's,
-// but for the answers about orders, which a test says one after the other. A worker beside the server's asks
-// it.
+// A stablecoin provider for tests of mint and burn orders: the sandbox provider with scripted replies about
+// orders. A worker separate from the server's calls it.
 import type {
   MintOrder,
   MintPort,
@@ -14,10 +13,10 @@ import type { TestApp } from '../app/harness.ts';
 
 export type Said = Awaited<ReturnType<MintPort['submit']>>;
 
-/** An answer; an error is thrown, and what takes its time is waited for. */
+/** A reply; an error is thrown, and a function is awaited. */
 export type Voice = Said | Error | (() => Promise<Said>);
 
-/** A worker whose provider says one answer after the other, the last again and again. */
+/** A worker whose provider returns the replies in order, and repeats the last one. */
 export function workerSaying(app: TestApp, ...answers: readonly Voice[]) {
   const { mint } = app.connectorsOf('sandbox');
   const asked: { what: string; id: string }[] = [];
@@ -39,7 +38,7 @@ export function workerSaying(app: TestApp, ...answers: readonly Voice[]) {
     log: createLog(app.effects, 'silent', () => {}),
     metrics: createMetrics(),
   });
-  /** Does what is due by then, and what comes of it. */
+  /** Runs all jobs that are due by `time`, including new ones. */
   const until = async (time: number) => {
     for (let round = 0; round < 1_000; round++) {
       while ((await worker.runDue()) > 0);
@@ -64,5 +63,5 @@ export const says = (
   ...more,
 });
 export const failed: OrderProgress = { state: 'failed', providerStatus: 'returned', reason: 'R01' };
-/** Nobody pays it any more. */
+/** The order has expired permanently. */
 export const FINAL = says('expired', { final: true });

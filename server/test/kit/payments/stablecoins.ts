@@ -1,6 +1,6 @@
-// A fixture for tests of stablecoins: a platform that is linked to the sandbox's provider, its tokens, and
-// accounts outside for both ends of a mint or burn. Every symbol and identifier is used once, and none
-// ends by chance in what scripts the sandbox.
+// The fixture for tests of stablecoins: a platform linked to the sandbox provider, its tokens, and external
+// accounts for mints and burns. Symbols and identifiers are unique, and none has a sandbox suffix by
+// accident.
 import { customer, externalAccount, ok } from '../app/fixtures.ts';
 import type { Answer, CallOptions, TestApp } from '../app/harness.ts';
 import { sparkWallet } from '../wallets/chain-wallets.ts';
@@ -9,14 +9,14 @@ type Json = Record<string, unknown>;
 
 let counter = 0;
 
-/** Letters that no other token has. */
+/** Unique letters for a token. */
 const letters = () => [...String(++counter)].map((digit) => 'ABCDEFGHIJ'.charAt(+digit)).join('');
 
-/** `as` is the platform that issues; the main one unless said. */
+/** `as` is the issuing platform. Default: the main platform. */
 export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
   const read = (path: string) => app.call('GET', path, undefined, { as });
 
-  /** A write under a key of its own, or under the one given. */
+  /** A write with a new idempotency key, or with `key`. */
   const write = (path: string, body: Json, key = `stablecoin-${++counter}`): Promise<Answer> =>
     app.call('POST', path, body, { as, headers: { 'idempotency-key': key } });
 
@@ -28,7 +28,7 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
   });
   const link = (more: Json = {}) => write('/stablecoin-provider-accounts', linkBody(more));
 
-  /** What a token is registered by; `ending` ends the provider's identifier. */
+  /** Body of a registration; `ending` is the suffix of the provider's identifier. */
   const tokenBody = (ending = '000', more: Json = {}) => ({
     providerTokenIdentifier: `coin${letters()}-${ending}`,
     networkTokenIdentifier: `btkn1test${++counter}000`,
@@ -42,7 +42,7 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
   const linked = async (ending = '000') =>
     ok(await link({ apiClientSecret: `secret-${++counter}-${ending}` }), 201);
 
-  /** A token of a provider account of its own; PROVISIONED unless an ending says otherwise. */
+  /** A token of a new provider account. Status: PROVISIONED, unless a suffix scripts another. */
   async function coin({ secret = '000', token = '000' } = {}) {
     const { id: stablecoinProviderAccountId } = await linked(secret);
     return ok(await register(token, { stablecoinProviderAccountId }), 201);
@@ -51,7 +51,7 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
   const request = (coinId: string) =>
     app.call('POST', `/stablecoins/${coinId}/request-service-enablement`, undefined, { as });
 
-  /** A token that the service uses. */
+  /** A token that is enabled for the service. */
   async function enabledCoin(secret?: string) {
     const { id } = await coin({ token: '006', ...(secret === undefined ? {} : { secret }) });
     ok(await request(id), 200);
@@ -59,7 +59,7 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
     return ok(await read(`/stablecoins/${id}`), 200);
   }
 
-  /** An active Spark wallet of a customer, or the platform's own. */
+  /** An ACTIVE Spark wallet of a customer or of the platform. */
   async function wallet(of?: 'platform') {
     const accountInfo = {
       accountType: 'SPARK_WALLET',
@@ -72,7 +72,7 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
     return ok(await app.call('POST', '/customers/external-accounts', owned, { as }), 201);
   }
 
-  /** A bank account of a customer, in dollars unless said, whose number ends in `suffix`. */
+  /** A bank account of a customer whose number ends in `suffix`. */
   async function bank(suffix = '000', currency = 'USD') {
     const { id } = await customer(app, { as });
     return externalAccount(app, id, currency, suffix, { as });
@@ -87,7 +87,7 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
   };
 }
 
-/** The fixture of a new platform that has linked nothing yet. */
+/** The fixture for a new platform without a linked account. */
 export async function freshFixture(app: TestApp) {
   const as = await app.newPlatform(`Issuer ${++counter}`);
   return { ...stablecoinFixture(app, { as }), as };

@@ -1,5 +1,5 @@
-// A platform that is asked about payments from UMA addresses: a server, and a receiver that says to the
-// question what the test tells it to, and takes everything else.
+// A platform that approves payments from UMA addresses: a server, and a webhook receiver with scripted
+// responses to approval requests, which accepts all other events.
 
 import { customer, internalAccount, ok } from '../app/fixtures.ts';
 import type { Answer, TestApp, TestPlatform } from '../app/harness.ts';
@@ -15,9 +15,9 @@ export const SENDER = '$success.usd@sandbox.uma.money';
 interface Script {
   status: number;
   body?: string;
-  /** Never answers. */
+  /** Never responds. */
   silent?: boolean;
-  /** Done before the question is answered. */
+  /** Runs before the response. */
   meanwhile?: (question: Received) => Promise<unknown>;
 }
 
@@ -46,7 +46,7 @@ export async function openUmaFixture() {
     return app.call('POST', '/sandbox/uma/receive', { ...usual, ...body }, { as });
   };
 
-  /** A customer with an account, and the payment it is offered. */
+  /** A customer with an account, and a pending payment to it. */
   async function offered(more: object = {}) {
     const person = await customer(app);
     const account = await internalAccount(app, person.id, 'USD');
@@ -60,7 +60,7 @@ export async function openUmaFixture() {
     listen,
     receive,
     offered,
-    /** What is answered from now on; forgets what was asked before. */
+    /** Sets the response to the following requests and clears the recorded ones. */
     say(next: Script): void {
       script = next;
       asked = [];

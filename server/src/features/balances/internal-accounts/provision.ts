@@ -1,6 +1,6 @@
-// Opening accounts and telling about them. An account is two rows under one id: the internal account that
-// the API shows and the ledger account that holds the money. Both are staged together, so neither can
-// exist alone.
+// Opens internal accounts and emits their events. An account is two rows with one id: the internal account
+// that the API shows and the ledger account with the balance. Both are staged together, so neither exists
+// alone.
 import { isDeepStrictEqual } from 'node:util';
 import type { FundingPort } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -21,14 +21,14 @@ import { type InternalAccountRow, internalAccounts } from './store.ts';
 const NOTHING: Holding = { balance: 0n, held: 0n };
 
 interface Provision {
-  /** Null opens the platform's own accounts. */
+  /** Null opens accounts of the platform. */
   customerId: string | null;
   currencies: readonly string[];
-  /** The accounts that the owner has already: these are left alone. */
+  /** Existing accounts of the owner, which are skipped. */
   held?: readonly Pick<InternalAccountRow, 'currency' | 'type'>[];
-  /** Gives the coordinates money is paid in by; without it the accounts have none. */
+  /** Provides the funding instructions; without it the accounts have none. */
   funding: FundingPort | undefined;
-  /** Accounts opened long after their owner start in PENDING and become usable with an event. */
+  /** PENDING for accounts that are added to an existing owner; a job activates them with an event. */
   status?: InternalAccountStatus & ('PENDING' | 'ACTIVE');
 }
 
@@ -56,8 +56,8 @@ function open(ctx: Ctx, of: Provision, currency: string, type: InternalAccountRo
 }
 
 /**
- * Opens the accounts that these currencies call for and that are not there yet, for a customer of the calling
- * platform or for the platform itself. A wallet among them is to be told to whoever opens wallets.
+ * Opens the missing accounts of these currencies, for a customer of the caller's platform or for the
+ * platform. The caller passes wallet accounts to the feature that creates wallets.
  */
 export function provisionAccounts(ctx: Ctx, of: Provision): InternalAccountRow[] {
   const held = new Set((of.held ?? []).map(uniquenessKeyOf));
@@ -69,8 +69,7 @@ export function provisionAccounts(ctx: Ctx, of: Provision): InternalAccountRow[]
 }
 
 /**
- * Asks again where money is paid in for an account, and stages what is different, with the event about it.
- * Answers whether anything is.
+ * Requests the funding instructions again and stages a change with its event. Returns whether they changed.
  */
 export function refreshFunding(ctx: Ctx, row: InternalAccountRow, port: FundingPort): boolean {
   const { id, currency, customer_id } = row;
@@ -85,7 +84,7 @@ export function refreshFunding(ctx: Ctx, row: InternalAccountRow, port: FundingP
   return true;
 }
 
-/** An internal account of the calling platform; ACCOUNT_NOT_FOUND for every other id. */
+/** An internal account of the caller's platform. Throws ACCOUNT_NOT_FOUND. */
 export async function internalAccountOf(ctx: Ctx, id: string): Promise<InternalAccountRow> {
   const row = isId(id, 'InternalAccount') ? await ctx.read(internalAccounts, id) : undefined;
   if (row?.platform_id !== ctx.caller.platformId) {
@@ -94,7 +93,7 @@ export async function internalAccountOf(ctx: Ctx, id: string): Promise<InternalA
   return row;
 }
 
-/** What each account holds now, smallest units; an account that was never committed holds nothing. */
+/** Current balances in minor units; zero for an account that is not committed. */
 export async function balancesOf(
   ctx: Ctx,
   ids: readonly string[],
@@ -104,7 +103,7 @@ export async function balancesOf(
   return (id) => byId.get(id) ?? NOTHING;
 }
 
-/** The account as the API shows it: what it holds now, and what `added` puts on top. */
+/** The API view of the account, with `added` on top of the current balance. */
 export async function presentAccount(
   ctx: Ctx,
   row: InternalAccountRow,
@@ -115,8 +114,8 @@ export async function presentAccount(
 }
 
 /**
- * Stages the event that tells an account's balance. Its amounts are not known before the commit: the
- * event row keeps them, and whoever sends the event puts them in.
+ * Stages the balance event. The amounts are known only at the commit: the event row stores them, and they are
+ * inserted when the event is sent.
  */
 export function emitBalance(ctx: Ctx, row: InternalAccountRow): void {
   const data = presentInternalAccount(row, NOTHING);

@@ -175,7 +175,7 @@ describe('the coin', () => {
   ])('whose secret ends in %s is unlinked at its next use: %s', async (ending, as) => {
     // Good when it is linked and registered, and then no more.
     const { id, stablecoinProviderAccountId: accountId } = await fixture.coin();
-    await fixture.resecret(accountId, `secret-${ending}`);
+    await fixture.replaceSecret(accountId, `secret-${ending}`);
     const code = [400, `STABLECOIN_PROVIDER_ACCOUNT_${as}`];
     expect(codeOf(await minting({}, id))).toEqual(code);
     const account = ok(await fixture.read(`/stablecoin-provider-accounts/${accountId}`), 200);
@@ -274,9 +274,9 @@ describe('an external account', () => {
       burning(bankUsed(euros.id, 'ACH_CREDIT')),
     ];
     const disabled = await fixture.bank();
-    await fixture.turn(disabled.id, 'INACTIVE');
+    await fixture.setAccountStatus(disabled.id, 'INACTIVE');
     const idle = await fixture.wallet();
-    await fixture.turn(idle.id, 'INACTIVE');
+    await fixture.setAccountStatus(idle.id, 'INACTIVE');
     refused.push(
       burning(bankUsed(disabled.id)),
       minting(debit(disabled.id)),
@@ -345,7 +345,7 @@ describe('the provider', () => {
     expect(told.err.cause.message).toBe('The provider of the sandbox does not answer.');
     expect((await burning({}, id)).status).toBe(503);
     expect(await operations(id)).toBe(0);
-    await fixture.resecret(accountId, 'secret-000');
+    await fixture.replaceSecret(accountId, 'secret-000');
     ok(await fixture.mint(id, body, 'down'), 201);
   });
 });

@@ -171,7 +171,7 @@ describe('a provider that knows the platform no more', () => {
 
   it('fails what waits to be handed over when another use finds it out', async () => {
     const { coin, id } = await burnOrdered();
-    await fixture.resecret(coin.stablecoinProviderAccountId, 'secret-004');
+    await fixture.replaceSecret(coin.stablecoinProviderAccountId, 'secret-004');
     expect((await fixture.burn(coin.id, fixture.burnBody(bank.id))).body.code).toBe(
       'STABLECOIN_PROVIDER_ACCOUNT_REVOKED',
     );

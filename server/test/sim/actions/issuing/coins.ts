@@ -81,11 +81,11 @@ async function giveUp(sim: Sim): Promise<string> {
   if (active.length === 0) return 'none';
   const client = sim.chance.of(active);
   const secret = sim.chance.of(['003', '004', '009', '010']);
-  await resecret(sim, client, secret);
+  await replaceSecret(sim, client, secret);
   return secret;
 }
 
-export async function resecret(sim: Sim, client: MintClient, secret: string): Promise<void> {
+export async function replaceSecret(sim: Sim, client: MintClient, secret: string): Promise<void> {
   await behind(sim, client.platform, async (ctx) => {
     const row = await ctx.read(providerAccounts, client.id);
     if (!row) throw broken(`${client.id} is gone`);

@@ -7,7 +7,7 @@ import { operator, outcome } from '../../world/operator.ts';
 import { broken, type MintClient, type Outside, type Platform, type Sim } from '../../world/sim.ts';
 import { type Action, expected, judge } from '../action.ts';
 import { platformIn } from './card-talk.ts';
-import { coinsOf, GONE, goneCode, linkAs, resecret, statusOf } from './coins.ts';
+import { coinsOf, GONE, goneCode, linkAs, replaceSecret, statusOf } from './coins.ts';
 
 /** An end of an order as it was chosen, and what it must be refused with. */
 interface End {
@@ -223,7 +223,7 @@ export async function restore(sim: Sim): Promise<void> {
   });
   for (const client of new Set(open.map((each) => each.client))) {
     if (statusOf(sim, client) !== 'ACTIVE') await linkAs(sim, client.platform, '000', client);
-    else if (GONE[client.secret]) await resecret(sim, client, '000');
+    else if (GONE[client.secret]) await replaceSecret(sim, client, '000');
   }
 }
 
