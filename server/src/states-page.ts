@@ -1,6 +1,5 @@
-// The page of the documentation that shows every lifecycle, made from the tables that the server itself goes
-// by. A drawing that somebody keeps by hand is wrong within a year; this one cannot be, because a test
-// holds the page against what is made here.
+// Generates docs/states.md, the page of all lifecycles, from the transition tables of the server. A
+// test compares the page with the generated text.
 import { agentFeature } from './features/agents/index.ts';
 import { internalAccountFeature } from './features/balances/internal-accounts/index.ts';
 import { cardFeature } from './features/cards/index.ts';
@@ -22,179 +21,182 @@ import { jobStates } from './runtime/jobs/jobs-table.ts';
 
 interface Chapter {
   title: string;
-  /** What goes through it, and where it begins. */
+  /** Its subject and initial state. */
   about: string;
   states: Lifecycle;
 }
 
-/** Every lifecycle there is, in the order of the page. */
+/** All lifecycles, in the order of the page. */
 export const CHAPTERS: readonly Chapter[] = [
   {
     title: 'Outgoing payment',
-    about: `\`status\` of a transaction of type OUTGOING. It begins PENDING, with its quote or transfer. A
-completed payment fails when the receiving bank sends the money back later.`,
+    about: `\`status\` of a transaction of type OUTGOING. Initially PENDING, with its quote or
+transfer. A completed payment fails if the receiving bank returns it later.`,
     states: transactionFeature.states.outgoing,
   },
   {
     title: 'Incoming payment',
-    about: `\`status\` of a transaction of type INCOMING. Money that is usable at once begins COMPLETED; what
-must be waited for, approved or explained begins PENDING.`,
+    about: `\`status\` of a transaction of type INCOMING. Initially COMPLETED if the funds are
+available at once; PENDING if they are held, or need an approval or a declaration.`,
     states: transactionFeature.states.incoming,
   },
   {
     title: 'Card payment',
-    about: `\`status\` of a transaction of type CARD. It begins AUTHORIZED, or SETTLED where the network
-asks and clears at once. In EXCEPTION the network has its money and we have not got ours: an
-operator ends it.`,
+    about: `\`status\` of a transaction of type CARD. Initially AUTHORIZED, or SETTLED if the
+network authorizes and clears in a single message. EXCEPTION: the network has its funds and the
+cardholder's account could not be debited; an operator decides.`,
     states: cardPaymentFeature.states.cardPayment,
   },
   {
     title: 'Refund',
-    about: `\`refund.status\` of a transaction; NONE stands for a transaction without a refund. FAILED means
-that the money could not go back by itself and waits for a person, who may give it back later.`,
+    about: `\`refund.status\` of a transaction; NONE is a transaction without a refund. FAILED: the
+funds could not be returned and are in suspense until an operator returns them.`,
     states: transactionFeature.states.refund,
   },
   {
     title: 'Internal account',
-    about: `\`status\` of an internal account. It begins ACTIVE, or PENDING where its owner was there before
-it. In every state but ACTIVE nothing new moves out or in; what was set aside before goes on, and
-refunds come back. An account is closed only when nothing is in it.`,
+    about: `\`status\` of an internal account. Initially ACTIVE, or PENDING for an account added to
+an existing owner. In every state but ACTIVE new transfers are rejected; earlier holds continue
+and refunds are credited. Only an empty account can be closed.`,
     states: internalAccountFeature.states.internalAccount,
   },
   {
     title: 'Identity check',
-    about: `\`kycStatus\` of a person, \`kybStatus\` of a business, \`kycStatus\` of a beneficial owner. It
-begins UNVERIFIED, or where the sandbox says at once. HOLD means that more information is wanted.`,
+    about: `\`kycStatus\` of a person, \`kybStatus\` of a business, \`kycStatus\` of a beneficial
+owner. Initially UNVERIFIED, or the result that the sandbox returns at once. HOLD: more
+information is required.`,
     states: customerFeature.states.check,
   },
   {
     title: 'Import of customers',
-    about: `\`status\` of an import of customers from a file. It is over when every row was tried: COMPLETED
-where one at least became a customer. A file that cannot be read fails before any does.`,
+    about: `\`status\` of an import of customers from a file. It ends when every row was processed:
+COMPLETED if at least one row became a customer. A file that cannot be read fails before any row.`,
     states: importFeature.states.import,
   },
   {
     title: 'Verification',
-    about: `\`verificationStatus\` of one submission. Its first value is the result of the submission. A
-corrected case is submitted again, as a separate verification.`,
+    about: `\`verificationStatus\` of one submission. Its first value is the result of the submission.
+A corrected case is submitted again, as a separate verification.`,
     states: verificationFeature.states.verification,
   },
   {
     title: 'Verification link',
-    about: `Shown nowhere: a link to the hosted verification page. It begins OPEN, and is USED when a
-submission through it was accepted. A link whose day is over stays OPEN and opens nothing.`,
+    about: `Internal: a link to the hosted verification page. Initially OPEN, and USED once a
+submission through it was accepted. An expired link stays OPEN but gives no access.`,
     states: kycLinkFeature.states.link,
   },
   {
     title: 'Invitation',
-    about: `\`status\` of an invitation. It begins PENDING; a pending one whose time is over is shown as
+    about: `\`status\` of an invitation. Initially PENDING; an expired pending one is shown as
 EXPIRED and can no longer be claimed.`,
     states: invitationFeature.states.invitation,
   },
   {
     title: 'Wallet credential',
-    about: `Shown nowhere: a credential of an embedded wallet. It begins ACTIVE; a REVOKED one is listed no
-more, proves nothing, and its sessions ended with it.`,
+    about: `Internal: a credential of an embedded wallet. Initially ACTIVE; a REVOKED one is no
+longer listed or accepted, and its sessions have ended.`,
     states: walletFeature.states.credential,
   },
   {
     title: 'Wallet session',
-    about: `Shown nowhere: a key that may sign for an embedded wallet. It begins ACTIVE and is listed until
-its \`expiresAt\`; one that has run out stays ACTIVE and signs nothing.`,
+    about: `Internal: a key that may sign for an embedded wallet. Initially ACTIVE and listed until
+its \`expiresAt\`; an expired one stays ACTIVE but cannot sign.`,
     states: walletFeature.states.session,
   },
   {
     title: 'Request to sign',
-    about: `Shown nowhere: what a \`requestId\` stands for. It begins PENDING. PROCESSING was signed and is
-being done, SETTLED is done and not yet fetched, DONE was answered. What ran out, was signed wrongly
-too often or was pushed out by newer ones is DROPPED.`,
+    about: `Internal: the request of a \`requestId\`. Initially PENDING. PROCESSING: signed and in
+progress. SETTLED: completed, reply not yet returned. DONE: reply returned. DROPPED: expired,
+wrongly signed too often, or replaced by newer requests.`,
     states: walletFeature.states.request,
   },
   {
     title: 'Wallet recovery',
-    about: `Shown to the operator: a credential for a user who can prove none. It begins WAITING, and is DONE
-when the credential was added. Whatever shows that it should not be makes it CANCELLED.`,
+    about: `Shown to the operator: a new credential for a user without any usable one. Initially
+WAITING, and DONE when the credential was added. Any reason against it makes it CANCELLED.`,
     states: walletFeature.states.recovery,
   },
   {
     title: 'External account',
-    about: `\`status\` of an external account. Its first state follows from what is known of it when it is
-registered.`,
+    about: `\`status\` of an external account. The initial status follows from the checks at
+registration.`,
     states: externalAccountFeature.states.externalAccount,
   },
   {
     title: 'Challenge',
-    about: `What a customer is asked to prove by a second factor. It begins PENDING; a newer one about the
-same thing replaces it.`,
+    about: `A challenge that a customer answers with a second factor. Initially PENDING; a newer one
+for the same purpose replaces it.`,
     states: scaFeature.states.challenge,
   },
   {
     title: 'Factor reset',
-    about: `\`status\` of the reset of a factor that a customer has lost. It begins INITIATED.`,
+    about: `\`status\` of the reset of a lost factor. Initially INITIATED.`,
     states: scaFeature.states.reset,
   },
   {
     title: 'Action of an agent',
-    about: `\`status\` of an action. It begins APPROVED where its policy lets it through at once, else
-PENDING_APPROVAL. FAILED was approved and could not be carried out any more.`,
+    about: `\`status\` of an action. Initially APPROVED if its policy needs no approval, else
+PENDING_APPROVAL. FAILED was approved and could no longer be executed.`,
     states: agentFeature.states.action,
   },
   {
     title: 'Device code',
-    about: `A code by which a program becomes an agent. It begins PENDING; a new one replaces those that
-were not redeemed.`,
+    about: `A code by which a program becomes an agent. Initially PENDING; a new code replaces
+unredeemed ones.`,
     states: agentFeature.states.code,
   },
   {
     title: 'Card',
-    about: `\`state\` of a card. It begins PROCESSING until its issuer has answered. A platform freezes, opens
-again and closes; a card that waits is closed by the service alone.`,
+    about: `\`state\` of a card. Initially PROCESSING until its issuer has responded. A platform
+freezes, unfreezes and closes; a PROCESSING card is closed only by the service.`,
     states: cardFeature.states.card,
   },
   {
     title: 'Delegated key',
-    about: `\`status\` of a key that signs for a wallet which pays for a card. It begins PENDING and signs
-nothing until its owner has said so. It ends with its binding to the card.`,
+    about: `\`status\` of a key that signs for a wallet which funds a card. Initially PENDING, and
+unable to sign until its owner has authorized it. It ends with its binding to the card.`,
     states: cardFeature.states.delegatedKey,
   },
   {
     title: 'Provider account',
-    about: `\`status\` of a platform's account at a provider of stablecoins. It begins ACTIVE, and is ACTIVE
-again when it is linked anew.`,
+    about: `\`status\` of a platform's account at a stablecoin provider. Initially ACTIVE, and
+ACTIVE again when it is linked again.`,
     states: stablecoinFeature.states.providerAccount,
   },
   {
     title: 'Stablecoin',
-    about: `\`issuanceStatus\` of a stablecoin. It begins where its provider has it when it is registered.`,
+    about: `\`issuanceStatus\` of a stablecoin. The initial status is the provider's at
+registration.`,
     states: stablecoinFeature.states.issuance,
   },
   {
     title: 'Service of a stablecoin',
-    about: `\`serviceOperationsStatus\` of a stablecoin. It begins NOT_ENABLED. A platform requests, and all
-else is the operator's; ENABLING becomes ENABLED once the token is provisioned.`,
+    about: `\`serviceOperationsStatus\` of a stablecoin. Initially NOT_ENABLED. A platform requests
+enablement, the operator decides; ENABLING becomes ENABLED once the token is provisioned.`,
     states: stablecoinFeature.states.service,
   },
   {
     title: 'Mint or burn',
-    about: `\`status\` of a mint or burn. It begins CREATED, before it was handed to the provider.`,
+    about: `\`status\` of a mint or burn. Initially CREATED, before it is submitted to the
+provider.`,
     states: stablecoinFeature.states.operation,
   },
   {
     title: 'Message',
-    about: `Status of an e-mail or a text message, as the operator sees it. It begins QUEUED. KEPT means that
-the sandbox sent nothing and holds it for the operator to read.`,
+    about: `Status of an e-mail or a text message, as the operator sees it. Initially QUEUED. KEPT:
+the sandbox did not send it and stores it for the operator to read.`,
     states: messageFeature.states.message,
   },
   {
     title: 'File',
-    about: `A file that a client sends. It begins UPLOADING; what no operation keeps is GONE within the
-hour, and so is what the operation that kept it lets go of. Storage forgets it next, and then the
-row goes.`,
+    about: `A file sent by a client. Initially UPLOADING; a file that no operation keeps is GONE
+within the hour, and so is one that its operation drops. The object is then deleted from storage,
+and after it the row.`,
     states: fileStates,
   },
   {
     title: 'Job',
-    about: `Work to do after a commit, as the operator sees it. It begins queued, and its row is removed in
+    about: `Work after a commit, as the operator sees it. Initially queued; its row is removed in
 the change set of its result. A job that failed too often is dead until an operator retries or
 cancels it.`,
     states: jobStates,
@@ -210,7 +212,7 @@ const edges = ({ transitions: moves }: Lifecycle): [string, string, string][] =>
     ]),
   );
 
-/** Padded, as the formatter of the documents wants it. */
+/** Padded as the Markdown formatter requires. */
 function table(heads: string[], rows: string[][]): string {
   const widths = heads.map((head, at) =>
     Math.max(head.length, ...rows.map((row) => row[at]?.length ?? 0)),
@@ -237,15 +239,15 @@ function chapter({ title, about, states }: Chapter): string {
     about,
     ['```mermaid', 'stateDiagram-v2', ...drawing, '```'].join('\n'),
     table(['From', 'Event', 'To'], rows),
-    ends.length ? `Nothing leads out of ${last}.` : 'No state is the last.',
+    ends.length ? `Final: ${last}.` : 'No state is final.',
   ].join('\n\n');
 }
 
 const OPENING = `# Lifecycles
 
-Made by \`npm run states\` from the tables that the server goes by; do not edit it. A change of a row
-along any other way throws while it is staged (\`kernel/states.ts\`, \`runtime/db/table.ts\`), so it is
-never committed.`;
+Generated by \`npm run states\` from the transition tables of the server; do not edit. Any other
+transition throws while it is staged (\`kernel/states.ts\`, \`runtime/db/table.ts\`), so it is never
+committed.`;
 
 /** The text of docs/states.md. */
 export const statesPage = (): string => `${[OPENING, ...CHAPTERS.map(chapter)].join('\n\n')}\n`;
