@@ -75,8 +75,8 @@ COMPLETED if at least one row became a customer. A file that cannot be read fail
   },
   {
     title: 'Verification',
-    about: `\`verificationStatus\` of one submission. Its first value is the result of the submission.
-A corrected case is submitted again, as a separate verification.`,
+    about: `\`verificationStatus\` of one submission. Its first value is the result of the
+submission. A corrected case is submitted again, as a separate verification.`,
     states: verificationFeature.states.verification,
   },
   {
