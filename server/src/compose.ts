@@ -20,7 +20,7 @@ import {
   verificationPage,
 } from './features/customers/hosted-verification/index.ts';
 import { sealOldCustomers } from './features/customers/records/index.ts';
-import { createDeliverer } from './features/notifications/webhooks/index.ts';
+import { createDeliverer, ENQUEUE } from './features/notifications/webhooks/index.ts';
 import { authenticator } from './features/tenancy/tokens/index.ts';
 import {
   handlersOf,
@@ -130,6 +130,7 @@ function connectIssuers(runtime: Runtime, parts: CardParts): void {
 function committerOf({ databaseUrl }: Settings, metrics: Metrics): Committer {
   const committer = createCommitter({
     connect: () => connectLane(databaseUrl),
+    enqueue: ENQUEUE,
     elapsed: () => performance.now(),
     onBatch: ({ units, ms, mode }) => metrics.batch(units, ms, mode),
   });

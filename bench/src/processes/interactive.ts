@@ -199,7 +199,6 @@ const EVENT_COLUMNS = [
   'data',
   'account',
   'created_at',
-  'due_at',
 ] as const satisfies readonly (keyof EventRow)[];
 
 export async function writeEvents(

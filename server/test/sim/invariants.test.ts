@@ -68,9 +68,9 @@ const transfer = (step: string, phase: string) => `insert into ledger_transfers
   select transaction_id, '${step}', '${phase}', debit, credit, currency, 1, created_at
   from ledger_transfers where step = 'deposit' limit 1`;
 const event = (columns: string, values: string) => `insert into events
-  (id, platform_id, type, subject, data, created_at, due_at, ${columns})
-  select 'Webhook:made-up', platform_id, type, subject, data, created_at, created_at, ${values}
-  from events where account is not null and due_at is not null limit 1`;
+  (id, platform_id, type, subject, data, created_at, ${columns})
+  select 'Webhook:made-up', platform_id, type, subject, data, created_at, ${values}
+  from events where account is not null and id in (select event_id from webhook_queue) limit 1`;
 
 const UNBOUND = `alter table wallet_authorizations
   disable trigger wallet_authorizations_immutable`;
@@ -129,24 +129,20 @@ const BROKEN: readonly (readonly [rule: string, statements: readonly string[]])[
   [
     'a payment has told what its state says',
     [
-      event('attempts', '0').replace(
-        ', type, subject, data, created_at, created_at',
-        `, 'INCOMING_PAYMENT.FAILED', ${DEPOSIT}, data, created_at, created_at`,
+      event('sealed_for', 'null').replace(
+        ', type, subject, data, created_at, null',
+        `, 'INCOMING_PAYMENT.FAILED', ${DEPOSIT}, data, created_at, null`,
       ),
     ],
   ],
   ['quotes never change', ['update quotes set fees = fees + 1']],
-  [
-    'an event is delivered, due or given up',
-    ['update events set due_at = null where due_at is not null'],
-  ],
+  ['an event is delivered, due or given up', ['delete from webhook_queue']],
   [
     'nobody has heard it',
     [
       `insert into webhook_attempts (id, event_id, attempt, at, ms, result)
-        select id || '/99', id, 99, created_at, 1, 'delivered' from events
-        where due_at is not null`,
-      'update events set due_at = null where due_at is not null',
+        select event_id || '/99', event_id, 99, due_at, 1, 'delivered' from webhook_queue`,
+      'delete from webhook_queue',
     ],
   ],
   ['events are there', [unseen('events'), "delete from events where type = 'TEST'"]],

@@ -4,6 +4,7 @@
 import type { Config } from '../../config.ts';
 import { connectorRegistry, custodyKeysOf, storageOf } from '../../connectors/registry.ts';
 import { sealOldCustomers } from '../../features/customers/records/index.ts';
+import { ENQUEUE } from '../../features/notifications/webhooks/index.ts';
 import type { Effects } from '../../kernel/effects.ts';
 import type { Mode } from '../../kernel/mode.ts';
 import { createCommitter } from '../../runtime/committer/committer.ts';
@@ -38,7 +39,11 @@ async function onDatabase<T>(
   const effects = systemEffects();
   await migrate(url, effects.now);
   const db = openDatabase({ url, poolSize: 2, statementTimeoutMs });
-  const committer = createCommitter({ connect: () => connectLane(url), lanes: 1 });
+  const committer = createCommitter({
+    connect: () => connectLane(url),
+    enqueue: ENQUEUE,
+    lanes: 1,
+  });
   // A running server finds new jobs and events by itself, at its next look.
   const wake = { events: () => undefined, jobs: () => undefined };
   const masterKey = () => keyOf(config, effects);

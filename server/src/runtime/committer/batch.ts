@@ -20,6 +20,7 @@ import {
   lockAndMatch,
   lockOf,
   readVersions,
+  type Statement,
   updateOf,
 } from './statements.ts';
 
@@ -31,6 +32,13 @@ export function tableOrder(first: readonly string[]): TableOrder {
   const rank = new Map(first.map((name, i) => [name, i]));
   const of = (table: Table) => rank.get(table.name) ?? first.length;
   return (a, b) => of(a) - of(b) || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+}
+
+/** How a committer writes its batches. */
+export interface BatchFormat {
+  order: TableOrder;
+  /** Queues events for delivery. Parameters: ids, platforms, times. */
+  enqueue?: Statement | undefined;
 }
 
 /** What a batch does to the rows of one table. */
@@ -95,17 +103,24 @@ function insertWrites(table: Table, { inserts }: Work): Bound[] {
   return [bind(insertInto(table), ...columns(rows, table.columnNames))];
 }
 
+const QUEUED_NAMES = ['id', 'platform_id', 'created_at'];
+
 /** Everything the change sets say, to be run as one transaction; undefined when it needs judging first. */
-export function batchWrites(sets: readonly ChangeSet[], order: TableOrder): Bound[] | undefined {
+export function batchWrites(
+  sets: readonly ChangeSet[],
+  { order, enqueue }: BatchFormat,
+): Bound[] | undefined {
   const postings = postingWrites(sets);
   if (!postings) return undefined;
   const tables = collect(sets, order);
   const events = sets.flatMap((set) => set.events);
+  const queued = enqueue ? events.filter((each) => each.delivered) : [];
   return [
     ...tables.flatMap(([table, work]) => rowWrites(table, work)),
     ...tables.flatMap(([table, work]) => insertWrites(table, work)),
     ...postings,
     ...(events.length ? [bind(INSERT_EVENTS, ...columns(events, EVENT_NAMES))] : []),
+    ...(enqueue && queued.length ? [bind(enqueue, ...columns(queued, QUEUED_NAMES))] : []),
   ];
 }
 

@@ -32,8 +32,8 @@ export interface EventRow {
   data: string;
   account: string | null;
   created_at: Time;
-  /** When the first delivery is due; null for an event without a delivery. */
-  due_at: Time | null;
+  /** Whether it is delivered to the webhook endpoint of its platform. */
+  delivered: boolean;
   /** The customer under whose data key `data` is sealed; absent where it lies in clear. */
   sealed_for?: string | null;
 }

@@ -186,7 +186,7 @@ async function build(run: Run, id: string, given: Spec): Promise<ChangeSet> {
             data: '{}',
             account: moved,
             created_at: NOW,
-            due_at: null,
+            delivered: false,
           },
         ]
       : [],

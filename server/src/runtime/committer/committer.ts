@@ -4,11 +4,12 @@
 import type pg from 'pg';
 import { Fault } from '../../kernel/fault.ts';
 import { validateTransfers } from '../../ledger/books.ts';
-import { type TableOrder, tableOrder } from './batch.ts';
+import { type BatchFormat, tableOrder } from './batch.ts';
 import type { ChangeSet, Outcome } from './change-set.ts';
 import { type Lane, openLane } from './lane.ts';
 import { createQueue, createUnit, type Queue, type Unit } from './queue.ts';
 import { settle, type Tally, type Verdict } from './settle.ts';
+import type { Statement } from './statements.ts';
 
 /** One batch as told to metrics; `mode` is the most laborious that any part of it needed. */
 export interface BatchReport {
@@ -29,6 +30,8 @@ interface CommitterOptions {
   maxWaiting?: number;
   /** Names of tables to write before all others, for foreign keys. */
   tablesFirst?: readonly string[];
+  /** Queues events for delivery; without it none are delivered. Parameters: ids, platforms, times. */
+  enqueue?: Statement;
   /** A batch unanswered for so long is given up together with its connection. */
   timeoutMs?: number;
   /** A steady clock in milliseconds, for `onBatch`. */
@@ -83,7 +86,7 @@ const isEmpty = (set: ChangeSet) =>
   0;
 
 /** Settles a batch on a lane, halving it as needed. What was never sent goes back to the queue. */
-async function work(lane: Lane, batch: Unit[], queue: Queue, order: TableOrder): Promise<Tally> {
+async function work(lane: Lane, batch: Unit[], queue: Queue, format: BatchFormat): Promise<Tally> {
   const tally = { careful: 0, retries: 0 };
   const answer = (group: readonly Unit[], give: (unit: Unit, i: number) => void) =>
     group.forEach((unit, i) => {
@@ -94,7 +97,7 @@ async function work(lane: Lane, batch: Unit[], queue: Queue, order: TableOrder):
   for (let group = groups.shift(); group; group = groups.shift()) {
     try {
       const sets = group.map((unit) => unit.set);
-      const verdicts = await settle(lane, sets, order, tally);
+      const verdicts = await settle(lane, sets, format, tally);
       if (verdicts) {
         answer(group, (unit, i) => {
           const verdict = verdicts[i] as Verdict;
@@ -121,7 +124,7 @@ const modeOf = ({ careful, retries }: Tally): BatchReport['mode'] =>
 export function createCommitter(options: CommitterOptions): Committer {
   const { lanes: laneCount = 3, max = 256, min = 16, maxWaiting = 20_000 } = options;
   const { elapsed = () => 0, onBatch, timeoutMs = 60_000 } = options;
-  const order = tableOrder(options.tablesFirst ?? []);
+  const format = { order: tableOrder(options.tablesFirst ?? []), enqueue: options.enqueue };
   const queue = createQueue();
   const idle = new Set<Lane>();
   const busy = new Set<Lane>();
@@ -139,7 +142,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     count.batches++;
     count.units += batch.length;
     writing += batch.length;
-    const tally = await work(lane, batch, queue, order);
+    const tally = await work(lane, batch, queue, format);
     writing -= batch.length;
     count.careful += tally.careful;
     count.retries += tally.retries;

@@ -114,20 +114,9 @@ export const EVENT_NAMES = [
   'data',
   'account',
   'created_at',
-  'due_at',
   'sealed_for',
 ];
-const EVENT_TYPES: ColumnType[] = [
-  'text',
-  'text',
-  'text',
-  'text',
-  'text',
-  'text',
-  'time',
-  'time',
-  'text',
-];
+const EVENT_TYPES: ColumnType[] = ['text', 'text', 'text', 'text', 'text', 'text', 'time', 'text'];
 
 /** Parameters: as named. Each row keeps balance and held of its account as this batch leaves them. */
 export const INSERT_EVENTS = statement(

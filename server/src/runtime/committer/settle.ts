@@ -3,7 +3,7 @@
 // reason, or a group that the caller has to halve.
 import type pg from 'pg';
 import { Fault } from '../../kernel/fault.ts';
-import { batchReads, batchWrites, type TableOrder } from './batch.ts';
+import { type BatchFormat, batchReads, batchWrites } from './batch.ts';
 import type { ChangeSet, Outcome } from './change-set.ts';
 import { isLost, type Lane } from './lane.ts';
 import { BEGIN, bind, COMMIT, ROLLBACK } from './statements.ts';
@@ -63,14 +63,14 @@ function blamed(error: unknown): Verdict {
 async function careful(
   lane: Lane,
   sets: readonly ChangeSet[],
-  order: TableOrder,
+  format: BatchFormat,
 ): Promise<Verdict[]> {
   try {
-    const { bounds, judge } = batchReads(sets, order);
+    const { bounds, judge } = batchReads(sets, format.order);
     const [, ...answers] = await lane.execute([bind(BEGIN), ...bounds]);
     const refusals = judge(answers);
     const accepted = sets.filter((_, i) => !refusals[i]);
-    const bodies = batchWrites(accepted, order);
+    const bodies = batchWrites(accepted, format);
     if (!bodies) throw new Error('accepted change sets disagree about the currency of an account');
     await lane.execute(accepted.length ? [...bodies, bind(COMMIT)] : [bind(ROLLBACK)]);
     return refusals.map((refusal) => (refusal ? { ok: false, rejection: refusal } : ACCEPTED));
@@ -83,10 +83,10 @@ async function careful(
 async function together(
   lane: Lane,
   sets: readonly ChangeSet[],
-  order: TableOrder,
+  format: BatchFormat,
   tally: Tally,
 ): Promise<Verdict[]> {
-  const bounds = batchWrites(sets, order);
+  const bounds = batchWrites(sets, format);
   try {
     if (bounds) {
       await lane.execute(bounds);
@@ -96,7 +96,7 @@ async function together(
     if (!needsValidation(error, sets)) throw error;
   }
   tally.careful++;
-  return careful(lane, sets, order);
+  return careful(lane, sets, format);
 }
 
 /**
@@ -106,12 +106,12 @@ async function together(
 export async function settle(
   lane: Lane,
   sets: readonly ChangeSet[],
-  order: TableOrder,
+  format: BatchFormat,
   tally: Tally,
 ): Promise<Verdict[] | undefined> {
   for (let tries = 1; ; tries++) {
     try {
-      return await together(lane, sets, order, tally);
+      return await together(lane, sets, format, tally);
     } catch (error) {
       if (isLost(error)) throw error;
       if (isShared(error)) return sets.map(() => unavailable(error));

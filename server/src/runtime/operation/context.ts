@@ -239,7 +239,7 @@ export function createContext(
       data: JSON.stringify(data),
       account: account ?? null,
       created_at: now,
-      due_at: now,
+      delivered: true,
     };
     set.events.push(row);
     return row;
@@ -281,7 +281,7 @@ export function createContext(
     unfreeze: (account) => void set.freezes.push({ account, frozen: false, empty: false }),
     emit: (...event) => void emit(...event),
     emitSealed,
-    record: (...event) => Object.assign(emit(...event), { due_at: null }).id,
+    record: (...event) => Object.assign(emit(...event), { delivered: false }).id,
     attempt: attempting({ set, staged, insufficientFundsFaults, retryAccounts }),
     later: ({ kind }, input, at = now) =>
       void insert(jobs, {

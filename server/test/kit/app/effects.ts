@@ -52,7 +52,7 @@ export function testEffects(start = START, seed = nextSeed()): TestEffects {
 
 const NEXT_DUE = `select extract(epoch from min(due)) * 1000 as due from (
   select min(due_at) as due from jobs union all
-  select min(due_at) from events where due_at is not null union all
+  select min(due_at) from webhook_queue union all
   select min(expires_at) from quotes q join transactions t on t.id = q.transaction_id
     where t.status = 'PENDING') soon`;
 

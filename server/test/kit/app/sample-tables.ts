@@ -197,5 +197,5 @@ export const eventAbout = (account: string | null): EventRow => ({
   data: '{}',
   account,
   created_at: NOW,
-  due_at: null,
+  delivered: false,
 });

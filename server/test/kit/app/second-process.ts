@@ -1,5 +1,6 @@
 // A second server process as far as the database can tell: its own connections and its own committer, so
 // that two changes of one row meet where they meet in production and not in one process's memory.
+import { ENQUEUE } from '../../../src/features/notifications/webhooks/index.ts';
 import { createCommitter } from '../../../src/runtime/committer/committer.ts';
 import { connectLane } from '../../../src/runtime/committer/lane.ts';
 import { openDatabase } from '../../../src/runtime/db/database.ts';
@@ -10,6 +11,7 @@ export function secondProcess(app: TestApp): Runtime & { close(): Promise<void> 
   const db = openDatabase({ url: app.databaseUrl });
   const committer = createCommitter({
     connect: () => connectLane(app.databaseUrl),
+    enqueue: ENQUEUE,
     elapsed: () => performance.now(),
   });
   return {

@@ -82,7 +82,8 @@ const QUERIES = {
         where a.id = destination_account) as target_owner
     from transactions order by id`,
   quotes: 'select id, transaction_id, description from quotes',
-  events: `select id, type, subject, data, account, balance, held, due_at is not null as due,
+  events: `select id, type, subject, data, account, balance, held,
+      exists (select from webhook_queue q where q.event_id = e.id) as due,
       sealed_for is not null as sealed,
       exists (select from webhook_attempts a
         where a.event_id = e.id and a.result = 'delivered') as delivered
@@ -119,7 +120,7 @@ export async function pending(url: string): Promise<{ jobs: number; events: numb
   await client.connect();
   try {
     const sql = `select (select count(*)::int from jobs) as jobs,
-      (select count(*)::int from events where due_at is not null) as events`;
+      (select count(*)::int from webhook_queue) as events`;
     return (await client.query<{ jobs: number; events: number }>(sql)).rows[0]!;
   } finally {
     await client.end();

@@ -65,11 +65,17 @@ const INSERT_PLATFORM = `insert into platforms (id, name, environment, regulated
     updated_at)
   values ($1, $1, $2, true, false, true, false, 'a.example', 'a', $3, '[]', '[]', $4, $4)`;
 
-const INSERT_EVENTS = `insert into events
-    (id, platform_id, type, subject, data, account, balance, held, created_at, due_at)
-  select id, $2, type, subject, data, account, balance, held, $3, $3
+const INSERT_EVENTS = `with queued as (insert into webhook_queue (event_id, platform_id, due_at)
+    select id, $2, $3 from unnest($1::text[]) as e(id))
+  insert into events
+    (id, platform_id, type, subject, data, account, balance, held, created_at)
+  select id, $2, type, subject, data, account, balance, held, $3
   from unnest($1::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int8[], $9::int8[])
     as e(id, type, subject, data, account, balance, held)`;
+
+const STATE = `select q.due_at, coalesce(q.attempts,
+    (select max(a.attempt) from webhook_attempts a where a.event_id = e.id), 0) as attempts
+  from events e left join webhook_queue q on q.event_id = e.id where e.id = $1`;
 
 export async function openOutbox() {
   const database = await createTestDatabase();
@@ -137,12 +143,12 @@ export async function openOutbox() {
       return rows.map((row) => row.id);
     },
     async state(id: string): Promise<EventState> {
-      const [row] = await db.query('select due_at, attempts from events where id = $1', [id]);
+      const [row] = await db.query(STATE, [id]);
       // The columns of the statement above are its fields.
       return row as unknown as EventState;
     },
     async undelivered(): Promise<number> {
-      const sql = 'select count(*)::int as n from events where due_at is not null';
+      const sql = 'select count(*)::int as n from webhook_queue';
       const [row] = await db.query<{ n: number }>(sql);
       return row?.n ?? 0;
     },

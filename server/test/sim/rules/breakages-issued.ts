@@ -17,8 +17,8 @@ const facts = (change: string, where: string) => [
 /** One that gave nothing back yet. */
 const PLAIN = "status = 'AUTHORIZED' and direction = 'DEBIT' and card_released = 0";
 const told = (type: string, subject: string) => `insert into events
-  (id, platform_id, type, subject, data, created_at, due_at)
-  select 'Webhook:made-up', platform_id, '${type}', ${subject}, data, created_at, created_at
+  (id, platform_id, type, subject, data, created_at)
+  select 'Webhook:made-up', platform_id, '${type}', ${subject}, data, created_at
   from events limit 1`;
 
 const OF_CARDS: [rule: string, statements: string[]][] = [

@@ -31,8 +31,8 @@ const LONE = `select t.transaction_id, t.step from ledger_transfers t
   left join stablecoin_operations o on o.id = t.transaction_id
   where coalesce(p.id, c.id, s.id, o.id) is null`;
 const JOBS = 'select id from jobs';
-const DUE = 'select id from events where due_at is not null';
-const TOLD = `select id from events where due_at is null and attempts > 0
+const DUE = 'select event_id as id from webhook_queue';
+const TOLD = `select event_id as id from webhook_attempts except select event_id from webhook_queue
   except select event_id from webhook_attempts where result in ('delivered', 'dropped')`;
 const COUNTS = `select 'events' as name, count(*)::text as n from events
   union all select 'webhook_attempts', count(*)::text from webhook_attempts

@@ -51,8 +51,10 @@ const eventsSql = (all: AllPersonalData) => `with seen as (
   ), quiet as (
     update webhook_attempts a set response = null from batch b
     where a.id > b.id || '/' and a.id < b.id || '0' and a.response is not null
+  ), removed as (
+    delete from webhook_queue q using batch b where q.event_id = b.id
   ), done as (
-    update events e set data = '', sealed_for = $1, due_at = null
+    update events e set data = '', sealed_for = $1
     from batch b where e.id = b.id
   )
   select max(id) as last, count(*)::int as seen, count(*) filter (where theirs)::int as emptied

@@ -25,7 +25,7 @@ interface ExportParts {
 /** Events about the customer, and balance events of its internal accounts. */
 const eventsSql = (all: AllPersonalData) => `with owned as (${ownedIds(all)}
     union all select id from internal_accounts where customer_id = $1)
-  select to_jsonb(t) - 'due_at' - 'attempts' as row from events t
+  select to_jsonb(t) as row from events t
   where t.platform_id = $2 and t.id > $3
     and (t.sealed_for = $1 or t.subject in (select id from owned))
   order by t.id`;

@@ -6,6 +6,7 @@ import { type WebhookDeps, webhookOperations } from './operations.ts';
 export { listAttempts, listDroppedEvents, resendEventByHand } from './by-hand.ts';
 export { createDeliverer, type Deliverer } from './deliverer.ts';
 export type { WebhookDeps } from './operations.ts';
+export { ENQUEUE } from './store.ts';
 export { type SynchronousDeps, sendSynchronously } from './synchronous.ts';
 
 /** What this feature adds to a server. */

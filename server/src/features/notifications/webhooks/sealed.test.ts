@@ -28,7 +28,8 @@ const setEndpoint = (endpoint: string | null) =>
   ]);
 
 const stored = async (subject: string) => {
-  const sql = 'select id, data, sealed_for, due_at from events where subject = $1 order by id';
+  const sql = `select id, data, sealed_for, due_at from events
+    left join webhook_queue on event_id = id where subject = $1 order by id`;
   return (await app.runtime.db.query(sql, [subject])) as {
     id: string;
     data: string;
@@ -76,13 +77,11 @@ it('never sends an event whose key was erased, and delivers the others', async (
 });
 
 it('skips a corrupt event, logs it, and delivers the others', async () => {
-  await setEndpoint(null);
   const corrupt = await customer(app);
   await app.runtime.db.query(
     "update events set data = 's1.AAAA.AAAA' where subject = $1 and sealed_for is not null",
     [corrupt.id],
   );
-  await setEndpoint(receiver.url);
   const other = await customer(app);
   await app.settle();
   expect(receiver.got.map((each) => each.id)).toContain((await stored(other.id))[0]?.id);

@@ -5,7 +5,9 @@
 
 import type { Time } from '../../../kernel/effects.ts';
 import type { Mode } from '../../../kernel/mode.ts';
+import { statement, unnest } from '../../../runtime/committer/statements.ts';
 import type { Database } from '../../../runtime/db/database.ts';
+import type { ColumnType } from '../../../runtime/db/table.ts';
 import type { StoredEvent } from './envelope.ts';
 import type { AttemptResult } from './schedule.ts';
 
@@ -54,19 +56,33 @@ export interface Outcome extends AttemptRow {
 
 const time = (at: Time) => new Date(at);
 
+const QUEUE_TYPES: ColumnType[] = ['text', 'text', 'time'];
+
+/**
+ * Queues events for delivery. Parameters: ids, platforms, times. Events of a platform without an endpoint
+ * are not delivered, also if it sets one later.
+ */
+export const ENQUEUE = statement(
+  `insert into webhook_queue (event_id, platform_id, due_at)
+    select x.id, x.platform_id, x.due_at
+    from ${unnest(QUEUE_TYPES, ['id', 'platform_id', 'due_at'])}
+    where exists (select from platforms p
+      where p.id = x.platform_id and p.webhook_endpoint is not null)`,
+  QUEUE_TYPES,
+);
+
 const WAITING = `
   with recursive walk(platform_id, step) as (
-    select (select platform_id from events where due_at is not null and platform_id > $2
+    select (select platform_id from webhook_queue where platform_id > $2
             order by platform_id limit 1), 1
     union all
-    select (select e.platform_id from events e
-            where e.due_at is not null and e.platform_id > w.platform_id
-            order by e.platform_id limit 1), w.step + 1
+    select (select q.platform_id from webhook_queue q where q.platform_id > w.platform_id
+            order by q.platform_id limit 1), w.step + 1
     from walk w where w.platform_id is not null and w.step < $3::int
   )
   select w.platform_id as id, p.webhook_endpoint as endpoint,
-    (select e.due_at from events e where e.platform_id = w.platform_id and e.due_at is not null
-     order by e.due_at limit 1) <= $1 as due,
+    (select q.due_at from webhook_queue q where q.platform_id = w.platform_id
+     order by q.due_at limit 1) <= $1 as due,
     coalesce(l.holder <> $4 and l.until > $1, false) as taken
   from walk w left join platforms p on p.id = w.platform_id
     left join webhook_lanes l on l.platform_id = w.platform_id
@@ -115,14 +131,15 @@ export async function releasePlatforms(
 
 const DUE = `
   select e.id, e.platform_id, e.type, e.subject, e.data, e.balance, e.held, e.created_at,
-    e.attempts, e.due_at, p.webhook_endpoint as endpoint, p.environment, e.sealed_for, c.data_key
+    d.attempts, d.due_at, p.webhook_endpoint as endpoint, p.environment, e.sealed_for, c.data_key
   from unnest($2::text[], $3::int[]) as a(platform_id, take)
     join platforms p on p.id = a.platform_id and p.webhook_endpoint is not null
     cross join lateral (
-      select id from events where platform_id = a.platform_id and due_at <= $1
-      order by due_at, id limit a.take) d
-    left join unnest($4::text[]) as known(id) on known.id = d.id
-    join events e on e.id = d.id
+      select event_id, due_at, attempts from webhook_queue
+      where platform_id = a.platform_id and due_at <= $1
+      order by due_at, event_id limit a.take) d
+    left join unnest($4::text[]) as known(id) on known.id = d.event_id
+    join events e on e.id = d.event_id
     left join customers c on c.id = e.sealed_for
   where known.id is null`;
 
@@ -149,9 +166,12 @@ const RECORD = `
     select * from unnest($1::text[], $2::int[], $3::timestamptz[], $4::int[], $5::text[], $6::int[],
       $7::text[], $8::text[], $9::timestamptz[])
       as r(event_id, attempt, at, status, error, ms, response, result, next)
-  ), moved as (
-    update events e set due_at = r.next, attempts = r.attempt
-    from r where e.id = r.event_id and e.attempts = r.attempt - 1
+  ), done as (
+    delete from webhook_queue q using r
+    where q.event_id = r.event_id and q.attempts = r.attempt - 1 and r.next is null
+  ), retried as (
+    update webhook_queue q set due_at = r.next, attempts = r.attempt
+    from r where q.event_id = r.event_id and q.attempts = r.attempt - 1 and r.next is not null
   )
   insert into webhook_attempts (${ATTEMPT_COLUMNS})
   select r.event_id || '/' || r.attempt, r.event_id, r.attempt, r.at, r.status, r.error, r.ms,
@@ -175,35 +195,33 @@ export async function recordOutcomes(db: Database, outcomes: readonly Outcome[])
 }
 
 const DISCARD = `
-  with gone as (
-    select e.id from events e join platforms p on p.id = e.platform_id
-    where e.platform_id = any($1::text[]) and e.due_at <= $2 and p.webhook_endpoint is null
-    limit $3::int for update of e skip locked
-  )
-  update events e set due_at = null from gone where e.id = gone.id returning e.id`;
+  delete from webhook_queue where event_id in (
+    select q.event_id from webhook_queue q join platforms p on p.id = q.platform_id
+    where q.platform_id = any($1::text[]) and q.due_at <= $2 and p.webhook_endpoint is null
+    limit $3::int for update of q skip locked)
+  returning event_id`;
 
-/** Removes due events of platforms without an endpoint from the queue; returns their number. */
+/** Removes due events of platforms that removed their endpoint; returns how many. */
 export async function discardUndeliverable(
   db: Database,
   now: Time,
   platforms: readonly string[],
   limit: number,
 ): Promise<number> {
-  return (await db.query<{ id: string }>(DISCARD, [platforms, time(now), limit])).length;
+  return (await db.query(DISCARD, [platforms, time(now), limit])).length;
 }
 
-const DISCARD_UNREADABLE =
-  'update events set due_at = null where id = any($1::text[]) and due_at is not null';
+const DISCARD_UNREADABLE = 'delete from webhook_queue where event_id = any($1::text[])';
 
-/** Removes unreadable events from the queue. */
+/** Removes events that cannot be decrypted any more. */
 export async function discardUnreadable(db: Database, ids: readonly string[]): Promise<void> {
   await db.query(DISCARD_UNREADABLE, [ids]);
 }
 
 const RECORD_TEST = `
   with event as (
-    insert into events (id, platform_id, type, subject, data, created_at, attempts)
-    values ($1, $2, 'TEST', $2, '{}', $3, 1)
+    insert into events (id, platform_id, type, subject, data, created_at)
+    values ($1, $2, 'TEST', $2, '{}', $3)
   )
   insert into webhook_attempts (${ATTEMPT_COLUMNS})
   values ($1 || '/1', $1, 1, $4, $5, $6, $7, $8, $9)`;
@@ -220,7 +238,11 @@ export async function recordTest(
   await db.query(RECORD_TEST, [id, platformId, time(created), ...sent]);
 }
 
-const ONE = `select id, type, data, balance, held, created_at, attempts from events where id = $1`;
+const ATTEMPTS_MADE = (id: string) => `(select coalesce(max(a.attempt), 0) from webhook_attempts a
+    where a.id > ${id} || '/' and a.id < ${id} || '0')`;
+
+const ONE = `select id, type, data, balance, held, created_at, ${ATTEMPTS_MADE('e.id')} as attempts
+  from events e where id = $1`;
 
 /** A stored event with the number of attempts. */
 export async function storedEvent(
@@ -242,9 +264,10 @@ export const attemptsOf = (db: Database, eventId: string) =>
   db.query<AttemptRow>(ATTEMPTS, [eventId]);
 
 const DROPPED = `
-  select e.id, e.platform_id, e.type, e.subject, e.created_at, e.attempts
+  select e.id, e.platform_id, e.type, e.subject, e.created_at, a.attempt as attempts
   from webhook_attempts a join events e on e.id = a.event_id
-  where a.result = 'dropped' and e.due_at is null and a.attempt = e.attempts and e.type <> 'TEST'
+  where a.result = 'dropped' and e.type <> 'TEST' and a.attempt = ${ATTEMPTS_MADE('e.id')}
+    and not exists (select from webhook_queue q where q.event_id = e.id)
   order by a.at desc limit $1::int`;
 
 /** An event that was dropped after its last attempt. */
@@ -262,14 +285,18 @@ export const droppedEvents = (db: Database, limit: number) =>
   db.query<DroppedEvent>(DROPPED, [limit]);
 
 // `customers` belongs to a later wing, so it is read in SQL only.
-const RESEND = `update events e set due_at = $2 where id = $1 and (sealed_for is null
-  or exists (select from customers c where c.id = e.sealed_for and c.data_key is not null))
-  returning id`;
+const RESEND = `
+  insert into webhook_queue (event_id, platform_id, due_at, attempts)
+  select e.id, e.platform_id, $2, ${ATTEMPTS_MADE('e.id')} from events e
+  where e.id = $1 and (e.sealed_for is null
+    or exists (select from customers c where c.id = e.sealed_for and c.data_key is not null))
+  on conflict (event_id) do update set due_at = excluded.due_at
+  returning event_id`;
 
 /**
  * Makes an event due at `now`, delivered or not. Returns false if it does not exist or is unreadable. It
  * keeps its id and body and gets at least one more attempt.
  */
 export async function resendEvent(db: Database, eventId: string, now: Time): Promise<boolean> {
-  return (await db.query<{ id: string }>(RESEND, [eventId, time(now)])).length > 0;
+  return (await db.query(RESEND, [eventId, time(now)])).length > 0;
 }

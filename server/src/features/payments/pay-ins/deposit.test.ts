@@ -108,9 +108,9 @@ describe('receiveDeposit', () => {
     });
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 500 });
     expect(await balancesTold(account.id)).toEqual([[0, 500]]);
-    // To be told like any other event: nobody is asked.
-    const due = 'select due_at is not null as due from events where subject = $1';
-    expect(await app.runtime.db.query(due, [id])).toEqual([{ due: true }]);
+    // No approval is requested: the event is a notification like any other.
+    const types = 'select type from events where subject = $1';
+    expect(await app.runtime.db.query(types, [id])).toEqual([{ type: 'INCOMING_PAYMENT.PENDING' }]);
     const approve = await app.call('POST', `/transactions/${id}/approve`);
     expect(approve.status).toBe(409);
   });

@@ -79,8 +79,8 @@ describe('sandboxReceive', () => {
     expect(tries).toMatchObject([
       { attempt: 1, status: 200, result: 'delivered', response: '{"message":"welcome"}' },
     ]);
-    const due = 'select due_at from events where id = $1';
-    expect(await app.runtime.db.query(due, [question.id])).toEqual([{ due_at: null }]);
+    const due = 'select due_at from webhook_queue where event_id = $1';
+    expect(await app.runtime.db.query(due, [question.id])).toEqual([]);
   });
 
   it('finds the customer by UMA address, in any spelling', async () => {
