@@ -78,7 +78,7 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
-type Run = (sql: Sql) => Promise<ResultRow[]>;
+type RunTogether = (statements: readonly Sql[]) => Promise<ResultRow[]>[];
 
 const readSql = new WeakMap<Table, string>();
 
@@ -92,15 +92,12 @@ function readText(table: Table): string {
 }
 
 /** Collects single reads until the end of the tick. */
-function createReader(run: Run) {
+function createReader(runTogether: RunTogether) {
   let tables = new Map<Table, Map<string, Waiter[]>>();
 
-  async function readAll(table: Table, waiting: Map<string, Waiter[]>): Promise<void> {
+  async function answer(rows: Promise<ResultRow[]>, waiting: Map<string, Waiter[]>) {
     try {
-      for (const row of await run({
-        text: readText(table),
-        values: [pgArray('text', [...waiting.keys()])],
-      })) {
+      for (const row of await rows) {
         const id = row.id as string;
         waiting.get(id)?.forEach((waiter, i) => {
           waiter.resolve(i ? { ...row } : row);
@@ -116,7 +113,14 @@ function createReader(run: Run) {
   function flush(): void {
     const all = tables;
     tables = new Map();
-    for (const [table, waiting] of all) void readAll(table, waiting);
+    const statements = [...all].map(([table, waiting]) => ({
+      text: readText(table),
+      values: [pgArray('text', [...waiting.keys()])],
+    }));
+    const results = runTogether(statements);
+    [...all.values()].forEach((waiting, i) => {
+      void answer(results[i] as Promise<ResultRow[]>, waiting);
+    });
   }
 
   return function read(table: Table, id: string): Promise<ResultRow | undefined> {
@@ -153,8 +157,9 @@ function findSql<T extends Table>(table: T, where: object, options: FindOptions<
 export function openDatabase(options: DatabaseOptions): Database {
   const { url, poolSize = 8, statementTimeoutMs = 15_000 } = options;
   const pool = createPool({ url, size: poolSize, statementTimeoutMs });
-  const look: Run = (sql) => pool.run({ ...sql, keep: true, repeatable: true });
-  const read = createReader(look);
+  const repeatable = (sql: Sql) => ({ ...sql, keep: true, repeatable: true });
+  const look = (sql: Sql) => pool.run(repeatable(sql));
+  const read = createReader((statements) => pool.runTogether(statements.map(repeatable)));
   return {
     read: (table, id) => read(table, id) as Promise<never>,
     // The interface states the row type, which follows from the table; an arrow cannot repeat it.

@@ -29,12 +29,16 @@ interface Pool {
    * under way already, and the database's own error otherwise.
    */
   run(statement: Statement): Promise<ResultRow[]>;
+  /** Runs statements on one connection and writes them to it together. Each has its own result. */
+  runTogether(statements: readonly Statement[]): Promise<ResultRow[]>[];
   /** Waits for what is under way and closes. */
   close(): Promise<void>;
 }
 
 interface Slot {
   client: Promise<pg.Client> | undefined;
+  /** The client once it is connected: a query then starts without waiting for a promise. */
+  connected: pg.Client | undefined;
   load: number;
 }
 
@@ -95,11 +99,20 @@ const unavailable = (reason: string, cause?: unknown) =>
   new Fault('SERVICE_UNAVAILABLE', reason, undefined, { retryAfterS: 1, cause });
 
 function forget(slot: Slot, client: Promise<pg.Client>): void {
-  if (slot.client === client) slot.client = undefined;
+  if (slot.client !== client) return;
+  slot.client = undefined;
+  slot.connected = undefined;
 }
 
+const leastLoaded = (slots: readonly Slot[]) =>
+  slots.reduce((least, each) => (each.load < least.load ? each : least));
+
 export function createPool({ url, size, statementTimeoutMs }: PoolOptions): Pool {
-  const slots: Slot[] = Array.from({ length: size }, () => ({ client: undefined, load: 0 }));
+  const slots: Slot[] = Array.from({ length: size }, () => ({
+    client: undefined,
+    connected: undefined,
+    load: 0,
+  }));
   const names = new Map<string, string>();
   let underWay = 0;
   let closed = false;
@@ -117,7 +130,10 @@ export function createPool({ url, size, statementTimeoutMs }: PoolOptions): Pool
     const opening = connect(url, statementTimeoutMs);
     const gone = () => forget(slot, opening);
     slot.client = opening;
-    opening.then((client) => client.on('end', gone), gone);
+    opening.then((client) => {
+      slot.connected = client;
+      client.on('end', gone);
+    }, gone);
     return opening;
   }
 
@@ -125,7 +141,7 @@ export function createPool({ url, size, statementTimeoutMs }: PoolOptions): Pool
     slot.load++;
     const opening = clientOf(slot);
     try {
-      const client = await opening;
+      const client = slot.connected ?? (await opening);
       const name = keep ? nameOf(text) : undefined;
       return (await client.query<ResultRow>({ name, text, values })).rows;
     } catch (error) {
@@ -136,20 +152,21 @@ export function createPool({ url, size, statementTimeoutMs }: PoolOptions): Pool
     }
   }
 
-  async function run(statement: Statement): Promise<ResultRow[]> {
+  async function run(statement: Statement, preferred?: Slot): Promise<ResultRow[]> {
     if (closed) throw unavailable('The server is shutting down. Retry the request.');
     if (underWay >= MAX_UNDER_WAY)
       throw unavailable('Too many requests are waiting for the database. Retry the request.');
     underWay++;
     try {
+      let slot = preferred ?? leastLoaded(slots);
       for (let tries = statement.repeatable ? 2 : 1; ; tries--) {
-        const slot = slots.reduce((least, each) => (each.load < least.load ? each : least));
         try {
           return await runOn(slot, statement);
         } catch (error) {
           if (!isBroken(error)) throw error;
           if (tries === 1)
             throw unavailable('The database is unavailable. Retry the request.', error);
+          slot = leastLoaded(slots);
         }
       }
     } finally {
@@ -158,7 +175,17 @@ export function createPool({ url, size, statementTimeoutMs }: PoolOptions): Pool
   }
 
   return {
-    run,
+    run: (statement) => run(statement),
+    runTogether(statements) {
+      const slot = leastLoaded(slots);
+      const stream = slot.connected?.connection.stream;
+      stream?.cork();
+      try {
+        return statements.map((each) => run(each, slot));
+      } finally {
+        stream?.uncork();
+      }
+    },
     async close() {
       closed = true;
       const open = slots.flatMap((slot) => (slot.client ? [slot.client] : []));
