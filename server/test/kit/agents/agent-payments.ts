@@ -1,5 +1,5 @@
-// Payments that an agent asks for, for tests: accounts outside to pay to and to take from, each of the three
-// kinds of action, its platform's word on both paths, and what was written down.
+// Fixture for payments of agents: external accounts, the three kinds of actions, decisions of the platform on
+// both paths, and the audit.
 import { expect } from 'vitest';
 import { externalAccount, ok, quoteBody } from '../app/fixtures.ts';
 import type { Answer, TestApp } from '../app/harness.ts';
@@ -10,15 +10,15 @@ export type Kind = (typeof KINDS)[number];
 
 export const ASKS = { defaultExecutionMode: 'APPROVAL_REQUIRED' };
 
-/** A policy with limits in dollars that hardly anything reaches; `more` replaces some. */
+/** A policy with high limits in USD; `more` replaces some. */
 export const limits = (more: object) => ({
   spendingLimits: { currency: 'USD', perTransactionLimit: 1_000_000_00, ...more },
 });
 
-/** Status and code of a refusal. */
+/** Status and code of a rejection. */
 export const coded = ({ status, body }: Answer) => [status, body.code];
 
-/** A line of the audit. */
+/** An audit entry. */
 interface Line extends Record<string, unknown> {
   what: string;
   actor: string;
@@ -28,7 +28,7 @@ interface Line extends Record<string, unknown> {
 
 export type AgentPayer = Awaited<ReturnType<typeof agentPayer>>;
 
-/** An agent of a new customer, with an account outside; `more` replaces parts of its policy. */
+/** An agent of a new customer with an external account; `more` replaces parts of its policy. */
 export async function agentPayer(
   app: TestApp,
   fixture: AgentFixture,
@@ -53,13 +53,13 @@ export async function agentPayer(
     return held.call('POST', `/agents/me/transfer-${way}`, body, { headers });
   };
 
-  /** Asks for a payment of this kind. */
+  /** Requests a payment of this kind. */
   async function ask(kind: Kind, sending = 100_00): Promise<Answer> {
     if (kind === 'EXECUTE_QUOTE') return execute((await quote(sending)).id);
     return transfer(kind === 'TRANSFER_OUT' ? 'out' : 'in', sending);
   }
 
-  /** The action that was asked for, which is in this status. */
+  /** Requests a payment and returns its action, which must have this status. */
   async function asked(kind: Kind, status: string, sending?: number): Promise<Answer['body']> {
     const body = ok(await ask(kind, sending), kind === 'EXECUTE_QUOTE' ? 200 : 201);
     expect([body.type, body.status]).toEqual([kind, status]);
@@ -104,7 +104,7 @@ export async function agentPayer(
           [id],
         )
       )[0]?.details,
-    /** What was written down, in order, without how the agent came to be. */
+    /** Audit entries in order, without the creation of the agent. */
     audit: async () => {
       const lines = await rows<Line>(
         'select what, actor, action_id, details from agent_audit where agent_id = $1 order by id',
@@ -116,11 +116,11 @@ export async function agentPayer(
   };
 }
 
-/** What happened to an agent's actions, in order. */
+/** Audit events of an agent's actions, in order. */
 export const whats = async (agent: AgentPayer): Promise<string[]> =>
   (await agent.audit()).map(({ what }) => what).filter((what) => what !== 'QUOTE_CREATED');
 
-/** The platform's word by the transaction that waits with an action. */
+/** Decision of the platform through the transaction of an action. */
 export const onTransaction = (
   app: TestApp,
   word: 'approve' | 'reject',
@@ -128,7 +128,7 @@ export const onTransaction = (
   body?: object,
 ): Promise<Answer> => app.call('POST', `/transactions/${id}/${word}`, body);
 
-/** How an agent whose action waits is had of a fixture. */
+/** Creates an agent with a pending action. */
 export const waitsAt =
   (app: TestApp, fixture: AgentFixture) =>
   async (kind: Kind, more: object = {}, amount?: number) => {

@@ -1,4 +1,4 @@
-// The judgement over an agent by bare amounts: each is in the currency that its policy has for it.
+// Policy evaluation with plain amounts, each in the currency of its limit.
 import {
   evaluate,
   type PaymentRequest as MoneyAct,

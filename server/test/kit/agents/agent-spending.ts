@@ -1,5 +1,5 @@
-// Agents that spend, as far as their usage goes: each payment is judged and counted as one operation, through
-// whichever process, at rates that the test sets. No money moves unless the payment's own start is given.
+// Fixture for the usage of agents: each payment is evaluated and counted in one operation, in any process, at
+// configured rates. No funds are posted unless a start function is passed.
 import type { AgentParts } from '../../../src/features/agents/parts.ts';
 import { evaluate, type Policy } from '../../../src/features/agents/policy/policy.ts';
 import { convertedUp, countSpending, spentBy } from '../../../src/features/agents/policy/usage.ts';
@@ -15,22 +15,22 @@ import type { TestApp } from '../app/harness.ts';
 
 type Limits = Policy['spendingLimits'];
 
-/** How a payment ended: its id and the version of the agent that it leant on, or the rule against it. */
+/** Result of a payment: its id and the required version of the agent, or the violated rule. */
 export type Paid = { id: string; version: number } | string;
 
 export const isPaid = (paid: Paid): boolean => typeof paid !== 'string';
 export const idOf = (paid: Paid): string => (paid as { id: string }).id;
 
 interface How {
-  /** What the amount is in, where not the currency of the limits. */
+  /** Currency of the amount; defaults to that of the limits. */
   currency?: string;
   runtime?: Runtime;
-  /** Starts the payment itself, and answers its id. */
+  /** Starts the payment and returns its id. */
   start?: (ctx: Ctx) => Promise<string>;
 }
 
 export function spenders(app: TestApp) {
-  /** Smallest unit to smallest unit, by `USD EUR`; there are no others. */
+  /** Rates between minor units, by `USD EUR`. */
   const rates: Record<string, Rate> = {};
   const parts: Pick<AgentParts, 'connectors'> = {
     connectors: () => ({
@@ -46,7 +46,7 @@ export function spenders(app: TestApp) {
 
   const rowOf = async (id: string) => (await app.runtime.db.read(agents, id)) as AgentRow;
 
-  /** A new agent with these limits; its id. */
+  /** Creates an agent with these limits and returns its id. */
   const agentWith = (limits: Partial<Limits> = {}): Promise<string> =>
     app.operate(async (ctx) => {
       const { id } = ctx.insert(agents, {
@@ -67,7 +67,7 @@ export function spenders(app: TestApp) {
       return id;
     });
 
-  /** Changes an agent; limits that are given in another currency are in it from now on. */
+  /** Changes an agent, including the currency of its limits. */
   const change = (id: string, limits: Partial<Limits>, { paused = false } = {}) =>
     app.operate(async (ctx) => {
       const row = (await ctx.read(agents, id)) as AgentRow;
@@ -102,8 +102,8 @@ export function spenders(app: TestApp) {
       await countSpending(ctx, parts, agent, { transactionId: id, amount: taken });
       return { id, version: agent.version };
     };
-    const told = (error: Error) => /\((\w+)\)\.$/.exec(error.message)?.[1] ?? error.message;
-    return operate(runtime, caller, work).catch(told);
+    const ruleOf = (error: Error) => /\((\w+)\)\.$/.exec(error.message)?.[1] ?? error.message;
+    return operate(runtime, caller, work).catch(ruleOf);
   }
 
   return {
@@ -113,7 +113,7 @@ export function spenders(app: TestApp) {
     agentWith,
     change,
     pay,
-    /** Payments of all these amounts at once, by turns through the runtimes. */
+    /** Concurrent payments of these amounts, distributed over the runtimes. */
     crowd: (id: string, amounts: readonly bigint[], runtimes: readonly Runtime[]) =>
       Promise.all(
         amounts.map((amount, at) =>
@@ -121,13 +121,13 @@ export function spenders(app: TestApp) {
         ),
       ),
     giveBack: (paid: Paid) => app.operate((ctx) => reverseUsage(ctx, { id: idOf(paid) })),
-    /** What an agent has spent, in units of the currency of its limits. */
+    /** Usage of an agent, in minor units of the currency of its limits. */
     spent: (id: string) =>
       app.operate(async (ctx) => {
         const { count, day, month } = await spentBy(ctx, parts, await rowOf(id));
         return { count, day: day.amount, month: month.amount };
       }),
-    /** The accounts that count what an agent does. */
+    /** Ledger accounts of the usage of an agent. */
     accountsOf: (id: string) =>
       app.runtime.db.query(
         'select id, currency, balance, floor from ledger_accounts where id like $1 order by id',

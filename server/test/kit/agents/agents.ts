@@ -1,11 +1,11 @@
-// A fixture for tests of agents: a customer with money, an agent with a policy that allows nearly everything,
-// and requests as that agent, with the token that its device code was redeemed for.
+// Fixture for agents: a funded customer, an agent with a permissive policy, and requests with the access token
+// of the agent.
 import { customer, fund, internalAccount, ok } from '../app/fixtures.ts';
 import type { Answer, CallOptions, TestApp } from '../app/harness.ts';
 
 type Json = Record<string, unknown>;
 
-/** Everything is allowed, and nobody is asked; `more` replaces parts. */
+/** A policy that allows everything without approval; `more` replaces parts. */
 export const policy = (more: Json = {}) => ({
   permissions: [
     'VIEW_TRANSACTIONS',
@@ -24,7 +24,7 @@ export type HeldAgent = Awaited<ReturnType<AgentFixture['agent']>>;
 
 let counter = 0;
 
-/** `as` is the platform that the agents belong to; the main one unless said. */
+/** `as` is the platform of the agents; defaults to the main one. */
 export function agentFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
   /** As the platform. */
   const manage = (
@@ -50,7 +50,7 @@ export function agentFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {})
       return app.call(method, path, body, { as: null, headers: { authorization, ...headers } });
     };
 
-  /** A customer with `amount` in dollars and, where it has an account for it, in euros. */
+  /** A customer with `amount` in USD and, if it has an account, in EUR. */
   async function holder(amount = 10_000_00) {
     const person = await customer(app, { as });
     const [usd, eur] = [
@@ -61,7 +61,7 @@ export function agentFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {})
     return { customer: person, usd: usd.id as string, eur: eur.id as string };
   }
 
-  /** An agent of a customer that nobody has connected yet, with its device code. */
+  /** An agent that is not connected yet, with its device code. */
   async function unconnected(customerId: string, more: Json = {}) {
     const body = { name: `Agent ${++counter}`, customerId, policy: policy(more) };
     return ok(await manage('POST', '/agents', body), 201);
@@ -71,7 +71,7 @@ export function agentFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {})
   async function agentOf(customerId: string, more: Json = {}) {
     const { agent, deviceCode } = await unconnected(customerId, more);
     const { accessToken } = ok(await redeem(deviceCode.code), 200);
-    // Redemptions of one address are counted, and a test may make many.
+    // Redemptions are rate-limited by address.
     await app.runtime.db.query("delete from attempt_limits where id like 'agent redeem %'");
     return {
       id: agent.id as string,

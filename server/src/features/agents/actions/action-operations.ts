@@ -59,13 +59,13 @@ async function checkWalletSignature(
   const { operationId } = agentExecuteQuote;
   // Only the stamp is needed: the quote already contains the payload to sign.
   const stamp = stampOf(headers as SignableRequest['headers']);
-  const asked: SignableRequest = {
+  const requested: SignableRequest = {
     operationId,
     resourceId: quote.id,
     input: { params, body: undefined },
     headers: stamp === undefined ? {} : { 'service-wallet-signature': stamp },
   };
-  const outcome = await signQuote(ctx, parts, quote, payment, asked);
+  const outcome = await signQuote(ctx, parts, quote, payment, requested);
   if ('rejected' in outcome) return outcome;
   if ('signed' in outcome) return outcome.signed;
   const reason =
@@ -86,12 +86,12 @@ async function executeQuote(
   const payment = await paymentOf(ctx, quote);
   checkExecutable(ctx, quote, payment);
   await rejectDuplicateAction(ctx, payment);
-  const asked = await spendingOf(ctx, type, payment);
-  const judged = await evaluateSpending(ctx, parts, agent, asked);
-  if (judged.decision === 'REJECTED') return rejectByPolicy(ctx, agent, judged, asked);
+  const requested = await spendingOf(ctx, type, payment);
+  const evaluation = await evaluateSpending(ctx, parts, agent, requested);
+  if (evaluation.decision === 'REJECTED') return rejectByPolicy(ctx, agent, evaluation, requested);
   const sign = await checkWalletSignature(ctx, parts, quote, payment, input);
   if (typeof sign === 'object') return sign;
-  const submission = { type, payment, quote, signed: sign, judged } as const;
+  const submission = { type, payment, quote, signed: sign, evaluation } as const;
   return { status: 200 as const, body: await submitAction(ctx, parts, agent, submission) };
 }
 
@@ -133,11 +133,11 @@ async function submitTransfer(
     throw invalidField(field, 'must be an internal account');
   }
   const { id: accountId, currency } = inside;
-  const asked = { type, accountId, amount: BigInt(amount as number), currency };
-  const judged = await evaluateSpending(ctx, parts, agent, asked);
-  if (judged.decision === 'REJECTED') return rejectByPolicy(ctx, agent, judged, asked);
+  const requested = { type, accountId, amount: BigInt(amount as number), currency };
+  const evaluation = await evaluateSpending(ctx, parts, agent, requested);
+  if (evaluation.decision === 'REJECTED') return rejectByPolicy(ctx, agent, evaluation, requested);
   const payment = await stage();
-  const submission = { type, payment, quote: undefined, signed: false, judged };
+  const submission = { type, payment, quote: undefined, signed: false, evaluation };
   return { status: 201 as const, body: await submitAction(ctx, parts, agent, submission) };
 }
 
@@ -152,8 +152,8 @@ async function ownAction(ctx: Ctx, id: string): Promise<ActionRow> {
 export const agentActionOperations = (parts: AgentParts) => [
   handle(agentExecuteQuote, async (ctx, input) => {
     const agent = await ownAgent(ctx);
-    const asked = { type: 'EXECUTE_QUOTE', quoteId: auditableId(input.params.quoteId) };
-    return auditRejections(ctx, agent, asked, () => executeQuote(ctx, parts, agent, input));
+    const requested = { type: 'EXECUTE_QUOTE', quoteId: auditableId(input.params.quoteId) };
+    return auditRejections(ctx, agent, requested, () => executeQuote(ctx, parts, agent, input));
   }),
   handle(agentListActions, async (ctx, { query }) => {
     const { limit = 20, cursor, status } = query;
@@ -173,18 +173,18 @@ export const agentActionOperations = (parts: AgentParts) => [
   }),
   handle(agentCreateTransferOut, async (ctx, { body }) => {
     const agent = await ownAgent(ctx);
-    const asked = { type: 'TRANSFER_OUT', ...body } as const;
+    const requested = { type: 'TRANSFER_OUT', ...body } as const;
     const stage = () => stageTransferOut(ctx, parts, body);
-    return auditRejections(ctx, agent, auditDetails(asked), () =>
-      submitTransfer(ctx, parts, agent, asked, stage),
+    return auditRejections(ctx, agent, auditDetails(requested), () =>
+      submitTransfer(ctx, parts, agent, requested, stage),
     );
   }),
   handle(agentCreateTransferIn, async (ctx, { body }) => {
     const agent = await ownAgent(ctx);
-    const asked = { type: 'TRANSFER_IN', ...body } as const;
+    const requested = { type: 'TRANSFER_IN', ...body } as const;
     const stage = () => stageTransferIn(ctx, parts, body);
-    return auditRejections(ctx, agent, auditDetails(asked), () =>
-      submitTransfer(ctx, parts, agent, asked, stage),
+    return auditRejections(ctx, agent, auditDetails(requested), () =>
+      submitTransfer(ctx, parts, agent, requested, stage),
     );
   }),
 ];

@@ -68,15 +68,15 @@ export async function evaluateSpending(
   ctx: Ctx,
   parts: AgentParts,
   agent: AgentRow,
-  { amount: given, currency, ...act }: Spending,
+  { amount: units, currency, ...act }: Spending,
 ): Promise<Rejection | Evaluation> {
   const { policy } = agent;
   const threshold = thresholdOf(policy);
-  const within = (to: CurrencyCode) => convertedUp(ctx, parts, { currency, amount: given }, to);
+  const inCurrency = (to: CurrencyCode) => convertedUp(ctx, parts, { currency, amount: units }, to);
   const [spent, amount, forThreshold] = await Promise.all([
     spentBy(ctx, parts, agent),
-    within(policy.spendingLimits.currency),
-    threshold ? within(threshold.currency) : null,
+    inCurrency(policy.spendingLimits.currency),
+    threshold ? inCurrency(threshold.currency) : null,
   ]);
   const verdict = evaluate(agent, spent, { ...act, amount, forThreshold });
   return verdict.decision === 'REJECTED' ? verdict : { ...verdict, amount };
@@ -94,13 +94,13 @@ const detailsOf = ({ type, accountId, amount, currency }: Spending) => ({
 export function rejectByPolicy(
   ctx: Ctx,
   agent: AgentRow,
-  refusal: Rejection,
-  asked: Pick<Spending, 'type'> & Partial<Spending>,
+  rejection: Rejection,
+  requested: Pick<Spending, 'type'> & Partial<Spending>,
 ): Rejected {
-  const { amount } = asked;
-  const details = amount === undefined ? asked : { ...asked, amount: String(amount) };
-  recordAudit(ctx, agent, 'ACTION_REFUSED', { rule: refusal.rule, ...details });
-  return { rejected: forbidden(refusal) };
+  const { amount } = requested;
+  const details = amount === undefined ? requested : { ...requested, amount: String(amount) };
+  recordAudit(ctx, agent, 'ACTION_REFUSED', { rule: rejection.rule, ...details });
+  return { rejected: forbidden(rejection) };
 }
 
 /**
@@ -110,13 +110,13 @@ export function rejectByPolicy(
 export async function auditRejections<R>(
   ctx: Ctx,
   agent: AgentRow,
-  asked: Record<string, unknown>,
+  requested: Record<string, unknown>,
   work: () => Promise<R>,
 ): Promise<R | Rejected> {
   const outcome = await ctx.attempt(work);
   if (!(outcome instanceof Fault)) return outcome;
   if (isTransient(outcome.code)) throw outcome;
-  recordAudit(ctx, agent, 'ACTION_REFUSED', { code: outcome.code, ...asked });
+  recordAudit(ctx, agent, 'ACTION_REFUSED', { code: outcome.code, ...requested });
   return { rejected: outcome };
 }
 
@@ -139,7 +139,7 @@ interface Submission extends Omit<WholeAction, 'action'> {
   type: ActionType;
   /** Whether the source wallet has signed. */
   signed: boolean;
-  judged: Evaluation;
+  evaluation: Evaluation;
 }
 
 /** Maximum of pending actions per agent, because a deletion rejects all of them in one change set. */
@@ -160,9 +160,9 @@ export async function submitAction(
   ctx: Ctx,
   parts: AgentParts,
   agent: AgentRow,
-  { type, payment, quote, signed, judged }: Submission,
+  { type, payment, quote, signed, evaluation }: Submission,
 ): Promise<Awaited<ReturnType<typeof presentAction>>> {
-  const waits = judged.decision === 'APPROVAL_REQUIRED';
+  const waits = evaluation.decision === 'APPROVAL_REQUIRED';
   if (waits) await checkPendingLimit(ctx, agent);
   const action = ctx.insert(agentActions, {
     id: ctx.id('AgentAction'),
@@ -179,7 +179,7 @@ export async function submitAction(
   });
   const named = { ...detailsOf(await spendingOf(ctx, type, payment)), transactionId: payment.id };
   if (!waits) {
-    const { amount } = judged;
+    const { amount } = evaluation;
     const started = await startPayment(ctx, parts, agent, { action, payment, quote, amount });
     recordAudit(ctx, agent, 'ACTION_EXECUTED', { action, ...named });
     return presentAction(ctx, { action, payment: started, quote });
@@ -188,13 +188,13 @@ export async function submitAction(
   // concurrent execution by the platform retries and finds the action.
   ctx.require(agents, agent);
   if (quote) changeTransaction(ctx, payment, {});
-  recordAudit(ctx, agent, 'ACTION_SUBMITTED', { action, rule: judged.rule, ...named });
+  recordAudit(ctx, agent, 'ACTION_SUBMITTED', { action, rule: evaluation.rule, ...named });
   const view = await presentAction(ctx, { action, payment, quote });
   ctx.emit(agentActionPending, action.id, view);
   return view;
 }
 
-/** Carries out what was approved, as the policy and everything else is now; throws why it cannot be. */
+/** Executes an approved action under the current policy and usage. Throws if it is no longer possible. */
 async function executeAction(
   ctx: Ctx,
   parts: AgentParts,
@@ -206,24 +206,24 @@ async function executeAction(
     throw new Fault('FORBIDDEN', 'The agent was deleted.');
   }
   if (quote) checkExecutable(ctx, quote, asOutgoing(payment));
-  const judged = await evaluateSpending(
+  const evaluation = await evaluateSpending(
     ctx,
     parts,
     agent,
     await spendingOf(ctx, action.type, payment),
   );
-  if (judged.decision === 'REJECTED') throw forbidden(judged);
-  return startPayment(ctx, parts, agent, { ...whole, amount: judged.amount });
+  if (evaluation.decision === 'REJECTED') throw forbidden(evaluation);
+  return startPayment(ctx, parts, agent, { ...whole, amount: evaluation.amount });
 }
 
-/** Whose an action was, also once the agent is gone. */
+/** Owner of an action, for the audit; the agent may have been deleted. */
 const ownerOf = ({ agent_id: id, platform_id, customer_id }: ActionRow) => ({
   id,
   platform_id,
   customer_id,
 });
 
-/** A transfer that was not let through; of a quote there may be another action. */
+/** Fails the payment of a transfer. A quote stays open, because another action may execute it. */
 function failPayment(ctx: Ctx, { payment, quote }: WholeAction): PaymentRow {
   if (quote || payment.status !== 'PENDING') return payment;
   const failed = changeTransaction(ctx, payment, { status: 'FAILED' });

@@ -326,8 +326,12 @@ describe('a quote of an agent that is paid in, and so starts by itself', () => {
 
   it.each<[string, object, string]>([
     ['PERMISSION', { permissions: ['CREATE_QUOTES'] }, 'EXECUTE_QUOTES'],
-    ['EXECUTION_MODE', { defaultExecutionMode: 'APPROVAL_REQUIRED' }, 'starts by itself'],
-    ['APPROVAL_THRESHOLD', { approvalThresholds: { currency: 'USD', amount: 99_99 } }, 'by itself'],
+    ['EXECUTION_MODE', { defaultExecutionMode: 'APPROVAL_REQUIRED' }, 'starts without approval'],
+    [
+      'APPROVAL_THRESHOLD',
+      { approvalThresholds: { currency: 'USD', amount: 99_99 } },
+      'without approval',
+    ],
     ['PER_TRANSACTION_LIMIT', limits({ perTransactionLimit: 99_99 }), 'perTransactionLimit'],
     ['DAILY_LIMIT', limits({ dailyLimit: 99_99 }), 'dailyLimit'],
   ])('is not made against the policy: %s', async (against, policy, named) => {

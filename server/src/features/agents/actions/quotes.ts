@@ -63,15 +63,15 @@ async function checkSelfStarting(
   { destination, totalSendingAmount, sendingCurrency }: Static<typeof Quote>,
 ): Promise<void> {
   const id = 'accountId' in destination ? destination.accountId : '';
-  const judged = await evaluateSpending(ctx, parts, agent, {
+  const evaluation = await evaluateSpending(ctx, parts, agent, {
     type: 'EXECUTE_QUOTE',
     accountId: isId(id, 'InternalAccount') ? id : '',
     amount: BigInt(totalSendingAmount),
     currency: sendingCurrency.code as string,
   });
-  if (judged.decision === 'REJECTED') throw forbidden(judged);
-  if (judged.decision === 'APPROVAL_REQUIRED')
-    throw forbidden(rejection(judged.rule, APPROVAL_NOT_POSSIBLE));
+  if (evaluation.decision === 'REJECTED') throw forbidden(evaluation);
+  if (evaluation.decision === 'APPROVAL_REQUIRED')
+    throw forbidden(rejection(evaluation.rule, APPROVAL_NOT_POSSIBLE));
 }
 
 /**

@@ -52,7 +52,7 @@ describe('redeemAgentDeviceCode', () => {
     expect(shown.isConnected).toBe(true);
     expect(shown.updatedAt > agent.updatedAt).toBe(true);
     const again = await fixture.redeem(deviceCode.code);
-    expect(refusal(again)).toEqual([400, 'INVALID_INPUT', 'code: was redeemed before']);
+    expect(refusal(again)).toEqual([400, 'INVALID_INPUT', 'code: was already redeemed']);
     const me = await fixture.withToken(connected.accessToken)('GET', '/agents/me');
     expect(ok(me, 200).id).toBe(agent.id);
     const audit = await app.runtime.db.find(agentAudit, { agent_id: agent.id });
@@ -87,7 +87,11 @@ describe('redeemAgentDeviceCode', () => {
     ok(await fixture.redeem(just.deviceCode.code), 200);
     expect(Date.parse(just.deviceCode.expiresAt)).toBe(Date.parse(just.agent.createdAt) + DAY_MS);
     app.effects.set(Date.parse(just.deviceCode.expiresAt));
-    const expired = [400, 'INVALID_INPUT', 'code: has expired: ask for another'];
+    const expired = [
+      400,
+      'INVALID_INPUT',
+      'code: has expired; request a new code from the platform',
+    ];
     expect(refusal(await fixture.redeem(late.deviceCode.code))).toEqual(expired);
     expect(ok(await statusOf(late.deviceCode.code), 200).redeemed).toBe(false);
     const { code } = ok(await anotherCode(late.agent.id), 201);

@@ -44,19 +44,19 @@ interface AgentScope<C extends Contract, P extends Contract> {
 export function agentScoped<C extends Contract, P extends Contract>(
   contract: C,
   serve: Served<P>,
-  { permission, input: narrow, audited: noted }: AgentScope<C, P>,
+  { permission, input: scope, audited }: AgentScope<C, P>,
 ): Bound<Ctx> {
   const { method, operationId } = contract;
   const reads = method === 'GET';
   return {
     contract,
-    async run(ctx, given) {
-      const input = given as Input<C>;
+    async run(ctx, request) {
+      const input = request as Input<C>;
       const agent = await ownAgent(ctx);
-      let passed: Partial<Input<P>>;
+      let scoped: Partial<Input<P>>;
       try {
         checkAllowed(agent, permission, { reads });
-        passed = await narrow(ctx, agent, input);
+        scoped = await scope(ctx, agent, input);
       } catch (error) {
         const no = reads ? undefined : rejectionOf(error);
         if (!no) throw error;
@@ -65,9 +65,9 @@ export function agentScoped<C extends Contract, P extends Contract>(
       }
       // A concurrent change of the policy retries the operation.
       if (!reads) ctx.require(agents, agent);
-      const outcome = await serve(ctx, passed);
-      if (noted && !('rejected' in outcome)) {
-        const { what, ...details } = noted(input, outcome.body);
+      const outcome = await serve(ctx, scoped);
+      if (audited && !('rejected' in outcome)) {
+        const { what, ...details } = audited(input, outcome.body);
         recordAudit(ctx, agent, what, details);
       }
       return outcome;

@@ -31,15 +31,15 @@ function thresholdErrors(field: string, threshold: unknown): FieldError[] {
 }
 
 /** Field paths and ids of the accounts that a policy names. */
-function accountsNamed({ accountRestrictions: given }: PartialPolicy, prefix: string) {
-  if (!isObject(given)) return { allowed: [], ruled: [] };
+function accountsNamed({ accountRestrictions: input }: PartialPolicy, prefix: string) {
+  if (!isObject(input)) return { allowed: [], ruled: [] };
   const listed = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
   const at = `${prefix}accountRestrictions`;
-  const allowed = listed(given.allowedAccountIds).map((id, nth) => ({
+  const allowed = listed(input.allowedAccountIds).map((id, nth) => ({
     field: `${at}.allowedAccountIds.${nth}`,
     id,
   }));
-  const ruled = listed(given.accountRules).map((rule, nth) => ({
+  const ruled = listed(input.accountRules).map((rule, nth) => ({
     field: `${at}.accountRules.${nth}.accountId`,
     id: isObject(rule) ? rule.accountId : undefined,
   }));
@@ -47,19 +47,19 @@ function accountsNamed({ accountRestrictions: given }: PartialPolicy, prefix: st
 }
 
 /** Errors of a complete or partial policy, independent of the customer. `prefix` precedes field paths. */
-export function policyErrors(given: unknown, prefix = ''): FieldError[] {
-  if (!isObject(given)) return [];
+export function policyErrors(input: unknown, prefix = ''): FieldError[] {
+  if (!isObject(input)) return [];
   return [
-    ...currencyErrors(`${prefix}spendingLimits.currency`, given.spendingLimits),
-    ...currencyErrors(`${prefix}approvalThresholds.currency`, given.approvalThresholds),
+    ...currencyErrors(`${prefix}spendingLimits.currency`, input.spendingLimits),
+    ...currencyErrors(`${prefix}approvalThresholds.currency`, input.approvalThresholds),
   ];
 }
 
 /** Errors of a complete policy, including fields that a partial one may omit. */
-export const wholePolicyErrors = (given: unknown, prefix = ''): FieldError[] => [
-  ...policyErrors(given, prefix),
-  ...(isObject(given)
-    ? thresholdErrors(`${prefix}approvalThresholds.currency`, given.approvalThresholds)
+export const wholePolicyErrors = (input: unknown, prefix = ''): FieldError[] => [
+  ...policyErrors(input, prefix),
+  ...(isObject(input)
+    ? thresholdErrors(`${prefix}approvalThresholds.currency`, input.approvalThresholds)
     : []),
 ];
 
@@ -67,10 +67,10 @@ export const wholePolicyErrors = (given: unknown, prefix = ''): FieldError[] => 
 export async function accountErrors(
   ctx: Ctx,
   customerId: string,
-  given: PartialPolicy,
+  input: PartialPolicy,
   prefix = '',
 ): Promise<FieldError[]> {
-  const { allowed, ruled } = accountsNamed(given, prefix);
+  const { allowed, ruled } = accountsNamed(input, prefix);
   const all = [...allowed, ...ruled].filter(({ id }) => typeof id === 'string');
   if (!all.length) return [];
   const rows = await findInternalAccounts(ctx.db, { customer_id: customerId }, ALL_OF_ONE);

@@ -1,4 +1,4 @@
-// What holds of the judgement over an agent for every policy there can be, and every order of acts.
+// Properties of policy evaluation for arbitrary policies and sequences of payments.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -17,7 +17,7 @@ const orNull = <T>(arbitrary: fc.Arbitrary<T>) =>
 const accountId = fc.constantFrom('one', 'two', 'three');
 const mode = fc.constantFrom(...EXECUTION_MODES);
 
-/** Fields that are undefined are left out, as they are in what a platform sends. */
+/** Omits undefined fields, as JSON does. */
 const record = <T extends object>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }) =>
   fc.record(fields).map((made) => JSON.parse(JSON.stringify(made)) as T);
 
@@ -72,7 +72,7 @@ const oneLimit = (
   return own[0]?.perTransactionLimit ?? spendingLimits.perTransactionLimit;
 };
 
-/** The rules as they are promised, in their order, each by itself. */
+/** An independent statement of the rules, in order of evaluation. */
 const RULES: [Rule, (agent: Agent, spent: Spent, act: Act) => boolean][] = [
   ['PAUSED', ({ paused }) => paused],
   [
@@ -119,13 +119,13 @@ const RULES: [Rule, (agent: Agent, spent: Spent, act: Act) => boolean][] = [
   ],
 ];
 
-const ASKING: Rule[] = ['EXECUTION_MODE', 'APPROVAL_THRESHOLD'];
+const APPROVAL_RULES: Rule[] = ['EXECUTION_MODE', 'APPROVAL_THRESHOLD'];
 const RUNS = { numRuns: 3_000 };
 
 const lower = (limit: number | null | undefined, to: number) =>
   typeof limit === 'number' ? Math.min(limit, to) : to;
 
-/** Ways to make a policy stricter; `to` is a new limit, or a choice. */
+/** Changes that make a policy stricter; `to` is a new limit or selects an element. */
 const STRICTER: ((policy: Policy, to: number) => Partial<Policy>)[] = [
   ({ permissions }, to) => ({ permissions: permissions.filter((_, at) => at !== to % 5) }),
   () => ({ defaultExecutionMode: 'APPROVAL_REQUIRED' }),
@@ -154,15 +154,15 @@ const STRICTER: ((policy: Policy, to: number) => Partial<Policy>)[] = [
 ];
 const RANK = { REJECTED: 0, APPROVAL_REQUIRED: 1, AUTO: 2 };
 
-describe('whatever the policy', () => {
-  it('is the first rule against an act that decides', () => {
+describe('evaluate, for any policy', () => {
+  it('decides by the first violated rule', () => {
     fc.assert(
-      fc.property(anAgent, someSpent, anAct, (agent, spent, asked) => {
-        const verdict = evaluate(agent, spent, asked);
-        const first = RULES.find(([, stands]) => stands(agent, spent, asked))?.[0];
+      fc.property(anAgent, someSpent, anAct, (agent, spent, requested) => {
+        const verdict = evaluate(agent, spent, requested);
+        const first = RULES.find(([, violates]) => violates(agent, spent, requested))?.[0];
         if (first === undefined) expect(verdict).toEqual({ decision: 'AUTO' });
         else {
-          const decision = ASKING.includes(first) ? 'APPROVAL_REQUIRED' : 'REFUSED';
+          const decision = APPROVAL_RULES.includes(first) ? 'APPROVAL_REQUIRED' : 'REJECTED';
           expect(verdict).toMatchObject({ decision, rule: first });
         }
       }),
@@ -170,9 +170,9 @@ describe('whatever the policy', () => {
     );
   });
 
-  it('lets no order of acts and policies spend more than any limit', () => {
+  it('never exceeds a limit in any sequence of payments and policy changes', () => {
     const step = fc.oneof(
-      { weight: 8, arbitrary: anAct.map((asked) => ({ asked })) },
+      { weight: 8, arbitrary: anAct.map((requested) => ({ requested })) },
       { weight: 2, arbitrary: anAgent.map((agent) => ({ agent })) },
       { weight: 1, arbitrary: fc.constantFrom('day', 'month').map((next) => ({ next })) },
     );
@@ -184,11 +184,11 @@ describe('whatever the policy', () => {
           if ('agent' in each) agent = each.agent;
           else if ('next' in each) {
             spent = { ...NOTHING, month: each.next === 'day' ? spent.month : 0n };
-          } else if (evaluate(agent, spent, each.asked).decision !== 'REJECTED') {
-            const { amount: much } = each.asked;
+          } else if (evaluate(agent, spent, each.requested).decision !== 'REJECTED') {
+            const { amount: much } = each.requested;
             spent = { count: spent.count + 1n, day: spent.day + much, month: spent.month + much };
             const most = agent.policy.spendingLimits;
-            expect(Number(much)).toBeLessThanOrEqual(oneLimit(agent, each.asked));
+            expect(Number(much)).toBeLessThanOrEqual(oneLimit(agent, each.requested));
             expect(Number(spent.count)).toBeLessThanOrEqual(most.dailyTransactionLimit ?? Infinity);
             expect(Number(spent.day)).toBeLessThanOrEqual(most.dailyLimit ?? Infinity);
             expect(Number(spent.month)).toBeLessThanOrEqual(most.monthlyLimit ?? Infinity);
@@ -199,64 +199,64 @@ describe('whatever the policy', () => {
     );
   });
 
-  it('carries out by itself nothing above the threshold', () => {
+  it('allows nothing above the threshold without approval', () => {
     fc.assert(
-      fc.property(anAgent, anAct, (agent, asked) => {
-        if (evaluate(agent, NOTHING, asked).decision !== 'AUTO') return;
+      fc.property(anAgent, anAct, (agent, requested) => {
+        if (evaluate(agent, NOTHING, requested).decision !== 'AUTO') return;
         const most = agent.policy.approvalThresholds?.amount;
         if (typeof most !== 'number') return;
-        expect(asked.forThreshold).not.toBeNull();
-        expect(Number(asked.forThreshold)).toBeLessThanOrEqual(most);
+        expect(requested.forThreshold).not.toBeNull();
+        expect(Number(requested.forThreshold)).toBeLessThanOrEqual(most);
       }),
       RUNS,
     );
   });
 
-  it('allows no more when it becomes stricter', () => {
+  it('never allows more after the policy becomes stricter', () => {
     const changes = fc.array(fc.tuple(fc.constantFrom(...STRICTER), amount), {
       minLength: 1,
       maxLength: 4,
     });
     fc.assert(
-      fc.property(anAgent, someSpent, anAct, changes, (agent, spent, asked, all) => {
+      fc.property(anAgent, someSpent, anAct, changes, (agent, spent, requested, all) => {
         let { policy } = agent;
         for (const [change, to] of all) policy = { ...policy, ...change(policy, to) };
-        const before = RANK[evaluate(agent, spent, asked).decision];
+        const before = RANK[evaluate(agent, spent, requested).decision];
         for (const stricter of [
           { ...agent, policy },
           { ...agent, paused: true },
         ]) {
-          expect(RANK[evaluate(stricter, spent, asked).decision]).toBeLessThanOrEqual(before);
+          expect(RANK[evaluate(stricter, spent, requested).decision]).toBeLessThanOrEqual(before);
         }
       }),
       RUNS,
     );
   });
 
-  it('allows no more when more was spent or more is asked for', () => {
+  it('never allows more at a higher usage or amount', () => {
     fc.assert(
-      fc.property(anAgent, someSpent, anAct, someSpent, (agent, spent, asked, more) => {
+      fc.property(anAgent, someSpent, anAct, someSpent, (agent, spent, requested, more) => {
         const later = {
           count: spent.count + more.count,
           day: spent.day + more.day,
           month: spent.month + more.month,
         };
-        const larger = { ...asked, amount: asked.amount + more.day };
-        const before = RANK[evaluate(agent, spent, asked).decision];
-        expect(RANK[evaluate(agent, later, asked).decision]).toBeLessThanOrEqual(before);
+        const larger = { ...requested, amount: requested.amount + more.day };
+        const before = RANK[evaluate(agent, spent, requested).decision];
+        expect(RANK[evaluate(agent, later, requested).decision]).toBeLessThanOrEqual(before);
         expect(RANK[evaluate(agent, spent, larger).decision]).toBeLessThanOrEqual(before);
       }),
       RUNS,
     );
   });
 
-  it('judges without touching what it is given', () => {
+  it('does not change its input', () => {
     fc.assert(
-      fc.property(anAgent, someSpent, anAct, (agent, spent, asked) => {
-        const before = structuredClone({ agent, spent, asked });
-        const verdict = evaluate(agent, spent, asked);
-        expect({ agent, spent, asked }).toEqual(before);
-        expect(evaluate(agent, spent, asked)).toEqual(verdict);
+      fc.property(anAgent, someSpent, anAct, (agent, spent, requested) => {
+        const before = structuredClone({ agent, spent, requested });
+        const verdict = evaluate(agent, spent, requested);
+        expect({ agent, spent, requested }).toEqual(before);
+        expect(evaluate(agent, spent, requested)).toEqual(verdict);
       }),
       { numRuns: 300 },
     );

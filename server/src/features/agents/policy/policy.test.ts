@@ -1,4 +1,4 @@
-// The judgement over what an agent asks for, case by case.
+// Evaluation of agent policies, case by case.
 import { describe, expect, it } from 'vitest';
 import { type Act, evaluateAmounts, type Spent } from '../../../../test/kit/agents/agent-policy.ts';
 import type { Policy, Rule, Verdict } from './policy.ts';
@@ -33,11 +33,11 @@ interface Case {
   act?: Partial<Act>;
 }
 
-const judge = ({ paused = false, ...given }: Case): Verdict =>
+const evaluateCase = ({ paused = false, ...overrides }: Case): Verdict =>
   evaluateAmounts(
-    { paused, policy: policy(given.policy) },
-    { ...NOTHING, ...given.spent },
-    act(given.act),
+    { paused, policy: policy(overrides.policy) },
+    { ...NOTHING, ...overrides.spent },
+    act(overrides.act),
   );
 
 const ruled = (rules: NonNullable<NonNullable<Policy['accountRestrictions']>['accountRules']>) => ({
@@ -47,10 +47,10 @@ const one = (rule: object) => ruled([{ accountId: 'one', ...rule }]);
 
 describe('evaluate', () => {
   it.each<[string, Case]>([
-    ['what is as much as one payment may be', {}],
-    ['a quote, which has a permission of its own', { act: { type: 'EXECUTE_QUOTE' } }],
+    ['a payment equal to perTransactionLimit', {}],
+    ['a quote, with its separate permission', { act: { type: 'EXECUTE_QUOTE' } }],
     [
-      'what fills the day',
+      'a payment that reaches dailyLimit',
       { policy: { spendingLimits: limits({ dailyLimit: 300_00 }) }, spent: { day: 200_00n } },
     ],
     [
@@ -58,72 +58,72 @@ describe('evaluate', () => {
       { policy: { spendingLimits: limits({ dailyTransactionLimit: 3 }) }, spent: { count: 2n } },
     ],
     [
-      'what fills the month',
+      'a payment that reaches monthlyLimit',
       { policy: { spendingLimits: limits({ monthlyLimit: 300_00 }) }, spent: { month: 200_00n } },
     ],
     [
-      'all that is asked for where limits are null',
+      'any amount if limits are null',
       {
         policy: { spendingLimits: limits({ dailyLimit: null, monthlyLimit: null }) },
         spent: { count: 10n ** 6n, day: 10n ** 15n, month: 10n ** 15n },
       },
     ],
     [
-      'an account that is listed',
+      'an allowed account',
       { policy: { accountRestrictions: { allowedAccountIds: ['two', 'one'] } } },
     ],
     [
-      'any account where the list is null',
+      'any account if allowedAccountIds is null',
       { policy: { accountRestrictions: { allowedAccountIds: null } } },
     ],
     [
-      'more than usual from an account with a higher limit',
+      'a higher amount from an account with a higher limit',
       { policy: one({ perTransactionLimit: 500_00 }), act: { amount: 500_00n } },
     ],
     [
-      'the usual where the limit of the account is null',
+      'the general limit if that of the account is null',
       { policy: one({ perTransactionLimit: null }) },
     ],
     [
-      'an account that is AUTO by its own rule',
+      'an account with the execution mode AUTO',
       { policy: { defaultExecutionMode: 'APPROVAL_REQUIRED', ...one({ executionMode: 'AUTO' }) } },
     ],
     [
-      'what is exactly at the threshold',
+      'an amount equal to the threshold',
       {
         policy: { approvalThresholds: { currency: 'EUR', amount: 90_00 } },
         act: { forThreshold: 90_00n },
       },
     ],
     [
-      'anything where the threshold is null',
+      'any amount if the threshold is null',
       {
         policy: { approvalThresholds: { currency: 'EUR', amount: null } },
         act: { forThreshold: 10n ** 15n },
       },
     ],
-  ])('does at once %s', (_, given) => {
-    expect(judge(given)).toEqual({ decision: 'AUTO' });
+  ])('allows %s', (_, overrides) => {
+    expect(evaluateCase(overrides)).toEqual({ decision: 'AUTO' });
   });
 
   it.each<[string, Rule, Case]>([
     [
-      'an account that asks by its own rule',
+      'an account with the execution mode APPROVAL_REQUIRED',
       'EXECUTION_MODE',
       { policy: one({ executionMode: 'APPROVAL_REQUIRED' }) },
     ],
     [
-      'everything where that is the mode',
+      'any payment if that is the default mode',
       'EXECUTION_MODE',
       { policy: { defaultExecutionMode: 'APPROVAL_REQUIRED' } },
     ],
     [
-      'an account without a mode of its own',
+      'an account rule without a mode',
       'EXECUTION_MODE',
       { policy: { defaultExecutionMode: 'APPROVAL_REQUIRED', ...one({}) } },
     ],
     [
-      'a unit above the threshold',
+      'an amount above the threshold',
       'APPROVAL_THRESHOLD',
       {
         policy: { approvalThresholds: { currency: 'EUR', amount: 90_00 } },
@@ -131,17 +131,17 @@ describe('evaluate', () => {
       },
     ],
     [
-      'anything above a threshold of nothing',
+      'any amount above a threshold of zero',
       'APPROVAL_THRESHOLD',
       { policy: { approvalThresholds: { currency: 'EUR', amount: 0 } }, act: { forThreshold: 1n } },
     ],
     [
-      'what was not converted for the threshold',
+      'an amount that was not converted for the threshold',
       'APPROVAL_THRESHOLD',
       { policy: { approvalThresholds: { currency: 'EUR', amount: 90_00 } } },
     ],
     [
-      'first for its mode, then for its amount',
+      'the mode before the threshold',
       'EXECUTION_MODE',
       {
         policy: {
@@ -151,8 +151,8 @@ describe('evaluate', () => {
         act: { forThreshold: 1n },
       },
     ],
-  ])('asks about %s', (_, rule, given) => {
-    expect(judge(given)).toEqual({ decision: 'APPROVAL_REQUIRED', rule });
+  ])('requires approval for %s', (_, rule, overrides) => {
+    expect(evaluateCase(overrides)).toEqual({ decision: 'APPROVAL_REQUIRED', rule });
   });
 
   it.each<[Rule, string, Case]>([
@@ -195,22 +195,22 @@ describe('evaluate', () => {
     ],
     [
       'PER_TRANSACTION_LIMIT',
-      'One payment of the agent may move 100.00 USD at the most (perTransactionLimit).',
+      'One payment of the agent may not exceed 100.00 USD (perTransactionLimit).',
       { act: { amount: 100_01n } },
     ],
     [
       'PER_TRANSACTION_LIMIT',
-      'One payment of the agent may move 0.50 USD at the most (perTransactionLimit).',
+      'One payment of the agent may not exceed 0.50 USD (perTransactionLimit).',
       { policy: one({ perTransactionLimit: 50 }), act: { amount: 51n } },
     ],
     [
       'PER_TRANSACTION_LIMIT',
-      'One payment of the agent may move 0.00 USD at the most (perTransactionLimit).',
+      'One payment of the agent may not exceed 0.00 USD (perTransactionLimit).',
       { policy: one({ perTransactionLimit: 0 }), act: { amount: 1n } },
     ],
     [
       'PER_TRANSACTION_LIMIT',
-      'One payment of the agent may move 100.00 USD at the most (perTransactionLimit).',
+      'One payment of the agent may not exceed 100.00 USD (perTransactionLimit).',
       {
         policy: ruled([{ accountId: 'two', perTransactionLimit: 500_00 }]),
         act: { amount: 100_01n },
@@ -218,36 +218,36 @@ describe('evaluate', () => {
     ],
     [
       'DAILY_TRANSACTION_LIMIT',
-      'The agent may make 3 payments a day (UTC) at the most (dailyTransactionLimit).',
+      'The agent may not make more than 3 payments per day (UTC) (dailyTransactionLimit).',
       { policy: { spendingLimits: limits({ dailyTransactionLimit: 3 }) }, spent: { count: 3n } },
     ],
     [
       'DAILY_TRANSACTION_LIMIT',
-      'The agent may make 0 payments a day (UTC) at the most (dailyTransactionLimit).',
+      'The agent may not make more than 0 payments per day (UTC) (dailyTransactionLimit).',
       { policy: { spendingLimits: limits({ dailyTransactionLimit: 0 }) } },
     ],
     [
       'DAILY_LIMIT',
-      'In one day (UTC) the agent may move 1,300.00 USD at the most (dailyLimit).',
+      'Payments of the agent per day (UTC) may not exceed 1,300.00 USD (dailyLimit).',
       { policy: { spendingLimits: limits({ dailyLimit: 1_300_00 }) }, spent: { day: 1_200_01n } },
     ],
     [
       'DAILY_LIMIT',
-      'In one day (UTC) the agent may move 1 JPY at the most (dailyLimit).',
+      'Payments of the agent per day (UTC) may not exceed 1 JPY (dailyLimit).',
       { policy: { spendingLimits: limits({ currency: 'JPY', dailyLimit: 1 }) } },
     ],
     [
       'MONTHLY_LIMIT',
-      'In one month (UTC) the agent may move 300.00 USD at the most (monthlyLimit).',
+      'Payments of the agent per month (UTC) may not exceed 300.00 USD (monthlyLimit).',
       { policy: { spendingLimits: limits({ monthlyLimit: 300_00 }) }, spent: { month: 200_01n } },
     ],
-  ])('refuses by %s: %s', (rule, reason, given) => {
-    expect(judge(given)).toEqual({ decision: 'REJECTED', rule, reason });
+  ])('rejects by %s: %s', (rule, reason, overrides) => {
+    expect(evaluateCase(overrides)).toEqual({ decision: 'REJECTED', rule, reason });
   });
 
-  it('never asks about what a limit forbids', () => {
-    const asking = { defaultExecutionMode: 'APPROVAL_REQUIRED' } as const;
-    expect(judge({ policy: asking, act: { amount: 100_01n } })).toMatchObject({
+  it('rejects a violated limit even if approval is required', () => {
+    const requiring = { defaultExecutionMode: 'APPROVAL_REQUIRED' } as const;
+    expect(evaluateCase({ policy: requiring, act: { amount: 100_01n } })).toMatchObject({
       decision: 'REJECTED',
       rule: 'PER_TRANSACTION_LIMIT',
     });

@@ -95,17 +95,19 @@ const most = (limits: Limits, units: number, field: string) =>
   `${formatMoney(limitOf(limits, units))} (${field}).`;
 
 const overLimit = (limits: Limits, units: number) =>
-  `The limit of the agent per payment is ${most(limits, units, 'perTransactionLimit')}`;
+  `One payment of the agent may not exceed ${most(limits, units, 'perTransactionLimit')}`;
 
 /** Reasons for a used-up daily or monthly limit. */
 export const usageLimitReasons = {
   DAILY_TRANSACTION_LIMIT: ({ dailyTransactionLimit = 0 }: Limits) =>
-    `The limit of the agent per day (UTC) is ${dailyTransactionLimit} payments ` +
+    `The agent may not make more than ${dailyTransactionLimit} payments per day (UTC) ` +
     '(dailyTransactionLimit).',
   DAILY_LIMIT: (limits: Limits) =>
-    `The limit of the agent per day (UTC) is ${most(limits, limits.dailyLimit ?? 0, 'dailyLimit')}`,
+    'Payments of the agent per day (UTC) may not exceed ' +
+    most(limits, limits.dailyLimit ?? 0, 'dailyLimit'),
   MONTHLY_LIMIT: (limits: Limits) =>
-    `The limit of the agent per month (UTC) is ${most(limits, limits.monthlyLimit ?? 0, 'monthlyLimit')}`,
+    'Payments of the agent per month (UTC) may not exceed ' +
+    most(limits, limits.monthlyLimit ?? 0, 'monthlyLimit'),
 } satisfies Partial<Record<Rule, (limits: Limits) => string>>;
 
 const isOver = (limits: Limits, money: Money, units: number | null | undefined) =>
@@ -188,8 +190,8 @@ export function evaluate(
   spent: Spent,
   act: PaymentRequest,
 ): Verdict {
-  const refusal = firstRejection(agent, spent, act);
-  if (refusal) return refusal;
+  const rejected = firstRejection(agent, spent, act);
+  if (rejected) return rejected;
   const { policy } = agent;
   const mode = ruleFor(policy, act)?.executionMode ?? policy.defaultExecutionMode;
   if (mode !== 'AUTO') return { decision: 'APPROVAL_REQUIRED', rule: 'EXECUTION_MODE' };

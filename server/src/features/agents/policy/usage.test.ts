@@ -325,7 +325,7 @@ describe('limits in another currency', () => {
     );
     await expect(forced).rejects.toMatchObject({
       code: 'FORBIDDEN',
-      message: 'In one day (UTC) the agent may move 100.00 EUR at the most (dailyLimit).',
+      message: 'Payments of the agent per day (UTC) may not exceed 100.00 EUR (dailyLimit).',
     });
     delete fixture.rates['USD EUR'];
     expect(await fixture.pay(id, 1n)).toBe('There is no rate from USD to EUR.');
