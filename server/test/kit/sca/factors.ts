@@ -1,4 +1,4 @@
-// Second factors in tests: enrolling an app and a passkey of a device in software, and what both answer with.
+// Fixture for SCA factors: enrollment of an authenticator app and of a software passkey, and their proofs.
 import { TOTP } from 'otpauth';
 import { expect } from 'vitest';
 import { customers } from '../../../src/features/customers/records/store.ts';
@@ -16,11 +16,11 @@ import { european } from '../customers/contacts.ts';
 import { type Authenticator, authenticator, type Ceremony } from '../wallets/authenticator.ts';
 import { fieldsOf } from '../wallets/passkeys.ts';
 
-/** The code that an app shows at `now` for a secret in hex. */
+/** TOTP code of a Base32 secret at `now`. */
 export const codeAt = (secretBase32: string, now: number): string =>
   new TOTP({ secret: secretBase32 }).generate({ timestamp: now });
 
-/** A registration as browsers have it in JSON. */
+/** A registration in the JSON format of browsers. */
 export function registrationJson(device: Authenticator, challenge: string, ceremony?: Ceremony) {
   const made = device.create(challenge, { uv: true, ...ceremony });
   const { credentialId: id, clientDataJson: clientDataJSON, attestationObject, transports } = made;
@@ -28,14 +28,14 @@ export function registrationJson(device: Authenticator, challenge: string, cerem
   return { id, rawId: id, type: 'public-key', response, clientExtensionResults: {} };
 }
 
-/** An assertion as browsers have it in JSON, over a challenge in base64url. */
+/** An assertion in the JSON format of browsers, over a challenge in base64url. */
 export function assertionJson(device: Authenticator, challenge: string, ceremony?: Ceremony) {
   const made = device.get('', { uv: true, challengeText: challenge, ...ceremony });
   const { credentialId: id, clientDataJson: clientDataJSON, ...rest } = made;
   return { id, rawId: id, type: 'public-key', response: { clientDataJSON, ...rest } };
 }
 
-/** The requests about a customer's factors. */
+/** Requests for the factors of a customer. */
 export function factorFixture(app: TestApp, options: CallOptions = {}) {
   const at = (path: string, id: string) => `/sca/factors${path}?customerId=${id}`;
   const list = (id: string) => app.call('GET', at('', id), undefined, options);
@@ -53,7 +53,7 @@ export function factorFixture(app: TestApp, options: CallOptions = {}) {
     remove,
     namesOf: async (id: string): Promise<string[]> =>
       ok(await list(id), 200).factors.map((each: { factor: string }) => each.factor),
-    /** Enrols an app: its secret, and the recovery codes. */
+    /** Enrolls an authenticator app; returns secret and recovery codes. */
     async withTotp(id: string) {
       const { secret, secretBase32Encoded: base32 } = ok(await start(id, 'TOTP'), 200);
       const code = codeAt(base32, app.effects.now());
@@ -62,7 +62,7 @@ export function factorFixture(app: TestApp, options: CallOptions = {}) {
         recoveryCodes: string[];
       };
     },
-    /** Enrols a passkey: the device that has it, and its id here. */
+    /** Enrolls a passkey; returns the authenticator and the credential id. */
     async withPasskey(id: string, given?: Authenticator) {
       const { options: asked, allowedOrigins } = ok(await start(id, 'PASSKEY'), 200);
       const [origin] = allowedOrigins as [string];
@@ -79,20 +79,20 @@ export const SITE = {
   origins: ['https://pay.shop.example.com', 'android:apk-key-hash:uKTwrTnTRCCaU7-hWH2nQkzAEGs'],
 };
 
-/** Sets where the passkeys of a platform are used. */
+/** Sets the passkey site of a platform. */
 export const giveSite = (app: TestApp, as: TestPlatform, passkey_site: typeof SITE) =>
   app.operate(async (ctx) => {
     const row = await ctx.read(platforms, as.id);
     if (row) ctx.update(platforms, row, { passkey_site });
   }, as);
 
-/** The request is bad, for these fields. */
+/** Expects INVALID_INPUT for these fields. */
 export function expectBad(answer: Answer, ...fields: string[]) {
   expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
   expect(fieldsOf(answer)).toEqual(fields);
 }
 
-/** A server with a production platform whose app uses passkeys, and what tests of factors ask of both. */
+/** A server with a production platform with a passkey site, and requests for both modes. */
 export async function openFactors() {
   const app = await startApp();
   const shop = app.production;
@@ -102,11 +102,11 @@ export async function openFactors() {
     app,
     close: app.close,
     shop,
-    /** Factors of production. */
+    /** Factors in production. */
     fixture: factorFixture(app, { as: shop }),
-    /** Those of the sandbox. */
+    /** Factors in the sandbox. */
     played: factorFixture(app),
-    /** Somebody in the region. */
+    /** A customer under SCA. */
     person: async (as: TestPlatform = shop) => (await european(app, { as })).id as string,
     wait: (ms: number) => app.effects.set(app.effects.now() + ms),
     async rowOf(id: string) {
@@ -114,7 +114,7 @@ export async function openFactors() {
       if (!row) throw new Error('no such customer');
       return row;
     },
-    /** Type, factor and subject of what is kept for good about a customer. */
+    /** Type, factor and subject of the SCA events of a customer. */
     async eventsOf(id: string) {
       const rows = await db.find(scaEvents, { customer_id: id }, { orderBy: 'id' });
       return rows.map(({ type, factor, subject }) => [type, factor, subject]);

@@ -1,4 +1,4 @@
-// Logging in with a second factor, and what is kept of it.
+// Fixture for SCA logins and their events.
 import { dataKeyOf } from '../../../src/features/customers/records/index.ts';
 import { customers } from '../../../src/features/customers/records/store.ts';
 import {
@@ -9,7 +9,7 @@ import {
 import type { Answer, CallOptions, TestApp } from '../app/harness.ts';
 import { ADDRESS } from './strong-customers.ts';
 
-/** Status and code, and the fields that are bad. */
+/** Status, code and invalid fields. */
 export const verdict = ({ status, body }: Answer): unknown[] => [
   status,
   body.code,
@@ -38,7 +38,7 @@ export function loginFixture(app: TestApp, options: CallOptions = {}) {
   };
 }
 
-/** What happened to a customer, oldest first, with the address opened. */
+/** SCA events of a customer, oldest first, with decrypted IP addresses. */
 export async function scaEventsOf(app: TestApp, customerId: string) {
   const { db, vault } = app.runtime;
   const rows: ScaEventRow[] = await db.find(scaEvents, { customer_id: customerId });

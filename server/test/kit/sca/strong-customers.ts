@@ -1,5 +1,5 @@
-// Customers of the region of strong authentication: with a proven telephone, logged in, with euros and dollar
-// coins; and the requests by which they authorise. The sandbox takes 123456 for every code it sends.
+// Fixture for customers under SCA: with a verified phone number, a session, and EUR and USDC balances; and
+// requests that authorize payments. The sandbox accepts 123456 for every code.
 
 import { externalAccount, fund, internalAccount, ok, quoteBody } from '../app/fixtures.ts';
 import type { Answer, CallOptions, TestApp } from '../app/harness.ts';
@@ -7,10 +7,10 @@ import { confirmCode, european, sendCode } from '../customers/contacts.ts';
 
 export const CODE = '123456';
 export const ADDRESS = '203.0.113.7';
-/** Where passkeys of the sandbox are asked unless the platform's operator said otherwise. */
+/** Default passkey origin of the sandbox. */
 export const ORIGIN = 'http://localhost:3000';
 
-/** A person in Germany whose telephone is proven, and who has not logged in. */
+/** An individual in Germany with a verified phone number and no session. */
 export async function provenCustomer(app: TestApp, options: CallOptions = {}, more: object = {}) {
   const person = await european(app, options, more);
   ok(await sendCode(app, person.id, 'phone', options), 204);
@@ -18,7 +18,7 @@ export async function provenCustomer(app: TestApp, options: CallOptions = {}, mo
   return person;
 }
 
-/** Logs a customer in by a code of the sandbox; a login counts for 180 days. */
+/** Logs a customer in with the sandbox code; the session lasts 180 days. */
 export async function logIn(app: TestApp, customerId: string, options: CallOptions = {}) {
   const asked = `?customerId=${customerId}`;
   const factor = 'SMS_OTP';
@@ -30,7 +30,7 @@ export async function logIn(app: TestApp, customerId: string, options: CallOptio
 
 export type ScaPayer = Awaited<ReturnType<typeof scaPayer>>;
 
-/** A customer that may pay: proven, logged in, and with so much of each currency, smallest units. */
+/** A customer with verified phone, session and balances in minor units. */
 export async function scaPayer(
   app: TestApp,
   { eur = 1_000_00, usdc = 1_000_000_000 }: { eur?: number; usdc?: number } = {},
@@ -47,7 +47,7 @@ export async function scaPayer(
   return { person, eur: euros, usdc: coins };
 }
 
-/** A quote from euros to an account outside, in euros unless said otherwise; not executed yet. */
+/** An unexecuted quote from EUR to an external account, by default in EUR. */
 export async function quotedPayout(
   app: TestApp,
   payer: ScaPayer,
@@ -72,7 +72,7 @@ export const execute = (
   options: CallOptions = {},
 ): Promise<Answer> => app.call('POST', `/quotes/${quoteId}/execute`, body, options);
 
-/** Brings a proof for a quote; the code of the sandbox unless said otherwise. */
+/** Sends a proof for a quote; defaults to the sandbox code. */
 export const authorize = (
   app: TestApp,
   quoteId: string,

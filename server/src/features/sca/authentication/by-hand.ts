@@ -1,6 +1,6 @@
-// Strong customer authentication, as an operator sees and decides it. Where no service checks liveness, a
-// person does before a lost factor is cleared. Each decision is kept with who decided and why. The facts of a
-// factor are never shown.
+// Operator functions for strong customer authentication. Without a liveness service, the operator reviews the
+// identity of the customer before a lost factor is removed. Each decision is recorded with operator and
+// reason. Secrets of factors are never shown.
 
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -16,7 +16,7 @@ import { callerOf, ownPlatform } from '../../tenancy/platform/index.ts';
 import type { By } from '../events/index.ts';
 import { lockoutOf } from '../lockout/index.ts';
 import { enrolledFactors } from './factors/factors.ts';
-import { decideReset, isOpen, settledReset } from './resets/resets.ts';
+import { currentReset, decideReset, isOpen } from './resets/resets.ts';
 import { type ResetRow, scaFactors, scaResets } from './store.ts';
 
 const timeOf = (at: Time | null | undefined) => (at == null ? null : iso(at));
@@ -29,7 +29,7 @@ async function resetById({ read }: Reads, id: string): Promise<ResetRow> {
   return row;
 }
 
-/** Runs `work` as the server itself on the platform of a customer or a reset. */
+/** Runs `work` as system caller of the platform of a customer or a reset. */
 const onPlatform = async <R>(
   runtime: Runtime,
   { platform_id }: { platform_id: string },
@@ -50,12 +50,12 @@ const presentReset = (row: ResetRow) => ({
 interface SearchInput {
   status: string;
   platformId?: string | undefined;
-  /** The last reset of the previous page. */
+  /** Last id of the previous page. */
   after?: string | undefined;
   limit: number;
 }
 
-/** Factor resets in one state, of one platform or of all; oldest first. Throws NOT_FOUND. */
+/** Factor resets in a status, of one platform or all; oldest first. Throws NOT_FOUND. */
 export async function searchFactorResets(
   { db }: Runtime,
   { status, platformId, after, limit }: SearchInput,
@@ -68,17 +68,17 @@ export async function searchFactorResets(
 
 interface DecideInput {
   resetId: string;
-  /** `pass`: the customer was seen and the factor may be cleared. */
+  /** `pass`: the identity is confirmed and the factor may be removed. */
   decision: 'pass' | 'reject';
   by: By;
 }
 
-/** Decides a factor reset that is open. Throws NOT_FOUND, CUSTOMER_DELETED and CONFLICT. */
+/** Decides an open factor reset. Throws NOT_FOUND, CUSTOMER_DELETED and CONFLICT. */
 export async function decideFactorReset(runtime: Runtime, { resetId, decision, by }: DecideInput) {
   const decided = await onPlatform(runtime, await resetById(runtime.db, resetId), async (ctx) => {
     const row = await resetById(ctx, resetId);
     const customer = await customerById(ctx, row.customer_id, { alive: true });
-    const now = settledReset(ctx, customer, row);
+    const now = currentReset(ctx, customer, row);
     if (now.status !== 'INITIATED' && now.status !== 'PENDING_REVIEW') {
       throw new Fault('CONFLICT', `The reset cannot be decided: it is ${now.status}.`);
     }
@@ -125,7 +125,7 @@ async function detailsOf(ctx: Ctx, customer: CustomerRow) {
   };
 }
 
-/** A customer's factors, failures, login, open resets and trusted accounts. Throws CUSTOMER_NOT_FOUND. */
+/** Factors, lockout, session, resets and trusted accounts of a customer. Throws CUSTOMER_NOT_FOUND. */
 export const scaDetails = async (runtime: Runtime, customerId: string) =>
   onPlatform(runtime, await customerById(runtime.db, customerId), async (ctx) =>
     detailsOf(ctx, await customerById(ctx, customerId)),

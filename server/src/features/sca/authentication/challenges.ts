@@ -1,6 +1,6 @@
-// What a customer is asked to prove, and whether it did. A challenge is about one thing, by one factor, for a
-// short time and a few wrong tries; a wrong proof counts toward the lock as well. What it binding is said by
-// the caller both times, so that a proof is good for this amount and this payee alone.
+// SCA challenges. A challenge authorizes one action with one factor, for a short time and a limited number of
+// failed attempts, which also count toward the lockout. The caller passes the binding at creation and at
+// proof, so that a proof is valid for this amount and payee only (dynamic linking).
 
 import { createHash } from 'node:crypto';
 import type { Static } from '@sinclair/typebox';
@@ -20,50 +20,50 @@ import {
 } from '../../notifications/codes/index.ts';
 import { canSend, scaCodeText, sendMessage } from '../../notifications/messages/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
-import { noteScaEvent, type ScaEventFacts, type ScaEventType } from '../events/index.ts';
-import { checkLock, noteFailure } from '../lockout/index.ts';
+import { recordScaEvent, type ScaEventDetails, type ScaEventType } from '../events/index.ts';
+import { checkLock, recordScaFailure } from '../lockout/index.ts';
 import type { Purpose, ScaChallenge, ScaFactorName } from './contract.ts';
 import {
   assertionOptions,
   enrolledFactors,
   isSandbox,
   SANDBOX_CODE,
-  takeAssertion,
-  takeTotp,
   typedCode,
+  verifyAssertion,
+  verifyTotp,
 } from './factors/factors.ts';
 import type { ScaParts } from './parts.ts';
 import { challengeStates } from './states.ts';
 import { type ChallengeKind, type ChallengeRow, scaChallenges } from './store.ts';
 
-export interface Who {
+export interface ScaParty {
   customer: CustomerRow;
   platform: PlatformRow;
 }
 
-/** What a challenge is about. The same at its opening and at its proof. */
+/** The action that a challenge authorizes. Identical at creation and at proof. */
 export interface About {
   kind: ChallengeKind;
   /** The customer, the quote or the external account. */
   subject: string;
-  /** Everything that the proof is bound to, as one canonical text. */
+  /** Canonical text of everything that the proof is bound to. */
   binding: string;
 }
 
-interface Ask extends About {
-  /** As the client asked; the first of `PREFERRED` that will do where it did not. */
+interface ChallengeRequest extends About {
+  /** Requested factor; defaults to the first accepted factor of `PREFERRED`. */
   factor: ScaFactorName | undefined;
-  /** Field of the request that named the factor, to blame. */
+  /** Request field with the factor, for error messages. */
   field: string;
-  /** What it is for in words, shown beside a code that is sent: `100.00 EUR to DE89...`. */
-  words?: string;
-  /** Of a payment: what this step authorises, and those after it. */
+  /** Description of the action in the message with the code: `100.00 EUR to DE89...`. */
+  description?: string;
+  /** For a payment: the purpose of this step and of the following ones. */
   steps?: readonly Purpose[];
-  /** It never works for longer. */
+  /** Latest expiry. */
   until?: Time;
 }
 
-/** A code, or an assertion with the origin it was made at. */
+/** A code, or an assertion with its origin. */
 export interface Proof {
   code?: string | null;
   passkeyAssertion?: object | null;
@@ -72,19 +72,19 @@ export interface Proof {
 
 const MINUTE_MS = 60_000;
 
-/** How long a challenge works, by what it is answered with. */
-const LIVES_MS: Record<ScaFactorName, number> = {
+/** Validity of a challenge by factor. */
+const VALIDITY_MS: Record<ScaFactorName, number> = {
   SMS_OTP: 5 * MINUTE_MS,
   TOTP: 10 * MINUTE_MS,
   PASSKEY: 10 * MINUTE_MS,
 };
 
-const WRONG_TRIES = 5;
+const MAX_FAILED_ATTEMPTS = 5;
 const CODE_LENGTH = 6;
-const AGAIN_AFTER_MS = 30_000;
+const RESEND_AFTER_MS = 30_000;
 
-/** How many codes one customer is sent, whatever they are for: each costs, and may be guessed. */
-const SENDINGS: Record<Mode, readonly AttemptRule[]> = {
+/** SMS codes per customer for all purposes, because each has a cost and can be guessed. */
+const SMS_LIMITS: Record<Mode, readonly AttemptRule[]> = {
   production: [{ max: 10, withinMs: 15 * MINUTE_MS }],
   sandbox: [{ max: 60, withinMs: MINUTE_MS }],
 };
@@ -96,14 +96,14 @@ const EVENTS: Record<ChallengeKind, { good: ScaEventType; bad: ScaEventType }> =
   UNTRUST: { good: 'UNTRUSTED', bad: 'UNTRUST_FAILED' },
 };
 
-/** A code of an app is the same whatever it is typed for, so it cannot stand for one payment. */
-const isTaken = (kind: ChallengeKind, factor: ScaFactorName) =>
+/** A TOTP code cannot be bound to one payment, so it is not accepted for payments. */
+const isAccepted = (kind: ChallengeKind, factor: ScaFactorName) =>
   kind !== 'PAYMENT' || factor !== 'TOTP';
 
-/** What a customer is asked for where nobody said by what. */
+/** Default factors, in order. */
 const PREFERRED: readonly ScaFactorName[] = ['SMS_OTP', 'PASSKEY', 'TOTP'];
 
-/** What a passkey signs: nobody can make it fit another amount or payee. */
+/** The challenge that a passkey signs; it is bound to the amount and the payee. */
 const signedText = ({ nonce }: ChallengeRow, { binding }: About): string =>
   createHash('sha256').update(`${nonce}\n${binding}`).digest('base64url');
 
@@ -117,20 +117,20 @@ function purposeOf(ctx: Ctx, row: ChallengeRow, about: About, phone: string | nu
     rules: {
       length: CODE_LENGTH,
       validityMs,
-      maxAttempts: WRONG_TRIES,
-      resendAfterMs: AGAIN_AFTER_MS,
+      maxAttempts: MAX_FAILED_ATTEMPTS,
+      resendAfterMs: RESEND_AFTER_MS,
     },
     fixed: isSandbox(ctx) ? SANDBOX_CODE : undefined,
   };
 }
 
-/** Stages a code for the challenge and the message that carries it. */
+/** Stages a code for the challenge and its message. */
 async function sendCode(
   ctx: Ctx,
   { connectors }: ScaParts,
-  { customer, platform }: Who,
+  { customer, platform }: ScaParty,
   row: ChallengeRow,
-  { about, words }: { about: About; words?: string | undefined },
+  { about, description }: { about: About; description?: string | undefined },
 ): Promise<void> {
   const { environment } = ctx.caller;
   if (!canSend(connectors(environment), 'SMS', environment)) {
@@ -139,8 +139,8 @@ async function sendCode(
   const { phone } = customer;
   if (phone === null) throw new Fault('CONFLICT', 'The customer has no phone number.');
   const code = await issueCode(ctx, purposeOf(ctx, row, about, phone));
-  await countAttempt(ctx, `sca sms ${customer.id}`, SENDINGS[environment]);
-  // So that it never goes to a number that was changed at this very moment.
+  await countAttempt(ctx, `sca sms ${customer.id}`, SMS_LIMITS[environment]);
+  // A concurrent change of the phone number retries the operation.
   requireCustomer(ctx, customer);
   sendMessage(ctx, {
     channel: 'SMS',
@@ -148,17 +148,17 @@ async function sendCode(
     kind: 'SCA_CODE',
     customer,
     expiresAt: row.expires_at,
-    ...scaCodeText(platform.name, code, row.expires_at - ctx.now, words),
+    ...scaCodeText(platform.name, code, row.expires_at - ctx.now, description),
   });
 }
 
-/** 400 for a factor that the customer does not have. */
+/** INVALID_INPUT for a factor that the customer has not enrolled. */
 export const notEnrolled = (field: string, factor: ScaFactorName): Fault =>
   factor === 'SMS_OTP'
     ? invalidField(field, 'SMS_OTP requires a verified phone number of the customer')
     : invalidField(field, `the customer has not enrolled ${factor}`);
 
-/** Throws 400 naming the field for a factor that the customer does not have. */
+/** Throws INVALID_INPUT for `field` if the customer has not enrolled the factor. */
 export async function checkEnrolled(
   ctx: Ctx,
   customer: CustomerRow,
@@ -169,26 +169,26 @@ export async function checkEnrolled(
   throw notEnrolled(field, factor);
 }
 
-/** What the customer is asked for. Throws 400 for what is not enrolled or not taken here. */
+/** The factor of the challenge. Throws INVALID_INPUT if it is not enrolled or not accepted. */
 async function factorFor(
   ctx: Ctx,
   customer: CustomerRow,
-  { kind, factor, field }: Ask,
+  { kind, factor, field }: ChallengeRequest,
 ): Promise<ScaFactorName> {
   if (factor === undefined) {
     const enrolled = await enrolledFactors(ctx, customer);
-    const will = PREFERRED.find((each) => isTaken(kind, each) && enrolled.includes(each));
-    if (will) return will;
+    const preferred = PREFERRED.find((each) => isAccepted(kind, each) && enrolled.includes(each));
+    if (preferred) return preferred;
     throw invalidField(field, 'the customer has no enrolled factor for this action');
   }
-  if (!isTaken(kind, factor)) {
+  if (!isAccepted(kind, factor)) {
     throw invalidField(field, `${factor} cannot authorize a payment; use SMS_OTP or PASSKEY`);
   }
   await checkEnrolled(ctx, customer, factor, field);
   return factor;
 }
 
-/** Ends the challenge that waits about the same thing, if there is one. */
+/** Ends the pending challenge for the same action, if any. */
 async function supersede(ctx: Ctx, { kind, subject }: About): Promise<void> {
   const before = await pendingChallenge(ctx, kind, subject);
   if (!before) return;
@@ -197,24 +197,24 @@ async function supersede(ctx: Ctx, { kind, subject }: About): Promise<void> {
 }
 
 /**
- * Stages a challenge in place of one that waits about the same thing, and sends the code where it goes by
- * SMS. Throws 400 for a factor that is not enrolled or not taken here: TOTP cannot show what is authorised,
- * so it is none for payments. RATE_LIMITED after too many codes, NOT_IMPLEMENTED where nothing sends them.
+ * Stages a challenge, which replaces a pending one for the same action, and sends the code for SMS_OTP.
+ * Throws INVALID_INPUT for a factor that is not enrolled or not accepted, RATE_LIMITED after too many codes,
+ * NOT_IMPLEMENTED without an SMS provider.
  */
 export async function openChallenge(
   ctx: Ctx,
   parts: ScaParts,
-  who: Who,
-  ask: Ask,
+  party: ScaParty,
+  request: ChallengeRequest,
 ): Promise<ChallengeRow> {
-  const { kind, subject, steps = [], until = Number.POSITIVE_INFINITY } = ask;
-  const factor = await factorFor(ctx, who.customer, ask);
-  await supersede(ctx, ask);
+  const { kind, subject, steps = [], until = Number.POSITIVE_INFINITY } = request;
+  const factor = await factorFor(ctx, party.customer, request);
+  await supersede(ctx, request);
   const [purpose = null, ...later] = steps;
   const row = ctx.insert(scaChallenges, {
     id: ctx.id('ScaChallenge'),
-    platform_id: who.platform.id,
-    customer_id: who.customer.id,
+    platform_id: party.platform.id,
+    customer_id: party.customer.id,
     kind,
     subject,
     factor,
@@ -223,15 +223,16 @@ export async function openChallenge(
     status: 'PENDING',
     nonce: Buffer.from(ctx.effects.random(16)).toString('base64url'),
     wrong: 0,
-    expires_at: Math.min(ctx.now + LIVES_MS[factor], until),
+    expires_at: Math.min(ctx.now + VALIDITY_MS[factor], until),
     created_at: ctx.now,
     updated_at: ctx.now,
   });
-  if (factor === 'SMS_OTP') await sendCode(ctx, parts, who, row, { about: ask, words: ask.words });
+  if (factor === 'SMS_OTP')
+    await sendCode(ctx, parts, party, row, { about: request, description: request.description });
   return row;
 }
 
-/** The challenge that waits about this once the change set is in, whether or not it has run out. */
+/** The pending challenge for this action, including staged changes. It may have expired. */
 export async function pendingChallenge(
   ctx: Ctx,
   kind: ChallengeKind,
@@ -248,38 +249,38 @@ export async function pendingChallenge(
   return staged && staged.status !== 'PENDING' ? undefined : row;
 }
 
-/** What a browser is asked with to answer this challenge by a passkey. */
-export const passkeyRequest = (ctx: Ctx, { customer }: Who, row: ChallengeRow, about: About) =>
+/** WebAuthn request options for this challenge. */
+export const passkeyRequest = (ctx: Ctx, { customer }: ScaParty, row: ChallengeRow, about: About) =>
   assertionOptions(ctx, customer, signedText(row, about));
 
-/** As the API shows it. `about` is what it was opened with. */
+/** The resource `ScaChallenge`. `about` is the same as at creation. */
 export async function presentChallenge(
   ctx: Ctx,
-  who: Who,
+  party: ScaParty,
   row: ChallengeRow,
   about: About,
 ): Promise<Static<typeof ScaChallenge>> {
   const { id, kind, factor, purpose } = row;
-  const enrolled = await enrolledFactors(ctx, who.customer);
+  const enrolled = await enrolledFactors(ctx, party.customer);
   const shown = {
     id,
     expiresAt: iso(row.expires_at),
     factor,
-    availableFactors: enrolled.filter((each) => isTaken(kind, each)),
+    availableFactors: enrolled.filter((each) => isAccepted(kind, each)),
     ...(purpose === null ? {} : { purpose }),
   };
   if (factor !== 'PASSKEY') return shown;
-  const { options, allowedOrigins } = await passkeyRequest(ctx, who, row, about);
-  // Whoever pays has logged in before, where the origins were told.
+  const { options, allowedOrigins } = await passkeyRequest(ctx, party, row, about);
+  // A payment requires a session, and the login has already returned the origins.
   const origins = kind === 'PAYMENT' ? {} : { passkeyAllowedOrigins: allowedOrigins };
   return { ...shown, passkeyAssertionOptions: options, ...origins };
 }
 
-/** The field in which a factor is answered, to blame. */
+/** Request field of the proof, for error messages. */
 const proofField = (factor: ScaFactorName) =>
   factor === 'PASSKEY' ? ('passkeyAssertion' as const) : ('code' as const);
 
-/** What is wrong with the shape of a proof for this factor; nothing where it can be tried. */
+/** Errors in the form of a proof for this factor. */
 export function proofErrors(
   factor: ScaFactorName,
   { code, passkeyAssertion, origin }: Proof,
@@ -287,120 +288,119 @@ export function proofErrors(
   const isSigned = factor === 'PASSKEY';
   const by = isSigned ? 'PASSKEY requires an assertion' : `${factor} requires a code`;
   const errors: FieldError[] = [];
-  const judge = (field: keyof Proof, value: unknown, isExpected: boolean) => {
+  const check = (field: keyof Proof, value: unknown, isExpected: boolean) => {
     const isThere = value !== undefined && value !== null && value !== '';
     if (isExpected && !isThere) errors.push({ field, message: 'is required' });
     if (!isExpected && isThere) errors.push({ field, message: `must be absent: ${by}` });
   };
-  judge('code', code, !isSigned);
-  judge('passkeyAssertion', passkeyAssertion, isSigned);
-  if (isSigned) judge('origin', origin, true);
+  check('code', code, !isSigned);
+  check('passkeyAssertion', passkeyAssertion, isSigned);
+  if (isSigned) check('origin', origin, true);
   return errors;
 }
 
-/** Stages that a proof was wrong, which counts, and answers the refusal. */
-export async function refuseProof(
+/** Stages a failed attempt and returns the rejection. */
+export async function rejectProof(
   ctx: Ctx,
   customer: CustomerRow,
   type: ScaEventType,
-  facts: ScaEventFacts & { factor: ScaFactorName },
+  facts: ScaEventDetails & { factor: ScaFactorName },
 ): Promise<Rejected> {
-  await noteFailure(ctx, customer.id);
-  noteScaEvent(ctx, customer, type, facts);
+  await recordScaFailure(ctx, customer.id);
+  recordScaEvent(ctx, customer, type, facts);
   return { rejected: invalidField(proofField(facts.factor), 'is incorrect') };
 }
 
-function endChallenge(ctx: Ctx, row: ChallengeRow, move: 'satisfy' | 'replace' | 'expire'): void {
-  const status = challengeStates.next(row.status, move);
+function endChallenge(ctx: Ctx, row: ChallengeRow, event: 'satisfy' | 'replace' | 'expire'): void {
+  const status = challengeStates.next(row.status, event);
   ctx.update(scaChallenges, row, { status, updated_at: ctx.now });
 }
 
-function checkTriesLeft(ctx: Ctx, row: ChallengeRow): void {
-  if (row.wrong < WRONG_TRIES) return;
+function checkAttemptsLeft(ctx: Ctx, row: ChallengeRow): void {
+  if (row.wrong < MAX_FAILED_ATTEMPTS) return;
   const retryAfterS = Math.ceil((row.expires_at - ctx.now) / 1000);
   const reason = 'The challenge has ended after too many incorrect answers.';
   throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS });
 }
 
-const isOver = (ctx: Ctx, row: ChallengeRow) =>
+const hasEnded = (ctx: Ctx, row: ChallengeRow) =>
   row.status !== 'PENDING' || ctx.now >= row.expires_at;
 
-/** Whether the proof is right; stages what was used up of it. */
-async function isRight(
+/** Checks the proof; stages the use of a code or the passkey counter. */
+async function isValidProof(
   ctx: Ctx,
-  { customer }: Who,
+  { customer }: ScaParty,
   row: ChallengeRow,
   about: About,
   { code, passkeyAssertion, origin }: Proof,
 ): Promise<boolean> {
   if (row.factor === 'PASSKEY') {
-    const given = { passkeyAssertion: passkeyAssertion ?? {}, origin: origin ?? '' };
-    return takeAssertion(ctx, customer, signedText(row, about), given);
+    const assertion = { passkeyAssertion: passkeyAssertion ?? {}, origin: origin ?? '' };
+    return verifyAssertion(ctx, customer, signedText(row, about), assertion);
   }
   const typed = typedCode(code);
-  if (row.factor === 'TOTP') return takeTotp(ctx, customer, typed);
+  if (row.factor === 'TOTP') return verifyTotp(ctx, customer, typed);
   const purpose = purposeOf(ctx, row, about, customer.phone);
   return (await verifyCode(ctx, purpose, typed)) === 'valid';
 }
 
 /**
- * Stages that a challenge was satisfied: undefined then. A wrong proof is a refusal that counts (400); one
- * that comes too late is a 400 that does not, because there is nothing to guess any more. Throws
- * ACCOUNT_LOCKED while the customer is shut out, RATE_LIMITED once the challenge has seen too many wrong
- * ones, 400 naming the fields of a proof that is none.
+ * Stages the satisfaction of a challenge and returns undefined. A wrong proof is returned as a rejection and
+ * counts as a failed attempt. Throws INVALID_INPUT, without counting, for a proof after expiry or of invalid
+ * form, ACCOUNT_LOCKED while the customer is locked, RATE_LIMITED after too many failed attempts.
  */
 export async function prove(
   ctx: Ctx,
-  who: Who,
+  party: ScaParty,
   row: ChallengeRow,
   { about, proof, ip }: { about: About; proof: Proof; ip?: string | null | undefined },
 ): Promise<Rejected | undefined> {
-  const { customer } = who;
+  const { customer } = party;
   const { kind, factor } = row;
   const field = proofField(factor);
-  // Read after the challenge: whoever finds its tries gone finds the lock that they brought.
+  // Read after the challenge: if its attempts are used up, the resulting lockout is visible.
   await checkLock(ctx, customer.id);
   const errors = proofErrors(factor, proof);
   if (errors.length) throw invalid(errors);
-  if (isOver(ctx, row)) throw invalidField(field, 'was submitted after the challenge ended');
-  checkTriesLeft(ctx, row);
+  if (hasEnded(ctx, row)) throw invalidField(field, 'was submitted after the challenge ended');
+  checkAttemptsLeft(ctx, row);
   await checkEnrolled(ctx, customer, factor, field);
   const { good, bad } = EVENTS[kind];
-  // Of a payment or an account: the challenge goes with the customer, what was authorised stays.
+  // Events outlive challenges, so they reference the payment or account.
   const facts = { factor, subject: kind === 'LOGIN' ? row.id : row.subject, ip };
-  if (!(await isRight(ctx, who, row, about, proof))) {
+  if (!(await isValidProof(ctx, party, row, about, proof))) {
     ctx.update(scaChallenges, row, { wrong: row.wrong + 1, updated_at: ctx.now });
-    return refuseProof(ctx, customer, bad, facts);
+    return rejectProof(ctx, customer, bad, facts);
   }
   endChallenge(ctx, row, 'satisfy');
-  noteScaEvent(ctx, customer, good, facts);
+  recordScaEvent(ctx, customer, good, facts);
   return undefined;
 }
 
 /**
- * Stages the code once more, to where the customer is reached; the challenge ends when it would have.
- * RATE_LIMITED within half a minute, CONFLICT where no code is waited for.
+ * Stages a new code for the challenge, whose expiry does not change. Throws RATE_LIMITED within 30 seconds,
+ * CONFLICT if no SMS code is pending.
  */
 export async function resendCode(
   ctx: Ctx,
   parts: ScaParts,
-  who: Who,
+  party: ScaParty,
   row: ChallengeRow,
-  given: { about: About; words?: string },
+  action: { about: About; description?: string },
 ): Promise<void> {
-  const isEnrolled = (await enrolledFactors(ctx, who.customer)).includes('SMS_OTP');
-  if (row.factor !== 'SMS_OTP' || isOver(ctx, row) || !isEnrolled) {
+  const isEnrolled = (await enrolledFactors(ctx, party.customer)).includes('SMS_OTP');
+  if (row.factor !== 'SMS_OTP' || hasEnded(ctx, row) || !isEnrolled) {
     throw new Fault('CONFLICT', 'No SMS code is pending.');
   }
-  checkTriesLeft(ctx, row);
-  // The code is one for this challenge alone: it must not end while the code is on its way.
+  checkAttemptsLeft(ctx, row);
+  // A concurrent end of the challenge retries the operation.
   ctx.require(scaChallenges, row);
-  await sendCode(ctx, parts, who, row, given);
+  await sendCode(ctx, parts, party, row, action);
 }
 
 /**
- * Ends a challenge that was not answered in time. ANSWERED covers one that another replaced; a challenge that
- * is gone was not answered.
+ * Ends a challenge that was not answered in time. ANSWERED includes a replaced challenge. A deleted challenge
+ * counts as EXPIRED.
  */
 export async function expireChallenge(
   ctx: Ctx,

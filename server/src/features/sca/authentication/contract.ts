@@ -1,5 +1,4 @@
-// What all operations of strong customer authentication share: factors, the challenge that a customer is
-// asked to answer, and the proof it answers with.
+// Schemas shared by the operations of strong customer authentication: factors, challenges and proofs.
 import { type TSchema, Type } from '@sinclair/typebox';
 import type { FieldError } from '../../../kernel/fault.ts';
 import { isIpAddress } from '../../../kernel/net/endpoint.ts';
@@ -10,7 +9,7 @@ export const SCA_TAG = 'Strong Customer Authentication';
 export const SCA_FACTORS = ['SMS_OTP', 'TOTP', 'PASSKEY'] as const;
 export type ScaFactorName = (typeof SCA_FACTORS)[number];
 
-/** What a step of a payment authorises. Clients are told that more may come. */
+/** Steps of a payment to authorize. The API documents that values can be added. */
 const PURPOSES = ['CURRENCY_CONVERSION', 'PAYOUT', 'TRANSFER'] as const;
 export type Purpose = (typeof PURPOSES)[number];
 
@@ -23,7 +22,7 @@ export const ScaFactor = named(
   }),
 );
 
-/** What WebAuthn has as JSON: passed on to the browser, or back from it, as it is. */
+/** WebAuthn JSON, passed unchanged to or from the browser. */
 export const WebAuthnJson = Type.Object({}, { additionalProperties: true });
 
 export const ScaChallenge = named(
@@ -71,10 +70,10 @@ export const ScaChallenge = named(
   ),
 );
 
-/** A field that may be missing or null. */
+/** An optional and nullable field. */
 export const maybeNull = <T extends TSchema>(schema: T) => Type.Optional(nullable(schema));
 
-/** The fields of a proof, for bodies that carry one. */
+/** Fields of a proof in request bodies. */
 export const proofFields = {
   code: maybeNull(
     Type.String({
@@ -94,7 +93,7 @@ export const proofFields = {
     Type.String({
       maxLength: 300,
       description:
-        'Origin of the page that requested the assertion. Required with ' + '`passkeyAssertion`.',
+        'Origin of the page that requested the assertion. Required with `passkeyAssertion`.',
     }),
   ),
 };
@@ -112,14 +111,14 @@ export const ScaAuthorization = named(
   ),
 );
 
-/** What is wrong with where the customer is said to be: it is kept as evidence, so it has to be a place. */
+/** Validates the IP address, which is stored as evidence. */
 export const addressErrors = (body: unknown): FieldError[] => {
-  const { endUserIpAddress: given } = (body ?? {}) as Record<string, unknown>;
-  if (typeof given !== 'string' || isIpAddress(given)) return [];
+  const { endUserIpAddress: address } = (body ?? {}) as Record<string, unknown>;
+  if (typeof address !== 'string' || isIpAddress(address)) return [];
   return [{ field: 'endUserIpAddress', message: 'must be an IPv4 or IPv6 address' }];
 };
 
-/** Whose factors: `/sca` operations are about one customer. */
+/** Query of the `/sca` operations, which concern one customer. */
 export const ofCustomer = Type.Object({
   customerId: Type.String({ description: 'Id of the customer.' }),
 });

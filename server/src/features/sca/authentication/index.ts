@@ -1,4 +1,4 @@
-// Strong customer authentication by factors and challenges, as other features use it.
+// Public interface of strong customer authentication.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { scaOperations } from './operations.ts';
 import { scaPersonalData } from './personal.ts';
@@ -16,7 +16,7 @@ export {
   presentChallenge,
   prove,
   resendCode,
-  type Who,
+  type ScaParty,
 } from './challenges.ts';
 export { addressErrors, ScaAuthorization, ScaChallenge, ScaFactor } from './contract.ts';
 export { isRegulated, needsSca, type ScaParts } from './parts.ts';

@@ -226,11 +226,11 @@ describe('a proof', () => {
         (fault) => fault.status,
       );
 
-  const again = (id: string, challenge: string, about: About, words?: string) =>
+  const again = (id: string, challenge: string, about: About, description?: string) =>
     app
       .operate(async (ctx) => {
         const row = (await ctx.read(scaChallenges, challenge)) as ChallengeRow;
-        const given = { about, ...(words === undefined ? {} : { words }) };
+        const given = { about, ...(description === undefined ? {} : { description }) };
         return resendCode(ctx, parts(), await whoIs(ctx, id), row, given);
       }, app.production)
       .then(
@@ -240,7 +240,7 @@ describe('a proof', () => {
 
   it('by a code is for the amount and the payee that the message names', async () => {
     const { id } = await person();
-    const row = await open(id, payment('100.00 EUR'), { words: '100.00 EUR to DE89…3000' });
+    const row = await open(id, payment('100.00 EUR'), { description: '100.00 EUR to DE89…3000' });
     await app.settle();
     expect((await texted(id)).text).toBe(
       `${await code(id)} is your code for Production to confirm: 100.00 EUR to DE89…3000. ` +

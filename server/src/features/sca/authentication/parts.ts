@@ -1,4 +1,4 @@
-// What strong customer authentication is built with, and to whom it applies.
+// Dependencies of strong customer authentication, and the payments and customers that it applies to.
 
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -10,17 +10,17 @@ import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
 
 export interface ScaParts {
   connectors(environment: Mode): Connectors;
-  /** What links to pages of this server begin with. */
+  /** Base URL of links to pages of this server. */
   origin(): string;
 }
 
-/** What money in these currencies is regulated as in the region. */
+/** Currencies whose payments require SCA in the region. */
 const REGULATED: readonly string[] = ['EUR', 'USDC'];
 
-/** Whether there is anything to prove for money in this currency, by anybody. */
+/** Whether payments in this currency can require SCA. */
 export const isRegulated = (currency: string): boolean => REGULATED.includes(currency);
 
-/** Whether money that this customer sends in the currency waits for its word. */
+/** Whether a payment of this customer in the currency requires SCA. */
 export const needsSca = (
   ctx: Ctx,
   platform: PlatformRow,
@@ -29,7 +29,7 @@ export const needsSca = (
 ): customer is CustomerRow =>
   customer !== null && isRegulated(currency) && isUnderSca(ctx.vault, platform, customer);
 
-/** A living customer of the region and its platform; CONFLICT for one elsewhere. */
+/** A customer under SCA with its platform. Throws CONFLICT if SCA does not apply. */
 export async function scaCustomer(
   ctx: Ctx,
   id: string,

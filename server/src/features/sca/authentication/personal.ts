@@ -1,4 +1,4 @@
-// What factors, challenges and resets hold about a customer. An erasure removes all of it.
+// Personal data in factors, challenges and resets. An erasure removes all of it.
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { OF_CUSTOMER, type PersonalData } from '../../../runtime/operation/personal-data.ts';
 import { eraseCodes } from '../../notifications/codes/index.ts';

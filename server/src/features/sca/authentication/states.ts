@@ -1,9 +1,8 @@
-// The lives of what belongs to strong customer authentication, as tables.
+// Lifecycles of challenges and factor resets.
 import { stateTable } from '../../../kernel/states.ts';
 
 export type ChallengeStatus = 'PENDING' | 'SATISFIED' | 'REPLACED' | 'EXPIRED';
 
-/** What a customer is asked to prove. It is over once, and nothing brings it back. */
 export const challengeStates = stateTable<ChallengeStatus, 'satisfy' | 'replace' | 'expire'>(
   'challenge',
   {
@@ -24,7 +23,7 @@ export const RESET_STATUSES = [
 ] as const;
 export type ResetStatus = (typeof RESET_STATUSES)[number];
 
-/** How a lost factor is cleared: somebody shows that they are the customer, then the factor goes. */
+/** Removal of a lost factor after an identity check. */
 export const resetStates = stateTable<
   ResetStatus,
   'review' | 'pass' | 'reject' | 'complete' | 'expire'

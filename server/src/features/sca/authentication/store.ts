@@ -1,10 +1,10 @@
-// What is kept of factors, challenges and resets. A customer has at most one factor of a kind and one
-// challenge about one thing at a time.
+// Tables of factors, enrollments, challenges and resets. A customer has at most one factor of a type and one
+// pending challenge for an action.
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { Purpose, ScaFactorName } from './contract.ts';
 import { type ChallengeStatus, challengeStates, type ResetStatus, resetStates } from './states.ts';
 
-/** What was enrolled; that codes come by SMS follows from the customer's verified number. */
+/** Enrolled factors. SMS_OTP has no row: it follows from the verified phone number. */
 export const scaFactors = table(
   'sca_factors',
   {
@@ -12,11 +12,11 @@ export const scaFactors = table(
     platform_id: col.text,
     customer_id: col.text,
     type: col.word<'TOTP' | 'PASSKEY'>(),
-    /** Sealed under the customer's key. */
+    /** Encrypted with the customer's data key. */
     facts: col.text.mut,
-    /** Counter of a passkey; of TOTP the last step of time whose code was taken. */
+    /** Signature counter of a passkey, or the last used time step of TOTP. */
     sign_count: col.int8.mut,
-    /** Keyed hashes of the recovery codes that are left. */
+    /** Keyed hashes of the unused recovery codes. */
     recovery: col.json<string[]>().mut,
     created_at: col.time,
     updated_at: col.time.mut,
@@ -52,7 +52,7 @@ export const scaChallenges = table(
     subject: col.text,
     factor: col.word<ScaFactorName>(),
     purpose: col.word<Purpose>().null,
-    /** What is asked after this one was satisfied, in order. */
+    /** Purposes of the following challenges, in order. */
     steps: col.json<Purpose[]>(),
     status: col.word<ChallengeStatus>().mut,
     nonce: col.text,

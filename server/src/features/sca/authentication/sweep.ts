@@ -1,11 +1,10 @@
-// What of strong authentication is of no use after a while: enrolments that nobody confirmed in time, whose
-// secret should not lie about, sealed as it is, and challenges. What came of those is in the events, for
-// good; a payment that waited for one has failed at its end (`quotes.lapse`), which takes one that is gone
-// for lapsed.
+// Retention of strong customer authentication: deletes unconfirmed enrollments at expiry, because they contain
+// secrets, and challenges after 30 days. The results of challenges are permanent events. The quote expiry job
+// treats a deleted challenge as expired.
 import { retentionSweep } from '../../../runtime/db/retention.ts';
 
-const LOOK_EVERY_MS = 60_000;
-/** For whoever looks into a complaint. */
+const INTERVAL_MS = 60_000;
+/** Kept for complaints. */
 const CHALLENGES_MS = 30 * 24 * 3_600_000;
 
 export const scaSweep = () =>
@@ -15,5 +14,5 @@ export const scaSweep = () =>
       { table: 'sca_enrollments', time: 'expires_at', keepMs: 0 },
       { table: 'sca_challenges', time: 'expires_at', keepMs: CHALLENGES_MS },
     ],
-    LOOK_EVERY_MS,
+    INTERVAL_MS,
   );

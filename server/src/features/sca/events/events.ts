@@ -1,4 +1,4 @@
-// What happened to a customer's strong authentication, kept for good. Supervisors ask for it years later.
+// Permanent audit events of strong customer authentication, required for regulatory inquiries.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -10,7 +10,7 @@ import type { Runtime } from '../../../runtime/operation/operate.ts';
 import type { DataKey, Vault } from '../../../runtime/security/vault.ts';
 import { type CustomerRow, customerById, dataKeyOf } from '../../customers/records/index.ts';
 
-/** Kept for good. */
+/** Rows are never deleted. */
 export const scaEvents = table('sca_events', {
   id: col.text,
   platform_id: col.text,
@@ -18,9 +18,9 @@ export const scaEvents = table('sca_events', {
   type: col.text,
   factor: col.text.null,
   subject: col.text.null,
-  /** Sealed under the customer's key. */
+  /** Encrypted with the customer's data key. */
   ip_address: col.text.null,
-  /** Of what an operator did: who, and why. */
+  /** Operator and reason, for actions of the operator. */
   actor: col.text.null,
   reason: col.text.null,
   created_at: col.time,
@@ -49,25 +49,24 @@ export type ScaEventType =
   | 'RESET_EXPIRED'
   | 'UNLOCKED';
 
-/** The operator who did it, for those who look later. */
+/** The operator who acted, and the reason. */
 export interface By {
   actor: string;
   reason: string;
 }
 
-export interface ScaEventFacts {
+export interface ScaEventDetails {
   factor?: string | null | undefined;
-  /** Id of the challenge, payment, account or reset it is about. */
+  /** Id of the challenge, payment, account or reset. */
   subject?: string | null | undefined;
-  /** Where the customer was, as its platform says. */
+  /** IP address of the customer, as reported by the platform. */
   ip?: string | null | undefined;
   by?: By | undefined;
 }
 
-/** What the address of an event is sealed as. */
 const addressContext = (id: string) => `sca_events ${id} ip_address`;
 
-/** What an event keeps sealed; null once the key was forgotten. */
+/** Decrypts the IP address of an event; null after the key was erased. */
 export const scaEventPersonal = (
   { vault, key }: { vault: Vault; key: DataKey | undefined },
   { id, ip_address: sealed }: ScaEventRow,
@@ -76,12 +75,12 @@ export const scaEventPersonal = (
     key && sealed !== null ? vault.open(key, sealed, addressContext(id)).toString() : null,
 });
 
-/** Stages that something happened. The address is sealed, and forgotten together with the customer. */
-export function noteScaEvent(
+/** Stages an event. The IP address is encrypted with the customer's key and erased with it. */
+export function recordScaEvent(
   ctx: Ctx,
   customer: CustomerRow,
   type: ScaEventType,
-  { factor = null, subject = null, ip = null, by }: ScaEventFacts = {},
+  { factor = null, subject = null, ip = null, by }: ScaEventDetails = {},
 ): void {
   const id = ctx.id('ScaEvent');
   const key = dataKeyOf(customer);
@@ -110,12 +109,12 @@ async function eventOf(
 
 interface EventsInput {
   customerId: string;
-  /** The last event of the previous page. */
+  /** Last id of the previous page. */
   after?: string | undefined;
   limit: number;
 }
 
-/** Events of a customer's factors and logins, latest first. Throws CUSTOMER_NOT_FOUND and NOT_FOUND. */
+/** SCA events of a customer, latest first. Throws CUSTOMER_NOT_FOUND and NOT_FOUND. */
 export async function listScaEvents(
   { db, vault }: Runtime,
   { customerId, after, limit }: EventsInput,

@@ -1,4 +1,4 @@
-// What happened to a customer's strong authentication, as other features use it.
+// Public interface of SCA events.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { OF_CUSTOMER, type PersonalData, rowAs } from '../../../runtime/operation/personal-data.ts';
 import { type ScaEventRow, scaEventPersonal } from './events.ts';
@@ -6,12 +6,12 @@ import { type ScaEventRow, scaEventPersonal } from './events.ts';
 export {
   type By,
   listScaEvents,
-  noteScaEvent,
-  type ScaEventFacts,
+  recordScaEvent,
+  type ScaEventDetails,
   type ScaEventType,
 } from './events.ts';
 
-/** An erasure keeps the record of what was done; its addresses lie under the customer's own key. */
+/** An erasure keeps the events; the IP addresses become unreadable with the customer's key. */
 const personalData: PersonalData = {
   tables: {
     sca_events: {

@@ -1,16 +1,16 @@
-// Failures, locks and logins of customers, as other features use them.
+// Public interface of lockouts and SCA sessions.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import type { PersonalData } from '../../../runtime/operation/personal-data.ts';
 
 export {
-  absolve,
   checkLock,
   checkSession,
   endSession,
   lockoutOf,
-  noteFailure,
   openSession,
   presentLockout,
+  recordScaFailure,
+  resetLockout,
   unlockByHand,
 } from './lockout.ts';
 

@@ -1,6 +1,5 @@
-// How often a customer failed to prove itself, whether that locks it out, and how long its login counts. A
-// decision that lets the customer go on leans on the row as it was read, so that failures which came in at
-// the same moment are not passed by.
+// Lockout state and SCA session of a customer. A decision in favor of the customer requires the row in its
+// version, so that concurrent failed attempts are not missed.
 
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -9,16 +8,15 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { customerById } from '../../customers/records/index.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
-import { type By, noteScaEvent } from '../events/index.ts';
+import { type By, recordScaEvent } from '../events/index.ts';
 
-/** How often a customer failed, whether that shuts it out, and how long its login counts. */
 export const scaLockouts = table(
   'sca_lockouts',
   {
     /** The customer's id. */
     id: col.text,
     platform_id: col.text,
-    /** All there were since the last reset of the password; a success takes none away. */
+    /** Failed attempts since the last password reset; a success does not reduce them. */
     failed_attempts: col.int4.mut,
     locked_until: col.time.null.mut,
     suspended: col.bool.mut,
@@ -34,18 +32,17 @@ type LockoutRow = RowOf<typeof scaLockouts>;
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** How long a login counts. */
 const SESSION_MS = 180 * DAY_MS;
 
-/** What the fifth failure and each after it bring; beyond the last one nobody gets in by waiting. */
+/** Lockouts for the fifth and each later failure; one more failure suspends the customer. */
 const FIRST_LOCK = 5;
 const LOCKS_MS = [15 * MINUTE_MS, 30 * MINUTE_MS, 60 * MINUTE_MS, DAY_MS];
 const SUSPENDED_FROM = FIRST_LOCK + LOCKS_MS.length;
 
-/** As the API shows it, in replies and in the details of ACCOUNT_LOCKED. */
+/** Lockout state in replies and in the details of ACCOUNT_LOCKED. */
 interface Lockout {
   suspended: boolean;
-  /** Null when it is not locked, and when it is suspended. */
+  /** Null if the customer is not locked, and if it is suspended. */
   lockedUntil: string | null;
   failedAttempts: number;
 }
@@ -58,7 +55,7 @@ export function presentLockout(
   return { suspended, lockedUntil: isLocked ? iso(until) : null, failedAttempts };
 }
 
-/** Stages a change of where the customer stands, of whom nothing may be known yet. */
+/** Stages a change of the lockout state; the row may not exist yet. */
 async function change(
   ctx: Ctx,
   customerId: string,
@@ -76,7 +73,7 @@ async function change(
   });
 }
 
-/** Throws ACCOUNT_LOCKED while the customer is shut out. */
+/** Throws ACCOUNT_LOCKED while the customer is locked or suspended. */
 export async function checkLock(ctx: Ctx, customerId: string): Promise<void> {
   const row = await ctx.read(scaLockouts, customerId);
   if (!row) return;
@@ -90,7 +87,7 @@ export async function checkLock(ctx: Ctx, customerId: string): Promise<void> {
   ctx.require(scaLockouts, row);
 }
 
-/** Throws SCA_SESSION_REQUIRED unless the customer has logged in and that still counts. */
+/** Throws SCA_SESSION_REQUIRED unless the customer has a valid session. */
 export async function checkSession(ctx: Ctx, customerId: string): Promise<void> {
   const row = await ctx.read(scaLockouts, customerId);
   const until = row?.session_expires_at ?? null;
@@ -109,49 +106,49 @@ function lockAfter(failures: number, now: Time) {
   return { locked_until: now + (LOCKS_MS[failures - FIRST_LOCK] as number) };
 }
 
-/** Stages one failure more, and the lock that it brings; answers where the customer stands then. */
-export const noteFailure = (ctx: Ctx, customerId: string): Promise<LockoutRow> =>
+/** Stages a failed attempt with the resulting lockout; returns the new state. */
+export const recordScaFailure = (ctx: Ctx, customerId: string): Promise<LockoutRow> =>
   change(ctx, customerId, (row) => {
     const failed_attempts = (row?.failed_attempts ?? 0) + 1;
     return { failed_attempts, ...lockAfter(failed_attempts, ctx.now) };
   });
 
-/** Stages a login in place of the one before; answers until when it counts. */
+/** Stages a session, which replaces the previous one; returns its end. */
 export async function openSession(ctx: Ctx, customerId: string): Promise<Time> {
   const session_expires_at = ctx.now + SESSION_MS;
   await change(ctx, customerId, () => ({ session_expires_at }));
   return session_expires_at;
 }
 
-/** Stages that every login of the customer counts no more. */
+/** Stages the end of the customer's session. */
 export async function endSession(ctx: Ctx, customerId: string): Promise<void> {
   const row = await ctx.read(scaLockouts, customerId);
   if (row) ctx.update(scaLockouts, row, { session_expires_at: null, updated_at: ctx.now });
 }
 
-const BLAMELESS = { failed_attempts: 0, locked_until: null, suspended: false } as const;
+const UNLOCKED = { failed_attempts: 0, locked_until: null, suspended: false } as const;
 
-/** Stages that nothing is held against the customer any more; a login that counts goes on counting. */
+/** Stages the removal of failures, lockout and suspension; a session remains valid. */
 const unlock = (ctx: Ctx, customerId: string): Promise<LockoutRow> =>
-  change(ctx, customerId, () => BLAMELESS);
+  change(ctx, customerId, () => UNLOCKED);
 
-/** Stages that nothing is held against the customer any more, and that it has to log in again. */
-export const absolve = (ctx: Ctx, customerId: string): Promise<LockoutRow> =>
-  change(ctx, customerId, () => ({ ...BLAMELESS, session_expires_at: null }));
+/** Stages the removal of failures, lockout and suspension, and the end of the session. */
+export const resetLockout = (ctx: Ctx, customerId: string): Promise<LockoutRow> =>
+  change(ctx, customerId, () => ({ ...UNLOCKED, session_expires_at: null }));
 
-const NEVER_FAILED = { suspended: false, lockedUntil: null, failedAttempts: 0 };
+const NO_FAILURES = { suspended: false, lockedUntil: null, failedAttempts: 0 };
 
-/** Failures, lock and login of a customer, for an operator. */
+/** Lockout state and session of a customer, for the operator. */
 export async function lockoutOf(ctx: Ctx, customerId: string) {
   const row = await ctx.read(scaLockouts, customerId);
   const session = row?.session_expires_at ?? null;
   return {
-    ...(row ? presentLockout(row, ctx.now) : NEVER_FAILED),
+    ...(row ? presentLockout(row, ctx.now) : NO_FAILURES),
     sessionExpiresAt: session !== null && ctx.now < session ? iso(session) : null,
   };
 }
 
-/** Removes a customer's failures, lock or suspension. Throws CUSTOMER_NOT_FOUND and CUSTOMER_DELETED. */
+/** Unlocks a customer. Throws CUSTOMER_NOT_FOUND and CUSTOMER_DELETED. */
 export async function unlockByHand(
   runtime: Runtime,
   { customerId, by }: { customerId: string; by: By },
@@ -160,7 +157,7 @@ export async function unlockByHand(
   const caller = await callerOf(runtime.db, known.platform_id);
   const lockout = await operate(runtime, caller, async (ctx) => {
     const customer = await customerById(ctx, customerId, { alive: true });
-    noteScaEvent(ctx, customer, 'UNLOCKED', { by });
+    recordScaEvent(ctx, customer, 'UNLOCKED', { by });
     return presentLockout(await unlock(ctx, customer.id), ctx.now);
   });
   return { customerId, ...lockout };

@@ -10,7 +10,7 @@ import {
   prove,
   resendCode,
   type ScaParts,
-  type Who,
+  type ScaParty,
 } from '../../../sca/authentication/index.ts';
 import { checkLock, checkSession } from '../../../sca/lockout/index.ts';
 import { ownPlatform } from '../../../tenancy/platform/index.ts';
@@ -27,7 +27,7 @@ interface Waiting {
   quote: QuoteRow;
   payment: OutgoingRow;
   row: ChallengeRow;
-  who: Who;
+  who: ScaParty;
 }
 
 /** The pending challenge of a quote. Throws CONFLICT if there is none. */
@@ -78,8 +78,8 @@ async function authorize(
 
 async function resend(ctx: Ctx, parts: ScaParts, quoteId: string): Promise<void> {
   const { quote, payment, row, who } = await waitingOf(ctx, quoteId);
-  const words = await describePayment(ctx, payment);
-  await resendCode(ctx, parts, who, row, { about: aboutOf(quote, payment, row), words });
+  const description = await describePayment(ctx, payment);
+  await resendCode(ctx, parts, who, row, { about: aboutOf(quote, payment, row), description });
 }
 
 export const authorizeOperations = (parts: ScaParts) => [

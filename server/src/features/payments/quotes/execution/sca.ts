@@ -23,9 +23,9 @@ import {
   pendingChallenge,
   presentChallenge,
   type ScaParts,
-  type Who,
+  type ScaParty,
 } from '../../../sca/authentication/index.ts';
-import { noteScaEvent } from '../../../sca/events/index.ts';
+import { recordScaEvent } from '../../../sca/events/index.ts';
 import { checkSession } from '../../../sca/lockout/index.ts';
 import { ownPlatform, type PlatformRow } from '../../../tenancy/platform/index.ts';
 import { awaitAuthorization } from '../../lifecycle/index.ts';
@@ -42,7 +42,7 @@ export const AUTHORIZATION_EXPIRY = defineJob(
 );
 
 /** The customer who must authorize the payment; undefined if no authorization is required. */
-export async function authorizerOf(ctx: Ctx, payment: OutgoingRow): Promise<Who | undefined> {
+export async function authorizerOf(ctx: Ctx, payment: OutgoingRow): Promise<ScaParty | undefined> {
   const currency = payment.sent_currency;
   // Avoids the reads for most payments.
   if (!isRegulated(currency)) return undefined;
@@ -73,12 +73,12 @@ async function isTrusted(ctx: Ctx, payment: OutgoingRow): Promise<boolean> {
 /** Whether the destination is a trusted account of the customer. Records the exemption. */
 export async function isExempt(
   ctx: Ctx,
-  { customer }: Who,
+  { customer }: ScaParty,
   quote: Pick<QuoteRow, 'id'>,
   payment: OutgoingRow,
 ): Promise<boolean> {
   if (!(await isTrusted(ctx, payment))) return false;
-  noteScaEvent(ctx, customer, 'EXEMPTED', { subject: quote.id });
+  recordScaEvent(ctx, customer, 'EXEMPTED', { subject: quote.id });
   return true;
 }
 
@@ -136,7 +136,7 @@ export async function describePayment(ctx: Ctx, payment: OutgoingRow): Promise<s
 interface Step {
   quote: QuoteRow;
   payment: OutgoingRow;
-  who: Who;
+  who: ScaParty;
   factor: ChallengeRow['factor'] | undefined;
   steps: readonly Purpose[];
 }
@@ -153,7 +153,7 @@ export async function requestAuthorization(
     ...aboutStep(quote, payment, steps[0] as Purpose),
     factor,
     field: 'scaFactor',
-    words: await describePayment(ctx, payment),
+    description: await describePayment(ctx, payment),
     steps,
     ...(isPaidIn ? { until: quote.expires_at } : {}),
   });

@@ -1,4 +1,4 @@
-// The operations on what a customer binding itself with: what it has, and enrolling and removing it.
+// Contracts for listing, enrolling and removing authentication factors.
 import { type TSchema, Type } from '@sinclair/typebox';
 import { operation } from '../../../../kernel/contract/operation.ts';
 import { named, variant } from '../../../../kernel/schema.ts';

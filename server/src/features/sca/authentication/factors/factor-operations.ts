@@ -1,13 +1,13 @@
-// Enrolling what a customer binding itself with. What was started waits sealed until it is shown to work: for
-// ten minutes and a few wrong tries, which are counted in the row. Two who confirm at once find one row
-// between them, so only one of them enrols.
+// Enrollment of factors. A pending enrollment is stored encrypted until it is confirmed, for ten minutes and a
+// limited number of failed attempts, which are counted in the row. Of two concurrent confirmations one
+// succeeds.
 import { Fault, type FieldError, invalid, invalidField } from '../../../../kernel/fault.ts';
 import { isId } from '../../../../kernel/id.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { handle } from '../../../../runtime/operation/handle.ts';
 import { constantTimeEqual } from '../../../../runtime/security/crypto.ts';
-import { noteScaEvent } from '../../events/index.ts';
-import type { Who } from '../challenges.ts';
+import { recordScaEvent } from '../../events/index.ts';
+import type { ScaParty } from '../challenges.ts';
 import { scaCustomer } from '../parts.ts';
 import {
   type EnrollmentRow,
@@ -37,30 +37,35 @@ import {
 } from './factors.ts';
 import { creationOptions, type PasskeyFacts, readRegistration, siteOf } from './passkey.ts';
 import {
-  drawRecoveryCodes,
-  drawSecret,
+  generateRecoveryCodes,
+  generateSecret,
   inBase32,
   recoveryDigest,
   stepOf,
   totpUri,
 } from './totp.ts';
 
-const WAITS_MS = 10 * 60_000;
+const ENROLLMENT_MS = 10 * 60_000;
 const MAX_WRONG = 5;
 const CHALLENGE_BYTES = 32;
 
-interface PasskeyAsked {
+interface PendingPasskey {
   challenge: string;
 }
 
-/** Stages what waits to be confirmed, in place of what was started before. */
-async function wait(ctx: Ctx, { customer }: Who, type: EnrolledType, facts: object): Promise<void> {
+/** Stages a pending enrollment, which replaces the previous one. */
+async function stageEnrollment(
+  ctx: Ctx,
+  { customer }: ScaParty,
+  type: EnrolledType,
+  facts: object,
+): Promise<void> {
   const id = enrollmentId(customer.id, type);
   const before = await ctx.read(scaEnrollments, id);
   const fresh = {
     facts: sealFacts(ctx, customer, 'sca_enrollments', id, facts),
     wrong: 0,
-    expires_at: ctx.now + WAITS_MS,
+    expires_at: ctx.now + ENROLLMENT_MS,
   };
   if (before) ctx.update(scaEnrollments, before, fresh);
   else {
@@ -69,18 +74,18 @@ async function wait(ctx: Ctx, { customer }: Who, type: EnrolledType, facts: obje
   }
 }
 
-/** What the customer is called where it signs in. */
-const accountOf = ({ customer }: Who) => customer.email ?? customer.platform_customer_id;
+/** Account name shown in the authenticator. */
+const accountOf = ({ customer }: ScaParty) => customer.email ?? customer.platform_customer_id;
 
-async function startTotp(ctx: Ctx, who: Who) {
-  const secret = drawSecret(ctx.effects);
-  await wait(ctx, who, 'TOTP', { secret } satisfies TotpFacts);
-  const uri = totpUri(secret, { issuer: who.platform.name, account: accountOf(who) });
+async function startTotp(ctx: Ctx, party: ScaParty) {
+  const secret = generateSecret(ctx.effects);
+  await stageEnrollment(ctx, party, 'TOTP', { secret } satisfies TotpFacts);
+  const uri = totpUri(secret, { issuer: party.platform.name, account: accountOf(party) });
   const shown = { secret, secretBase32Encoded: inBase32(secret), totpUri: uri };
   return { status: 200, body: { type: 'TOTP', ...shown } } as const;
 }
 
-async function refuseSecondPasskey(ctx: Ctx, { customer }: Who): Promise<void> {
+async function rejectSecondPasskey(ctx: Ctx, { customer }: ScaParty): Promise<void> {
   if (await factorOf(ctx, customer.id, 'PASSKEY')) {
     throw new Fault(
       'PASSKEY_ALREADY_ENROLLED',
@@ -89,51 +94,59 @@ async function refuseSecondPasskey(ctx: Ctx, { customer }: Who): Promise<void> {
   }
 }
 
-async function startPasskey(ctx: Ctx, who: Who) {
-  const site = siteOf(who.platform);
-  await refuseSecondPasskey(ctx, who);
+async function startPasskey(ctx: Ctx, party: ScaParty) {
+  const site = siteOf(party.platform);
+  await rejectSecondPasskey(ctx, party);
   const challenge = Buffer.from(ctx.effects.random(CHALLENGE_BYTES)).toString('base64url');
-  await wait(ctx, who, 'PASSKEY', { challenge } satisfies PasskeyAsked);
+  await stageEnrollment(ctx, party, 'PASSKEY', { challenge } satisfies PendingPasskey);
   const options = creationOptions(site, challenge, {
-    rpName: who.platform.name,
-    user: { id: who.customer.id, name: accountOf(who) },
+    rpName: party.platform.name,
+    user: { id: party.customer.id, name: accountOf(party) },
   });
   const shown = { options, allowedOrigins: site.origins, relyingPartyId: site.rpId };
   return { status: 200, body: { type: 'PASSKEY', ...shown } } as const;
 }
 
-/** What waits to be confirmed; 400 where nothing does any more. */
-async function waiting(ctx: Ctx, { customer }: Who, type: EnrolledType): Promise<EnrollmentRow> {
+/** The pending enrollment. Throws INVALID_INPUT if there is none. */
+async function pendingEnrollment(
+  ctx: Ctx,
+  { customer }: ScaParty,
+  type: EnrolledType,
+): Promise<EnrollmentRow> {
   const row = await ctx.read(scaEnrollments, enrollmentId(customer.id, type));
   if (row && row.wrong < MAX_WRONG && ctx.now < row.expires_at) return row;
   throw invalidField('type', 'has no pending enrollment; start a new one');
 }
 
-/** The refusal of a wrong try, which counts. */
-function wrong(ctx: Ctx, row: EnrollmentRow, errors: FieldError[]) {
+/** Stages a failed attempt and returns the rejection. */
+function rejectAttempt(ctx: Ctx, row: EnrollmentRow, errors: FieldError[]) {
   ctx.update(scaEnrollments, row, { wrong: row.wrong + 1 });
   return { rejected: invalid(errors) };
 }
 
-/** Stages what goes with every factor that was enrolled: what waited is done, and a reset with it. */
-async function enrolled(
+/** Stages the end of the enrollment, and of a reset that required it. */
+async function completeEnrollment(
   ctx: Ctx,
-  { customer }: Who,
+  { customer }: ScaParty,
   row: EnrollmentRow,
   factor: Pick<FactorRow, 'id' | 'type'>,
 ): Promise<void> {
   ctx.remove(scaEnrollments, row);
-  const lost = { customer_id: customer.id, factor: factor.type, enrollment: 'PENDING' } as const;
-  for (const reset of await ctx.db.find(scaResets, lost)) {
+  const awaiting = {
+    customer_id: customer.id,
+    factor: factor.type,
+    enrollment: 'PENDING',
+  } as const;
+  for (const reset of await ctx.db.find(scaResets, awaiting)) {
     ctx.update(scaResets, reset, { enrollment: 'COMPLETED', updated_at: ctx.now });
   }
-  noteScaEvent(ctx, customer, 'FACTOR_ENROLLED', { factor: factor.type, subject: factor.id });
+  recordScaEvent(ctx, customer, 'FACTOR_ENROLLED', { factor: factor.type, subject: factor.id });
 }
 
-/** Stages the factor itself, in the place of one of its type. */
-async function keep(
+/** Stages the factor, which replaces one of its type. */
+async function storeFactor(
   ctx: Ctx,
-  { customer }: Who,
+  { customer }: ScaParty,
   type: EnrolledType,
   factsOf: (id: string) => { facts: object; signCount: number; recovery: string[] },
 ): Promise<FactorRow> {
@@ -151,48 +164,57 @@ async function keep(
   return ctx.insert(scaFactors, { id, ...of, ...fresh, created_at: ctx.now });
 }
 
-async function confirmTotp(ctx: Ctx, who: Who, given: { secret: string; code: string }) {
-  const row = await waiting(ctx, who, 'TOTP');
-  const { secret } = openFacts<TotpFacts>(ctx, who.customer, 'sca_enrollments', row);
-  if (!constantTimeEqual(given.secret, secret)) {
+async function confirmTotp(ctx: Ctx, party: ScaParty, input: { secret: string; code: string }) {
+  const row = await pendingEnrollment(ctx, party, 'TOTP');
+  const { secret } = openFacts<TotpFacts>(ctx, party.customer, 'sca_enrollments', row);
+  if (!constantTimeEqual(input.secret, secret)) {
     const message = 'does not match the pending enrollment';
-    return wrong(ctx, row, [{ field: 'secret', message }]);
+    return rejectAttempt(ctx, row, [{ field: 'secret', message }]);
   }
-  const code = typedCode(given.code);
-  const isPlayed = isSandbox(ctx) && code === SANDBOX_CODE;
-  const step = isPlayed ? 0 : stepOf(secret, code, { now: ctx.now, after: 0 });
-  if (step === undefined) return wrong(ctx, row, [{ field: 'code', message: 'is incorrect' }]);
-  const recoveryCodes = drawRecoveryCodes(ctx.effects);
-  const factor = await keep(ctx, who, 'TOTP', (id) => ({
+  const code = typedCode(input.code);
+  const isSimulated = isSandbox(ctx) && code === SANDBOX_CODE;
+  const step = isSimulated ? 0 : stepOf(secret, code, { now: ctx.now, after: 0 });
+  if (step === undefined)
+    return rejectAttempt(ctx, row, [{ field: 'code', message: 'is incorrect' }]);
+  const recoveryCodes = generateRecoveryCodes(ctx.effects);
+  const factor = await storeFactor(ctx, party, 'TOTP', (id) => ({
     facts: { secret } satisfies TotpFacts,
-    // The code that enrolled it is used up.
+    // The code of the confirmation cannot be used again.
     signCount: step,
     recovery: recoveryCodes.map((each) => recoveryDigest(ctx.vault, id, each)),
   }));
-  await enrolled(ctx, who, row, factor);
+  await completeEnrollment(ctx, party, row, factor);
   return { status: 200, body: { type: 'TOTP', recoveryCodes } } as const;
 }
 
 const passkeyView = ({ id }: FactorRow, { name }: PasskeyFacts) =>
   ({ factor: 'PASSKEY', credentialId: id, name }) as const;
 
-async function confirmPasskey(ctx: Ctx, who: Who, given: { origin: string; credential: object }) {
-  const site = siteOf(who.platform);
-  await refuseSecondPasskey(ctx, who);
-  const row = await waiting(ctx, who, 'PASSKEY');
-  const { challenge } = openFacts<PasskeyAsked>(ctx, who.customer, 'sca_enrollments', row);
-  const { origin, credential: json } = given;
-  const asked = { site, challenge, origin, json, field: 'credential', lenient: isSandbox(ctx) };
-  const made = readRegistration(asked);
-  if ('errors' in made) return wrong(ctx, row, made.errors);
+async function confirmPasskey(
+  ctx: Ctx,
+  party: ScaParty,
+  input: { origin: string; credential: object },
+) {
+  const site = siteOf(party.platform);
+  await rejectSecondPasskey(ctx, party);
+  const row = await pendingEnrollment(ctx, party, 'PASSKEY');
+  const { challenge } = openFacts<PendingPasskey>(ctx, party.customer, 'sca_enrollments', row);
+  const { origin, credential: json } = input;
+  const ceremony = { site, challenge, origin, json, field: 'credential', lenient: isSandbox(ctx) };
+  const made = readRegistration(ceremony);
+  if ('errors' in made) return rejectAttempt(ctx, row, made.errors);
   const { facts, signCount } = made;
-  const factor = await keep(ctx, who, 'PASSKEY', () => ({ facts, signCount, recovery: [] }));
-  await enrolled(ctx, who, row, factor);
+  const factor = await storeFactor(ctx, party, 'PASSKEY', () => ({
+    facts,
+    signCount,
+    recovery: [],
+  }));
+  await completeEnrollment(ctx, party, row, factor);
   return { status: 200, body: { type: 'PASSKEY', factor: passkeyView(factor, facts) } } as const;
 }
 
-async function list(ctx: Ctx, who: Who) {
-  const { customer } = who;
+async function list(ctx: Ctx, party: ScaParty) {
+  const { customer } = party;
   const [names, rows] = await Promise.all([
     enrolledFactors(ctx, customer),
     enrolledRows(ctx, customer.id),
@@ -205,7 +227,7 @@ async function list(ctx: Ctx, who: Who) {
   return { status: 200, body: { factors } } as const;
 }
 
-async function remove(ctx: Ctx, { customer }: Who, credentialId: string) {
+async function remove(ctx: Ctx, { customer }: ScaParty, credentialId: string) {
   const row = isId(credentialId, 'ScaFactor')
     ? await ctx.read(scaFactors, credentialId)
     : undefined;
@@ -213,22 +235,21 @@ async function remove(ctx: Ctx, { customer }: Who, credentialId: string) {
     throw new Fault('AUTH_METHOD_NOT_FOUND', 'Passkey not found.');
   }
   ctx.remove(scaFactors, row);
-  noteScaEvent(ctx, customer, 'FACTOR_REMOVED', { factor: row.type, subject: row.id });
+  recordScaEvent(ctx, customer, 'FACTOR_REMOVED', { factor: row.type, subject: row.id });
   return { status: 204, body: undefined } as const;
 }
 
-/** The operations on factors; listed with the others of strong customer authentication. */
 export const scaFactorOperations = [
   handle(listScaFactors, async (ctx, { query }) =>
     list(ctx, await scaCustomer(ctx, query.customerId)),
   ),
   handle(startScaFactorEnrollment, async (ctx, { query, body }) => {
-    const who = await scaCustomer(ctx, query.customerId);
-    return body.type === 'TOTP' ? startTotp(ctx, who) : startPasskey(ctx, who);
+    const party = await scaCustomer(ctx, query.customerId);
+    return body.type === 'TOTP' ? startTotp(ctx, party) : startPasskey(ctx, party);
   }),
   handle(confirmScaFactorEnrollment, async (ctx, { query, body }) => {
-    const who = await scaCustomer(ctx, query.customerId);
-    return body.type === 'TOTP' ? confirmTotp(ctx, who, body) : confirmPasskey(ctx, who, body);
+    const party = await scaCustomer(ctx, query.customerId);
+    return body.type === 'TOTP' ? confirmTotp(ctx, party, body) : confirmPasskey(ctx, party, body);
   }),
   handle(deleteScaFactor, async (ctx, { params, query }) =>
     remove(ctx, await scaCustomer(ctx, query.customerId), params.credentialId),

@@ -6,7 +6,7 @@ import { confirmCode, european, sendCode } from '../../../../../test/kit/custome
 import { codeAt, expectBad, openFactors } from '../../../../../test/kit/sca/factors.ts';
 import { scaEvents } from '../../events/events.ts';
 import { scaChallenges, scaEnrollments, scaFactors, scaResets } from '../store.ts';
-import { clearFactor, takeTotp } from './factors.ts';
+import { clearFactor, verifyTotp } from './factors.ts';
 
 const MINUTE = 60_000;
 const STEP = 30_000;
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const take = async (id: string, code: string, recovery = false, as = shop) =>
-  app.operate(async (ctx) => takeTotp(ctx, await rowOf(id), code, { recovery }), as);
+  app.operate(async (ctx) => verifyTotp(ctx, await rowOf(id), code, { recovery }), as);
 
 describe('listScaFactors', () => {
   it('has codes by SMS once the telephone is verified, and never of one without', async () => {

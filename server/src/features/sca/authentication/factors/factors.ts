@@ -1,5 +1,5 @@
-// What a customer can prove itself with: codes by SMS to its verified number, codes of an app, a passkey.
-// What was enrolled lies sealed under the customer's key; the row says how far its codes were used up.
+// Authentication factors: SMS codes to the verified phone number, TOTP codes, and a passkey. Secrets of
+// enrolled factors are encrypted with the customer's data key; the row records which codes were used.
 import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { constantTimeEqual } from '../../../../runtime/security/crypto.ts';
 import { type CustomerRow, dataKeyOf } from '../../../customers/records/index.ts';
@@ -16,7 +16,7 @@ export interface TotpFacts {
   secret: string;
 }
 
-/** In the sandbox this code of the app is always right. */
+/** SMS and TOTP code that is always valid in the sandbox. */
 export const SANDBOX_CODE = '123456';
 
 export const isSandbox = (ctx: Ctx): boolean => ctx.caller.environment === 'sandbox';
@@ -27,7 +27,7 @@ function keyOf(customer: CustomerRow) {
   return key;
 }
 
-/** Seals what is kept in `facts` of a row of this table. */
+/** Encrypts the column `facts` of a row. */
 export const sealFacts = (
   ctx: Ctx,
   customer: CustomerRow,
@@ -43,27 +43,27 @@ export const openFacts = <T>(
   { id, facts }: { id: string; facts: string },
 ): T => JSON.parse(ctx.vault.open(keyOf(customer), facts, `${table} ${id} facts`).toString()) as T;
 
-/** What was enrolled, at most one of a type. */
+/** Enrolled factors of a customer, at most one of a type. */
 export const enrolledRows = (ctx: Ctx, customerId: string): Promise<FactorRow[]> =>
   ctx.db.find(scaFactors, { customer_id: customerId });
 
-/** A code as it was meant: people type it in the groups that it is shown in. */
+/** Removes white space: customers type codes in the groups in which they are shown. */
 export const typedCode = (code: string | null | undefined): string =>
   (code ?? '').replaceAll(/\s/g, '');
 
-/** Whether codes can be sent to a number that is known to be the customer's. */
-const getsCodes = ({ phone, contact_verification: proved }: CustomerRow): boolean =>
+/** Whether the customer has a verified phone number. */
+const receivesCodes = ({ phone, contact_verification: proved }: CustomerRow): boolean =>
   phone !== null && proved?.phone === 'VERIFIED';
 
-/** Factors that the customer has, in the order of `SCA_FACTORS`. */
+/** Enrolled factors, in the order of `SCA_FACTORS`. */
 export async function enrolledFactors(ctx: Ctx, customer: CustomerRow): Promise<ScaFactorName[]> {
   const rows = await enrolledRows(ctx, customer.id);
   const has = (name: ScaFactorName) =>
-    name === 'SMS_OTP' ? getsCodes(customer) : rows.some(({ type }) => type === name);
+    name === 'SMS_OTP' ? receivesCodes(customer) : rows.some(({ type }) => type === name);
   return SCA_FACTORS.filter(has);
 }
 
-/** What was enrolled of this type. */
+/** The enrolled factor of this type. */
 export async function factorOf(
   ctx: Ctx,
   customerId: string,
@@ -74,10 +74,10 @@ export async function factorOf(
 }
 
 /**
- * Whether this is a code of the app now; stages that it was used. With `recovery` a recovery code will do,
- * once. Commit it whatever else is decided: a code is not to be taken a second time.
+ * Verifies a TOTP code and stages its use. With `recovery`, an unused recovery code is accepted too. Commit
+ * the result even if the request is rejected, so that a code cannot be used twice.
  */
-export async function takeTotp(
+export async function verifyTotp(
   ctx: Ctx,
   customer: CustomerRow,
   code: string,
@@ -93,16 +93,15 @@ export async function takeTotp(
     return true;
   }
   if (!recovery) return false;
-  const given = recoveryDigest(ctx.vault, row.id, code);
-  const left = row.recovery.filter((each) => !constantTimeEqual(each, given));
-  if (left.length === row.recovery.length) return false;
-  ctx.update(scaFactors, row, { recovery: left, updated_at: ctx.now });
+  const digest = recoveryDigest(ctx.vault, row.id, code);
+  const unused = row.recovery.filter((each) => !constantTimeEqual(each, digest));
+  if (unused.length === row.recovery.length) return false;
+  ctx.update(scaFactors, row, { recovery: unused, updated_at: ctx.now });
   return true;
 }
 
 /**
- * What the browser is asked with for an assertion over `challenge` (base64url):
- * PublicKeyCredentialRequestOptionsJSON.
+ * PublicKeyCredentialRequestOptionsJSON for an assertion over `challenge` (base64url).
  */
 export async function assertionOptions(
   ctx: Ctx,
@@ -123,10 +122,10 @@ export async function assertionOptions(
 }
 
 /**
- * Whether the customer's passkey signed the challenge (base64url); stages its counter. Throws 400 naming
- * fields that cannot be read, and an origin where the platform uses no passkeys.
+ * Verifies the passkey signature of the challenge (base64url) and stages the counter. Throws INVALID_INPUT for
+ * fields of invalid form and for an origin that is not allowed.
  */
-export async function takeAssertion(
+export async function verifyAssertion(
   ctx: Ctx,
   customer: CustomerRow,
   challenge: string,
@@ -137,13 +136,13 @@ export async function takeAssertion(
     factorOf(ctx, customer.id, 'PASSKEY'),
   ]);
   if (!row) return false;
-  const held = {
+  const enrolled = {
     facts: openFacts<PasskeyFacts>(ctx, customer, 'sca_factors', row),
     signCount: Number(row.sign_count),
   };
   const field = 'passkeyAssertion';
   const ceremony = { challenge, origin, json: passkeyAssertion, field, lenient: isSandbox(ctx) };
-  const signCount = readAssertion({ site: siteOf(platform), ...ceremony }, held);
+  const signCount = readAssertion({ site: siteOf(platform), ...ceremony }, enrolled);
   if (signCount === undefined) return false;
   ctx.update(scaFactors, row, { sign_count: BigInt(signCount), updated_at: ctx.now });
   return true;
@@ -151,7 +150,7 @@ export async function takeAssertion(
 
 export const enrollmentId = (customerId: string, type: EnrolledType) => `${customerId} ${type}`;
 
-/** Stages that a factor is gone, with what waits to be enrolled of it. */
+/** Stages the removal of a factor and of its pending enrollment. */
 export async function clearFactor(ctx: Ctx, customerId: string, type: EnrolledType): Promise<void> {
   const [row, waiting] = await Promise.all([
     factorOf(ctx, customerId, type),

@@ -14,7 +14,7 @@ import {
 } from '../../../../../test/kit/sca/factors.ts';
 import { authenticator, type Ceremony } from '../../../../../test/kit/wallets/authenticator.ts';
 import { scaFactors } from '../store.ts';
-import { assertionOptions, takeAssertion } from './factors.ts';
+import { assertionOptions, verifyAssertion } from './factors.ts';
 
 const MINUTE = 60_000;
 const [WEB, APP] = SITE.origins as [string, string];
@@ -29,7 +29,7 @@ afterAll(() => app.close());
 
 async function assert(id: string, challenge: string, given: { origin: string; json: object }) {
   const proof = { passkeyAssertion: given.json, origin: given.origin };
-  return app.operate(async (ctx) => takeAssertion(ctx, await rowOf(id), challenge, proof), shop);
+  return app.operate(async (ctx) => verifyAssertion(ctx, await rowOf(id), challenge, proof), shop);
 }
 
 /** A start, and the credential that `device` makes of it. */
@@ -174,7 +174,7 @@ describe('a passkey', () => {
 });
 
 describe('an assertion', () => {
-  const CHALLENGE = Buffer.from('what it binding').toString('base64url');
+  const CHALLENGE = Buffer.from('an action').toString('base64url');
 
   it('is asked for with the passkey and its user verified', async () => {
     const id = await person();
@@ -301,8 +301,8 @@ describe('a passkey of the sandbox', () => {
         origin,
       });
       return [
-        await takeAssertion(ctx, row, 'AAAA', proof('AAAA')),
-        await takeAssertion(ctx, row, 'AAAA', proof('BBBB')),
+        await verifyAssertion(ctx, row, 'AAAA', proof('AAAA')),
+        await verifyAssertion(ctx, row, 'AAAA', proof('BBBB')),
       ];
     }, as);
     expect(taken).toEqual([true, false]);

@@ -1,6 +1,6 @@
-// Passkeys as browsers speak of them: the JSON of WebAuthn, out and in. What makes one good is checked where
-// passkeys of wallets are, with what a second factor demands beyond that: a device that knew its user, at
-// the site of the platform. In the sandbox a page without a device can play one.
+// WebAuthn JSON of passkeys as SCA factors. The shared WebAuthn module verifies them, with two additional
+// requirements: user verification, and the passkey site of the platform. In the sandbox, an authenticator can
+// be simulated.
 import {
   type Assertion,
   type Attestation,
@@ -13,26 +13,26 @@ import { Fault, type FieldError, invalid } from '../../../../kernel/fault.ts';
 import { constantTimeEqual } from '../../../../runtime/security/crypto.ts';
 import type { PasskeySite, PlatformRow } from '../../../tenancy/platform/index.ts';
 
-/** What is kept of a passkey. */
+/** Stored data of a passkey. */
 export interface PasskeyFacts extends Passkey {
   transports: string[];
   name: string;
 }
 
-/** The page of a developer, where a sandbox platform names no other. */
+/** Default site of sandbox platforms. */
 const SANDBOX_SITE: PasskeySite = { rpId: 'localhost', origins: ['http://localhost:3000'] };
 
 const TIMEOUT_MS = 10 * 60_000;
 const NAME = 'Passkey';
 
-/** Where the platform's app uses passkeys; NOT_IMPLEMENTED until somebody has said so. */
+/** The passkey site of the platform. Throws NOT_IMPLEMENTED if none is configured. */
 export function siteOf(platform: PlatformRow): PasskeySite {
   if (platform.passkey_site) return platform.passkey_site;
   if (platform.environment === 'sandbox') return SANDBOX_SITE;
   throw new Fault('NOT_IMPLEMENTED', 'No passkey site is configured for this platform.');
 }
 
-/** PublicKeyCredentialCreationOptionsJSON. `user.id` is opaque, as devices show it to nobody. */
+/** PublicKeyCredentialCreationOptionsJSON. `user.id` is opaque and not displayed by authenticators. */
 export const creationOptions = (
   site: PasskeySite,
   challenge: string,
@@ -47,7 +47,7 @@ export const creationOptions = (
   challenge,
   pubKeyCredParams: [-7, -8, -257].map((alg) => ({ type: 'public-key', alg })),
   timeout: TIMEOUT_MS,
-  // A customer has one passkey, so that there is none to leave out when another is made.
+  // A customer has at most one passkey, so none has to be excluded.
   excludeCredentials: [],
   authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
   attestation: 'none',
@@ -74,14 +74,14 @@ export const requestOptions = (
   userVerification: 'required',
 });
 
-/** A ceremony: what was asked, where it may have been, and what came back. */
+/** A WebAuthn ceremony: site, challenge and response. */
 interface Ceremony {
   site: PasskeySite;
-  /** base64url, as it stands in client data. */
+  /** In base64url, as in the client data. */
   challenge: string;
-  /** Where the client says that it was. */
+  /** Origin as reported by the client. */
   origin: string;
-  /** The JSON of the credential, and the field of the request that it came in. */
+  /** The credential JSON, and its field in the request. */
   json: object;
   field: string;
   lenient: boolean;
@@ -89,7 +89,7 @@ interface Ceremony {
 
 const MAX_TEXT = 65_536;
 
-/** Texts of the JSON by where they stand; throws 400 naming those that are missing. */
+/** Reads strings of the JSON by path. Throws INVALID_INPUT with all missing fields. */
 function textsOf<K extends string>(
   { json, field }: Ceremony,
   paths: Readonly<Record<K, string>>,
@@ -120,10 +120,10 @@ const ASSERTED = {
   signature: 'response.signature',
 } as const satisfies Record<keyof Assertion, string>;
 
-const PLAYED = { credentialId: 'id', clientDataJson: 'response.clientDataJSON' } as const;
+const SIMULATED = { credentialId: 'id', clientDataJson: 'response.clientDataJSON' } as const;
 
-/** Complaints about what was read, at the fields that the client knows. */
-const blamed = (
+/** Maps errors to the field names of the request. */
+const mappedErrors = (
   { field }: Ceremony,
   paths: Readonly<Record<string, string>>,
   errors: readonly FieldError[],
@@ -132,23 +132,23 @@ const blamed = (
 
 const isAllowed = ({ site, origin }: Ceremony) => site.origins.includes(origin);
 
-/** What a ceremony must have been beyond what holds of every passkey. */
-const demandsOf = ({ site, origin }: Ceremony) => ({
+/** Requirements in addition to those of every passkey. */
+const requirementsOf = ({ site, origin }: Ceremony) => ({
   userVerified: true,
   rpId: site.rpId,
   origins: [origin],
 });
 
 /**
- * A ceremony that was only played: whether it echoes the challenge, and names no other origin. Throws 400
- * where it cannot be read.
+ * Checks a simulated ceremony: it must contain the challenge and no other origin. Throws INVALID_INPUT for an
+ * invalid form.
  */
-function played(ceremony: Ceremony): { credentialId: string; holds: boolean } {
-  const { credentialId, clientDataJson } = textsOf(ceremony, PLAYED);
+function simulated(ceremony: Ceremony): { credentialId: string; holds: boolean } {
+  const { credentialId, clientDataJson } = textsOf(ceremony, SIMULATED);
   const data = readClientFields(clientDataJson);
   if (!data) {
     const message = 'must be WebAuthn client data in base64url';
-    throw invalid(blamed(ceremony, PLAYED, [{ field: 'clientDataJson', message }]));
+    throw invalid(mappedErrors(ceremony, SIMULATED, [{ field: 'clientDataJson', message }]));
   }
   const { challenge, origin = ceremony.origin } = data;
   const echoes = typeof challenge === 'string' && constantTimeEqual(challenge, ceremony.challenge);
@@ -157,8 +157,8 @@ function played(ceremony: Ceremony): { credentialId: string; holds: boolean } {
 
 const transportsOf = (json: object): string[] => {
   const { response } = json as { response?: { transports?: unknown } };
-  const given = Array.isArray(response?.transports) ? response.transports : [];
-  return given
+  const transports = Array.isArray(response?.transports) ? response.transports : [];
+  return transports
     .filter((each) => typeof each === 'string' && /^[a-z-]{1,20}$/.test(each))
     .slice(0, 9);
 };
@@ -168,39 +168,40 @@ const NOT_ALLOWED: FieldError = {
   message: 'must be an allowed passkey origin of this platform',
 };
 
-/** What was registered, or what stands against it. */
+/** The registered passkey, or the errors of the registration. */
 export function readRegistration(
   ceremony: Ceremony,
 ): { facts: PasskeyFacts; signCount: number } | { errors: FieldError[] } {
   if (!isAllowed(ceremony)) return { errors: [NOT_ALLOWED] };
   const kept = { transports: transportsOf(ceremony.json), name: NAME };
   if (ceremony.lenient) {
-    const { credentialId, holds } = played(ceremony);
+    const { credentialId, holds } = simulated(ceremony);
     const message = 'belongs to another challenge or origin';
-    if (!holds) return { errors: blamed(ceremony, PLAYED, [{ field: 'clientDataJson', message }]) };
+    if (!holds)
+      return { errors: mappedErrors(ceremony, SIMULATED, [{ field: 'clientDataJson', message }]) };
     const passkey = { credentialId, publicKey: '', rpIdHash: '', origin: ceremony.origin };
     return { facts: { ...passkey, ...kept }, signCount: 0 };
   }
   const attestation = textsOf(ceremony, CREATED);
-  const checked = checkAttestation(attestation, ceremony.challenge, demandsOf(ceremony));
-  if ('errors' in checked) return { errors: blamed(ceremony, CREATED, checked.errors) };
+  const checked = checkAttestation(attestation, ceremony.challenge, requirementsOf(ceremony));
+  if ('errors' in checked) return { errors: mappedErrors(ceremony, CREATED, checked.errors) };
   return { facts: { ...checked.passkey, ...kept }, signCount: checked.signCount };
 }
 
 /**
- * The counter after an assertion, or undefined where the assertion does not hold. Throws 400 for what cannot
- * be read.
+ * The counter after a valid assertion; undefined if the assertion is not valid. Throws INVALID_INPUT for an
+ * invalid form.
  */
 export function readAssertion(
   ceremony: Ceremony,
   { facts, signCount }: { facts: PasskeyFacts; signCount: number },
 ): number | undefined {
   if (!isAllowed(ceremony)) throw invalid([NOT_ALLOWED]);
-  if (ceremony.lenient) return played(ceremony).holds ? signCount : undefined;
+  if (ceremony.lenient) return simulated(ceremony).holds ? signCount : undefined;
   const assertion = textsOf(ceremony, ASSERTED);
   const { challenge } = ceremony;
-  const asked = { passkey: facts, signCount, challenge, demands: demandsOf(ceremony) };
-  const checked = checkAssertion(assertion, asked);
-  if ('errors' in checked) throw invalid(blamed(ceremony, ASSERTED, checked.errors));
+  const expected = { passkey: facts, signCount, challenge, demands: requirementsOf(ceremony) };
+  const checked = checkAssertion(assertion, expected);
+  if ('errors' in checked) throw invalid(mappedErrors(ceremony, ASSERTED, checked.errors));
   return 'failed' in checked ? undefined : checked.signCount;
 }

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../../../test/kit/app/effects.ts';
 import { createVault } from '../../../../runtime/security/vault.ts';
 import {
-  drawRecoveryCodes,
-  drawSecret,
+  generateRecoveryCodes,
+  generateSecret,
   inBase32,
   recoveryDigest,
   stepOf,
@@ -80,7 +80,7 @@ describe('a code', () => {
 
 describe('a secret', () => {
   it('has 160 bits, anew each time', () => {
-    const drawn = Array.from({ length: 20 }, () => drawSecret(testEffects()));
+    const drawn = Array.from({ length: 20 }, () => generateSecret(testEffects()));
     for (const each of drawn) expect(each).toMatch(/^[0-9a-f]{40}$/);
     expect(new Set(drawn).size).toBe(20);
   });
@@ -130,7 +130,7 @@ describe('recovery codes', () => {
   const vault = createVault(testEffects(), () => Buffer.alloc(32, 7));
 
   it('are ten different ones in groups that can be read', () => {
-    const codes = drawRecoveryCodes(testEffects());
+    const codes = generateRecoveryCodes(testEffects());
     expect(new Set(codes).size).toBe(10);
     for (const code of codes) {
       expect(code).toMatch(/^[2-9A-HJKMNP-Z]{4}-[2-9A-HJKMNP-Z]{4}-[2-9A-HJKMNP-Z]{4}$/);

@@ -1,5 +1,5 @@
-// The operations by which a customer logs in with a second factor, and by which its platform tells of what
-// happened where the customer signs in with its password.
+// Contracts for the login of a customer with a second factor, and for security events that the platform
+// reports from its own login.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../../kernel/contract/operation.ts';
 import type { FieldError } from '../../../../kernel/fault.ts';
@@ -148,12 +148,12 @@ export const startScaLogin = operation({
   body: ScaLoginStartRequest,
   replies: { 200: ScaLoginStart },
   errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED', 'NOT_IMPLEMENTED'],
-  // What a passkey is asked with names the one that the customer has. Replies about quotes may name it as
-  // well and are not sealed: that would cost every payment, and without the device the name opens nothing.
+  // Sealed: the passkey options contain the credential id of the customer. Replies with quotes contain it too
+  // but are not sealed, because of the cost for every payment; the id is useless without the device.
   sealed: true,
 });
 
-/** What the schema of a login does not say: which proof goes with which factor. */
+/** Validates the combination of factor, challenge and proof. */
 function completeErrors(body: unknown): FieldError[] {
   const { factor, challengeId, ...proof } = (body ?? {}) as Record<string, unknown>;
   const errors = addressErrors(body);

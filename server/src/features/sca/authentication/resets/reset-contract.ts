@@ -1,5 +1,5 @@
-// The operations by which a customer who has lost a factor gets rid of it: somebody looks at the customer,
-// then the factor is cleared and can be enrolled anew.
+// Contracts for the reset of a lost factor: after an identity check the factor is removed and can be enrolled
+// again.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../../kernel/contract/operation.ts';
 import { described, named, nullable, oneOf, Timestamp } from '../../../../kernel/schema.ts';

@@ -1,5 +1,5 @@
-// Resetting a factor that was lost. Being shut out stops nobody here: who cannot prove anything any more is
-// the one who needs it. How far the service that looks at people has come is asked when a client asks.
+// Reset of a lost factor. A lockout does not block it, because customers who lost a factor are often locked.
+// The liveness service is polled when a client requests the status.
 import type { Static } from '@sinclair/typebox';
 import { iso } from '../../../../kernel/effects.ts';
 import { Fault, type FieldError, invalid, invalidField } from '../../../../kernel/fault.ts';
@@ -11,7 +11,7 @@ import type { CustomerRow } from '../../../customers/records/index.ts';
 import { setVerifiedPhone } from '../../../customers/registration/index.ts';
 import { isPhoneTied } from '../../../wallets/index.ts';
 import { endSession } from '../../lockout/index.ts';
-import { notEnrolled, type Who } from '../challenges.ts';
+import { notEnrolled, type ScaParty } from '../challenges.ts';
 import type { ScaFactorName } from '../contract.ts';
 import { clearFactor, enrolledFactors } from '../factors/factors.ts';
 import { type ScaParts, scaCustomer } from '../parts.ts';
@@ -23,12 +23,12 @@ import {
 } from './reset-contract.ts';
 import { RESET_PATH } from './reset-page.ts';
 import {
+  applyLiveness,
   checkOf,
-  heedLiveness,
-  moveReset,
+  currentReset,
   openReset,
   presentReset,
-  settledReset,
+  transitionReset,
 } from './resets.ts';
 
 type Mobile = NonNullable<Static<(typeof completeTwoFactorReset)['body']>['mobile']>;
@@ -56,11 +56,11 @@ async function start(ctx: Ctx, parts: ScaParts, customerId: string, factor: ScaF
   return { status: 201, body } as const;
 }
 
-/** A reset of this customer, as it stands now. */
+/** A reset of this customer, with its expiry applied. */
 async function resetOf(ctx: Ctx, customer: CustomerRow, id: string): Promise<ResetRow> {
   const row = isId(id, 'ScaReset') ? await ctx.read(scaResets, id) : undefined;
   if (row?.customer_id !== customer.id) throw new Fault('NOT_FOUND', 'Reset not found.');
-  return settledReset(ctx, customer, row);
+  return currentReset(ctx, customer, row);
 }
 
 async function show(ctx: Ctx, parts: ScaParts, customerId: string, id: string) {
@@ -70,15 +70,15 @@ async function show(ctx: Ctx, parts: ScaParts, customerId: string, id: string) {
   if (row.status !== 'INITIATED' || !liveness) {
     return { status: 200, body: presentReset(row) } as const;
   }
-  const asked = ctx.update(scaResets, row, { polls: row.polls + 1 });
-  const now = heedLiveness(ctx, customer, asked, await liveness.check(checkOf(asked), ctx.now));
+  const polled = ctx.update(scaResets, row, { polls: row.polls + 1 });
+  const now = applyLiveness(ctx, customer, polled, await liveness.check(checkOf(polled), ctx.now));
   return { status: 200, body: presentReset(now) } as const;
 }
 
-/** E.164 has fifteen digits at most, the calling code among them. */
+/** Maximum of E.164, including the calling code. */
 const MAX_DIGITS = 15;
 
-/** The number in one piece; throws 400 naming what is wrong with either part. */
+/** The number in E.164 form. Throws INVALID_INPUT for either part. */
 function numberOf(mobile: Mobile | undefined): string {
   if (!mobile) throw invalidField('mobile', 'is required for SMS_OTP');
   const { countryCode, number } = mobile;
@@ -98,8 +98,12 @@ function numberOf(mobile: Mobile | undefined): string {
   return `${countryCode}${number}`;
 }
 
-/** Stages that codes go to another number. One that went to the number before is good for nothing then. */
-async function changeNumber(ctx: Ctx, { customer, platform }: Who, phone: string): Promise<void> {
+/** Stages a new phone number. Codes sent to the previous number become invalid. */
+async function changeNumber(
+  ctx: Ctx,
+  { customer, platform }: ScaParty,
+  phone: string,
+): Promise<void> {
   if (phone !== customer.phone && (await isPhoneTied(ctx, customer))) {
     const reason = 'An embedded wallet uses this phone number. Changing it requires its signature.';
     throw new Fault('CONFLICT', reason);
@@ -108,24 +112,23 @@ async function changeNumber(ctx: Ctx, { customer, platform }: Who, phone: string
 }
 
 async function complete(ctx: Ctx, customerId: string, id: string, mobile: Mobile | undefined) {
-  const who = await scaCustomer(ctx, customerId);
-  const { customer } = who;
+  const party = await scaCustomer(ctx, customerId);
+  const { customer } = party;
   const row = await resetOf(ctx, customer, id);
   if (row.status !== 'LIVENESS_PASSED') {
     throw invalidField('resetId', `must be LIVENESS_PASSED: the reset is ${row.status}`);
   }
   const { factor } = row;
-  if (factor === 'SMS_OTP') await changeNumber(ctx, who, numberOf(mobile));
+  if (factor === 'SMS_OTP') await changeNumber(ctx, party, numberOf(mobile));
   else await clearFactor(ctx, customer.id, factor);
   await endSession(ctx, customer.id);
-  moveReset(ctx, customer, row, 'complete', {
+  transitionReset(ctx, customer, row, 'complete', {
     completed_at: ctx.now,
     enrollment: factor === 'SMS_OTP' ? null : 'PENDING',
   });
   return { status: 204, body: undefined } as const;
 }
 
-/** The operations; list them where those of the feature are put together. */
 export const resetOperations = (parts: ScaParts) => [
   handle(startTwoFactorReset, (ctx, { query, body }) =>
     start(ctx, parts, query.customerId, body.factor),

@@ -1,5 +1,5 @@
-// The page behind the link of a factor reset, where the customer confirms who they are. It names the platform
-// and the factor and no person: possession of the link is all that the page can know of its visitor.
+// The hosted page of a factor reset, where the customer confirms their identity. It shows the platform and the
+// factor but no personal data, because the visitor is authenticated by the link only.
 import type { LivenessProgress } from '../../../../connectors/ports/index.ts';
 import {
   CHECK_FAILED,
@@ -16,9 +16,9 @@ import { readPlatform, systemCaller } from '../../../tenancy/platform/index.ts';
 import type { ScaFactorName } from '../contract.ts';
 import type { ScaParts } from '../parts.ts';
 import { type ResetRow, scaResets } from '../store.ts';
-import { checkOf, heedLiveness } from './resets.ts';
+import { applyLiveness, checkOf } from './resets.ts';
 
-/** The page's path, in front of the secret. */
+/** Path of the page, before the token. */
 export const RESET_PATH = '/reset';
 
 const FACTORS: Readonly<Record<ScaFactorName, string>> = {
@@ -54,14 +54,14 @@ async function byToken(runtime: Runtime, token: string): Promise<Found | undefin
   return customer && customer.deleted_at === null ? { row, customer } : undefined;
 }
 
-/** The page of an ended link, with the platform where the token is known. */
+/** The page of an expired link, with the brand of the platform if the token is known. */
 async function endedPage(runtime: Runtime, token: string): Promise<PageContent> {
   const row = await resetOf(runtime, token);
   const platform = row && (await readPlatform(runtime.db, row.platform_id));
   return platform ? { ...LINK_EXPIRED, brand: brandOf(platform) } : LINK_EXPIRED;
 }
 
-const question = (name: string, factor: ScaFactorName): PageContent => ({
+const confirmation = (name: string, factor: ScaFactorName): PageContent => ({
   status: 200,
   title: 'Confirm that it is you',
   lines: [`${name} received a request to replace ${FACTORS[factor]}.`],
@@ -89,7 +89,7 @@ const question = (name: string, factor: ScaFactorName): PageContent => ({
   ],
 });
 
-/** Showing it changes nothing, the button ends the check. */
+/** Showing the page changes nothing; the button completes the check. */
 export function resetPage(
   runtime: Runtime,
   { connectors }: Pick<ScaParts, 'connectors'>,
@@ -102,7 +102,7 @@ export function resetPage(
   async function show(token: string): Promise<PageContent> {
     const found = await find(token);
     if (!found) return endedPage(runtime, token);
-    return { ...question(found.platform.name, found.row.factor), brand: found.brand };
+    return { ...confirmation(found.platform.name, found.row.factor), brand: found.brand };
   }
   async function press(token: string): Promise<PageContent> {
     const found = await find(token);
@@ -114,7 +114,7 @@ export function resetPage(
       // The token is read again: another request may have ended the check.
       const now = await byToken(runtime, token);
       if (!now) return endedPage(runtime, token);
-      heedLiveness(ctx, now.customer, now.row, progress);
+      applyLiveness(ctx, now.customer, now.row, progress);
       return { ...DONE[progress.state], brand };
     });
   }

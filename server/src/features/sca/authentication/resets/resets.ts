@@ -1,5 +1,5 @@
-// The life of a factor reset. Somebody shows to be the customer, before a camera where a service looks and to
-// a person otherwise; then the factor may be cleared. Whatever ends a reset also ends the link that it had.
+// Lifecycle of factor resets. The customer confirms their identity by a liveness check, or in a manual review
+// without a liveness service; then the factor may be removed. Every transition invalidates the link.
 import { Type } from '@sinclair/typebox';
 import type {
   Connectors,
@@ -13,13 +13,13 @@ import type { Ctx } from '../../../../runtime/operation/context.ts';
 import { randomText, sha256Hex } from '../../../../runtime/security/crypto.ts';
 import { type CustomerRow, readCustomer } from '../../../customers/records/index.ts';
 import { systemCaller } from '../../../tenancy/platform/index.ts';
-import { type By, noteScaEvent, type ScaEventType } from '../../events/index.ts';
+import { type By, recordScaEvent, type ScaEventType } from '../../events/index.ts';
 import type { ScaFactorName } from '../contract.ts';
 import { type ResetStatus, resetStates } from '../states.ts';
 import { type ResetRow, scaResets } from '../store.ts';
 
 const WINDOW_MS = 30 * 60_000;
-/** Where a person decides, who has to be reached first. */
+/** For a manual review. */
 const REVIEW_MS = 24 * 3_600_000;
 
 /** Ends a reset that was not completed. */
@@ -33,10 +33,10 @@ function expireLater(ctx: Ctx, resetId: string, at: Time): void {
   ctx.later(EXPIRE, { resetId, platformId, environment }, at);
 }
 
-type Move = Parameters<typeof resetStates.next>[1];
+type ResetEvent = Parameters<typeof resetStates.next>[1];
 
 const OPEN: readonly ResetStatus[] = ['INITIATED', 'PENDING_REVIEW', 'LIVENESS_PASSED'];
-const EVENTS: Partial<Record<Move, ScaEventType>> = {
+const EVENTS: Partial<Record<ResetEvent, ScaEventType>> = {
   pass: 'RESET_PASSED',
   reject: 'RESET_REJECTED',
   expire: 'RESET_EXPIRED',
@@ -45,42 +45,42 @@ const EVENTS: Partial<Record<Move, ScaEventType>> = {
 
 export const isOpen = ({ status }: Pick<ResetRow, 'status'>): boolean => OPEN.includes(status);
 
-interface Moved extends Partial<Pick<ResetRow, 'expires_at' | 'completed_at' | 'enrollment'>> {
+interface ResetPatch extends Partial<Pick<ResetRow, 'expires_at' | 'completed_at' | 'enrollment'>> {
   /** The operator who decided, if one did. */
   by?: By;
 }
 
-/** Stages a move with the event about it. */
-export function moveReset(
+/** Stages a transition with its audit event. */
+export function transitionReset(
   ctx: Ctx,
   customer: CustomerRow,
   row: ResetRow,
-  move: Move,
-  { by, ...patch }: Moved = {},
+  event: ResetEvent,
+  { by, ...patch }: ResetPatch = {},
 ): ResetRow {
-  const status = resetStates.next(row.status, move);
-  const moved = ctx.update(scaResets, row, {
+  const status = resetStates.next(row.status, event);
+  const updated = ctx.update(scaResets, row, {
     ...patch,
     status,
     token_hash: null,
     updated_at: ctx.now,
   });
-  const type = EVENTS[move];
-  if (type) noteScaEvent(ctx, customer, type, { factor: row.factor, subject: row.id, by });
-  return moved;
+  const type = EVENTS[event];
+  if (type) recordScaEvent(ctx, customer, type, { factor: row.factor, subject: row.id, by });
+  return updated;
 }
 
-/** Stages that open resets of the factor are no more: a newer one takes their place. */
+/** Stages the expiry of open resets of the factor, which a new one replaces. */
 async function endOpen(ctx: Ctx, customer: CustomerRow, factor: ScaFactorName): Promise<void> {
   const found = await Promise.all(
     OPEN.map((status) => ctx.db.find(scaResets, { customer_id: customer.id, factor, status })),
   );
-  for (const row of found.flat()) moveReset(ctx, customer, row, 'expire');
+  for (const row of found.flat()) transitionReset(ctx, customer, row, 'expire');
 }
 
 /**
- * Stages a reset and the job that ends it. `token` is the secret of its link, once; absent where no service
- * looks at people and one of the operator's does.
+ * Stages a reset and its expiry job. `token` is the secret of the link and is returned once; absent for a
+ * manual review.
  */
 export async function openReset(
   ctx: Ctx,
@@ -102,46 +102,46 @@ export async function openReset(
     created_at: ctx.now,
     updated_at: ctx.now,
   });
-  noteScaEvent(ctx, customer, 'RESET_STARTED', { factor, subject: row.id });
+  recordScaEvent(ctx, customer, 'RESET_STARTED', { factor, subject: row.id });
   expireLater(ctx, row.id, row.expires_at);
   if (token) return { row, token };
-  return { row: moveReset(ctx, customer, row, 'review') };
+  return { row: transitionReset(ctx, customer, row, 'review') };
 }
 
-/** The check as the connector knows it. */
+/** The liveness check for the connector. */
 export const checkOf = (row: ResetRow): LivenessCheck => ({
   id: row.id,
   subject: { type: 'CUSTOMER', customerId: row.customer_id, polls: row.polls },
   startedAt: row.created_at,
 });
 
-/** Stages what came of the check; a reset that is not INITIATED any more is left as it is. */
-export function heedLiveness(
+/** Stages the result of the check. Has no effect unless the reset is INITIATED. */
+export function applyLiveness(
   ctx: Ctx,
   customer: CustomerRow,
   row: ResetRow,
   { state }: LivenessProgress,
 ): ResetRow {
   if (row.status !== 'INITIATED' || state === 'waiting') return row;
-  return moveReset(ctx, customer, row, state === 'passed' ? 'pass' : 'reject');
+  return transitionReset(ctx, customer, row, state === 'passed' ? 'pass' : 'reject');
 }
 
-/** The reset as it stands now: one whose time is over is EXPIRED, whether or not its job has run. */
-export const settledReset = (ctx: Ctx, customer: CustomerRow, row: ResetRow): ResetRow =>
-  isOpen(row) && ctx.now >= row.expires_at ? moveReset(ctx, customer, row, 'expire') : row;
+/** Applies the expiry, even if the expiry job has not run yet. */
+export const currentReset = (ctx: Ctx, customer: CustomerRow, row: ResetRow): ResetRow =>
+  isOpen(row) && ctx.now >= row.expires_at ? transitionReset(ctx, customer, row, 'expire') : row;
 
-/** Stages that the operator has seen the customer, who gets time to go on, or that it was not the one. */
+/** Stages the decision of the operator. `pass` extends the expiry, so that the customer can continue. */
 export function decideReset(
   ctx: Ctx,
   customer: CustomerRow,
   row: ResetRow,
-  move: 'pass' | 'reject',
+  event: 'pass' | 'reject',
   by: By,
 ): ResetRow {
-  if (move === 'reject') return moveReset(ctx, customer, row, move, { by });
+  if (event === 'reject') return transitionReset(ctx, customer, row, event, { by });
   const expires_at = ctx.now + REVIEW_MS;
   expireLater(ctx, row.id, expires_at);
-  return moveReset(ctx, customer, row, move, { by, expires_at });
+  return transitionReset(ctx, customer, row, event, { by, expires_at });
 }
 
 /** The resource `TwoFactorResetStatus`. */
@@ -156,10 +156,9 @@ export const presentReset = (row: ResetRow) => ({
 async function expire(ctx: Ctx, resetId: string): Promise<void> {
   const row = await ctx.read(scaResets, resetId);
   const customer = row && (await readCustomer(ctx, row.customer_id));
-  if (customer) settledReset(ctx, customer, row);
+  if (customer) currentReset(ctx, customer, row);
 }
 
-/** Handlers of the jobs; list them where the worker is built. */
 export const resetJobs = (): JobHandler[] => [
   jobHandler(EXPIRE, {
     run: async (_runtime, { input }) => {

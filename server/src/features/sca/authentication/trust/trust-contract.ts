@@ -1,5 +1,4 @@
-// The operations by which a customer says that payments to an account need no second factor, and takes that
-// back. Both directions have the same two steps.
+// Contracts for trusting a beneficiary account, and for removing the trust. Both have the same two steps.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../../kernel/contract/operation.ts';
 import { named, nullable } from '../../../../kernel/schema.ts';
@@ -56,7 +55,7 @@ const HOW =
   'The challenge uses SMS_OTP if the customer has it, else PASSKEY, else TOTP. ' +
   'A new challenge replaces the previous one. No session is required.';
 
-// The challenge of a passkey names the one that the customer has.
+// Sealed: the passkey options contain the credential id of the customer.
 const start = { ...COMMON, replies: { 200: BeneficiaryTrustStart }, sealed: true } as const;
 
 const confirm = {

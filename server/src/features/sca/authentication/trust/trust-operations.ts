@@ -1,6 +1,6 @@
-// Trust in an account that is paid to: the customer binding that it means this account and this direction, and
-// from then on payments to it are not asked about one by one. It is no payment itself, so it needs no login,
-// and a proof of one is none of the other: challenges are found by what they are about.
+// Trusted beneficiaries: the customer authorizes the trust in an external account once, and payments to it
+// need no authorization for each payment. No session is required, because no funds are transferred. A proof
+// is valid for one account and one direction.
 import type { Static } from '@sinclair/typebox';
 import { shortenedIdentifier } from '../../../../catalog/accounts/account-info.ts';
 import { canonical } from '../../../../kernel/crypto/canonical.ts';
@@ -20,7 +20,7 @@ import {
   pendingChallenge,
   presentChallenge,
   prove,
-  type Who,
+  type ScaParty,
 } from '../challenges.ts';
 import { type ScaParts, scaCustomer } from '../parts.ts';
 import {
@@ -36,43 +36,43 @@ type ConfirmRequest = Static<(typeof confirmBeneficiaryTrust)['body']>;
 const aboutOf = (kind: Direction, { id, customer_id }: ExternalAccountRow): About => ({
   kind,
   subject: id,
-  // An account's details never change, so that its id stands for them.
+  // The id identifies the account details, because they are immutable.
   binding: canonical([kind, customer_id, id]),
 });
 
-const WORDS: Readonly<Record<Direction, string>> = {
+const DESCRIPTIONS: Readonly<Record<Direction, string>> = {
   TRUST: 'trust in',
   UNTRUST: 'removal of trust in',
 };
 
-interface Asked {
-  who: Who;
+interface TrustRequest {
+  party: ScaParty;
   account: ExternalAccountRow;
   about: About;
 }
 
-/** The account of the path with its customer, who must not be shut out. */
-async function askedFor(ctx: Ctx, kind: Direction, id: string): Promise<Asked> {
+/** The account of the path with its customer. Throws ACCOUNT_LOCKED while the customer is locked. */
+async function trustRequest(ctx: Ctx, kind: Direction, id: string): Promise<TrustRequest> {
   const account = await externalAccountOf(ctx, id, 'customer');
-  const who = await scaCustomer(ctx, account.customer_id as string);
-  await checkLock(ctx, who.customer.id);
-  return { who, account, about: aboutOf(kind, account) };
+  const party = await scaCustomer(ctx, account.customer_id as string);
+  await checkLock(ctx, party.customer.id);
+  return { party, account, about: aboutOf(kind, account) };
 }
 
 async function start(ctx: Ctx, parts: ScaParts, kind: Direction, id: string) {
-  const { who, account, about } = await askedFor(ctx, kind, id);
-  const row = await openChallenge(ctx, parts, who, {
+  const { party, account, about } = await trustRequest(ctx, kind, id);
+  const row = await openChallenge(ctx, parts, party, {
     ...about,
     factor: undefined,
     field: 'externalAccountId',
-    words: `${WORDS[kind]} ${shortenedIdentifier(account.info)}`,
+    description: `${DESCRIPTIONS[kind]} ${shortenedIdentifier(account.info)}`,
   });
   requireExternalAccount(ctx, account);
-  const scaChallenge = await presentChallenge(ctx, who, row, about);
+  const scaChallenge = await presentChallenge(ctx, party, row, about);
   return { status: 200, body: { scaChallenge } } as const;
 }
 
-/** Stages the trust, unless it stands like that already. */
+/** Stages the trust unless it is already set. */
 function setTrust(ctx: Ctx, account: ExternalAccountRow, isTrusted: boolean): void {
   if ((account.trusted_at !== null) === isTrusted) {
     requireExternalAccount(ctx, account);
@@ -88,19 +88,18 @@ async function confirm(
   id: string,
   { challengeId, ...proof }: ConfirmRequest,
 ) {
-  const { who, account, about } = await askedFor(ctx, kind, id);
+  const { party, account, about } = await trustRequest(ctx, kind, id);
   const row = await pendingChallenge(ctx, kind, account.id);
   if (!row || (challengeId ?? row.id) !== row.id) {
     throw invalidField('challengeId', 'has no pending challenge for this action; start a new one');
   }
-  const refused = await prove(ctx, who, row, { about, proof });
-  if (refused) return refused;
+  const rejected = await prove(ctx, party, row, { about, proof });
+  if (rejected) return rejected;
   const trusted = kind === 'TRUST';
   setTrust(ctx, account, trusted);
   return { status: 200, body: { trusted } } as const;
 }
 
-/** The operations; list them where those of the feature are put together. */
 export const trustOperations = (parts: ScaParts) => [
   handle(startBeneficiaryTrust, (ctx, { params }) =>
     start(ctx, parts, 'TRUST', params.externalAccountId),
