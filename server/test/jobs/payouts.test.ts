@@ -107,7 +107,12 @@ describe('jobs retry', () => {
     provider.manner = 'silent';
     const run = workerOver({ timeoutMs: 3_000 }).runDue();
     const job = await running(payment.id);
-    await shop.refused('It has not failed: it is running.', 'jobs', 'retry', job);
+    await shop.refused(
+      'The job is running. Only failed jobs can be retried.',
+      'jobs',
+      'retry',
+      job,
+    );
     await shop.refused('It runs now.', 'jobs', 'cancel', job, '--reason', 'x');
     expect(await funds(payment)).toEqual(HELD);
     await run;

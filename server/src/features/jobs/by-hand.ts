@@ -1,6 +1,6 @@
-// Jobs of every platform, as an operator sees, retries and cancels them. A retry gives a dead job all its
-// attempts again. A cancellation removes the job; where the job follows a transfer, only an operator can
-// record its result from then on, as with a rail that gives no answers.
+// Operator functions for jobs of every platform: show, retry and cancel. A retry resets the attempts of a dead
+// job. A cancellation removes the job; if the job follows a transfer, only the operator can record the result
+// afterwards, as for a manual rail.
 import type { Caller } from '../../kernel/caller.ts';
 import { Fault } from '../../kernel/fault.ts';
 import {
@@ -20,34 +20,35 @@ import { asOutgoing, readTransaction } from '../payments/transactions/index.ts';
 import { readPlatform, systemCaller } from '../tenancy/platform/index.ts';
 import { TRANSFER_OF, undoneBy } from './kinds.ts';
 
-/** With what stays undone while the job is dead, and once it is cancelled. */
+/** With the consequence while the job is dead or after it is cancelled. */
 const detailsOf = (job: JobSummary) => ({ ...job, undone: undoneBy(job.kind) });
 
 export type JobDetails = ReturnType<typeof detailsOf>;
 
-/** A job, or what is kept of a cancelled one. Throws NOT_FOUND. */
+/** A job, or the record of a cancelled one. Throws NOT_FOUND. */
 export const jobDetails = async (runtime: Runtime, jobId: string): Promise<JobDetails> =>
   detailsOf(await readJob(runtime, jobId));
 
-/** The server itself, on behalf of a job's platform where one is known. */
+/** System caller of the job's platform, if it has one. */
 async function callerFor({ db }: Runtime, platformId: string): Promise<Caller> {
   const platform = platformId ? await readPlatform(db, platformId) : undefined;
   return systemCaller(platformId, platform?.environment ?? 'sandbox');
 }
 
-/** Makes a job that failed due now, with all its attempts. Throws NOT_FOUND and CONFLICT. */
+/** Makes a failed job due now and resets its attempts. Throws NOT_FOUND and CONFLICT. */
 export async function retryJob(runtime: Runtime, jobId: string): Promise<JobDetails> {
   const { platform_id, state } = await jobById(runtime.db, jobId);
   const caller = await callerFor(runtime, platform_id);
   const [revived] = await operate(runtime, caller, (ctx) => reviveJobs(ctx, [jobId]));
-  if (!revived) throw new Fault('CONFLICT', `It has not failed: it is ${state}.`);
+  if (!revived)
+    throw new Fault('CONFLICT', `The job is ${state}. Only failed jobs can be retried.`);
   return detailsOf(revived);
 }
 
-/** Jobs of one change set when all of a kind are retried. */
+/** Jobs per change set when all of a kind are retried. */
 const PAGE = 200;
 
-/** Makes all dead jobs of a kind due now; how many there were. Those that die meanwhile stay dead. */
+/** Makes all dead jobs of a kind due now; returns their number. Jobs that die in the meantime are not retried. */
 export async function retryDeadJobs(runtime: Runtime, kind: string): Promise<number> {
   const before = runtime.effects.now();
   const caller = await callerFor(runtime, '');
@@ -61,26 +62,26 @@ export async function retryDeadJobs(runtime: Runtime, kind: string): Promise<num
   }
 }
 
-/** Stages the wait for the transfer of a job that is cancelled, where the transfer is still open. */
+/** Stages the wait for the operator's result if the transfer of a cancelled job is still open. */
 async function awaitOperator(ctx: Ctx, { kind, input }: Job): Promise<void> {
   const transfer = TRANSFER_OF[kind];
   const row = transfer && (await readTransaction(ctx, String(input.transactionId)));
   if (!row || !isExpected(row, transfer)) return;
   if (kind === 'refund.pay' && !isRefundedByRail(asOutgoing(row))) {
-    const reason = 'It returns funds to an account here and no rail is involved.';
-    throw new Fault('CONFLICT', `${reason} Retry it instead.`);
+    const reason = 'The refund is internal and involves no rail.';
+    throw new Fault('CONFLICT', `${reason} Retry the job instead.`);
   }
-  // Results of transfers are recorded by hand in production only.
+  // The operator records results of transfers in production only.
   if (ctx.caller.environment === 'production') await awaitRailResult(ctx, row, transfer);
 }
 
 interface CancelInput {
   jobId: string;
-  /** Kept; nothing personal. */
+  /** Stored; must not contain personal data. */
   reason: string;
 }
 
-/** Removes a job for good. Throws NOT_FOUND, and CONFLICT while it runs. */
+/** Removes a job permanently. Throws NOT_FOUND, and CONFLICT while it runs. */
 export async function cancelJob(
   runtime: Runtime,
   { jobId, reason }: CancelInput,

@@ -1,4 +1,4 @@
-// What operators do with jobs.
+// Public interface of job operations for the operator.
 export { JOB_STATES, listJobs } from '../../runtime/jobs/job-review.ts';
 export {
   cancelJob,

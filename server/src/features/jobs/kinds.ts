@@ -1,9 +1,9 @@
-// What stays undone while a job of a kind is dead, and for good once it is cancelled: printed by the verbs of
-// jobs and listed in docs/jobs.md. Funds that are held stay held, and accounts balance; a retry has the
-// effect of the first attempt, since every instruction carries an id of its own.
+// Consequences of a dead job by kind, which become permanent when the job is cancelled. The operator commands
+// print them and docs/jobs.md lists them. Held funds remain held and accounts balance; retries are idempotent,
+// because every instruction has a unique id.
 import type { WaitKind } from '../payments/suspense/index.ts';
 
-/** One sentence for each kind of job. A test holds the kinds against the handlers of the server. */
+/** One sentence for each kind of job. A test compares the kinds with the handlers of the server. */
 export const UNDONE: Readonly<Record<string, string>> = {
   'payout.send':
     'The payout stays PROCESSING with its funds held; whether the rail has it is unknown.',
@@ -34,7 +34,7 @@ export const UNDONE: Readonly<Record<string, string>> = {
   'verification.ask': 'The verification stays in review; an operator can decide it.',
   'messages.send': 'The e-mail stays QUEUED and is not sent.',
   'messages.send-sms': 'The text message stays QUEUED and is not sent.',
-  'agents.end': 'Agents of the deleted customer are still listed; their tokens are refused.',
+  'agents.end': 'Agents of the deleted customer are still listed; their tokens are rejected.',
   'stablecoins.submit':
     'The mint or burn stays CREATED with its funds held; whether the provider has it is unknown.',
   'stablecoins.check': 'The mint or burn stays as it is; its result is not requested.',
@@ -51,9 +51,9 @@ export const UNDONE: Readonly<Record<string, string>> = {
   'imports.slice': 'The import stops at its current row.',
 };
 
-/** The sentence of a kind; also of one that another release knows. */
+/** The consequence for a kind, which can be unknown to this release. */
 export const undoneBy = (kind: string): string =>
-  UNDONE[kind] ?? 'This release does not know the kind.';
+  UNDONE[kind] ?? 'This kind is unknown to this release.';
 
 /** The transfer that a job of this kind sends or follows. */
 export const TRANSFER_OF: Readonly<Record<string, WaitKind>> = {

@@ -1,13 +1,12 @@
-// Pretending to be the network of a card: what it asks of one, and what it tells about a payment that it
-// let through. Each answers the issuer's name for the payment; what comes of it is told by webhooks, and
-// whether there is a payment at all is seen in the list of transactions.
+// Contracts that simulate a card network: authorization requests, and notices about approved payments. Each
+// returns the issuer's reference of the payment; results are reported by webhooks and in the transactions.
 
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../kernel/contract/operation.ts';
 import { Currency, named } from '../../kernel/schema.ts';
 import { CardMerchant } from '../payments/presentation/index.ts';
 
-/** Room is left for a hundred of them in the units of every currency that may pay. */
+/** A hundred of these amounts fit into the ledger in every funding currency. */
 const MOST = 100_000_000_000;
 
 const amount = (description: string) =>
@@ -60,15 +59,20 @@ const simulated = {
   notFound: 'NOT_FOUND',
 } as const;
 
-const moving = { money: true } as const;
+const posting = { money: true } as const;
 
-/** What asks a card for money or brings it some. */
-const asked = { ...simulated, ...moving, body: Payment, semanticValidation: true } as const;
+/** Authorization requests and merchant credits. */
+const authorizationRequest = {
+  ...simulated,
+  ...posting,
+  body: Payment,
+  semanticValidation: true,
+} as const;
 
 const BY_DESCRIPTOR = 'The last three characters of the merchant descriptor select the outcome.';
 
 export const sandboxSimulateCardAuthorization = operation({
-  ...asked,
+  ...authorizationRequest,
   operationId: 'sandboxSimulateCardAuthorization',
   path: '/sandbox/cards/{id}/simulate/authorization',
   summary: 'Simulate a card authorization',
@@ -79,7 +83,7 @@ export const sandboxSimulateCardAuthorization = operation({
 });
 
 export const sandboxSimulateCardFinancialAuthorization = operation({
-  ...asked,
+  ...authorizationRequest,
   operationId: 'sandboxSimulateCardFinancialAuthorization',
   path: '/sandbox/cards/{id}/simulate/financial_authorization',
   summary: 'Simulate a single-message authorization',
@@ -89,7 +93,7 @@ export const sandboxSimulateCardFinancialAuthorization = operation({
 });
 
 export const sandboxSimulateCardCreditAuthorization = operation({
-  ...asked,
+  ...authorizationRequest,
   operationId: 'sandboxSimulateCardCreditAuthorization',
   path: '/sandbox/cards/{id}/simulate/credit_authorization',
   summary: 'Simulate a credit authorization',
@@ -99,7 +103,7 @@ export const sandboxSimulateCardCreditAuthorization = operation({
 });
 
 export const sandboxSimulateCardFinancialCreditAuthorization = operation({
-  ...asked,
+  ...authorizationRequest,
   operationId: 'sandboxSimulateCardFinancialCreditAuthorization',
   path: '/sandbox/cards/{id}/simulate/financial_credit_authorization',
   summary: 'Simulate a single-message credit',
@@ -109,15 +113,14 @@ export const sandboxSimulateCardFinancialCreditAuthorization = operation({
 });
 
 export const sandboxSimulateCardCreditAuthorizationAdvice = operation({
-  ...asked,
+  ...authorizationRequest,
   operationId: 'sandboxSimulateCardCreditAuthorizationAdvice',
   path: '/sandbox/cards/{id}/simulate/credit_authorization_advice',
   summary: 'Simulate a credit authorization advice',
   description:
     'Simulates the advice of a merchant credit that the network approved in stand-in ' +
     'processing. The funds are credited when it is cleared with ' +
-    `\`sandboxSimulateCardClearing\`. ${BY_DESCRIPTOR}` +
-    BY_DESCRIPTOR,
+    `\`sandboxSimulateCardClearing\`. ${BY_DESCRIPTOR}`,
 });
 
 export const sandboxSimulateCardBalanceInquiry = operation({
@@ -137,11 +140,11 @@ export const sandboxSimulateCardBalanceInquiry = operation({
   ),
 });
 
-/** What tells about a payment that is there. */
-const told = { ...simulated, ...moving } as const;
+/** Notices about an existing payment. */
+const notice = { ...simulated, ...posting } as const;
 
 export const sandboxSimulateCardAuthorizationAdvice = operation({
-  ...told,
+  ...notice,
   operationId: 'sandboxSimulateCardAuthorizationAdvice',
   errors: ['TRANSACTION_NOT_FOUND'],
   path: '/sandbox/cards/{id}/simulate/authorization_advice',
@@ -164,7 +167,7 @@ export const sandboxSimulateCardAuthorizationAdvice = operation({
 });
 
 export const sandboxSimulateCardClearing = operation({
-  ...told,
+  ...notice,
   operationId: 'sandboxSimulateCardClearing',
   errors: ['TRANSACTION_NOT_FOUND'],
   path: '/sandbox/cards/{id}/simulate/clearing',
@@ -201,7 +204,7 @@ export const sandboxSimulateCardClearing = operation({
 });
 
 export const sandboxSimulateCardReturn = operation({
-  ...told,
+  ...notice,
   operationId: 'sandboxSimulateCardReturn',
   errors: ['TRANSACTION_NOT_FOUND'],
   path: '/sandbox/cards/{id}/simulate/return',
@@ -225,7 +228,7 @@ export const sandboxSimulateCardReturn = operation({
 });
 
 export const sandboxSimulateCardReturnReversal = operation({
-  ...told,
+  ...notice,
   operationId: 'sandboxSimulateCardReturnReversal',
   errors: ['TRANSACTION_NOT_FOUND'],
   path: '/sandbox/cards/{id}/simulate/return_reversal',

@@ -1,6 +1,5 @@
-// The network of a sandbox card, made up on the spot: each operation is one message, decided or heeded by
-// what the handler of a real issuer uses, in the change set of the request. Only what no network would say of
-// the payment is refused here.
+// A simulated card network. Each operation is one message, which the same functions process as messages of a
+// real issuer, in the change set of the request. Only messages that a network would not send are rejected here.
 
 import type { CardMerchant, CardNotice, CardRequest } from '../../connectors/ports/cards.ts';
 import { assertNever } from '../../kernel/assert-never.ts';
@@ -42,15 +41,16 @@ const merchantOf = ({ descriptor, mcc, country }: CardMerchant): CardMerchant =>
   ...(country === undefined ? {} : { country }),
 });
 
-interface Asked {
+interface SimulatedRequest {
   kind: CardRequest['kind'];
   merchant: CardMerchant;
-  /** Absent where nothing is to be paid. */
+  /** Absent for messages without an amount. */
   money?: { amount: number; currency: { code?: string } };
 }
 
-/** Asks a card for something; declined or not, the network has a name for it. */
-async function ask(ctx: Ctx, parts: CardParts, id: string, { kind, merchant, money }: Asked) {
+/** Processes an authorization request; approved or declined, it has an issuer reference. */
+async function authorize(ctx: Ctx, parts: CardParts, id: string, request: SimulatedRequest) {
+  const { kind, merchant, money } = request;
   const card = await cardOf(ctx, id);
   const currency = money?.currency?.code ?? card.currency;
   if (currency !== card.currency) {
@@ -69,22 +69,22 @@ async function ask(ctx: Ctx, parts: CardParts, id: string, { kind, merchant, mon
   return accepted(token);
 }
 
-/** What one message tells, without the names that every message has. */
-type News<N = CardNotice> = N extends CardNotice ? Omit<N, 'id' | 'token'> : never;
+/** The content of a notice, without the ids that every notice has. */
+type NoticeContent<N = CardNotice> = N extends CardNotice ? Omit<N, 'id' | 'token'> : never;
 
 const OPEN: readonly string[] = ['AUTHORIZED', 'PARTIALLY_SETTLED'];
 
-/** What no network says of a payment that stands so. */
-function checkCanBe(row: CardPaymentRow, news: News): void {
+/** Rejects notices that a network would not send for a payment in this state. */
+function checkPlausible(row: CardPaymentRow, notice: NoticeContent): void {
   const { status, direction } = row;
   const facts = factsOf(row);
   const field = 'cardTransactionId';
-  const ofDebits = news.kind === 'RETURN' || news.kind === 'AUTHORIZATION_ADVICE';
-  if (ofDebits && direction === 'CREDIT') throw invalidField(field, 'is a credit');
-  switch (news.kind) {
+  const forDebitsOnly = notice.kind === 'RETURN' || notice.kind === 'AUTHORIZATION_ADVICE';
+  if (forDebitsOnly && direction === 'CREDIT') throw invalidField(field, 'is a credit');
+  switch (notice.kind) {
     case 'RETURN':
       if (facts.clearings.length === 0) throw invalidField(field, 'has no cleared amount');
-      if (news.amount > netOf(facts)) {
+      if (notice.amount > netOf(facts)) {
         throw invalidField(
           'amount',
           `must be at most ${netOf(facts)}, the settled amount that is not yet refunded`,
@@ -102,66 +102,69 @@ function checkCanBe(row: CardPaymentRow, news: News): void {
       }
       return;
     default:
-      assertNever(news, 'card notice');
+      assertNever(notice, 'card notice');
   }
 }
 
-/** Tells about a payment with a card. */
-async function tell(
+/** Processes a notice about a card payment. */
+async function sendNotice(
   ctx: Ctx,
   parts: CardParts,
   { id, transactionId }: { id: string; transactionId: string },
-  news: News,
+  notice: NoticeContent,
 ) {
   const card = await cardOf(ctx, id);
   const row = await cardPaymentOf(ctx, transactionId);
   if (row.card.cardId !== card.id) {
     throw new Fault('TRANSACTION_NOT_FOUND', 'The payment was not found for this card.');
   }
-  checkCanBe(row, news);
+  checkPlausible(row, notice);
   const { token } = row.card;
-  await applyNotice(ctx, parts, row, { id: ctx.id('CardMessage'), token, ...news });
+  await applyNotice(ctx, parts, row, { id: ctx.id('CardMessage'), token, ...notice });
   return accepted(token);
 }
 
-type Words = 'operationId' | 'path' | 'summary' | 'description';
-type Asking = Omit<typeof sandboxSimulateCardAuthorization, Words> & Record<Words, string>;
+type Text = 'operationId' | 'path' | 'summary' | 'description';
+type RequestContract = Omit<typeof sandboxSimulateCardAuthorization, Text> & Record<Text, string>;
 
-/** What a card is asked, one operation for each kind. */
-const asking = (parts: CardParts) => {
-  const asks = (contract: Asking, kind: CardRequest['kind']) =>
+/** Authorization requests, one operation for each kind. */
+const requestOperations = (parts: CardParts) => {
+  const simulate = (contract: RequestContract, kind: CardRequest['kind']) =>
     handle(contract, async (ctx, { params, body }) =>
-      ask(ctx, parts, params.id, { kind, merchant: body.merchant, money: body }),
+      authorize(ctx, parts, params.id, { kind, merchant: body.merchant, money: body }),
     );
   return [
-    asks(sandboxSimulateCardAuthorization, 'AUTHORIZATION'),
-    asks(sandboxSimulateCardFinancialAuthorization, 'FINANCIAL_AUTHORIZATION'),
-    asks(sandboxSimulateCardCreditAuthorization, 'CREDIT_AUTHORIZATION'),
-    asks(sandboxSimulateCardFinancialCreditAuthorization, 'FINANCIAL_CREDIT_AUTHORIZATION'),
-    asks(sandboxSimulateCardCreditAuthorizationAdvice, 'CREDIT_AUTHORIZATION_ADVICE'),
+    simulate(sandboxSimulateCardAuthorization, 'AUTHORIZATION'),
+    simulate(sandboxSimulateCardFinancialAuthorization, 'FINANCIAL_AUTHORIZATION'),
+    simulate(sandboxSimulateCardCreditAuthorization, 'CREDIT_AUTHORIZATION'),
+    simulate(sandboxSimulateCardFinancialCreditAuthorization, 'FINANCIAL_CREDIT_AUTHORIZATION'),
+    simulate(sandboxSimulateCardCreditAuthorizationAdvice, 'CREDIT_AUTHORIZATION_ADVICE'),
     handle(sandboxSimulateCardBalanceInquiry, async (ctx, { params, body }) =>
-      ask(ctx, parts, params.id, { kind: 'BALANCE_INQUIRY', merchant: body.merchant }),
+      authorize(ctx, parts, params.id, { kind: 'BALANCE_INQUIRY', merchant: body.merchant }),
     ),
   ];
 };
 
 export const sandboxCardOperations = (parts: CardParts) => [
-  ...asking(parts),
+  ...requestOperations(parts),
   handle(sandboxSimulateCardAuthorizationAdvice, async (ctx, { params, body }) => {
     const of = { ...params, transactionId: body.cardTransactionId };
-    return tell(ctx, parts, of, { kind: 'AUTHORIZATION_ADVICE', amount: BigInt(body.amount) });
+    return sendNotice(ctx, parts, of, {
+      kind: 'AUTHORIZATION_ADVICE',
+      amount: BigInt(body.amount),
+    });
   }),
   handle(sandboxSimulateCardClearing, async (ctx, { params, body }) => {
     const of = { ...params, transactionId: body.cardTransactionId };
-    if (body.amount === 0) return tell(ctx, parts, of, { kind: 'AUTHORIZATION_EXPIRY' });
-    return tell(ctx, parts, of, { kind: 'CLEARING', amount: BigInt(body.amount) });
+    if (body.amount === 0) return sendNotice(ctx, parts, of, { kind: 'AUTHORIZATION_EXPIRY' });
+    return sendNotice(ctx, parts, of, { kind: 'CLEARING', amount: BigInt(body.amount) });
   }),
   handle(sandboxSimulateCardReturn, async (ctx, { params, body }) => {
     const of = { ...params, transactionId: body.cardTransactionId };
-    return tell(ctx, parts, of, { kind: 'RETURN', amount: BigInt(body.amount) });
+    return sendNotice(ctx, parts, of, { kind: 'RETURN', amount: BigInt(body.amount) });
   }),
   handle(sandboxSimulateCardReturnReversal, async (ctx, { params, body }) => {
     const of = { ...params, transactionId: body.cardTransactionId };
-    return tell(ctx, parts, of, { kind: 'RETURN_REVERSAL' });
+    return sendNotice(ctx, parts, of, { kind: 'RETURN_REVERSAL' });
   }),
 ];

@@ -1,6 +1,5 @@
-// What only a sandbox can do: put money into an account from nowhere. Who sent it, and why it must not be
-// spent yet, are said by two optional fields rather than by the last characters of an address, because most
-// chains leave no room for such codes in theirs.
+// Contract for funding an account in the sandbox. Payer and hold reason are optional fields, not suffixes of an
+// address as elsewhere in the sandbox, because addresses of most blockchains cannot contain such codes.
 
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../kernel/contract/operation.ts';

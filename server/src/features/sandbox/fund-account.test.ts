@@ -1,4 +1,4 @@
-// Money from nowhere: on every kind of account, within its bounds, and nowhere that it should not go.
+// Sandbox funding: account types, limits and rejections.
 import { describe, expect, it } from 'vitest';
 import { balances, customer, fund, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -8,7 +8,7 @@ const app = testApp();
 const path = (id: string) => `/sandbox/internal-accounts/${id}/fund`;
 
 describe('sandboxFundInternalAccount', () => {
-  it.each(['USD', 'EUR', 'BTC', 'USDC', 'USDB'])('fills an account in %s', async (currency) => {
+  it.each(['USD', 'EUR', 'BTC', 'USDC', 'USDB'])('funds an account in %s', async (currency) => {
     const person = await customer(app);
     const account = await internalAccount(app, person.id, currency);
     const answer = await fund(app, account.id, 12_345);
@@ -22,7 +22,7 @@ describe('sandboxFundInternalAccount', () => {
     expect(more.balance.amount).toBe(12_350);
   });
 
-  it("fills the platform's own account and names the platform", async () => {
+  it("funds the platform's own account and names the platform", async () => {
     const own = await internalAccount(app, null, 'GBP');
     await fund(app, own.id, 100_000_000_000);
     expect(await balances(app, own.id)).toEqual({ balance: 1e11, total: 1e11 });
@@ -42,7 +42,7 @@ describe('sandboxFundInternalAccount', () => {
     expect(data[0]).not.toHaveProperty('quoteId');
   });
 
-  it.each(['001', '002', '003'])('gives nothing to a customer %s', async (ending) => {
+  it.each(['001', '002', '003'])('rejects funding for a customer %s', async (ending) => {
     const body = { customerType: 'INDIVIDUAL', fullName: `Ada Lovelace ${ending}` };
     const { id } = ok(await app.call('POST', '/customers', body), 201);
     const account = await internalAccount(app, id, 'USD');
@@ -51,7 +51,7 @@ describe('sandboxFundInternalAccount', () => {
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
 
-  it('holds what comes from a wallet nobody had declared, until somebody does', async () => {
+  it('holds a deposit of an undeclared wallet until it is declared', async () => {
     const person = await customer(app);
     const account = await internalAccount(app, person.id, 'USDC');
     const address = '0x52908400098527886E0F7030069857D2E4169EE7';
@@ -87,7 +87,7 @@ describe('sandboxFundInternalAccount', () => {
     ]);
   });
 
-  it('refuses reasons and senders that it cannot show', async () => {
+  it('rejects invalid hold reasons and senders', async () => {
     const own = await internalAccount(app, null, 'GBP');
     const body = { amount: 1, pendingReason: 'BECAUSE', payerAccountIdentifier: '' };
     const answer = await app.call('POST', path(own.id), body);
@@ -96,7 +96,7 @@ describe('sandboxFundInternalAccount', () => {
     expect(fields.sort()).toEqual(['payerAccountIdentifier', 'pendingReason']);
   });
 
-  it('takes whole amounts up to a hundred thousand million', async () => {
+  it('accepts integer amounts up to 100,000,000,000', async () => {
     const own = await internalAccount(app, null, 'MXN');
     for (const amount of [0, -1, 1.5, '1', null, 100_000_000_001, undefined]) {
       const answer = await app.call('POST', path(own.id), { amount });
@@ -107,7 +107,7 @@ describe('sandboxFundInternalAccount', () => {
     }
   });
 
-  it('fills once for one key, however often and at once it is sent', async () => {
+  it('funds once per Idempotency-Key, also for concurrent requests', async () => {
     const person = await customer(app);
     const account = await internalAccount(app, person.id, 'USD');
     const headers = { 'idempotency-key': 'fund-once' };
@@ -122,14 +122,14 @@ describe('sandboxFundInternalAccount', () => {
     expect([other.status, other.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
   });
 
-  it('adds up when many come at once', async () => {
+  it('adds up concurrent deposits', async () => {
     const person = await customer(app);
     const account = await internalAccount(app, person.id, 'USD');
     await Promise.all(Array.from({ length: 50 }, (_, i) => fund(app, account.id, i + 1)));
     expect((await balances(app, account.id)).total).toBe(1_275);
   });
 
-  it('fills no account that is not active, unknown, of a deleted customer or in production', async () => {
+  it('rejects inactive and unknown accounts, deleted customers, and production', async () => {
     const person = await customer(app);
     const account = await internalAccount(app, person.id, 'USD');
     const refused = async (id: string, status: number, code: string, options = {}) => {

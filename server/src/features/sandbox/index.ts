@@ -1,4 +1,4 @@
-// What the composition uses of the sandbox.
+// Public interface of the sandbox operations.
 import type { Feature } from '../../runtime/operation/feature.ts';
 import type { CardParts } from '../cards/index.ts';
 import { sandboxCardOperations } from './cards.ts';

@@ -1,5 +1,5 @@
-// The sandbox's own operations. A funded account sees an incoming payment like any other: a transaction,
-// its events, and money that comes out of the clearing account.
+// Funding of accounts in the sandbox. A funded account receives a regular incoming payment: a transaction, its
+// events, and a posting from the rail in transit.
 
 import type { Static } from '@sinclair/typebox';
 import { Fault } from '../../kernel/fault.ts';
@@ -33,7 +33,7 @@ export const sandboxOperations = [
     const origin = { accountHolderName: 'Sandbox funding', ...sender };
     await receiveDeposit(ctx, { account, owner, amount, origin, hold });
     const repaid = hold ? 0n : account.owed < amount ? account.owed : amount;
-    // Read before the commit: what others move in the same instant shows in the next read.
+    // Read before the commit; concurrent postings are visible in the next read.
     const added = { balance: amount - repaid, held: hold ? amount : 0n };
     const after = await presentAccount(ctx, account, added);
     return { status: 200, body: after as Static<typeof InternalAccount> };

@@ -1,5 +1,5 @@
-// Pretending that somebody paid in what a quote asked for. The money takes the same door as a real deposit
-// with the quote's reference, so too little, too much and too late mean what they mean there.
+// Simulated funding of a quote. It is processed like a real deposit with the reference of the quote, including
+// wrong amounts and late deposits.
 
 import { type Static, Type } from '@sinclair/typebox';
 import { operation } from '../../kernel/contract/operation.ts';

@@ -1,5 +1,5 @@
-// Pretending that somebody at another UMA provider pays a customer. Only the sender is made up: the payment
-// goes through the platform's approval like a real one.
+// Simulated UMA payments to a customer. Only the sender is simulated: the platform approves the payment like a
+// real one.
 
 import { type Static, Type } from '@sinclair/typebox';
 import type { Connectors, UmaPort } from '../../connectors/ports/index.ts';
@@ -24,8 +24,8 @@ const sandboxReceive = operation({
   summary: 'Receive a UMA payment',
   description:
     'Simulates an incoming payment from a UMA address of the sandbox to a customer, who is ' +
-    'identified by UMA address or by id. The platform is asked at its webhook endpoint to ' +
-    'approve the payment, as with a real payment. If it approves, the funds are credited ' +
+    'identified by UMA address or by id. The platform receives a webhook to approve the ' +
+    'payment, as with a real payment. If it approves, the funds are credited ' +
     'to the customer; if not, the payment is rejected.',
   permission: 'TRANSACT',
   sandboxOnly: true,
@@ -83,7 +83,7 @@ const sandboxReceive = operation({
   callsExternal: true,
 });
 
-/** What every sandbox sender tells about itself. */
+/** Payer data of every sandbox sender. */
 const SENDER = {
   FULL_NAME: 'Sandbox Sender',
   BIRTH_DATE: '1985-06-15',
@@ -95,9 +95,9 @@ const SENDER = {
 
 const SHAPE = /^\$[a-z0-9\-_.+]+@[a-z0-9.-]+$/;
 
-/** The sender's address in small letters. Throws where nobody has it. */
-async function senderOf(ctx: Ctx, uma: UmaPort, given: string, receiver: string): Promise<string> {
-  const sender = given.toLowerCase();
+/** The address of the sender in lower case. Throws INVALID_UMA_ADDRESS, UMA_NOT_FOUND. */
+async function senderOf(ctx: Ctx, uma: UmaPort, input: string, receiver: string): Promise<string> {
+  const sender = input.toLowerCase();
   if (!SHAPE.test(sender))
     throw new Fault(
       'INVALID_UMA_ADDRESS',
@@ -113,7 +113,7 @@ async function senderOf(ctx: Ctx, uma: UmaPort, given: string, receiver: string)
   throw found.code === 'UMA_NOT_FOUND' ? unknown : new Fault('SENDER_NOT_ACCEPTED', found.reason);
 }
 
-/** The customer that both names, where both are given, belong to. */
+/** The customer with this address and id, if both are present. Throws UMA_NOT_FOUND. */
 async function receiverOf(ctx: Ctx, { receiverUmaAddress, customerId }: Request) {
   const named = customerId === undefined ? undefined : await customerOf(ctx, customerId);
   let row: CustomerRow | undefined = named;

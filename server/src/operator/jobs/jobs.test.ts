@@ -87,7 +87,10 @@ describe('jobs', () => {
     const refused = await run('jobs', 'cancel', jobId, '--reason', 'x');
     expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('It runs now.')]);
     const early = await run('jobs', 'retry', jobId);
-    expect([early.code, early.err]).toEqual([1, 'It has not failed: it is running.\n']);
+    expect([early.code, early.err]).toEqual([
+      1,
+      'The job is running. Only failed jobs can be retried.\n',
+    ]);
   });
 
   it('show the ids of an input and nothing else of it', async () => {
@@ -127,7 +130,7 @@ describe('jobs', () => {
     await staged('incoming.review-expiry');
     const [{ jobId }] = await json('jobs', 'list');
     const { code, err } = await run('jobs', 'retry', jobId);
-    expect([code, err]).toEqual([1, 'It has not failed: it is queued.\n']);
+    expect([code, err]).toEqual([1, 'The job is queued. Only failed jobs can be retried.\n']);
   });
 
   it('retry takes all dead ones of a kind, however many', async () => {

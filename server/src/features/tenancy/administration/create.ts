@@ -1,5 +1,4 @@
-// What a new platform looks like. Its accounts and its first token are other features' business: see
-// bootstrap.ts for the whole.
+// Creation of a platform row. Accounts and the first token are created by other features; see bootstrap.ts.
 
 import { findCurrency } from '../../../catalog/currencies/currencies.ts';
 import { invalid } from '../../../kernel/fault.ts';
@@ -19,24 +18,24 @@ const UMA_BASE_DOMAIN = 'uma.localhost';
 export interface NewPlatform {
   name: string;
   environment: Mode;
-  /** Does its own compliance: its customers' checks are resolved at creation. */
+  /** Regulated: the platform verifies its customers, who are approved at creation. */
   regulated: boolean;
   skipPaperwork: boolean;
   /** Codes from the catalog, each once. */
   currencies: readonly string[];
-  /** Strong customer authentication where the customer's region asks for it; on unless said otherwise. */
+  /** Strong customer authentication in regions that require it. Defaults to true. */
   sca?: boolean | undefined;
-  /** Payments that convert are authorised in two steps; in one unless said otherwise. */
+  /** Payments with a conversion are authorized in two steps. Defaults to false. */
   scaTwoSteps?: boolean | undefined;
-  /** Where its app keeps passkeys. */
+  /** Passkey site of its app. */
   passkeySite?: PasskeySite | null | undefined;
-  /** Refuse money movements before end-user terms were accepted; off unless said otherwise. */
+  /** Rejects payments until the end-user terms are accepted. Defaults to false. */
   termsGate?: boolean | undefined;
-  /** Its customers may invite others; on unless said otherwise. */
+  /** Its customers may invite others. Defaults to true. */
   invitations?: boolean | undefined;
 }
 
-/** A currency as it is switched on when nobody narrowed it: every amount, both directions. */
+/** Default settings of an enabled currency: all amounts, both directions. */
 export const openCurrency = (currencyCode: string): PlatformCurrency => ({
   currencyCode,
   minAmount: 1,

@@ -1,5 +1,5 @@
-// The operations of platform configuration. Opening accounts for a new currency belongs to a feature that
-// comes later in the import order, so whoever composes the server hands that function in.
+// Operations of platform configuration. Accounts for a new currency are opened by a later wing, so the
+// composition passes that function in.
 import { handle } from '../../../runtime/operation/handle.ts';
 import { ownPlatform } from '../platform/index.ts';
 import { changeConfig, type Provision } from './change.ts';

@@ -188,7 +188,7 @@ describe('updatePlatformConfig', () => {
 });
 
 describe('a new webhook endpoint', () => {
-  it('is told so by a TEST event, and a change that fails tells nobody', async () => {
+  it('receives a TEST event, but not after a failed change', async () => {
     const platform = await app.newPlatform('Hooked');
     const webhookEndpoint = 'http://127.0.0.1:9/hook';
     await patch({ webhookEndpoint: 'http://example.com' }, platform);

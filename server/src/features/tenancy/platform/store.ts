@@ -32,15 +32,15 @@ export interface PaymentLimit {
   perDay?: number;
 }
 
-/** Where an app uses passkeys: the site they belong to, and the origins it may ask from. */
+/** Passkey site of an app: relying party id and allowed origins. */
 export interface PasskeySite {
   rpId: string;
   origins: string[];
 }
 
-/** What the operator lets a platform do with cards. */
+/** Card programme settings by the operator. */
 export interface CardProgram {
-  /** The most cards that may be live at once, in all and of one cardholder. */
+  /** Maximum active cards in total and per cardholder. */
   maxLive: number;
   maxLivePerHolder: number;
   /** Origins of pages that may frame the page with a card's number. */
@@ -51,18 +51,18 @@ export const platforms = table('platforms', {
   id: col.text,
   name: col.text.mut,
   environment: col.word<'sandbox' | 'production'>(),
-  /** Does its own compliance, so its customers resolve at creation. */
+  /** Regulated: it verifies its customers, who are approved at creation. */
   regulated: col.bool.mut,
   skip_paperwork: col.bool.mut,
   sca: col.bool.mut,
   terms_gate: col.bool.mut,
   /** Its customers may invite others. */
   invitations: col.bool.mut,
-  /** How often the sandbox answers that a wallet's operation goes on before it is done. */
+  /** Number of PROCESSING replies of wallet operations in the sandbox. */
   wallet_polls: col.int4.mut,
-  /** Where its app keeps passkeys; null until its operator has said. */
+  /** Passkey site of its app; null until the operator configures it. */
   passkey_site: col.json<PasskeySite>().null.mut,
-  /** Payments that convert are authorised in two steps: the conversion, then the payout. */
+  /** Payments with a conversion are authorized in two steps: the conversion, then the payout. */
   sca_two_steps: col.bool.mut,
   uma_domain: col.text.mut,
   proxy_uma_subdomain: col.text,
@@ -70,7 +70,7 @@ export const platforms = table('platforms', {
   currencies: col.json<PlatformCurrency[]>().mut,
   wallet_config: col.json<Record<string, unknown>>().null.mut,
   card_config: col.json<Record<string, unknown>>().null.mut,
-  /** Null: as nothing was said. */
+  /** Null for the defaults. */
   card_program: col.json<CardProgram>().null.mut,
   fees: col.json<FeeConfig[]>().mut,
   limits: col.json<PaymentLimit[]>().mut,

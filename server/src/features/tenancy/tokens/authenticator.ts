@@ -1,6 +1,6 @@
-// Who a request comes from, by HTTP Basic. Looking a token up costs two reads, so a credential that was
-// found good is remembered for two seconds; a bad one never is. Every refusal has the same words and does
-// the same work, so neither says whether a client id exists.
+// Authenticates requests by HTTP Basic. A lookup costs two reads, so valid credentials are cached for two
+// seconds; invalid ones are never cached. Every rejection has the same message and does the same work, so
+// neither discloses whether a client id exists.
 import type { Caller } from '../../../kernel/caller.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -14,7 +14,7 @@ const REMEMBER_MS = 2_000;
 const MAX_REMEMBERED = 10_000;
 /** Longer than any commit takes: meanwhile a token that is being deleted is looked up every time. */
 const DOUBT_MS = 60_000;
-/** Longer headers are refused unread. Characters. */
+/** Maximum header length in characters; longer headers are rejected without parsing. */
 const MAX_HEADER = 2_048;
 
 export interface Authenticator {
