@@ -1,16 +1,16 @@
-// The platform's backend: serves the page, and relays the calls that relay.mjs lists. It alone
-// holds the API's client id and secret, and it never sees a private key. A visit begins with an
-// e-mail address, and may read and move only after the API opened a session for it.
+// The platform's backend: serves the page and relays the calls listed in relay.mjs. Only the backend
+// has the API credentials, and it never receives a private key. A visit starts with an e-mail
+// address; reads and payments require a session of the API.
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { client, enter, refusal, routesOf } from './relay.mjs';
 
 const LARGEST_BODY = 64 * 1024;
 const VISIT_MS = 60 * 60_000;
-/** What goes through besides the body: whose signature this is, and of which request. */
+/** Forwarded headers: the signature and the request id. */
 const RELAYED = ['service-wallet-signature', 'request-id'];
 
-/** Everything comes from here and goes here; no script but ours runs. */
+/** Only resources and scripts of this origin are allowed. */
 const HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
@@ -35,12 +35,12 @@ async function bodyOf(request) {
   throw refusal(400, 'INVALID_INPUT', 'The body is not a JSON object.');
 }
 
-/** Visits, by the cookie that names them. They live in memory: a restart signs everybody out. */
+/** Visits by cookie, in memory: a restart signs all users out. */
 function visitBook() {
   const visits = new Map();
   return {
     find: (request) => visits.get(/(?:^|; )visit=([\w-]+)/.exec(request.headers.cookie ?? '')?.[1]),
-    /** Under a new name, so that nobody who knew the old one comes in with whoever signs in. */
+    /** A new id after sign-in prevents session fixation. */
     name(visit) {
       const now = Date.now();
       for (const [key, each] of visits) {
@@ -66,7 +66,7 @@ function write(response, { status, body, file, cookie, retryAfter }) {
 
 /**
  * Starts the backend on `localhost` with the files of the page: `{ type, content }` by path.
- * Answers its address.
+ * Returns its address.
  */
 export async function startBackend({ api, files, port, sandbox }) {
   const call = client(api);
@@ -105,13 +105,13 @@ export async function startBackend({ api, files, port, sandbox }) {
   }
 
   async function answer(request) {
-    // No other site's page may talk to us, not even under a name that it made point here.
+    // Rejects requests of other sites, including DNS rebinding.
     if (request.headers.host !== host) throw refusal(421, 'WRONG_HOST', `This is ${host}.`);
     const { pathname } = new URL(request.url, `http://${host}`);
     const file = request.method === 'GET' && files[pathname];
     if (file) return { status: 200, file };
     if (request.method !== 'GET' && request.headers.origin !== `http://${host}`) {
-      throw refusal(403, 'WRONG_ORIGIN', 'Only our own page may ask for this.');
+      throw refusal(403, 'WRONG_ORIGIN', 'Only the page of this example may send this request.');
     }
     return relay(request, pathname);
   }

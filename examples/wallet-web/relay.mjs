@@ -1,5 +1,5 @@
-// What the page may ask of the platform, and which call of the API each becomes: nothing else goes
-// through. Every call is tied to the wallet of whoever is at the page, whatever the page says.
+// The calls that the page may use, and the API call for each; all others are rejected. Every call is
+// restricted to the wallet of the visit, independent of the parameters of the page.
 
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +9,7 @@ const TEST_FUNDS = 100_000_000;
 
 export const refusal = (status, code, reason) => ({ status, body: { code, reason } });
 
-/** Calls the API as the platform; throws every answer that refuses. */
+/** Calls the API as the platform. Throws error replies. */
 export function client({ baseUrl, clientId, clientSecret }) {
   const authorization = `Basic ${btoa(`${clientId}:${clientSecret}`)}`;
   return async function call(method, path, body, headers = {}) {
@@ -33,7 +33,7 @@ export function client({ baseUrl, clientId, clientSecret }) {
   };
 }
 
-/** A platform knows its customers by its own sign-up; here one is made up for every new address. */
+/** Creates a customer for every new address. A real platform has its own sign-up. */
 async function customerOf(call, email) {
   const platformCustomerId = `wallet-web-${createHash('sha256').update(email).digest('hex')}`;
   const found = await call('GET', `/customers?platformCustomerId=${platformCustomerId}`);
@@ -56,7 +56,7 @@ async function customerOf(call, email) {
   return made.body;
 }
 
-/** A new customer's wallet is made in a moment, and with it the credential that it starts with. */
+/** The wallet of a new customer and its first credential are provisioned asynchronously. */
 async function walletOf(call, customerId) {
   const path = `/customers/internal-accounts?customerId=${customerId}&type=EMBEDDED_WALLET`;
   for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await sleep(200)) {
@@ -66,7 +66,7 @@ async function walletOf(call, customerId) {
   throw refusal(503, 'SERVICE_UNAVAILABLE', 'The wallet is not ready yet. Please try again.');
 }
 
-/** Finds the wallet of an address, for a visit that may sign in to it. */
+/** Finds the wallet of an address for the sign-in of a visit. */
 export async function enter(call, email) {
   const { id: customerId } = await customerOf(call, email);
   const accountId = await walletOf(call, customerId);
@@ -74,7 +74,7 @@ export async function enter(call, email) {
   return { visit: { customerId, accountId, quotes: new Set() }, credentials };
 }
 
-/** Where payouts of this example go. */
+/** Payee of this example. */
 async function payeeOf(call, customerId) {
   const path = '/customers/external-accounts';
   const [known] = (await call('GET', `${path}?customerId=${customerId}`)).body.data;
@@ -90,13 +90,13 @@ async function payeeOf(call, customerId) {
 
 const listOf = (call, visit, what) => call('GET', `/auth/${what}?accountId=${visit.accountId}`);
 
-/** Throws where a credential or session is not of the visit's wallet. */
+/** Throws if a credential or session does not belong to the wallet of the visit. */
 async function own(call, visit, what, id) {
   const { body } = await listOf(call, visit, what);
   if (!body.data.some((each) => each.id === id)) throw refusal(404, 'NOT_FOUND', 'No such id.');
 }
 
-/** Before anybody has signed in. */
+/** Available before sign-in. */
 const openRoutes = (call) => ({
   'POST credentials/{id}/challenge': async ({ visit, id, body }) => {
     await own(call, visit, 'credentials', id);
@@ -156,9 +156,9 @@ const sandboxRoutes = (call) => ({
     call('POST', `/sandbox/internal-accounts/${accountId}/fund`, { amount: TEST_FUNDS }),
 });
 
-/** The list: `{ pattern, handle }` of each, where the pattern fits method and path. */
+/** All calls as `{ pattern, handle }`; the pattern matches method and path. */
 export function routesOf(call, { sandbox }) {
-  /** Asked every time: a session may have been ended from elsewhere. */
+  /** Checked for every call, because a session can be ended on another device. */
   async function checkSignedIn(visit) {
     const { body } = await listOf(call, visit, 'sessions');
     if (body.data.some(({ id }) => id === visit.sessionId)) return;

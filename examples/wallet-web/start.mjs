@@ -1,6 +1,5 @@
-// Builds the page and starts the backend: `node examples/wallet-web/start.mjs`. The API's
-// credentials come from the environment, or else from the file that a server started in this
-// checkout has written.
+// Builds the page and starts the backend: `node examples/wallet-web/start.mjs`. The API credentials
+// come from the environment, or from the file that a server in this checkout has written.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -28,7 +27,7 @@ function credentials() {
   }
 }
 
-/** The files of the page; the script has the libraries inside, and what it may trust. */
+/** The files of the page; the script bundles the libraries and the pinned key. */
 async function buildPage() {
   const { build } = await import('esbuild');
   const { outputFiles } = await build({
@@ -51,7 +50,7 @@ async function buildPage() {
 
 async function main() {
   if (!sandbox && !bundleKey) {
-    throw new Error('In production BUNDLE_KEY must name the key that bundles are signed with.');
+    throw new Error('BUNDLE_KEY is required in production: the public key that signs bundles.');
   }
   const api = credentials();
   await ensureInstalled({ dev: true });

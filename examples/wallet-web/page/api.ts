@@ -1,6 +1,5 @@
-// Asking the backend, and the signed retry: whatever needs the holder's consent is first asked for
-// as it is, answered with a text, and asked for again, unchanged, with the text signed by the key
-// of the session.
+// Requests to the backend, and signed retries: a request that needs the consent of the holder is
+// answered with a payload, and repeated unchanged with the payload signed by the session key.
 import { ApiKeyStamper } from '@turnkey/api-key-stamper';
 
 /** P-256, in hex; the public half compressed. */
@@ -14,7 +13,7 @@ export interface Challenge {
   requestId: string;
 }
 
-/** What the backend or the server refused, in its own words. */
+/** An error reply of the backend or the API, with its message. */
 export interface Refusal extends Error {
   code: string;
 }
@@ -46,7 +45,7 @@ async function send(
     const text = await reply.text();
     const said = text ? JSON.parse(text) : undefined;
     if (!reply.ok) throw Object.assign(new Error(said.reason), { code: said.code });
-    // Accepted, not done yet: the same request is sent again. A quote has a status of its own.
+    // In progress: the same request is repeated. A quote has its own field `status`.
     const isUnderWay = reply.status === 200 && said?.status === 'PROCESSING' && !said.id;
     if (!isUnderWay) return { status: reply.status, body: said };
     await pause(wait);
@@ -62,14 +61,14 @@ export async function ask<T>(
   return (await send(method, path, body, headers)).body as T;
 }
 
-/** The value of the signature header: the text exactly as it came, signed. */
+/** Value of the signature header: the signed payload, exactly as received. */
 export async function stamp(keys: Keys, text: string): Promise<string> {
   const { privateKey: apiPrivateKey, publicKey: apiPublicKey } = keys;
   const { stampHeaderValue } = await new ApiKeyStamper({ apiPrivateKey, apiPublicKey }).stamp(text);
   return stampHeaderValue;
 }
 
-/** Asks, signs, and asks again. Answers what came of it, and the text that was signed. */
+/** Performs a signed retry. Returns the result and the signed payload. */
 export async function askSigned<T>(
   keys: Keys,
   method: string,

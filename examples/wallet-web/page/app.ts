@@ -1,5 +1,5 @@
-// The page: which part of it is shown, and what its buttons do. All that it knows of wallets is in
-// wallet.ts. What came from outside is set as text, never as markup.
+// The page: visible sections and button handlers. Wallet functions are in wallet.ts. External data is
+// inserted as text, never as markup.
 import type { Refusal } from './api.ts';
 import * as wallet from './wallet.ts';
 
@@ -30,7 +30,7 @@ const money = (units: number, decimals: number) =>
     maximumFractionDigits: decimals,
   });
 
-/** Millionths of what somebody typed; no arithmetic with fractions. */
+/** Parses an amount into millionths, without floating point. */
 function millionths(text: string): number {
   const [whole, part = ''] = text.split('.');
   return Number(`${whole}${part.padEnd(6, '0')}`);
@@ -49,7 +49,7 @@ function leave() {
   show('welcome');
 }
 
-/** Does something once, however often it is asked for meanwhile, and says what went wrong. */
+/** Runs one action at a time and shows its error. */
 function whileBusy(button: HTMLButtonElement, work: () => Promise<void> | void) {
   return async () => {
     if (button.getAttribute('aria-disabled') === 'true') return;
@@ -168,7 +168,7 @@ function closeOffer() {
   at('pay-form').hidden = false;
 }
 
-/** Shows what would be sent. Only what the holder has seen is signed. */
+/** Shows the payment. The holder signs only what was shown. */
 async function price() {
   offer = await wallet.quote(millionths(field('amount').value));
   at('sending').textContent = `${money(offer.totalSendingAmount, 6)} USDB`;
@@ -191,7 +191,7 @@ async function confirm() {
   }
   await refresh();
   if (now.status === 'COMPLETED') say('news', 'Sent.');
-  else say('trouble', 'It could not be sent. The money is back in your wallet.');
+  else say('trouble', 'The payment failed. The funds were returned to your wallet.');
 }
 
 function hideWords() {

@@ -1,5 +1,4 @@
-// The two ceremonies of WebAuthn in the form that the API takes: making a passkey, and signing in
-// with one.
+// The two WebAuthn ceremonies in the format of the API: creating a passkey, and signing in with it.
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -32,7 +31,7 @@ export interface NewPasskey {
   };
 }
 
-/** Has the device make a passkey for this site; one that it already has is not made again. */
+/** Creates a passkey for this site; existing passkeys are excluded. */
 export async function makePasskey(
   user: { accountId: string; email: string },
   existing: readonly string[],
@@ -69,7 +68,7 @@ export interface Assertion {
   userHandle?: string;
 }
 
-/** Has the device sign the challenge, which is a text: its bytes, not what they might encode. */
+/** Signs the challenge, which is a text: its UTF-8 bytes are signed, not the decoded hex. */
 export async function usePasskey(challenge: string, credentialId: string): Promise<Assertion> {
   const shown = (await navigator.credentials.get({
     publicKey: {

@@ -1,6 +1,5 @@
-// Everything the page does with a wallet, by the published client libraries. The private key of a
-// session is kept in this module's memory and nowhere else: it never leaves the page, and is gone
-// when the page is.
+// Wallet functions of the page, with the published client libraries. The private key of a session is
+// kept only in the memory of this module, until the page is closed.
 import {
   decryptCredentialBundle,
   decryptExportBundle,
@@ -12,7 +11,7 @@ import {
 import { ask, askSigned, type Challenge, type Keys, stamp } from './api.ts';
 import { makePasskey, usePasskey } from './passkeys.ts';
 
-/** The key that this server signs its bundles with; empty in a sandbox that is trusted as it is. */
+/** The pinned key that signs bundles; empty in the sandbox, where bundles are not verified. */
 declare const BUNDLE_KEY: string;
 declare const SANDBOX: boolean;
 
@@ -53,13 +52,13 @@ const toHex = (bytes: Uint8Array) =>
 const toBytes = (hex: string) =>
   Uint8Array.from(hex.match(/../g) ?? [], (each) => Number.parseInt(each, 16));
 
-/** Finds the wallet of an address, and how one may sign in to it. */
+/** Finds the wallet of an address and its sign-in methods. */
 export const visit = async (email: string): Promise<Credential[]> =>
   (await ask<{ data: Credential[] }>('POST', 'visit', { email })).data;
 
 const path = ({ id }: Credential, what: string) => `credentials/${id}/${what}`;
 
-/** Has a one-time code sent; answers the bundle with the key to encrypt it to. */
+/** Requests a one-time code; returns the bundle with its encryption key. */
 export async function sendCode(credential: Credential): Promise<string> {
   const sent = await ask<{ otpEncryptionTargetBundle: string }>(
     'POST',
@@ -68,7 +67,7 @@ export async function sendCode(credential: Credential): Promise<string> {
   return sent.otpEncryptionTargetBundle;
 }
 
-/** The session's key pair is made here; its public half goes, encrypted, with the code. */
+/** Generates the session key pair; the public key is sent encrypted with the code. */
 export async function signInByCode(credential: Credential, bundle: string, code: string) {
   const keys = generateP256KeyPair();
   const signer = BUNDLE_KEY || (JSON.parse(bundle) as Bundle).enclaveQuorumPublic;
@@ -78,7 +77,7 @@ export async function signInByCode(credential: Credential, bundle: string, code:
   held = { session: answer, keys };
 }
 
-/** With a whole key the server makes the session's key pair and sends it encrypted to ours. */
+/** For an uncompressed key, the server generates the session key and encrypts it to that key. */
 export async function signInByPasskey(credential: Credential) {
   const { privateKey, publicKeyUncompressed: clientPublicKey } = generateP256KeyPair();
   const asked = await ask<Challenge & { challenge: string; credentialId: string }>(
@@ -102,7 +101,7 @@ export async function signInByPasskey(credential: Credential) {
   };
 }
 
-/** Has this device make a passkey, and adds it to the wallet. */
+/** Creates a passkey on this device and adds it to the wallet. */
 export async function addPasskey(nickname: string, email: string): Promise<void> {
   const { keys, session } = signedIn();
   const existing = (await credentials()).flatMap(({ credentialId }) => credentialId ?? []);
@@ -116,7 +115,7 @@ export const credentials = async (): Promise<Credential[]> =>
 export const sessions = async (): Promise<Session[]> =>
   (await ask<{ data: Session[] }>('GET', 'sessions')).data;
 
-/** Ends a session of the wallet; the key that signs may be its own. */
+/** Ends a session of the wallet, possibly the signing one. */
 export async function endSession(id: string): Promise<void> {
   await askSigned(signedIn().keys, 'DELETE', `sessions/${id}`);
   if (id === session()?.id) forget();
@@ -134,11 +133,11 @@ export const fund = () => ask('POST', 'fund');
 
 export const quote = (amount: number): Promise<Quote> => ask('POST', 'quotes', { amount });
 
-/** The quote brings the text that its holder signs; executing it takes the signature alone. */
+/** The quote contains the payload to sign; its execution needs the signature only. */
 export async function pay(of: Quote): Promise<Quote> {
   const ways = of.paymentInstructions.map(({ accountOrWalletInfo }) => accountOrWalletInfo);
   const signed = ways.find(({ accountType }) => accountType === 'EMBEDDED_WALLET');
-  if (!signed?.payloadToSign) throw new Error('This cannot be paid from the wallet.');
+  if (!signed?.payloadToSign) throw new Error('This payment is not possible from the wallet.');
   return ask('POST', `quotes/${of.id}/execute`, undefined, {
     'service-wallet-signature': await stamp(signedIn().keys, signed.payloadToSign),
   });
@@ -152,7 +151,7 @@ interface Bundle {
   enclaveQuorumPublic: string;
 }
 
-/** The wallet's words, encrypted to a key that is made for this once and only the page has. */
+/** Exports the recovery phrase, encrypted to a single-use key of the page. */
 export async function exportWords(): Promise<string[]> {
   const { privateKey: embeddedKey, publicKeyUncompressed: clientPublicKey } = generateP256KeyPair();
   const { answer, payloadToSign } = await askSigned<{ encryptedWalletCredentials: string }>(
@@ -175,7 +174,7 @@ export async function exportWords(): Promise<string[]> {
   return words.split(' ');
 }
 
-/** A sandbox does not sign its export bundles, which the library insists on. */
+/** The sandbox does not sign export bundles, but the library requires a signature. */
 function openUnsigned(exportBundle: string, receiverPriv: string): string {
   const text = new TextDecoder().decode(toBytes((JSON.parse(exportBundle) as Bundle).data));
   const { encappedPublic, ciphertext } = JSON.parse(text) as Record<string, string>;
