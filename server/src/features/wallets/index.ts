@@ -1,4 +1,4 @@
-// Embedded wallets: accounts whose holder signs, their credentials and sessions, and what is signed.
+// Embedded wallets: accounts that require a signature of the holder, with their credentials and sessions.
 import type { Feature, Operation } from '../../runtime/operation/feature.ts';
 import { walletAccountOperations } from './accounts/account-operations.ts';
 import type { WalletParts } from './accounts/wallet.ts';

@@ -1,6 +1,6 @@
-// Embedded wallets of every platform, as an operator sees them: their credentials and sessions, and what was
-// signed for them by which key. The lists hold nothing personal or secret; only the text of one signature is
-// opened, which needs the master key.
+// Embedded wallets of every platform, for the operator: credentials, sessions, and the signatures given by
+// each key. The lists contain no personal data and no secrets; the details of one signature are decrypted,
+// which needs the master key.
 
 import { iso, type Time } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
@@ -33,7 +33,7 @@ export async function walletById({ read }: Reads, accountId: string): Promise<Wa
   return row;
 }
 
-/** How many requests wait: for a signature, for their work to be done, to be fetched. */
+/** Number of requests awaiting a signature, in processing, and settled but not yet delivered. */
 function requestCounts(requests: readonly RequestRow[], now: Time) {
   const count = (test: (row: RequestRow) => boolean) => requests.filter(test).length;
   return {
@@ -51,7 +51,7 @@ const presentSession = (row: SessionRow) => ({
   expiresAt: iso(row.expires_at),
 });
 
-/** A wallet with its credentials, sessions, and requests that wait. Throws NOT_FOUND. */
+/** A wallet with its credentials, sessions and open requests. Throws NOT_FOUND. */
 export async function walletDetails({ db, effects }: Runtime, accountId: string) {
   const row = await walletById(db, accountId);
   const now = effects.now();
@@ -100,7 +100,7 @@ async function authorizationById({ read }: Reads, id: string): Promise<Authoriza
 
 interface ListInput {
   accountId: string;
-  /** The last authorization of the previous page. */
+  /** Last id of the previous page. */
   after?: string | undefined;
   limit: number;
 }
@@ -112,7 +112,7 @@ async function cursorIn(reader: Reads, { accountId, after }: ListInput) {
   return cursorOf(row);
 }
 
-/** What was signed for a wallet and by which key, latest first. Throws NOT_FOUND. */
+/** Signatures given for a wallet, latest first. Throws NOT_FOUND. */
 export async function listWalletAuthorizations({ db }: Runtime, input: ListInput) {
   const { id } = await walletById(db, input.accountId);
   const { rows } = await db.page(walletAuthorizations, {
@@ -124,7 +124,7 @@ export async function listWalletAuthorizations({ db }: Runtime, input: ListInput
   return rows.map(presentAuthorization);
 }
 
-/** One authorization with its stamp and the text that was signed, null once erased. Throws NOT_FOUND. */
+/** One authorization with its stamp and the signed text, null after an erasure. Throws NOT_FOUND. */
 export async function walletAuthorizationDetails({ db, vault }: Runtime, authorizationId: string) {
   const row = await authorizationById(db, authorizationId);
   const customer = await readCustomer(db, row.customer_id);

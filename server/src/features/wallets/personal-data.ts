@@ -1,6 +1,5 @@
-// What of a wallet is about its owner: opened for an export of everything that is known about them, and
-// ended when they are erased. With the seed the wallet itself is gone for good; what was signed stays, as
-// hashes and keys that say nothing without the customer's own key.
+// Personal data of wallets, for exports and erasures. An erasure deletes the seed, so the wallet becomes
+// permanently inaccessible. Signatures remain, but their text is unreadable without the customer's data key.
 
 import { ALL_OF_ONE } from '../../runtime/db/database.ts';
 import type { RowOf } from '../../runtime/db/table.ts';
@@ -19,25 +18,25 @@ export type AuthorizationRow = RowOf<typeof walletAuthorizations>;
 
 interface Opener {
   vault: Vault;
-  /** Undefined once it was forgotten: then nothing can be opened. */
+  /** Undefined after an erasure: nothing can be decrypted. */
   key: DataKey | undefined;
 }
 
 const opened = ({ vault, key }: Opener, sealed: string | null, context: string): unknown =>
   key && sealed !== null ? openFor({ vault }, { key }, sealed, context) : null;
 
-/** What a credential keeps sealed. */
+/** Decrypts the personal data of a credential. */
 const credentialPersonal = (opener: Opener, row: CredentialRow) => ({
   nickname: opened(opener, row.nickname, nicknameContext(row.id)),
   facts: opened(opener, row.facts, factsContext(row.id)),
 });
 
-/** The text that was signed. */
+/** Decrypts the signed text. */
 export const authorizationPersonal = (opener: Opener, row: AuthorizationRow) => ({
   payload: opened(opener, row.payload, authorizationContext(row.id)),
 });
 
-/** Stages the end of a customer's seeds and credentials, and of what waits for them. */
+/** Stages the deletion of a customer's seeds, the revocation of credentials, and the end of recoveries. */
 async function eraseWallets(ctx: Ctx, customerId: string): Promise<void> {
   const of = { customer_id: customerId };
   const [seeds, held] = await Promise.all([
@@ -59,7 +58,7 @@ async function eraseWallets(ctx: Ctx, customerId: string): Promise<void> {
 
 const CODES = `select 'otp ' || id as id from credentials where customer_id = $1`;
 
-/** An erasure removes the codes of credentials too: the keyed hash of a code covers where it was sent. */
+/** An erasure also removes one-time codes, because their keyed hash covers the contact. */
 export const walletPersonalData: PersonalData = {
   tables: {
     wallets: { rows: OF_CUSTOMER, without: ['seed'], erasure: 'emptied', atOnce: true },

@@ -1,5 +1,5 @@
-// What earlier features need of wallets: that new accounts become wallets, and what a change of a customer's
-// contact means for credentials that go by it.
+// Wallet functions that earlier wings need: provisioning of wallets for new accounts, and authorization of a
+// contact change that affects credentials.
 
 import type { Ctx } from '../../runtime/operation/context.ts';
 import type { InternalAccountRow } from '../balances/internal-accounts/index.ts';
@@ -21,7 +21,7 @@ interface WalletPorts {
   authorizeContactChange: AuthorizeContactChange;
 }
 
-/** The functions that the composition gives to earlier features. */
+/** The functions that the composition passes to earlier features. */
 export const walletPorts = (parts: WalletParts): WalletPorts => ({
   openWallets: (ctx, customer, accounts) => openWallets(ctx, parts, customer, accounts),
   openWalletsForAccounts: (ctx, accounts) => openWalletsForAccounts(ctx, parts, accounts),

@@ -1,4 +1,4 @@
-// The lives of what belongs to a wallet, as tables.
+// Lifecycles of credentials, sessions, signature requests and recoveries.
 import { stateTable } from '../../kernel/states.ts';
 
 export type CredentialStatus = 'ACTIVE' | 'REVOKED';
@@ -7,7 +7,7 @@ export const credentialStates = stateTable<CredentialStatus, 'revoke'>('credenti
   REVOKED: {},
 });
 
-/** That a session has run out is told by the clock. */
+/** Expiry is not a state: `expires_at` is compared with the clock. */
 export type SessionStatus = 'ACTIVE' | 'REVOKED';
 export const sessionStates = stateTable<SessionStatus, 'revoke'>('session', {
   ACTIVE: { revoke: 'REVOKED' },
@@ -17,7 +17,7 @@ export const sessionStates = stateTable<SessionStatus, 'revoke'>('session', {
 export type RequestStatus = 'PENDING' | 'PROCESSING' | 'SETTLED' | 'DONE' | 'DROPPED';
 type RequestEvent = 'accept' | 'settle' | 'deliver' | 'drop';
 
-/** A request to sign. It is delivered once; what goes on for longer is settled without being asked again. */
+/** A signature request. Its result is delivered once; background processing ends in SETTLED. */
 export const requestStates = stateTable<RequestStatus, RequestEvent>('request to sign', {
   PENDING: { accept: 'PROCESSING', deliver: 'DONE', drop: 'DROPPED' },
   PROCESSING: { settle: 'SETTLED', deliver: 'DONE' },
@@ -28,7 +28,7 @@ export const requestStates = stateTable<RequestStatus, RequestEvent>('request to
 
 export type RecoveryStatus = 'WAITING' | 'DONE' | 'CANCELLED';
 
-/** A way back for somebody who can prove no credential of a wallet. It is over once. */
+/** Account recovery for a user who has lost every credential of a wallet. */
 export const recoveryStates = stateTable<RecoveryStatus, 'finish' | 'cancel'>('wallet recovery', {
   WAITING: { finish: 'DONE', cancel: 'CANCELLED' },
   DONE: {},

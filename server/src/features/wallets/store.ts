@@ -1,6 +1,5 @@
-// Embedded wallets at rest. A wallet is one row beside its internal account, under the same id. What could
-// move its money or say who somebody is lies sealed: the seed as its custodian sealed it, everything else
-// under the customer's data key. What was signed is written down for good.
+// Tables of embedded wallets. A wallet has the id of its internal account. The seed is encrypted by the
+// custodian, personal data and payloads with the customer's data key. Signatures are stored permanently.
 import { Fault } from '../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../runtime/db/table.ts';
 import {
@@ -18,14 +17,14 @@ export const CREDENTIAL_TYPES = ['OAUTH', 'EMAIL_OTP', 'SMS_OTP', 'PASSKEY'] as 
 export type CredentialType = (typeof CREDENTIAL_TYPES)[number];
 
 export const wallets = table('wallets', {
-  /** The id of its internal account. */
+  /** Id of the internal account. */
   id: col.text,
   platform_id: col.text,
   customer_id: col.text,
   organization_id: col.text,
   user_id: col.text,
   wallet_id: col.text,
-  /** Means something to the custodian alone; null once it was erased. */
+  /** Opaque, encrypted by the custodian; null after an erasure. */
   seed: col.text.null.mut,
   created_at: col.time,
   version: col.int4,
@@ -41,25 +40,25 @@ export const credentials = table(
     customer_id: col.text,
     type: col.word<CredentialType>(),
     status: col.word<CredentialStatus>().mut,
-    /** What no other credential of the account may have; null once it was revoked. */
+    /** Unique in the account; null after revocation. */
     uniqueness_key: col.text.null.mut,
-    /** Sealed; null for one-time codes, which go by the customer's own contact. */
+    /** Encrypted; null for one-time codes, which use the contact of the customer. */
     nickname: col.text.null.mut,
-    /** What its type keeps: JSON, sealed. */
+    /** Data of the credential type: JSON, encrypted. */
     facts: col.text.null.mut,
     sign_count: col.int8.mut,
-    /** Of what a passkey was registered with: no other one of the platform may have it, ever. */
+    /** Hash of the registration challenge of a passkey; unique in the platform, permanently. */
     challenge_hash: col.text.null,
     created_at: col.time,
     updated_at: col.time.mut,
     version: col.int4,
   },
   {
-    // Whoever adds one looks first, so this is met by two who added the same in one instant.
+    // Callers check first, so these faults occur for concurrent requests only.
     unique: {
       credentials_uniqueness_key: () =>
-        new Fault('CONFLICT', 'The wallet has this credential already.'),
-      credentials_challenge: () => new Fault('CONFLICT', 'The challenge was used before.'),
+        new Fault('CONFLICT', 'The wallet already has this credential.'),
+      credentials_challenge: () => new Fault('CONFLICT', 'The challenge was already used.'),
     },
     contendedKeys: ['credentials_uniqueness_key', 'credentials_challenge'],
     lifecycles: [{ state: (row) => row.status, states: credentialStates }],
@@ -76,11 +75,11 @@ export const walletSessions = table(
     customer_id: col.text,
     credential_id: col.text,
     status: col.word<SessionStatus>().mut,
-    /** Compressed, lower-case hex: what proves the session, and what its client drew for it. */
+    /** Compressed, lower-case hex: the key of the session, and the key that the client sent. */
     public_key: col.text,
     client_key: col.text,
     api_key_id: col.text,
-    /** When somebody last proved the credential itself; refreshing does not. */
+    /** Time of the last verification of the credential. A refresh does not change it. */
     authenticated_at: col.time,
     expires_at: col.time,
     created_at: col.time,
@@ -91,13 +90,13 @@ export const walletSessions = table(
 );
 export type SessionRow = RowOf<typeof walletSessions>;
 
-/** Who may sign what a request asks to be signed. */
+/** Who may sign a request. */
 export type Signer =
-  /** A session of one of these accounts: any, only this one, or any but those of one credential. */
+  /** A session of these accounts: any, only this one, or any except those of one credential. */
   | { by: 'session'; accounts: readonly string[]; only?: string; except?: string }
-  /** Whoever has the private half of this key: compressed, lower-case hex. */
+  /** The holder of this private key. `publicKey` is compressed, lower-case hex. */
   | { by: 'key'; publicKey: string }
-  /** Nobody: it waits for something else than a signature. */
+  /** No signer: the request awaits a passkey assertion. */
   | { by: 'nobody' };
 
 export const walletRequests = table(
@@ -107,22 +106,22 @@ export const walletRequests = table(
     platform_id: col.text,
     account_id: col.text,
     customer_id: col.text,
-    /** The operation and what it is asked of: `revokeAuthCredential AuthMethod:...`. */
+    /** Operation and resource: `revokeAuthCredential AuthMethod:...`. */
     subject: col.text,
     status: col.word<RequestStatus>().mut,
-    /** The exact text to sign; sealed, like all JSON here. */
+    /** The exact text to sign; encrypted, like all JSON in this table except `signer`. */
     payload: col.text,
-    /** The request it was asked with: `{ params, body }`. */
+    /** The first request: `{ params, body }`. */
     input: col.text,
-    /** What the first leg found out and the second goes on with; empty once it was answered. */
+    /** Data that the first request passes to the retry; empty after delivery. */
     bound: col.text.mut,
     /** `Signer` as JSON, in clear. */
     signer: col.text,
-    /** Signatures that were wrong. */
+    /** Number of invalid signatures. */
     wrong: col.int4.mut,
-    /** Of the stamp that was accepted. */
+    /** Hash of the accepted stamp. */
     stamp_hash: col.text.null.mut,
-    /** How often it is still answered that the work goes on. */
+    /** Remaining PROCESSING replies. */
     polls: col.int4.mut,
     reply: col.text.null.mut,
     expires_at: col.time,
@@ -133,15 +132,15 @@ export const walletRequests = table(
 );
 export type RequestRow = RowOf<typeof walletRequests>;
 
-/** The key that a credential's one-time code is to be encrypted to. */
+/** Encryption key for the one-time code of a credential. */
 export const otpTargets = table(
   'otp_targets',
   {
-    /** The id of the credential. */
+    /** Id of the credential. */
     id: col.text,
     platform_id: col.text,
     customer_id: col.text,
-    /** What this one code is called, and no other. */
+    /** Unique id of the code. */
     code_id: col.text.mut,
     target: col.text.mut,
     expires_at: col.time.mut,
@@ -150,7 +149,7 @@ export const otpTargets = table(
   { contendedKeys: ['otp_targets_pkey'] },
 );
 
-/** What was signed, by whom and for what. Rows are never changed. */
+/** Accepted signatures. Append-only. */
 export const walletAuthorizations = table('wallet_authorizations', {
   id: col.text,
   platform_id: col.text,
@@ -161,21 +160,21 @@ export const walletAuthorizations = table('wallet_authorizations', {
   session_id: col.text.null,
   public_key: col.text,
   stamp: col.text,
-  /** Sealed. */
+  /** Encrypted. */
   payload: col.text,
   created_at: col.time,
 });
 
-/** What stopped a recovery. */
+/** Reasons for the cancellation of a recovery. */
 export type RecoveryCancelReason =
   | 'OPERATOR'
-  /** Somebody proved a credential after all. */
+  /** A credential of the wallet was verified. */
   | 'SIGNED_IN'
   | 'CONTACT_CHANGED'
   /** The account was closed, or its customer deleted or erased. */
   | 'WALLET_GONE'
   | 'CREDENTIAL_THERE'
-  /** No message about it reached anybody. */
+  /** No announcement could be sent. */
   | 'NOT_ANNOUNCED'
   | 'SWITCHED_OFF';
 
@@ -188,9 +187,9 @@ export const walletRecoveries = table(
     customer_id: col.text,
     type: col.word<'EMAIL_OTP' | 'SMS_OTP'>(),
     status: col.word<RecoveryStatus>().mut,
-    /** Keyed hash of the contact as it was when this was asked for; null once it is over. */
+    /** Keyed hash of the contact at the time of the request; null after the end. */
     contact_digest: col.text.null.mut,
-    /** Who asked for it, and why. */
+    /** Requester and reason. */
     actor: col.text,
     reason: col.text,
     cancelled_for: col.word<RecoveryCancelReason>().null.mut,
@@ -201,7 +200,7 @@ export const walletRecoveries = table(
     version: col.int4,
   },
   {
-    // Whoever asks looks first, so this is met by two who asked in one instant: they decide anew.
+    // Callers check first; concurrent requests are retried.
     contendedKeys: ['wallet_recoveries_waiting'],
     lifecycles: [{ state: (row) => row.status, states: recoveryStates }],
   },

@@ -1,9 +1,9 @@
-// What of wallets is of no use after a while: requests to sign that nobody can answer any more, and the keys
-// of one-time codes that have run out. What a wallet has signed is never deleted.
+// Retention of wallets: deletes signature requests after a day, and encryption keys of one-time codes at
+// expiry. Accepted signatures are never deleted.
 import { retentionSweep } from '../../runtime/db/retention.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** Often, because a key that is of no use any more should not lie about. */
+/** Short, so that unusable keys are deleted soon. */
 const INTERVAL_MS = 60_000;
 
 export const walletSweep = () =>

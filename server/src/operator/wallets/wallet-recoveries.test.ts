@@ -70,7 +70,7 @@ describe('wallet recover', () => {
     expect(row).toEqual({ ...begun, status: 'DONE', endedAt: begun.dueAt });
     const { code, err } = await run('recover', accountId, '--type', 'SMS_OTP', ...WHY);
     expect(code).toBe(1);
-    expect(err).toContain('a code to the telephone number can be asked for at any time');
+    expect(err).toContain('codes to the telephone number can be requested');
   });
 
   it('reaches a running server from a process of its own', async () => {

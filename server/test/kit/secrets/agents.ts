@@ -1,5 +1,5 @@
-// The life of an agent, from the code that its platform hands over to the end of its access, with codes and
-// tokens that are none, in every place where somebody could put one.
+// Scenario of an agent, from its device code to its deletion, with invalid codes and tokens in every place that
+// accepts input.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { receiveFunds } from '../../../src/features/payments/quotes/index.ts';
@@ -10,7 +10,7 @@ import { hush, keyed, type StrongLife } from './second-factors.ts';
 
 type Fixture = ReturnType<typeof agentFixture>;
 
-/** A customer with dollars, and an account outside. */
+/** A customer with a USD balance and an external account. */
 async function holder({ app, as }: StrongLife) {
   const { id } = await customer(app, { as });
   const sql = `update customers set status = 'APPROVED', version = version + 1 where id = $1`;
@@ -61,7 +61,7 @@ async function connect(life: StrongLife, fixture: Fixture, customerId: string) {
   return { id: id as string, token, code };
 }
 
-/** Tokens that are none, and those of one kind where the other belongs. */
+/** Invalid tokens, and codes in place of tokens. */
 async function misuse({ app, as, secrets }: StrongLife, token: string): Promise<void> {
   const me = (authorization: string) =>
     app.call('GET', '/agents/me', undefined, { as: null, headers: { authorization } });
@@ -83,7 +83,7 @@ async function misuse({ app, as, secrets }: StrongLife, token: string): Promise<
   expect((await app.call('GET', '/agents', undefined, { as: login })).status).toBe(401);
 }
 
-/** Codes and tokens in paths, bodies, queries and headers where none belong. */
+/** Codes and tokens in unexpected paths, bodies, queries and headers. */
 async function misplace(fixture: Fixture, act: Act, ...secrets: string[]): Promise<void> {
   for (const secret of secrets) {
     const at = `/agents/${secret}`;
@@ -121,10 +121,10 @@ async function misplace(fixture: Fixture, act: Act, ...secrets: string[]): Promi
 
 type Act = (method: string, path: string, body?: unknown) => Promise<Answer>;
 
-/** An agent that is connected, pays when it may, is misunderstood in every way, and is deleted. */
+/** Connects an agent, makes payments, sends invalid requests, and deletes it. */
 export async function liveAsAgent(life: StrongLife): Promise<void> {
   const { app, as } = life;
-  // How often an address redeems codes is limited.
+  // Redemptions are rate-limited by address.
   life.wait();
   const fixture = agentFixture(app, { as });
   const owner = await holder(life);

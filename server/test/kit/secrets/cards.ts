@@ -1,7 +1,6 @@
-// The life of a card that a wallet pays for: its key is made, it pays, its number is looked at, and the
-// number, the links to it and the password that nobody takes are put where none of them belongs. The code
-// has three digits and stands in longer texts by chance: no three digits may stand anywhere by
-// themselves.
+// Scenario of a card funded by a wallet: delegated key, payment, reveal of the number, and number, links and an
+// unused password in unexpected places. The security code has three digits, which occur in longer texts by
+// chance, so isolated groups of three digits are searched.
 import { expect } from 'vitest';
 import { ok } from '../app/fixtures.ts';
 import {
@@ -18,7 +17,7 @@ interface CardLife extends Pick<StrongLife, 'app' | 'as' | 'secrets' | 'look'> {
 
 export const [NUMBERS, SIGNERS] = ['cards.secret', 'delegated_keys.signer'] as const;
 
-/** What is sealed of the card and its key, and the key itself. */
+/** Encrypted data of the card and its key, and the key itself. */
 async function noteSealed({ app, secrets }: CardLife, { card }: WalletCard, keyId: string) {
   const { db, vault } = app.runtime;
   const [sealed] = await db.query<{ number: string; signer: string }>(
@@ -42,7 +41,7 @@ async function visit({ app, places }: CardLife, url: string, method: 'GET' | 'HE
   return { statusCode, body };
 }
 
-/** Looks at the card once, and tries to look once more; answers the number and the secrets of both links. */
+/** Reveals the card once and tries a second time; returns the number and the secrets of both links. */
 async function look(life: CardLife, fixture: DelegatedFixture, cardId: string) {
   const { app, secrets } = life;
   const links: string[] = [];
@@ -70,7 +69,7 @@ async function look(life: CardLife, fixture: DelegatedFixture, cardId: string) {
   return [number, inFours, ...links.map((each) => each.split('/').at(-1) as string)];
 }
 
-/** A payment, for which the key signs. */
+/** A payment that the key signs. */
 async function pay(
   { app, secrets }: CardLife,
   fixture: DelegatedFixture,
@@ -89,7 +88,7 @@ async function pay(
   for (const { stamp } of signed) secrets.note('a stamp', stamp, 'wallet_authorizations.stamp');
 }
 
-/** Each where none of them belongs, and refused without being quoted. */
+/** Sends each in an unexpected place; rejections must not repeat it. */
 async function misplace(fixture: DelegatedFixture, of: WalletCard, secret: string): Promise<void> {
   const at = encodeURIComponent(secret);
   const card = fixture.cards.cardBody({ customer: { id: secret }, accountId: secret });
@@ -140,19 +139,19 @@ const jsonOf = (text: string): unknown => {
 
 const CARD_TABLES = /^(cards|card_\w+|delegated_keys)\./;
 
-/** Where so many digits stand by themselves in what is kept, told and answered about cards. */
+/** Isolated groups of this many digits in stored data, events and replies about cards. */
 export async function digitsAt(
   { app }: Pick<CardLife, 'app'>,
   exchanges: readonly Exchange[],
   count: number,
 ): Promise<string[]> {
   const stored = await databaseText((sql) => app.runtime.db.query(sql, []));
-  const told = (await app.events()).filter((each) => each.type.startsWith('CARD'));
+  const events = (await app.events()).filter((each) => each.type.startsWith('CARD'));
   const places = [
     ...stored
       .filter(({ name }) => CARD_TABLES.test(name))
       .map(({ name, text }) => ({ name, value: text.split('\n').map(jsonOf) })),
-    ...told.map(({ type, data }) => ({ name: `the event ${type}`, value: data })),
+    ...events.map(({ type, data }) => ({ name: `the event ${type}`, value: data })),
     ...exchanges
       .filter(({ of, answer }) => answer.status < 400 && /\/(cards|delegated-keys)/.test(of))
       .map(({ of, answer }) => ({ name: `the answer to ${of}`, value: answer.body })),

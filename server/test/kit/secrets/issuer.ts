@@ -1,5 +1,5 @@
-// A platform links the provider of its stablecoins: with a secret that is good, with ones that are not, twice
-// under one key, and with the secret in a field where it does not belong.
+// Scenario of linking a stablecoin provider: with valid and invalid secrets, twice with one Idempotency-Key, and
+// with the secret in an unexpected field.
 import { ok } from '../app/fixtures.ts';
 import { stablecoinFixture } from '../payments/stablecoins.ts';
 import { hush, type StrongLife } from './second-factors.ts';

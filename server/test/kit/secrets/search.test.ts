@@ -1,4 +1,4 @@
-// That the search for secrets finds them, in whatever dress.
+// The search for secrets finds them in every encoding.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { secretList } from './search.ts';

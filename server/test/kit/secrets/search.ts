@@ -1,10 +1,9 @@
-// Looks for secrets where none may be. What is looked for is every secret that a test has made or was given,
-// whole or a part of it, and in every dress in which a program would write it: as it is, in JSON, in an
-// address, in hexadecimal, in base64 at any place of a longer text. Where one has to be is said with it, and
-// that it was found there shows that the search sees that place at all.
+// Searches outputs for leaked secrets: every secret of a test, complete or in part, in every common encoding: raw,
+// JSON, URL, hexadecimal, and base64 at any offset. Expected places are declared with the secret; finding it
+// there proves that the search covers that place.
 import type { Answer, TestApp } from '../app/harness.ts';
 
-/** Something that was printed, sent or stored. */
+/** A printed, sent or stored text. */
 export interface Place {
   name: string;
   text: string;
@@ -14,17 +13,17 @@ interface Secret {
   name: string;
   /** In lower case. */
   forms: readonly string[];
-  /** Of what is too short to be looked for anywhere: as it stands by itself. */
+  /** For short secrets: searched as an isolated word. */
   word?: RegExp;
-  /** Beginnings of the names of places that have to know it. */
+  /** Name prefixes of the places that must contain it. */
   kept: readonly string[];
 }
 
-/** Of what is longer, a part is looked for as well: whoever cuts a text short has shown it all the same. */
+/** For longer secrets a part is searched too, to find truncated output. */
 const PART = 40;
 const LEAST = 8;
 
-/** What of base64 depends on these bytes alone, for each of the three places they may begin at. */
+/** Base64 characters that depend on these bytes only, for each of the three alignments. */
 function base64Forms(bytes: Buffer): string[] {
   return [0, 1, 2].flatMap((before) => {
     const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
@@ -52,7 +51,7 @@ function dressesOf(value: string): string[] {
 function formsOf(value: string): string[] {
   if (value.length < LEAST) throw new RangeError(`${value} may be anywhere by chance`);
   const middle = Math.floor((value.length - PART) / 2);
-  // JSON has parts of its own, of which some are known to everybody.
+  // Members of JSON secrets are searched separately, except public ones.
   const isCut = value.length > 2 * PART && !value.startsWith('{');
   const parts = isCut ? [value, value.slice(middle, middle + PART)] : [value];
   return [...new Set(parts.flatMap(dressesOf).map((each) => each.toLowerCase()))];
@@ -66,7 +65,7 @@ export function secretList() {
     get size() {
       return all.size;
     },
-    /** How many there are of each name. */
+    /** Number of secrets by name. */
     count(): Record<string, number> {
       const counts: Record<string, number> = {};
       for (const { name } of all.values()) counts[name] = (counts[name] ?? 0) + 1;
@@ -76,13 +75,13 @@ export function secretList() {
       all.set(value, { name, forms: formsOf(value), kept });
       return value;
     },
-    /** Something so short that other texts have it by chance: it is looked for as a word. */
+    /** Adds a short secret, which is searched as an isolated word. */
     noteWord(name: string, value: string): string {
       const word = new RegExp(`(?<![\\w.:-])${value}(?![\\w:-])`);
       all.set(`${name} ${value}`, { name, forms: [], word, kept: [] });
       return value;
     },
-    /** Where each secret is that must not be there, and where some are that have to be. */
+    /** Leaked secrets by place, and expected places without their secret. */
     find(places: readonly Place[]) {
       const [leaks, seen] = [new Set<string>(), new Set<string>()];
       for (const { name: place, text } of places) {
@@ -104,7 +103,7 @@ const COLUMNS = `select table_name as "table", column_name as "column" from info
 
 type Asker = (sql: string) => Promise<Record<string, unknown>[]>;
 
-/** The whole database as text: every column of every table. Bytes are hexadecimal. */
+/** The whole database as text: every column of every table, bytes in hexadecimal. */
 export async function databaseText(ask: Asker): Promise<Place[]> {
   const places: Place[] = [];
   for (const { table, column } of await ask(COLUMNS)) {
@@ -115,7 +114,7 @@ export async function databaseText(ask: Asker): Promise<Place[]> {
   return places;
 }
 
-/** A request and what it was answered. */
+/** A request and its reply. */
 export interface Exchange {
   of: string;
   answer: Pick<Answer, 'status' | 'body'>;
@@ -129,7 +128,7 @@ export const errorsIn = (exchanges: readonly Exchange[]): Place[] =>
       text: `${answer.status} ${JSON.stringify(answer.body)}`,
     }));
 
-/** All that an application in the test's own process has said and stored. */
+/** All outputs and stored data of an application in the test process. */
 export async function outputsOf(app: TestApp): Promise<Place[]> {
   const metrics = await app.server.inject('/metrics');
   const events = await app.events();

@@ -1,6 +1,5 @@
-// The life of a customer with strong authentication: every factor enrolled, logged in with, paid with, lost
-// and reset, each tried wrongly first. What is secret of it is noted as it is made; codes of six digits,
-// which stand in longer texts by chance, are looked for as words.
+// Scenario of a customer under SCA: every factor is enrolled, used for login and payment, lost and reset, each
+// with a failed attempt first. Secrets are recorded as they are created; six-digit codes are searched as words.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { receiveFunds } from '../../../src/features/payments/quotes/index.ts';
@@ -16,18 +15,18 @@ export interface StrongLife {
   as: TestPlatform;
   secrets: SecretList;
   exchanges: Exchange[];
-  /** The code that was sent to a customer last. */
+  /** The latest code sent to a customer. */
   sentCode(): Promise<string>;
-  /** Keeps what is stored now: some of it is gone in the end. */
+  /** Records the stored data now, because some of it is deleted later. */
   look(): Promise<void>;
-  /** Before something is asked that may be asked only every now and then. */
+  /** Called before a rate-limited request. */
   wait(): void;
 }
 
 export const hush = (bytes = 12) => `Hush${randomBytes(bytes).toString('hex')}`;
 export const keyed = () => ({ 'idempotency-key': randomBytes(12).toString('hex') });
 
-/** Some place in the documentation's part of either kind of network. */
+/** An IP address of the documentation ranges. */
 const place = ({ secrets }: StrongLife) => {
   const [a = 0, ...rest] = randomBytes(7);
   const parts = (Buffer.from(rest).toString('hex').match(/.{4}/g) ?? []).join(':');
@@ -37,7 +36,7 @@ const place = ({ secrets }: StrongLife) => {
 
 const wrongCode = ({ secrets }: StrongLife) => secrets.note('a wrong code', hush());
 
-/** The one that was sent, noted where it is one that nobody could know. */
+/** The sent code, recorded as a secret unless it is the sandbox code. */
 async function sentCode({ as, secrets, ...life }: StrongLife): Promise<string> {
   const code = await life.sentCode();
   return as.environment === 'sandbox' ? code : secrets.noteWord('a code by SMS', code);
@@ -52,7 +51,7 @@ function fixtures(life: StrongLife) {
   return {
     ask,
     factors: factorFixture(app, { as }),
-    /** Takes away what wrong proofs have added up to. */
+    /** Clears failed attempts. */
     forgive: async (id: string) => {
       const eventType = 'RESET_PASSWORD_COMPLETED';
       ok(await ask('POST', `/sca/record-event?customerId=${id}`, { eventType }), 200);
@@ -62,7 +61,7 @@ function fixtures(life: StrongLife) {
 
 type Fixtures = ReturnType<typeof fixtures>;
 
-/** Refused, as a proof that is wrong. */
+/** Expects the rejection of a wrong proof. */
 const expectWrong = (answer: Answer) => expect([answer.status, answer.body.code]).toEqual(BAD);
 const BAD = [400, 'INVALID_INPUT'];
 
@@ -92,7 +91,7 @@ async function logInBySms(life: StrongLife, { ask }: Fixtures, id: string): Prom
   life.wait();
 }
 
-/** An app: enrolled, logged in with, and by a recovery code. */
+/** Authenticator app: enrollment, login, and login with a recovery code. */
 async function useApp(life: StrongLife, { ask, factors }: Fixtures, id: string): Promise<void> {
   const { app, secrets } = life;
   const { secret, secretBase32Encoded: base32 } = ok(await factors.start(id, 'TOTP'), 200);
@@ -118,7 +117,7 @@ async function useApp(life: StrongLife, { ask, factors }: Fixtures, id: string):
   expectWrong(await logIn(recoveryCodes[3]));
 }
 
-/** A passkey: enrolled after one that was made for something else, and logged in with. */
+/** Passkey: enrollment after one for another challenge, and login. */
 async function usePasskey(life: StrongLife, { ask, factors }: Fixtures, id: string) {
   const { options, allowedOrigins } = ok(await factors.start(id, 'PASSKEY'), 200);
   const [origin] = allowedOrigins as [string];
@@ -130,7 +129,7 @@ async function usePasskey(life: StrongLife, { ask, factors }: Fixtures, id: stri
   const another = () => randomBytes(32).toString('base64url');
   expectWrong(await confirm(another()));
   const { factor } = ok(await confirm(options.challenge), 200);
-  // A quote shows it while it waits, and the replies about a quote go with their customer.
+  // A pending quote contains it, and stored replies of quotes are erased with the customer.
   life.secrets.note('the id of a passkey', device.credentialId, 'idempotency.reply');
   const asked = ok(
     await ask('POST', `/sca/login/start?customerId=${id}`, { factor: 'PASSKEY' }),
@@ -165,7 +164,7 @@ async function payee({ ask }: Fixtures, customerId: string): Promise<string> {
   return ok(await ask('POST', '/customers/external-accounts', body), 201).id;
 }
 
-/** A payout that waits for its proof. */
+/** A payout that requires authorization. */
 async function waiting({ ask }: Fixtures, from: string, to: string, factor: string): Promise<Body> {
   const body = quoteBody(from, to, 100_00, { scaFactor: factor });
   const { id } = ok(await ask('POST', '/quotes', body), 201);
@@ -203,7 +202,7 @@ async function pay(life: StrongLife, fixture: Fixtures, id: string, { device, or
   ok(await fixture.ask('POST', `${trust}/confirm`, right), 200);
 }
 
-/** A factor that was lost; where a camera looks, by the page of the link. */
+/** Reset of a lost factor, through the hosted page if liveness is connected. */
 async function loseApp(life: StrongLife, { ask }: Fixtures, id: string): Promise<void> {
   const { app, secrets, exchanges } = life;
   const reset = `/sca/factors/reset`;
@@ -229,7 +228,7 @@ async function loseApp(life: StrongLife, { ask }: Fixtures, id: string): Promise
   }
 }
 
-/** Proofs where none belong, each refused without being quoted. */
+/** Proofs in unexpected places; rejections must not repeat them. */
 async function sayTooMuch(life: StrongLife, { ask }: Fixtures, id: string): Promise<void> {
   const secret = (bytes?: number) => life.secrets.note('a misplaced proof', hush(bytes));
   const login = `/sca/login/complete?customerId=${id}`;
@@ -256,7 +255,7 @@ async function sayTooMuch(life: StrongLife, { ask }: Fixtures, id: string): Prom
   }
 }
 
-/** All that such a customer can do, from the proof of its number to the factor that it lost. */
+/** The complete scenario, from phone verification to the reset of a factor. */
 export async function liveStrongly(life: StrongLife): Promise<void> {
   const fixture = fixtures(life);
   const id = await approved(life);

@@ -1,7 +1,7 @@
-// The life of a wallet and its owner, from the first code to the last credential: every kind of credential,
-// sessions sealed and kept by their client, refreshed and ended, requests signed well and badly and sent
-// twice, bodies that say secrets in the wrong place, and the words taken out. Whatever is secret of it is
-// noted as it is made or comes by, so that a test can ask where it was left.
+// Scenario of a wallet and its owner, from the first code to the last credential: every credential type, sessions
+// with generated and client keys, refresh and end, valid, invalid and repeated signatures, secrets in unexpected
+// fields, and export of the recovery phrase. Secrets are recorded as they occur, so that a test can search for
+// them.
 import { randomBytes } from 'node:crypto';
 import { mnemonicToEntropy } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
@@ -27,7 +27,7 @@ import type { Exchange, SecretList } from './search.ts';
 const WALLETS = ['wallet_authorizations.stamp'];
 const PEOPLE = ['customers.', 'the event CUSTOMER.', 'the webhook CUSTOMER.'];
 
-/** What of a reply or a request is secret, by its name. */
+/** Names of secret fields in requests and replies. */
 const SECRET_FIELDS: Readonly<Record<string, (value: string) => string>> = {
   encryptedSessionSigningKey: (value) => value,
   encryptedWalletCredentials: (value) => JSON.parse(value).data,
@@ -50,7 +50,7 @@ function noteFields(secrets: SecretList, value: unknown): void {
   }
 }
 
-/** The application, of which every exchange is kept and every secret in it noted. */
+/** Wraps the application to record exchanges and secrets. */
 export function recorded<A extends Pick<TestApp, 'call'>>(app: A, secrets: SecretList) {
   const exchanges: Exchange[] = [];
   async function call(method: string, path: string, body?: unknown, options: CallOptions = {}) {
@@ -60,7 +60,7 @@ export function recorded<A extends Pick<TestApp, 'call'>>(app: A, secrets: Secre
     const answer = await app.call(method, path, body, options);
     exchanges.push({ of: `${method} ${path.replaceAll(/:[\w-]+/g, '')}`, answer });
     if (answer.body) noteFields(secrets, answer.body);
-    // That of a quote is shown to whoever looks at the quote.
+    // The payload of a quote is part of the quote.
     const text = answer.body?.payloadToSign;
     if (text && !path.startsWith('/quotes')) secrets.note('a text to sign', text);
     return answer;
@@ -72,11 +72,11 @@ export interface Life {
   app: TestApp;
   as: TestPlatform;
   secrets: SecretList;
-  /** The code that was sent to the credential of this type last. */
+  /** The latest code sent to the credential of this type. */
   codeOf(type: OtpType): Promise<string>;
-  /** A token of an identity provider that says this. */
+  /** An ID token with these claims. */
   tokenOf(claims: object): Promise<string>;
-  /** Before something is asked that may be asked only every now and then. */
+  /** Called before a rate-limited request. */
   wait(): void;
 }
 
@@ -97,7 +97,7 @@ function draw({ secrets }: Life): Keys {
   return keys;
 }
 
-/** A session as it was shown, with whatever key signs for it. */
+/** A session reply with its signing key. */
 function sessionOf({ secrets }: Life, session: Answer['body'], keys: Keys): ClientSession {
   const sealed = session.encryptedSessionSigningKey;
   if (sealed === undefined) return { session, ...keys };
@@ -119,7 +119,7 @@ const newContact = ({ secrets }: Life) => {
 
 const repeated = () => ({ 'idempotency-key': randomBytes(12).toString('hex') });
 
-/** Codes that are wrong in several ways, and then the right one, proved with a wrong signature first. */
+/** Invalid codes, then the valid one, first with an invalid signature. */
 async function signIn(life: Life, fixture: WalletFixture, credential: Answer['body']) {
   const { secrets, app } = life;
   const { submitCode: show, verifyBundle: send } = otpFixture(app, fixture);
@@ -137,15 +137,15 @@ async function signIn(life: Life, fixture: WalletFixture, credential: Answer['bo
   const keys = draw(life);
   const { sealed, answer } = await show(credential, bundle, { code, keys });
   const asked = ok(answer, 202);
-  const stranger = await signedHeaders(asked, draw(life));
-  expect((await send(credential, sealed, stranger)).status).toBe(401);
+  const unknown = await signedHeaders(asked, draw(life));
+  expect((await send(credential, sealed, unknown)).status).toBe(401);
   const headers = { ...(await signedHeaders(asked, keys)), ...repeated() };
   const opened = sessionOf(life, ok(await send(credential, sealed, headers), 200), keys);
   expect((await send(credential, sealed, headers)).status).toBe(401);
   return opened;
 }
 
-/** Follows a session with one whose key is sealed. */
+/** Refreshes a session with a generated key. */
 async function refresh(life: Lived): Promise<ClientSession> {
   const keys = draw(life);
   const path = `/auth/sessions/${life.session.session.id}/refresh`;
@@ -156,7 +156,7 @@ async function refresh(life: Lived): Promise<ClientSession> {
   return sessionOf(life, ok(second, 201), keys);
 }
 
-/** The same with an answer that waits in the database until it is asked for again. */
+/** The same with a reply that is stored until the client retries. */
 export async function refreshLate(life: Lived, meanwhile: () => Promise<void>): Promise<void> {
   const keys = draw(life);
   const path = `/auth/sessions/${life.session.session.id}/refresh`;
@@ -212,7 +212,7 @@ async function proveByIdentity(life: Lived): Promise<void> {
   expect((await fixture.call('POST', path, good)).status).toBeGreaterThanOrEqual(400);
 }
 
-/** The words, which nobody here may keep. */
+/** Export of the recovery phrase, which must not be stored. */
 async function takeOut(life: Lived): Promise<void> {
   const { fixture, accountId, session, secrets } = life;
   const keys = draw(life);
@@ -235,7 +235,7 @@ async function takeOut(life: Lived): Promise<void> {
   secrets.note('a seed', Buffer.from(mnemonicToEntropy(text, wordlist)).toString('hex'));
 }
 
-/** Bodies with secrets where none belong, each refused without being quoted. */
+/** Secrets in unexpected fields; rejections must not repeat them. */
 async function sayTooMuch({ fixture, accountId, email, session, secrets, ...life }: Lived) {
   const secret = (bytes?: number) => secrets.note('a misplaced secret', words(bytes));
   const key = secrets.note('a private key for a public one', drawKeys().privateKey);
@@ -264,7 +264,7 @@ async function sayTooMuch({ fixture, accountId, email, session, secrets, ...life
   expect((await life.app.call('GET', '/config', undefined, { as: basic })).status).toBe(401);
 }
 
-/** Changes of the account and of its owner's contact, signed. */
+/** Signed changes of the account and of the owner's contact. */
 async function change(life: Lived): Promise<void> {
   const { fixture, accountId, customerId, session } = life;
   const hide = { privateEnabled: true };
@@ -274,7 +274,7 @@ async function change(life: Lived): Promise<void> {
   ok(await fixture.signed('PATCH', `/customers/${customerId}`, body, session), 200);
 }
 
-/** A customer who has a wallet, with a session of it; what comes with the wallet is one credential. */
+/** A customer with a wallet, its first credential and a session. */
 export async function beginLife(life: Life): Promise<Lived> {
   const fixture = walletFixture(life.app, { as: life.as });
   const { accountId, customer, credential } = await fixture.customerWithWallet(newContact(life));
@@ -282,7 +282,7 @@ export async function beginLife(life: Life): Promise<Lived> {
   return { ...life, fixture, accountId, customerId: customer.id, email: credential, session };
 }
 
-/** All that such a customer can do; the wallet has four credentials in the end. */
+/** The complete scenario; the wallet has four credentials at the end. */
 export async function goOn(begun: Lived): Promise<Lived> {
   const life = { ...begun, session: await refresh(begun) };
   await proveByText(life);

@@ -1,10 +1,10 @@
-// A passkey device in software: registrations and assertions as browsers hand them on, written out by hand so
-// that nothing here is shared with what reads them. Everything that a check looks at can be made wrong.
+// Software authenticator for passkeys: creates registrations and assertions in the format of browsers. It
+// shares no code with the verification. Every verified field can be set to a wrong value.
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
 type Cbor = number | string | Uint8Array | Map<Cbor, Cbor>;
 
-/** The head of a CBOR item. */
+/** Head of a CBOR item. */
 function head(major: number, value: number): Buffer {
   if (value < 24) return Buffer.of((major << 5) | value);
   if (value < 0x100) return Buffer.of((major << 5) | 24, value);
@@ -68,7 +68,7 @@ function coseOf(algorithm: Algorithm, key: KeyObject): Buffer {
   return cbor(new Map(members[algorithm]));
 }
 
-/** What may be made otherwise than a sound device and browser do it. */
+/** Deviations from a correct authenticator and browser. */
 export interface Ceremony {
   type?: string;
   origin?: string;
@@ -88,7 +88,7 @@ export interface Ceremony {
 
 export type Authenticator = ReturnType<typeof authenticator>;
 
-/** A device with one passkey. Its counter stands at zero unless a ceremony says otherwise. */
+/** An authenticator with one passkey. Its counter is zero unless the ceremony sets it. */
 export function authenticator({
   algorithm = 'ES256',
   site = 'wallet.example.com',

@@ -1,5 +1,5 @@
-// Wallets for tests: keys that sign messages as real wallets do, on every kind of chain. Signing is written
-// out here, with OpenSSL doing the multiplication, because node signs no digest that it did not make.
+// Test wallets that sign messages like real wallets, for every kind of blockchain. ECDSA is implemented here on
+// top of OpenSSL's point multiplication, because Node.js cannot sign a precomputed digest.
 import { createECDH, createHash, sign } from 'node:crypto';
 import { ripemd160 } from '@noble/hashes/legacy.js';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -33,7 +33,7 @@ function pointOf(secret: bigint): Buffer {
   return curve.getPublicKey();
 }
 
-/** ECDSA over a digest with a nonce that follows from both; `high` gives the other of the two `s`. */
+/** ECDSA over a digest with a deterministic nonce; `high` selects the high `s`. */
 export function signDigest(secret: bigint, digest: Uint8Array, { high = false } = {}) {
   const seed = createHash('sha256').update(bytes32(secret)).update(digest).digest();
   const nonce = mod(toBigInt(seed));
@@ -103,7 +103,7 @@ export function sparkWallet(secret: bigint) {
 
 const FIRST_HEADER = { uncompressed: 27, p2pkh: 31, p2sh: 35, segwit: 39 };
 
-/** A Bitcoin key with its addresses on the main network; `header` says what the signature claims to be. */
+/** A Bitcoin key with its mainnet addresses; `header` sets the address type of the signature. */
 export function bitcoinWallet(secret: bigint) {
   const point = pointOf(secret);
   const keyHash = hash160(compressed(point));

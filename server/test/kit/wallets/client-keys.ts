@@ -1,20 +1,19 @@
-// What a client of embedded wallets does with keys: draws them, signs with them, encrypts codes to others and
-// opens what was sealed to its own. Done by the libraries that clients really use, and apart from any test
-// runner.
+// Client-side cryptography of embedded wallets: key generation, signatures, encryption of codes and decryption
+// of session keys, with the published client libraries. Independent of the test runner.
 import { createECDH } from 'node:crypto';
 import { ApiKeyStamper, walletCrypto } from './client-libraries.ts';
 
-/** A P-256 key pair as clients write it. */
+/** A P-256 key pair in client format. */
 export interface Keys {
   /** The scalar: 64 hex digits. */
   privateKey: string;
   /** Compressed: 66 hex digits. */
   publicKey: string;
-  /** The same point whole: 130 hex digits. */
+  /** Uncompressed: 130 hex digits. */
   uncompressedKey: string;
 }
 
-/** What clients send to every one-time code of the sandbox. */
+/** The one-time code of the sandbox. */
 export const CODE = '000000';
 
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
@@ -28,11 +27,11 @@ export function keyPairOf(privateKey: string): Keys {
   };
 }
 
-/** A fresh pair. */
+/** Generates a key pair. */
 export function generateKeys(): Keys {
   const curve = createECDH('prime256v1');
   curve.generateKeys();
-  // node leaves out leading zeros.
+  // Node.js omits leading zeros.
   return keyPairOf(curve.getPrivateKey('hex').padStart(64, '0'));
 }
 
@@ -53,12 +52,12 @@ export function encryptOtp(code: string, bundle: string, publicKey: string): Pro
 export const openSessionKey = (sealed: string, privateKey: string): Keys =>
   keyPairOf(walletCrypto.decryptCredentialBundle(sealed, privateKey));
 
-/** Whose key signs: a scalar, or whoever holds one. */
+/** The signing key: a scalar or its holder. */
 export type SigningKey = string | Pick<Keys, 'privateKey'>;
 
 const scalarOf = (holder: SigningKey) => (typeof holder === 'string' ? holder : holder.privateKey);
 
-/** The two headers of a signed leg. */
+/** The two headers of a signed retry. */
 export async function signedHeaders(
   { payloadToSign, requestId }: { payloadToSign: string; requestId: string },
   holder: SigningKey,

@@ -1,5 +1,5 @@
-// The libraries that clients of embedded wallets use, with the few types that tests need. They are required
-// and not imported: their own types would bring those of a browser into every file of the project.
+// Published client libraries of embedded wallets, with the types that tests need. Loaded with `require`, because
+// their type definitions would add browser types to the whole project.
 import { createRequire } from 'node:module';
 
 interface Stamper {
@@ -14,7 +14,7 @@ interface StamperOptions {
 
 interface Sealing {
   plainTextBuf: Uint8Array;
-  /** Whole: 65 bytes. */
+  /** Uncompressed: 65 bytes. */
   targetKeyBuf: Uint8Array;
 }
 

@@ -1,6 +1,5 @@
-// A fixture for tests of embedded wallets: customers who have one, the keys of their devices, sessions, and
-// signed retries. What a client does is done by the libraries that clients really use, so that a test which
-// passes here says that they can.
+// Fixture for embedded wallets: customers with a wallet, client keys, sessions and signed retries. Client steps
+// use the published client libraries, so the tests also cover compatibility.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { customer, ok } from '../app/fixtures.ts';
@@ -26,21 +25,21 @@ export {
   stampWith,
 } from './client-keys.ts';
 
-/** What a session that may not sign is refused with in the sandbox. */
+/** Rejection of a session that may not sign, in the sandbox. */
 export const NO_ACTIVE_SESSION = [
   401,
   'UNAUTHORIZED',
-  'The wallet signature is of no active session that may sign this.',
+  'The wallet signature does not belong to an active session that may sign this.',
 ];
 
-/** The same of an active session of the wallet, with who must sign instead. */
+/** The same for an active session, with the required signer. */
 export const otherSessionMustSign = (instead: string) => [
   401,
   'UNAUTHORIZED',
-  `The wallet signature is of a session that may not sign this: ${instead} must sign.`,
+  `The wallet signature belongs to a session that may not sign this: ${instead} must sign.`,
 ];
 
-/** A request to add a passkey, which a device made for it. */
+/** Request to add a passkey of an authenticator. */
 export function passkeyBody(accountId: string, nickname = 'Phone', device = authenticator()) {
   const challenge = randomUUID();
   return {
@@ -52,9 +51,9 @@ export function passkeyBody(accountId: string, nickname = 'Phone', device = auth
   };
 }
 
-/** A session and the private half of its key. */
+/** A session and its private key. */
 export interface ClientSession extends Keys {
-  // biome-ignore lint/suspicious/noExplicitAny: a reply, of which a test reads what it asserts.
+  // biome-ignore lint/suspicious/noExplicitAny: a reply; tests assert its fields.
   session: any;
 }
 
@@ -62,7 +61,7 @@ export type WalletFixture = ReturnType<typeof walletFixture>;
 
 let counter = 0;
 
-/** `as` is the platform that asks; the main one unless said. */
+/** `as` is the calling platform; defaults to the main one. */
 export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
   const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
     app.call(method, path, body, { as, headers });
@@ -80,7 +79,7 @@ export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}
     return data[0];
   }
 
-  /** A customer with a wallet that is ready, and the credential that it starts with. */
+  /** A customer with a provisioned wallet and its first credential. */
   async function customerWithWallet(body: object = {}) {
     const email = `person-${++counter}@example.com`;
     const person = await customer(app, { as }, { email, ...body });
@@ -90,7 +89,7 @@ export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}
     return { customer: person, account, accountId: account.id as string, credential };
   }
 
-  /** Asks for a signature, signs, and asks again; `change` is sent with the second request instead. */
+  /** Performs a signed retry; `change` replaces parts of the second request. */
   async function signedRetry(
     method: string,
     path: string,
@@ -104,11 +103,11 @@ export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}
     return { first, second: await call(method, path, change, { ...headers, ...signed }) };
   }
 
-  /** The same, of which only the last answer matters. */
+  /** The same; returns the last reply only. */
   const signed = async (method: string, path: string, body: unknown, signer: SigningKey) =>
     (await signedRetry(method, path, body, signer)).second;
 
-  /** Has a one-time code sent and answers the key to encrypt it to. */
+  /** Requests a one-time code and returns its encryption key. */
   async function otpBundle(credentialId: string): Promise<string> {
     const sent = await call('POST', `/auth/credentials/${credentialId}/challenge`, {});
     return ok(sent, 200).otpEncryptionTargetBundle;

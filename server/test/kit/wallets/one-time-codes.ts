@@ -1,5 +1,5 @@
-// What tests of one-time codes for wallets do over and over: add such a credential, ask for a code, show it
-// encrypted, and read what an answer says.
+// Fixture for one-time codes of wallets: adding credentials, requesting codes, sending them encrypted, and
+// reading replies.
 import { ok } from '../app/fixtures.ts';
 import type { Answer, TestApp } from '../app/harness.ts';
 import { walletCrypto } from './client-libraries.ts';
@@ -13,7 +13,7 @@ export const WRONG_CODE = [401, 'UNAUTHORIZED', 'Invalid OTP code'];
 /** Status, code and reason. */
 export const errorOf = ({ status, body }: Answer) => [status, body.code, body.reason];
 
-/** Status and code, and the fields that are bad. */
+/** Status, code and invalid fields. */
 export const errorFieldsOf = ({ status, body }: Answer) => [
   status,
   body.code,
@@ -23,11 +23,11 @@ export const errorFieldsOf = ({ status, body }: Answer) => [
 let phones = 0;
 export const phoneNumber = () => `+1415555${String(1000 + ++phones)}`;
 
-/** What a bundle says, its signature aside. */
+/** Content of a bundle, without its signature. */
 export const readBundle = (bundle: string) =>
   JSON.parse(Buffer.from(JSON.parse(bundle).data, 'hex').toString());
 
-/** Any text, encrypted to the key of a bundle by hand. */
+/** Any text, encrypted to the key of a bundle without the client library. */
 export function encryptTo(bundle: string, text: string): string {
   const targetKeyBuf = Buffer.from(readBundle(bundle).targetPublic, 'hex');
   const sealed = walletCrypto.hpkeEncrypt({ plainTextBuf: Buffer.from(text), targetKeyBuf });
@@ -49,7 +49,7 @@ export function otpFixture(app: TestApp, fixture: WalletFixture) {
   ) =>
     fixture.call('POST', `/auth/credentials/${id}/verify`, { type, encryptedOtpBundle }, headers);
 
-  /** The unsigned leg, with a code for a bundle. */
+  /** The first request, with a code for a bundle. */
   async function submitCode(
     credential: Credential,
     bundle: string,

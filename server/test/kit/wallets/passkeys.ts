@@ -1,5 +1,5 @@
-// A fixture for tests of passkeys: customers with a wallet and a device in software that is one of its
-// credentials, and what such a device is asked and says.
+// Fixture for passkeys: customers with a wallet and a software authenticator as a credential, with challenges
+// and assertions.
 import { expect } from 'vitest';
 import { ok } from '../app/fixtures.ts';
 import type { Answer } from '../app/harness.ts';
@@ -7,7 +7,7 @@ import { type Authenticator, authenticator, base64url } from './authenticator.ts
 import { type ClientSession, drawKeys, type WalletFixture } from './embedded-wallets.ts';
 
 let drawn = 0;
-/** A challenge as a platform draws one: never the same. */
+/** A unique challenge. */
 export const newChallenge = () => base64url(`challenge ${++drawn}`);
 
 export const passkeyRegistration = (
@@ -72,7 +72,7 @@ export function passkeyFixture(fixture: WalletFixture) {
       { ...(requestId === undefined ? {} : { 'request-id': requestId }), ...headers },
     );
 
-  /** Asks for a challenge and answers it; `ceremony` is what the device does otherwise. */
+  /** Requests a challenge and answers it; `ceremony` sets deviations of the authenticator. */
   async function prove(of: Holder, ceremony: Parameters<Authenticator['get']>[1] = {}) {
     const asked = await challengeOf(of);
     return verifyWith(of, asked.requestId, of.device.get(asked.challenge, ceremony));

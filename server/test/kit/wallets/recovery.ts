@@ -1,5 +1,5 @@
-// What tests of the way back into a wallet do over and over: somebody who has another contact than codes go
-// to, a recovery that begins, and a look at what became of it and at what was said about it.
+// Fixture for account recovery: a customer with a contact that receives no codes, starting a recovery, and its
+// status and notices.
 import { expect } from 'vitest';
 import { messages } from '../../../src/features/notifications/messages/store.ts';
 import {
@@ -35,7 +35,7 @@ export type RecoveryFixture = ReturnType<typeof recoveryFixture>;
 export function recoveryFixture(app: TestApp, as: TestPlatform = app.platform) {
   const fixture = walletFixture(app, { as });
 
-  /** Somebody with a telephone number that no codes go to yet. */
+  /** A customer with a phone number that receives no codes yet. */
   const customerWithPhone = () => fixture.customerWithWallet({ phoneNumber: phoneNumber() });
 
   const start = (accountId: string, type?: RecoveryType, delayMs?: number, by = as) =>
@@ -47,7 +47,7 @@ export function recoveryFixture(app: TestApp, as: TestPlatform = app.platform) {
   const typesOf = async (accountId: string) =>
     (await fixture.credentialsOf(accountId)).map(({ type }) => type);
 
-  /** What announces recoveries, of one customer: channel and kind. */
+  /** Recovery notices of a customer: channel and kind. */
   async function messageKinds(customerId: string) {
     const rows = await app.runtime.db.find(messages, { customer_id: customerId });
     return rows

@@ -1,10 +1,10 @@
-// Sessions of a wallet put straight into the table, for tests that ask who may sign and not how one signs in:
-// any credential, any end, and the private key in the test's hands.
+// Inserts sessions of a wallet directly into the table, with any credential, any expiry and a known private
+// key, for tests of signers.
 import { credentials, walletSessions, wallets } from '../../../src/features/wallets/store.ts';
 import type { TestApp } from '../app/harness.ts';
 import { drawKeys, type Keys } from './embedded-wallets.ts';
 
-/** A session of the wallet's oldest credential, or of one that never was. */
+/** A session of the wallet's oldest credential, or of a nonexistent one. */
 export async function insertSession(
   { runtime, operate }: TestApp,
   accountId: string,

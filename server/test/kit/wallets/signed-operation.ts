@@ -1,6 +1,5 @@
-// An operation that a wallet signs and that does nothing but leave a mark, so that the mechanism can be
-// tested apart from what real operations have against a request. It is bound as the server binds them, and
-// every part of it can be exchanged by a test.
+// A signed operation whose only effect is a row, to test signed retries without the rules of real operations.
+// Every step can be replaced by a test.
 import { type Static, Type } from '@sinclair/typebox';
 import { type WalletParts, walletOf } from '../../../src/features/wallets/accounts/wallet.ts';
 import {
@@ -42,14 +41,14 @@ type TestContract = typeof contract;
 
 const marks = table('marks', { id: col.text, thing: col.text, version: col.int4 });
 
-/** A table for the marks. */
+/** Table of the effects. */
 export const createMarksTable = (app: TestApp) =>
   app.runtime.db.query(
     'create table marks (id text primary key, thing text not null, version integer not null)',
     [],
   );
 
-/** Stages what the operation does: its only effect. */
+/** Stages the only effect of the operation. */
 export const insertMark = (ctx: Ctx, thing: string): void =>
   void ctx.insert(marks, { id: ctx.id('Mark'), thing });
 
@@ -65,7 +64,7 @@ interface CallInput {
 type RequestRow = RowOf<typeof walletRequests>;
 type Body = Static<TestContract['body']>;
 
-/** The operation, for a wallet of its own. */
+/** The operation, with its own wallet. */
 export async function signedTestOperation(
   app: TestApp,
   {
@@ -122,7 +121,7 @@ export async function signedTestOperation(
     }
   }
 
-  /** A session of the wallet with a key that the test holds. */
+  /** A session of the wallet with a known private key. */
   async function session(
     of: { accountId?: string; credential?: string } = {},
   ): Promise<Keys & { id: string; end(): Promise<void> }> {
@@ -154,7 +153,7 @@ export async function signedTestOperation(
     return { ...keys, id: row.id, end };
   }
 
-  /** A first leg: what is to be signed. */
+  /** Sends the first request; returns the challenge. */
   const ask = async (
     given: CallInput = {},
   ): Promise<{ payloadToSign: string; requestId: string }> =>
@@ -169,11 +168,11 @@ export async function signedTestOperation(
     call,
     session,
     ask,
-    /** A first leg, and the headers of its second. */
+    /** Sends the first request; returns the headers of the signed retry. */
     async signed(keys: Keys, given: CallInput = {}): Promise<Record<string, string>> {
       return signedHeaders(await ask(given), keys);
     },
-    /** How often the work was done. */
+    /** Number of effects. */
     async marks(): Promise<number> {
       const sql = 'select count(*)::int as count from marks where thing = $1';
       const [row] = await app.runtime.db.query(sql, [thing]);

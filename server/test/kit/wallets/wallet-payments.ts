@@ -1,5 +1,5 @@
-// Payments out of an embedded wallet, for tests: somebody with money in one and a session of it, quotes, and
-// their execution with the headers of a signature.
+// Fixture for payments from an embedded wallet: a customer with a balance and a session, quotes, and their
+// execution with signature headers.
 import { expect } from 'vitest';
 import { fund, ok } from '../app/fixtures.ts';
 import type { Answer, TestApp, TestPlatform } from '../app/harness.ts';
@@ -42,7 +42,7 @@ export function walletPaymentFixture(app: TestApp, as?: TestPlatform) {
       return { ...held, session: await fixture.emailSession(held.accountId) };
     },
 
-    /** A Spark wallet that USDB can be paid to. */
+    /** A Spark wallet that receives USDB. */
     async sparkAccount(customerId: string): Promise<Answer['body']> {
       const beneficiary = {
         ...{ beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper', countryOfResidence: 'US' },
@@ -53,7 +53,7 @@ export function walletPaymentFixture(app: TestApp, as?: TestPlatform) {
       return ok(await app.call('POST', '/customers/external-accounts', body, { as }), 201);
     },
 
-    /** Makes a quote, has it signed and executes it. */
+    /** Creates, signs and executes a quote. */
     async pay({ privateKey }: Pick<ClientSession, 'privateKey'>, body: object) {
       const quote = ok(await create(body), 201);
       const stamp = await stampWith(privateKey, payloadOf(quote));
@@ -61,7 +61,7 @@ export function walletPaymentFixture(app: TestApp, as?: TestPlatform) {
       return quote;
     },
 
-    /** What a wallet's quotes were executed with. */
+    /** Authorizations of the quotes of a wallet. */
     recordedStamps: (accountId: string) =>
       app.runtime.db.query<RecordedStamp>(
         `select operation, subject, session_id, public_key, stamp from wallet_authorizations

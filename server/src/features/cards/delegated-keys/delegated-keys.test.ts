@@ -208,7 +208,7 @@ describe('the signatures of createDelegatedKey', () => {
     const headers = await signedHeaders(ok(first, 202), of.session);
     const second = await fixture.ask(body, headers);
     ok(second, 202);
-    const used = [401, 'UNAUTHORIZED', 'The Request-Id was used before.'];
+    const used = [401, 'UNAUTHORIZED', 'The Request-Id was already used.'];
     expect(reasonOf(await fixture.ask(body, headers))).toEqual(used);
     const stamp = 'service-wallet-signature';
     const mixed = { [stamp]: headers[stamp] as string, 'request-id': second.body.requestId };
@@ -276,7 +276,7 @@ describe('the signatures of createDelegatedKey', () => {
     const body = fixture.bodyOf(of);
     const headers = await signedHeaders(ok(await fixture.ask(body), 202), of.session);
     const foreign = await delegatedFixture(app, { as: app.other }).ask(body, headers);
-    expect(reasonOf(foreign)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id is not known.']);
+    expect(reasonOf(foreign)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id is unknown.']);
   });
 
   it('may be the literal one of the sandbox while a session is open', async () => {

@@ -1,5 +1,5 @@
-// What a wallet's owner may do with the account itself: hide its transactions, and take its words away. Both
-// are signed by a session of the wallet.
+// Contracts of wallet operations on the account: privacy, and export of the recovery phrase. Both are signed
+// by a session of the wallet.
 
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
@@ -46,10 +46,11 @@ export const exportInternalAccount = operation({
   method: 'POST',
   path: '/internal-accounts/{id}/export',
   tag: TAG,
-  summary: 'Export the words of an embedded wallet',
+  summary: 'Export the recovery phrase of an embedded wallet',
   description:
-    'Signed by any active session of the wallet, at most three times an hour. The words are encrypted to ' +
-    'the key that the first request named and are in no other answer. They move the wallet without us.',
+    'Signed by any active session of the wallet, at most three times per hour. The recovery phrase is ' +
+    'encrypted to `clientPublicKey`; other replies do not contain it. It gives full control of the wallet ' +
+    'without this API.',
   permission: 'TRANSACT',
   signedRetry: true,
   callsExternal: true,
@@ -73,7 +74,7 @@ export const exportInternalAccount = operation({
         Type.Object({
           id: Type.String({ description: 'Id of the embedded wallet.' }),
           encryptedWalletCredentials: Type.String({
-            description: 'JSON with the words, encrypted to the key of the client.',
+            description: 'JSON with the recovery phrase, encrypted to the key of the client.',
           }),
         }),
       ),

@@ -1,6 +1,6 @@
-// Hiding the transactions of a wallet, and exporting its words. An export hands over the wallet's master key:
-// the words are encrypted to the client's key, stored nowhere, given a few times an hour at most, and the
-// customer is told of each.
+// Privacy of a wallet, and export of its recovery phrase. An export discloses the master key of the wallet:
+// the phrase is encrypted to the client's key and not stored, exports are limited per hour, and the customer
+// is notified of each.
 
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
@@ -20,7 +20,7 @@ import { custodyOf, type Wallet, type WalletParts, walletOf } from './wallet.ts'
 /** Any session of the wallet signs. */
 const walletSigner = ({ row }: Wallet) => ({ by: 'session', accounts: [row.id] }) as const;
 
-/** What is signed for a change of privacy: a hash that binds the account, the flag and the request. */
+/** Text to sign for a change of privacy: a hash that binds account, flag and request. */
 function privacyText(ctx: Ctx, { row }: Wallet, privateEnabled: boolean, requestId: string) {
   const change = canonical({ accountId: row.id, privateEnabled, requestId });
   const activity = {
@@ -57,10 +57,10 @@ const updatePrivacy = (parts: WalletParts) =>
   });
 
 const EXPORT_LIMITS = [{ max: 3, withinMs: 3_600_000 }] as const;
-const TOO_MANY = 'The wallet was exported too often. Wait before you export it again.';
+const TOO_MANY = 'The export limit of the wallet is reached. Retry later.';
 const limiterId = (accountId: string) => `exportInternalAccount ${accountId}`;
 
-/** A wallet whose words may leave: it is open, and its seed is still there. */
+/** A wallet that can be exported: ACTIVE and with a seed. */
 async function requireExportable(ctx: Ctx, id: string): Promise<{ wallet: Wallet; seed: string }> {
   const wallet = await walletOf(ctx, id, 'id');
   const { status } = wallet.account;
@@ -69,7 +69,7 @@ async function requireExportable(ctx: Ctx, id: string): Promise<{ wallet: Wallet
   return { wallet, seed: wallet.row.seed };
 }
 
-/** Tells the customer that somebody took the words, where there is a way to. */
+/** Notifies the customer of the export, if e-mail is available. */
 async function notifyExport(ctx: Ctx, parts: WalletParts, { customer }: Wallet): Promise<void> {
   const { environment } = ctx.caller;
   if (customer.email === null) return;
@@ -114,7 +114,6 @@ const exportSeedPhrase = (parts: WalletParts) =>
     },
   });
 
-/** The operations on wallets that their accounts' paths have. */
 export const walletAccountOperations = (parts: WalletParts): SignedOperation[] => [
   updatePrivacy(parts),
   exportSeedPhrase(parts),

@@ -1,4 +1,4 @@
-// What every operation that a wallet signs may answer.
+// Reply of signed operations while the wallet is processing.
 import { type TSchema, Type } from '@sinclair/typebox';
 import { named, oneOf } from '../../../kernel/schema.ts';
 
@@ -6,13 +6,13 @@ export const WalletOperationProcessing = named(
   'WalletOperationProcessing',
   Type.Object(
     {
-      status: oneOf(['PROCESSING'], { description: 'The wallet has not finished.' }),
-      message: Type.Optional(Type.String({ description: 'The same, for a person.' })),
+      status: oneOf(['PROCESSING'], { description: 'Always PROCESSING.' }),
+      message: Type.Optional(Type.String({ description: 'Message for display.' })),
     },
-    { description: 'Not done yet: send the very same request again after a while.' },
+    { description: 'The operation is in progress. Repeat the identical request later.' },
   ),
 );
 
-/** The reply of what ends in the same status either way: its body says whether it is done. */
+/** Reply schema for a status that is used both while processing and on completion. */
 export const orProcessing = <T extends TSchema>(schema: T) =>
   Type.Union([schema, WalletOperationProcessing]);

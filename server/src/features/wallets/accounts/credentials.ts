@@ -1,5 +1,5 @@
-// Credentials and sessions of a wallet, apart from how each type is proved: adding, finding, ending, and
-// how both are shown. A session is a P-256 key that may sign for the wallet for a quarter of an hour.
+// Credentials and sessions of a wallet, independent of the credential type: creation, search, revocation and
+// presentation. A session is a P-256 key that may sign for the wallet for 15 minutes.
 
 import { compressedPoint, isUncompressed } from '../../../kernel/crypto/p256.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
@@ -22,20 +22,20 @@ import { custodyOf, openFor, sealFor, type Wallet, type WalletParts } from './wa
 export interface NewCredential {
   id?: string;
   type: CredentialType;
-  /** What no other credential of the wallet may have. */
+  /** Unique in the wallet. */
   uniquenessKey: string;
-  /** Of OAUTH and PASSKEY; the others go by the customer's contact. */
+  /** For OAUTH and PASSKEY; one-time codes use the contact of the customer. */
   nickname?: string;
   facts?: unknown;
   signCount?: number;
-  /** Of what a passkey was registered with; no other one of the platform may have it. */
+  /** Hash of the registration challenge of a passkey; unique in the platform. */
   challengeHash?: string;
 }
 
 export const nicknameContext = (id: string) => `credentials ${id} nickname`;
 export const factsContext = (id: string) => `credentials ${id} facts`;
 
-/** Stages a credential. Whether its uniqueness_key is free is for the caller to have looked at. */
+/** Stages a credential. The caller has checked that `uniquenessKey` is free. */
 export function addCredential(
   ctx: Ctx,
   wallet: Pick<Wallet, 'row' | 'key'>,
@@ -66,7 +66,7 @@ export function addCredential(
   });
 }
 
-/** The credentials that a wallet has now, oldest first. */
+/** Active credentials of a wallet, oldest first. */
 export const credentialsOf = (ctx: Ctx, accountId: string): Promise<CredentialRow[]> =>
   ctx.db.find(
     credentials,
@@ -74,11 +74,11 @@ export const credentialsOf = (ctx: Ctx, accountId: string): Promise<CredentialRo
     { ...ALL_OF_ONE, orderBy: 'created_at' },
   );
 
-/** What the type of a credential keeps about it. */
+/** Decrypted data of the credential type. */
 export const factsOf = <T>(ctx: Ctx, wallet: Wallet, row: CredentialRow): T =>
   openFor<T>(ctx, wallet, row.facts, factsContext(row.id));
 
-/** The customer's contact that a type of one-time code goes to. */
+/** The contact that receives one-time codes of this type. */
 export const contactOf = (
   { customer }: Pick<Wallet, 'customer'>,
   type: CredentialType,
@@ -89,7 +89,7 @@ const nicknameOf = (ctx: Ctx, wallet: Wallet, row: CredentialRow): string =>
     ? (contactOf(wallet, row.type) ?? '')
     : openFor<string>(ctx, wallet, row.nickname, nicknameContext(row.id));
 
-/** The JSON of a credential; a passkey's shows the id its device knows it by. */
+/** The resource of a credential; for a passkey with its WebAuthn credential id. */
 export function presentCredential(ctx: Ctx, wallet: Wallet, row: CredentialRow) {
   return {
     id: row.id,
@@ -104,15 +104,15 @@ export function presentCredential(ctx: Ctx, wallet: Wallet, row: CredentialRow) 
 }
 
 const SESSION_MS = 15 * 60_000;
-/** How long one session can be followed by another before a credential must be proved again. */
+/** Maximum time of refreshes without a new verification of the credential. */
 const REFRESH_WINDOW_MS = 12 * 3_600_000;
 
 const ACTIVE_SESSIONS = `select id from wallet_sessions
   where account_id = $1 and expires_at > $2 and status = 'ACTIVE' order by created_at, id`;
 
 /**
- * The sessions of a wallet that may sign now, oldest first. Those that ran out stay where they are, more of
- * them every day, and are not even read.
+ * Active sessions of a wallet, oldest first. Expired sessions accumulate in the table, so they are excluded in
+ * the query.
  */
 export async function sessionsOf(ctx: Ctx, accountId: string): Promise<SessionRow[]> {
   const live = [accountId, new Date(ctx.now)];
@@ -121,7 +121,7 @@ export async function sessionsOf(ctx: Ctx, accountId: string): Promise<SessionRo
   return rows.filter((row) => row?.status === 'ACTIVE') as SessionRow[];
 }
 
-/** The JSON of a session; `credential` is the one that it was opened with. */
+/** The resource of a session; `credential` is the one it was opened with. */
 export function presentSession(
   ctx: Ctx,
   wallet: Wallet,
@@ -138,14 +138,14 @@ export function presentSession(
   };
 }
 
-/** The compressed text of a client's key; INVALID_INPUT where it is no point of the curve. */
-export function clientKeyOf(given: string, field = 'clientPublicKey'): string {
-  const key = compressedPoint(given);
+/** A client key in compressed form. Throws INVALID_INPUT if it is not a point of the curve. */
+export function clientKeyOf(publicKey: string, field = 'clientPublicKey'): string {
+  const key = compressedPoint(publicKey);
   if (!key) throw invalidField(field, 'is not a point of P-256');
   return key;
 }
 
-/** INVALID_INPUT where a key already stands behind a session of the wallet: each is used once. */
+/** Throws INVALID_INPUT if the key already belongs to a session of the wallet: each is used once. */
 export async function rejectUsedKey(
   ctx: Ctx,
   accountId: string,
@@ -155,13 +155,13 @@ export async function rejectUsedKey(
   const taken = (await sessionsOf(ctx, accountId)).some(
     (row) => row.client_key === key || row.public_key === key,
   );
-  if (taken) throw invalidField(field, 'the key stands behind a session already');
+  if (taken) throw invalidField(field, 'already belongs to a session of the wallet');
 }
 
 /**
- * Opens a session for a credential that was proved at `authenticatedAt` and shows it. A whole client key
- * gets a session key sealed to it; a compressed one is the session's key itself, and so is either where
- * nothing is to be `sealed`.
+ * Opens a session for a credential that was verified at `authenticatedAt`, and presents it. For an
+ * uncompressed client key, a session key is generated and encrypted to it; a compressed client key is itself
+ * the session key, as is every client key if `sealed` is false.
  */
 export async function openSession(
   ctx: Ctx,
@@ -183,7 +183,7 @@ export async function openSession(
     ? await custodyOf(ctx, parts).newSessionKey(clientPublicKey.toLowerCase())
     : undefined;
   await cancelAfterSignIn(ctx, wallet.row.id);
-  // Nothing changes, but whoever ends the credential in this instant decides anew and ends this one too.
+  // An empty update: a concurrent revocation of the credential retries and also ends this session.
   ctx.update(credentials, credential, {});
   const row = ctx.insert(walletSessions, {
     id: ctx.id('Session'),
@@ -211,7 +211,7 @@ export const endSession = (ctx: Ctx, row: SessionRow): SessionRow =>
     updated_at: ctx.now,
   });
 
-/** Stages the end of a credential and of every session that was opened with it. */
+/** Stages the revocation of a credential and of all its sessions. */
 export async function endCredential(ctx: Ctx, row: CredentialRow): Promise<void> {
   ctx.update(credentials, row, {
     status: credentialStates.next(row.status, 'revoke'),

@@ -1,4 +1,4 @@
-// A wallet as operations need it: its account, its row, its customer and the key that opens what is sealed.
+// A wallet for operations: its account, row, customer and data key.
 
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import type { CustodyPort } from '../../../connectors/ports/wallets.ts';
@@ -27,7 +27,7 @@ export interface Wallet {
 
 const noAccount = () => new Fault('ACCOUNT_NOT_FOUND', 'Account not found.');
 
-/** The wallet of an account that is one; undefined for every other, and once it or its owner is gone. */
+/** The wallet of an account; undefined for other accounts, closed wallets and deleted customers. */
 export async function findWallet(ctx: Ctx, accountId: string): Promise<Wallet | undefined> {
   if (!isId(accountId, 'InternalAccount')) return undefined;
   const [account, row] = await Promise.all([
@@ -44,7 +44,7 @@ export async function findWallet(ctx: Ctx, accountId: string): Promise<Wallet | 
 
 function rejectUnprovisioned({ status }: InternalAccountRow): void {
   if (status !== 'PENDING' && status !== 'FAILED') return;
-  throw new Fault('WALLET_NOT_PROVISIONED', 'The wallet is not ready yet.');
+  throw new Fault('WALLET_NOT_PROVISIONED', 'The wallet is not provisioned yet. Retry later.');
 }
 
 /** The wallet of something that was found: undefined as for `findWallet`, not provisioned as below. */
@@ -55,8 +55,8 @@ export async function provisionedWallet(ctx: Ctx, accountId: string): Promise<Wa
 }
 
 /**
- * The wallet that a request names in `field` or in its path: ACCOUNT_NOT_FOUND for what is no account here,
- * INVALID_INPUT for an account of another type, WALLET_NOT_PROVISIONED while it is about to be made.
+ * The wallet that a request names in `field` or in its path. Throws ACCOUNT_NOT_FOUND for an unknown account,
+ * INVALID_INPUT for an account of another type, WALLET_NOT_PROVISIONED before provisioning is complete.
  */
 export async function walletOf(ctx: Ctx, accountId: string, field = 'accountId'): Promise<Wallet> {
   const account = isId(accountId, 'InternalAccount')
@@ -70,24 +70,24 @@ export async function walletOf(ctx: Ctx, accountId: string, field = 'accountId')
   return wallet;
 }
 
-/** Who keeps the keys of the calling platform's wallets. */
+/** The custodian of the calling platform's wallets. */
 export function custodyOf(ctx: Ctx, parts: WalletParts): CustodyPort {
   const { custody } = parts.connectors(ctx.caller.environment);
-  if (!custody) throw new Fault('NOT_IMPLEMENTED', 'Nobody keeps the keys of wallets here.');
+  if (!custody) throw new Fault('NOT_IMPLEMENTED', 'No custodian for wallets is connected.');
   return custody;
 }
 
-/** What is sealed under the customer's key: JSON, bound to its row and column. */
+/** Encrypts JSON with the customer's data key, bound to row and column. */
 export const sealFor = (ctx: Ctx, { key }: Pick<Wallet, 'key'>, value: unknown, context: string) =>
   ctx.vault.seal(key, JSON.stringify(value ?? null), context);
 
-/** The value that was sealed; throws where the column holds none. */
+/** Decrypts JSON. Throws for an empty column. */
 export function openFor<T>(
   ctx: Pick<Ctx, 'vault'>,
   { key }: Pick<Wallet, 'key'>,
   sealed: string | null,
   context: string,
 ): T {
-  if (sealed === null) throw new Error(`Nothing is sealed in ${context}.`);
+  if (sealed === null) throw new Error(`No value to decrypt in ${context}.`);
   return JSON.parse(ctx.vault.open(key, sealed, context).toString()) as T;
 }

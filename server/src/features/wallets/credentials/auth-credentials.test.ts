@@ -216,7 +216,7 @@ describe('createAuthCredential', () => {
     const turned = Object.fromEntries(Object.entries(body).reverse());
     ok(await create(turned, headers), 201);
     const again = await create(body, headers);
-    expect(errorOf(again)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id was used before.']);
+    expect(errorOf(again)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id was already used.']);
   });
 
   it('pays no heed to an idempotency key', async () => {

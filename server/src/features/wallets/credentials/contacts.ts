@@ -1,7 +1,6 @@
-// A customer's e-mail address or telephone number that one-time codes go to. Whoever changes it can sign in
-// in the holder's place, so the holder signs first, with a session of any wallet that is tied to it. The
-// address and all that hangs on it then change in one commit: the credentials show the new one, codes that
-// were sent to the old one are good for nothing, sessions go on.
+// Changes of a contact that receives one-time codes of a wallet. A new contact gives access to the wallet, so
+// the holder signs the change with a session of any wallet that uses it. Contact and credentials change in one
+// commit; codes sent to the previous contact become invalid, sessions remain.
 
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
@@ -46,12 +45,12 @@ const CONTACTS = {
 
 type Contact = (typeof CONTACTS)[keyof typeof CONTACTS];
 
-/** What the first leg found hanging on the contact. */
+/** Credentials that used the contact at the first request. */
 interface Bound {
-  tied: string[];
+  credentialIds: string[];
 }
 
-/** The credentials that go by the contact, with their wallets, oldest first. */
+/** Credentials that use the contact, with their wallets, oldest first. */
 async function contactCredentials(
   ctx: Ctx,
   { id }: CustomerRow,
@@ -69,7 +68,7 @@ async function contactCredentials(
   });
 }
 
-/** Whether one-time codes of a wallet go to the customer's telephone number. */
+/** Whether a wallet sends one-time codes to the phone number of the customer. */
 export const isPhoneUsedForOtp = async (ctx: Ctx, customer: CustomerRow): Promise<boolean> =>
   (await contactCredentials(ctx, customer, CONTACTS.phoneNumber)).length > 0;
 
@@ -78,24 +77,24 @@ const contactInUseSql = (column: Contact['column']) => `select 1 from customers 
   where c.${column}_digest = $3 and c.platform_id = $1 and c.id <> $2 and c.deleted_at is null
   limit 1`;
 
-/** Throws where the new contact cannot carry codes, or carries those of another customer. */
+/** Throws if the new contact is empty or receives codes of another customer. */
 async function validateContact(
   ctx: Ctx,
   { customer, channel, value }: ContactChange,
 ): Promise<string> {
   const { type, column, name, taken } = CONTACTS[channel];
   if (value === null) {
-    throw invalidField(channel, 'cannot be emptied while one-time codes of a wallet go to it');
+    throw invalidField(channel, 'cannot be removed while a wallet sends one-time codes to it');
   }
   const digest = digestOf(ctx.vault, column, value);
-  const about = [ctx.caller.platformId, customer.id, digest, type];
-  if ((await ctx.db.query(contactInUseSql(column), about)).length) {
-    throw new Fault(taken, `One-time codes of another customer go to this ${name}.`);
+  const values = [ctx.caller.platformId, customer.id, digest, type];
+  if ((await ctx.db.query(contactInUseSql(column), values)).length) {
+    throw new Fault(taken, `This ${name} receives one-time codes of another customer.`);
   }
   return value;
 }
 
-/** Of two customers who take one contact in the same instant, the second is judged anew by this. */
+/** Of two concurrent changes to one contact, the second is retried. */
 function claimContact(ctx: Ctx, { column, type }: Contact, value: string): Promise<void> {
   const digest = digestOf(ctx.vault, column, value);
   return claim(ctx, `${type} of ${ctx.caller.platformId} ${digest}`);
@@ -103,7 +102,7 @@ function claimContact(ctx: Ctx, { column, type }: Contact, value: string): Promi
 
 const idsOf = (held: readonly WalletCredential[]) => held.map(({ row }) => row.id).sort();
 
-/** Asks for a signature; undefined where nothing hangs on the contact. */
+/** Requests a signature; undefined if no credential uses the contact. */
 async function requestSignature(
   ctx: Ctx,
   request: SignableRequest,
@@ -114,7 +113,7 @@ async function requestSignature(
   const [first] = held;
   if (!first) return undefined;
   const value = await validateContact(ctx, change);
-  const bound: Bound = { tied: idsOf(held) };
+  const bound: Bound = { credentialIds: idsOf(held) };
   return issueChallenge(ctx, request, {
     wallet: first.wallet,
     payload: contactActivity(type, value, first.wallet.row.user_id),
@@ -123,7 +122,7 @@ async function requestSignature(
   });
 }
 
-/** Here one commit moves all or none; where credentials lie with somebody else, one may stay behind. */
+/** Simulates a partial failure, which external custodians can have; here all changes are atomic. */
 function simulateSyncFailure(
   ctx: Ctx,
   parts: WalletParts,
@@ -131,11 +130,11 @@ function simulateSyncFailure(
 ): void {
   const { walletScript } = parts.connectors(ctx.caller.environment);
   if (channel !== 'email' || !value || !walletScript?.rejectsEmail(value)) return;
-  const reason = 'A credential could not be moved to this email address; nothing has changed.';
+  const reason = 'A credential could not be changed to this email address. No change was made.';
   throw new Fault('EMAIL_OTP_CREDENTIAL_SYNC_FAILED', reason);
 }
 
-/** Stages what a signed change means for the credentials. */
+/** Stages a signed change for the credentials. */
 async function applySignedChange(
   ctx: Ctx,
   parts: WalletParts,
@@ -146,9 +145,9 @@ async function applySignedChange(
   const retry = await verifyRetry(ctx, parts, request);
   if ('rejected' in retry) return retry;
   const { changed, name } = CONTACTS[change.channel];
-  const { tied } = retry.bound as Bound;
-  if (tied.join() !== idsOf(held).join()) {
-    const reason = `Other credentials go by the ${name} than when the signature was request for.`;
+  const { credentialIds } = retry.bound as Bound;
+  if (credentialIds.join() !== idsOf(held).join()) {
+    const reason = `The credentials that use the ${name} have changed since the signature was requested.`;
     throw new Fault(changed, reason);
   }
   const value = await validateContact(ctx, change);
@@ -162,7 +161,7 @@ async function applySignedChange(
   return undefined;
 }
 
-/** What a change of a customer's contact means for the customer's wallets. */
+/** Authorizes a change of contact that affects wallets of the customer. */
 export const tiedCredentials =
   (parts: WalletParts): AuthorizeContactChange =>
   async (ctx, change) => {
@@ -177,7 +176,7 @@ export const tiedCredentials =
     const isChange = change.value !== customer[CONTACTS[channel].column];
     if (isUnsigned(headers))
       return isChange ? requestSignature(ctx, request, change, held) : undefined;
-    // Headers mean nothing where nothing need be signed, unless they are of what was request to be.
+    // Signature headers are ignored if no signature is needed, unless they belong to this request.
     const isAnswer = (isChange && held.length > 0) || (await matchesKnownRequest(ctx, request));
     return isAnswer ? applySignedChange(ctx, parts, request, change, held) : undefined;
   };

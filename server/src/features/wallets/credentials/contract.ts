@@ -1,4 +1,4 @@
-// Credentials and sessions of embedded wallets as the API shows them, and the operations on them.
+// Contracts and schemas of credentials and sessions of embedded wallets.
 
 import { type TSchema, Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
@@ -15,17 +15,17 @@ const object = <P extends Record<string, TSchema>>(name: string, description: st
 
 const AuthMethodType = named(
   'AuthMethodType',
-  oneOf(CREDENTIAL_TYPES, { description: 'How somebody shows to be the holder of a wallet.' }),
+  oneOf(CREDENTIAL_TYPES, { description: 'Type of the credential.' }),
 );
 
 const methodFields = {
   id: text('Id of the credential.'),
-  accountId: text('The embedded wallet it belongs to.'),
+  accountId: text('Id of the embedded wallet.'),
   type: AuthMethodType,
-  credentialId: maybe(text('Of a passkey: the id its device knows it by, base64url.')),
+  credentialId: maybe(text('WebAuthn credential id in base64url. Present only for a passkey.')),
   nickname: text(
-    'Of one-time codes the address or number they go to, of OAUTH what the provider calls its user, ' +
-      'of a passkey the name it was given.',
+    'For one-time codes the e-mail address or phone number, for OAUTH the user at the provider, for a ' +
+      'passkey its name.',
   ),
   createdAt: Timestamp,
   updatedAt: Timestamp,
@@ -33,86 +33,94 @@ const methodFields = {
 
 const AuthMethod = object('AuthMethod', 'A credential of a wallet.', methodFields);
 
-const bundle = text('JSON with the key that the one-time code is to be encrypted to.');
+const bundle = text('JSON with the encryption key for the one-time code.');
 
 export const AuthMethodResponse = object(
   'AuthMethodResponse',
-  'A credential; where a one-time code was sent, with the key to encrypt it to.',
+  'A credential. If a one-time code was sent, includes its encryption key.',
   { ...methodFields, otpEncryptionTargetBundle: maybe(bundle) },
 );
 
 const PasskeyAuthChallenge = object(
   'PasskeyAuthChallenge',
-  'A passkey and what its device is to sign.',
+  'A passkey and the challenge to sign.',
   {
     ...methodFields,
-    credentialId: text('The id its device knows it by, base64url.'),
-    challenge: text('Lower-case hex; its UTF-8 bytes are the challenge of WebAuthn.'),
-    requestId: text('Goes back in the `Request-Id` header.'),
-    expiresAt: described(Timestamp, 'After this a new challenge is needed.'),
+    credentialId: text('WebAuthn credential id in base64url.'),
+    challenge: text('Challenge in lower-case hex. Its UTF-8 bytes are the WebAuthn challenge.'),
+    requestId: text('Id of the challenge. Send it in the `Request-Id` header.'),
+    expiresAt: described(Timestamp, 'Time at which the challenge expires.'),
   },
 );
 
-const AuthSession = object('AuthSession', 'A key that may sign for a wallet for a while.', {
+const AuthSession = object('AuthSession', 'A session key that can sign for a wallet.', {
   ...methodFields,
   id: text('Id of the session.'),
   encryptedSessionSigningKey: maybe(
-    text('The private key, sealed to an uncompressed `clientPublicKey`; shown once.', {
+    text('Private key, encrypted to an uncompressed `clientPublicKey`. Returned once.', {
       deprecated: true,
     }),
   ),
-  expiresAt: described(Timestamp, 'It signs nothing from then on.'),
+  expiresAt: described(Timestamp, 'Time at which the session expires.'),
 });
 
 const AuthSignedRequestChallenge = object(
   'AuthSignedRequestChallenge',
-  'What a session of the wallet must sign before the same request is sent again.',
+  'Payload that a session of the wallet signs for the signed retry.',
   { type: AuthMethodType, ...SignedRequestChallenge.properties },
 );
 
 const POINT = '^(0[23][0-9a-fA-F]{64}|04[0-9a-fA-F]{128})$';
 const ClientPublicKey = ruled(
   text(
-    'P-256 public key in hex. To an uncompressed one a session key is sealed; a compressed one becomes ' +
-      "the session's key itself.",
+    'P-256 public key in hex. For an uncompressed key, a session key is generated and encrypted to it; a ' +
+      'compressed key becomes the session key.',
     { pattern: POINT, minLength: 66, maxLength: 130 },
   ),
   'must be a P-256 public key in hex: 130 digits that start with 04, or 66 that start with 02 or 03',
 );
 
-const accountId = text('The embedded wallet.');
+const accountId = text('Id of the embedded wallet.');
 const base64url = (description: string) => text(description, { maxLength: 65_536 });
-const oidcToken = text('Token of the identity provider, fresh.', { maxLength: 16_384 });
+const oidcToken = text('Recently issued ID token of the identity provider.', { maxLength: 16_384 });
 
 export const AuthCredentialCreateRequest = named(
   'AuthCredentialCreateRequestOneOf',
   variant(
     'type',
     {
-      EMAIL_OTP: object('EmailOtpCredentialCreateRequest', 'Codes to the e-mail address on file.', {
-        accountId,
-      }),
-      SMS_OTP: object('SmsOtpCredentialCreateRequest', 'Codes to the telephone number on file.', {
-        accountId,
-      }),
+      EMAIL_OTP: object(
+        'EmailOtpCredentialCreateRequest',
+        'One-time codes to the e-mail address on file.',
+        {
+          accountId,
+        },
+      ),
+      SMS_OTP: object(
+        'SmsOtpCredentialCreateRequest',
+        'One-time codes to the phone number on file.',
+        {
+          accountId,
+        },
+      ),
       OAUTH: object('OauthCredentialCreateRequest', 'A user of an identity provider.', {
         accountId,
         oidcToken,
       }),
       PASSKEY: object('PasskeyCredentialCreateRequest', 'A passkey of a device.', {
         accountId,
-        nickname: text('A name for it.', { minLength: 1, maxLength: 256 }),
-        challenge: text('The challenge that the device was given.', {
+        nickname: text('Display name.', { minLength: 1, maxLength: 256 }),
+        challenge: text('Challenge that the authenticator signed.', {
           minLength: 1,
           maxLength: 1024,
         }),
-        attestation: object('PasskeyAttestation', 'What the device made of it.', {
+        attestation: object('PasskeyAttestation', 'WebAuthn registration.', {
           credentialId: base64url('Id of the credential, base64url.'),
           clientDataJson: base64url('`clientDataJSON` of WebAuthn, base64url.'),
           attestationObject: base64url('`attestationObject` of WebAuthn, base64url.'),
           transports: maybe(
             Type.Array(oneOf(['usb', 'nfc', 'ble', 'internal', 'hybrid']), {
-              description: 'How the device can be reached.',
+              description: 'WebAuthn transports of the authenticator.',
             }),
           ),
         }),
@@ -139,12 +147,12 @@ export const AuthCredentialVerifyRequest = named(
       SMS_OTP: object('SmsOtpCredentialVerifyRequest', 'A code from a text message.', {
         encryptedOtpBundle,
       }),
-      OAUTH: object('OauthCredentialVerifyRequest', 'A fresh token for a key.', {
+      OAUTH: object('OauthCredentialVerifyRequest', 'An ID token for a key.', {
         oidcToken,
         clientPublicKey: ClientPublicKey,
       }),
-      PASSKEY: object('PasskeyCredentialVerifyRequest', 'What a device says to a challenge.', {
-        assertion: object('PasskeyAssertion', 'What the device signed.', {
+      PASSKEY: object('PasskeyCredentialVerifyRequest', 'A passkey assertion for a challenge.', {
+        assertion: object('PasskeyAssertion', 'WebAuthn assertion.', {
           credentialId: base64url('Id of the credential, base64url.'),
           clientDataJson: base64url('`clientDataJSON` of WebAuthn, base64url.'),
           authenticatorData: base64url('`authenticatorData` of WebAuthn, base64url.'),
@@ -157,8 +165,8 @@ export const AuthCredentialVerifyRequest = named(
   ),
 );
 
-const ofWallet = Type.Object({ accountId: text('Those of this embedded wallet.') });
-const params = (what: string) => Type.Object({ id: text(`Id of the ${what}.`) });
+const ofWallet = Type.Object({ accountId: text('Id of the embedded wallet.') });
+const params = (resource: string) => Type.Object({ id: text(`Id of the ${resource}.`) });
 
 export const createAuthCredential = operation({
   operationId: 'createAuthCredential',
@@ -167,7 +175,7 @@ export const createAuthCredential = operation({
   tag: TAG,
   summary: 'Add a credential',
   description:
-    'The first credential of a wallet is added at once, every other is signed by a session of the wallet.',
+    'The first credential of a wallet requires no signature; others are signed by a session of the wallet.',
   permission: 'TRANSACT',
   signedRetry: true,
   callsExternal: true,
@@ -194,7 +202,7 @@ export const listAuthCredentials = operation({
   path: '/auth/credentials',
   tag: TAG,
   summary: 'List credentials',
-  description: 'All credentials of a wallet, oldest first; none for an account that is no wallet.',
+  description: 'Credentials of a wallet, oldest first. Empty for other accounts.',
   permission: 'VIEW',
   query: ofWallet,
   replies: {
@@ -212,8 +220,8 @@ export const revokeAuthCredential = operation({
   tag: TAG,
   summary: 'Remove a credential',
   description:
-    'Signed by a session of another credential of the wallet. Its sessions end with it; the last ' +
-    'credential stays.',
+    'Signed by a session of another credential of the wallet. Ends the sessions of the credential. The ' +
+    'last credential cannot be removed.',
   permission: 'TRANSACT',
   signedRetry: true,
   params: params('credential'),
@@ -227,12 +235,12 @@ export const challengeAuthCredential = operation({
   method: 'POST',
   path: '/auth/credentials/{id}/challenge',
   tag: TAG,
-  summary: 'Ask a credential to prove itself',
-  description: 'Sends a one-time code, or gives what a passkey is to sign.',
+  summary: 'Create a credential challenge',
+  description: 'Sends a one-time code, or returns the challenge for a passkey.',
   permission: 'TRANSACT',
   idempotency: 'none',
   params: params('credential'),
-  body: object('AuthCredentialChallengeRequest', 'For passkeys: the key of the session to come.', {
+  body: object('AuthCredentialChallengeRequest', 'For passkeys: the key of the new session.', {
     clientPublicKey: maybe(ClientPublicKey),
   }),
   bodyOptional: true,
@@ -261,10 +269,10 @@ export const verifyAuthCredential = operation({
   method: 'POST',
   path: '/auth/credentials/{id}/verify',
   tag: TAG,
-  summary: 'Prove a credential and open a session',
+  summary: 'Verify a credential and open a session',
   description:
-    'One-time codes take two requests, the second signed by the key that was encrypted with the code. ' +
-    'A passkey names the challenge it signed in the `Request-Id` header.',
+    'One-time codes require two requests; the second is signed by the key that was encrypted with the code. ' +
+    'For a passkey, send the id of the challenge in the `Request-Id` header.',
   permission: 'TRANSACT',
   signedRetry: true,
   callsExternal: true,
@@ -281,7 +289,7 @@ export const listAuthSessions = operation({
   path: '/auth/sessions',
   tag: TAG,
   summary: 'List sessions',
-  description: 'The sessions of a wallet that may sign now; never a key.',
+  description: 'Active sessions of a wallet, without keys.',
   permission: 'VIEW',
   query: ofWallet,
   replies: {
@@ -297,12 +305,14 @@ export const refreshAuthSession = operation({
   method: 'POST',
   path: '/auth/sessions/{id}/refresh',
   tag: TAG,
-  summary: 'Follow a session with another',
-  description: 'Signed by the session itself while it is active. The old one lives on to its end.',
+  summary: 'Refresh a session',
+  description:
+    'Opens a new session. Signed by the session itself while it is active; the previous session remains ' +
+    'valid until its expiry.',
   permission: 'TRANSACT',
   signedRetry: true,
   params: params('session'),
-  body: object('AuthSessionRefreshRequest', 'The key of the session to come.', {
+  body: object('AuthSessionRefreshRequest', 'The key of the new session.', {
     clientPublicKey: ClientPublicKey,
   }),
   replies: { 200: WalletOperationProcessing, 201: AuthSession, 202: SignedRequestChallenge },

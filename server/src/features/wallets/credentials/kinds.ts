@@ -1,6 +1,5 @@
-// What one type of credential decides. The operations are the same for all types: they find the wallet, ask
-// for signatures and keep the rows; a kind says what a body must hold, what is to be signed for it, and what
-// proves it.
+// Interface of a credential type. The operations are common to all types and handle wallets, signatures and
+// rows; a kind validates bodies, defines what has to be signed, and verifies the credential.
 import type { Static } from '@sinclair/typebox';
 import type { Rejected, Reply } from '../../../kernel/contract/operation.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -21,12 +20,12 @@ type VerifyBody = Static<typeof AuthCredentialVerifyRequest>;
 export type CreateBodyOf<T> = Extract<CreateBody, { type: T }>;
 export type VerifyBodyOf<T> = Extract<VerifyBody, { type: T }>;
 
-/** A credential that may be added. */
+/** A credential to be added. */
 export interface Registration {
-  /** What a session is to sign for it. */
+  /** Activity that a session signs. */
   activity: Activity;
   row: NewCredential;
-  /** What the second leg goes on with, so that it need not be found out again: an identity, say. */
+  /** Data for the retry, such as a verified identity. */
   bound?: unknown;
 }
 
@@ -40,8 +39,8 @@ type Outcome = Reply | { signatureRequest: SignatureRequest } | Rejected;
 
 export interface Kind<T extends string = string> {
   /**
-   * Judges a body: throws what stands against adding it. `bound` is what the first leg found out, on the
-   * second; undefined on the first and where there is only one.
+   * Validates a body. `bound` is the data of the first request; undefined on the first request and if no
+   * signature is needed.
    */
   register(
     ctx: Ctx,
@@ -50,20 +49,20 @@ export interface Kind<T extends string = string> {
     body: CreateBodyOf<T>,
     bound: unknown,
   ): Promise<Registration>;
-  /** What a credential that was just added by a signed request is shown with, beside itself. */
+  /** Additional reply fields of a credential that was added by a signed request. */
   added?(
     ctx: Ctx,
     parts: WalletParts,
     held: WalletCredential,
   ): Promise<Partial<Static<typeof AuthMethodResponse>>>;
-  /** Body of the 200 of a challenge. Absent: this type has none. */
+  /** Reply body of a challenge. Absent for types without challenges. */
   challenge?(
     ctx: Ctx,
     parts: WalletParts,
     held: WalletCredential,
     body: { clientPublicKey?: string },
   ): Promise<object>;
-  /** The unsigned leg of a verification: a session, something to sign first, or a refusal that counts. */
+  /** First request of a verification: a session, a signature request, or a counted rejection. */
   verify(
     ctx: Ctx,
     parts: WalletParts,
@@ -71,13 +70,13 @@ export interface Kind<T extends string = string> {
     body: VerifyBodyOf<T>,
     headers: Headers,
   ): Promise<Outcome>;
-  /** The signed leg, where the first wants a signature. */
+  /** Signed retry, if the first request requires a signature. */
   verified?(
     ctx: Ctx,
     parts: WalletParts,
     held: WalletCredential,
     act: Authorization,
   ): Promise<Reply>;
-  /** What a session signs to remove such a credential. */
+  /** Activity that a session signs to remove the credential. */
   removal(ctx: Ctx, held: WalletCredential): Activity;
 }

@@ -134,7 +134,7 @@ describe('a token in production', () => {
     const UNAVAILABLE = [
       503,
       'SERVICE_UNAVAILABLE',
-      'The identity provider gives no answer. Try again later.',
+      'The identity provider does not respond. Retry later.',
     ];
     const { answer } = await create(accountId, somebody());
     expect([answer.status, answer.body.code, answer.body.reason]).toEqual(UNAVAILABLE);

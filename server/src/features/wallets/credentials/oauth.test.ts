@@ -105,7 +105,7 @@ describe('createAuthCredential', () => {
 
     it('is done once for an identity at a wallet, however its provider is spelt', async () => {
       const { accountId, claims } = await walletOfIdentity();
-      const CONFLICT = [409, 'CONFLICT', 'The wallet has this credential already.'] as const;
+      const CONFLICT = [409, 'CONFLICT', 'The wallet already has this credential.'] as const;
       refused(await create(accountId, claims), ...CONFLICT);
       refused(await create(accountId, { ...claims, iss: 'accounts.google.com' }), ...CONFLICT);
       refused(await create(accountId, { ...claims, aud: ['app-1.example.com'] }), ...CONFLICT);
@@ -128,7 +128,7 @@ describe('createAuthCredential', () => {
       );
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
       const lost = answers.find(({ status }) => status === 409) as Answer;
-      refused(lost, 409, 'CONFLICT', 'The wallet has this credential already.');
+      refused(lost, 409, 'CONFLICT', 'The wallet already has this credential.');
       expect(await fixture.credentialsOf(accountId)).toHaveLength(2);
     });
 
@@ -245,7 +245,7 @@ describe('verifyAuthCredential', () => {
 
     const key = drawKeys().publicKey;
     const registered = (claim: string) =>
-      `The ${claim} of the token is not the one that was registered.`;
+      `The ${claim} of the token differs from the registered one.`;
     const NONCE = 'The nonce of the token is not the SHA-256 of clientPublicKey in hex.';
     const OLD = 'The token is too old: iat is over 60 s ago.';
     it.each([
@@ -306,11 +306,11 @@ describe('verifyAuthCredential', () => {
       const [opened, refusal] = both.map(({ status }) => status).sort();
       // The second finds the key behind the session, or the token used, whichever it reads last.
       expect([opened, [400, 401].includes(refusal as number)]).toEqual([200, true]);
-      const BEHIND = 'clientPublicKey: the key stands behind a session already';
+      const BEHIND = 'clientPublicKey: already belongs to a session of the wallet';
       refused(await fixture.call('POST', path, body), 400, 'INVALID_INPUT', BEHIND);
       const [session] = await fixture.sessionsOf(accountId);
       ok(await fixture.signed('DELETE', `/auth/sessions/${session.id}`, undefined, client), 204);
-      const USED = 'A token for this key was used before.';
+      const USED = 'A token for this key was already used.';
       refused(await fixture.call('POST', path, body), 401, 'UNAUTHORIZED', USED);
       expect(await fixture.sessionsOf(accountId)).toEqual([]);
       app.effects.set(app.effects.now() + 2 * MINUTE);

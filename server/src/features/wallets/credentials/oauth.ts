@@ -1,6 +1,5 @@
-// Credentials that are a user of an identity provider. A token of the provider says who it is; it is taken
-// once, while it is fresh, and to open a session it must also name the key that the session is for, so that
-// it is of no use to whoever sees it on its way.
+// Credentials of an identity provider (OIDC). A token is accepted once and while it is fresh. To open a
+// session, its nonce must bind the key of the session, so that an intercepted token is useless.
 import { type OidcIdentity, providerName } from '../../../catalog/identity/oidc.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { countAttempt, isLimitReached } from '../../../runtime/operation/attempt-limiter.ts';
@@ -18,21 +17,21 @@ import type { Kind, WalletCredential } from './kinds.ts';
 import { recordFailure } from './limits.ts';
 
 type Facts = Pick<OidcIdentity, 'issuer' | 'audience' | 'subject'>;
-/** What the first leg found out: by the second the token is too old to be asked about again. */
+/** Identity from the first request: at the retry the token can already be too old. */
 type KnownIdentity = Facts & Pick<OidcIdentity, 'email'>;
 
 const unauthorized = (reason: string) => new Fault('UNAUTHORIZED', reason);
 
-/** Who a token is about, or the fault that says why it is not believed. */
+/** The identity of a token, or the fault for an invalid token. */
 async function verifyToken(
   ctx: Ctx,
   parts: WalletParts,
   token: string,
 ): Promise<OidcIdentity | Fault> {
   const { oidc } = parts.connectors(ctx.caller.environment);
-  if (!oidc) throw new Fault('NOT_IMPLEMENTED', 'Nobody reads the tokens of identity providers.');
+  if (!oidc) throw new Fault('NOT_IMPLEMENTED', 'No identity provider is configured.');
   const verdict = await oidc.verify(token, ctx.now).catch((cause: unknown) => {
-    const reason = 'The identity provider gives no answer. Try again later.';
+    const reason = 'The identity provider does not respond. Retry later.';
     throw new Fault('SERVICE_UNAVAILABLE', reason, undefined, { cause });
   });
   if ('identity' in verdict) return verdict.identity;
@@ -47,17 +46,17 @@ async function identityOf(ctx: Ctx, parts: WalletParts, token: string): Promise<
   return { issuer, audience, subject, ...(email === undefined ? {} : { email }) };
 }
 
-/** An identity has one place at a wallet; who it is cannot be told from it. */
+/** Uniqueness key of an identity; a keyed hash that does not disclose it. */
 const uniquenessKeyOf = (ctx: Ctx, { issuer, audience, subject }: Facts): string =>
   `OAUTH ${ctx.vault.digest('identity', JSON.stringify([issuer, audience, subject]))}`;
 
 const CLAIMS = { issuer: 'iss', audience: 'aud', subject: 'sub' } as const;
 
-/** What of a token is not as the credential has it, or does not fit the key. */
+/** The fault for a token that does not match the credential or the key. */
 function mismatch(identity: OidcIdentity, facts: Facts, clientPublicKey: string) {
   for (const name of ['issuer', 'audience', 'subject'] as const) {
     if (identity[name] !== facts[name]) {
-      return unauthorized(`The ${CLAIMS[name]} of the token is not the one that was registered.`);
+      return unauthorized(`The ${CLAIMS[name]} of the token differs from the registered one.`);
     }
   }
   const nonce = sha256Hex(clientPublicKey);
@@ -65,12 +64,12 @@ function mismatch(identity: OidcIdentity, facts: Facts, clientPublicKey: string)
   return unauthorized('The nonce of the token is not the SHA-256 of clientPublicKey in hex.');
 }
 
-/** For longer than any token is good, clocks that differ included. */
+/** Longer than the validity of any token, including clock skew. */
 const ONE_USE = [{ max: 1, withinMs: 2 * 60_000 }];
 
 /**
- * Whether a session was opened for this key while a token for it could be good: one that was ended is not
- * opened again by the same token. Of two that come in one instant the second finds the first.
+ * Claims the key for one session within the validity of tokens, so that a token cannot reopen a session that
+ * was ended. Of two concurrent claims one succeeds.
  */
 async function claimKey(ctx: Ctx, { row }: WalletCredential, key: string): Promise<boolean> {
   const id = `oidc ${row.id} ${key}`;
@@ -90,7 +89,7 @@ export const oauthKind: Kind<'OAUTH'> = {
         (each) => each.uniqueness_key === uniqueness_key,
       )
     ) {
-      throw new Fault('CONFLICT', 'The wallet has this credential already.');
+      throw new Fault('CONFLICT', 'The wallet already has this credential.');
     }
     const provider = { oidcToken, providerName: providerName(issuer) };
     return {
@@ -112,13 +111,13 @@ export const oauthKind: Kind<'OAUTH'> = {
     const { wallet, row } = held;
     const key = clientKeyOf(clientPublicKey);
     await rejectUsedKey(ctx, wallet.row.id, key);
-    const refuse = (fault: Fault) => recordFailure(ctx, row.id, fault);
+    const reject = (fault: Fault) => recordFailure(ctx, row.id, fault);
     const identity = await verifyToken(ctx, parts, oidcToken);
-    if (identity instanceof Fault) return refuse(identity);
+    if (identity instanceof Fault) return reject(identity);
     const fault = mismatch(identity, factsOf<Facts>(ctx, wallet, row), clientPublicKey);
-    if (fault) return refuse(fault);
+    if (fault) return reject(fault);
     if (!(await claimKey(ctx, held, key))) {
-      return refuse(unauthorized('A token for this key was used before.'));
+      return reject(unauthorized('A token for this key was already used.'));
     }
     return { status: 200, body: await openSession(ctx, parts, wallet, row, clientPublicKey) };
   },

@@ -1,6 +1,6 @@
-// The operations on credentials, the same for every type: they find the wallet, ask for signatures and keep
-// the rows. A wallet never loses its last credential, and nobody takes away the credential that vouches for
-// the signature: with one stolen device its thief could otherwise lock the owner out.
+// Operations on credentials, common to all types: they handle wallets, signatures and rows. The last
+// credential of a wallet cannot be removed, and a credential cannot be removed by its own session: otherwise a
+// stolen device could lock the owner out.
 import type { Static } from '@sinclair/typebox';
 import type { Bound } from '../../../kernel/contract/operation.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
@@ -36,10 +36,10 @@ const KINDS = {
   PASSKEY: passkeyKind,
 } satisfies Record<CredentialType, object>;
 
-/** Callers pass bodies of the same type only, which types cannot state of a type that is read. */
+/** Callers pass bodies of the same type only, which the type system cannot express here. */
 const kindOf = (type: CredentialType): Kind => KINDS[type] as Kind;
 
-/** The wallet of a list's query; undefined for an account that has nothing to list. */
+/** The wallet of a list query; undefined for other accounts. */
 export async function listedWallet(ctx: Ctx, accountId: string) {
   if (!isId(accountId, 'InternalAccount')) {
     throw invalidField('accountId', 'is not the id of an internal account');
@@ -47,7 +47,7 @@ export async function listedWallet(ctx: Ctx, accountId: string) {
   return findWallet(ctx, accountId);
 }
 
-/** A credential that is there now; AUTH_METHOD_NOT_FOUND for every other id. */
+/** An active credential. Throws AUTH_METHOD_NOT_FOUND. */
 async function requireCredential(ctx: Ctx, id: string): Promise<WalletCredential> {
   const row = isId(id, 'AuthMethod') ? await ctx.read(credentials, id) : undefined;
   const isTheirs = row?.platform_id === ctx.caller.platformId && row.status === 'ACTIVE';
@@ -62,7 +62,7 @@ const create = (parts: WalletParts) =>
 
     async begin(ctx, { body }) {
       const wallet = await walletOf(ctx, body.accountId);
-      // Looked at first, so that whatever is added meanwhile is met by what judges the new one.
+      // Read first, so that a concurrent addition conflicts with the checks below.
       const isFirst = (await credentialsOf(ctx, wallet.row.id)).length === 0;
       const { type } = body;
       const registering = kindOf(type).register(ctx, parts, wallet, body, undefined);
@@ -71,7 +71,7 @@ const create = (parts: WalletParts) =>
         const signer = { by: 'session', accounts: [wallet.row.id] } as const;
         return { signatureRequest: { wallet, type, payload: activity, bound, signer } };
       }
-      // Only one is the first: of two at once the other finds one there and asks for a signature.
+      // An empty update: of two concurrent first credentials, one is retried and requires a signature.
       ctx.update(wallets, wallet.row, {});
       const added = addCredential(ctx, wallet, row);
       return { status: 201, body: presentCredential(ctx, wallet, added) };
@@ -86,7 +86,7 @@ const create = (parts: WalletParts) =>
     },
   });
 
-/** Throws where no other credential would be left, now or by the time that this is committed. */
+/** Throws if no other credential would remain, now or at commit. */
 async function rejectLastCredential(ctx: Ctx, { row }: WalletCredential): Promise<void> {
   const others = (await credentialsOf(ctx, row.account_id)).filter(({ id }) => id !== row.id);
   if (!others.length) {
@@ -127,7 +127,7 @@ const verify = (parts: WalletParts) =>
   signedOperation(verifyAuthCredential, parts, {
     completion: 'background',
     resourceId: ({ params }) => params.id,
-    // These are proved by what they send; a passkey names its challenge in a header that others sign with.
+    // Verified without a signature; a passkey sends the id of its challenge in `Request-Id`.
     isDirect: ({ body: { type } }) => type === 'OAUTH' || type === 'PASSKEY',
 
     async begin(ctx, { params, body }, headers) {
@@ -141,7 +141,7 @@ const verify = (parts: WalletParts) =>
     async perform(ctx, { params, body }, act) {
       const held = await requireCredential(ctx, params.id);
       const { verified } = kindOf(body.type);
-      if (!verified) throw new Error(`${body.type} is proved without a signature`);
+      if (!verified) throw new Error(`${body.type} is verified without a signature`);
       return verified(ctx, parts, held, act);
     },
   });
@@ -153,7 +153,7 @@ const challenge = (parts: WalletParts) =>
     const held = await requireCredential(ctx, params.id);
     const kind = kindOf(held.row.type);
     if (!kind.challenge) {
-      const reason = `A credential of type ${held.row.type} is proved without a challenge.`;
+      const reason = `A credential of type ${held.row.type} is verified without a challenge.`;
       throw new Fault('INVALID_INPUT', reason);
     }
     const processing = await simulateProcessing(ctx, parts, `challenge ${held.row.id}`);

@@ -1,7 +1,6 @@
-// One-time codes by e-mail or text message, to the contact that the customer has on file. The code comes
-// back encrypted together with the public key of the session to come; whoever then signs a token with that
-// key has shown both. A code, and the key it is encrypted to, live and die together: with a new code, with a
-// good one, and with the contact they were sent to.
+// One-time codes by e-mail or SMS to the contact on file. The client sends the code encrypted together with
+// the public key of the new session, and then signs a token with that key, which proves both. Code and
+// encryption key are replaced together by a new code, and removed after use or a change of the contact.
 
 import type { Rejected } from '../../../kernel/contract/operation.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
@@ -43,9 +42,9 @@ type OtpType = 'EMAIL_OTP' | 'SMS_OTP';
 
 interface Channel {
   via: MessageChannel;
-  /** The contact, for a person. */
+  /** Display name of the contact. */
   contact: string;
-  /** What a verification token calls it. */
+  /** Name in a verification token. */
   verification: string;
   activity(contact: string, userId: string): Activity;
 }
@@ -71,11 +70,10 @@ const CHANNELS: Record<OtpType, Channel> = {
   },
 };
 
-/** What is signed for a contact that codes are to go to. */
+/** Activity to sign for a contact that receives codes. */
 export const contactActivity = (type: OtpType, contact: string, userId: string): Activity =>
   CHANNELS[type].activity(contact, userId);
 
-/** How often a code may be sent. */
 const SEND_LIMITS: readonly AttemptRule[] = [
   { max: 1, withinMs: 30_000 },
   { max: 5, withinMs: 15 * 60_000 },
@@ -83,7 +81,7 @@ const SEND_LIMITS: readonly AttemptRule[] = [
 const MAX_WRONG_CODES = 5;
 const FIELD = 'encryptedOtpBundle';
 
-/** What a leg leaves for the one after it. */
+/** Data of the first request for the retry. */
 interface AddBound {
   contact: string;
 }
@@ -92,14 +90,14 @@ interface VerifyBound {
   contact: string;
 }
 
-/** The contact on file; throws where there is none, or nobody who carries codes to it. */
+/** The contact on file. Throws if there is none, or no provider for the channel. */
 function requireContact(ctx: Ctx, parts: WalletParts, wallet: Wallet, type: OtpType): string {
   const { via, contact: name } = CHANNELS[type];
   const contact = contactOf(wallet, type);
   if (!contact) throw invalidField('type', `the customer has no ${name} on file`);
   const { environment } = ctx.caller;
   if (!canSend(parts.connectors(environment), via, environment)) {
-    throw new Fault('NOT_IMPLEMENTED', `Nothing is connected here that sends by ${via}.`);
+    throw new Fault('NOT_IMPLEMENTED', `No provider for ${via} messages is configured.`);
   }
   return contact;
 }
@@ -119,13 +117,13 @@ async function rulesOf(ctx: Ctx) {
       ...(config.alphanumeric ? { alphabet: LETTERS_AND_DIGITS } : {}),
       validityMs: config.expirationSeconds * 1000,
       maxAttempts: MAX_WRONG_CODES,
-      // How often is a matter of the credential: a code that was good does not let the next one come sooner.
+      // Sending is limited per credential instead, so that a used code does not shorten the wait.
       resendAfterMs: 0,
     },
   };
 }
 
-/** Stages a fresh key for the code in place of the one before, and shows it. */
+/** Stages a new encryption key, which replaces the previous one; returns its bundle. */
 async function newTarget(
   ctx: Ctx,
   parts: WalletParts,
@@ -148,7 +146,7 @@ async function newTarget(
   return bundle;
 }
 
-/** Stages a fresh code, the message with it and the key to encrypt it to. */
+/** Stages a new code, its message and its encryption key; returns the bundle. */
 async function sendOtp(
   ctx: Ctx,
   parts: WalletParts,
@@ -159,14 +157,14 @@ async function sendOtp(
   const contact = requireContact(ctx, parts, wallet, type);
   const script = scriptOf(ctx, parts);
   const limits = script ? [{ max: script.challengesPerMinute, withinMs: 60_000 }] : SEND_LIMITS;
-  const again = 'A code was sent a moment ago. Wait before you ask for another.';
-  // By the wallet: whoever removes the credential and adds it anew starts no new count.
-  await countAttempt(ctx, `otp ${row.account_id} ${type}`, limits, again);
+  const reason = 'A code was sent a moment ago. Wait before requesting another one.';
+  // Per wallet, so that removing and adding the credential does not reset the count.
+  await countAttempt(ctx, `otp ${row.account_id} ${type}`, limits, reason);
   const { named, mail, rules } = await rulesOf(ctx);
   const purpose = { id: purposeId(row.id), binding: contact, rules, fixed: script?.code };
   const code = await issueCode(ctx, purpose);
   const expiresAt = ctx.now + rules.validityMs;
-  // So that it never goes to an address that was changed at this very moment.
+  // A concurrent change of the contact retries the operation.
   requireCustomer(ctx, wallet.customer);
   sendMessage(ctx, {
     channel: CHANNELS[type].via,
@@ -180,7 +178,7 @@ async function sendOtp(
   return newTarget(ctx, parts, held, expiresAt);
 }
 
-/** Stages that no code of a credential is pending any more: its contact changed, say. */
+/** Stages the removal of the pending code of a credential. */
 export async function dropOtp(ctx: Ctx, credentialId: string): Promise<void> {
   await revokeCode(ctx, purposeId(credentialId));
   const target = await ctx.read(otpTargets, credentialId);
@@ -196,16 +194,15 @@ async function register(
 ): Promise<Registration> {
   const { contact: name, activity } = CHANNELS[type];
   if ((await credentialsOf(ctx, wallet.row.id)).some((row) => row.type === type)) {
-    const reason = `The wallet has a credential for codes to the ${name} already.`;
+    const reason = `The wallet already has a credential for codes to the ${name}.`;
     throw new Fault(`${type}_CREDENTIAL_ALREADY_EXISTS`, reason);
   }
   const contact = requireContact(ctx, parts, wallet, type);
   if (bound && bound.contact !== contact) {
-    const reason = `The ${name} of the customer has changed since the signature was request for.`;
+    const reason = `The ${name} of the customer has changed since the signature was requested.`;
     throw new Fault('CONFLICT', reason);
   }
-  // Nothing changes, but whoever changes the contact in this instant decides anew, and asks
-  // for a signature.
+  // An empty update: a concurrent change of the contact retries and then requires a signature.
   touchCustomer(ctx, wallet.customer);
   return {
     activity: activity(contact, wallet.row.user_id),
@@ -217,7 +214,7 @@ async function register(
 const unauthorized = (reason: string) => new Fault('UNAUTHORIZED', reason);
 const noPendingCode = () => unauthorized('No pending OTP for this credential');
 
-/** Whether a text has the form of an encrypted code, whatever is in it. */
+/** Whether a text has the form of an encrypted code. */
 function isEncryptedCode(text: string): boolean {
   try {
     const { encappedPublic, ciphertext } = JSON.parse(text) ?? {};
@@ -227,10 +224,9 @@ function isEncryptedCode(text: string): boolean {
   }
 }
 
-const unreadable = () =>
-  invalidField(FIELD, 'is nothing that was encrypted to the key of the newest code');
+const unreadable = () => invalidField(FIELD, 'is not encrypted to the key of the latest code');
 
-/** The token that says who has shown a code, and which key may sign for it. */
+/** The verification token: states the verified contact and the key that signs. */
 const tokenFor =
   (
     ctx: Ctx,
@@ -248,7 +244,7 @@ const tokenFor =
       organization_id: wallet.row.organization_id,
       public_key: publicKey,
       iat: Math.floor(ctx.now / 1000),
-      // Milliseconds in a text, as the clients of such tokens read it.
+      // Milliseconds as text, as existing clients expect.
       exp: String(expiresAt),
     });
 
@@ -275,10 +271,10 @@ async function verify(
   await rejectUsedKey(ctx, wallet.row.id, publicKey, FIELD);
   const { rules } = await rulesOf(ctx);
   const purpose: CodePurpose = { id: purposeId(row.id), binding: contact, rules };
-  // Codes have capital letters only, and people type them as they like.
-  const verdict = await verifyCode(ctx, purpose, opened.code.trim().toUpperCase());
-  if (verdict === 'none') throw noPendingCode();
-  if (verdict === 'invalid') return recordFailure(ctx, row.id, unauthorized('Invalid OTP code'));
+  // Codes have capital letters only; input is case-insensitive.
+  const result = await verifyCode(ctx, purpose, opened.code.trim().toUpperCase());
+  if (result === 'none') throw noPendingCode();
+  if (result === 'invalid') return recordFailure(ctx, row.id, unauthorized('Invalid OTP code'));
   ctx.remove(otpTargets, target);
   const bound: VerifyBound = { publicKey, contact };
   const payload = tokenFor(ctx, parts, held, { codeId: target.code_id, contact, publicKey });
@@ -293,7 +289,7 @@ async function verified(
   act: Authorization,
 ) {
   const { publicKey, contact } = act.bound as VerifyBound;
-  // It was another contact's code, and that contact says nothing about this customer any more.
+  // The contact has changed, so the code no longer proves access to it.
   if (contactOf(held.wallet, type) !== contact) throw noPendingCode();
   requireCustomer(ctx, held.wallet.customer);
   await rejectUsedKey(ctx, held.wallet.row.id, publicKey, FIELD);
@@ -302,7 +298,7 @@ async function verified(
   return { status: 200, body };
 }
 
-/** The credential of one-time codes that go by e-mail, or by text message. */
+/** The credential kind of one-time codes by e-mail or SMS. */
 export const otpKind = (type: OtpType): Kind<OtpType> => ({
   register: (ctx, parts, wallet, _body, bound) =>
     register(ctx, parts, type, wallet, bound as AddBound | undefined),

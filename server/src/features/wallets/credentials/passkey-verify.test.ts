@@ -87,7 +87,7 @@ describe('verifyAuthCredential', () => {
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
       expectUnauthorized(
         await passkeys.verifyWith(of, requestId, said),
-        'The Request-Id was used before.',
+        'The Request-Id was already used.',
       );
       const open = (await fixture.sessionsOf(of.accountId)).filter(
         ({ type }) => type === 'PASSKEY',
@@ -120,7 +120,7 @@ describe('verifyAuthCredential', () => {
       for (const unknown of ['Request:019a0000-0000-7000-8000-000000000000', 'nonsense']) {
         expectUnauthorized(
           await passkeys.verifyWith(of, unknown, said),
-          'The Request-Id is not known.',
+          'The Request-Id is unknown.',
         );
       }
       await app.advance(5 * 60_000);
@@ -244,7 +244,7 @@ describe('verifyAuthCredential', () => {
       const other = 'The assertion was made with another passkey.';
       expectUnauthorized(await passkeys.verifyWith(of, requestId, literal(authenticator())), other);
       expect((await passkeys.verifyWith(of, requestId, literal(of.device))).status).toBe(200);
-      const used = 'The Request-Id was used before.';
+      const used = 'The Request-Id was already used.';
       expectUnauthorized(await passkeys.verifyWith(of, requestId, literal(of.device)), used);
     });
 

@@ -1,6 +1,6 @@
-// Passkeys as credentials of a wallet. A device registers one with a challenge of the platform's own, and
-// proves it by signing a challenge of ours, which is the hash of what opens the session: the key of that
-// session is settled before anybody signs. Every challenge of ours is a request that waits, and is used once.
+// Passkeys as credentials of a wallet. Registration uses a challenge of the platform. Verification uses a
+// challenge of this server, which is the hash of the payload that opens the session, so the session key is
+// fixed before signing. Every challenge is a pending request and can be used once.
 
 import {
   checkAssertion,
@@ -42,7 +42,7 @@ interface Facts extends Passkey {
 type CreateBody = CreateBodyOf<'PASSKEY'>;
 type VerifyBody = VerifyBodyOf<'PASSKEY'>;
 
-/** Challenges of one passkey. They cost nobody anything, so this only keeps a loop from running away. */
+/** Challenges per passkey; a protection against client loops. */
 const CHALLENGES: readonly AttemptRule[] = [{ max: 60, withinMs: 60_000 }];
 
 const NICKNAME = /^[\p{L}\p{M}\p{Nd} ._'()-]{1,100}$/u;
@@ -51,7 +51,7 @@ const NICKNAME_RULE = "must be 1 to 100 letters, digits, spaces and . _ - ' ( )"
 const prefixFields = (name: string, errors: readonly FieldError[]): FieldError[] =>
   errors.map((error) => ({ ...error, field: `${name}.${error.field}` }));
 
-/** Throws what stands against a passkey that is good in itself: that it is there, or an old challenge. */
+/** Throws if the passkey already exists or its challenge was already used. */
 async function rejectReused(
   ctx: Ctx,
   wallet: Wallet,
@@ -61,16 +61,16 @@ async function rejectReused(
   }: { uniquenessKey: string; challengeHash: string },
 ): Promise<void> {
   const { platformId: platform_id } = ctx.caller;
-  // One after the other: of the same passkey twice at once the second is told that it is there.
+  // In this order, so that a concurrent duplicate is reported as an existing passkey.
   const used = await ctx.db.find(credentials, { platform_id, challenge_hash: challengeHash });
   const same = await ctx.db.find(credentials, { account_id: wallet.row.id, uniqueness_key });
   if (same.length > 0) {
-    throw new Fault('PASSKEY_CREDENTIAL_ALREADY_EXISTS', 'The wallet has this passkey already.');
+    throw new Fault('PASSKEY_CREDENTIAL_ALREADY_EXISTS', 'The wallet already has this passkey.');
   }
-  if (used.length > 0) throw invalidField('challenge', 'was used for a passkey before');
+  if (used.length > 0) throw invalidField('challenge', 'was already used for a passkey');
 }
 
-/** What a session is asked to sign; the device's own texts are in it as they were sent. */
+/** Activity that a session signs; it contains the authenticator data as received. */
 const creation = (wallet: Wallet, body: CreateBody, nickname: string): Activity => {
   const { credentialId, clientDataJson, attestationObject, transports = [] } = body.attestation;
   return {
@@ -109,7 +109,7 @@ async function register(ctx: Ctx, _parts: WalletParts, wallet: Wallet, body: Cre
   };
 }
 
-/** What both legs of a verification say about which request it is. */
+/** Operation and resource of a verification. */
 const verificationOf = (id: string) => ({
   operationId: verifyAuthCredential.operationId,
   resourceId: id,
@@ -144,7 +144,7 @@ async function challengePasskey(
   return { ...shown, challenge: sha256Hex(payloadToSign), requestId, expiresAt };
 }
 
-/** Holds an assertion against the passkey and against what its device was asked to sign. */
+/** Verifies an assertion against the passkey and the challenge. */
 function verifyAssertion(
   ctx: Ctx,
   parts: WalletParts,
@@ -176,12 +176,12 @@ async function verify(
     throw new Fault('REQUEST_ID_MISSING', 'The Request-Id header is missing.');
   }
   const { row: request } = await activeRequest(ctx, verificationOf(row.id), requestId);
-  const judged = verifyAssertion(ctx, parts, held, request, body);
-  if ('errors' in judged) throw invalid(prefixFields('assertion', judged.errors));
-  if ('failed' in judged) {
-    return recordFailure(ctx, row.id, new Fault('UNAUTHORIZED', judged.failed));
+  const checked = verifyAssertion(ctx, parts, held, request, body);
+  if ('errors' in checked) throw invalid(prefixFields('assertion', checked.errors));
+  if ('failed' in checked) {
+    return recordFailure(ctx, row.id, new Fault('UNAUTHORIZED', checked.failed));
   }
-  ctx.update(credentials, row, { sign_count: BigInt(judged.signCount) });
+  ctx.update(credentials, row, { sign_count: BigInt(checked.signCount) });
   markDelivered(ctx, request);
   const { clientPublicKey } = decryptColumn<{ clientPublicKey: string }>(
     ctx,

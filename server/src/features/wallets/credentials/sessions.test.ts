@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 
 const NO_SESSION = [404, 'SESSION_NOT_FOUND', 'Session not found.'];
-const ENDED = [401, 'UNAUTHORIZED', 'The session has ended. Prove a credential to open another.'];
+const ENDED = [401, 'UNAUTHORIZED', 'The session has ended. Verify a credential to open another.'];
 /** A wallet with so many sessions. */
 async function walletWith(count: number, at = fixture) {
   const wallet = await at.customerWithWallet();
@@ -164,7 +164,7 @@ describe('refreshAuthSession', () => {
     ]);
     ok(await fixture.call('POST', refreshOf(one), body, headers), 201);
     const replayed = await fixture.call('POST', refreshOf(one), body, headers);
-    expect(errorOf(replayed)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id was used before.']);
+    expect(errorOf(replayed)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id was already used.']);
   });
 
   it('is signed by the session itself and nobody else', async () => {
@@ -222,7 +222,7 @@ describe('refreshAuthSession', () => {
     const off = `02${'f'.repeat(64)}`;
     const form =
       'must be a P-256 public key in hex: 130 digits that start with 04, or 66 that start with 02 or 03';
-    const taken = 'the key stands behind a session already';
+    const taken = 'already belongs to a session of the wallet';
     for (const [key, message] of [
       ['', form],
       ['x', form],
@@ -354,7 +354,7 @@ describe('revokeAuthSession', () => {
     const asked = ok(await fixture.call('DELETE', pathOf(ids[0] as string)), 202);
     const headers = await signedHeaders(asked, sessions[0] ?? '');
     const answer = await theirs.call('DELETE', pathOf(ids[0] as string), undefined, headers);
-    expect(errorOf(answer)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id is not known.']);
+    expect(errorOf(answer)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id is unknown.']);
     expect(await idsOf(accountId)).toEqual(ids);
   });
 

@@ -1,6 +1,6 @@
-// The operations on sessions. A session is followed by another one while it is active, which only its own
-// key may sign; any session of the wallet may end any other, so that a person can end what a lost device
-// still has. Whoever refreshes without ever proving a credential again is stopped after half a day.
+// Operations on sessions. An active session can be refreshed, signed by its own key. Any session of the wallet
+// can end any other, so that the holder can end the session of a lost device. Refreshes without a new
+// verification of the credential end after 12 hours.
 
 import type { Bound } from '../../../kernel/contract/operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -37,7 +37,7 @@ async function credentialOf(ctx: Ctx, row: SessionRow): Promise<CredentialRow> {
   return credential;
 }
 
-/** A session of the calling platform, whether or not it still is one. */
+/** A session of the calling platform, active or not. */
 async function requireSession(ctx: Ctx, id: string): Promise<WalletSession> {
   const row = isId(id, 'Session') ? await ctx.read(walletSessions, id) : undefined;
   if (row?.platform_id !== ctx.caller.platformId) throw noSession();
@@ -50,7 +50,7 @@ async function requireSession(ctx: Ctx, id: string): Promise<WalletSession> {
 async function refreshableSession(ctx: Ctx, id: string): Promise<WalletSession> {
   const held = await requireSession(ctx, id);
   if (held.isActive) return held;
-  throw new Fault('UNAUTHORIZED', 'The session has ended. Prove a credential to open another.');
+  throw new Fault('UNAUTHORIZED', 'The session has ended. Verify a credential to open another.');
 }
 
 async function activeSession(ctx: Ctx, id: string): Promise<WalletSession> {
@@ -81,7 +81,7 @@ const refresh = (parts: WalletParts) =>
 
     async perform(ctx, { params, body: { clientPublicKey } }) {
       const { wallet, row, credential } = await refreshableSession(ctx, params.id);
-      // Where the signature was seen on an earlier try, nothing else leans on it.
+      // If the signature was verified in an earlier retry, the session row is not required yet.
       ctx.require(walletSessions, row);
       const authenticatedAt = row.authenticated_at;
       const next = openSession(ctx, parts, wallet, credential, clientPublicKey, {

@@ -1,5 +1,5 @@
-// Account recoveries as an operator requests, cancels and lists them. A running server finds and ends what is
-// written here; every contact of the user is notified meanwhile.
+// Operator functions for account recovery: request, cancel and list. The job of a running server finishes a
+// recovery; every contact of the user is notified.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -32,7 +32,7 @@ const presentRecovery = (row: RecoveryRow) => ({
 
 type WalletRecovery = ReturnType<typeof presentRecovery>;
 
-/** Requests the recovery of a wallet, announced and delayed. Throws NOT_FOUND and CONFLICT. */
+/** Requests a delayed recovery of a wallet, which is announced. Throws NOT_FOUND and CONFLICT. */
 export async function requestWalletRecovery(
   runtime: Runtime,
   input: NewRecovery,
@@ -48,7 +48,7 @@ async function recoveryById({ read }: Pick<Ctx, 'read'>, id: string): Promise<Re
   return row;
 }
 
-/** Cancels a recovery that waits. Throws NOT_FOUND and CONFLICT. */
+/** Cancels a pending recovery. Throws NOT_FOUND and CONFLICT. */
 export async function cancelWalletRecovery(
   runtime: Runtime,
   { recoveryId, actor }: { recoveryId: string; actor: string },
@@ -66,12 +66,12 @@ export async function cancelWalletRecovery(
 interface SearchInput {
   platformId?: string | undefined;
   status?: string | undefined;
-  /** The last recovery of the previous page. */
+  /** Last id of the previous page. */
   after?: string | undefined;
   limit: number;
 }
 
-/** Recoveries of one platform, in one state, or all; latest first. Throws NOT_FOUND. */
+/** Recoveries, latest first, optionally filtered by platform and status. Throws NOT_FOUND. */
 export async function searchWalletRecoveries(
   { db }: Runtime,
   { platformId, status, after, limit }: SearchInput,

@@ -1,7 +1,6 @@
-// The whole of a way back into a wallet: an operator asks for it, a job that is due after the delay adds the
-// credential. It does no more than that: the user then proves the contact as anybody does, what was there
-// before stays, and no money moves. Everything that spoke for it is looked at again at the end, and how
-// long is waited is up to the servers' own setting, not to whoever asked.
+// Account recovery of a wallet: the operator requests it, and a delayed job adds a one-time code credential.
+// Existing credentials remain, no funds are transferred, and the user then verifies the contact as usual. All
+// conditions are checked again at the end. The delay is a server setting, not a parameter of the request.
 
 import { Type } from '@sinclair/typebox';
 import { defineJob, PlatformFields } from '../../../kernel/contract/job.ts';
@@ -42,7 +41,7 @@ const contactDigest = (ctx: Ctx, customer: CustomerRow, type: RecoveryType): str
 
 const conflict = (reason: string) => new Fault('CONFLICT', reason);
 
-/** Throws where there is another way in, or none that could be added. */
+/** Throws CONFLICT if a recovery is not needed or not possible. */
 async function rejectUnneeded(ctx: Ctx, wallet: Wallet, type: RecoveryType): Promise<void> {
   const { id } = wallet.row;
   const contact = RECOVERED_CONTACT[type];
@@ -52,37 +51,35 @@ async function rejectUnneeded(ctx: Ctx, wallet: Wallet, type: RecoveryType): Pro
   const held = await credentialsOf(ctx, id);
   const same = held.find((row) => row.type === type);
   if (same) {
-    const reason = `The wallet has this credential already: a code to the ${contact} can be asked for`;
-    throw conflict(`${reason} at any time, with a challenge of ${same.id}.`);
+    const reason = `The wallet already has this credential: codes to the ${contact} can be requested`;
+    throw conflict(`${reason} with a challenge of ${same.id}.`);
   }
   if (!held.length) {
-    throw conflict('The wallet has no credential at all: its first is added without a signature.');
+    throw conflict('The wallet has no credential. The first one is added without a signature.');
   }
   if ((await sessionsOf(ctx, id)).length) {
-    throw conflict(
-      'Somebody is signed in to the wallet, and can add a credential with that session.',
-    );
+    throw conflict('The wallet has an active session, which can sign for a new credential.');
   }
   const waiting = await pendingRecovery(ctx, id);
-  if (waiting) throw conflict(`${waiting.id} waits for this wallet already.`);
+  if (waiting) throw conflict(`The recovery ${waiting.id} is already pending for this wallet.`);
 }
 
 export interface NewRecovery {
   accountId: string;
   type: RecoveryType;
-  /** Who asked for it, and why. */
+  /** Requester and reason. */
   actor: string;
   reason: string;
   delayMs: number;
 }
 
-/** Stages a recovery, the messages that announce it and the job that ends it. */
+/** Stages a recovery, its announcements and its job. */
 export async function startRecovery(ctx: Ctx, input: NewRecovery): Promise<RecoveryRow> {
   const { accountId, type, actor, reason, delayMs } = input;
   const wallet = await findWallet(ctx, accountId);
   if (!wallet) throw conflict('The wallet is closed, or its customer was deleted.');
   await rejectUnneeded(ctx, wallet, type);
-  // What is announced to a contact must hold of it.
+  // A concurrent change of the contact retries the operation.
   requireCustomer(ctx, wallet.customer);
   const row = ctx.insert(walletRecoveries, {
     id: ctx.id('WalletRecovery'),
@@ -102,7 +99,7 @@ export async function startRecovery(ctx: Ctx, input: NewRecovery): Promise<Recov
   return row;
 }
 
-// A session that was opened in the very instant in which the recovery began saw none to stop.
+// Includes a session that was opened concurrently with the start of the recovery and did not cancel it.
 const SIGNED_IN = `select 1 from wallet_sessions where account_id = $1 and expires_at > $2
   and (status = 'ACTIVE' or updated_at >= $2) limit 1`;
 
@@ -112,7 +109,7 @@ async function isAnnounced(ctx: Ctx, { customer_id, created_at }: RecoveryRow): 
   return announcements.some(({ status }) => status === 'SENT' || status === 'KEPT');
 }
 
-/** What stands against a recovery that is due. */
+/** The reason to cancel a due recovery; undefined if there is none. */
 async function cancelReason(
   ctx: Ctx,
   row: RecoveryRow,
@@ -128,7 +125,7 @@ async function cancelReason(
   return (await isAnnounced(ctx, row)) ? undefined : 'NOT_ANNOUNCED';
 }
 
-/** Ends a recovery that is due, one way or the other, or waits for as long as `delayMs` says. */
+/** Finishes or cancels a due recovery, or reschedules it if `delayMs` was increased. */
 async function recover(ctx: Ctx, id: string, delayMs: number | undefined): Promise<void> {
   const row = await ctx.read(walletRecoveries, id);
   if (row?.status !== 'WAITING') return;
@@ -148,15 +145,14 @@ async function recover(ctx: Ctx, id: string, delayMs: number | undefined): Promi
     await cancelRecovery(ctx, row, against ?? 'WALLET_GONE');
     return;
   }
-  // Nothing changes, but whoever changes the contact in this instant decides anew, and asks
-  // for a signature.
+  // An empty update: a concurrent change of the contact retries and then requires a signature.
   touchCustomer(ctx, wallet.customer);
   requireInternalAccount(ctx, wallet.account);
   addCredential(ctx, wallet, { type: row.type, uniquenessKey: row.type });
   await finishRecovery(ctx, row);
 }
 
-/** The job that ends a recovery; `delayMs` is undefined where the installation allows none. */
+/** The job that ends a recovery; `delayMs` is undefined if recovery is disabled. */
 export const recoveryJobs = ({ delayMs }: { delayMs: number | undefined }): JobHandler[] => [
   jobHandler(RECOVER, {
     run: async (_runtime, job) => {

@@ -142,8 +142,8 @@ describe('what it is refused for', () => {
   it('a credential that is there: a code can be asked for', async () => {
     const { accountId, credential } = await recovery.customerWithPhone();
     expect(await refusal(recovery.start(accountId, 'EMAIL_OTP'))).toBe(
-      `CONFLICT: The wallet has this credential already: a code to the email address can be asked ` +
-        `for at any time, with a challenge of ${credential.id}.`,
+      `CONFLICT: The wallet already has this credential: codes to the email address can be requested ` +
+        `with a challenge of ${credential.id}.`,
     );
   });
 
@@ -160,9 +160,7 @@ describe('what it is refused for', () => {
   it('a session that is active', async () => {
     const { accountId } = await recovery.customerWithPhone();
     await fixture.emailSession(accountId);
-    expect(await refusal(recovery.start(accountId))).toContain(
-      'Somebody is signed in to the wallet',
-    );
+    expect(await refusal(recovery.start(accountId))).toContain('The wallet has an active session');
     recovery.advance(15 * 60_000);
     expect(await refusal(recovery.start(accountId))).toBe('begun');
   });
@@ -171,7 +169,7 @@ describe('what it is refused for', () => {
     const { accountId } = await recovery.customerWithPhone();
     const { id } = await recovery.start(accountId);
     expect(await refusal(recovery.start(accountId))).toBe(
-      `CONFLICT: ${id} waits for this wallet already.`,
+      `CONFLICT: The recovery ${id} is already pending for this wallet.`,
     );
   });
 
@@ -194,7 +192,7 @@ describe('what it is refused for', () => {
         refusal(operate(second, caller, (ctx) => startRecovery(ctx, recoveryInput(accountId)))),
       ]);
       expect(both.filter((each) => each === 'begun')).toHaveLength(1);
-      expect(both.join()).toContain('waits for this wallet already');
+      expect(both.join()).toContain('is already pending for this wallet');
     } finally {
       await second.close();
     }

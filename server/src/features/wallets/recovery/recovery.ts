@@ -1,6 +1,5 @@
-// A way back for a user who can prove no credential of their wallet, apart from how it comes about: whom it
-// is announced to, and how it ends. It is told to every contact on file when it begins and when it ends, so
-// that it cannot happen behind the holder's back; and whoever proves a credential has no need of it.
+// Delayed account recovery for users who have lost every credential: announcements and end. Every contact on
+// file is notified at start and end, so that the holder can object. A verified credential cancels it.
 
 import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -23,15 +22,15 @@ const NOTICES = {
 };
 type Notice = keyof typeof NOTICES;
 
-/** What messages that announce a recovery are about, for those who look at the list. */
+/** Message kind of a recovery notice. */
 export const recoveryMessage = (notice: Notice) => `WALLET_RECOVERY_${notice}` as const;
 
-/** What codes go to, for a person. */
+/** Display names of the contacts. */
 export const RECOVERED_CONTACT = { EMAIL_OTP: 'email address', SMS_OTP: 'telephone number' };
 
 /**
- * Stages a message to every contact that the customer has on file. Where nobody carries one of them it
- * fails, and the operator sees that.
+ * Stages a message to every contact of the customer. Without a provider for a channel, its message fails,
+ * visible to the operator.
  */
 export async function announceRecovery(
   ctx: Ctx,
@@ -46,7 +45,7 @@ export async function announceRecovery(
     requestedAt: row.created_at,
     dueAt: row.due_at,
   });
-  // What says that something is going to happen is of no use once it has.
+  // The announcement is obsolete once the recovery is due.
   const common = {
     kind: recoveryMessage(notice),
     customer,
@@ -58,7 +57,7 @@ export async function announceRecovery(
   if (phone !== null) sendMessage(ctx, { channel: 'SMS', to: phone, ...common });
 }
 
-/** Stages the end of a recovery and tells whoever is still on file. */
+/** Stages the end of a recovery and notifies the contacts. */
 async function endRecovery(
   ctx: Ctx,
   row: RecoveryRow,
@@ -66,28 +65,28 @@ async function endRecovery(
   stopped: { cancelled_for?: RecoveryCancelReason; cancelled_by?: string | null } = {},
 ): Promise<RecoveryRow> {
   const customer = await readCustomer(ctx, row.customer_id);
-  // Nobody can be told any more who was erased.
+  // Erased customers have no contacts.
   if (customer && customer.data_key !== null) {
     await announceRecovery(ctx, customer, row, event === 'finish' ? 'DONE' : 'CANCELLED');
   }
   const status = recoveryStates.next(row.status, event);
-  const over = { status, contact_digest: null, ended_at: ctx.now };
-  return ctx.update(walletRecoveries, row, { ...over, ...stopped });
+  const end = { status, contact_digest: null, ended_at: ctx.now };
+  return ctx.update(walletRecoveries, row, { ...end, ...stopped });
 }
 
 export const finishRecovery = (ctx: Ctx, row: RecoveryRow): Promise<RecoveryRow> =>
   endRecovery(ctx, row, 'finish');
 
-/** `by` is the person who stopped it, where one did. */
+/** `by` is the operator who cancelled it, if any. */
 export const cancelRecovery = (
   ctx: Ctx,
   row: RecoveryRow,
-  why: RecoveryCancelReason,
+  reason: RecoveryCancelReason,
   by?: string,
 ): Promise<RecoveryRow> =>
-  endRecovery(ctx, row, 'cancel', { cancelled_for: why, cancelled_by: by ?? null });
+  endRecovery(ctx, row, 'cancel', { cancelled_for: reason, cancelled_by: by ?? null });
 
-/** The recovery of a wallet that waits; there is one at most. */
+/** The pending recovery of a wallet; there is at most one. */
 export async function pendingRecovery(
   ctx: Ctx,
   accountId: string,
@@ -96,13 +95,13 @@ export async function pendingRecovery(
   return (await ctx.db.find(walletRecoveries, where))[0];
 }
 
-/** To be called when a credential of the wallet was proved: its user is not without one. */
+/** Cancels a pending recovery. Call it after a credential of the wallet was verified. */
 export async function cancelAfterSignIn(ctx: Ctx, accountId: string): Promise<void> {
   const row = await pendingRecovery(ctx, accountId);
   if (row) await cancelRecovery(ctx, row, 'SIGNED_IN');
 }
 
-/** Stages the end of what waits for somebody who is being erased; nobody is told. */
+/** Stages the cancellation of pending recoveries for an erasure, without notices. */
 export async function eraseRecoveries(ctx: Ctx, customerId: string): Promise<void> {
   const where = { customer_id: customerId, status: 'WAITING' } as const;
   for (const row of await ctx.db.find(walletRecoveries, where, ALL_OF_ONE)) {

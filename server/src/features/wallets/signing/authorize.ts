@@ -1,7 +1,6 @@
-// What moves money out of a wallet and is signed before it is request for: a quote. Its text is made with the
-// quote and says what moves, so a signature is good for this quote alone, whenever the wallet's session gave
-// it. A request without one is answered with the same text to sign; naming that request with the signature
-// is allowed and not needed, because a quote is executed once.
+// Signatures for payments from a wallet. The payload is created with the quote and describes the payment, so a
+// signature is valid for this quote only and can be given before execution. A request without a signature is
+// answered with the same payload; `Request-Id` is optional, because a quote is executed once.
 
 import type { Rejected } from '../../../kernel/contract/operation.ts';
 import type { Time } from '../../../kernel/effects.ts';
@@ -23,7 +22,7 @@ import {
 import { verifySigner } from './signer.ts';
 import { isStampOf } from './stamp.ts';
 
-/** The text that a wallet signs so that money leaves it. `unsigned` says everything about the movement. */
+/** The payload for a payment from a wallet. `unsigned` describes the payment completely. */
 export const paymentText = (ctx: Ctx, { row }: Pick<Wallet, 'row'>, unsigned: string): string =>
   activityText(
     row,
@@ -39,18 +38,17 @@ export const paymentText = (ctx: Ctx, { row }: Pick<Wallet, 'row'>, unsigned: st
     { now: ctx.now },
   );
 
-/** What the signature is about. */
 export interface SignedPayment {
   accountId: string;
-  /** As it was first shown. */
+  /** As first returned. */
   payload: string;
-  /** When it can no longer be executed. */
+  /** End of execution. */
   until: Time;
 }
 
 /**
- * Whether the wallet has signed: undefined when it has, which is then written down; else what the request is
- * answered with. A signature that is wrong is a refusal that counts where it names a request.
+ * Verifies and records the signature of the wallet; returns undefined if it is valid, else a challenge or a
+ * rejection. An invalid signature counts as a failed attempt if the request has a `Request-Id`.
  */
 export async function authorizePayment(
   ctx: Ctx,
@@ -59,7 +57,7 @@ export async function authorizePayment(
   { accountId, payload, until }: SignedPayment,
 ): Promise<{ challenge: Awaited<ReturnType<typeof issueChallenge>> } | Rejected | undefined> {
   const wallet = await findWallet(ctx, accountId);
-  if (!wallet) throw new Fault('ACCOUNT_NOT_FOUND', 'The source account is gone.');
+  if (!wallet) throw new Fault('ACCOUNT_NOT_FOUND', 'The source account was closed.');
   const signer = { by: 'session', accounts: [accountId] } as const;
   if (isUnsigned(request.headers)) {
     const signatureRequest = { wallet, payload: async () => payload, signer, until };
@@ -80,18 +78,18 @@ export async function authorizePayment(
   return undefined;
 }
 
-/** A payment that a key of the wallet signs without its holder. */
+/** A payment that is signed by a delegated key of the wallet. */
 interface KeyPayment {
   operation: string;
   subject: string;
-  /** Says everything about the movement. */
+  /** Describes the payment completely. */
   unsigned: string;
   publicKey: string;
-  /** The stamp that the custodian of the key gives; undefined where it gives none. */
+  /** Requests the stamp from the custodian of the key; undefined if it refuses. */
   stampWith(payload: string): Promise<string | undefined>;
 }
 
-/** Records the stamp of a key that signs for a payment; false where there is none, or not of this key. */
+/** Records the stamp of a delegated key; false if there is no valid stamp of this key. */
 export async function signWithKey(
   ctx: Ctx,
   wallet: Wallet,
@@ -99,7 +97,7 @@ export async function signWithKey(
 ): Promise<boolean> {
   const payload = paymentText(ctx, wallet, unsigned);
   const stamp = await stampWith(payload);
-  // What a custodian gives is checked as a client's signature is.
+  // Stamps of a custodian are verified like those of clients.
   if (stamp === undefined || !isStampOf(stamp, publicKey, payload)) return false;
   const signed = { publicKey, session: undefined };
   recordStamp(ctx, wallet, { operation, subject, stamp, payload, signed });

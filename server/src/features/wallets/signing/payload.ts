@@ -1,6 +1,5 @@
-// What a wallet is asked to sign: an activity, as clients of such wallets know it. Compact JSON with sorted
-// names, so that it has one text; the text is stored and signed as it is and never made again. The id of the
-// request is in it, so that no two are alike; what belongs to no request says itself what tells it apart.
+// Payloads to sign: activities in the format of existing wallet clients. Canonical JSON, stored as text and
+// never rebuilt. A payload contains the request id, or other unique data, so that no two are identical.
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import type { WalletRow } from '../store.ts';

@@ -1,5 +1,5 @@
-// Answers that say a wallet is still at work. Our own signer is done at once, so only a scripted environment
-// gives them, as often as the operator said for the platform: so that clients can be tested with them.
+// PROCESSING replies. The built-in signer finishes at once, so only a scripted environment returns them, as
+// often as configured for the platform, for client tests.
 
 import { attemptLimits } from '../../../runtime/operation/attempt-limiter.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -8,18 +8,18 @@ import type { WalletParts } from '../accounts/wallet.ts';
 
 export const PROCESSING = {
   status: 200,
-  body: { status: 'PROCESSING', message: 'The wallet is still working on it. Ask again.' },
+  body: { status: 'PROCESSING', message: 'The wallet operation is in progress. Retry later.' },
 } as const;
 
-/** How often it is answered that the work goes on. */
+/** Number of PROCESSING replies before completion. */
 export async function processingReplies(ctx: Ctx, parts: WalletParts): Promise<number> {
   if (!parts.connectors(ctx.caller.environment).walletScript) return 0;
   return (await ownPlatform(ctx)).wallet_polls;
 }
 
 /**
- * The same for a request that nobody signs: the answer while `id` was asked for fewer times than that, and
- * undefined when it is to be done. Then it is counted anew. Call it before anything else is done for it.
+ * Simulates processing for a request without a signature. Returns the PROCESSING reply, or undefined on
+ * completion, which resets the count of `id`. Call it before any other work of the request.
  */
 export async function simulateProcessing(
   ctx: Ctx,

@@ -1,6 +1,6 @@
-// What waits for a signature. The first leg stores the exact text to sign, the request input and
-// who may sign; the second leg is held against that row and against nothing that could be built anew. A
-// request is answered once. The order in which a second leg is judged is part of the contract.
+// Signature requests. The first request stores the exact payload, the input and the permitted signers; the
+// signed retry is verified against the stored row only. A result is delivered once. The order of the checks of
+// a retry is part of the contract.
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { type Code, Fault } from '../../../kernel/fault.ts';
@@ -22,42 +22,42 @@ import { type VerifiedSigner, verifySigner } from './signer.ts';
 import { parseStamp, type Stamp } from './stamp.ts';
 
 const TTL_MS = 5 * 60_000;
-/** How long work that goes on may still be request for after its request ran out. */
+/** How long the result of started processing can be fetched after the request expired. */
 const GRACE_MS = 60 * 60_000;
-/** Requests of one wallet that wait for a signature at once; beyond it the oldest is dropped. */
+/** Pending signature requests per wallet; beyond it the oldest is dropped. */
 const MAX_PENDING = 10;
 const MAX_INVALID_SIGNATURES = 5;
 
-/** A request as it came. */
+/** A request to sign, as received. */
 export interface SignableRequest {
   operationId: string;
-  /** The id in its path; empty where there is none. */
+  /** Id in the path; empty if there is none. */
   resourceId: string;
-  /** What both legs must say alike: path and body. */
+  /** Path and body, which must be identical in the retry. */
   input: { params: unknown; body: unknown };
   headers: Readonly<Record<string, string | undefined>>;
 }
 
-/** What a first leg wants signed. */
+/** What the first request needs signed. */
 export interface SignatureRequest {
   wallet: Wallet;
-  /** Shown where the contract shows it. */
+  /** Credential type, for contracts that return it. */
   type?: CredentialType;
-  /** An activity, or a text that is made for the request. */
+  /** An activity, or a function that creates the text. */
   payload: Activity | ((request: { id: string; expiresAt: Time }) => Promise<string>);
-  /** What was found out and the second leg goes on with. */
+  /** Data for the retry. */
   bound?: unknown;
   signer: Signer;
-  /** Where it may not be signed for as long as usual. */
+  /** Latest expiry. */
   until?: Time;
 }
 
-/** A second leg that was found good. */
+/** A signed retry with a valid signature. */
 export interface VerifiedRetry {
   wallet: Wallet;
   row: RequestRow;
   bound: unknown;
-  /** Who signed; undefined where that was seen on an earlier try. */
+  /** The signer; undefined if the signature was verified in an earlier retry. */
   signed: VerifiedSigner | undefined;
 }
 
@@ -73,36 +73,36 @@ const subjectOf = ({
 const STAMP = 'service-wallet-signature';
 const REQUEST_ID = 'request-id';
 
-/** An empty header is one that was not sent: some clients cannot leave one out. */
+/** An empty header counts as absent, because some clients cannot omit it. */
 export const stampOf = (headers: SignableRequest['headers']): string | undefined =>
   headers[STAMP] || undefined;
 export const requestIdOf = (headers: SignableRequest['headers']): string | undefined =>
   headers[REQUEST_ID] || undefined;
 
-/** Whether a request has neither of the two headers: then it is a first leg. */
+/** Whether a request has neither header, which makes it the first request. */
 export const isUnsigned = (headers: SignableRequest['headers']): boolean =>
   stampOf(headers) === undefined && requestIdOf(headers) === undefined;
 
-/** Waits for a device, and not for a signature of the wallet. */
+/** Whether the request awaits a passkey assertion, not a signature of the wallet. */
 const isForDevice = ({ by }: Signer) => by === 'nobody';
 
 /**
- * Makes room for one more: what has run out is dropped, and the oldest of what is too much. Nothing else of
- * a wallet stays PENDING, so there are never many. `but` is being answered just now. Devices are request for
- * whoever comes to sign in, so what waits for them pushes out nothing: whoever asks is limited otherwise.
+ * Drops expired requests and the oldest beyond the limit, before a new one. `current` is the request of this
+ * retry. Passkey challenges can be requested without signing in, so they never displace signature requests;
+ * they are rate-limited instead.
  */
 async function dropExcessRequests(
   ctx: Ctx,
   accountId: string,
   signer: Signer,
-  but: string | undefined,
+  current: string | undefined,
 ): Promise<void> {
   const pending = await ctx.db.find(
     walletRequests,
     { account_id: accountId, status: 'PENDING' },
     { ...ALL_OF_ONE, orderBy: 'created_at' },
   );
-  const others = pending.filter((row) => row.id !== but);
+  const others = pending.filter((row) => row.id !== current);
   const live = others.filter((row) => row.expires_at > ctx.now);
   const signable = live.filter((row) => !isForDevice(JSON.parse(row.signer)));
   const room = isForDevice(signer) ? MAX_PENDING : MAX_PENDING - 1;
@@ -112,7 +112,7 @@ async function dropExcessRequests(
   }
 }
 
-/** Stages a request to sign and shows it: the body of a 202. */
+/** Stages a signature request and returns the body of the 202. */
 export async function issueChallenge(ctx: Ctx, request: SignableRequest, input: SignatureRequest) {
   const { wallet, type, payload, bound, signer, until = Infinity } = input;
   const id = ctx.id('Request');
@@ -144,7 +144,7 @@ export async function issueChallenge(ctx: Ctx, request: SignableRequest, input: 
 
 const unauthorized = (reason: string) => new Fault('UNAUTHORIZED', reason);
 
-/** A request of the calling platform that can still be answered; throws UNAUTHORIZED for every other. */
+/** An open request of the calling platform. Throws UNAUTHORIZED for any other id. */
 export async function activeRequest(
   ctx: Ctx,
   request: Pick<SignableRequest, 'operationId' | 'resourceId'>,
@@ -153,14 +153,16 @@ export async function activeRequest(
   const row = isId(id, 'Request') ? await ctx.read(walletRequests, id) : undefined;
   const wallet = row && (await findWallet(ctx, row.account_id));
   if (!wallet || row.platform_id !== ctx.caller.platformId) {
-    throw unauthorized('The Request-Id is not known.');
+    throw unauthorized('The Request-Id is unknown.');
   }
-  if (row.status === 'DONE') throw unauthorized('The Request-Id was used before.');
+  if (row.status === 'DONE') throw unauthorized('The Request-Id was already used.');
   const started = row.status === 'PROCESSING' || row.status === 'SETTLED';
   const isOver = ctx.now >= row.expires_at + (started ? GRACE_MS : 0);
   if (isOver) throw unauthorized('The Request-Id has expired.');
   if (row.status === 'DROPPED') {
-    throw unauthorized('The Request-Id is good no longer: too much was request or wrongly signed.');
+    throw unauthorized(
+      'The Request-Id is no longer valid: too many newer requests or invalid signatures.',
+    );
   }
   if (row.subject !== subjectOf(request)) {
     throw unauthorized('The Request-Id belongs to another request.');
@@ -168,7 +170,7 @@ export async function activeRequest(
   return { row, wallet };
 }
 
-/** Whether the headers name a request that was made for the same thing, however it ended. */
+/** Whether `Request-Id` names a request for the same operation and resource, in any status. */
 export async function matchesKnownRequest(ctx: Ctx, request: SignableRequest): Promise<boolean> {
   const id = requestIdOf(request.headers);
   const row = id && isId(id, 'Request') ? await ctx.read(walletRequests, id) : undefined;
@@ -176,8 +178,8 @@ export async function matchesKnownRequest(ctx: Ctx, request: SignableRequest): P
 }
 
 /**
- * Does the work of a request that was live when it was read. Where it fails and a twin of the request was
- * answered meanwhile, that is the reason that is told.
+ * Runs `work` for an open request. If it fails because a concurrent retry was completed in the meantime, the
+ * status of the request is reported instead.
  */
 export async function recheckOnFailure<T>(
   ctx: Ctx,
@@ -193,7 +195,7 @@ export async function recheckOnFailure<T>(
   }
 }
 
-/** What of a stored request only its own wallet's key opens. */
+/** Decrypts a column of a request. */
 export const decryptColumn = <T>(
   ctx: Ctx,
   wallet: Wallet,
@@ -203,11 +205,11 @@ export const decryptColumn = <T>(
 
 export const authorizationContext = (id: string) => `wallet_authorizations ${id} payload`;
 
-/** Writes down for good what was signed. */
+/** Records an accepted signature permanently. */
 export function recordStamp(
   ctx: Ctx,
   wallet: Wallet,
-  given: {
+  signature: {
     operation: string;
     subject: string;
     stamp: string;
@@ -216,7 +218,7 @@ export function recordStamp(
   },
 ): void {
   const id = ctx.id('WalletAuthorization');
-  const { operation, subject, stamp, payload, signed } = given;
+  const { operation, subject, stamp, payload, signed } = signature;
   ctx.insert(walletAuthorizations, {
     id,
     platform_id: ctx.caller.platformId,
@@ -232,7 +234,7 @@ export function recordStamp(
   });
 }
 
-/** A wrong signature counts, so its refusal is committed; beyond a few the request is gone. */
+/** Stages a failed attempt, which must be committed; after too many the request is dropped. */
 function rejectSignature(ctx: Ctx, row: RequestRow, fault: Fault): { rejected: Fault } {
   const wrong = row.wrong + 1;
   const status =
@@ -241,19 +243,19 @@ function rejectSignature(ctx: Ctx, row: RequestRow, fault: Fault): { rejected: F
   return { rejected: fault };
 }
 
-const missing = (code: Code, what: string) => new Fault(code, `The ${what} header is missing.`);
+const missing = (code: Code, header: string) => new Fault(code, `The ${header} header is missing.`);
 
-/** The stamp that a header is, or that a script takes for one; throws where it cannot be read. */
+/** Parses a stamp or recognizes the scripted one. Throws WALLET_SIGNATURE_MALFORMED. */
 export function readStamp(ctx: Ctx, parts: WalletParts, header: string): Stamp | 'scripted' {
   const script = parts.connectors(ctx.caller.environment).walletScript;
   const stamp = script?.stamp === header ? 'scripted' : parseStamp(header);
   if (stamp) return stamp;
-  throw new Fault('WALLET_SIGNATURE_MALFORMED', 'The wallet signature cannot be read.');
+  throw new Fault('WALLET_SIGNATURE_MALFORMED', 'The wallet signature is malformed.');
 }
 
 /**
- * Judges a second leg, in the contract's order: which header is missing, whether the stamp can be read,
- * whether the request waits, whether it is the one that was request, and whether the right one signed it.
+ * Verifies a signed retry in the order of the contract: headers, form of the stamp, status of the request,
+ * identical input, and the signature.
  */
 export async function verifyRetry(
   ctx: Ctx,
@@ -269,13 +271,13 @@ export async function verifyRetry(
   if (signer.by === 'nobody') throw unauthorized('The Request-Id belongs to another request.');
   const input = decryptColumn<unknown>(ctx, wallet, row, 'input');
   if (canonical(input) !== canonical(request.input)) {
-    const reason = 'The request differs from the one that the signature was request for.';
+    const reason = 'The request differs from the one for which the signature was requested.';
     throw new Fault('WALLET_SIGNATURE_BODY_MISMATCH', reason);
   }
   const bound = decryptColumn<unknown>(ctx, wallet, row, 'bound');
   if (row.status !== 'PENDING') {
     if (row.stamp_hash !== sha256Hex(header)) {
-      throw unauthorized('The Request-Id was used before, with another signature.');
+      throw unauthorized('The Request-Id was already used with another signature.');
     }
     return { wallet, row, bound, signed: undefined };
   }
@@ -293,8 +295,8 @@ export async function verifyRetry(
 }
 
 /**
- * Stages that a request was answered, and cannot be again. Neither its answer is kept nor what it went on
- * with, which may be what a new key signs with.
+ * Stages the delivery of the result, which happens once. Reply and bound data are deleted, because they can
+ * contain key material.
  */
 export const markDelivered = (ctx: Ctx, row: RequestRow): RequestRow =>
   ctx.update(walletRequests, row, {
@@ -303,7 +305,7 @@ export const markDelivered = (ctx: Ctx, row: RequestRow): RequestRow =>
     bound: '',
   });
 
-/** Stages that a good signature came and that the work goes on for `polls` more answers. */
+/** Stages a valid signature, with `polls` PROCESSING replies to follow. */
 export const markAccepted = (ctx: Ctx, row: RequestRow, stamp: string, polls: number): RequestRow =>
   ctx.update(walletRequests, row, {
     status: requestStates.next(row.status, 'accept'),
@@ -314,7 +316,7 @@ export const markAccepted = (ctx: Ctx, row: RequestRow, stamp: string, polls: nu
 export const countPoll = (ctx: Ctx, row: RequestRow): RequestRow =>
   ctx.update(walletRequests, row, { polls: row.polls - 1 });
 
-/** Stages the answer of work that was done without being request again. */
+/** Stages the reply of work that finished in the background. */
 export const markSettled = (
   ctx: Ctx,
   wallet: Wallet,

@@ -283,7 +283,7 @@ describe('limits', () => {
     expect(await thing.request(good)).toMatchObject({ wrong: 5, status: 'DROPPED' });
     const late = await thing.call({ headers: good });
     expect(said(late)).toEqual(REFUSED('UNAUTHORIZED'));
-    expect(reason(late)).toMatch(/good no longer/);
+    expect(reason(late)).toMatch(/no longer valid/);
     expect(await thing.marks()).toBe(0);
     await second.close();
   });

@@ -1,6 +1,6 @@
-// An operation that a wallet signs, as two functions: `begin` judges a request without a signature and says
-// what is to be signed; `perform` does it once the right one has signed. Everything between is the same for
-// all of them. `perform` may want another signature: then the next leg begins.
+// Operations with a signed retry, as two functions: `begin` validates a request without a signature and
+// returns what has to be signed; `perform` executes it after a valid signature. The rest is common to all.
+// `perform` can require another signature.
 import { Type } from '@sinclair/typebox';
 import { defineJob, PlatformFields } from '../../../kernel/contract/job.ts';
 import type {
@@ -35,11 +35,11 @@ import {
 } from './requests.ts';
 import type { VerifiedSigner } from './signer.ts';
 
-/** Whoever signed, and what the leg before found out. */
+/** The verified signer, and the data of the first request. */
 export interface Authorization {
   wallet: Wallet;
   bound: unknown;
-  /** Undefined where the signature was seen on an earlier try of the same request. */
+  /** Undefined if the signature was verified in an earlier retry. */
   signed: VerifiedSigner | undefined;
 }
 
@@ -47,23 +47,23 @@ export type Headers = SignableRequest['headers'];
 type Outcome = Reply | { signatureRequest: SignatureRequest } | Rejected;
 
 export interface Steps<C extends Contract> {
-  /** The id in the path that the request is about; none where there is none. */
+  /** Id in the path, if any. */
   resourceId?(input: Input<C>): string;
-  /** Judges the request; throws what stands against it. Answers at once where nothing need be signed. */
+  /** Validates the request. Replies at once if no signature is needed. */
   begin(ctx: Ctx, input: Input<C>, headers: Headers): Promise<Outcome>;
-  /** Does it. What stood against it on the first leg may stand against it again. */
+  /** Executes the request. Repeats the validation of `begin`. */
   perform(ctx: Ctx, input: Input<C>, act: Authorization): Promise<Outcome>;
-  /** Whether this request goes to `begin` whatever headers it has. */
+  /** Whether this request goes to `begin` with any headers. */
   isDirect?(input: Input<C>): boolean;
   /**
-   * It may be answered that the work goes on: `alone` also ends without being request again, `delivered` only
-   * when its answer is fetched.
+   * Allows PROCESSING replies: `background` completes without a further retry, `onRetry` only when the result
+   * is fetched.
    */
   completion?: 'background' | 'onRetry';
 }
 
 export interface SignedOperation extends Bound<Ctx> {
-  /** Does the work of a stored request; what `perform` of its steps does. */
+  /** Executes a stored request with `perform`. */
   resume(ctx: Ctx, input: Input, act: Authorization): Promise<Outcome>;
   completion: Steps<Contract>['completion'];
 }
@@ -72,10 +72,10 @@ const SETTLE = defineJob(
   'wallets.settle',
   Type.Object({ requestId: Type.String(), ...PlatformFields }),
 );
-/** After this the work is done, whether or not somebody asks again. */
+/** Delay after which background work completes without a retry. */
 const SETTLE_MS = 5_000;
 
-/** The answer of a good second leg that is not done at once; undefined where it is to be done now. */
+/** The reply of a valid retry that is not executed at once; undefined if it is to be executed now. */
 async function deferredReply(
   ctx: Ctx,
   parts: WalletParts,
@@ -120,12 +120,12 @@ export function signedOperation<C extends Contract>(
     return { status: 202, body: await issueChallenge(ctx, request, outcome.signatureRequest) };
   }
 
-  async function run(ctx: Ctx, given: Input): Promise<Reply | Rejected> {
-    const input = given as Input<C>;
-    const headers = given.headers as Headers;
-    const { params } = given;
-    // What comes along with a request that has no body says nothing.
-    const body = contract.body && given.body;
+  async function run(ctx: Ctx, received: Input): Promise<Reply | Rejected> {
+    const input = received as Input<C>;
+    const headers = received.headers as Headers;
+    const { params } = received;
+    // A body that the contract does not define is ignored.
+    const body = contract.body && received.body;
     const request = {
       operationId,
       resourceId: steps.resourceId?.(input) ?? '',
@@ -157,7 +157,7 @@ export function signedOperation<C extends Contract>(
 export const isSigned = (operation: Bound<Ctx>): operation is SignedOperation =>
   'resume' in operation;
 
-/** Does what was accepted and that nobody request about again. */
+/** Completes an accepted request without a further retry. */
 async function settleRequest(
   ctx: Ctx,
   operations: ReadonlyMap<string, SignedOperation>,
@@ -167,20 +167,19 @@ async function settleRequest(
   const wallet = row && (await findWallet(ctx, row.account_id));
   if (!wallet || row.status !== 'PROCESSING') return;
   const operation = operations.get(row.subject.split(' ')[0] as string);
-  if (!operation) throw new Error(`${row.subject} is no operation that a wallet signs`);
+  if (!operation) throw new Error(`${row.subject} is not a signed operation`);
   const { params, body } = decryptColumn<SignableRequest['input']>(ctx, wallet, row, 'input');
   const bound = decryptColumn<unknown>(ctx, wallet, row, 'bound');
   const input = { params, body, query: {}, headers: {} } as Input;
   const outcome = await operation.resume(ctx, input, { wallet, bound, signed: undefined });
   if ('signatureRequest' in outcome)
-    throw new Error(`${row.subject} cannot ask for another signature by itself`);
+    throw new Error(`${row.subject} cannot request another signature in the background`);
   if ('status' in outcome) markSettled(ctx, wallet, row, outcome);
 }
 
 /**
- * The job that ends what goes on by itself; `operations` are all that a wallet signs. What stands against
- * the work by now is left for the client to be told when it asks again, and nothing of the work is done: so
- * it is committed by itself, and not with the end of the job.
+ * The job that completes background work; `operations` are all signed operations. A rejection is left for the
+ * next retry of the client and stages nothing, so the work is committed separately from the job.
  */
 export function settleJobs(operations: readonly SignedOperation[]): JobHandler[] {
   const byId = new Map(operations.map((each) => [each.contract.operationId, each]));

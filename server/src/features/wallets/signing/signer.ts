@@ -1,4 +1,4 @@
-// Whether the right one signed: a session of the wallet that is active now, or the holder of one named key.
+// Verification of the signer: an active session of the wallet, or the holder of a specified key.
 import { type Code, Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { sessionsOf } from '../accounts/credentials.ts';
@@ -9,14 +9,14 @@ import { type Stamp, verifyStamp } from './stamp.ts';
 export interface VerifiedSigner {
   /** Compressed, lower-case hex; empty for the scripted stamp of the sandbox without a session. */
   publicKey: string;
-  /** Absent where a key signed that is no session yet, and for the scripted stamp without a session. */
+  /** Absent for a key without a session, and for the scripted stamp without a session. */
   session: SessionRow | undefined;
 }
 
-/** Who may sign; what waits for no signature is never held against one. */
+/** Signers of requests that require a signature. */
 type SigningParty = Exclude<Signer, { by: 'nobody' }>;
 
-/** Why an active session of the wallet may not sign this; undefined where it may. */
+/** The reason why an active session may not sign; undefined if it may. */
 function sessionRestriction(
   { only, except }: Extract<Signer, { by: 'session' }>,
   row: SessionRow,
@@ -26,15 +26,15 @@ function sessionRestriction(
   return undefined;
 }
 
-/** What a signature that does not hold is answered with; a scripted environment has its own code. */
+/** The fault for an invalid signature; a scripted environment has its own code. */
 function failure(ctx: Ctx, parts: WalletParts, signer: SigningParty, reason: string): Fault {
   const script = parts.connectors(ctx.caller.environment).walletScript;
-  // A key that is no session yet is a credential being proved, and proving one fails like this.
-  const usual: Code = signer.by === 'key' ? 'UNAUTHORIZED' : 'WALLET_SIGNATURE_INVALID';
-  return new Fault(script?.failure ?? usual, reason);
+  // A key without a session belongs to the verification of a credential, which fails with this code.
+  const code: Code = signer.by === 'key' ? 'UNAUTHORIZED' : 'WALLET_SIGNATURE_INVALID';
+  return new Fault(script?.failure ?? code, reason);
 }
 
-/** Who signed `payload`, or the fault that says why nobody who may did. */
+/** The signer of `payload`, or the fault if no permitted signer signed it. */
 export async function verifySigner(
   ctx: Ctx,
   parts: WalletParts,
@@ -42,12 +42,12 @@ export async function verifySigner(
 ): Promise<VerifiedSigner | Fault> {
   const fail = (reason: string) => failure(ctx, parts, signer, reason);
   if (stamp !== 'scripted' && !verifyStamp(stamp, payload)) {
-    return fail('The wallet signature does not fit what was to be signed.');
+    return fail('The wallet signature does not match the payload.');
   }
   if (signer.by === 'key') {
     if (stamp === 'scripted') return { publicKey: signer.publicKey, session: undefined };
     if (stamp.publicKey !== signer.publicKey) {
-      return fail('The wallet signature is of another key than the one that was sent.');
+      return fail('The wallet signature was made with a different key than the one that was sent.');
     }
     return { publicKey: stamp.publicKey, session: undefined };
   }
@@ -56,13 +56,16 @@ export async function verifySigner(
     stamp === 'scripted'
       ? sessions.find((row) => !sessionRestriction(signer, row))
       : sessions.find((row) => row.public_key === stamp.publicKey);
-  // Existing clients send the scripted stamp without ever opening a session.
+  // Existing clients send the scripted stamp without a session.
   if (!session && stamp === 'scripted') return { publicKey: '', session };
-  if (!session) return fail('The wallet signature is of no active session that may sign this.');
-  const against = sessionRestriction(signer, session);
-  if (against)
-    return fail(`The wallet signature is of a session that may not sign this: ${against}.`);
-  // A session that is ended in the same instant signs nothing.
+  if (!session)
+    return fail('The wallet signature does not belong to an active session that may sign this.');
+  const restriction = sessionRestriction(signer, session);
+  if (restriction)
+    return fail(
+      `The wallet signature belongs to a session that may not sign this: ${restriction}.`,
+    );
+  // A concurrent end of the session retries the operation.
   ctx.require(walletSessions, session);
   return { publicKey: session.public_key, session };
 }
