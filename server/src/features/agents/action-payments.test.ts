@@ -1,5 +1,5 @@
-// Payments of agents that somebody else has a part in: the customer who authorises, the holder of a
-// wallet who signs; and two hundred payments at once.
+// Payments of agents that need SCA of the customer or a signature of the wallet holder, and two hundred
+// concurrent payments.
 import { describe, expect, it } from 'vitest';
 import {
   type AgentPayer,
@@ -32,8 +32,8 @@ const fixture = agentFixture(app);
 
 const payer = (more: object = {}, amount?: number) => agentPayer(app, fixture, more, amount);
 
-describe('money whose customer authorises it', () => {
-  it('does not go by a transfer that has waited since before it was so', async () => {
+describe('payment that requires SCA', () => {
+  it('fails for a transfer that was pending before SCA applied', async () => {
     const agent = await payer(ASKS);
     const outside = await externalAccount(app, agent.customer.id, 'EUR');
     const ends = { source: { accountId: agent.eur }, destination: { accountId: outside.id } };
@@ -47,7 +47,7 @@ describe('money whose customer authorises it', () => {
     expect(await agent.failureOf(id)).toMatchObject({ code: 'CONFLICT' });
   });
 
-  it('goes by a quote that the customer authorises, and not by a transfer', async () => {
+  it('is possible with an authorized quote, but not with a transfer', async () => {
     const held = await scaPayer(app);
     const { person } = held;
     const eur = held.eur.id;
@@ -70,7 +70,7 @@ describe('money whose customer authorises it', () => {
     const spent = async () =>
       ok(await app.call('GET', `/agents/${agent.id}`), 200).usage.dailySpend as number;
     expect(await spent()).toBeGreaterThan(10_00);
-    // Nobody authorises it: what it took of the limits comes back.
+    // Without authorization, its usage of the limits is restored.
     await app.advance(10 * 60_000);
     const failed = ok(await agent.call('GET', `/agents/me/actions/${action.id}`), 200);
     expect(failed.transaction).toMatchObject({
@@ -81,8 +81,8 @@ describe('money whose customer authorises it', () => {
   });
 });
 
-describe('in production, where nothing sends codes', () => {
-  it('money whose customer authorises it does not go', async () => {
+describe('production without an SMS provider', () => {
+  it('rejects payments that require SCA', async () => {
     const as = app.production;
     const person = await european(app, { as });
     const sql = (text: string) => app.runtime.db.query(text, [person.id]);
@@ -109,7 +109,7 @@ describe('in production, where nothing sends codes', () => {
   });
 });
 
-describe('a quote that an embedded wallet pays', () => {
+describe('quote with an embedded wallet as source', () => {
   async function quoted(more: object = {}) {
     const wallets = walletPaymentFixture(app);
     const held = await wallets.fundedWallet();
@@ -127,7 +127,7 @@ describe('a quote that an embedded wallet pays', () => {
   const approve = ({ agent }: Waiting, id: string) =>
     fixture.manage('POST', `/agents/${agent.id}/actions/${id}/approve`);
 
-  it('wants the stamp of its holder, at once and from nobody else', async () => {
+  it('requires the signature of the holder with the request', async () => {
     const one = await quoted();
     const key = { 'idempotency-key': 'k' };
     expect(coded(await one.execute(key))).toEqual([401, 'WALLET_SIGNATURE_MISSING']);
@@ -163,8 +163,8 @@ describe('a quote that an embedded wallet pays', () => {
   });
 });
 
-/** Two hundred at once, as many as the limit lets through. */
-describe('two hundred transfers at a limit', () => {
+/** Two hundred concurrent payments; exactly those within the limit pass. */
+describe('two hundred concurrent transfers at a limit', () => {
   const crowd = (agent: AgentPayer, count: number) =>
     Promise.all(Array.from({ length: count }, () => agent.transfer('out', 1_00)));
 

@@ -1,4 +1,4 @@
-// Words on actions of agents that come at the same moment, and the list of what waits for one.
+// Concurrent decisions on actions of agents, and the list of pending approvals.
 import { describe, expect, it } from 'vitest';
 import {
   ASKS,
@@ -23,8 +23,8 @@ const payer = (more: object = {}, amount?: number) =>
 
 const waiting: ReturnType<typeof waitsAt> = (...asked) => waitsAt(app, fixture)(...asked);
 
-describe('a platform that executes the quote while its agent asks for it', () => {
-  it('is one of the two', async () => {
+describe('platform and agent that execute one quote concurrently', () => {
+  it('succeeds for one of them', async () => {
     for (let round = 0; round < 8; round++) {
       const agent = await payer();
       const quote = await agent.quote(HUNDRED);
@@ -40,8 +40,8 @@ describe('a platform that executes the quote while its agent asks for it', () =>
   });
 });
 
-describe('words that come together', () => {
-  it('approves once, however many ask on whichever path', async () => {
+describe('concurrent decisions', () => {
+  it('approve once on all paths', async () => {
     for (const kind of KINDS) {
       const { agent, action, transactionId } = await waiting(kind);
       const answers = await Promise.all([
@@ -56,7 +56,7 @@ describe('words that come together', () => {
     }
   });
 
-  it('lets one of approval and rejection win', async () => {
+  it('result in either approval or rejection', async () => {
     for (let n = 0; n < 6; n++) {
       const { agent, action } = await waiting('TRANSFER_OUT');
       const words = n % 2 ? (['approve', 'reject'] as const) : (['reject', 'approve'] as const);
@@ -71,7 +71,7 @@ describe('words that come together', () => {
     }
   });
 
-  it('ends all FAILED that the money does not suffice for', async () => {
+  it('end FAILED where funds are insufficient', async () => {
     const agent = await payer({}, 350_00);
     const actions = await Promise.all(
       Array.from({ length: 20 }, () => agent.asked('TRANSFER_OUT', 'PENDING_APPROVAL')),
@@ -83,14 +83,14 @@ describe('words that come together', () => {
     expect(await agent.usage()).toMatchObject({ dailyTransactionCount: 3, dailySpend: 300_00 });
     await app.settle();
     expect((await balances(app, agent.usd)).total).toBe(50_00);
-    // More money does not undo a decision.
+    // Later funds do not change a decision.
     await fund(app, agent.usd, 100_00);
     for (const { id } of actions) {
       expect(coded(await agent.decide('approve', id))).toEqual([409, 'CONFLICT']);
     }
   });
 
-  it('ends all FAILED that a limit has no room for', async () => {
+  it('end FAILED where the limit is exceeded', async () => {
     const agent = await payer(limits({ dailyLimit: 450_00 }));
     const actions = await Promise.all(
       Array.from({ length: 20 }, () => agent.asked('TRANSFER_OUT', 'PENDING_APPROVAL')),
@@ -101,7 +101,7 @@ describe('words that come together', () => {
     expect((await agent.usage()).dailySpend).toBe(400_00);
   });
 
-  it('counts what was submitted while the agent was deleted', async () => {
+  it('include actions that were submitted during the deletion of the agent', async () => {
     const agent = await payer();
     const [answer] = await Promise.all([
       agent.transfer('out', 1_00),
@@ -117,8 +117,8 @@ describe('words that come together', () => {
   });
 });
 
-describe('what waits for a platform', () => {
-  it('is 500 actions of one agent at the most, which a deletion ends at once', async () => {
+describe('pending actions', () => {
+  it('are limited to 500 per agent, and a deletion rejects all of them', async () => {
     const { agent, action } = await waiting('TRANSFER_OUT');
     const copied = (table: string, id: string, ids: string) =>
       `insert into ${table} select made.* from ${table} t, generate_series(1, 498) as n,
@@ -140,7 +140,7 @@ describe('what waits for a platform', () => {
 });
 
 describe('listAgentApprovals', () => {
-  it('lists what waits, by agent, customer and time, in either order and page by page', async () => {
+  it('lists pending actions by agent, customer and time, in both orders and in pages', async () => {
     const platform = await app.newPlatform('Lists');
     const own = agentFixture(app, { as: platform });
     const [one, two] = [await agentPayer(app, own, ASKS), await agentPayer(app, own, ASKS)];

@@ -1,6 +1,5 @@
-// What of an agent is kept and what ends: asks that could not be done are written down, approvals that
-// have to wait for somebody wait, and the end of a customer is the end of its agents. Codes are
-// forgotten at last.
+// Audit of failed requests, approvals that stay pending, deletion of agents with their customer, and retention
+// of device codes.
 import { describe, expect, it } from 'vitest';
 import { ASKS, agentPayer, coded, whats } from '../../../test/kit/agents/agent-payments.ts';
 import { agentFixture, policy } from '../../../test/kit/agents/agents.ts';
@@ -21,8 +20,8 @@ const DAY = 86_400_000;
 const app = testApp();
 const fixture = agentFixture(app);
 
-describe('what an agent asked for and could not have', () => {
-  it('is written down with its code', async () => {
+describe('failed request of an agent', () => {
+  it('is audited with its error code', async () => {
     const agent = await agentPayer(app, fixture, {}, 50_00);
     expect(coded(await agent.transfer('out', 50_01))).toEqual([400, 'INSUFFICIENT_FUNDS']);
     const quote = await agent.quote(50_01);
@@ -40,21 +39,21 @@ describe('what an agent asked for and could not have', () => {
     expect([dailyTransactionCount, dailySpend]).toEqual([0, 0]);
   });
 
-  it('is told once for each of many who spend the last money together', async () => {
+  it('is audited once for each of many concurrent payments without funds', async () => {
     const agent = await agentPayer(app, fixture, {}, 30_00);
     const all = await Promise.all(Array.from({ length: 12 }, () => agent.transfer('out', 10_00)));
     expect(all.filter(({ status }) => status === 201)).toHaveLength(3);
     const refused = all.filter(({ status }) => status !== 201).map(coded);
     expect(refused).toEqual(Array(9).fill([400, 'INSUFFICIENT_FUNDS']));
-    const told = await whats(agent);
-    expect(told.filter((what) => what === 'ACTION_REFUSED')).toHaveLength(9);
-    expect(told.filter((what) => what === 'ACTION_EXECUTED')).toHaveLength(3);
+    const events = await whats(agent);
+    expect(events.filter((what) => what === 'ACTION_REFUSED')).toHaveLength(9);
+    expect(events.filter((what) => what === 'ACTION_EXECUTED')).toHaveLength(3);
     await app.settle();
   });
 });
 
-describe('an approval', () => {
-  it('that needs the customer to log in first leaves the action waiting', async () => {
+describe('approval', () => {
+  it('leaves the action pending if the customer must log in first', async () => {
     const person = await provenCustomer(app);
     const euros = await internalAccount(app, person.id, 'EUR');
     await fund(app, euros.id, 100_00);
@@ -81,7 +80,7 @@ describe('an approval', () => {
     await app.settle();
   });
 
-  it('of a customer who is locked out waits too, on either path, as a new payment is refused', async () => {
+  it('leaves the action pending while the customer is locked, on both paths', async () => {
     const person = await provenCustomer(app);
     const euros = await internalAccount(app, person.id, 'EUR');
     await fund(app, euros.id, 100_00);
@@ -112,7 +111,7 @@ describe('an approval', () => {
     await app.settle();
   });
 
-  it('that could not be carried out says why in the audit', async () => {
+  it('records the reason of a failure in the audit', async () => {
     const agent = await agentPayer(app, fixture, ASKS);
     const { id } = await agent.asked('TRANSFER_OUT', 'PENDING_APPROVAL');
     await agent.pause();
@@ -125,8 +124,8 @@ describe('an approval', () => {
   });
 });
 
-describe('the account that UMA payments come in to', () => {
-  it('is not an agent’s to delete', async () => {
+describe('default account for UMA deposits', () => {
+  it('cannot be deleted by an agent', async () => {
     const agent = await agentPayer(app, fixture);
     const made = await externalAccount(app, agent.customer.id, 'EUR');
     await app.runtime.db.query('update external_accounts set default_uma = true where id = $1', [
@@ -146,8 +145,8 @@ describe('the account that UMA payments come in to', () => {
   });
 });
 
-describe('the end of a customer', () => {
-  it('is the end of its agents, and of what waits', async () => {
+describe('deletion of a customer', () => {
+  it('deletes its agents and rejects their pending actions', async () => {
     const person = await customer(app);
     const account = await internalAccount(app, person.id, 'USD');
     const target = await externalAccount(app, person.id, 'USD');
@@ -192,8 +191,8 @@ describe('the end of a customer', () => {
   });
 });
 
-describe('a device code', () => {
-  it('can be asked about for a month after it ran out', async () => {
+describe('device code', () => {
+  it('can be queried for a month after its expiry', async () => {
     const person = await customer(app);
     const body = { name: 'Late', customerId: person.id, policy: policy() };
     const { deviceCode } = ok(await fixture.manage('POST', '/agents', body), 201);

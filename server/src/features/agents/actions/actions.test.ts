@@ -1,5 +1,4 @@
-// What an agent asks for: every rule of its policy over HTTP, what is let through for each kind of payment,
-// and who is told and what is written down.
+// Actions of agents over HTTP: every policy rule, execution of each kind of payment, events and audit.
 import { describe, expect, it } from 'vitest';
 import {
   ASKS,
@@ -26,8 +25,8 @@ const fixture = agentFixture(app);
 const payer = (more: object = {}, amount?: number) => agentPayer(app, fixture, more, amount);
 const UNKNOWN = '00000000-0000-7000-8000-000000000000';
 
-describe('an action that the policy lets through', () => {
-  it.each(KINDS)('%s is carried out at once, counted and written down', async (kind) => {
+describe('action allowed by the policy', () => {
+  it.each(KINDS)('%s is executed immediately, counted and audited', async (kind) => {
     const agent = await payer();
     const action = await agent.asked(kind, 'APPROVED');
     const { transaction } = action;
@@ -74,7 +73,7 @@ describe('an action that the policy lets through', () => {
     expect(await eventTypes(app, action.id)).toEqual([]);
   });
 
-  it('is one action however often its key is sent', async () => {
+  it('is created once per Idempotency-Key', async () => {
     const agent = await payer();
     const key = { 'idempotency-key': 'once' };
     const first = ok(await agent.transfer('out', 5_00, key), 201);
@@ -90,7 +89,7 @@ describe('an action that the policy lets through', () => {
   });
 
   describe('agentCreateTransferOut', () => {
-    it('gives back what a failed payment took, and not that it was one', async () => {
+    it('restores the amount of a failed payment but not the count', async () => {
       const agent = await payer();
       const broken = await externalAccount(app, agent.customer.id, 'USD', '003');
       const ends = { source: { accountId: agent.usd }, destination: { accountId: broken.id } };
@@ -102,7 +101,7 @@ describe('an action that the policy lets through', () => {
   });
 
   describe('agentCreateTransferIn', () => {
-    it('gives back what a pull took that fails, before or after it was there', async () => {
+    it('restores the amount of a failed debit, before and after it was credited', async () => {
       for (const suffix of ['003', '005']) {
         const agent = await payer();
         const source = await externalAccount(app, agent.customer.id, 'USD', suffix);
@@ -117,7 +116,7 @@ describe('an action that the policy lets through', () => {
     });
   });
 
-  it('is not made without the money', async () => {
+  it('is rejected without sufficient funds', async () => {
     const agent = await payer({}, 50_00);
     expect(coded(await agent.transfer('out', 60_00))).toEqual([400, 'INSUFFICIENT_FUNDS']);
     const late = await agent.quote(60_00);
@@ -126,8 +125,8 @@ describe('an action that the policy lets through', () => {
   });
 });
 
-describe('a rule of the policy', () => {
-  /** [rule, policy, what is asked for first, word in the reason] */
+describe('policy rule', () => {
+  /** [rule, policy, preceding payment, part of the reason] */
   const rules: [string, object, number, RegExp][] = [
     ['PERMISSION', { permissions: ['CREATE_QUOTES'] }, 0, /CREATE_TRANSFERS/],
     ['PER_TRANSACTION_LIMIT', limits({ perTransactionLimit: 99_99 }), 0, /perTransactionLimit/],
@@ -140,11 +139,11 @@ describe('a rule of the policy', () => {
       0,
       /does not allow this account/,
     ],
-    // What is forbidden is not asked about.
+    // A violated limit never becomes an approval request.
     ['DAILY_LIMIT', { ...ASKS, ...limits({ dailyLimit: 99_99 }) }, 0, /dailyLimit/],
   ];
 
-  it.each(rules)('%s refuses, and that is kept', async (rule, policy, before, reason) => {
+  it.each(rules)('%s rejects and is audited', async (rule, policy, before, reason) => {
     const agent = await payer(policy);
     for (let n = 0; n < before; n++) ok(await agent.transfer('out', 1_00), 201);
     const answer = await agent.transfer('out', 100_00);
@@ -161,7 +160,7 @@ describe('a rule of the policy', () => {
     expect(data).toHaveLength(before);
   });
 
-  it('refuses the same of a quote and of money that is taken in', async () => {
+  it('applies to quotes and to transfers in', async () => {
     const agent = await payer(limits({ perTransactionLimit: 10_00 }));
     for (const kind of KINDS) expect(coded(await agent.ask(kind))).toEqual([403, 'FORBIDDEN']);
     const quote = await agent.quote(1_00);
@@ -177,12 +176,12 @@ describe('a rule of the policy', () => {
       [403, 'FORBIDDEN'],
       'The agent is paused.',
     ]);
-    // Before it is told what there is: the same for what there is not.
+    // Evaluated before any lookup: the same reply for unknown resources.
     expect(coded(await agent.execute(`Quote:${UNKNOWN}`))).toEqual([403, 'FORBIDDEN']);
     ok(await agent.call('GET', '/agents/me/actions'), 200);
   });
 
-  it('of an account stands before the usual ones', async () => {
+  it('of an account overrides the general rule', async () => {
     const agent = await payer(limits({ perTransactionLimit: 10_00 }));
     const rule = { accountId: agent.usd, perTransactionLimit: 200_00 };
     await agent.narrow({ accountRestrictions: { accountRules: [rule] } });
@@ -192,12 +191,12 @@ describe('a rule of the policy', () => {
     for (const kind of KINDS) await agent.asked(kind, 'PENDING_APPROVAL');
   });
 
-  it('asks only above the threshold, in its own currency', async () => {
+  it('requires approval above the threshold, in the currency of the threshold', async () => {
     const agent = await payer({ approvalThresholds: { currency: 'USD', amount: 100_00 } });
     await agent.asked('TRANSFER_OUT', 'APPROVED', 100_00);
     await agent.asked('TRANSFER_OUT', 'PENDING_APPROVAL', 100_01);
     await agent.narrow({ approvalThresholds: { currency: 'EUR', amount: 100_00 } });
-    // A hundred euros are more than a hundred dollars, and less than two hundred.
+    // 100 EUR are more than 100 USD and less than 200 USD.
     await agent.asked('TRANSFER_OUT', 'APPROVED', 100_01);
     await agent.asked('TRANSFER_OUT', 'PENDING_APPROVAL', 200_00);
     const modes = (await agent.audit()).filter(({ what }) => what === 'ACTION_SUBMITTED');
@@ -207,7 +206,7 @@ describe('a rule of the policy', () => {
     ]);
   });
 
-  it('leaves an account out as the place that money goes to, also where an address leads there', async () => {
+  it('excludes an account as destination, also through a UMA address', async () => {
     const agent = await payer();
     const inside = await agent.quote(1_00, agent.eur);
     const { umaAddress } = agent.customer;
@@ -225,7 +224,7 @@ describe('a rule of the policy', () => {
     for (const { id } of [inside, byAddress]) ok(await agent.execute(id), 200);
   });
 
-  it('keeps an agent of some accounts from money that goes past all of them', async () => {
+  it('prevents payments between external accounts for a restricted agent', async () => {
     const agent = await payer();
     const other = await externalAccount(app, agent.customer.id, 'USD');
     await agent.narrow({ accountRestrictions: { allowedAccountIds: [agent.usd] } });
@@ -238,9 +237,9 @@ describe('a rule of the policy', () => {
   });
 });
 
-describe('what is not there for an agent', () => {
+describe('unavailable resources', () => {
   describe('agentGetAction', () => {
-    it('is a quote that it did not make, and everybody else’s accounts and actions', async () => {
+    it('include quotes of others, and accounts and actions of others', async () => {
       const [agent, other] = [await payer(), await payer(ASKS)];
       const body = quoteBody(agent.usd, agent.outside, 10_00);
       const ofPlatform = ok(await app.call('POST', '/quotes', body), 201).id;
@@ -281,7 +280,7 @@ describe('what is not there for an agent', () => {
     });
   });
 
-  it('is a rail that nobody has connected', async () => {
+  it('include a rail that is not connected', async () => {
     const as = app.production;
     const person = await customer(app, { as });
     const approved =
@@ -303,7 +302,7 @@ describe('what is not there for an agent', () => {
   });
 
   describe('agentExecuteQuote', () => {
-    it('is a receiver who was deleted after the quote was made', async () => {
+    it('include a receiver who was deleted after the quote', async () => {
       const agent = await payer();
       const gone = await customer(app);
       const path = `/receiver/uma/${encodeURIComponent(gone.umaAddress)}`;

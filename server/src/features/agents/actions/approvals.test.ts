@@ -1,5 +1,5 @@
-// A platform's word on what its agents ask for: on both paths and for each kind of payment, judged again as
-// everything is by then, given once, and told exactly.
+// Decisions of the platform on pending actions: evaluated under current conditions, taken once, and reported
+// exactly.
 import { describe, expect, it } from 'vitest';
 import {
   type AgentPayer,
@@ -35,16 +35,16 @@ const side = (kind: Kind) => (kind === 'TRANSFER_IN' ? 'INCOMING' : 'OUTGOING');
 
 const waiting: ReturnType<typeof waitsAt> = (...asked) => waitsAt(app, fixture)(...asked);
 
-describe('an action that waits', () => {
-  it.each(KINDS)('%s has moved nothing and is told in full', async (kind) => {
+describe('pending action', () => {
+  it.each(KINDS)('%s posts no funds and is reported in full', async (kind) => {
     const { agent, action, transactionId } = await waiting(kind);
     expect(action.transaction).toBeUndefined();
     expect(await agent.transaction(transactionId)).toMatchObject({
       status: 'PENDING',
       agentId: agent.id,
     });
-    const told = (await app.events()).filter(({ subject }) => subject === action.id);
-    expect(told).toMatchObject([
+    const events = (await app.events()).filter(({ subject }) => subject === action.id);
+    expect(events).toMatchObject([
       { type: 'AGENT_ACTION.PENDING_APPROVAL', platformId: app.platform.id, data: action },
     ]);
     expect(await eventTypes(app, transactionId)).toEqual([]);
@@ -58,7 +58,7 @@ describe('an action that waits', () => {
     expect((await agent.show(action.id)).status).toBe('PENDING_APPROVAL');
   });
 
-  it('is the only one with its quote, until it was decided', async () => {
+  it('is the only one for its quote until it is decided', async () => {
     const agent = await payer();
     const quote = await agent.quote(HUNDRED);
     const answers = await Promise.all([1, 2, 3].map(() => agent.execute(quote.id)));
@@ -73,7 +73,7 @@ describe('an action that waits', () => {
 });
 
 describe('approveAgentAction', () => {
-  it.each(KINDS)('carries out %s', async (kind) => {
+  it.each(KINDS)('executes %s', async (kind) => {
     const { agent, action, transactionId } = await waiting(kind);
     app.effects.set(app.effects.now() + 60_000);
     const done = ok(await agent.decide('approve', action.id), 200);
@@ -84,9 +84,9 @@ describe('approveAgentAction', () => {
     const shown = await agent.show(action.id);
     expect([shown.status, shown.transaction.status]).toEqual(['APPROVED', 'COMPLETED']);
     const words = kind === 'TRANSFER_IN' ? ['PENDING', 'COMPLETED'] : undefined;
-    const told = words ?? ['PENDING', 'PROCESSING', 'COMPLETED'];
+    const statuses = words ?? ['PENDING', 'PROCESSING', 'COMPLETED'];
     expect(await eventTypes(app, transactionId)).toEqual(
-      told.map((word) => `${side(kind)}_PAYMENT.${word}`),
+      statuses.map((status) => `${side(kind)}_PAYMENT.${status}`),
     );
     expect(await agent.usage()).toMatchObject({ dailyTransactionCount: 1, dailySpend: HUNDRED });
     const lines = await agent.audit();
@@ -111,7 +111,7 @@ describe('approveAgentAction', () => {
     }
   });
 
-  it('takes no key that is longer than keys are', async () => {
+  it('rejects an Idempotency-Key that is too long', async () => {
     const { agent, action } = await waiting('TRANSFER_OUT');
     const path = `/agents/${agent.id}/actions/${action.id}/approve`;
     const headers = { 'idempotency-key': 'k'.repeat(256) };
@@ -184,7 +184,7 @@ describe('rejectAgentAction', () => {
     expect([shown.status, shown.rejectionReason]).toEqual(['REJECTED', reason]);
   });
 
-  it('takes a reason that is short, or none, and works after the quote has expired', async () => {
+  it('accepts a short reason or none, also after the quote has expired', async () => {
     const { agent, action } = await waiting('EXECUTE_QUOTE');
     const long = await agent.decide('reject', action.id, { reason: 'x'.repeat(256) });
     expect(coded(long)).toEqual([400, 'INVALID_INPUT']);
@@ -195,7 +195,7 @@ describe('rejectAgentAction', () => {
   });
 });
 
-describe('an approval that comes too late', () => {
+describe('late approval', () => {
   /** What has happened meanwhile, and the code that is kept. */
   const causes: [string, string, (agent: AgentPayer) => Promise<unknown>, object?][] = [
     ['the agent is paused', 'FORBIDDEN', (agent) => agent.pause()],
@@ -240,7 +240,7 @@ describe('an approval that comes too late', () => {
     ],
   ];
 
-  it.each(causes)('ends FAILED where %s', async (_, code, meanwhile, more = {}) => {
+  it.each(causes)('ends FAILED if %s', async (_, code, meanwhile, more = {}) => {
     for (const kind of ['EXECUTE_QUOTE', 'TRANSFER_OUT'] as const) {
       const { agent, action, transactionId } = await waiting(kind, more);
       await meanwhile(agent);
@@ -259,7 +259,7 @@ describe('an approval that comes too late', () => {
     }
   });
 
-  it('ends FAILED where the money is gone, also on the other path', async () => {
+  it('ends FAILED without sufficient funds, on both paths', async () => {
     const one = await waiting('TRANSFER_OUT', {}, 150_00);
     await one.agent.narrow({ defaultExecutionMode: 'AUTO' });
     ok(await one.agent.transfer('out', 60_00), 201);
@@ -269,14 +269,14 @@ describe('an approval that comes too late', () => {
     expect((await one.agent.show(one.action.id)).status).toBe('FAILED');
   });
 
-  it('is asked for, and the platform does not execute the quote beside it', async () => {
+  it('is required, and the platform cannot execute the quote concurrently', async () => {
     const { agent, action, transactionId } = await waiting('EXECUTE_QUOTE');
     const executed = await app.call('POST', `/quotes/${action.quote.id}/execute`);
     expect(coded(executed)).toEqual([409, 'CONFLICT']);
     expect(executed.body.details).toEqual({ actionId: action.id });
     ok(await agent.decide('reject', action.id), 200);
     ok(await app.call('POST', `/quotes/${action.quote.id}/execute`), 200);
-    // It has begun without anybody waiting.
+    // The payment has started without a pending action.
     expect(coded(await onTransaction(app, 'approve', transactionId))).toEqual([
       409,
       'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
@@ -284,7 +284,7 @@ describe('an approval that comes too late', () => {
     await app.settle();
   });
 
-  it('by the transaction of a quote says why it could not be carried out', async () => {
+  it('through the transaction of a quote returns the reason of the failure', async () => {
     const { agent, action, transactionId } = await waiting('EXECUTE_QUOTE');
     await agent.pause();
     const answer = await onTransaction(app, 'approve', transactionId);
@@ -294,14 +294,14 @@ describe('an approval that comes too late', () => {
     expect((await agent.transaction(transactionId)).status).toBe('PENDING');
   });
 
-  it('can still be refused by its transaction once the quote has expired', async () => {
+  it('can be a rejection through the transaction after the quote has expired', async () => {
     const { agent, action, transactionId } = await waiting('EXECUTE_QUOTE');
     await app.advance(Date.parse(action.quote.expiresAt) - app.effects.now() + 1_000);
     expect(ok(await onTransaction(app, 'reject', transactionId), 200).status).toBe('EXPIRED');
     expect((await agent.show(action.id)).status).toBe('REJECTED');
   });
 
-  it('ends FAILED where the quote has expired', async () => {
+  it('ends FAILED if the quote has expired', async () => {
     const late = await waiting('EXECUTE_QUOTE');
     app.effects.set(Date.parse(late.action.quote.expiresAt));
     const done = ok(await late.agent.decide('approve', late.action.id), 200);
@@ -309,7 +309,7 @@ describe('an approval that comes too late', () => {
     expect(await late.agent.failureOf(late.action.id)).toMatchObject({ code: 'QUOTE_EXPIRED' });
   });
 
-  it('ends FAILED where money cannot be pulled any more', async () => {
+  it('ends FAILED if debits are no longer possible', async () => {
     const { agent, action, transactionId } = await waiting('TRANSFER_IN');
     ok(await app.call('DELETE', `/customers/external-accounts/${agent.outside}`), 204);
     expect(ok(await agent.decide('approve', action.id), 200).status).toBe('FAILED');
@@ -317,7 +317,7 @@ describe('an approval that comes too late', () => {
     expect(await eventTypes(app, transactionId)).toEqual(['INCOMING_PAYMENT.FAILED']);
   });
 
-  it('finds what a deleted agent left rejected', async () => {
+  it('finds actions of a deleted agent REJECTED', async () => {
     const agent = await payer();
     const [quote, transfer] = [
       await agent.asked('EXECUTE_QUOTE', 'PENDING_APPROVAL'),
@@ -335,7 +335,7 @@ describe('an approval that comes too late', () => {
     expect(data).toEqual([]);
   });
 
-  it('waits on where only the platform has no room today', async () => {
+  it('leaves the action pending if the daily limit of the platform is reached', async () => {
     const platform = await app.newPlatform('Narrow');
     const own = agentFixture(app, { as: platform });
     const agent = await agentPayer(app, own, ASKS);
@@ -355,7 +355,7 @@ describe('an approval that comes too late', () => {
     expect(ok(await agent.decide('approve', action.id), 200).status).toBe('APPROVED');
   });
 
-  /** The platform's yes, with connectors of the moment in place of the usual ones. */
+  /** Approval by the platform with other connectors. */
   async function approveWith(actionId: string, other: Partial<Connectors>) {
     const row = (await app.runtime.db.read(agentActions, actionId)) as ActionRow;
     const connectors = () => ({ ...app.connectorsOf('sandbox'), ...other });
@@ -363,7 +363,7 @@ describe('an approval that comes too late', () => {
     return app.operate(async (ctx) => approve(ctx, parts, await wholeAction(ctx, row)));
   }
 
-  it('waits on where there is no rate for its limits at the moment', async () => {
+  it('leaves the action pending without an exchange rate', async () => {
     const { agent, action } = await waiting('TRANSFER_OUT', {
       spendingLimits: { currency: 'EUR', perTransactionLimit: HUNDRED },
     });
@@ -373,7 +373,7 @@ describe('an approval that comes too late', () => {
     expect(ok(await agent.decide('approve', action.id), 200).status).toBe('APPROVED');
   });
 
-  it('ends FAILED where no rail is connected any more', async () => {
+  it('ends FAILED if no rail is connected', async () => {
     const { agent, action } = await waiting('TRANSFER_IN');
     const { action: failed } = await approveWith(action.id, { rail: undefined });
     expect(failed.status).toBe('FAILED');
@@ -381,7 +381,7 @@ describe('an approval that comes too late', () => {
     expect(coded(await agent.decide('approve', action.id))).toEqual([409, 'CONFLICT']);
   });
 
-  it('does not ask for approval twice: mode and threshold matter no more', async () => {
+  it('does not require another approval by mode or threshold', async () => {
     const threshold = { approvalThresholds: { currency: 'USD', amount: 1 } };
     const { agent, action } = await waiting('TRANSFER_OUT', threshold);
     expect(ok(await agent.decide('approve', action.id), 200).status).toBe('APPROVED');

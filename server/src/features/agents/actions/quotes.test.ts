@@ -1,5 +1,5 @@
-// Quotes that agents ask for: the platform's own, for the customer of the agent and nobody else, between
-// accounts that the policy allows.
+// Quotes of agents: created by the platform's operation, for the customer of the agent only, between accounts
+// that the policy allows.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { agentFixture, type HeldAgent } from '../../../../test/kit/agents/agents.ts';
 import {
@@ -18,14 +18,14 @@ let fixture: ReturnType<typeof agentFixture>;
 let held: HeldAgent;
 /** Another customer of the same platform, and one of another platform. */
 let neighbour: Awaited<ReturnType<typeof fixture.holder>>;
-let stranger: Awaited<ReturnType<typeof fixture.holder>>;
-/** An account of the agent's customer to pay to. */
+let outsider: Awaited<ReturnType<typeof fixture.holder>>;
+/** A payee account of the agent's customer. */
 let bank: string;
 
 beforeAll(async () => {
   fixture = agentFixture(app);
   neighbour = await fixture.holder();
-  stranger = await agentFixture(app, { as: app.other }).holder();
+  outsider = await agentFixture(app, { as: app.other }).holder();
 });
 beforeEach(async () => {
   held = await fixture.agent();
@@ -57,8 +57,8 @@ const audit = () =>
   );
 
 describe('agentCreateQuote', () => {
-  describe('a quote of an agent', () => {
-    it('is the one that its platform sees, and says whose it is', async () => {
+  describe('quote of an agent', () => {
+    it('is the resource that the platform reads, with the agent id', async () => {
       const quote = await made({ description: 'Rent' });
       expect(quote).toMatchObject({
         status: 'PENDING',
@@ -81,7 +81,7 @@ describe('agentCreateQuote', () => {
       ]);
     });
 
-    it('costs what it costs the platform', async () => {
+    it('has the same price as a quote of the platform', async () => {
       const body = quoteBody(held.usd, bank, 100_00);
       const theirs = ok(await app.call('POST', '/quotes', body), 201);
       const { totalReceivingAmount, feesIncluded, exchangeRate } = ok(await ask(body), 201);
@@ -92,13 +92,13 @@ describe('agentCreateQuote', () => {
       });
     });
 
-    it('is pulled from an account of the customer where that can be', async () => {
+    it('can be funded by a debit of an external account', async () => {
       const from = await externalAccount(app, held.customer.id, 'USD');
       const quote = ok(await ask(quoteBody(from.id, held.usd, 10_00)), 201);
       expect(quote.source.accountId).toBe(from.id);
     });
 
-    it('that is paid in is for its customer', async () => {
+    it('is for its customer if funded by a pay-in', async () => {
       for (const named of [{}, { customerId: held.customer.id }]) {
         const quote = ok(await ask({ ...quoteBody('', bank, 100_00), ...paidIn(named) }), 201);
         expect(quote.source).toEqual({ ...paidIn().source, customerId: held.customer.id });
@@ -112,9 +112,9 @@ describe('agentCreateQuote', () => {
     });
 
     describe('agentGetQuote', () => {
-      it('is shown to nobody else', async () => {
+      it('returns it to this agent only', async () => {
         const quote = await made();
-        const twin = await fixture.agentOf(held.customer.id);
+        const sibling = await fixture.agentOf(held.customer.id);
         const platforms = ok(
           await app.call('POST', '/quotes', quoteBody(held.usd, bank, 1_00)),
           201,
@@ -122,7 +122,7 @@ describe('agentCreateQuote', () => {
         const unknown = await held.call('GET', `${QUOTES}/Quote:${UNKNOWN}`);
         expect(coded(unknown)).toEqual([404, 'QUOTE_NOT_FOUND']);
         for (const answer of [
-          await twin.call('GET', `${QUOTES}/${quote.id}`),
+          await sibling.call('GET', `${QUOTES}/${quote.id}`),
           await held.call('GET', `${QUOTES}/${platforms.id}`),
           await held.call('GET', `${QUOTES}/nothing`),
         ]) {
@@ -131,8 +131,8 @@ describe('agentCreateQuote', () => {
       });
     });
 
-    it('is made once under a key, which is of one agent alone', async () => {
-      const twin = await fixture.agentOf(held.customer.id);
+    it('is created once per Idempotency-Key of an agent', async () => {
+      const sibling = await fixture.agentOf(held.customer.id);
       const headers = { 'idempotency-key': 'one' };
       const body = quoteBody(held.usd, bank, 100_00);
       const first = ok(await ask(body, headers), 201);
@@ -140,15 +140,15 @@ describe('agentCreateQuote', () => {
       expect([again.status, again.body]).toEqual([201, first]);
       const changed = { ...body, lockedCurrencyAmount: 90_00 };
       expect(coded(await ask(changed, headers))).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
-      const own = ok(await twin.call('POST', QUOTES, changed, { headers }), 201);
+      const own = ok(await sibling.call('POST', QUOTES, changed, { headers }), 201);
       expect(own.id).not.toBe(first.id);
       const theirs = ok(await app.call('POST', '/quotes', body, { headers }), 201);
       expect(theirs.id).not.toBe(first.id);
     });
   });
 
-  describe('an agent may not', () => {
-    it('execute at once or set fees; both are named, with what else is wrong', async () => {
+  describe('agent', () => {
+    it('cannot execute immediately or set fees; all invalid fields are reported', async () => {
       const platformFeeOverride = {
         platformFixedFee: { amount: 0, currency: 'USD' },
         platformVariableFeeBps: 0,
@@ -169,12 +169,12 @@ describe('agentCreateQuote', () => {
       expect((await made({ immediatelyExecute: false })).status).toBe('PENDING');
     });
 
-    it('pay from or to accounts of anybody else', async () => {
+    it('cannot use accounts of others', async () => {
       const own = (await internalAccount(app, null, 'USD')).id;
       const theirs = (await externalAccount(app, neighbour.customer.id, 'USD')).id;
       const as = app.other;
-      const far = (await externalAccount(app, stranger.customer.id, 'USD', '000', { as })).id;
-      const foreign = [neighbour.usd, own, stranger.usd, theirs, far, 'nothing'];
+      const far = (await externalAccount(app, outsider.customer.id, 'USD', '000', { as })).id;
+      const foreign = [neighbour.usd, own, outsider.usd, theirs, far, 'nothing'];
       const unknown = await ask(quoteBody(`InternalAccount:${UNKNOWN}`, bank, 1_00));
       expect(coded(unknown)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
       for (const id of [...foreign, `ExternalAccount:${UNKNOWN}`]) {
@@ -187,9 +187,9 @@ describe('agentCreateQuote', () => {
       expect(fieldsOf(await ask(beside))).toEqual(['source.accountId']);
     });
 
-    it('pay on behalf of another customer', async () => {
+    it('cannot pay on behalf of another customer', async () => {
       const rest = quoteBody(held.usd, bank, 1_00);
-      for (const { customer: other } of [neighbour, stranger]) {
+      for (const { customer: other } of [neighbour, outsider]) {
         const { id: customerId } = other;
         for (const source of [account(held.usd, { customerId }), paidIn({ customerId })]) {
           expect(coded(await ask({ ...rest, ...source }))).toEqual([404, 'CUSTOMER_NOT_FOUND']);
@@ -199,7 +199,7 @@ describe('agentCreateQuote', () => {
       ok(await ask({ ...rest, ...account(held.usd, { customerId }) }), 201);
     });
 
-    it('use accounts that the policy leaves out, at either end', async () => {
+    it('cannot use accounts that the policy excludes as source or destination', async () => {
       ok(await allow(held.eur), 200);
       const refused = await ask(quoteBody(held.usd, bank, 1_00));
       expect(coded(refused)).toEqual([403, 'FORBIDDEN']);
@@ -216,7 +216,7 @@ describe('agentCreateQuote', () => {
       ok(await ask(quoteBody(held.eur, held.usd, 1_00)), 201);
     });
 
-    it('create quotes without the permission or while it is paused, and still reads its own', async () => {
+    it('cannot create quotes without permission or while paused, but reads its own', async () => {
       const quote = await made();
       ok(await narrowTo({ permissions: ['EXECUTE_QUOTES'] }), 200);
       const lacking = await ask(quoteBody(held.usd, bank, 1_00));
@@ -237,7 +237,7 @@ describe('agentCreateQuote', () => {
   });
 });
 
-describe('a quote of an agent to a UMA address', () => {
+describe('quote of an agent to a UMA address', () => {
   const HOST = 'sandbox.uma.money';
   const INFO = { FULL_NAME: 'Ada Lovelace', BIRTH_DATE: '1990-01-15', NATIONALITY: 'US' };
 
@@ -254,13 +254,13 @@ describe('a quote of an agent to a UMA address', () => {
     };
   }
 
-  it('uses a lookup of the platform', async () => {
+  it('accepts a payee discovery of the platform', async () => {
     const address = `$success.eur@${HOST}`;
     const quote = ok(await ask(await toUma(address)), 201);
     expect(quote.destination).toMatchObject({ umaAddress: address });
   });
 
-  it('does not use one that was made for another customer', async () => {
+  it('rejects a payee discovery of another customer', async () => {
     const inside = await customer(app);
     for (const address of [`$success.eur@${HOST}`, inside.umaAddress]) {
       const refused = await ask(await toUma(address, neighbour.customer.id));
@@ -273,26 +273,26 @@ describe('a quote of an agent to a UMA address', () => {
   it.each<[string, number, string]>([
     ['payment.unsupported-uma-version', 412, 'UNSUPPORTED_UMA_VERSION'],
     ['payreq-request-failed', 424, 'PAYREQ_REQUEST_FAILED'],
-  ])('hears what the other side says: %s', async (name, status, code) => {
+  ])('returns the error of the counterparty: %s', async (name, status, code) => {
     expect(coded(await ask(await toUma(`$error.${name}@${HOST}`)))).toEqual([status, code]);
     expect((await audit()).map(({ what }) => what)).not.toContain('QUOTE_CREATED');
   });
 
-  it('does not reach a receiver who was deleted meanwhile', async () => {
+  it('rejects a receiver who was deleted in the meantime', async () => {
     const gone = await customer(app);
     const body = await toUma(gone.umaAddress);
     ok(await app.call('DELETE', `/customers/${gone.id}`), 200);
     expect(coded(await ask(body))).toEqual([410, 'CUSTOMER_DELETED']);
   });
 
-  it('does not reach customers of another platform', async () => {
-    const { umaAddress } = stranger.customer;
+  it('rejects customers of another platform', async () => {
+    const { umaAddress } = outsider.customer;
     expect(coded(await ask(await toUma(umaAddress)))).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 });
 
-describe('a quote of an agent whose customer has to authorise payments', () => {
-  it('says where to pay in once the customer has', async () => {
+describe('quote of an agent whose customer is under SCA', () => {
+  it('returns payment instructions after the authorization', async () => {
     const { person } = await scaPayer(app);
     const { call, id } = await fixture.agentOf(person.id);
     const to = await externalAccount(app, person.id, 'EUR');
@@ -313,7 +313,7 @@ describe('a quote of an agent whose customer has to authorise payments', () => {
   });
 });
 
-describe('a quote of an agent that is paid in, and so starts by itself', () => {
+describe('quote of an agent funded by a pay-in', () => {
   const limits = (more: object) => ({
     spendingLimits: { currency: 'USD', perTransactionLimit: 100_00, ...more },
   });
@@ -334,7 +334,7 @@ describe('a quote of an agent that is paid in, and so starts by itself', () => {
     ],
     ['PER_TRANSACTION_LIMIT', limits({ perTransactionLimit: 99_99 }), 'perTransactionLimit'],
     ['DAILY_LIMIT', limits({ dailyLimit: 99_99 }), 'dailyLimit'],
-  ])('is not made against the policy: %s', async (against, policy, named) => {
+  ])('is rejected by the policy: %s', async (against, policy, named) => {
     ok(await narrowTo(policy), 200);
     const refused = await payIn(bank);
     expect(coded(refused)).toEqual([403, 'FORBIDDEN']);
@@ -342,24 +342,24 @@ describe('a quote of an agent that is paid in, and so starts by itself', () => {
     expect(await refusals()).toEqual([{ rule: against, type: 'EXECUTE_QUOTE' }]);
     const left = 'select 1 from transactions where agent_id = $1';
     expect(await app.runtime.db.query(left, [held.id])).toEqual([]);
-    // One that waits to be executed is judged when it is.
+    // A quote that needs execution is evaluated at execution.
     ok(await ask(quoteBody(held.usd, bank, 100_00)), 201);
   });
 
-  it('follows the rules of the account here that it pays into', async () => {
+  it('applies the rules of the internal destination account', async () => {
     ok(await narrowTo(rule(held.usd, { executionMode: 'APPROVAL_REQUIRED' })), 200);
     expect(coded(await payIn(held.usd))).toEqual([403, 'FORBIDDEN']);
     ok(await payIn(held.eur), 201);
     ok(await narrowTo(rule(held.usd, { perTransactionLimit: 50_00 })), 200);
     expect(coded(await payIn(held.usd))).toEqual([403, 'FORBIDDEN']);
     ok(await payIn(held.usd, 50_00), 201);
-    // Who is kept to some accounts has no money moved past them.
+    // A restricted agent cannot pay between external accounts.
     ok(await allow(held.usd), 200);
     expect(coded(await payIn(bank))).toEqual([403, 'FORBIDDEN']);
     ok(await payIn(held.usd, 50_00), 201);
   });
 
-  it('takes nothing of the day and of the month', async () => {
+  it('does not count against daily and monthly limits', async () => {
     ok(await narrowTo(limits({ dailyLimit: 100_00, dailyTransactionLimit: 1 })), 200);
     const quote = ok(await payIn(bank), 201);
     const sent = { quoteId: quote.id, currencyCode: 'USD', currencyAmount: 100_00 };

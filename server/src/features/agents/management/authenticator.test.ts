@@ -1,4 +1,4 @@
-// Who an agent is, by its token: at once and no longer, within limits of its own, and never somebody else.
+// Authentication of agents by token: immediate revocation and separate rate limits.
 import { describe, expect, it } from 'vitest';
 import { agentFixture } from '../../../../test/kit/agents/agents.ts';
 import { accountInfos, customer, ok } from '../../../../test/kit/app/fixtures.ts';
@@ -14,8 +14,8 @@ const fixture = agentFixture(app);
 const me = (authorization: string, of = app) =>
   of.call('GET', '/agents/me', undefined, { as: null, headers: { authorization } });
 
-describe('an access token', () => {
-  it('is taken as a bearer token and in no other way', async () => {
+describe('access token', () => {
+  it('is accepted as a bearer token only', async () => {
     const { accessToken, id } = await fixture.agentOf((await customer(app)).id);
     for (const good of [`Bearer ${accessToken}`, `bearer  ${accessToken} `]) {
       expect(ok(await me(good), 200).id).toBe(id);
@@ -37,7 +37,7 @@ describe('an access token', () => {
     }
   });
 
-  it('ends with the agent, with requests under way', async () => {
+  it('is revoked with the agent, including requests in flight', async () => {
     const agent = await fixture.agentOf((await customer(app)).id);
     let ended = false;
     const asking = Array.from({ length: 6 }, async () => {
@@ -54,7 +54,7 @@ describe('an access token', () => {
     expect(new Set((await Promise.all(asking)).flat())).toEqual(new Set([401]));
   });
 
-  it('ends with its customer', async () => {
+  it('is revoked with its customer', async () => {
     const person = await customer(app);
     const agent = await fixture.agentOf(person.id);
     ok(await agent.call('GET', '/agents/me'), 200);
@@ -62,7 +62,7 @@ describe('an access token', () => {
     expect((await agent.call('GET', '/agents/me')).status).toBe(401);
   });
 
-  it('stands for an agent of a production platform too', async () => {
+  it('authenticates an agent of a production platform', async () => {
     const as = app.production;
     const person = ok(
       await app.call('POST', '/customers', { customerType: 'INDIVIDUAL' }, { as }),
@@ -97,15 +97,15 @@ it('lets each agent use its own idempotency keys', async () => {
   const again = await one.call('POST', path, body, { headers });
   expect(again.headers['idempotency-replayed']).toBe('true');
   expect(again.body).toEqual(first);
-  // The platform adds an account of another number under the same key.
+  // The platform adds an account with another number and the same Idempotency-Key.
   const own = { customerId: one.customer.id, ...body, accountInfo: accountInfos.USD?.('000') };
   const platforms = await fixture.manage('POST', '/customers/external-accounts', own, headers);
   expect(platforms.headers['idempotency-replayed']).toBeUndefined();
   expect(ok(platforms, 201).id).not.toBe(first.id);
 });
 
-describe('limits', () => {
-  it('count for each agent, and together for its platform', async () => {
+describe('rate limits', () => {
+  it('apply to each agent, and in total to its platform', async () => {
     const tight = await startApp({ rateLimits: { requests: 2 } });
     try {
       const own = agentFixture(tight);
@@ -117,7 +117,7 @@ describe('limits', () => {
         pass();
       }
       const [one, two, three] = agents as [Agent, Agent, Agent];
-      // A share is one request per second, and two at once.
+      // A share is one request per second with a burst of two.
       for (const status of [200, 200, 429]) {
         expect((await one.call('GET', '/agents/me')).status).toBe(status);
       }
@@ -125,7 +125,7 @@ describe('limits', () => {
         const reply = await two.call('GET', '/agents/me');
         expect([reply.status, reply.headers['ratelimit-remaining']]).toEqual([200, left]);
       }
-      // Together they have used what their platform has.
+      // Together they have used the limit of the platform.
       expect((await three.call('GET', '/agents/me')).status).toBe(429);
       expect((await own.manage('GET', `/agents/${one.id}`)).status).toBe(429);
       pass();
@@ -135,7 +135,7 @@ describe('limits', () => {
     }
   });
 
-  it('blame an address for bad tokens, and let good ones through', async () => {
+  it('limit invalid tokens by address, but not valid ones', async () => {
     const wary = await startApp({ rateLimits: { requests: 0, costly: 0, refused: 1 } });
     try {
       const own = agentFixture(wary);
@@ -148,7 +148,7 @@ describe('limits', () => {
       expect((await wary.call('GET', '/config', undefined, { as: null })).status).toBe(429);
       ok(await good.call('GET', '/agents/me'), 200);
       expect((await fresh.call('GET', '/agents/me')).status).toBe(429);
-      // A token that was good and ended has no privilege left after one more look.
+      // A revoked token loses its exemption after the next lookup.
       ok(await own.manage('DELETE', `/agents/${good.id}`), 204);
       expect((await good.call('GET', '/agents/me')).status).toBe(401);
       expect((await good.call('GET', '/agents/me')).status).toBe(429);

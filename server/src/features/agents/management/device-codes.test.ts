@@ -1,4 +1,4 @@
-// How a program becomes an agent: once, with a code that is good, and not by guessing.
+// Device codes: single use, validity and rate limit.
 import { describe, expect, it } from 'vitest';
 import { agentFixture, policy } from '../../../../test/kit/agents/agents.ts';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
@@ -14,7 +14,7 @@ const MINUTE_MS = 60_000;
 const app = testApp();
 const fixture = agentFixture(app);
 
-/** An agent that nobody has connected yet, and no tries before. */
+/** An agent that is not connected, without previous attempts. */
 async function fresh() {
   app.effects.set(app.effects.now() + MINUTE_MS);
   return fixture.unconnected((await customer(app)).id);
@@ -60,14 +60,14 @@ describe('redeemAgentDeviceCode', () => {
     expect(line).toMatchObject({ actor: agent.id, customer_id: agent.customerId });
   });
 
-  it('reads a code that was typed in small letters', async () => {
+  it('accepts lower case', async () => {
     const { deviceCode } = await fresh();
     const small = deviceCode.code.toLowerCase();
     expect(ok(await statusOf(small), 200).code).toBe(deviceCode.code);
     ok(await fixture.redeem(small), 200);
   });
 
-  it('lets exactly one of two win that come at once', async () => {
+  it('succeeds for one of two concurrent requests', async () => {
     for (let round = 0; round < 4; round++) {
       const { agent, deviceCode } = await fresh();
       const answers = await Promise.all([
@@ -81,7 +81,7 @@ describe('redeemAgentDeviceCode', () => {
     }
   });
 
-  it('takes a code for 24 hours', async () => {
+  it('accepts a code for 24 hours', async () => {
     const [late, just] = [await fresh(), await fresh()];
     app.effects.set(Date.parse(just.deviceCode.expiresAt) - 1);
     ok(await fixture.redeem(just.deviceCode.code), 200);
@@ -98,7 +98,7 @@ describe('redeemAgentDeviceCode', () => {
     ok(await fixture.redeem(code), 200);
   });
 
-  it('knows no code that was not drawn, and none of a customer who is gone', async () => {
+  it('rejects unknown codes and those of a deleted customer', async () => {
     const { agent, deviceCode } = await fresh();
     const unknown = [404, 'NOT_FOUND', 'Device code not found.'];
     for (const code of ['x', '%00', 'SERVICE-AGENT-2222-2222-2222']) {
@@ -108,13 +108,13 @@ describe('redeemAgentDeviceCode', () => {
     expect(refusal(await fixture.redeem(deviceCode.code))).toEqual(unknown);
   });
 
-  it('needs no credential, and looks at none', async () => {
+  it('ignores credentials', async () => {
     const { deviceCode } = await fresh();
     const path = `/agents/device-codes/${deviceCode.code}/redeem`;
     ok(await app.call('POST', path, undefined, { as: app.other }), 200);
   });
 
-  it('takes no Idempotency-Key for a reason to show a token again', async () => {
+  it('never returns a token again for an Idempotency-Key', async () => {
     const { deviceCode } = await fresh();
     const path = `/agents/device-codes/${deviceCode.code}/redeem`;
     const headers = { 'idempotency-key': 'redeem' };
@@ -123,7 +123,7 @@ describe('redeemAgentDeviceCode', () => {
     expect([again.status, again.headers['idempotency-replayed']]).toEqual([400, undefined]);
   });
 
-  it('keeps neither the code nor the token', async () => {
+  it('stores neither the code nor the token in clear', async () => {
     const { agent, deviceCode } = await fresh();
     const { accessToken } = ok(await fixture.redeem(deviceCode.code), 200);
     const text = JSON.stringify(await outputsOf(app));
@@ -133,7 +133,7 @@ describe('redeemAgentDeviceCode', () => {
   });
 });
 
-describe('tries at redeeming', () => {
+describe('redemption attempts', () => {
   const from = (remoteAddress: string, code = 'SERVICE-AGENT-2222-2222-2222') =>
     app.server.inject({
       method: 'POST',
@@ -141,7 +141,7 @@ describe('tries at redeeming', () => {
       remoteAddress,
     });
 
-  it('are ten a minute for an address, good ones too', async () => {
+  it('are limited to ten per minute and address, including valid ones', async () => {
     const { deviceCode } = await fresh();
     const { deviceCode: next } = await fixture.unconnected((await customer(app)).id);
     const guest = '198.51.100.7';
@@ -162,7 +162,7 @@ describe('tries at redeeming', () => {
     expect((await from(guest)).statusCode).toBe(429);
   });
 
-  it('count together where they come at once, and from one network', async () => {
+  it('are counted for concurrent requests and per network', async () => {
     await fresh();
     const addresses = Array.from({ length: 14 }, (_, nth) => `2001:db8:0:7::${nth + 1}`);
     const answers = await Promise.all(addresses.map((address) => from(address)));
@@ -174,7 +174,7 @@ describe('tries at redeeming', () => {
 });
 
 describe('regenerateAgentDeviceCode', () => {
-  it('puts a new code in place of the one before', async () => {
+  it('replaces the previous code', async () => {
     const { agent, deviceCode } = await fresh();
     const second = ok(await anotherCode(agent.id), 201);
     expect(second).toMatchObject({ agentId: agent.id, redeemed: false });
@@ -187,7 +187,7 @@ describe('regenerateAgentDeviceCode', () => {
     expect([connected.status, connected.body.code]).toEqual([409, 'CONFLICT']);
   });
 
-  it('leaves one good code, or a connected agent, whoever comes at once', async () => {
+  it('leaves one valid code or a connected agent after concurrent requests', async () => {
     for (let round = 0; round < 4; round++) {
       const { agent, deviceCode } = await fresh();
       const [redeemed, ...issued] = await Promise.all([
@@ -204,7 +204,7 @@ describe('regenerateAgentDeviceCode', () => {
     }
   });
 
-  it('shows the same code to a replay', async () => {
+  it('returns the same code to a replay', async () => {
     const { agent } = await fresh();
     const headers = { 'idempotency-key': 'another code' };
     const first = ok(await anotherCode(agent.id, headers), 201);
@@ -212,7 +212,7 @@ describe('regenerateAgentDeviceCode', () => {
     ok(await fixture.redeem(first.code), 200);
   });
 
-  it('wants a key that is no longer than it may be', async () => {
+  it('rejects an Idempotency-Key that is too long', async () => {
     const { agent } = await fresh();
     const { status, body } = await anotherCode(agent.id, { 'idempotency-key': 'x'.repeat(256) });
     expect([status, body.details.errors[0].field]).toEqual([400, 'Idempotency-Key']);
@@ -220,7 +220,7 @@ describe('regenerateAgentDeviceCode', () => {
 });
 
 describe('getAgentDeviceCodeStatus', () => {
-  it('tells another platform nothing about a code', async () => {
+  it('returns NOT_FOUND to another platform', async () => {
     const { deviceCode } = await fresh();
     const foreign = await statusOf(deviceCode.code, app.other);
     expect([foreign.status, foreign.body.code]).toEqual([404, 'NOT_FOUND']);

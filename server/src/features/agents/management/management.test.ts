@@ -1,4 +1,4 @@
-// How a platform manages its agents: everything a policy may say, what of it is refused, and what is shown.
+// Management of agents: validation of policies, and presentation.
 import { describe, expect, it } from 'vitest';
 import { agentFixture, policy } from '../../../../test/kit/agents/agents.ts';
 import { customer, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
@@ -27,7 +27,7 @@ const audited = async (agentId: string) => {
 };
 
 describe('createAgent', () => {
-  it('answers the agent and its device code', async () => {
+  it('returns the agent and its device code', async () => {
     const { customer: person, usd } = await fixture.holder();
     const whole = {
       permissions: ['CREATE_QUOTES', 'CREATE_QUOTES'],
@@ -77,7 +77,7 @@ describe('createAgent', () => {
     ]);
   });
 
-  it('wants a customer of the platform that is still there', async () => {
+  it('requires an existing customer of the platform', async () => {
     const foreign = await customer(app, { as: app.other });
     for (const id of ['x', 'Customer:018f0000-0000-7000-8000-000000000000', foreign.id]) {
       const { status, body } = await create(id);
@@ -89,7 +89,7 @@ describe('createAgent', () => {
     expect([status, body.code]).toEqual([410, 'CUSTOMER_DELETED']);
   });
 
-  it('names every bad field of a policy at once', async () => {
+  it('reports all invalid fields of a policy', async () => {
     const { customer: person, usd } = await fixture.holder();
     const other = await fixture.holder();
     const bad = {
@@ -118,7 +118,7 @@ describe('createAgent', () => {
     expect(fieldsOf((await create(person.id, { policy: undefined })).body)).toEqual(['policy']);
   });
 
-  it('shows the same code to a replay, which is stored sealed', async () => {
+  it('returns the same code to a replay, which is stored encrypted', async () => {
     const person = await customer(app);
     const request = { name: 'Keyed', customerId: person.id, policy: policy() };
     const ask = () => fixture.manage('POST', '/agents', request, { 'idempotency-key': 'an agent' });
@@ -138,7 +138,7 @@ describe('listAgents', () => {
     return data.map((each: { id: string }) => each.id);
   };
 
-  it('filters by everything it offers, bounds included', async () => {
+  it('filters by every parameter, including bounds', async () => {
     const as = await app.newPlatform('Lists agents');
     const own = agentFixture(app, { as });
     const [ada, bob] = [await customer(app, { as }), await customer(app, { as })];
@@ -180,7 +180,7 @@ describe('listAgents', () => {
 });
 
 describe('updateAgent', () => {
-  it('renames, pauses and resumes, each by itself', async () => {
+  it('renames, pauses and resumes independently', async () => {
     const { agent } = await fixture.unconnected((await customer(app)).id);
     const change = async (body: Json) =>
       ok(await fixture.manage('PATCH', `/agents/${agent.id}`, body), 200);
@@ -198,7 +198,7 @@ describe('updateAgent', () => {
     [{ policy: {} }, ['']],
     [{ name: '' }, ['name']],
     [{ name: 'x'.repeat(256), isPaused: 'yes' }, ['isPaused', 'name']],
-  ])('refuses %j', async (body, fields) => {
+  ])('rejects %j', async (body, fields) => {
     const { agent } = await fixture.unconnected((await customer(app)).id);
     const answer = await fixture.manage('PATCH', `/agents/${agent.id}`, body);
     expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
@@ -207,7 +207,7 @@ describe('updateAgent', () => {
 });
 
 describe('deleteAgent', () => {
-  it('ends its access, its code and what it waits for, for good', async () => {
+  it('permanently revokes access and code, and rejects pending actions', async () => {
     const {
       usd,
       customer: person,
@@ -253,7 +253,7 @@ describe('deleteAgent', () => {
     expect(await audited(agent.id)).toContainEqual(['DELETED', 'Token']);
   });
 
-  it('ends a code that nobody redeemed', async () => {
+  it('invalidates an unredeemed code', async () => {
     const { agent, deviceCode } = await fixture.unconnected((await customer(app)).id);
     ok(await fixture.manage('DELETE', `/agents/${agent.id}`), 204);
     const { status, body } = await fixture.redeem(deviceCode.code);
@@ -262,7 +262,7 @@ describe('deleteAgent', () => {
 });
 
 describe('getAgentById', () => {
-  it('reads what stands in a path before it takes it for an id', async () => {
+  it('decodes the path parameter', async () => {
     const agent = await fixture.agentOf((await customer(app)).id);
     const me = ok(await agent.call('GET', '/agents/me'), 200);
     expect(me).toEqual(ok(await fixture.manage('GET', `/agents/${agent.id}`), 200));

@@ -1,4 +1,4 @@
-// What becomes of a policy when a part of it changes, and what it may not become.
+// Merging and validation of policy changes.
 import { describe, expect, it } from 'vitest';
 import { agentFixture, policy } from '../../../../test/kit/agents/agents.ts';
 import { customer, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
@@ -23,7 +23,7 @@ describe('updateAgentPolicy', () => {
   }
 
   it.each<[string, Json, Json]>([
-    ['leaves out nothing that it was not told', {}, {}],
+    ['keeps absent fields', {}, {}],
     [
       'replaces the permissions',
       { permissions: ['CREATE_QUOTES', 'CREATE_QUOTES'] },
@@ -82,7 +82,7 @@ describe('updateAgentPolicy', () => {
     expect(await changed(before, body)).toEqual({ ...before, ...expected });
   });
 
-  it('merges restrictions field by field, and replaces their lists', async () => {
+  it('merges restrictions by field and replaces lists', async () => {
     const { customer: person, usd, eur } = await fixture.holder();
     const { agent } = await fixture.unconnected(person.id);
     const change = async (accountRestrictions: Json) => {
@@ -106,7 +106,7 @@ describe('updateAgentPolicy', () => {
     });
   });
 
-  it('names every bad field at once', async () => {
+  it('reports all invalid fields', async () => {
     const { agent } = await fixture.unconnected((await customer(app)).id);
     const bad = {
       spendingLimits: { currency: 'XXX', dailyTransactionLimit: -1 },
@@ -124,7 +124,7 @@ describe('updateAgentPolicy', () => {
     expect((await fixture.manage('GET', `/agents/${agent.id}`)).body.policy).toEqual(agent.policy);
   });
 
-  it('remembers currencies of before while they count', async () => {
+  it('keeps former currencies while they count', async () => {
     const { agent } = await fixture.unconnected((await customer(app)).id);
     const inCurrency = async (currency: string, time: string) => {
       app.effects.set(Date.parse(time));
@@ -140,7 +140,7 @@ describe('updateAgentPolicy', () => {
     expect(await inCurrency('EUR', '2027-04-01')).toEqual(['USD 2027-04-01']);
   });
 
-  it('shows what was spent in the currency of before at a rate, and without one nothing of it', async () => {
+  it('shows usage in a former currency at the current rate, and omits it without a rate', async () => {
     const { customer: person, usd, ...agent } = await fixture.agent();
     const payee = await externalAccount(app, person.id, 'USD');
     const source = { accountId: usd };

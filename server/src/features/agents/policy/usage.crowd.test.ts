@@ -1,5 +1,5 @@
-// Limits of agents when many pay at once, in one process and in two: exactly what fits passes, also while
-// the policy is changed and money comes back.
+// Limits of agents under concurrency, in one and in two processes: exactly the payments within the limit pass,
+// also during policy changes and refunds.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isPaid, type Paid, spenders } from '../../../../test/kit/agents/agent-spending.ts';
 import { secondProcess } from '../../../../test/kit/app/second-process.ts';
@@ -28,7 +28,7 @@ describe.each([
     ['dailyLimit', { dailyLimit: 100_50 }],
     ['monthlyLimit', { monthlyLimit: 100_50 }],
     ['dailyTransactionLimit', { dailyTransactionLimit: 100 }],
-  ])('exactly what %s has room for passes', async (rule, limits) => {
+  ])('accepts exactly the payments within %s', async (rule, limits) => {
     const id = await fixture.agentWith(limits);
     const all = await fixture.crowd(id, times(200, 1_00n), runtimes());
     expect(all.filter(isPaid)).toHaveLength(100);
@@ -36,7 +36,7 @@ describe.each([
     expect(await fixture.spent(id)).toEqual({ count: 100n, day: 100_00n, month: 100_00n });
   });
 
-  it('what is refused of different amounts had no room', async () => {
+  it('rejects only amounts that exceed the limit', async () => {
     const id = await fixture.agentWith({ dailyLimit: 500_00 });
     const amounts = times(200, 0n).map((_, at) => BigInt(1 + ((at * 37) % 90)) * 10n);
     const all = await fixture.crowd(id, amounts, runtimes());
@@ -49,7 +49,7 @@ describe.each([
     for (const much of refused) expect(day + much).toBeGreaterThan(500_00n);
   });
 
-  it('a limit that is lowered meanwhile holds from its commit on', async () => {
+  it('applies a lowered limit from its commit', async () => {
     const id = await fixture.agentWith({ dailyLimit: 150_00 });
     const paying = fixture.crowd(id, times(200, 1_00n), runtimes());
     const lowered = fixture.change(id, { dailyLimit: 40_00 });
@@ -63,7 +63,7 @@ describe.each([
     expect((await fixture.spent(id)).count).toBe(BigInt(most));
   });
 
-  it('an agent that is paused meanwhile pays no more', async () => {
+  it('rejects payments of an agent paused in the meantime', async () => {
     const id = await fixture.agentWith({ dailyLimit: 1_000_00 });
     const paying = fixture.crowd(id, times(200, 1_00n), runtimes());
     await fixture.change(id, {}, { paused: true });
@@ -74,7 +74,7 @@ describe.each([
     expect((await fixture.spent(id)).count).toBe(count);
   });
 
-  it('what comes back meanwhile is there again, and no more', async () => {
+  it('restores refunded amounts exactly', async () => {
     const id = await fixture.agentWith({ dailyLimit: 100_00 });
     const first = await fixture.crowd(id, times(20, 5_00n), runtimes());
     expect(first.filter(isPaid)).toHaveLength(20);
@@ -89,7 +89,7 @@ describe.each([
     expect((await fixture.spent(id)).day).toBe(100_00n);
   });
 
-  it('the limit is what is left of it after the currency changed', async () => {
+  it('applies the remaining limit after a change of currency', async () => {
     const id = await fixture.agentWith({ dailyLimit: 100_00 });
     fixture.rates['USD EUR'] = { num: 1n, den: 2n };
     await fixture.pay(id, 60_00n);

@@ -1,5 +1,4 @@
-// What agents spend, counted in the ledger: for the day and the month, across changes of the policy and of
-// the currency of its limits, and back after a refund.
+// Usage of agents in the ledger: per day and month, across changes of policy and currency, and after refunds.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { idOf, isPaid, type Paid, spenders } from '../../../../test/kit/agents/agent-spending.ts';
 import {
@@ -24,8 +23,8 @@ beforeAll(() => {
 
 const midnight = () => app.effects.set(app.effects.now() - (app.effects.now() % DAY_MS) + DAY_MS);
 
-describe('what an agent spends', () => {
-  it('comes back by itself from a payment that fails', async () => {
+describe('usage', () => {
+  it('is restored after a failed payment', async () => {
     const id = await fixture.agentWith({
       dailyLimit: 250_00,
       dailyTransactionLimit: 3,
@@ -60,7 +59,7 @@ describe('what an agent spends', () => {
     expect(await run(good.id)).toBe('dailyTransactionLimit');
   });
 
-  it('is counted for its day and month, and as a payment', async () => {
+  it('is counted per day, per month and as a payment', async () => {
     const id = await fixture.agentWith({
       dailyLimit: 100_00,
       dailyTransactionLimit: 9,
@@ -94,7 +93,7 @@ describe('what an agent spends', () => {
     expect(isPaid(await fixture.pay(id, 25_00n))).toBe(true);
   });
 
-  it('is counted without limits too, and held to one that is set later', async () => {
+  it('is counted without limits too, and applies to a later limit', async () => {
     const id = await fixture.agentWith({ dailyLimit: null });
     await fixture.pay(id, 80_00n);
     expect((await fixture.accountsOf(id)).map((each) => each.floor)).toEqual([null, null, null]);
@@ -108,7 +107,7 @@ describe('what an agent spends', () => {
     expect((await fixture.accountsOf(id)).map((each) => each.floor)).toEqual([null, null, null]);
   });
 
-  it('is each agent’s own', async () => {
+  it('is separate for each agent', async () => {
     const [one, two] = [
       await fixture.agentWith({ dailyLimit: 10_00 }),
       await fixture.agentWith({ dailyLimit: 10_00 }),
@@ -118,7 +117,7 @@ describe('what an agent spends', () => {
     expect(isPaid(await fixture.pay(two, 10_00n))).toBe(true);
   });
 
-  it('begins again at midnight and on the first, in Greenwich', async () => {
+  it('resets at midnight and on the first of the month, in UTC', async () => {
     const limits = { dailyLimit: 100_00, dailyTransactionLimit: 2, monthlyLimit: 150_00 };
     app.effects.set(Date.UTC(2026, 0, 30, 23, 59, 59, 999));
     const id = await fixture.agentWith(limits);
@@ -137,7 +136,7 @@ describe('what an agent spends', () => {
     expect(await fixture.pay(id, 1n)).toBe('dailyLimit');
   });
 
-  it('comes back with a refund, once, to the day and month that it was of; the count stays', async () => {
+  it('is restored once by a refund, in its original day and month; the count remains', async () => {
     app.effects.set(Date.UTC(2026, 2, 31, 12));
     const id = await fixture.agentWith({
       dailyLimit: 100_00,
@@ -168,7 +167,7 @@ describe('what an agent spends', () => {
     ]);
   });
 
-  it('is decided once more where the commit finds no room', async () => {
+  it('is evaluated again if the limit is exceeded at commit', async () => {
     const id = await fixture.agentWith({ dailyLimit: 100_00 });
     const agent = await fixture.rowOf(id);
     const before: Paid[] = [];
@@ -183,7 +182,7 @@ describe('what an agent spends', () => {
     expect(await fixture.spent(id)).toEqual({ count: 2n, day: 50_00n, month: 50_00n });
   });
 
-  it('follows its limits when they change', async () => {
+  it('applies changed limits', async () => {
     const id = await fixture.agentWith({ dailyLimit: 100_00 });
     const first = await fixture.pay(id, 60_00n);
     await fixture.change(id, { dailyLimit: 200_00 });
@@ -191,12 +190,12 @@ describe('what an agent spends', () => {
     await fixture.change(id, { dailyLimit: 150_00 });
     expect(await fixture.pay(id, 1n)).toBe('dailyLimit');
     await fixture.giveBack(first);
-    // 200.00 were spent, 60.00 came back: 10.00 are left of 150.00.
+    // 200.00 spent, 60.00 refunded: 10.00 of 150.00 remain.
     const crowded = await fixture.crowd(id, Array(20).fill(1_00n), [app.runtime]);
     expect(crowded.filter(isPaid)).toHaveLength(10);
   });
 
-  it('goes by no limit of a policy that was changed meanwhile', async () => {
+  it('never applies the limits of an outdated policy', async () => {
     const id = await fixture.agentWith({ dailyLimit: 100_00 });
     const stale = await fixture.rowOf(id);
     await fixture.change(id, { dailyLimit: 20_00 });
@@ -223,7 +222,7 @@ describe('limits in another currency', () => {
       return converted.amount;
     });
 
-  it('take an amount at the rate of the moment, rounded up', async () => {
+  it('convert an amount at the current rate, rounded up', async () => {
     expect(await convert(101n, 'USD', 'USD')).toBe(101n);
     fixture.rates['USD EUR'] = { num: 9n, den: 10n };
     expect(await convert(100n, 'USD', 'EUR')).toBe(90n);
@@ -236,7 +235,7 @@ describe('limits in another currency', () => {
     });
   });
 
-  it('count every payment in their own', async () => {
+  it('count every payment in their currency', async () => {
     const id = await fixture.agentWith({ dailyLimit: 100_00 });
     fixture.rates['EUR USD'] = { num: 11n, den: 10n };
     await fixture.pay(id, 50_00n, { currency: 'EUR' });
@@ -247,7 +246,7 @@ describe('limits in another currency', () => {
     expect(await fixture.spent(id)).toEqual({ count: 3n, day: 100_00n, month: 100_00n });
   });
 
-  it('count on what was spent before the currency changed', async () => {
+  it('include spending before the change of currency', async () => {
     app.effects.set(Date.UTC(2026, 5, 10, 9));
     const id = await fixture.agentWith({ dailyLimit: 100_00, monthlyLimit: 1_000_00 });
     fixture.rates['USD EUR'] = { num: 9n, den: 10n };
@@ -268,19 +267,19 @@ describe('limits in another currency', () => {
       ['velocity:USD:2026-06-10', -100_00n],
       ['velocity:count:2026-06-10', null],
     ]);
-    // The rate moves, and what was spent with it.
+    // The rate changes, and the converted usage with it.
     fixture.rates['USD EUR'] = { num: 5n, den: 10n };
     expect(await fixture.spent(id)).toEqual({ count: 3n, day: 50_01n, month: 50_01n });
     expect(isPaid(await fixture.pay(id, 45_00n))).toBe(true);
     expect(await fixture.pay(id, 5_00n)).toBe('dailyLimit');
-    // What came back of it does no longer count.
+    // Refunded amounts no longer count.
     await fixture.giveBack(first);
     expect(await fixture.spent(id)).toEqual({ count: 4n, day: 65_01n, month: 65_01n });
     expect(await fixture.pay(id, 35_00n)).toBe('dailyLimit');
     expect(isPaid(await fixture.pay(id, 34_99n))).toBe(true);
   });
 
-  it('count it for its day, and for its month', async () => {
+  it('count it per day and per month', async () => {
     app.effects.set(Date.UTC(2026, 6, 30, 9));
     const id = await fixture.agentWith({ dailyLimit: 100_00, monthlyLimit: 150_00 });
     fixture.rates['USD EUR'] = { num: 1n, den: 1n };
@@ -295,7 +294,7 @@ describe('limits in another currency', () => {
     expect(isPaid(await fixture.pay(id, 100_00n))).toBe(true);
   });
 
-  it('count nothing twice when the currency changes back', async () => {
+  it('count nothing twice after the currency changes back', async () => {
     const id = await fixture.agentWith({ dailyLimit: 100_00 });
     fixture.rates['USD EUR'] = { num: 1n, den: 2n };
     fixture.rates['EUR USD'] = { num: 2n, den: 1n };
@@ -310,7 +309,7 @@ describe('limits in another currency', () => {
     expect(isPaid(await fixture.pay(id, 70_00n))).toBe(true);
   });
 
-  it('let nothing through where more was spent than they say, or no rate is known', async () => {
+  it('reject all payments if usage exceeds them or no rate is available', async () => {
     const id = await fixture.agentWith({ dailyLimit: 100_00 });
     await fixture.pay(id, 90_00n);
     fixture.rates['USD EUR'] = { num: 2n, den: 1n };

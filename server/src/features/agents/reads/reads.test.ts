@@ -1,5 +1,5 @@
-// What an agent may look at, and the external accounts of its customer: all of it as its platform sees it,
-// and nothing of anybody else.
+// Reads of agents and external accounts of their customers: the same resources as for the platform, and none of
+// other customers.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { agentFixture, type HeldAgent } from '../../../../test/kit/agents/agents.ts';
 import { accountInfos, externalAccount, ok, quoteBody } from '../../../../test/kit/app/fixtures.ts';
@@ -12,12 +12,12 @@ let fixture: ReturnType<typeof agentFixture>;
 let held: HeldAgent;
 /** Another customer of the same platform, and one of another platform. */
 let neighbour: Awaited<ReturnType<typeof fixture.holder>>;
-let stranger: Awaited<ReturnType<typeof fixture.holder>>;
+let outsider: Awaited<ReturnType<typeof fixture.holder>>;
 
 beforeAll(async () => {
   fixture = agentFixture(app);
   neighbour = await fixture.holder();
-  stranger = await agentFixture(app, { as: app.other }).holder();
+  outsider = await agentFixture(app, { as: app.other }).holder();
 });
 beforeEach(async () => {
   held = await fixture.agent();
@@ -62,13 +62,13 @@ async function walk(path: string): Promise<{ ids: string[]; totals: number[] }> 
 }
 
 describe('getAgentMe', () => {
-  it('sees itself as its platform sees it', async () => {
+  it('returns the same resource as for the platform', async () => {
     const mine = ok(await held.call('GET', ME), 200);
     expect(mine).toEqual(ok(await fixture.manage('GET', `/agents/${held.id}`), 200));
     expect(mine).toMatchObject({ id: held.id, customerId: held.customer.id, isConnected: true });
   });
 
-  it('sees itself without any permission, and while it is paused', async () => {
+  it('requires no permission and is available while paused', async () => {
     ok(await narrowTo({ permissions: [] }), 200);
     ok(await pause(), 200);
     expect(ok(await held.call('GET', ME), 200)).toMatchObject({
@@ -81,7 +81,7 @@ describe('getAgentMe', () => {
 describe('agentListInternalAccounts', () => {
   const OURS = `${ME}/internal-accounts`;
 
-  it('are those of its customer, as the platform sees them', async () => {
+  it('returns the accounts of its customer, as for the platform', async () => {
     const theirs = `/customers/internal-accounts?customerId=${held.customer.id}`;
     const mine = ok(await held.call('GET', OURS), 200);
     expect(mine).toEqual(ok(await app.call('GET', theirs), 200));
@@ -119,7 +119,7 @@ describe('agentListInternalAccounts', () => {
 describe('transactions', () => {
   const OURS = `${ME}/transactions`;
 
-  it('are those of its customer, whoever made them, as the platform sees them', async () => {
+  it('include all transactions of its customer, as for the platform', async () => {
     const id = await pay();
     const list = ok(await held.call('GET', OURS), 200);
     const theirs = `/transactions?customerId=${held.customer.id}`;
@@ -130,7 +130,7 @@ describe('transactions', () => {
     expect(one.agentId).toBeUndefined();
   });
 
-  it('say which agent made them', async () => {
+  it('contain the agent id', async () => {
     const to = await externalAccount(app, held.customer.id, 'EUR');
     const quote = ok(
       await held.call('POST', `${ME}/quotes`, quoteBody(held.usd, to.id, 5_00)),
@@ -209,7 +209,7 @@ describe('external accounts', () => {
 
   describe('agentCreateExternalAccount', () => {
     it("are always its own customer's", async () => {
-      for (const { customer } of [neighbour, stranger]) {
+      for (const { customer } of [neighbour, outsider]) {
         const made = ok(await held.call('POST', OURS, usd({ customerId: customer.id })), 201);
         expect(made.customerId).toBe(held.customer.id);
       }
@@ -258,11 +258,11 @@ describe('external accounts', () => {
   });
 
   describe('agentGetExternalAccount', () => {
-    it('of anybody else are unknown', async () => {
+    it('returns NOT_FOUND for accounts of others', async () => {
       const foreign = [
         (await externalAccount(app, neighbour.customer.id, 'USD')).id,
         (await externalAccount(app, null, 'USD')).id,
-        (await externalAccount(app, stranger.customer.id, 'USD', '000', { as: app.other })).id,
+        (await externalAccount(app, outsider.customer.id, 'USD', '000', { as: app.other })).id,
         'nothing',
       ];
       for (const method of ['GET', 'DELETE']) {
@@ -279,7 +279,7 @@ describe('external accounts', () => {
 
   it('are made once under a key, which is of one agent alone', async () => {
     const other = await fixture.agentOf(neighbour.customer.id);
-    const twin = await fixture.agentOf(held.customer.id);
+    const sibling = await fixture.agentOf(held.customer.id);
     const headers = { 'idempotency-key': 'one' };
     const body = usd();
     const first = ok(await held.call('POST', OURS, body, { headers }), 201);
@@ -289,10 +289,10 @@ describe('external accounts', () => {
     expect(coded(await held.call('POST', OURS, usd(), { headers }))).toEqual([409, 'CONFLICT']);
     const theirs = ok(await other.call('POST', OURS, body, { headers }), 201);
     expect(theirs.customerId).toBe(neighbour.customer.id);
-    expect(ok(await twin.call('POST', OURS, usd(), { headers }), 201).id).not.toBe(first.id);
+    expect(ok(await sibling.call('POST', OURS, usd(), { headers }), 201).id).not.toBe(first.id);
   });
 
-  it('leave a line each in the audit', async () => {
+  it('are audited', async () => {
     const { id } = ok(await held.call('POST', OURS, usd()), 201);
     ok(await held.call('DELETE', `${OURS}/${id}`), 204);
     const lines = (await audit(held.id)).filter(({ what }) => what.startsWith('ACCOUNT'));
@@ -303,7 +303,7 @@ describe('external accounts', () => {
   });
 });
 
-describe('what the policy forbids', () => {
+describe('policy', () => {
   const PERMISSIONS = [
     'VIEW_TRANSACTIONS',
     'CREATE_TRANSFERS',
@@ -367,7 +367,7 @@ describe('what the policy forbids', () => {
     ok(await act(), method === 'POST' ? 201 : 204);
   });
 
-  it('counts from the next request on', async () => {
+  it('applies from the next request', async () => {
     ok(await held.call('GET', `${ME}/transactions`), 200);
     ok(await narrowTo({ permissions: [] }), 200);
     expect((await held.call('GET', `${ME}/transactions`)).status).toBe(403);
