@@ -48,7 +48,7 @@ function setUp(issuers: readonly string[] = [provider.issuer]) {
 }
 
 beforeEach(() => {
-  provider.mend();
+  provider.restore();
   provider.show(first, elliptic);
   provider.seen();
 });
@@ -246,7 +246,7 @@ describe('a provider that cannot be asked', () => {
       expect(notes).toEqual([`The identity provider ${provider.issuer} does not give its keys.`]);
       expect(provider.seen()).not.toContain('/more');
       // It is left alone for a moment, and asked again then.
-      provider.mend();
+      provider.restore();
       await expect(judge(first)).rejects.toThrow('a moment ago');
       expect(provider.seen()).toEqual([]);
       pass(5_000);

@@ -71,7 +71,7 @@ export async function startIdentityProvider(keys: readonly ProviderKey[] = []) {
     },
     spoil: (path: string, answer: Answer | object) =>
       spoilt.set(path, typeof answer === 'function' ? (answer as Answer) : json(answer)),
-    mend: () => spoilt.clear(),
+    restore: () => spoilt.clear(),
     /** The paths that were asked for since it was last looked. */
     seen(): string[] {
       const before = asked;

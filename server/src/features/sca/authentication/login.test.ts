@@ -80,7 +80,7 @@ describe('a login by SMS', () => {
       ok(await fixture.complete(id, { factor: 'SMS_OTP', ...proof }), 200);
     });
 
-    it('works once, and only until the code has run out, which is nobody’s failure', async () => {
+    it('works once and until expiry, which does not count as a failure', async () => {
       const { id } = await provenCustomer(app);
       const used = await sms(id);
       const late = { factor: 'SMS_OTP', challengeId: used, code: CODE };
@@ -120,9 +120,9 @@ describe('a login by SMS', () => {
   it('needs a challenge of this customer’s login', async () => {
     const { id } = await provenCustomer(app);
     const other = await provenCustomer(app);
-    const stranger = await provenCustomer(app, { as: app.other });
+    const outsider = await provenCustomer(app, { as: app.other });
     const theirs = loginFixture(app, { as: app.other });
-    const foreign = ok(await theirs.start(stranger.id, 'SMS_OTP'), 200).challengeId;
+    const foreign = ok(await theirs.start(outsider.id, 'SMS_OTP'), 200).challengeId;
     const payment = await app.operate(async (ctx) => {
       const row = await ctx.read(customers, id);
       const platform = await ctx.db.query('select * from platforms where id = $1', [
@@ -142,7 +142,7 @@ describe('a login by SMS', () => {
     expect(await failures(id)).toBe(0);
     // Theirs still works where it belongs.
     const proof = { factor: 'SMS_OTP', challengeId: foreign, code: CODE };
-    ok(await theirs.complete(stranger.id, proof), 200);
+    ok(await theirs.complete(outsider.id, proof), 200);
   });
 
   it('is for a number that was proved', async () => {
@@ -316,7 +316,7 @@ describe('a login', () => {
     }
   });
 
-  it('wants to be told whose it is', async () => {
+  it('requires customerId', async () => {
     const answer = await app.call('POST', '/sca/login/start', { factor: 'SMS_OTP' });
     expect(verdict(answer)).toEqual([400, 'INVALID_INPUT', 'customerId']);
   });

@@ -44,8 +44,8 @@ async function payee() {
   return { person, account: await externalAccount(app, person.id, 'EUR') };
 }
 
-describe('trust in an account', () => {
-  it('is given and taken back by a code that names the account, without a login', async () => {
+describe('beneficiary trust', () => {
+  it('is added and removed with a code that names the account, without a session', async () => {
     const { person, account } = await payee();
     const shown = await challengeOf(account.id);
     expect(shown).toEqual({
@@ -65,13 +65,13 @@ describe('trust in an account', () => {
     expect(await turn(account.id, 'untrust')).toEqual({ trusted: false });
     expect(await trustedAt(account.id)).toBeNull();
     ok(await remove(account.id), 204);
-    const told = await scaEventsOf(app, person.id);
-    expect(told.map(({ type }) => type)).toEqual(['TRUSTED', 'UNTRUSTED']);
+    const events = await scaEventsOf(app, person.id);
+    expect(events.map(({ type }) => type)).toEqual(['TRUSTED', 'UNTRUSTED']);
     expect(verdict(await start(account.id))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
   });
 
   describe('confirmBeneficiaryUntrust', () => {
-    it('stays as it is when it is given or taken twice, and is proved each time', async () => {
+    it('is idempotent and requires a proof each time', async () => {
       const { account } = await payee();
       expect(await turn(account.id, 'untrust')).toEqual({ trusted: false });
       await turn(account.id, 'trust');
@@ -86,14 +86,14 @@ describe('trust in an account', () => {
   });
 
   describe('startBeneficiaryTrust', () => {
-    it('takes no body, an empty one, and a proof without the id of the challenge', async () => {
+    it('accepts no body, an empty body, and a proof without a challenge id', async () => {
       const { account } = await payee();
       ok(await app.call('POST', `/customers/external-accounts/${account.id}/trust`, {}), 200);
       ok(await confirm(account.id, { code: CODE }), 200);
     });
   });
 
-  it('asks for a passkey where no code can be sent, and for an app without one', async () => {
+  it('uses PASSKEY without SMS_OTP, and TOTP without a passkey', async () => {
     const person = await european(app);
     const account = await externalAccount(app, person.id, 'EUR');
     expect(verdict(await start(account.id))).toEqual([
@@ -113,8 +113,8 @@ describe('trust in an account', () => {
   });
 });
 
-describe('a proof', () => {
-  it('is good for its account and its direction alone, and once', async () => {
+describe('proof', () => {
+  it('is valid once, for its account and direction only', async () => {
     const { person, account } = await payee();
     const other = await externalAccount(app, person.id, 'EUR');
     const { id: challengeId } = await challengeOf(account.id);
@@ -128,7 +128,7 @@ describe('a proof', () => {
     expect(await trustedAt(other.id)).toBeNull();
   });
 
-  it('is of the newest challenge', async () => {
+  it('belongs to the latest challenge', async () => {
     const { account } = await payee();
     const { id: older } = await challengeOf(account.id);
     const { id: newer } = await challengeOf(account.id);
@@ -139,7 +139,7 @@ describe('a proof', () => {
     expect(await app.runtime.db.read(scaChallenges, older)).toMatchObject({ status: 'REPLACED' });
   });
 
-  it('that a passkey made is none for the other direction, or for a payment', async () => {
+  it('of a passkey is invalid for the other direction and for a payment', async () => {
     const payer = await scaPayer(app);
     const { device, origin } = await factors.withPasskey(payer.person.id);
     // So that passkeys are asked for.
@@ -168,7 +168,7 @@ describe('a proof', () => {
   });
 
   describe('confirmBeneficiaryTrust', () => {
-    it('that is none is told by its fields, and does not count', async () => {
+    it('of invalid form is rejected by field and does not count', async () => {
       const { person, account } = await payee();
       await challengeOf(account.id);
       for (const proof of [{}, { code: null }, { code: CODE, passkeyAssertion: {}, origin: 'x' }]) {
@@ -179,7 +179,7 @@ describe('a proof', () => {
       expect(await scaEventsOf(app, person.id)).toEqual([]);
     });
 
-    it('that comes too late is refused', async () => {
+    it('is rejected after expiry', async () => {
       const { account } = await payee();
       const { id: challengeId } = await challengeOf(account.id);
       app.effects.set(app.effects.now() + 5 * 60_000);
@@ -190,7 +190,7 @@ describe('a proof', () => {
     });
   });
 
-  it('that is wrong counts toward the lock, in which nothing is asked or taken', async () => {
+  it('counts toward the lockout if wrong; a locked customer cannot start or confirm', async () => {
     const { person, account } = await payee();
     for (let tries = 0; tries < 5; tries++) {
       if (tries % 3 === 0) await challengeOf(account.id);
@@ -208,14 +208,14 @@ describe('a proof', () => {
       expect(verdict(answer)).toEqual([423, 'ACCOUNT_LOCKED']);
       expect(answer.body.details).toMatchObject({ suspended: false, failedAttempts: 5 });
     }
-    const told = await scaEventsOf(app, person.id);
-    expect(told.map(({ type }) => type)).toEqual(Array(5).fill('TRUST_FAILED'));
+    const events = await scaEventsOf(app, person.id);
+    expect(events.map(({ type }) => type)).toEqual(Array(5).fill('TRUST_FAILED'));
     app.effects.set(app.effects.now() + 15 * 60_000);
     expect(await turn(account.id, 'trust')).toEqual({ trusted: true });
   });
 });
 
-describe('trust means nothing', () => {
+describe('beneficiary trust is rejected', () => {
   const all = async (id: string, options: CallOptions = {}) =>
     Promise.all([
       start(id, 'trust', options),
@@ -269,7 +269,7 @@ describe.each([
   ['startBeneficiaryTrust', 'trust'],
   ['startBeneficiaryUntrust', 'untrust'],
 ] as const)('%s', (_operation, direction) => {
-  it('tells a customer who can prove nothing', async () => {
+  it('is rejected for a customer without factors', async () => {
     const person = await european(app);
     const account = await externalAccount(app, person.id, 'EUR');
     const { status, body } = await start(account.id, direction);
@@ -277,12 +277,12 @@ describe.each([
   });
 });
 
-describe('whose factors and resets they are', () => {
+describe('customerId', () => {
   it.each([
     ['GET', '/sca/factors'],
     ['DELETE', '/sca/factors/ScaFactor:x'],
     ['GET', '/sca/factors/reset/TwoFactorReset:x'],
-  ])('has to be said: %s %s', async (method, path) => {
+  ])('is required: %s %s', async (method, path) => {
     const { status, body } = await app.call(method, path);
     expect([status, body.details.errors[0].field]).toEqual([400, 'customerId']);
   });

@@ -1,5 +1,5 @@
-// What failures bring: a lock that grows with every one of them, and suspension. They add up, whatever they
-// were of, until the password was reset.
+// Lockout after failed attempts: increasing lockouts and suspension. Failures of all kinds add up until a
+// password reset.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -24,7 +24,7 @@ const standing = (id: string) => app.runtime.db.read(scaLockouts, id);
 
 describe('recordSecurityEvent', () => {
   describe('failed logins', () => {
-    it('lock for longer with each, and suspend in the end', async () => {
+    it('lock for longer each time and finally suspend', async () => {
       const { id } = await provenCustomer(app);
       for (let failedAttempts = 1; failedAttempts < 5; failedAttempts++) {
         expect(ok(await fixture.fail(id), 200)).toEqual({
@@ -52,7 +52,7 @@ describe('recordSecurityEvent', () => {
       expect(types).toEqual(Array(9).fill(eventType));
     });
 
-    it('add up over logins that went well', async () => {
+    it('add up across successful logins', async () => {
       const { id } = await provenCustomer(app);
       await fixture.failTimes(id, 4);
       await logIn(app, id);
@@ -62,26 +62,28 @@ describe('recordSecurityEvent', () => {
       expect(ok(await fixture.fail(id), 200)).toMatchObject(locked);
     });
 
-    it('all count when they come at once, until the lock is there', async () => {
+    it('are all counted when concurrent, until the lockout', async () => {
       const { id } = await provenCustomer(app);
       const both = await Promise.all([fixture.fail(id), fixture.fail(id)]);
       expect(both.map(({ body }) => body.failedAttempts).sort()).toEqual([1, 2]);
       const all = await Promise.all(Array.from({ length: 10 }, () => fixture.fail(id)));
-      const told = all.map(({ status, body }) => `${status} ${body.failedAttempts ?? body.code}`);
-      expect(told.sort()).toEqual([
+      const outcomes = all.map(
+        ({ status, body }) => `${status} ${body.failedAttempts ?? body.code}`,
+      );
+      expect(outcomes.sort()).toEqual([
         ...['200 3', '200 4', '200 5', ...Array(7).fill('423 ACCOUNT_LOCKED')],
       ]);
       expect((await standing(id))?.failed_attempts).toBe(5);
     });
   });
 
-  describe('a password that was reset', () => {
+  describe('password reset', () => {
     const absolved = {
       eventType: 'RESET_PASSWORD_COMPLETED',
       ...{ suspended: false, lockedUntil: null, failedAttempts: 0 },
     };
 
-    it('ends the session, and is told at any time', async () => {
+    it('ends the session and can be reported at any time', async () => {
       const { id } = await provenCustomer(app);
       expect(ok(await fixture.reset(id), 200)).toEqual(absolved);
       await logIn(app, id);
@@ -94,7 +96,7 @@ describe('recordSecurityEvent', () => {
       expect(types).toEqual([reset, login, reset, eventType]);
     });
 
-    it('lifts the lock', async () => {
+    it('clears the lockout', async () => {
       const { id } = await provenCustomer(app);
       await fixture.failTimes(id, 5);
       const challengeId = await sms(id);
@@ -103,7 +105,7 @@ describe('recordSecurityEvent', () => {
       ok(await guess(id, challengeId, CODE), 200);
     });
 
-    it('lifts the suspension', async () => {
+    it('clears the suspension', async () => {
       const { id } = await provenCustomer(app);
       await fixture.failTimes(id, 5);
       for (let more = 0; more < 4; more++) {
@@ -119,7 +121,7 @@ describe('recordSecurityEvent', () => {
 
 describe('completeScaLogin', () => {
   describe('wrong proofs', () => {
-    it('count as failed logins do, and the lock keeps out the right one', async () => {
+    it('count like failed logins, and a lockout rejects a valid proof', async () => {
       const { id } = await provenCustomer(app);
       await fixture.failTimes(id, 3);
       const challengeId = await sms(id);
@@ -145,7 +147,7 @@ describe('completeScaLogin', () => {
       ]);
     });
 
-    it('end a challenge after five, even when the lock was lifted', async () => {
+    it('end a challenge after five, even if the lockout was cleared', async () => {
       const { id } = await provenCustomer(app);
       const challengeId = await sms(id);
       for (let at = 0; at < 5; at++) {
@@ -160,7 +162,7 @@ describe('completeScaLogin', () => {
       ok(await guess(id, await sms(id), CODE), 200);
     });
 
-    it('win nothing by coming from many sides at once', async () => {
+    it('are all counted when concurrent', async () => {
       const { id } = await provenCustomer(app);
       const challengeId = await sms(id);
       const codes = Array.from({ length: 30 }, (_, at) => String(at).padStart(6, '0'));
@@ -171,7 +173,7 @@ describe('completeScaLogin', () => {
       expect((await guess(id, challengeId, CODE)).status).toBe(423);
     });
 
-    it('of an app are limited by the lock alone', async () => {
+    it('with TOTP are limited by the lockout only', async () => {
       const { id } = await provenCustomer(app);
       const { base32 } = await factorFixture(app).withTotp(id);
       wait(MINUTE);

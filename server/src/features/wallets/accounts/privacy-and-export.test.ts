@@ -56,7 +56,7 @@ const shown = async (id: string) => ok(await app.call('GET', `/internal-accounts
 const signedFor = (id: string) =>
   app.runtime.db.find(walletAuthorizations, { account_id: id }, { orderBy: 'id' });
 
-/** The words in a bundle that nobody signed, as in the sandbox. */
+/** The recovery phrase in an unsigned bundle, as in the sandbox. */
 function openBundle({ data }: { data: string }, { privateKey }: Keys): string {
   const sealed = JSON.parse(Buffer.from(data, 'hex').toString());
   const opened = walletCrypto.hpkeDecrypt({
@@ -108,10 +108,10 @@ describe('updateInternalAccount', () => {
 
   it('takes no signature but that of an active session of this wallet', async () => {
     const [mine, theirs] = [await walletFor(), await walletFor()];
-    const stranger = await sessionOf(theirs.id);
+    const outsider = await sessionOf(theirs.id);
     const past = await sessionOf(mine.id, { expires_at: app.effects.now() });
     const asked = ok(await patch(mine.id, { privateEnabled: true }), 202);
-    for (const keys of [stranger, past, drawKeys()]) {
+    for (const keys of [outsider, past, drawKeys()]) {
       const headers = await signedHeaders(asked, keys);
       const answer = await patch(mine.id, { privateEnabled: true }, headers);
       expect(codeOf(answer)).toEqual([401, 'UNAUTHORIZED']);
@@ -146,7 +146,7 @@ describe('updateInternalAccount', () => {
 });
 
 describe('exportInternalAccount', () => {
-  it('hands the words to the key that was named, and to nobody else', async () => {
+  it('encrypts the recovery phrase to the given key only', async () => {
     const { id } = await walletFor();
     const session = await sessionOf(id);
     const [keys, others] = [drawKeys(), drawKeys()];
@@ -188,7 +188,7 @@ describe('exportInternalAccount', () => {
     expect(all).not.toContain(bundle.data);
   });
 
-  it('tells the customer, without the words', async () => {
+  it('notifies the customer, without the recovery phrase', async () => {
     const { id, person } = await walletFor(app.platform, 'owner@example.com');
     ok(await exported(id, await sessionOf(id)), 200);
     const sent = await app.runtime.db.find(messages, { customer_id: person.id });
@@ -223,7 +223,7 @@ describe('exportInternalAccount', () => {
     expect(statuses).toEqual([200, 200, 200, 429, 429, 429]);
   });
 
-  it('refuses a key that is not whole or no point, accounts that are no wallets, and strangers', async () => {
+  it('rejects compressed and invalid keys, other accounts, and other platforms', async () => {
     const { id, person } = await walletFor();
     const keys = drawKeys();
     const refused = async (clientPublicKey: unknown, message: string) => {
@@ -242,7 +242,7 @@ describe('exportInternalAccount', () => {
     expect(codeOf(await takeOut('InternalAccount:x', keys))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
   });
 
-  it('answers that it goes on as often as the sandbox is told, and stores no answer', async () => {
+  it('returns the configured number of PROCESSING replies and stores no reply', async () => {
     const { id } = await walletFor();
     const session = await sessionOf(id);
     const sql = 'update platforms set wallet_polls = $2, version = version + 1 where id = $1';

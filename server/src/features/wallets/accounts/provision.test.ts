@@ -138,9 +138,9 @@ describe('customers who were there before', () => {
     expect(wallet).toMatchObject({ status: 'ACTIVE', privateEnabled: false });
     expect(await rowOf(wallet.id)).toMatchObject({ customer_id: person.id, platform_id: as.id });
     expect(await held(wallet.id)).toMatchObject([{ type: 'EMAIL_OTP' }]);
-    const told = (await app.events()).filter((each) => each.subject === wallet.id);
-    expect(told).toMatchObject([{ type: 'INTERNAL_ACCOUNT.STATUS_UPDATED' }]);
-    expect(told[0]?.data.privateEnabled).toBe(false);
+    const events = (await app.events()).filter((each) => each.subject === wallet.id);
+    expect(events).toMatchObject([{ type: 'INTERNAL_ACCOUNT.STATUS_UPDATED' }]);
+    expect(events[0]?.data.privateEnabled).toBe(false);
   });
 
   it('get one when they ask for the currency in the very instant in which the job comes', async () => {

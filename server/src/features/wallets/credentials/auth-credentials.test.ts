@@ -19,7 +19,7 @@ import { errorOf, phoneNumber } from '../../../../test/kit/wallets/one-time-code
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 
 const MINUTE = 60_000;
-const NOBODY = '00000000-0000-7000-8000-000000000000';
+const UNKNOWN_UUID = '00000000-0000-7000-8000-000000000000';
 
 const app = testApp();
 let fixture: WalletFixture;
@@ -32,7 +32,7 @@ beforeAll(async () => {
 const codeOf = (answer: Answer) => errorOf(answer).slice(0, 2);
 const NO_CREDENTIAL = [404, 'AUTH_METHOD_NOT_FOUND', 'Credential not found.'];
 
-/** Somebody whose codes can also go to a telephone. */
+/** A customer who can also receive codes by SMS. */
 const reachable = () => fixture.customerWithWallet({ phoneNumber: phoneNumber() });
 
 const create = (body: unknown, headers?: Record<string, string>) =>
@@ -64,14 +64,19 @@ describe('listAuthCredentials', () => {
   it('shows nothing of an account that is unknown, of others, or no wallet', async () => {
     const { accountId, customer } = await reachable();
     const plain = await internalAccount(app, customer.id, 'USD');
-    for (const id of [`InternalAccount:${NOBODY}`, plain.id]) {
+    for (const id of [`InternalAccount:${UNKNOWN_UUID}`, plain.id]) {
       expect(await fixture.credentialsOf(id)).toEqual([]);
     }
     expect(await theirs.credentialsOf(accountId)).toEqual([]);
   });
 
   it('wants the id of an account', async () => {
-    for (const query of ['', '?accountId=', '?accountId=x', `?accountId=Customer:${NOBODY}`]) {
+    for (const query of [
+      '',
+      '?accountId=',
+      '?accountId=x',
+      `?accountId=Customer:${UNKNOWN_UUID}`,
+    ]) {
       const answer = await fixture.call('GET', `/auth/credentials${query}`);
       expect([query, ...codeOf(answer)]).toEqual([query, 400, 'INVALID_INPUT']);
       expect(answer.body.details.errors).toMatchObject([{ field: 'accountId' }]);
@@ -134,7 +139,7 @@ describe('createAuthCredential', () => {
     const plain = await internalAccount(app, customer.id, 'USD');
     const foreign = await theirs.customerWithWallet();
     const noAccount = [404, 'ACCOUNT_NOT_FOUND', 'Account not found.'];
-    for (const id of [`InternalAccount:${NOBODY}`, foreign.accountId, 'x', customer.id]) {
+    for (const id of [`InternalAccount:${UNKNOWN_UUID}`, foreign.accountId, 'x', customer.id]) {
       expect(errorOf(await create({ type: 'SMS_OTP', accountId: id }))).toEqual(noAccount);
     }
     const no = await create({ type: 'SMS_OTP', accountId: plain.id });
@@ -219,7 +224,7 @@ describe('createAuthCredential', () => {
     expect(errorOf(again)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id was already used.']);
   });
 
-  it('pays no heed to an idempotency key', async () => {
+  it('ignores an Idempotency-Key', async () => {
     const { accountId, byEmail } = await fixture.walletWithEmailAndSms();
     const headers = { 'idempotency-key': 'one' };
     const body = passkeyBody(accountId);
@@ -235,7 +240,7 @@ describe('verifyAuthCredential', () => {
   it('know only credentials that are there', async () => {
     const foreign = await theirs.customerWithWallet();
     const body = { type: 'EMAIL_OTP', encryptedOtpBundle: '{}' };
-    for (const id of [`AuthMethod:${NOBODY}`, foreign.credential.id, 'x']) {
+    for (const id of [`AuthMethod:${UNKNOWN_UUID}`, foreign.credential.id, 'x']) {
       const of = `/auth/credentials/${id}`;
       expect(errorOf(await fixture.call('POST', `${of}/verify`, body))).toEqual(NO_CREDENTIAL);
       expect(errorOf(await fixture.call('POST', `${of}/challenge`))).toEqual(NO_CREDENTIAL);

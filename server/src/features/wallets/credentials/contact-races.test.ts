@@ -1,6 +1,6 @@
-// A contact and what hangs on it, changed in one instant: whoever comes second sees what the first
-// has done, so that nobody's codes go where no holder has signed for. The other thing is made to
-// happen after everything was read and before anything was written.
+// Concurrent changes of a contact and its credentials: the second change sees the first, so that codes are
+// never sent to a contact without a signature of the holder. The concurrent change runs after all reads and
+// before the commit.
 import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../../test/kit/app/harness.ts';
@@ -41,7 +41,7 @@ function change(customerId: string, more: object, meanwhile: () => Promise<unkno
   });
 }
 
-/** Whoever changed the contact is asked to sign, and it is as it was. */
+/** The change requires a signature, and the contact is unchanged. */
 async function expectAsked(
   was: { id: string; email?: string; phoneNumber?: string },
   more: object,

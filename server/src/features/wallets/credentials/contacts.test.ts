@@ -238,8 +238,8 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
 
   it('may be given to a new customer although codes of another go to it', async () => {
     const { customer: was } = await holder();
-    const twin = await fixture.customerWithWallet({ email: was.email });
-    expect(twin.credential.nickname).toBe(was.email);
+    const sameContact = await fixture.customerWithWallet({ email: was.email });
+    expect(sameContact.credential.nickname).toBe(was.email);
   });
 
   it('is not changed when the tied credentials are others than those that were shown', async () => {
@@ -292,7 +292,7 @@ describe('the signature of a contact change', () => {
     expect(row?.wrong).toBe(1);
     expect((await shown(id)).email).not.toBe(email);
     ok(await change(id, { email }, good), 200);
-    // It is so by now, and still nobody signs it twice.
+    // The contact has this value already, and the signature cannot be used twice.
     await refused(good, 'UNAUTHORIZED');
     await refused({ 'request-id': requestId }, 'WALLET_SIGNATURE_MISSING');
     ok(await change(id, { email }), 200);

@@ -1,5 +1,5 @@
-// Identities in production, with a provider of the operator's own that really runs on this machine: its keys
-// decide, what the sandbox takes is refused, and a provider that is down is nobody's fault.
+// Identities in production, with a local identity provider: signatures are verified, sandbox tokens are
+// rejected, and an unavailable provider does not count as a failure.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -32,14 +32,14 @@ beforeAll(async () => {
   fixture = walletFixture(app, { as: app.production });
 });
 beforeEach(() => {
-  provider.mend();
+  provider.restore();
   provider.show(key);
   // Whatever was known of its keys is forgotten.
   app.effects.set(app.effects.now() + 10 * MINUTE);
 });
 
 let users = 0;
-const somebody = () => ({ iss: provider.issuer, aud: 'shop', sub: `user-${++users}` });
+const newClaims = () => ({ iss: provider.issuer, aud: 'shop', sub: `user-${++users}` });
 const tokenBy = (signer: ProviderKey, claims: object, header?: object) => {
   const seconds = app.effects.now() / 1000;
   return signToken(signer, { iat: seconds, exp: seconds + 300, ...claims }, header);
@@ -51,7 +51,7 @@ async function create(accountId: string, claims: object, signer = key) {
 }
 
 async function walletOfIdentity() {
-  const claims = somebody();
+  const claims = newClaims();
   const { accountId } = await fixture.customerWithWallet({ email: undefined });
   const { answer } = await create(accountId, claims);
   return { accountId, claims, id: ok(answer, 201).id as string };
@@ -69,7 +69,7 @@ describe('an identity in production', () => {
     const client = drawKeys();
     const session = ok(await prove(id, claims, client.uncompressedKey), 200);
     const opened = openSessionKey(session.encryptedSessionSigningKey, client.privateKey);
-    const { body, answer } = await create(accountId, somebody());
+    const { body, answer } = await create(accountId, newClaims());
     expect(JSON.parse(ok(answer, 202).payloadToSign).parameters.oauthProviders).toEqual([
       { oidcToken: body.oidcToken, providerName: new URL(provider.issuer).host },
     ]);
@@ -127,7 +127,7 @@ describe('a token in production', () => {
     ok(await prove(id, claims, drawKeys().publicKey), 200);
   });
 
-  it('cannot be judged while its provider gives no answer, and that is no wrong try', async () => {
+  it('cannot be verified while its provider does not respond, which counts no failure', async () => {
     const { accountId, claims, id } = await walletOfIdentity();
     app.effects.set(app.effects.now() + 10 * MINUTE);
     provider.spoil('/keys', (reply: { destroy(): void }) => reply.destroy());
@@ -136,7 +136,7 @@ describe('a token in production', () => {
       'SERVICE_UNAVAILABLE',
       'The identity provider does not respond. Retry later.',
     ];
-    const { answer } = await create(accountId, somebody());
+    const { answer } = await create(accountId, newClaims());
     expect([answer.status, answer.body.code, answer.body.reason]).toEqual(UNAVAILABLE);
     for (let time = 0; time < 12; time++) {
       const { status, body } = await prove(id, claims, drawKeys().publicKey);
@@ -145,14 +145,14 @@ describe('a token in production', () => {
     expect(app.log.join('\n')).toContain(
       `The identity provider ${provider.issuer} does not give its keys.`,
     );
-    provider.mend();
+    provider.restore();
     app.effects.set(app.effects.now() + MINUTE);
     ok(await prove(id, claims, drawKeys().publicKey), 200);
   });
 
-  it('of a provider that nobody named is refused', async () => {
+  it('of an unconfigured provider is rejected', async () => {
     const { accountId } = await fixture.customerWithWallet({ email: undefined });
-    const { answer } = await create(accountId, { ...somebody(), iss: `${provider.issuer}/` });
+    const { answer } = await create(accountId, { ...newClaims(), iss: `${provider.issuer}/` });
     expect([answer.status, answer.body.reason]).toEqual([
       400,
       'oidcToken: is from an unsupported issuer',

@@ -22,8 +22,8 @@ const fixture = walletFixture(app);
 const seconds = () => app.effects.now() / 1000;
 let users = 0;
 
-/** Claims of somebody new. */
-const somebody = (more: object = {}) => ({
+/** Claims of a new user. */
+const newClaims = (more: object = {}) => ({
   iss: 'https://accounts.google.com',
   aud: 'app-1.example.com',
   sub: `user-${++users}`,
@@ -45,7 +45,7 @@ const create = (accountId: string, claims: object) =>
   fixture.call('POST', '/auth/credentials', creation(accountId, claims));
 
 /** A wallet whose owner has no e-mail address, so that the identity is its first credential. */
-async function walletOfIdentity(claims: object = somebody()) {
+async function walletOfIdentity(claims: object = newClaims()) {
   const { accountId } = await fixture.customerWithWallet({ email: undefined });
   const credential = ok(await create(accountId, claims), 201);
   return { accountId, claims, credential, id: credential.id as string };
@@ -67,7 +67,7 @@ describe('createAuthCredential', () => {
     it('wants a session of the wallet to sign it, and shows who it is', async () => {
       const { accountId } = await fixture.customerWithWallet();
       const session = await fixture.emailSession(accountId);
-      const claims = somebody();
+      const claims = newClaims();
       const body = creation(accountId, claims);
       const first = await fixture.call('POST', '/auth/credentials', body);
       expect(ok(first, 202).type).toBe('OAUTH');
@@ -98,7 +98,7 @@ describe('createAuthCredential', () => {
     });
 
     it('is done at once for the first, under its subject where it has no address', async () => {
-      const claims = somebody({ email: undefined, iss: 'https://appleid.apple.com' });
+      const claims = newClaims({ email: undefined, iss: 'https://appleid.apple.com' });
       const { credential } = await walletOfIdentity(claims);
       expect(credential).toMatchObject({ type: 'OAUTH', nickname: claims.sub });
     });
@@ -119,7 +119,7 @@ describe('createAuthCredential', () => {
     it('of one identity that was asked for twice is done once', async () => {
       const { accountId } = await fixture.customerWithWallet();
       const session = await fixture.emailSession(accountId);
-      const body = creation(accountId, somebody());
+      const body = creation(accountId, newClaims());
       const asked = [1, 2].map(() => fixture.call('POST', '/auth/credentials', body));
       const legs = (await Promise.all(asked)).map((each) => ok(each, 202));
       const headers = await Promise.all(legs.map((leg) => signedHeaders(leg, session)));
@@ -134,7 +134,7 @@ describe('createAuthCredential', () => {
 
     it('of one identity as the first, asked for twice in one instant, is done once', async () => {
       const { accountId } = await fixture.customerWithWallet({ email: undefined });
-      const claims = somebody();
+      const claims = newClaims();
       const answers = await Promise.all([1, 2].map(() => create(accountId, claims)));
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
       expect(await fixture.credentialsOf(accountId)).toHaveLength(1);
@@ -179,7 +179,7 @@ describe('createAuthCredential', () => {
       );
       const { accountId } = await fixture.customerWithWallet();
       const [status, code, reason] = expected;
-      refused(await create(accountId, somebody(claims)), status, code, reason);
+      refused(await create(accountId, newClaims(claims)), status, code, reason);
     });
 
     it.each(['sandbox-valid-oidc-token', 'a.b', 'a.b.c', ''])(
@@ -187,7 +187,7 @@ describe('createAuthCredential', () => {
       async (oidcToken) => {
         const { accountId } = await fixture.customerWithWallet();
         const answer = await fixture.call('POST', '/auth/credentials', {
-          ...creation(accountId, somebody()),
+          ...creation(accountId, newClaims()),
           oidcToken,
         });
         refused(answer, ...badToken('is not a JSON Web Token'));
@@ -202,7 +202,7 @@ describe('verifyAuthCredential', () => {
   describe('a session of an identity', () => {
     /** The key signs for the wallet: it has another identity added. */
     async function signs(accountId: string, key: Keys | { privateKey: string }) {
-      const body = creation(accountId, somebody());
+      const body = creation(accountId, newClaims());
       ok(await fixture.signed('POST', '/auth/credentials', body, key), 201);
     }
 
@@ -249,7 +249,7 @@ describe('verifyAuthCredential', () => {
     const NONCE = 'The nonce of the token is not the SHA-256 of clientPublicKey in hex.';
     const OLD = 'The token is too old: iat is over 60 s ago.';
     it.each([
-      ['another user', { sub: 'somebody-else' }, registered('sub')],
+      ['another user', { sub: 'another-user' }, registered('sub')],
       ['another app', { aud: 'app-2' }, registered('aud')],
       ['another provider', { iss: 'https://appleid.apple.com' }, registered('iss')],
       ['no nonce', { nonce: undefined }, NONCE],
@@ -317,7 +317,7 @@ describe('verifyAuthCredential', () => {
       ok(await prove(id, claims, client.publicKey), 200);
     });
 
-    it('cannot be guessed: ten failures within an hour are enough, and lock nobody out', async () => {
+    it('is limited to ten failures per hour, without locking out valid tokens', async () => {
       const { id, claims } = await walletOfIdentity();
       const wrong = () => prove(id, { ...claims, sub: 'x' }, drawKeys().publicKey);
       for (let time = 0; time < 10; time++) {
@@ -342,7 +342,7 @@ describe('verifyAuthCredential', () => {
       expect(statuses).toEqual([...Array(10).fill(401), ...Array(4).fill(429)]);
     });
 
-    it('has no challenge before it, and is of nobody on another platform', async () => {
+    it('has no challenge, and is unknown to another platform', async () => {
       const { id, claims } = await walletOfIdentity();
       const challenged = await fixture.call('POST', `/auth/credentials/${id}/challenge`, {});
       expect([challenged.status, challenged.body.code]).toEqual([400, 'INVALID_INPUT']);
@@ -363,7 +363,7 @@ describe('revokeAuthCredential', () => {
     it('is signed by a session of another credential, and it may come back', async () => {
       const { accountId } = await fixture.customerWithWallet();
       const email = await fixture.emailSession(accountId);
-      const claims = somebody();
+      const claims = newClaims();
       const body = creation(accountId, claims);
       const { id } = ok(await fixture.signed('POST', '/auth/credentials', body, email), 201);
       const client = drawKeys();
@@ -391,11 +391,11 @@ describe('revokeAuthCredential', () => {
   });
 });
 
-it('keeps nothing of who somebody is in clear', async () => {
-  const claims = somebody({ sub: 'SUBJECT-IN-CLEAR', email: 'clear@secret.example' });
+it('stores no identity in clear', async () => {
+  const claims = newClaims({ sub: 'SUBJECT-IN-CLEAR', email: 'clear@secret.example' });
   const { accountId, id } = await walletOfIdentity(claims);
   ok(await prove(id, claims, drawKeys().publicKey), 200);
-  const asked = creation(accountId, somebody({ sub: 'OTHER-IN-CLEAR' }));
+  const asked = creation(accountId, newClaims({ sub: 'OTHER-IN-CLEAR' }));
   ok(await fixture.call('POST', '/auth/credentials', asked), 202);
   const token = asked.oidcToken.split('.')[1] as string;
   for (const table of [

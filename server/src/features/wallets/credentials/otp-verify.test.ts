@@ -127,7 +127,7 @@ describe('verifyAuthCredential', () => {
       for (const other of answers.slice(1)) expect(errorOf(other)).toEqual(NONE_PENDING);
     });
 
-    it('lets nobody guess more by guessing from many sides at once', async () => {
+    it('counts concurrent guesses', async () => {
       const { credential } = await fixture.customerWithWallet();
       const bundle = await fixture.otpBundle(credential.id);
       const sealed = await Promise.all(
@@ -158,7 +158,7 @@ describe('verifyAuthCredential', () => {
       const fourth = await fixture.otpBundle(credential.id);
       await app.operate((ctx) => dropOtp(ctx, credential.id));
       expect(errorOf((await otp.submitCode(credential, fourth)).answer)).toEqual(NONE_PENDING);
-      // A contact that changed without anybody dropping the code: it was sent elsewhere.
+      // The contact changed without a removal of the code, which was sent elsewhere.
       const fifth = await fixture.otpBundle(credential.id);
       await app.operate(async (ctx) => {
         const row = await ctx.read(customers, person.id);
@@ -218,8 +218,8 @@ describe('verifyAuthCredential', () => {
 
     it('is for the key that was encrypted with the code', async () => {
       const { credential, accountId, asked, keys, sealed } = await shown();
-      const stranger = await signedHeaders(asked, drawKeys());
-      expect(errorFieldsOf(await otp.verifyBundle(credential, sealed, stranger))).toEqual([
+      const outsider = await signedHeaders(asked, drawKeys());
+      expect(errorFieldsOf(await otp.verifyBundle(credential, sealed, outsider))).toEqual([
         401,
         'UNAUTHORIZED',
       ]);

@@ -20,7 +20,7 @@ import { errorOf } from '../../../../test/kit/wallets/one-time-codes.ts';
 const app = testApp();
 const fixture = walletFixture(app);
 
-const NOBODY = '00000000-0000-7000-8000-000000000000';
+const UNKNOWN_UUID = '00000000-0000-7000-8000-000000000000';
 const NO_CREDENTIAL = [404, 'AUTH_METHOD_NOT_FOUND', 'Credential not found.'];
 const ONLY_ONE = [400, 'INVALID_INPUT', 'The only credential of a wallet cannot be removed.'];
 
@@ -84,7 +84,12 @@ describe('revokeAuthCredential', () => {
 
   it('answers an unknown credential and that of another platform alike', async () => {
     const foreign = await walletFixture(app, { as: app.other }).customerWithWallet();
-    for (const id of [`AuthMethod:${NOBODY}`, foreign.credential.id, 'x', `Quote:${NOBODY}`]) {
+    for (const id of [
+      `AuthMethod:${UNKNOWN_UUID}`,
+      foreign.credential.id,
+      'x',
+      `Quote:${UNKNOWN_UUID}`,
+    ]) {
       expect(errorOf(await fixture.call('DELETE', pathOf(id)))).toEqual(NO_CREDENTIAL);
     }
   });
@@ -115,7 +120,7 @@ describe('revokeAuthCredential', () => {
     }
   });
 
-  it('leaves one when all three are removed at once, whoever signs', async () => {
+  it('leaves one when all three are removed concurrently by any session', async () => {
     const { accountId, email, sms, byEmail, bySms } = await fixture.walletWithEmailAndSms();
     const passkey = ok(await add(passkeyBody(accountId), byEmail), 201);
     const pairs = [

@@ -32,7 +32,7 @@ const addOld = (accountId: string) =>
     [accountId, MANY],
   );
 
-/** Counts the rows of sessions that anybody reads from now on. */
+/** Counts the session rows that are read from now on. */
 function countRead(): () => number {
   const { db } = app.runtime;
   const { find, query } = db;

@@ -15,7 +15,7 @@ import { errorOf } from '../../../../test/kit/wallets/one-time-codes.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-const NOBODY = '00000000-0000-7000-8000-000000000000';
+const UNKNOWN_UUID = '00000000-0000-7000-8000-000000000000';
 
 const app = testApp();
 let fixture: WalletFixture;
@@ -69,7 +69,7 @@ describe('listAuthSessions', () => {
   it('shows nothing of an account that is unknown, of others, or no wallet', async () => {
     const { accountId, customer } = await walletWith(1);
     const plain = await internalAccount(app, customer.id, 'USD');
-    for (const id of [`InternalAccount:${NOBODY}`, plain.id]) {
+    for (const id of [`InternalAccount:${UNKNOWN_UUID}`, plain.id]) {
       expect(await fixture.sessionsOf(id)).toEqual([]);
     }
     expect(await theirs.sessionsOf(accountId)).toEqual([]);
@@ -77,7 +77,12 @@ describe('listAuthSessions', () => {
   });
 
   it('wants the id of an account', async () => {
-    for (const query of ['', '?accountId=', '?accountId=x', `?accountId=Customer:${NOBODY}`]) {
+    for (const query of [
+      '',
+      '?accountId=',
+      '?accountId=x',
+      `?accountId=Customer:${UNKNOWN_UUID}`,
+    ]) {
       const answer = await fixture.call('GET', `/auth/sessions${query}`);
       expect([query, answer.status, answer.body.code]).toEqual([query, 400, 'INVALID_INPUT']);
       expect(answer.body.details.errors).toMatchObject([{ field: 'accountId' }]);
@@ -167,7 +172,7 @@ describe('refreshAuthSession', () => {
     expect(errorOf(replayed)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id was already used.']);
   });
 
-  it('is signed by the session itself and nobody else', async () => {
+  it('is signed by the session itself only', async () => {
     const { sessions, ids } = await walletWith(2);
     const other = await walletWith(1);
     const body = bodyOf(drawKeys().publicKey);
@@ -185,7 +190,12 @@ describe('refreshAuthSession', () => {
   it('answers an unknown session and that of another platform alike', async () => {
     const foreign = await walletWith(1, theirs);
     const body = bodyOf(drawKeys().publicKey);
-    for (const id of [`Session:${NOBODY}`, foreign.ids[0] as string, 'x', `Quote:${NOBODY}`]) {
+    for (const id of [
+      `Session:${UNKNOWN_UUID}`,
+      foreign.ids[0] as string,
+      'x',
+      `Quote:${UNKNOWN_UUID}`,
+    ]) {
       expect(errorOf(await fixture.call('POST', refreshOf(id), body))).toEqual(NO_SESSION);
     }
   });
@@ -203,8 +213,8 @@ describe('refreshAuthSession', () => {
     expect(errorOf(second)).toEqual(NO_ACTIVE_SESSION);
 
     await app.advance(5 * MINUTE);
-    const lapsed = await signedHeaders(waiting, kept);
-    const tooLate = await fixture.call('POST', refreshOf(ids[0] as string), body, lapsed);
+    const expired = await signedHeaders(waiting, kept);
+    const tooLate = await fixture.call('POST', refreshOf(ids[0] as string), body, expired);
     expect(errorOf(tooLate)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id has expired.']);
     await app.advance(8 * MINUTE);
     const last = ok(await fixture.call('POST', refreshOf(ids[0] as string), body), 202);
@@ -313,7 +323,7 @@ describe('revokeAuthSession', () => {
     const [one, two] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
     const asked = ok(await fixture.call('DELETE', pathOf(ids[0] as string)), 202);
     ok(await fixture.signed('DELETE', pathOf(ids[0] as string), undefined, one), 204);
-    for (const id of [`Session:${NOBODY}`, foreign.ids[0] as string, 'x', ids[0] as string]) {
+    for (const id of [`Session:${UNKNOWN_UUID}`, foreign.ids[0] as string, 'x', ids[0] as string]) {
       expect(errorOf(await fixture.call('DELETE', pathOf(id)))).toEqual(NO_SESSION);
     }
     const late = await signedHeaders(asked, two);

@@ -1,4 +1,4 @@
-// What stops a way back into a wallet that waits, and that it happens once however many servers there are.
+// Cancellation of account recoveries, and single execution with several servers.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -89,8 +89,10 @@ describe('what stops it', () => {
     await app.advance(DELAY);
     await recovery.expectCancelled(row, 'CONTACT_CHANGED');
     expect(await recovery.typesOf(accountId)).toEqual(['EMAIL_OTP']);
-    const told = (await messagesTo(app, customer.id)).filter(({ kind }) => /CANCELLED/.test(kind));
-    expect(told.map(({ to }) => to)).toEqual([customer.email, change.phoneNumber]);
+    const cancelled = (await messagesTo(app, customer.id)).filter(({ kind }) =>
+      /CANCELLED/.test(kind),
+    );
+    expect(cancelled.map(({ to }) => to)).toEqual([customer.email, change.phoneNumber]);
   });
 
   it('a credential of the same kind that is there by now', async () => {
@@ -139,7 +141,7 @@ describe('what stops it', () => {
     });
   });
 
-  it('that nobody could be told', async () => {
+  it('that could not be announced', async () => {
     const mine = recoveryFixture(app, app.production);
     const { accountId } = await mine.customerWithPhone();
     const row = await mine.start(accountId);

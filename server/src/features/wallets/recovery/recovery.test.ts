@@ -1,5 +1,4 @@
-// The way back for a user who can prove no credential: all of it, what is said about it, what it is refused
-// for, and how long it takes.
+// Account recovery: the complete flow, notices, rejections and delay.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { startApp } from '../../../../test/kit/app/harness.ts';
@@ -210,7 +209,7 @@ describe('what it is refused for', () => {
 });
 
 describe('how long is waited', () => {
-  it('is what the server is told, where the operator was told less', async () => {
+  it('is the setting of the server if the operator requested less', async () => {
     const { accountId } = await recovery.customerWithPhone();
     const row = await recovery.start(accountId, 'SMS_OTP', HOUR);
     await app.advance(HOUR);
@@ -223,7 +222,7 @@ describe('how long is waited', () => {
     expect(await recovery.typesOf(accountId)).toEqual(['EMAIL_OTP', 'SMS_OTP']);
   });
 
-  it('is no question where the server knows of no way back', async () => {
+  it('is cancelled if the server has recovery disabled', async () => {
     const off = await startApp();
     try {
       const mine = walletFixture(off);

@@ -1,5 +1,5 @@
-// Answers that a wallet is still at work: how many, who may go on, and that the work is done once, also when
-// nobody asks again or something stands against it by then.
+// PROCESSING replies: their number, and single execution of the work, also without a retry or after a
+// rejection.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { secondProcess } from '../../../../test/kit/app/second-process.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -138,7 +138,7 @@ describe.each(['background', 'onRetry'] as const)('work that completion %s', (co
     expect(await thing.call({ headers })).toMatchObject({ status: 201 });
   });
 
-  it('tells every time what stands against it', async () => {
+  it('returns the rejection each time', async () => {
     const perform = async () => {
       throw new Fault('CONFLICT', 'Not any more.');
     };
@@ -182,7 +182,7 @@ describe('work that completion alone', () => {
     expect([await asked.thing.marks(), await jobs()]).toEqual([1, 0]);
   });
 
-  it('leaves what stands against it to whoever asks, and tries no more', async () => {
+  it('leaves a rejection to the next retry and does not run again', async () => {
     let isBroken = true;
     const { thing, send, headers } = await started({
       completion: 'background',
@@ -239,7 +239,7 @@ describe('work whose answer must be fetched', () => {
   });
 });
 
-describe('requests that nobody signs', () => {
+describe('requests without a signature', () => {
   const ask = (id: string, as = app.platform) =>
     app.operate((ctx) => simulateProcessing(ctx, { connectors: app.connectorsOf }, id), as);
 

@@ -104,9 +104,9 @@ describe.each(['production', 'sandbox'] as const)('a second leg in %s', (environ
     ],
   ];
   it.each(ORDER)('refuses %s', async (_, change, code) => {
-    const stranger = await thing.signed(drawKeys());
+    const outsider = await thing.signed(drawKeys());
     const body = { accountId: thing.accountId, note: 'another' };
-    expect(said(await thing.call({ headers: change(stranger), body }))).toEqual(REFUSED(code));
+    expect(said(await thing.call({ headers: change(outsider), body }))).toEqual(REFUSED(code));
   });
 
   it('refuses a request id of another thing, operation or platform before its body', async () => {
@@ -141,11 +141,11 @@ describe.each(['production', 'sandbox'] as const)('a second leg in %s', (environ
     expect(await thing.call({ headers, body: JSON.parse(text) })).toMatchObject({ status: 201 });
   });
 
-  it('refuses whoever may not sign', async () => {
+  it('rejects keys that may not sign', async () => {
     const ended = await thing.session();
     await ended.end();
     const elsewhere = await (await signedTestOperation(app, { as })).session();
-    for (const [name, who] of Object.entries({ stranger: drawKeys(), ended, elsewhere })) {
+    for (const [name, who] of Object.entries({ outsider: drawKeys(), ended, elsewhere })) {
       const answer = await thing.call({ headers: await thing.signed(who) });
       expect([name, ...said(answer)]).toEqual([name, ...REFUSED(FAILED)]);
     }

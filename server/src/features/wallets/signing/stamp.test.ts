@@ -1,4 +1,4 @@
-// Stamps as clients make them and as nobody should: the published vector, the client library in each of its
+// Valid and invalid stamps: the published vector, the client library in each of its
 // runtimes, OpenSSL with its high and low S, every Wycheproof case, and all the ways to spell one wrongly.
 import { createPrivateKey, createPublicKey, sign, webcrypto } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -360,8 +360,8 @@ describe('a reset', () => {
   });
 });
 
-describe('what nobody confirmed', () => {
-  it('is forgotten when its time is over', async () => {
+describe('unconfirmed enrollment', () => {
+  it('is deleted at expiry', async () => {
     const [id, other] = [await person(), await person()];
     await fixture.start(id, 'TOTP');
     wait(6 * MINUTE);
@@ -375,8 +375,8 @@ describe('what nobody confirmed', () => {
   });
 });
 
-describe('what somebody was asked to prove', () => {
-  it('is kept for thirty days after its time is over', async () => {
+describe('challenge', () => {
+  it('is kept for thirty days after expiry', async () => {
     const id = await person(app.platform);
     await played.withPasskey(id);
     const path = `/sca/login/start?customerId=${id}`;

@@ -84,7 +84,7 @@ describe('a passkey', () => {
 
   it.each<[string, Ceremony, string]>([
     ['without its user verified', { uv: false }, 'credential.response.attestationObject'],
-    ['without anybody there', { up: false }, 'credential.response.attestationObject'],
+    ['without user presence', { up: false }, 'credential.response.attestationObject'],
     ['of another site', { rpId: 'example.com' }, 'credential.response.attestationObject'],
     ['for another challenge', { challengeText: 'AAAA' }, 'credential.response.clientDataJSON'],
     ['made at another origin', { origin: APP }, 'credential.response.clientDataJSON'],

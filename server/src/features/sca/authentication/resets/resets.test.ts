@@ -52,7 +52,7 @@ const sessionOf = async (id: string) =>
   (await app.runtime.db.read(scaLockouts, id))?.session_expires_at;
 
 let counter = 0;
-/** A number that nobody has, in the two parts that a reset takes. */
+/** An unused phone number, in the two parts of the request. */
 const newMobile = () => ({ countryCode: '+49', number: `160${5_550_000 + ++counter}` });
 
 describe('a reset of an app', () => {
@@ -84,8 +84,8 @@ describe('a reset of an app', () => {
     expect(verdict(await complete(id, resetId))).toEqual([400, 'INVALID_INPUT', 'resetId']);
     await factors.withTotp(id);
     expect(ok(await show(id, resetId), 200)).toEqual({ ...done, enrollmentStatus: 'COMPLETED' });
-    const told = await eventsOf(id);
-    expect(told).toEqual([
+    const events = await eventsOf(id);
+    expect(events).toEqual([
       ...['FACTOR_ENROLLED', 'LOGIN', 'RESET_STARTED', 'RESET_PASSED', 'RESET_COMPLETED'],
       'FACTOR_ENROLLED',
     ]);
@@ -246,8 +246,8 @@ describe('a reset', () => {
       expect(await statusOf(id, seen)).toBe('EXPIRED');
       await app.advance(0);
       expect((await app.runtime.db.read(scaResets, resetId))?.status).toBe('EXPIRED');
-      const told = (await eventsOf(id)).filter((each) => each === 'RESET_EXPIRED');
-      expect(told).toHaveLength(2);
+      const expired = (await eventsOf(id)).filter((each) => each === 'RESET_EXPIRED');
+      expect(expired).toHaveLength(2);
     });
   });
 
@@ -296,7 +296,7 @@ describe('a reset', () => {
 });
 
 describe('the page of a reset', () => {
-  it('shows itself to anybody with the link, and acts once', async () => {
+  it('is available with the link and can be used once', async () => {
     const { id } = await provenCustomer(app);
     const { resetId, verificationLink } = await begun(id);
     const shown = await page('GET', verificationLink);
@@ -327,7 +327,7 @@ describe('the page of a reset', () => {
     expect(body).not.toContain('<form');
   });
 
-  it('is not there for a link that nobody was given, or a customer who was deleted', async () => {
+  it('is not available for an unknown link or a deleted customer', async () => {
     expect((await page('GET', 'http://x/reset/none')).statusCode).toBe(404);
     expect((await page('POST', 'http://x/reset/none')).statusCode).toBe(404);
     const { id } = await provenCustomer(app);
@@ -361,7 +361,7 @@ describe('whose reset it is', () => {
     expect(await statusOf(id, resetId)).toBe('INITIATED');
   });
 
-  it('is none outside of the region, and none of somebody who was deleted', async () => {
+  it('is rejected outside the region and for a deleted customer', async () => {
     const all = async (id: string) => [
       await start(id),
       await show(id, UNKNOWN),
