@@ -152,7 +152,7 @@ describe('what it is refused for', () => {
     });
     expect(await recovery.typesOf(accountId)).toEqual([]);
     expect(await refusal(recovery.start(accountId))).toContain(
-      'its first is added without a signature',
+      'The first one is added without a signature',
     );
   });
 

@@ -74,7 +74,7 @@ describe.each(['production', 'sandbox'] as const)('a second leg in %s', (environ
     expect(await thing.call({ headers })).toMatchObject({ status: 201 });
     const again = await thing.call({ headers });
     expect(said(again)).toEqual(REFUSED('UNAUTHORIZED'));
-    expect(reason(again)).toMatch(/used before/);
+    expect(reason(again)).toMatch(/already used/);
     expect(await thing.marks()).toBe(1);
   });
 
@@ -121,7 +121,7 @@ describe.each(['production', 'sandbox'] as const)('a second leg in %s', (environ
     }
     const foreign = await thing.call({ headers, body, as: app.other });
     expect(said(foreign)).toEqual(REFUSED('UNAUTHORIZED'));
-    expect(reason(foreign)).toMatch(/not known/);
+    expect(reason(foreign)).toMatch(/is unknown/);
   });
 
   it('refuses another body before the signature', async () => {
@@ -241,7 +241,7 @@ describe('who may sign', () => {
     const key = drawKeys();
     const named = { by: 'key', publicKey: key.publicKey };
     expect(await judge(named, key as never)).toBe(201);
-    expect(await judge(named, mine)).toMatch(/of another key/);
+    expect(await judge(named, mine)).toMatch(/with a different key/);
     expect(await judge({ by: 'nobody' }, mine)).toMatch(/belongs to another request/);
   });
 
