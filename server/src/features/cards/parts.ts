@@ -16,7 +16,7 @@ export interface CardParts {
   note?(problem: string): void;
 }
 
-/** ScaParty issues the calling platform's cards. */
+/** Who issues the calling platform's cards. */
 export function issuerOf(ctx: Ctx, parts: Pick<CardParts, 'connectors'>): IssuerPort {
   const { issuer } = parts.connectors(ctx.caller.environment);
   if (!issuer) throw new Fault('NOT_IMPLEMENTED', 'Nobody issues cards here.');

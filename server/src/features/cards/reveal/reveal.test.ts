@@ -1,4 +1,4 @@
-// ScaParty may see a card's number, how often, and what is left of it: the link, the page behind it and the
+// Who may see a card's number, how often, and what is left of it: the link, the page behind it and the
 // record.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';

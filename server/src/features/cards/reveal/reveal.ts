@@ -71,7 +71,7 @@ export async function giveLinkBack(ctx: Ctx, linkId: string): Promise<void> {
   if (link) ctx.update(cardReveals, link, { opened_at: null });
 }
 
-/** ScaParty asked to see a card, and when it was seen. */
+/** Who asked to see a card, and when it was seen. */
 const presentReveal = (row: CardRevealRow) => ({
   cardId: row.card_id,
   platformId: row.platform_id,

@@ -244,7 +244,7 @@ describe('guesses at everything that waits at once', () => {
         }),
     ];
     const answers = await Promise.all([1, 2, 3, 4].flatMap(() => kinds.map((guess) => guess())));
-    // A resend that came too often in between is told to come again: that is no guess.
+    // Resends over the limit are rejected and do not count as failed attempts.
     const guesses = codes(answers).filter((status) => status !== 423 && status !== 503);
     expect(guesses).toEqual([400, 400, 400, 400, 400]);
     const refused = await authorize(app, quote.id);
