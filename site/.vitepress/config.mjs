@@ -37,6 +37,7 @@ const SIDEBAR = [
     page('settings.md'),
     page('command.md'),
     page('availability.md'),
+    page('backups.md'),
     page('jobs.md'),
   ]),
   part(

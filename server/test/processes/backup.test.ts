@@ -1,0 +1,55 @@
+// The commands of docs/backups.md, run as the page shows them on the data folder of a stopped server.
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { projectRoot } from '../../src/runtime/config/root.ts';
+import { createPlace, type Running } from '../kit/crash/server.ts';
+
+const PAGE = fs.readFileSync(path.join(projectRoot(), 'docs', 'backups.md'), 'utf8');
+const COMMANDS = [...PAGE.matchAll(/^```sh\n(.*?)^```/gms)].map(([, commands]) => commands ?? '');
+const [, OUTPUT = ''] = /^```text\n(.*?)^```/ms.exec(PAGE) ?? [];
+
+const place = createPlace('backup');
+afterAll(() => place.remove(), 60_000);
+
+async function call({ credentials }: Running, method: string, at: string, body?: object) {
+  const { baseUrl, clientId, clientSecret } = credentials;
+  const reply = await fetch(`${baseUrl}${at}`, {
+    method,
+    headers: {
+      authorization: `Basic ${btoa(`${clientId}:${clientSecret}`)}`,
+      'content-type': 'application/json',
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return (await reply.json()) as { id: string; fullName: string };
+}
+
+async function stop({ child }: Running) {
+  const ended = place.ended(child);
+  child.kill('SIGTERM');
+  expect((await ended).code).toBe(0);
+}
+
+it('a restored backup has balanced books and readable personal data', async () => {
+  const server = await place.start();
+  const person = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' };
+  const { id } = await call(server, 'POST', '/customers', person);
+  await stop(server);
+
+  const around = path.dirname(place.dir);
+  const [backup, restored] = ['backup.tar.gz', 'restored'].map((name) => path.join(around, name));
+  const env = { ...process.env, DATA: place.dir, BACKUP: backup, RESTORED: restored };
+  const run = (commands: string) =>
+    execFileSync('bash', ['-euc', commands], { cwd: projectRoot(), env, encoding: 'utf8' });
+  expect(COMMANDS).toHaveLength(2);
+  expect(COMMANDS.map(run).join('')).toBe(OUTPUT);
+  expect(fs.statSync(backup as string).mode & 0o077).toBe(0);
+
+  fs.rmSync(place.dir, { recursive: true });
+  fs.renameSync(restored as string, place.dir);
+  const again = await place.start();
+  expect(await call(again, 'GET', `/customers/${id}`)).toMatchObject({ fullName: 'Ada Lovelace' });
+  await stop(again);
+}, 180_000);
