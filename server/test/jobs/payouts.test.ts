@@ -190,7 +190,7 @@ describe('jobs cancel', () => {
     await cancelled(payment.id);
     await shop.json('payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID');
     const job = (await jobOf(payment.id, 'refund.pay'))?.jobId ?? '';
-    await shop.refused('Retry it instead.', 'jobs', 'cancel', job, '--reason', 'x');
+    await shop.refused('Retry the job instead.', 'jobs', 'cancel', job, '--reason', 'x');
     while ((await workerOver().runDue()) > 0);
     expect(await funds(payment)).toEqual(THERE);
   });
