@@ -1,25 +1,25 @@
-// Every invariant can fail: the database of a running simulation is broken by hand, each time in one
-// transaction that is rolled back, and the rule that must notice has to.
+// Every invariant can fail: the database of a running simulation is corrupted, each time in a
+// transaction that is rolled back, and the rule must report it.
 import { DatabaseError } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../kit/app/database.ts';
 import { COINS } from './actions/issuing/coins.ts';
 import { MINTS } from './actions/issuing/mints.ts';
-import { observe, quiesce } from './actions/issuing/quiet.ts';
+import { observe, quiesce } from './actions/issuing/settling.ts';
 import { AGENTS } from './actions/payments/agents.ts';
+import { FAILURES } from './actions/payments/failures.ts';
 import { PAYMENTS } from './actions/payments/payments.ts';
-import { TROUBLE } from './actions/payments/trouble.ts';
-import { BREAKAGES } from './rules/breakages.ts';
-import { ISSUED_BREAKAGES } from './rules/breakages-issued.ts';
+import { proofProblems } from './harness/authorizations.ts';
+import { openSim, type Sim } from './harness/sim.ts';
+import { CORRUPTIONS } from './rules/corruptions.ts';
+import { ISSUED_CORRUPTIONS } from './rules/corruptions-issued.ts';
 import { takeIn } from './rules/invariants.ts';
 import { recount } from './rules/recount.ts';
 import { choose, takeStep } from './run.ts';
-import { proofProblems } from './world/proofs.ts';
-import { openSim, type Sim } from './world/sim.ts';
 
 let database: TestDatabase;
 let sim: Sim;
-/** What was noticed last of each way to break. */
+/** The latest report for each corruption. */
 const complaints: (string | undefined)[] = [];
 
 const PAYOUT_JOBS = "kind like 'payout.%' or kind = 'refund.pay'";
@@ -33,21 +33,21 @@ async function haveEffect(statements: readonly string[]): Promise<boolean> {
   return true;
 }
 
-/** What is noticed when these statements are run; nothing where there is nothing to break. */
+/** Problems reported after these statements; undefined if there is nothing to corrupt. */
 async function noticed(statements: readonly string[]): Promise<string | undefined> {
-  const { client, diary, world } = sim;
+  const { client, diary, effects } = sim;
   await client.query('begin');
   try {
     if (!(await haveEffect(statements))) return undefined;
-    const picture = structuredClone(sim.picture);
-    const heard = new Set(world.heard);
+    const model = structuredClone(sim.model);
+    const delivered = new Set(effects.delivered);
     const notes = await diary.read();
-    const problems = takeIn(picture, notes, heard);
+    const problems = takeIn(model, notes, delivered);
     problems.push(...(await proofProblems(sim, notes)));
-    problems.push(...(await recount(client, picture, heard)));
+    problems.push(...(await recount(client, model, delivered)));
     return problems.join('\n');
   } catch (error) {
-    // Such as a column that must not be null and was to be that of another row.
+    // For example a column that must not be null, copied from another row.
     if (error instanceof DatabaseError) return undefined;
     throw error;
   } finally {
@@ -76,7 +76,7 @@ const UNBOUND = `alter table wallet_authorizations
   disable trigger wallet_authorizations_immutable`;
 const SIGNED = `platform_id, account_id, customer_id, operation, subject, session_id, public_key,
   stamp, payload, created_at`;
-/** What was signed last taken away and written anew, with the signature of what was signed first. */
+/** Replaces the latest authorization, with the signature of the first. */
 const signedAnew = (stamp: string, id = 'l.id') => [
   UNBOUND,
   `create temporary table lately on commit drop as
@@ -89,14 +89,14 @@ const signedAnew = (stamp: string, id = 'l.id') => [
     order by w.id limit 1`,
 ];
 
-/** Each with words of the rule that has to notice. */
-const BROKEN: readonly (readonly [rule: string, statements: readonly string[]])[] = [
+/** Each with a part of the rule or message that must report it. */
+const ALL_CORRUPTIONS: readonly (readonly [rule: string, statements: readonly string[]])[] = [
   [
-    'transfers are only ever added',
+    'transfers are append-only',
     [FREE, "update ledger_transfers set amount = amount + 1 where step = 'deposit'"],
   ],
-  ['accounts are what their transfers say', [transfer('more', 'posted')]],
-  ['a payment has moved what its state says', [transfer('more', 'posted')]],
+  ['balances equal the sum of their transfers', [transfer('more', 'posted')]],
+  ['a payment has the transfers of its state', [transfer('more', 'posted')]],
   ['its transfers say', [unseen('ledger_transfers'), transfer('more', 'posted')]],
   [
     'every currency sums to zero',
@@ -110,24 +110,24 @@ const BROKEN: readonly (readonly [rule: string, statements: readonly string[]])[
     ],
   ],
   [
-    'what is posted or released was set aside before',
+    'a posted or voided amount was held before',
     [transfer('pay!', 'post'), transfer('sell!', 'void')],
   ],
   [
-    'payments move along their lifecycle',
+    'payments follow their lifecycle',
     [`update transactions set status = 'PENDING' where id = ${DEPOSIT}`],
   ],
   [
-    'accounts move along their lifecycle',
+    'accounts follow their lifecycle',
     ["update internal_accounts set status = 'FAILED' where status = 'ACTIVE'"],
   ],
   [
-    'a balance is told as its commit left it',
+    'a balance event shows the committed balance',
     [event('account, balance, held', 'account, balance + 1, held')],
   ],
   ['events are never removed', ["delete from events where type like '%_PAYMENT.%'"]],
   [
-    'a payment has told what its state says',
+    'a payment has emitted the events of its state',
     [
       event('sealed_for', 'null').replace(
         ', type, subject, data, created_at, null',
@@ -136,19 +136,19 @@ const BROKEN: readonly (readonly [rule: string, statements: readonly string[]])[
     ],
   ],
   ['quotes never change', ['update quotes set fees = fees + 1']],
-  ['an event is delivered, due or given up', ['delete from webhook_queue']],
+  ['an event is delivered, due or abandoned', ['delete from webhook_queue']],
   [
-    'nobody has heard it',
+    'no receiver got it',
     [
       `insert into webhook_attempts (id, event_id, attempt, at, ms, result)
         select event_id || '/99', event_id, 99, due_at, 1, 'delivered' from webhook_queue`,
       'delete from webhook_queue',
     ],
   ],
-  ['events are there', [unseen('events'), "delete from events where type = 'TEST'"]],
+  ['events exist', [unseen('events'), "delete from events where type = 'TEST'"]],
   ['an open payment has a job', [`delete from jobs where ${PAYOUT_JOBS}`]],
   [
-    'a job is about a transaction that is there',
+    'a job belongs to an existing transaction',
     [
       `insert into jobs (id, kind, input, due_at)
         select 'Job:made-up', kind, '{"transactionId":"Transaction:none"}', due_at
@@ -156,7 +156,7 @@ const BROKEN: readonly (readonly [rule: string, statements: readonly string[]])[
     ],
   ],
   [
-    'what owners owe is what the service is owed',
+    'debts of owners equal the receivables',
     [
       `update internal_accounts set owed = owed + 1 where id in
         (select id from internal_accounts where currency = 'USD' limit 1)`,
@@ -172,7 +172,7 @@ const BROKEN: readonly (readonly [rule: string, statements: readonly string[]])[
     ],
   ],
   [
-    'a payment counts toward its day, unless it goes back',
+    'a payment counts toward the daily limit unless returned',
     [
       `insert into ledger_transfers
         (transaction_id, step, phase, debit, credit, currency, amount, created_at)
@@ -182,7 +182,7 @@ const BROKEN: readonly (readonly [rule: string, statements: readonly string[]])[
     ],
   ],
   [
-    'a payment counts toward its day, unless it goes back',
+    'a payment counts toward the daily limit unless returned',
     [
       `insert into ledger_accounts (id, currency, floor, created_at)
         values ('velocity:Agent:one:USD:2026-01', 'velocity.agent', null, now()),
@@ -195,7 +195,7 @@ const BROKEN: readonly (readonly [rule: string, statements: readonly string[]])[
     ],
   ],
   [
-    'a payment that begins counts, within the limits of its day',
+    'a started payment is within the daily limits',
     [
       `update platforms set limits = (select json_agg(json_build_object('currency', code,
         'perDay', 1)) from unnest('{USD,EUR,GBP,MXN,USDC}'::text[]) as code)`,
@@ -204,7 +204,7 @@ const BROKEN: readonly (readonly [rule: string, statements: readonly string[]])[
     ],
   ],
   [
-    'accounts outside move along their lifecycle',
+    'external accounts follow their lifecycle',
     ["update external_accounts set status = 'PENDING' where status = 'ACTIVE'"],
   ],
   [
@@ -215,53 +215,50 @@ const BROKEN: readonly (readonly [rule: string, statements: readonly string[]])[
         customer_id = (select id from customers limit 1)`,
     ],
   ],
-  ['credentials move along their lifecycle', ['delete from credentials']],
+  ['credentials follow their lifecycle', ['delete from credentials']],
   [
-    'wallet_sessions move along their lifecycle',
+    'wallet_sessions follow their lifecycle',
     [
       "update wallet_sessions set status = 'REVOKED'",
       "update wallet_sessions set status = 'ACTIVE'",
     ],
   ],
   [
-    'wallet_requests move along their lifecycle',
+    'wallet_requests follow their lifecycle',
     ["update wallet_requests set status = 'PENDING' where status = 'DONE'"],
   ],
-  [
-    'what a wallet has signed is written down for good',
-    [UNBOUND, 'delete from wallet_authorizations'],
-  ],
+  ['wallet authorizations are permanent', [UNBOUND, 'delete from wallet_authorizations']],
   [
     'which may not sign',
     ["update wallet_sessions set status = 'REVOKED'", ...signedAnew('l.stamp, l.public_key')],
   ],
   [
-    'money leaves a wallet once its holder has signed for it, and once',
+    'a wallet payment is signed exactly once',
     [
       `insert into wallet_authorizations (${SIGNED}, id) select ${SIGNED}, 'made up'
         from wallet_authorizations where operation = 'executeQuote' limit 1`,
     ],
   ],
-  ['has lost its last credential', ["update credentials set status = 'REVOKED'"]],
+  ['has no credential left', ["update credentials set status = 'REVOKED'"]],
   [
-    'sessions, by',
+    'sessions for',
     [
       `insert into wallet_sessions select s.* from wallet_sessions w, json_populate_record(w,
         '{"id":"Session:made-up"}') s limit 1`,
     ],
   ],
   [
-    'what was signed for happens once',
+    'a signed request runs once',
     [
       `insert into wallet_authorizations (${SIGNED}, id) select ${SIGNED}, 'made up'
         from wallet_authorizations where operation = 'verifyAuthCredential' limit 1`,
     ],
   ],
-  ['is not what was signed', signedAnew('w.stamp, w.public_key')],
+  ['does not match its signature', signedAnew('w.stamp, w.public_key')],
   ['cannot be read', signedAnew('w.stamp, w.public_key', "'made up'")],
-  ...BREAKAGES,
-  ...ISSUED_BREAKAGES,
-  ['went unnoticed', [unseen('jobs'), 'delete from jobs']],
+  ...CORRUPTIONS,
+  ...ISSUED_CORRUPTIONS,
+  ['was deleted without a note', [unseen('jobs'), 'delete from jobs']],
   [
     'belongs to no transaction',
     [
@@ -270,19 +267,19 @@ const BROKEN: readonly (readonly [rule: string, statements: readonly string[]])[
     ],
   ],
 ];
-const isNoticed = (at: number) => complaints[at]?.includes(BROKEN[at]?.[0] as string);
+const isNoticed = (at: number) => complaints[at]?.includes(ALL_CORRUPTIONS[at]?.[0] as string);
 
-/** Breaks in each way that was not noticed before and finds something to break now. */
+/** Applies each corruption that was not reported before and is possible now. */
 async function breakOnce(): Promise<void> {
-  for (const [at, [, statements]] of BROKEN.entries()) {
+  for (const [at, [, statements]] of ALL_CORRUPTIONS.entries()) {
     if (isNoticed(at)) continue;
     complaints[at] = (await noticed(statements)) ?? complaints[at];
   }
 }
 
-/** Otherwise the last to be there to be broken. */
+/** The rows that take longest to appear. */
 const RARE = [...AGENTS, ...COINS, ...MINTS];
-/** By then there are payments over and under way, and events delivered and due. */
+/** By then payments are completed and under way, and events are delivered and due. */
 const EARLY = 200;
 const EVERY = 20;
 const LATE = 4_000;
@@ -291,7 +288,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   sim = await openSim('to be broken', database.url);
   await observe(sim);
-  const remains = () => BROKEN.some((_, at) => !isNoticed(at));
+  const remains = () => ALL_CORRUPTIONS.some((_, at) => !isNoticed(at));
   for (let step = 0; step < LATE && remains(); step++) {
     const rare = RARE.filter(({ ready }) => ready?.(sim) ?? true);
     const action =
@@ -308,28 +305,31 @@ afterAll(async () => {
   await database.drop();
 });
 
-describe('a broken database', () => {
-  it('is none before it was broken', async () => {
+describe('a corrupted database', () => {
+  it('is reported only after the corruption', async () => {
     expect(await noticed(['update platforms set name = name'])).toBe('');
   });
 
-  it.each(BROKEN.map(([rule], at) => [rule, at] as const))('is noticed: %s', (rule, at) => {
-    expect(complaints[at]).toContain(rule);
-  });
+  it.each(ALL_CORRUPTIONS.map(([rule], at) => [rule, at] as const))(
+    'is reported: %s',
+    (rule, at) => {
+      expect(complaints[at]).toContain(rule);
+    },
+  );
 
-  it('is noticed by what actors expect, once all is at rest', async () => {
+  it('is reported by the expectations of actors after settling', async () => {
     await quiesce(sim);
     const [purse] = sim.people.flatMap((each) => [...each.purses.values()]);
     purse!.due += 1n;
-    await expect(quiesce(sim)).rejects.toThrow('; due is');
+    await expect(quiesce(sim)).rejects.toThrow('; expected');
     purse!.due -= 1n;
     await quiesce(sim);
   });
 
-  it('is noticed when a reply is another the second time', async () => {
-    // What was answered before all came to rest may be too long ago.
+  it('is reported when a repeated request gets another reply', async () => {
+    // Requests from before settling may be older than the idempotency window.
     await PAYMENTS.find((each) => each.name === 'fund an account')?.run(sim);
-    const again = TROUBLE.find((each) => each.name === 'ask again');
+    const again = FAILURES.find((each) => each.name === 'repeat a request');
     await again?.run(sim);
     await sim.client.query(`update idempotency set reply = '{"made":"up"}', status = 299`);
     await expect(again?.run(sim)).rejects.toThrow('was answered');

@@ -1,16 +1,15 @@
-// `npm run sim`: runs seeds one after another, each on a database of its own inside a PostgreSQL that is
-// started for it and thrown away.
+// `npm run sim`: runs seeds one after another, each on its own database in a temporary PostgreSQL.
 import { randomInt } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { migrate } from '../../src/runtime/db/migrate.ts';
 import { startEmbedded } from '../../src/runtime/postgres/embedded.ts';
-import { connect } from './picture/picture.ts';
+import { connect } from './model/model.ts';
 import { type Report, simulate } from './run.ts';
 
 interface SimFlags {
-  /** The first seed; drawn when absent. Further ones count on from it. */
+  /** The first seed; random when absent. Further seeds count on from it. */
   seed: string | undefined;
   steps: number;
   seeds: number;
@@ -37,7 +36,7 @@ function print(report: Report, ms: number, verbose: boolean): void {
   for (const [name, times] of taken) console.log(`  ${String(times).padStart(6)} ${name}`);
 }
 
-/** Runs what the flags ask for; answers whether all held. */
+/** Runs the seeds; returns whether all passed. */
 export async function main(flags: SimFlags): Promise<boolean> {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-sim-'));
   const cluster = await startEmbedded({ dir, durable: false });

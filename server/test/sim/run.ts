@@ -1,35 +1,35 @@
-// A run: so many steps of one seed, the invariants after each, everything counted again now and then, and a
-// last look when all has come to rest. A failure says how to see it again.
+// A run: steps of one seed, the invariants after each, a recount at intervals, and a final check
+// after settling. A failure prints how to reproduce it.
 import { createHash } from 'node:crypto';
 import type { Action } from './actions/action.ts';
-import { CARD_ECHOES } from './actions/issuing/card-echoes.ts';
-import { CARD_TALK } from './actions/issuing/card-talk.ts';
+import { CARD_MESSAGES } from './actions/issuing/card-messages.ts';
+import { CARD_REPEATS } from './actions/issuing/card-repeats.ts';
 import { CARDS } from './actions/issuing/cards.ts';
 import { COINS } from './actions/issuing/coins.ts';
 import { HOLDERS } from './actions/issuing/holders.ts';
 import { MINTS } from './actions/issuing/mints.ts';
-import { observe, quiesce } from './actions/issuing/quiet.ts';
+import { observe, quiesce } from './actions/issuing/settling.ts';
 import { WALLETS } from './actions/issuing/wallets.ts';
-import { ERRANDS } from './actions/operating/errands.ts';
+import { AGENT_ACTIONS } from './actions/operating/agent-actions.ts';
+import { AUTHORIZATIONS } from './actions/operating/authorizations.ts';
+import { INCOMING } from './actions/operating/incoming.ts';
 import { OPERATOR } from './actions/operating/operator.ts';
-import { WAYS_IN } from './actions/operating/ways-in.ts';
-import { WORDS } from './actions/operating/words.ts';
 import { AGENTS } from './actions/payments/agents.ts';
+import { FAILURES } from './actions/payments/failures.ts';
 import { PARTIES } from './actions/payments/parties.ts';
 import { PAYMENTS } from './actions/payments/payments.ts';
 import { SETTINGS } from './actions/payments/settings.ts';
 import { STRONG } from './actions/payments/strong.ts';
-import { TROUBLE } from './actions/payments/trouble.ts';
 import { UMA } from './actions/payments/uma.ts';
+import { broken, openSim, type Sim } from './harness/sim.ts';
 import { recount } from './rules/recount.ts';
-import { broken, openSim, type Sim } from './world/sim.ts';
 
 export interface Report {
   seed: string;
   steps: number;
-  /** Of the actions, what they chose and how they ended: the same for every run of a seed. */
+  /** The trace of actions, choices and results: the same for every run of a seed. */
   trace: string;
-  /** How often each action was taken. */
+  /** Number of runs of each action. */
   taken: Map<string, number>;
   transactions: number;
   transfers: number;
@@ -40,7 +40,7 @@ const RECOUNT_EVERY = 400;
 const LAST = 20;
 
 const REST: Action = {
-  name: 'let all come to rest',
+  name: 'settle all work',
   weight: 0.25,
   run: quiesce,
 };
@@ -48,28 +48,28 @@ const REST: Action = {
 const ACTIONS: readonly Action[] = [
   ...PARTIES,
   ...PAYMENTS,
-  ...WAYS_IN,
+  ...INCOMING,
   ...UMA,
   ...OPERATOR,
   ...SETTINGS,
   ...WALLETS,
   ...HOLDERS,
   ...STRONG,
-  ...WORDS,
+  ...AUTHORIZATIONS,
   ...AGENTS,
-  ...ERRANDS,
+  ...AGENT_ACTIONS,
   ...CARDS,
-  ...CARD_TALK,
-  ...CARD_ECHOES,
+  ...CARD_MESSAGES,
+  ...CARD_REPEATS,
   ...COINS,
   ...MINTS,
-  ...TROUBLE,
+  ...FAILURES,
   REST,
 ];
 
-/** The first steps make the world that the others need. */
+/** The first steps create the platforms and customers that other actions need. */
 const OPENING = [
-  ...['add a platform', 'set where webhooks go', 'add a customer', 'add a customer'],
+  ...['add a platform', 'set a webhook endpoint', 'add a customer', 'add a customer'],
   ...['add a production platform', 'add a customer', 'add a customer', 'add a customer'],
 ];
 
@@ -80,7 +80,7 @@ export function choose(sim: Sim, step: number): Action {
   return opening ?? sim.chance.weighed(ACTIONS.filter(isReady(sim)));
 }
 
-/** Takes one step and looks at what it has done. */
+/** Runs one step and checks its effects. */
 export async function takeStep(sim: Sim, action: Action): Promise<string> {
   sim.rough = false;
   await sim.revive();
@@ -90,7 +90,7 @@ export async function takeStep(sim: Sim, action: Action): Promise<string> {
 }
 
 async function countAgain(sim: Sim): Promise<void> {
-  const problems = await recount(sim.client, sim.picture, sim.world.heard);
+  const problems = await recount(sim.client, sim.model, sim.effects.delivered);
   if (problems.length) throw broken(problems.join('\n'));
   await sim.diary.trim();
 }
@@ -100,9 +100,12 @@ function failure(error: unknown, seed: string, step: number, last: readonly stri
   const lines = last.map((each, at) => `  ${step - last.length + at + 1} ${each}`);
   const again = `npm run sim -- --seed ${seed} --steps ${step + 1}`;
   return new Error(
-    [`Seed ${seed}, step ${step}: ${what}`, 'The last steps:', ...lines, `Again: ${again}`].join(
-      '\n',
-    ),
+    [
+      `Seed ${seed}, step ${step}: ${what}`,
+      'The last steps:',
+      ...lines,
+      `Reproduce: ${again}`,
+    ].join('\n'),
     { cause: error },
   );
 }
@@ -111,11 +114,11 @@ interface RunOptions {
   seed: string;
   steps: number;
   databaseUrl: string;
-  /** Called now and then with the number of steps done. */
+  /** Called at intervals with the number of steps done. */
   progress?(steps: number): void;
 }
 
-/** Runs a simulation on a fresh, migrated database. Throws when something is not as it must be. */
+/** Runs a simulation on a fresh, migrated database. Throws when an invariant is violated. */
 export async function simulate({ seed, steps, databaseUrl, progress }: RunOptions) {
   const sim = await openSim(seed, databaseUrl);
   const trace = createHash('sha256');
@@ -137,7 +140,7 @@ export async function simulate({ seed, steps, databaseUrl, progress }: RunOption
         progress?.(step + 1);
       }
     }
-    last.push('the end');
+    last.push('final check');
     trace.update(await quiesce(sim));
     await countAgain(sim);
   } catch (error) {
@@ -145,7 +148,7 @@ export async function simulate({ seed, steps, databaseUrl, progress }: RunOption
   } finally {
     await sim.close();
   }
-  const { counts } = sim.picture;
+  const { counts } = sim.model;
   const report: Report = {
     seed,
     steps,

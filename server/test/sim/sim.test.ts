@@ -1,4 +1,4 @@
-// A thousand steps with the seed of the run, which is another each time, and the promise that a seed repeats.
+// A thousand steps with the seed of the test run, which varies, and the reproducibility of a seed.
 import { describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../kit/app/database.ts';
 import { runSeed } from '../kit/app/effects.ts';
@@ -17,7 +17,7 @@ async function run(seed: string, steps: number) {
 
 describe('the simulator', () => {
   it(
-    'finds nothing wrong in a thousand steps of the seed of this run',
+    'finds no violation in a thousand steps of a random seed',
     async () => {
       const seed = runSeed();
       console.log(`npm run sim -- --seed ${seed} --steps 1000`);
@@ -28,7 +28,7 @@ describe('the simulator', () => {
   );
 
   it(
-    'does the same for the same seed, and something else for another',
+    'repeats a run for the same seed and differs for another',
     async () => {
       const first = await run('again', 150);
       const second = await run('again', 150);

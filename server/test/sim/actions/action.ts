@@ -1,5 +1,6 @@
-// What an actor may do, as data: how often, when at all, and how. The note that `run` answers goes into the
-// trace, which two runs of one seed must share; so it names amounts, places in lists and codes, and no ids.
+// Actions as data: how often an actor takes one, when it is possible and how it runs. The note that
+// `run` returns goes into the trace, which is the same for every run of a seed: amounts and codes,
+// no ids.
 import {
   type Answer,
   broken,
@@ -7,7 +8,7 @@ import {
   type Person,
   type Purse,
   type Sim,
-} from '../world/sim.ts';
+} from '../harness/sim.ts';
 
 export interface Action {
   name: string;
@@ -17,42 +18,42 @@ export interface Action {
   run(sim: Sim): Promise<string>;
 }
 
-/** The code of a refusal, which must be one of those named. */
+/** The error code of a rejected request, which must be one of `codes`. */
 export function refusal(answer: Answer, codes: readonly string[]): string | undefined {
   if (answer.status < 400) return undefined;
   const { code } = answer.body as { code: string };
   if (!codes.includes(code)) {
-    throw broken(`refused with ${code} (${JSON.stringify(answer.body)}), not ${codes.join(', ')}`);
+    throw broken(`rejected with ${code} (${JSON.stringify(answer.body)}), not ${codes.join(', ')}`);
   }
   return code;
 }
 
-/** Whether a reply is as foretold: the code of the refusal, or undefined where it was done. */
+/** Checks a reply against the prediction: the error code, or undefined if the request succeeded. */
 export function judge(answer: Answer, codes: readonly string[], what: string): string | undefined {
   const code = refusal(answer, codes);
-  if (codes.length && !code) throw broken(`${what}: done; expected ${codes.join(' or ')}`);
+  if (codes.length && !code) throw broken(`${what}: succeeded; expected ${codes.join(' or ')}`);
   return code;
 }
 
 /** The body of a reply that must have this status. */
 export function expected(answer: Answer, status: number): Answer['body'] {
   if (answer.status !== status) {
-    throw broken(`answered ${answer.status} and not ${status}: ${JSON.stringify(answer.body)}`);
+    throw broken(`returned ${answer.status}, not ${status}: ${JSON.stringify(answer.body)}`);
   }
   return answer.body;
 }
 
 export const living = (sim: Sim): Person[] => sim.people.filter((each) => !each.gone);
 
-/** Whoever may pay without being asked whether it is really them. */
+/** Owners whose payments need no strong authentication. */
 export const payers = (sim: Sim): Person[] =>
   living(sim).filter((each) => each.ready && !each.strong);
 
-/** Whose money the sandbox makes. */
+/** Owners whose payments the sandbox settles. */
 export const inSandbox = ({ platform }: Pick<Person, 'platform'>): boolean =>
   platform.environment === 'sandbox';
 
-/** Currencies that payments start in here; their amounts are of a like size. */
+/** Currencies that payments start in; their amounts have a similar size. */
 export const PAID_IN = ['USD', 'EUR', 'GBP', 'MXN', 'USDC'];
 
 export function purseOf(sim: Sim, person: Person, currencies: readonly string[]): Purse {
@@ -60,6 +61,6 @@ export function purseOf(sim: Sim, person: Person, currencies: readonly string[])
   return sim.chance.of(held);
 }
 
-/** Whether its owner said that payments to the account need no proof each. */
-export const isTrusted = ({ picture }: Sim, account: Outside | null): boolean =>
-  account !== null && (picture.outside.get(account.id)?.trusted_at ?? null) !== null;
+/** Whether payments to the account are exempt from strong authentication. */
+export const isTrusted = ({ model }: Sim, account: Outside | null): boolean =>
+  account !== null && (model.outside.get(account.id)?.trusted_at ?? null) !== null;

@@ -1,58 +1,63 @@
-// What must hold after every step, as data. A rule looks at what the step has touched and names what is
-// wrong; an empty answer is a world in order. `recount.ts` asks the same of everything that is there.
+// The invariants after every step, as data. A rule checks what the step has changed and returns the
+// problems. `recount.ts` checks the whole database.
 import {
-  actionMoveProblem,
+  actionTransitionProblem,
   auditProblem,
-  isKept,
-  letThroughProblem,
+  decisionProblem,
+  isAwaitingApproval,
   policyProblem,
   usageProblem,
-} from '../picture/agency.ts';
-import { hasPendingFundingDebit } from '../picture/card-facts.ts';
-import { effectProblem } from '../picture/effects.ts';
+} from '../model/agent-usage.ts';
+import {
+  challengesOf,
+  challengesProblem,
+  challengeTransitionProblem,
+  failureProblem,
+  lockoutTransitionProblem,
+  proofProblem,
+  unauthenticatedProblem,
+} from '../model/authentication.ts';
+import { hasPendingFundingDebit } from '../model/card-facts.ts';
+import { effectProblem } from '../model/effects.ts';
 import {
   authorizationProblem,
   holdingProblem,
   spentProblem,
-  walletMoveProblem,
-} from '../picture/holdings.ts';
+  walletTransitionProblem,
+} from '../model/holdings.ts';
 import {
-  accountMoveProblem,
-  moveProblem,
-  outsideMoveProblem,
+  accountTransitionProblem,
+  eventsProblem,
+  externalAccountTransitionProblem,
   refundOf,
-  storyProblem,
-} from '../picture/lifecycles.ts';
+  transitionProblem,
+} from '../model/lifecycles.ts';
 import {
   amountIn,
   applyNote,
+  type Model,
   type Note,
   type Noted,
   type Payment,
-  type Picture,
-} from '../picture/picture.ts';
-import { begunProblem, defaultProblem, volumeProblem, waitProblem } from '../picture/standing.ts';
+} from '../model/model.ts';
 import {
-  challengeMoveProblem,
-  challengesOf,
-  failureProblem,
-  proofProblem,
-  standingMoveProblem,
-  unprovedProblem,
-  waitedProblem,
-} from '../picture/strength.ts';
-import { cardPaymentMoveProblem } from './card-rules.ts';
+  dailyUsageProblem,
+  defaultProblem,
+  startedProblem,
+  waitProblem,
+} from '../model/queue-and-limits.ts';
+import { cardPaymentTransitionProblem } from './card-rules.ts';
 import { ISSUED_NOTE_RULES, ISSUED_STEP_RULES } from './issued.ts';
-import { type Heard, type NoteRule, rule, type StepRule } from './rules.ts';
+import { type Delivered, type NoteRule, rule, type StepRule } from './rules.ts';
 import { everything, nothing, type Touched, touch } from './touched.ts';
 
 const NOTE_RULES: readonly NoteRule[] = [
   {
-    name: 'transfers are only ever added, between accounts of their currency',
+    name: 'transfers are append-only, between accounts of their currency',
     table: 'ledger_transfers',
-    check(picture, was, now) {
+    check(model, was, now) {
       if (was || !now) return `${(was ?? now)?.transaction_id} ${was?.step} was changed`;
-      const ends = [now.debit, now.credit].map((id) => picture.accounts.get(id ?? ''));
+      const ends = [now.debit, now.credit].map((id) => model.accounts.get(id ?? ''));
       const fit = ends.every((end) => end?.currency === now.currency);
       return fit
         ? undefined
@@ -62,51 +67,51 @@ const NOTE_RULES: readonly NoteRule[] = [
   {
     name: 'no account falls below its floor',
     table: 'ledger_accounts',
-    check(picture, _was, now) {
-      const account = picture.accounts.get(now?.id ?? '');
+    check(model, _was, now) {
+      const account = model.accounts.get(now?.id ?? '');
       if (!account) return `${_was?.id} was removed`;
       const { id, balance, held, floor } = account;
       const low = held < 0n || (floor !== null && balance - held < floor);
-      return low ? `${id} has ${balance}, ${held} of it set aside` : undefined;
+      return low ? `${id} has ${balance}, ${held} of it held` : undefined;
     },
   },
   {
-    name: 'payments move along their lifecycle',
+    name: 'payments follow their lifecycle',
     table: 'transactions',
     check(_picture, was, now) {
       if (!now) return `${was?.id} was removed`;
       const isCard = now.type === 'CARD';
-      const problem = isCard ? cardPaymentMoveProblem(was, now) : moveProblem(was, now);
+      const problem = isCard ? cardPaymentTransitionProblem(was, now) : transitionProblem(was, now);
       return problem && `${now.id} ${problem}`;
     },
   },
   {
-    name: 'accounts move along their lifecycle',
+    name: 'accounts follow their lifecycle',
     table: 'internal_accounts',
     check(_picture, was, now) {
       if (!now) return `${was?.id} was removed`;
-      const problem = accountMoveProblem(was, now);
+      const problem = accountTransitionProblem(was, now);
       return problem && `${now.id} ${problem}`;
     },
   },
   {
-    name: 'accounts outside move along their lifecycle',
+    name: 'external accounts follow their lifecycle',
     table: 'external_accounts',
-    check(picture, was, now) {
+    check(model, was, now) {
       if (!now) return `${was?.id} was removed`;
-      const problem = outsideMoveProblem(was, now);
-      return problem ? `${now.id} ${problem}` : defaultProblem(picture, now);
+      const problem = externalAccountTransitionProblem(was, now);
+      return problem ? `${now.id} ${problem}` : defaultProblem(model, now);
     },
   },
   {
-    name: 'a balance is told as its commit left it',
+    name: 'a balance event shows the committed balance',
     table: 'events',
-    check(picture, was, now) {
+    check(model, was, now) {
       if (was || !now?.account) return undefined;
-      const account = picture.accounts.get(now.account);
+      const account = model.accounts.get(now.account);
       const [balance, held] = [amountIn(now.balance), amountIn(now.held)];
       if (account?.balance === balance && account.held === held) return undefined;
-      return `${now.id} says ${balance}, ${held} where it is ${account?.balance}, ${account?.held}`;
+      return `${now.id} shows ${balance}, ${held}, not ${account?.balance}, ${account?.held}`;
     },
   },
   {
@@ -120,35 +125,35 @@ const NOTE_RULES: readonly NoteRule[] = [
     check: (_picture, was) => (was ? `${was.id} was changed` : undefined),
   },
   ...['credentials', 'wallet_sessions', 'wallet_requests'].map((table) => ({
-    name: `${table} move along their lifecycle`,
+    name: `${table} follow their lifecycle`,
     table,
-    check: (_picture: Picture, was: Noted | null, now: Noted | null) =>
-      walletMoveProblem(table, was, now),
+    check: (_picture: Model, was: Noted | null, now: Noted | null) =>
+      walletTransitionProblem(table, was, now),
   })),
   {
-    name: 'what a wallet has signed is written down for good, of a session that may',
+    name: 'wallet authorizations are permanent and from a valid session',
     table: 'wallet_authorizations',
     check: authorizationProblem,
   },
   {
-    name: 'a challenge is over once',
+    name: 'a challenge ends once',
     table: 'sca_challenges',
-    check: (_picture, was, now) => challengeMoveProblem(was, now),
+    check: (_picture, was, now) => challengeTransitionProblem(was, now),
   },
   {
-    name: 'who fails is locked for as long as it should be',
+    name: 'a lockout follows the number of failures',
     table: 'sca_lockouts',
-    check: (_picture, was, now) => standingMoveProblem(was, now),
+    check: (_picture, was, now) => lockoutTransitionProblem(was, now),
   },
   {
-    name: 'actions of agents are decided once',
+    name: 'agent actions are decided once',
     table: 'agent_actions',
-    check: (_picture, was, now) => actionMoveProblem(was, now),
+    check: (_picture, was, now) => actionTransitionProblem(was, now),
   },
   ...['sca_events', 'agent_audit'].map((table) => ({
-    name: `${table} are kept for good`,
+    name: `${table} are kept permanently`,
     table,
-    check: (_picture: Picture, was: Noted | null) => (was ? `${was.id} was changed` : undefined),
+    check: (_picture: Model, was: Noted | null) => (was ? `${was.id} was changed` : undefined),
   })),
   ...ISSUED_NOTE_RULES,
 ];
@@ -160,51 +165,53 @@ function* eachOf<T>(ids: Iterable<string>, map: Map<string, T>): Iterable<T> {
   }
 }
 
-function isOpen(picture: Picture, payment: Payment): boolean {
+function isOpen(model: Model, payment: Payment): boolean {
   const { row } = payment;
   if (row.type === 'CARD') return hasPendingFundingDebit(row);
   if (row.status === 'PROCESSING' || refundOf(row) === 'PENDING') return true;
-  return row.type === 'INCOMING' && row.status === 'PENDING' && !isKept(picture, payment);
+  return row.type === 'INCOMING' && row.status === 'PENDING' && !isAwaitingApproval(model, payment);
 }
 
-function outboxProblem(event: Noted, results: string[], picture: Picture, heard: Heard) {
-  const endpoint = picture.platforms.get(event.platform_id ?? '')?.webhook_endpoint;
+function outboxProblem(event: Noted, results: string[], model: Model, delivered: Delivered) {
+  const endpoint = model.platforms.get(event.platform_id ?? '')?.webhook_endpoint;
   const last = results.at(-1);
   if (event.due_at !== null) return undefined;
-  // A question is put by a job, once, and not by the usual deliveries.
+  // An approval request is sent by its job once, and not by the deliverer.
   const question = event.type === 'INCOMING_PAYMENT.PENDING';
-  if (last === undefined) return endpoint && !question ? 'is neither due nor tried' : undefined;
-  if (last === 'retry') return 'was to be tried again and is not due';
+  if (last === undefined) return endpoint && !question ? 'is neither due nor attempted' : undefined;
+  if (last === 'retry') return 'needs a retry and is not due';
   if (last !== 'delivered') return undefined;
-  // One that was told before was heard then, and has been forgotten since.
+  // An event delivered before the retry was checked then and removed from `delivered`.
   if (results.slice(0, -1).includes('delivered')) return undefined;
-  return heard.has(event.id as string) ? undefined : 'counts as delivered, and nobody has heard it';
+  return delivered.has(event.id as string)
+    ? undefined
+    : 'is marked as delivered, but no receiver got it';
 }
 
 const STEP_RULES: readonly StepRule[] = [
   {
     name: 'every currency sums to zero',
-    *check(picture) {
-      for (const [currency, total] of picture.totals) {
+    *check(model) {
+      for (const [currency, total] of model.totals) {
         if (total !== 0n) yield `${currency} sums to ${total}`;
       }
     },
   },
   {
-    name: 'accounts are what their transfers say',
-    *check(picture, touched) {
-      for (const { id, balance, held } of eachOf(touched.accounts, picture.accounts)) {
-        const sum = picture.sums.get(id) ?? { balance: 0n, held: 0n };
+    name: 'balances equal the sum of their transfers',
+    *check(model, touched) {
+      for (const { id, balance, held } of eachOf(touched.accounts, model.accounts)) {
+        const sum = model.sums.get(id) ?? { balance: 0n, held: 0n };
         if (sum.balance !== balance || sum.held !== held) {
-          yield `${id} has ${balance}, ${held} and its transfers say ${sum.balance}, ${sum.held}`;
+          yield `${id} has ${balance}, ${held} and its transfers sum to ${sum.balance}, ${sum.held}`;
         }
       }
     },
   },
   {
-    name: 'what is posted or released was set aside before',
-    *check(picture, touched) {
-      for (const { row, transfers } of eachOf(touched.payments, picture.payments)) {
+    name: 'a posted or voided amount was held before',
+    *check(model, touched) {
+      for (const { row, transfers } of eachOf(touched.payments, model.payments)) {
         const held = new Map(
           transfers.filter((each) => each.phase === 'pending').map((each) => [each.step, each]),
         );
@@ -218,118 +225,109 @@ const STEP_RULES: readonly StepRule[] = [
     },
   },
   {
-    name: 'a payment has moved what its state says',
-    *check(picture, touched) {
-      for (const payment of eachOf(touched.payments, picture.payments)) {
-        if (!payment.row.status) yield `${payment.row.id} is in transfers or events alone`;
-        const problem = payment.row.status && effectProblem(picture, payment);
+    name: 'a payment has the transfers of its state',
+    *check(model, touched) {
+      for (const payment of eachOf(touched.payments, model.payments)) {
+        if (!payment.row.status) yield `${payment.row.id} has transfers or events and no row`;
+        const problem = payment.row.status && effectProblem(model, payment);
         if (problem) yield `${payment.row.id} ${problem}`;
       }
     },
   },
-  rule('a payment has told what its state says', 'payments', (picture, id) => {
-    const payment = picture.payments.get(id);
+  rule('a payment has emitted the events of its state', 'payments', (model, id) => {
+    const payment = model.payments.get(id);
     if (!payment?.row.status || payment.row.type === 'CARD') return undefined;
-    const { length: challenges } = challengesOf(picture, payment.row);
-    return storyProblem(payment, { challenges, kept: isKept(picture, payment) });
+    const { length: challenges } = challengesOf(model, payment.row);
+    return eventsProblem(payment, { challenges, kept: isAwaitingApproval(model, payment) });
   }),
   {
-    name: 'a job is about a transaction that is there',
-    *check(picture, touched) {
+    name: 'a job belongs to an existing transaction',
+    *check(model, touched) {
       for (const id of touched.payments) {
-        const there = picture.payments.get(id)?.row.status;
-        if (picture.driven.has(id) && !there) yield `${id} has jobs and is not there`;
+        const there = model.payments.get(id)?.row.status;
+        if (model.driven.has(id) && !there) yield `${id} has jobs and does not exist`;
       }
     },
   },
   {
     name: 'an open payment has a job, or waits for a notice',
-    *check(picture, touched) {
-      for (const payment of eachOf(touched.payments, picture.payments)) {
-        const problem =
-          payment.row.status && waitProblem(picture, payment, isOpen(picture, payment));
+    *check(model, touched) {
+      for (const payment of eachOf(touched.payments, model.payments)) {
+        const problem = payment.row.status && waitProblem(model, payment, isOpen(model, payment));
         if (problem) yield problem;
       }
     },
   },
   {
-    name: 'a payment counts toward its day, unless it goes back',
-    *check(picture, touched) {
-      for (const payment of eachOf(touched.payments, picture.payments)) {
-        const problem = payment.row.type === 'OUTGOING' && volumeProblem(payment);
+    name: 'a payment counts toward the daily limit unless returned',
+    *check(model, touched) {
+      for (const payment of eachOf(touched.payments, model.payments)) {
+        const problem = payment.row.type === 'OUTGOING' && dailyUsageProblem(payment);
         if (problem) yield problem;
       }
     },
   },
   {
-    name: 'a payment that begins counts, within the limits of its day',
-    *check(picture, touched) {
-      for (const payment of eachOf(touched.begun, picture.payments)) {
-        const problem = begunProblem(picture, payment);
+    name: 'a started payment is within the daily limits',
+    *check(model, touched) {
+      for (const payment of eachOf(touched.begun, model.payments)) {
+        const problem = startedProblem(model, payment);
         if (problem) yield problem;
       }
     },
   },
   {
-    name: 'an event is delivered, due or given up',
-    *check(picture, touched, heard) {
-      for (const { row, results } of eachOf(touched.events, picture.events)) {
-        const problem = outboxProblem(row, results, picture, heard);
+    name: 'an event is delivered, due or abandoned',
+    *check(model, touched, delivered) {
+      for (const { row, results } of eachOf(touched.events, model.events)) {
+        const problem = outboxProblem(row, results, model, delivered);
         if (problem) yield `${row.id} ${row.type} ${problem}`;
       }
     },
   },
   {
-    name: 'money leaves a wallet once its holder has signed for it, and once',
-    *check(picture, touched) {
-      for (const { row } of eachOf(touched.payments, picture.payments)) {
-        const problem = row.type === 'OUTGOING' && spentProblem(picture, row);
+    name: 'a wallet payment is signed exactly once',
+    *check(model, touched) {
+      for (const { row } of eachOf(touched.payments, model.payments)) {
+        const problem = row.type === 'OUTGOING' && spentProblem(model, row);
         if (problem) yield problem;
       }
     },
   },
-  rule(
-    'a wallet keeps a credential, and what was signed for happens once',
-    'wallets',
-    holdingProblem,
-  ),
-  rule('a payment waits for its customer, and for nothing else', 'payments', (picture, id) => {
-    const payment = picture.payments.get(id);
-    return payment?.row.status ? waitedProblem(picture, payment) : undefined;
+  rule('a wallet keeps a credential, and a signed request runs once', 'wallets', holdingProblem),
+  rule('a payment waits for the authentication of its customer', 'payments', (model, id) => {
+    const payment = model.payments.get(id);
+    return payment?.row.status ? challengesProblem(model, payment) : undefined;
   }),
-  rule(
-    'money that is regulated leaves once its customer has proved itself',
-    'begun',
-    (picture, id) => {
-      const payment = picture.payments.get(id);
-      return payment && unprovedProblem(picture, payment);
-    },
-  ),
+  rule('regulated payments start after strong authentication', 'begun', (model, id) => {
+    const payment = model.payments.get(id);
+    return payment && unauthenticatedProblem(model, payment);
+  }),
   rule('a challenge is satisfied by one proof', 'challenges', proofProblem),
-  rule('every failure counts, once', 'standings', failureProblem),
-  rule('an agent moves what it was let through, and no more', 'payments', (picture, id) => {
-    const payment = picture.payments.get(id);
-    return payment && letThroughProblem(picture, payment);
+  rule('every failure counts once', 'lockouts', failureProblem),
+  rule('an agent payment matches its decision', 'payments', (model, id) => {
+    const payment = model.payments.get(id);
+    return payment && decisionProblem(model, payment);
   }),
-  rule('an agent has used up what its payments say', 'agents', usageProblem),
-  rule('what an agent begins is within its policy', 'counted', (picture, id) => {
-    const payment = picture.payments.get(id);
-    return payment && policyProblem(picture, payment);
+  rule('agent usage equals its payments', 'agents', usageProblem),
+  rule('agent payments are within the policy', 'counted', (model, id) => {
+    const payment = model.payments.get(id);
+    return payment && policyProblem(model, payment);
   }),
-  rule('what became of an action is written down', 'actions', auditProblem),
+  rule('every action is in the audit log', 'actions', auditProblem),
   {
-    name: 'what owners owe is what the service is owed',
-    *check(picture, touched) {
+    name: 'debts of owners equal the receivables',
+    *check(model, touched) {
       const moved = [...touched.accounts].some((id) => id.includes(':receivable:'));
       if (touched.internal.size === 0 && !moved) return;
       const owed = new Map<string, bigint>();
-      for (const { owed: amount, currency, platform_id } of picture.internal.values()) {
-        const environment = picture.platforms.get(platform_id ?? '')?.environment;
+      for (const { owed: amount, currency, platform_id } of model.internal.values()) {
+        const environment = model.platforms.get(platform_id ?? '')?.environment;
         const systemAccount = `system:${environment}:receivable:${currency}`;
         owed.set(systemAccount, (owed.get(systemAccount) ?? 0n) + amountIn(amount));
       }
       for (const [systemAccount, sum] of owed) {
-        const balance = picture.accounts.get(systemAccount)?.balance ?? 0n;
+        const balance = model.accounts.get(systemAccount)?.balance ?? 0n;
         if (-balance !== sum) yield `${systemAccount} has ${balance} and owners owe ${sum}`;
       }
     },
@@ -337,39 +335,39 @@ const STEP_RULES: readonly StepRule[] = [
   ...ISSUED_STEP_RULES,
 ];
 
-/** Events that are through are forgotten, so that a long run costs no more than a short one. */
-function forgetTold(picture: Picture, touched: Touched, heard: Heard): void {
+/** Removes events that are delivered, so that the cost of a step is constant. */
+function dropDelivered(model: Model, touched: Touched, delivered: Delivered): void {
   for (const id of touched.events) {
-    if (picture.events.get(id)?.row.due_at !== null) continue;
-    picture.events.delete(id);
-    heard.delete(id);
+    if (model.events.get(id)?.row.due_at !== null) continue;
+    model.events.delete(id);
+    delivered.delete(id);
   }
 }
 
-const checkStep = (picture: Picture, touched: Touched, heard: Heard) =>
+const checkStep = (model: Model, touched: Touched, delivered: Delivered) =>
   STEP_RULES.flatMap((rule) =>
-    [...rule.check(picture, touched, heard)].map((problem) => `${rule.name}: ${problem}`),
+    [...rule.check(model, touched, delivered)].map((problem) => `${rule.name}: ${problem}`),
   );
 
-/** Takes a step's notes into the picture and says everything that is wrong with them. */
-export function takeIn(picture: Picture, notes: readonly Note[], heard: Heard): string[] {
+/** Applies the notes of a step and returns all problems. */
+export function takeIn(model: Model, notes: readonly Note[], delivered: Delivered): string[] {
   const touched = nothing();
   const problems: string[] = [];
   for (const note of notes) {
-    applyNote(picture, note);
-    touch(touched, note, picture);
+    applyNote(model, note);
+    touch(touched, note, model);
     for (const rule of NOTE_RULES) {
       if (rule.table !== note.table) continue;
-      const problem = rule.check(picture, note.was, note.now);
+      const problem = rule.check(model, note.was, note.now);
       if (problem) problems.push(`${rule.name}: ${problem}`);
     }
   }
-  problems.push(...checkStep(picture, touched, heard));
-  forgetTold(picture, touched, heard);
+  problems.push(...checkStep(model, touched, delivered));
+  dropDelivered(model, touched, delivered);
   return problems;
 }
 
-/** The rules of a step, asked of everything in the picture. */
-export function checkAll(picture: Picture, heard: Heard): string[] {
-  return checkStep(picture, everything(picture), heard);
+/** Applies the rules of a step to the whole model. */
+export function checkAll(model: Model, delivered: Delivered): string[] {
+  return checkStep(model, everything(model), delivered);
 }

@@ -1,10 +1,10 @@
-// The rules about what platforms issue, cards and stablecoins, as data for `invariants.ts`.
+// The invariants of cards and stablecoins, as data for `invariants.ts`.
 
-import { coinMoveProblem, orderProblem, supplyProblem } from '../picture/coin-book.ts';
+import { coinTransitionProblem, orderProblem, supplyProblem } from '../model/coin-book.ts';
 import {
-  cardMoveProblem,
   cardPaymentProblem,
   cardProblem,
+  cardTransitionProblem,
   keepingProblems,
   messageProblem,
   placeProblems,
@@ -13,39 +13,39 @@ import { type NoteRule, rule, type StepRule } from './rules.ts';
 
 export const ISSUED_NOTE_RULES: readonly NoteRule[] = [
   {
-    name: 'cards move along their lifecycle, within the limits',
+    name: 'cards follow their lifecycle, within the limits',
     table: 'cards',
-    check: cardMoveProblem,
+    check: cardTransitionProblem,
   },
   {
-    name: 'what was decided about a card is written down for good, and could be',
+    name: 'card decisions are permanent and permitted',
     table: 'card_messages',
     check: messageProblem,
   },
   ...['stablecoin_provider_accounts', 'stablecoins', 'stablecoin_operations'].map(
     (table): NoteRule => ({
-      name: `${table} move along their lifecycle`,
+      name: `${table} follow their lifecycle`,
       table,
-      check: (_picture, was, now) => coinMoveProblem(table, was, now),
+      check: (_picture, was, now) => coinTransitionProblem(table, was, now),
     }),
   ),
 ];
 
 export const ISSUED_STEP_RULES: readonly StepRule[] = [
-  rule('a payment with a card stands as its messages say', 'payments', (picture, id) => {
-    const payment = picture.payments.get(id);
-    return payment?.row.type === 'CARD' ? cardPaymentProblem(picture, payment) : undefined;
+  rule('a card payment has the state of its messages', 'payments', (model, id) => {
+    const payment = model.payments.get(id);
+    return payment?.row.type === 'CARD' ? cardPaymentProblem(model, payment) : undefined;
   }),
-  rule('a card is paid for by what is bound to it, and its changes are told', 'cards', cardProblem),
+  rule('a card has its bound funding sources and an event for each change', 'cards', cardProblem),
   {
-    name: 'live cards take their places',
-    check: (picture, touched) => placeProblems(picture, touched.places),
+    name: 'open cards count toward their limits',
+    check: (model, touched) => placeProblems(model, touched.places),
   },
   {
-    name: 'our keeping has what card payments say',
-    check: (picture, touched) =>
-      [...touched.accounts].some((id) => id.includes(':cards:')) ? keepingProblems(picture) : [],
+    name: 'the card settlement account equals the open card payments',
+    check: (model, touched) =>
+      [...touched.accounts].some((id) => id.includes(':cards:')) ? keepingProblems(model) : [],
   },
-  rule('a mint or burn has moved what its state says', 'orders', orderProblem),
-  rule('of a coin circulates what was minted and not burnt', 'coins', supplyProblem),
+  rule('a mint or burn has the transfers of its state', 'orders', orderProblem),
+  rule('circulating supply equals mints less burns', 'coins', supplyProblem),
 ];

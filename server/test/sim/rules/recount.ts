@@ -1,11 +1,10 @@
-// Everything counted again from the tables themselves, with nothing remembered: what the diary missed,
-// because a trigger was off or a row went by another way, shows here. It costs what is there, so it is done
-// now and then.
+// A check of all tables without the diary: changes that it missed, because a trigger was disabled
+// or bypassed, are found here. The cost grows with the database, so it runs at intervals.
 import type pg from 'pg';
-import type { Picture } from '../picture/picture.ts';
+import type { Model } from '../model/model.ts';
 import { keptAnew } from './card-rules.ts';
 import { checkAll } from './invariants.ts';
-import type { Heard } from './rules.ts';
+import type { Delivered } from './rules.ts';
 
 type Row = Record<string, string | null>;
 
@@ -32,7 +31,7 @@ const LONE = `select t.transaction_id, t.step from ledger_transfers t
   where coalesce(p.id, c.id, s.id, o.id) is null`;
 const JOBS = 'select id from jobs';
 const DUE = 'select event_id as id from webhook_queue';
-const TOLD = `select event_id as id from webhook_attempts except select event_id from webhook_queue
+const DELIVERED = `select event_id as id from webhook_attempts except select event_id from webhook_queue
   except select event_id from webhook_attempts where result in ('delivered', 'dropped')`;
 const COUNTS = `select 'events' as name, count(*)::text as n from events
   union all select 'webhook_attempts', count(*)::text from webhook_attempts
@@ -46,60 +45,61 @@ const COUNTS = `select 'events' as name, count(*)::text as n from events
 
 function* differences(name: string, is: Iterable<string>, known: Iterable<string>) {
   const [there, remembered] = [new Set(is), new Set(known)];
-  for (const id of there) if (!remembered.has(id)) yield `${name} ${id} came unnoticed`;
-  for (const id of remembered) if (!there.has(id)) yield `${name} ${id} went unnoticed`;
+  for (const id of there)
+    if (!remembered.has(id)) yield `${name} ${id} was inserted without a note`;
+  for (const id of remembered) if (!there.has(id)) yield `${name} ${id} was deleted without a note`;
 }
 
-function* bookProblems(rows: readonly Row[], picture: Picture) {
+function* bookProblems(rows: readonly Row[], model: Model) {
   for (const { id, balance, held, floor, moved, set_aside } of rows) {
     if (balance !== moved || held !== set_aside) {
       yield `${id} has ${balance}, ${held}; its transfers say ${moved}, ${set_aside}`;
     }
     const low = floor !== null && BigInt(balance!) - BigInt(held!) < BigInt(floor!);
-    if (low || BigInt(held!) < 0n) yield `${id} is too low`;
-    const known = picture.accounts.get(id!);
+    if (low || BigInt(held!) < 0n) yield `${id} is below its floor`;
+    const known = model.accounts.get(id!);
     if (String(known?.balance) !== balance || String(known?.held) !== held) {
-      yield `${id} has ${balance}, ${held}, and was seen with ${known?.balance}, ${known?.held}`;
+      yield `${id} has ${balance}, ${held}, and was noted with ${known?.balance}, ${known?.held}`;
     }
   }
 }
 
-function* paymentProblems(rows: readonly Row[], transfers: readonly Row[], picture: Picture) {
+function* paymentProblems(rows: readonly Row[], transfers: readonly Row[], model: Model) {
   for (const { id, status, funds } of rows) {
-    const known = picture.payments.get(id!)?.row;
+    const known = model.payments.get(id!)?.row;
     if (known?.status !== status || known?.funds !== funds) {
-      yield `${id} is ${status}, ${funds} and was seen as ${known?.status}, ${known?.funds}`;
+      yield `${id} is ${status}, ${funds} and was noted as ${known?.status}, ${known?.funds}`;
     }
   }
   for (const { transaction_id: id, n } of transfers) {
-    const known = picture.payments.get(id!)?.transfers.length;
-    if (String(known) !== n) yield `${id} has ${n} transfers, of which ${known} were seen`;
+    const known = model.payments.get(id!)?.transfers.length;
+    if (String(known) !== n) yield `${id} has ${n} transfers, of which ${known} were noted`;
   }
 }
 
-/** Every problem that a fresh look at the whole database finds. */
+/** All problems found by reading the whole database. */
 export async function recount(
   client: pg.Client,
-  picture: Picture,
-  heard: Heard,
+  model: Model,
+  heard: Delivered,
 ): Promise<string[]> {
-  const ask = async (text: string) => (await client.query<Row>(text)).rows;
-  const problems = checkAll(picture, heard);
-  problems.push(...bookProblems(await ask(BOOKS), picture));
-  problems.push(...paymentProblems(await ask(STATES), await ask(TRANSFERS), picture));
-  problems.push(...keptAnew(picture));
-  for (const { transaction_id, step } of await ask(LONE)) {
+  const select = async (text: string) => (await client.query<Row>(text)).rows;
+  const problems = checkAll(model, heard);
+  problems.push(...bookProblems(await select(BOOKS), model));
+  problems.push(...paymentProblems(await select(STATES), await select(TRANSFERS), model));
+  problems.push(...keptAnew(model));
+  for (const { transaction_id, step } of await select(LONE)) {
     problems.push(`${transaction_id} ${step} belongs to no transaction`);
   }
-  const ids = async (text: string) => (await ask(text)).map((row) => row.id as string);
-  problems.push(...differences('job', await ids(JOBS), picture.jobs.keys()));
-  const due = [...picture.events.values()].filter(({ row }) => row.due_at !== null);
+  const ids = async (text: string) => (await select(text)).map((row) => row.id as string);
+  problems.push(...differences('job', await ids(JOBS), model.jobs.keys()));
+  const due = [...model.events.values()].filter(({ row }) => row.due_at !== null);
   const dueIds = due.map(({ row }) => row.id as string);
   problems.push(...differences('event', await ids(DUE), dueIds));
-  for (const id of await ids(TOLD)) problems.push(`${id} is not due and was never delivered`);
-  for (const { name, n } of await ask(COUNTS)) {
-    const known = picture.counts.get(name as string) ?? 0;
-    if (String(known) !== n) problems.push(`${n} ${name} are there, ${known} were seen`);
+  for (const id of await ids(DELIVERED)) problems.push(`${id} is not due and was never delivered`);
+  for (const { name, n } of await select(COUNTS)) {
+    const known = model.counts.get(name as string) ?? 0;
+    if (String(known) !== n) problems.push(`${n} ${name} exist, ${known} were noted`);
   }
   return problems.map((each) => `recount: ${each}`);
 }

@@ -1,13 +1,13 @@
-// What a step has touched, so that the rules look at that alone.
-import { agentOf } from '../picture/agency.ts';
-import { isPayment, type Note, type Noted, type Picture } from '../picture/picture.ts';
-import { begins } from '../picture/standing.ts';
+// The items that a step has changed; the rules check only these.
+import { agentOf } from '../model/agent-usage.ts';
+import { isPayment, type Model, type Note, type Noted } from '../model/model.ts';
+import { isStart } from '../model/queue-and-limits.ts';
 
-/** What a step has touched, by id. */
+/** Changed items, by id. */
 export interface Touched {
   accounts: Set<string>;
   payments: Set<string>;
-  /** Those of them that began to move money. */
+  /** Payments that started. */
   begun: Set<string>;
   events: Set<string>;
   internal: Set<string>;
@@ -15,13 +15,13 @@ export interface Touched {
   wallets: Set<string>;
   challenges: Set<string>;
   /** Customers whose failures are counted. */
-  standings: Set<string>;
+  lockouts: Set<string>;
   agents: Set<string>;
   actions: Set<string>;
   /** Payments that now count for their agents. */
   counted: Set<string>;
   cards: Set<string>;
-  /** Platforms and cardholders whose cards came or went. */
+  /** Platforms and cardholders whose number of cards changed. */
   places: Set<string>;
   coins: Set<string>;
   /** Mints and burns. */
@@ -36,7 +36,7 @@ export const nothing = (): Touched => ({
   internal: new Set(),
   wallets: new Set(),
   challenges: new Set(),
-  standings: new Set(),
+  lockouts: new Set(),
   agents: new Set(),
   actions: new Set(),
   counted: new Set(),
@@ -46,28 +46,26 @@ export const nothing = (): Touched => ({
   orders: new Set(),
 });
 
-/** All that is in the picture. Nothing of it is new. */
-export const everything = (picture: Picture): Touched => ({
-  accounts: new Set(picture.accounts.keys()),
-  payments: new Set(picture.payments.keys()),
+/** Everything in the model. None of it is new. */
+export const everything = (model: Model): Touched => ({
+  accounts: new Set(model.accounts.keys()),
+  payments: new Set(model.payments.keys()),
   begun: new Set(),
-  events: new Set(picture.events.keys()),
-  internal: new Set(picture.internal.keys()),
-  wallets: new Set(picture.holdings.keys()),
-  challenges: new Set(picture.strength.challenges.keys()),
-  standings: new Set(picture.strength.standings.keys()),
-  agents: new Set(picture.agency.agents.keys()),
-  actions: new Set(picture.agency.actions.keys()),
+  events: new Set(model.events.keys()),
+  internal: new Set(model.internal.keys()),
+  wallets: new Set(model.holdings.keys()),
+  challenges: new Set(model.authentication.challenges.keys()),
+  lockouts: new Set(model.authentication.lockouts.keys()),
+  agents: new Set(model.agency.agents.keys()),
+  actions: new Set(model.agency.actions.keys()),
   counted: new Set(),
-  cards: new Set(picture.cardBook.cards.keys()),
-  places: new Set(picture.cardBook.live.keys()),
-  coins: new Set(picture.coinBook.coins.keys()),
-  orders: new Set(picture.coinBook.orders.keys()),
+  cards: new Set(model.cardBook.cards.keys()),
+  places: new Set(model.cardBook.live.keys()),
+  coins: new Set(model.coinBook.coins.keys()),
+  orders: new Set(model.coinBook.orders.keys()),
 });
 
-const TABLE_IDS: Readonly<
-  Record<string, (touched: Touched, row: Noted, picture: Picture) => void>
-> = {
+const TABLE_IDS: Readonly<Record<string, (touched: Touched, row: Noted, model: Model) => void>> = {
   ledger_accounts(touched, row) {
     const id = row.id as string;
     touched.accounts.add(id);
@@ -105,17 +103,17 @@ const TABLE_IDS: Readonly<
   wallet_sessions: (touched, row) => touched.wallets.add(row.account_id as string),
   wallet_requests: (touched, row) => touched.wallets.add(row.account_id as string),
   wallet_authorizations: (touched, row) => touched.wallets.add(row.account_id as string),
-  sca_challenges(touched, row, { strength }) {
+  sca_challenges(touched, row, { authentication }) {
     touched.challenges.add(row.id as string);
-    const payment = strength.payments.get(row.subject as string);
+    const payment = authentication.payments.get(row.subject as string);
     if (payment) touched.payments.add(payment);
   },
-  sca_lockouts: (touched, row) => touched.standings.add(row.id as string),
-  sca_events(touched, row, { strength }) {
-    touched.standings.add(row.customer_id as string);
+  sca_lockouts: (touched, row) => touched.lockouts.add(row.id as string),
+  sca_events(touched, row, { authentication }) {
+    touched.lockouts.add(row.customer_id as string);
     const subject = row.subject ?? '';
-    const about = [subject, ...(strength.ofQuote.get(subject) ?? [])];
-    for (const id of about) if (strength.challenges.has(id)) touched.challenges.add(id);
+    const about = [subject, ...(authentication.ofQuote.get(subject) ?? [])];
+    for (const id of about) if (authentication.challenges.has(id)) touched.challenges.add(id);
   },
   agent_actions(touched, row) {
     touched.actions.add(row.id as string);
@@ -139,9 +137,9 @@ const TABLE_IDS: Readonly<
   agent_audit: (touched, row) => row.action_id && touched.actions.add(row.action_id),
 };
 
-/** Takes down what a note is about; the picture knows of it already. */
-export function touch(touched: Touched, { table, was, now }: Note, picture: Picture): void {
+/** Records the subject of a note, which the model has applied already. */
+export function touch(touched: Touched, { table, was, now }: Note, model: Model): void {
   const row = now ?? was;
-  if (row) TABLE_IDS[table]?.(touched, row, picture);
-  if (table === 'transactions' && begins(was, now)) touched.begun.add(row?.id as string);
+  if (row) TABLE_IDS[table]?.(touched, row, model);
+  if (table === 'transactions' && isStart(was, now)) touched.begun.add(row?.id as string);
 }

@@ -6,7 +6,7 @@ import net, { type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Outbox, openOutbox } from '../../../../test/kit/http/outbox.ts';
 import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
-import { chanceOf } from '../../../../test/sim/world/chance.ts';
+import { chanceOf } from '../../../../test/sim/harness/chance.ts';
 import { RETRY_DELAYS_MS } from './schedule.ts';
 import { attemptsOf, droppedEvents, resendEvent } from './store.ts';
 

@@ -1,18 +1,26 @@
-// Cards as platforms and their operators handle them: issued to whoever may have one and to others, frozen,
-// opened, closed, paid for by other accounts, limited; keys that let a wallet pay for one, given and taken
-// back; and what an operator decides about payments whose money was not to be had.
-import { accountOf, hasPendingFundingDebit } from '../../picture/card-facts.ts';
-import type { Noted } from '../../picture/picture.ts';
+// Cards as platforms and operators manage them: issuing to eligible and ineligible holders,
+// freezing, unfreezing, closing, funding sources and limits; delegated keys granted and revoked;
+// and the operator's decisions about card exceptions.
+
+import { holderOf } from '../../harness/issuer.ts';
+import { operator, outcome } from '../../harness/operator.ts';
+import {
+  broken,
+  isActive,
+  type Person,
+  type Purse,
+  pursesOf,
+  type Sim,
+} from '../../harness/sim.ts';
+import { accountOf, hasPendingFundingDebit } from '../../model/card-facts.ts';
+import type { Noted } from '../../model/model.ts';
 import { programOf } from '../../rules/card-rules.ts';
-import { holderOf } from '../../world/issuer.ts';
-import { operator, outcome } from '../../world/operator.ts';
-import { broken, isActive, type Person, type Purse, pursesOf, type Sim } from '../../world/sim.ts';
 import { type Action, expected, inSandbox, judge, living } from '../action.ts';
-import { platformIn } from './card-talk.ts';
+import { platformIn } from './card-messages.ts';
 import { keyFor } from './holders.ts';
 import { sign } from './signing.ts';
 
-const cardsOf = ({ picture }: Sim) => [...picture.cardBook.cards.values()];
+const cardsOf = ({ model }: Sim) => [...model.cardBook.cards.values()];
 const isLive = ({ state }: Noted) => state !== 'CLOSED';
 const live = (sim: Sim) => cardsOf(sim).filter(isLive);
 
@@ -21,8 +29,8 @@ const holders = (sim: Sim): Person[] =>
 
 const PAYS = ['USD', 'USDB'];
 
-/** Accounts that may pay for a card of this person: all of one currency. */
-function goodSources(sim: Sim, person: Person): Purse[] {
+/** Accounts that may fund a card of this person: all of one currency. */
+function validSources(sim: Sim, person: Person): Purse[] {
   const fitting = pursesOf(person).filter((each) => isActive(sim, each));
   const full = PAYS.map((code) => fitting.filter(({ currency }) => currency === code));
   const some = full.filter((each) => each.length > 0);
@@ -31,9 +39,9 @@ function goodSources(sim: Sim, person: Person): Purse[] {
   return sim.chance.percent(50) ? list : list.toReversed().slice(0, 1);
 }
 
-/** What may not pay, for one reason or another. */
-function badSources(sim: Sim, person: Person): string[] {
-  const [good] = goodSources(sim, person);
+/** Invalid funding sources, each for one reason. */
+function invalidSources(sim: Sim, person: Person): string[] {
+  const [good] = validSources(sim, person);
   const foreign = holders(sim).find((each) => each !== person);
   const all = [
     [person.purses.get('EUR')?.id],
@@ -46,9 +54,9 @@ function badSources(sim: Sim, person: Person): string[] {
 }
 
 function someSources(sim: Sim, person: Person): { ids: string[]; codes: string[] } {
-  const good = goodSources(sim, person);
+  const good = validSources(sim, person);
   if (good.length && sim.chance.percent(90)) return { ids: good.map(({ id }) => id), codes: [] };
-  return { ids: badSources(sim, person), codes: ['FUNDING_SOURCE_INELIGIBLE'] };
+  return { ids: invalidSources(sim, person), codes: ['FUNDING_SOURCE_INELIGIBLE'] };
 }
 
 const NAMES = [
@@ -58,10 +66,10 @@ const NAMES = [
   { end: '005', weight: 3 },
 ];
 
-/** What a card is refused with, of what the commit finds out. */
+/** Predicted error codes that depend on what the commit finds. */
 function taken(sim: Sim, { id, platform }: Person, name: string): string[] {
-  const { live: counts } = sim.picture.cardBook;
-  const { maxLive, maxLivePerHolder } = programOf(sim.picture, platform.id);
+  const { live: counts } = sim.model.cardBook;
+  const { maxLive, maxLivePerHolder } = programOf(sim.model, platform.id);
   const full =
     (counts.get(platform.id) ?? 0) >= maxLive ||
     (counts.get(id as string) ?? 0) >= maxLivePerHolder;
@@ -83,13 +91,13 @@ async function issue(sim: Sim): Promise<string> {
     ...{ cardholderId: person.id, platformCardId, form: 'VIRTUAL', fundingSources: ids },
     ...(sim.chance.percent(20) ? { maxSpendPerTransaction: sim.chance.between(500, 9_000) } : {}),
   };
-  const answer = await sim.ask('POST', '/cards', body, person.platform);
+  const answer = await sim.call('POST', '/cards', body, person.platform);
   const unready = person.ready ? [] : ['CARDHOLDER_KYC_NOT_APPROVED'];
   const all = [unready, codes, taken(sim, person, platformCardId)].find((each) => each.length);
   const code = judge(answer, all ?? [], `a card of ${person.id}`);
   if (code) return code;
   const { state } = expected(answer, 201);
-  if (state !== 'PROCESSING') throw broken(`a card is ${state} at once`);
+  if (state !== 'PROCESSING') throw broken(`a card is ${state} at creation`);
   return `${end} for ${sim.people.indexOf(person)}`;
 }
 
@@ -116,8 +124,8 @@ function someChange(sim: Sim, card: Noted): { body: Change; codes: string[] } {
   return { body, codes };
 }
 
-/** What a change of state is refused with. */
-function against({ state: from }: Noted, to: unknown): string[] {
+/** Predicted error codes of a change of state. */
+function transitionCodes({ state: from }: Noted, to: unknown): string[] {
   if (from === 'CLOSED') {
     if (to === undefined) return ['CARD_NOT_MUTABLE'];
     return to === 'CLOSED' ? ['CARD_ALREADY_CLOSED'] : ['INVALID_STATE_TRANSITION'];
@@ -131,11 +139,11 @@ async function change(sim: Sim): Promise<string> {
   const card = sim.chance.of(open.length && sim.chance.percent(92) ? open : cardsOf(sim));
   const { body, codes } = someChange(sim, card);
   const gone = holderOf(sim, card) ? [] : ['CUSTOMER_DELETED'];
-  const due = [against(card, body.state), gone, codes].find((each) => each.length) ?? [];
+  const due = [transitionCodes(card, body.state), gone, codes].find((each) => each.length) ?? [];
   const path = `/cards/${card.id}`;
-  const answer = await sim.ask('PATCH', path, body, platformIn(sim, card.platform_id));
+  const answer = await sim.call('PATCH', path, body, platformIn(sim, card.platform_id));
   const words = `${card.state} ${Object.keys(body)} ${body.state ?? ''}`;
-  // Nobody heard the first answer, and what was asked for has been done.
+  // The first reply was lost after the change was made.
   if (answer.again && answer.status === 409) return `${words}: again`;
   const code = judge(answer, due, `${card.id}: ${words}`);
   if (code) return `${words}: ${code}`;
@@ -162,7 +170,7 @@ async function setProgram(sim: Sim): Promise<string> {
   return `${most}, ${each} of ${sim.platforms.indexOf(platform)}`;
 }
 
-/** Money where cards are paid from. */
+/** Funds accounts that cards are paid from. */
 async function fund(sim: Sim): Promise<string> {
   const all = live(sim).flatMap((card) => {
     const person = holderOf(sim, card);
@@ -174,12 +182,12 @@ async function fund(sim: Sim): Promise<string> {
   const purse = sim.chance.of(all);
   const amount = sim.chance.between(1, 40_000) * (purse.currency === 'USD' ? 1 : 10_000);
   const path = `/sandbox/internal-accounts/${purse.id}/fund`;
-  expected(await sim.ask('POST', path, { amount }, purse.owner.platform), 200);
+  expected(await sim.call('POST', path, { amount }, purse.owner.platform), 200);
   purse.due += BigInt(amount);
   return `${amount} ${purse.currency}`;
 }
 
-/** Cards that a wallet pays for, with the wallet. */
+/** Cards that are funded by a wallet, with the wallet. */
 const byWallet = (sim: Sim) =>
   live(sim).flatMap((card) => {
     const wallet = holderOf(sim, card)?.wallet;
@@ -187,11 +195,11 @@ const byWallet = (sim: Sim) =>
     return pays && isActive(sim, wallet) ? [{ card, wallet }] : [];
   });
 
-const keysOf = ({ picture }: Sim, { id }: Noted): Noted[] => [
-  ...(picture.cardBook.keys.get(id as string)?.values() ?? []),
+const keysOf = ({ model }: Sim, { id }: Noted): Noted[] => [
+  ...(model.cardBook.keys.get(id as string)?.values() ?? []),
 ];
 
-async function giveKey(sim: Sim): Promise<string> {
+async function createKey(sim: Sim): Promise<string> {
   const without = byWallet(sim).filter(
     ({ card, wallet }) =>
       !keysOf(sim, card).some((key) => key.account_id === wallet.id && key.status === 'ACTIVE'),
@@ -208,28 +216,28 @@ async function giveKey(sim: Sim): Promise<string> {
   return code ?? note;
 }
 
-const given = (sim: Sim) => cardsOf(sim).flatMap((card) => keysOf(sim, card));
+const delegatedKeys = (sim: Sim) => cardsOf(sim).flatMap((card) => keysOf(sim, card));
 
-async function takeKey(sim: Sim): Promise<string> {
-  const all = given(sim).slice(-20);
+async function revokeKey(sim: Sim): Promise<string> {
+  const all = delegatedKeys(sim).slice(-20);
   const key = sim.chance.of(all);
-  const card = sim.picture.cardBook.cards.get(key.card_id as string) as Noted;
+  const card = sim.model.cardBook.cards.get(key.card_id as string) as Noted;
   const path = `/auth/delegated-keys/${key.id}`;
-  const answer = await sim.ask('DELETE', path, undefined, platformIn(sim, card.platform_id));
+  const answer = await sim.call('DELETE', path, undefined, platformIn(sim, card.platform_id));
   if (answer.again && answer.status === 400) return 'again';
   const code = judge(answer, key.status === 'ACTIVE' ? [] : ['INVALID_INPUT'], path);
   if (!code) expected(answer, 204);
-  return code ?? 'taken back';
+  return code ?? 'revoked';
 }
 
-/** Whether money can still be put on the account and taken from it. */
+/** Whether the account can be debited and credited. */
 function isReachable(sim: Sim, row: Noted): boolean {
-  const account = sim.picture.internal.get(accountOf(row));
+  const account = sim.model.internal.get(accountOf(row));
   const open = account?.status === 'ACTIVE' || account?.status === 'FROZEN';
   return open && holderOf(sim, row) !== undefined;
 }
 
-/** What an operator says about a payment; not while money for it is on its way. */
+/** Resolves an exception; rejected while a debit is under way. */
 export async function decide(sim: Sim, row: Noted): Promise<string> {
   const collects = sim.chance.percent(50);
   const to = collects ? 'collect' : 'write-off';
@@ -239,47 +247,47 @@ export async function decide(sim: Sim, row: Noted): Promise<string> {
   return outcome(ran, fine, `${to} ${row.id}, ${row.status}`) ?? to;
 }
 
-const rowsOf = ({ picture }: Sim, ids: Iterable<string>): Noted[] =>
+const rowsOf = ({ model }: Sim, ids: Iterable<string>): Noted[] =>
   [...ids].flatMap((id) => {
-    const row = picture.cardBook.payments.get(id);
+    const row = model.cardBook.payments.get(id);
     return row ? [row] : [];
   });
 
-export const exceptions = (sim: Sim) => rowsOf(sim, sim.picture.cardBook.exceptions);
-const parked = (sim: Sim) => rowsOf(sim, sim.picture.cardBook.parked);
+export const exceptions = (sim: Sim) => rowsOf(sim, sim.model.cardBook.exceptions);
+const suspended = (sim: Sim) => rowsOf(sim, sim.model.cardBook.suspended);
 
 async function resolve(sim: Sim): Promise<string> {
   const all = exceptions(sim);
-  const some = [...sim.picture.cardBook.payments.values()];
+  const some = [...sim.model.cardBook.payments.values()];
   return decide(sim, sim.chance.of(all.length && sim.chance.percent(95) ? all : some));
 }
 
-/** What came back for an account that is closed is sent to its owner by hand. */
-async function sendParked(sim: Sim): Promise<string> {
-  const row = sim.chance.of(parked(sim));
+/** Funds returned for a closed account are paid out manually. */
+async function payOutSuspended(sim: Sim): Promise<string> {
+  const row = sim.chance.of(suspended(sim));
   const { refused } = await operator(sim, 'suspense', 'return', `${row.id}`, '--reference', 'R1');
   if (refused && refused !== 'The transaction has no funds in suspense.')
     throw broken(`${row.id}: ${refused}`);
   return refused ?? 'sent';
 }
 
-/** Accounts that payments with cards have emptied, and of which no such payment is under way. */
-function emptied({ picture }: Sim): string[] {
-  const all = [...picture.cardBook.payments.values()];
+/** Accounts that card payments have emptied and that have no card payment under way. */
+function emptied({ model }: Sim): string[] {
+  const all = [...model.cardBook.payments.values()];
   const busy = new Set(all.filter(({ funds }) => funds !== 'SETTLED').map(accountOf));
   return [...new Set(all.map(accountOf))].filter((id) => {
-    const { balance = 1n, held = 0n } = picture.accounts.get(id) ?? {};
-    const { status, owed } = picture.internal.get(id) ?? {};
+    const { balance = 1n, held = 0n } = model.accounts.get(id) ?? {};
+    const { status, owed } = model.internal.get(id) ?? {};
     return balance + held === 0n && status === 'ACTIVE' && owed === '0' && !busy.has(id);
   });
 }
 
-/** What comes back later cannot go there any more. */
+/** Later returns can no longer be credited there. */
 async function closeAccount(sim: Sim): Promise<string> {
-  const all = [...sim.picture.cardBook.payments.values()].map(accountOf);
+  const all = [...sim.model.cardBook.payments.values()].map(accountOf);
   const id = sim.chance.of(sim.chance.percent(85) ? emptied(sim) : all);
   const ran = await operator(sim, 'accounts', 'close', id, '--reason', 'simulated');
-  const used = [...sim.picture.cardBook.payments.values()].some(
+  const used = [...sim.model.cardBook.payments.values()].some(
     (row) => accountOf(row) === id && row.funds !== 'SETTLED',
   );
   if (used && !ran.refused) throw broken(`${id} was closed while a card was paid from it`);
@@ -303,24 +311,34 @@ export const CARDS: readonly Action[] = [
     run: setProgram,
   },
   {
-    name: 'close an account that a card emptied',
+    name: 'close an account after card payments',
     weight: 4,
     ready: (sim) => emptied(sim).length > 0,
     run: closeAccount,
   },
-  { name: 'fund for cards', weight: 8, ready: (sim) => live(sim).length > 0, run: fund },
-  { name: 'give a key', weight: 4, ready: (sim) => byWallet(sim).length > 0, run: giveKey },
-  { name: 'take a key back', weight: 0.4, ready: (sim) => given(sim).length > 0, run: takeKey },
+  { name: 'fund a card account', weight: 8, ready: (sim) => live(sim).length > 0, run: fund },
   {
-    name: 'decide about a card payment',
+    name: 'create a delegated key',
+    weight: 4,
+    ready: (sim) => byWallet(sim).length > 0,
+    run: createKey,
+  },
+  {
+    name: 'revoke a delegated key',
+    weight: 0.4,
+    ready: (sim) => delegatedKeys(sim).length > 0,
+    run: revokeKey,
+  },
+  {
+    name: 'resolve a card exception',
     weight: 2,
-    ready: (sim) => sim.picture.cardBook.payments.size > 0,
+    ready: (sim) => sim.model.cardBook.payments.size > 0,
     run: resolve,
   },
   {
-    name: 'send what is parked',
+    name: 'pay out suspended funds',
     weight: 1,
-    ready: (sim) => parked(sim).length > 0,
-    run: sendParked,
+    ready: (sim) => suspended(sim).length > 0,
+    run: payOutSuspended,
   },
 ];

@@ -1,16 +1,16 @@
-// Platforms that issue stablecoins: they link accounts at a provider with good secrets and bad ones, register
-// tokens that are there, are not, or take their time, and mint and burn in every way that is allowed and some
-// that are not. The provider gives platforms up now and then, and takes them back. Written from the tables of
-// the specification.
+// Platforms that issue stablecoins: they link provider accounts with valid and invalid secrets,
+// register tokens that exist, are missing or are slow, and mint and burn in every permitted and
+// some forbidden ways. The provider sometimes revokes access and restores it. Written from the
+// tables of the specification.
 import { linkOf } from '../../../../src/features/stablecoins/coins/provider-accounts.ts';
 import { providerAccounts } from '../../../../src/features/stablecoins/store.ts';
 import { sparkWallet } from '../../../kit/wallets/chain-wallets.ts';
-import type { Noted } from '../../picture/picture.ts';
-import { behind, operator, outcome } from '../../world/operator.ts';
-import { broken, type MintClient, type Platform, type Sim } from '../../world/sim.ts';
+import { behind, operator, outcome } from '../../harness/operator.ts';
+import { broken, type MintClient, type Platform, type Sim } from '../../harness/sim.ts';
+import type { Noted } from '../../model/model.ts';
 import { type Action, expected, inSandbox, judge, living } from '../action.ts';
 import { digits } from '../payments/parties.ts';
-import { platformIn } from './card-talk.ts';
+import { platformIn } from './card-messages.ts';
 
 export const GONE: Readonly<Record<string, string>> = {
   '003': 'INVALID',
@@ -18,11 +18,11 @@ export const GONE: Readonly<Record<string, string>> = {
   '009': 'INVALID',
   '010': 'REVOKED',
 };
-export const goneCode = (as: string) => `STABLECOIN_PROVIDER_ACCOUNT_${as}`;
+export const inactiveAccountCode = (as: string) => `STABLECOIN_PROVIDER_ACCOUNT_${as}`;
 
 const sandboxes = (sim: Sim) => sim.platforms.filter((each) => inSandbox({ platform: each }));
-export const statusOf = ({ picture }: Sim, { id }: MintClient) =>
-  picture.coinBook.providers.get(id)?.status;
+export const statusOf = ({ model }: Sim, { id }: MintClient) =>
+  model.coinBook.providers.get(id)?.status;
 const clientsOf = (sim: Sim, platform: Platform) =>
   sim.mints.clients.filter((each) => each.platform === platform);
 
@@ -32,8 +32,8 @@ const SECRETS = [
   { end: '005', weight: 1.5 },
 ];
 
-/** What linking must be refused with. */
-function againstLink(sim: Sim, secret: string, named: boolean, known?: MintClient): string[] {
+/** Predicted error codes of linking. */
+function linkCodes(sim: Sim, secret: string, named: boolean, known?: MintClient): string[] {
   if (secret === '008') return ['SERVICE_UNAVAILABLE'];
   if (secret === '002') return ['STABLECOIN_VERIFICATION_FAILED'];
   if (secret === '005' && !named) return ['INVALID_INPUT'];
@@ -52,14 +52,14 @@ export async function linkAs(
     ...(known && secret === '005' ? { providerAccountId: known.account } : {}),
   };
   const path = '/stablecoin-provider-accounts';
-  const answer = await sim.ask('POST', path, body, platform, { talks: true });
-  const codes = againstLink(sim, secret, known !== undefined, known);
+  const answer = await sim.call('POST', path, body, platform, { callsExternal: true });
+  const codes = linkCodes(sim, secret, known !== undefined, known);
   const code = judge(answer, codes, `${path}, a secret …${secret}`);
   if (code) return code;
   const { id, providerAccountId: account, status } = expected(answer, 201);
-  if (status !== 'ACTIVE') throw broken(`${id} is linked and ${status}`);
+  if (status !== 'ACTIVE') throw broken(`${id} is linked with status ${status}`);
   if (known) {
-    if (known.id !== id || known.account !== account) throw broken(`${id} is another account`);
+    if (known.id !== id || known.account !== account) throw broken(`${id} is a different account`);
     known.secret = secret;
   } else sim.mints.clients.push({ id, platform, clientId, account, secret });
   return known ? 'again' : 'linked';
@@ -75,8 +75,8 @@ async function link(sim: Sim): Promise<string> {
   return `…${end}: ${await linkAs(sim, platform, end, known)}`;
 }
 
-/** The provider takes a platform's access back, in one of the ways, without a word to anybody. */
-async function giveUp(sim: Sim): Promise<string> {
+/** The provider revokes a platform's access in one of several ways, without notification. */
+async function revokeAccess(sim: Sim): Promise<string> {
   const active = sim.mints.clients.filter((each) => statusOf(sim, each) === 'ACTIVE');
   if (active.length === 0) return 'none';
   const client = sim.chance.of(active);
@@ -108,13 +108,13 @@ const TOKENS = [
 
 const letters = (n: number) => [...String(n)].map((each) => 'ABCDEFGHIJ'.charAt(+each)).join('');
 
-/** What a token is called, by its provider and on its network. */
+/** The symbol of a token and its identifier on the network. */
 interface Names {
   symbol: string;
   network: string;
 }
 
-/** Those of a token that the platform had registered, living or dead, or new ones. */
+/** Names of a token that the platform registered before, or new names. */
 function someNames(sim: Sim, platform: Platform): Names {
   const n = sim.next();
   const odd = sim.chance.percent(4) ? '002' : '000';
@@ -132,7 +132,7 @@ function someNames(sim: Sim, platform: Platform): Names {
   ]);
 }
 
-/** What was never issued takes nobody's name. */
+/** A token that was never issued reserves no name. */
 const isLiving = ({ issuance_status: at }: Noted) => at !== 'REJECTED' && at !== 'FAILED';
 
 const isTaken = (sim: Sim, platform: Platform, which: string, name: string) =>
@@ -140,16 +140,16 @@ const isTaken = (sim: Sim, platform: Platform, which: string, name: string) =>
     (each) => each.platform_id === platform.id && isLiving(each) && each[which] === name,
   );
 
-/** What registering a token from this account must be refused with. */
-function againstToken(sim: Sim, client: MintClient, token: string, names: Names): string[] {
+/** Predicted error codes of registering a token from this account. */
+function tokenCodes(sim: Sim, client: MintClient, token: string, names: Names): string[] {
   const { symbol, network } = names;
   const status = statusOf(sim, client);
-  if (status !== 'ACTIVE') return [goneCode(status as string)];
+  if (status !== 'ACTIVE') return [inactiveAccountCode(status as string)];
   if (isTaken(sim, client.platform, 'network_token_identifier', network)) {
     return ['STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS'];
   }
   if (client.secret === '003' || client.secret === '004') {
-    return [goneCode(GONE[client.secret] as string)];
+    return [inactiveAccountCode(GONE[client.secret] as string)];
   }
   if (token === '007') return ['SERVICE_UNAVAILABLE'];
   const wrong = token === '004' || network.endsWith('002');
@@ -171,30 +171,30 @@ async function register(sim: Sim): Promise<string> {
     ...{ networkTokenIdentifier: names.network, network: 'SPARK' },
     ...(named ? { stablecoinProviderAccountId: client?.id } : {}),
   };
-  const answer = await sim.ask('POST', '/stablecoins', body, platform, { talks: true });
+  const answer = await sim.call('POST', '/stablecoins', body, platform, { callsExternal: true });
   const unnamed =
     active.length > 1
       ? ['STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED']
       : ['STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND'];
   const which = !named && active.length !== 1 ? unnamed : undefined;
-  const codes = which ?? againstToken(sim, client as MintClient, end, names);
+  const codes = which ?? tokenCodes(sim, client as MintClient, end, names);
   const code = judge(answer, codes, `a token …${end}`);
   if (code) return code;
   const { symbol, issuanceStatus } = expected(answer, 201);
-  if (symbol !== names.symbol) throw broken(`…${end} is called ${symbol}`);
+  if (symbol !== names.symbol) throw broken(`…${end} has the symbol ${symbol}`);
   return `…${end}: ${issuanceStatus}`;
 }
 
-export const coinsOf = ({ picture }: Sim): Noted[] => [...picture.coinBook.coins.values()];
+export const coinsOf = ({ model }: Sim): Noted[] => [...model.coinBook.coins.values()];
 
 async function request(sim: Sim): Promise<string> {
   const coin = sim.chance.of(coinsOf(sim));
   const was = coin.service_status as string;
   const fine = isLiving(coin) && (was === 'NOT_ENABLED' || was === 'PENDING_APPROVAL');
   const path = `/stablecoins/${coin.id}/request-service-enablement`;
-  const answer = await sim.ask('POST', path, undefined, platformIn(sim, coin.platform_id));
+  const answer = await sim.call('POST', path, undefined, platformIn(sim, coin.platform_id));
   const codes = fine ? [] : ['STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE'];
-  const code = judge(answer, codes, `${path}, which is ${was}`);
+  const code = judge(answer, codes, `${path}, status ${was}`);
   if (code) return code;
   const { serviceOperationsStatus: is } = expected(answer, 200);
   if (is !== 'PENDING_APPROVAL') throw broken(`${path}: ${is}`);
@@ -212,7 +212,7 @@ async function decide(sim: Sim): Promise<string> {
   const coin = sim.chance.of(asked.length && sim.chance.percent(80) ? asked : coinsOf(sim));
   const verb = sim.chance.of(['approve', 'approve', 'refuse', 'disable']);
   const was = coin.service_status as string;
-  // What will never be issued is not let in.
+  // A token that will never be issued is not approved.
   const dead = !isLiving(coin);
   const may = DECISIONS[verb]?.includes(was) ?? false;
   const fine = may && !(verb === 'approve' && dead);
@@ -225,8 +225,8 @@ const BANKS = [
   ...['201', '202', '203', '204', '205'],
 ];
 
-/** A wallet, or a bank account whose number says what comes of it; of a customer, or the platform's own. */
-async function addEnd(sim: Sim): Promise<string> {
+/** A wallet, or a bank account whose suffix selects the outcome; of a customer or the platform. */
+async function addAccount(sim: Sim): Promise<string> {
   const owner = sim.chance.of(living(sim).filter(inSandbox));
   const n = sim.next();
   const suffix = sim.chance.percent(35) ? 'SPARK' : sim.chance.of(BANKS);
@@ -242,17 +242,17 @@ async function addEnd(sim: Sim): Promise<string> {
   const currency = spark ? 'USDB' : 'USD';
   const body = { currency, accountInfo: info, ...(owner.id ? { customerId: owner.id } : {}) };
   const path = `/${owner.id ? 'customers' : 'platform'}/external-accounts`;
-  const { id } = expected(await sim.ask('POST', path, body, owner.platform), 201);
+  const { id } = expected(await sim.call('POST', path, body, owner.platform), 201);
   sim.mints.banks.push({ id, currency, owner, suffix, gone: false });
   return `${suffix} of ${sim.people.indexOf(owner)}`;
 }
 
-async function removeEnd(sim: Sim): Promise<string> {
+async function removeAccount(sim: Sim): Promise<string> {
   const left = sim.mints.banks.filter((each) => !each.gone && !each.owner.gone);
   if (left.length < 6) return 'none';
   const end = sim.chance.of(left);
   const path = `/${end.owner.id ? 'customers' : 'platform'}/external-accounts/${end.id}`;
-  const answer = await sim.ask('DELETE', path, undefined, end.owner.platform);
+  const answer = await sim.call('DELETE', path, undefined, end.owner.platform);
   const code = judge(
     answer,
     answer.again && answer.status >= 400 ? ['ACCOUNT_NOT_FOUND'] : [],
@@ -262,15 +262,15 @@ async function removeEnd(sim: Sim): Promise<string> {
   return code ?? 'gone';
 }
 
-const anyCoin = (sim: Sim) => sim.picture.coinBook.coins.size > 0;
+const anyCoin = (sim: Sim) => sim.model.coinBook.coins.size > 0;
 const anySandbox = (sim: Sim) => sandboxes(sim).length > 0;
 
 export const COINS: readonly Action[] = [
   { name: 'link a provider', weight: 2, ready: anySandbox, run: link },
-  { name: 'give a platform up', weight: 0.3, ready: anyCoin, run: giveUp },
-  { name: 'register a coin', weight: 2, ready: anySandbox, run: register },
-  { name: 'ask for a service', weight: 1, ready: anyCoin, run: request },
-  { name: 'decide about a service', weight: 1, ready: anyCoin, run: decide },
-  { name: 'add an end for coins', weight: 3, ready: anySandbox, run: addEnd },
-  { name: 'remove an end for coins', weight: 0.3, ready: anySandbox, run: removeEnd },
+  { name: 'revoke provider access', weight: 0.3, ready: anyCoin, run: revokeAccess },
+  { name: 'register a stablecoin', weight: 2, ready: anySandbox, run: register },
+  { name: 'request a stablecoin service', weight: 1, ready: anyCoin, run: request },
+  { name: 'decide on a stablecoin service', weight: 1, ready: anyCoin, run: decide },
+  { name: 'add a mint or burn account', weight: 3, ready: anySandbox, run: addAccount },
+  { name: 'remove a mint or burn account', weight: 0.3, ready: anySandbox, run: removeAccount },
 ];

@@ -1,5 +1,5 @@
-// Whoever holds an embedded wallet: they sign in with codes that travel encrypted, add and remove
-// credentials, refresh and end sessions, and pay from it with signatures, good and bad.
+// Holders of embedded wallets: they sign in with encrypted codes, add and remove credentials,
+// refresh and end sessions, and pay with valid and invalid signatures.
 import {
   CODE,
   encryptOtp,
@@ -7,49 +7,49 @@ import {
   openSessionKey,
   stampWith,
 } from '../../../kit/wallets/client-keys.ts';
-import type { Noted } from '../../picture/picture.ts';
-import { operator, outcome } from '../../world/operator.ts';
+import { operator, outcome } from '../../harness/operator.ts';
 import {
   type Answer,
+  accountRow,
   broken,
   isActive,
-  noted,
   type Order,
   type Outside,
   type Purse,
   type Request,
   type Sim,
   spendable,
-} from '../../world/sim.ts';
+} from '../../harness/sim.ts';
+import type { Noted } from '../../model/model.ts';
 import { type Action, expected, inSandbox, PAID_IN, payers, purseOf, refusal } from '../action.ts';
 import { orderOf, UNQUOTABLE, unsureOf, verdictOn } from '../payments/payments.ts';
-import { drawClientKeys, liveKeys, type Outcome, sendAgain, sign } from './signing.ts';
+import { drawClientKeys, liveKeys, type SignedResult, sendAgain, sign } from './signing.ts';
 
 const wallets = (sim: Sim): Purse[] =>
   payers(sim).flatMap(({ wallet }) => (wallet && isActive(sim, wallet) ? [wallet] : []));
 
-/** Mostly one that somebody is signed in to. */
+/** Usually one with an open session. */
 function someWallet(sim: Sim): Purse {
   const all = wallets(sim);
   const live = all.filter((each) => liveKeys(sim, each).length > 0);
   return sim.chance.of(live.length && sim.chance.percent(75) ? live : all);
 }
 
-const credentialsOf = ({ picture }: Sim, { id }: Purse): Noted[] =>
-  [...(picture.holdings.get(id)?.credentials.values() ?? [])].filter(
+const credentialsOf = ({ model }: Sim, { id }: Purse): Noted[] =>
+  [...(model.holdings.get(id)?.credentials.values() ?? [])].filter(
     ({ status }) => status === 'ACTIVE',
   );
 
 const MOST_POLLS = 20;
 
-/** The key that a code is to be encrypted to; the code of a refusal where there is none. */
+/** The reply with the encryption key for the code, or the rejection. */
 async function askForCode(sim: Sim, { id }: Noted, { owner }: Purse): Promise<Answer> {
   const path = `/auth/credentials/${id}/challenge`;
   for (let polls = 0; polls < MOST_POLLS; polls++) {
-    const answer = await sim.ask('POST', path, {}, owner.platform, { keyless: true });
+    const answer = await sim.call('POST', path, {}, owner.platform, { withoutKey: true });
     if (answer.status >= 400 || answer.body.status !== 'PROCESSING') return answer;
   }
-  throw broken(`${path} is never done`);
+  throw broken(`${path} does not complete`);
 }
 
 interface SignedIn {
@@ -80,19 +80,23 @@ async function signIn(sim: Sim, wallet: Purse): Promise<SignedIn> {
   if (!answer) return { note };
   const codes = ['RATE_LIMITED', ...(right && !answer.again ? [] : ['UNAUTHORIZED'])];
   if (refusal(answer, codes)) return { note };
-  if (!right) throw broken(`${wallet.id} takes a wrong code`);
+  if (!right) throw broken(`${wallet.id} accepts a wrong code`);
   expected(answer, 200);
   return { note, key: keys.privateKey };
 }
 
-/** A key that may sign, for which somebody signs in where need be. */
+/** A key that may sign; signs in if necessary. */
 export async function keyFor(sim: Sim, wallet: Purse): Promise<string | undefined> {
   const live = liveKeys(sim, wallet);
   return live.length ? sim.chance.of(live) : (await signIn(sim, wallet)).key;
 }
 
-/** What a signed request came to, which may be refused with these codes. */
-function judged({ answer, note }: Outcome, codes: readonly string[], status: number): string {
+/** Checks the result of a signed request against the predicted codes. */
+function checkedNote(
+  { answer, note }: SignedResult,
+  codes: readonly string[],
+  status: number,
+): string {
   if (!answer) return note;
   if (!refusal(answer, codes)) expected(answer, status);
   return note;
@@ -100,7 +104,7 @@ function judged({ answer, note }: Outcome, codes: readonly string[], status: num
 
 function tokenOf(sim: Sim): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const seconds = Math.floor(sim.world.now() / 1000);
+  const seconds = Math.floor(sim.effects.now() / 1000);
   const claims = { iss: 'https://accounts.google.com', aud: 'app', sub: `user-${sim.next()}` };
   return `${part({ alg: 'RS256' })}.${part({ ...claims, iat: seconds, exp: seconds + 300 })}.x`;
 }
@@ -115,7 +119,7 @@ async function addCredential(sim: Sim): Promise<string> {
   const body = { type, accountId: wallet.id, ...more };
   const leg = { method: 'POST', path: '/auth/credentials', body, as: wallet.owner.platform };
   const codes = taken ? [`${type}_CREDENTIAL_ALREADY_EXISTS`] : ['RATE_LIMITED'];
-  return `${type} ${judged(await sign(sim, leg, key), codes, 201)}`;
+  return `${type} ${checkedNote(await sign(sim, leg, key), codes, 201)}`;
 }
 
 async function removeCredential(sim: Sim): Promise<string> {
@@ -126,13 +130,13 @@ async function removeCredential(sim: Sim): Promise<string> {
   const { id, type } = sim.chance.of(held);
   const path = `/auth/credentials/${id}`;
   const leg = { method: 'DELETE', path, as: wallet.owner.platform };
-  // A session of the credential itself does not vouch for its removal.
+  // A session of the credential cannot authorize its own removal.
   const codes = held.length === 1 ? ['INVALID_INPUT'] : ['UNAUTHORIZED'];
-  return `${type} of ${held.length}: ${judged(await sign(sim, leg, key), codes, 204)}`;
+  return `${type} of ${held.length}: ${checkedNote(await sign(sim, leg, key), codes, 204)}`;
 }
 
-function sessionsOf({ picture, keys }: Sim, wallet: Purse): Noted[] {
-  const all = picture.holdings.get(wallet.id)?.sessions.values() ?? [];
+function sessionsOf({ model, keys }: Sim, wallet: Purse): Noted[] {
+  const all = model.holdings.get(wallet.id)?.sessions.values() ?? [];
   return [...all].filter(({ public_key }) => keys.has(public_key ?? ''));
 }
 
@@ -151,10 +155,10 @@ async function refresh(sim: Sim): Promise<string> {
   const key = right ? mine : sim.chance.of([...live, keys.privateKey]);
   const outcome = await sign(sim, leg, key);
   const fine = live.includes(mine) && key === mine;
-  const note = judged(outcome, fine ? [] : ['UNAUTHORIZED'], 201);
+  const note = checkedNote(outcome, fine ? [] : ['UNAUTHORIZED'], 201);
   const { answer } = outcome;
   if (answer?.status !== 201) return note;
-  if (!fine) throw broken(`${session.id} was refreshed by somebody else`);
+  if (!fine) throw broken(`${session.id} was refreshed by another session`);
   const text = answer.body.encryptedSessionSigningKey;
   if (sealed !== (text !== undefined)) throw broken(`${answer.body.id} has the wrong kind of key`);
   if (!sealed) return note;
@@ -172,20 +176,20 @@ async function endSession(sim: Sim): Promise<string> {
   });
   const path = `/auth/sessions/${sim.chance.of(live).id}`;
   const leg = { method: 'DELETE', path, as: wallet.owner.platform };
-  return judged(await sign(sim, leg, key), [], 204);
+  return checkedNote(await sign(sim, leg, key), [], 204);
 }
 
 async function fund(sim: Sim): Promise<string> {
   const wallet = sim.chance.of(wallets(sim));
   const amount = sim.chance.between(1_000_000, 100_000_000);
   const path = `/sandbox/internal-accounts/${wallet.id}/fund`;
-  expected(await sim.ask('POST', path, { amount }, wallet.owner.platform), 200);
+  expected(await sim.call('POST', path, { amount }, wallet.owner.platform), 200);
   wallet.due += BigInt(amount);
   return `${amount}`;
 }
 
-/** Where the money of a wallet may go: out, or to any account inside, other wallets among them. */
-function endOf(sim: Sim, wallet: Purse): { inside: Purse | null; outside: Outside | null } {
+/** Destinations of a wallet payment: external accounts and any internal account. */
+function destinationOf(sim: Sim, wallet: Purse): { inside: Purse | null; outside: Outside | null } {
   const own = sim.outside.filter((each) => each.owner === wallet.owner && !each.gone);
   if (own.length && sim.chance.percent(60)) return { inside: null, outside: sim.chance.of(own) };
   const others = payers(sim).filter(({ platform }) => platform === wallet.owner.platform);
@@ -198,7 +202,7 @@ function endOf(sim: Sim, wallet: Purse): { inside: Purse | null; outside: Outsid
 async function quote(sim: Sim): Promise<string> {
   const full = wallets(sim).filter((each) => spendable(sim, each) > 1_000_000n);
   const wallet = full.length && sim.chance.percent(80) ? sim.chance.of(full) : someWallet(sim);
-  const { inside, outside } = endOf(sim, wallet);
+  const { inside, outside } = destinationOf(sim, wallet);
   if (inside && !isActive(sim, inside)) return 'shut';
   const { owner } = wallet;
   const body = {
@@ -209,11 +213,11 @@ async function quote(sim: Sim): Promise<string> {
     purposeOfPayment: 'GIFT',
     ...(sim.chance.percent(5) ? { immediatelyExecute: true } : {}),
   };
-  const answer = await sim.ask('POST', '/quotes', body, owner.platform);
+  const answer = await sim.call('POST', '/quotes', body, owner.platform);
   const now = 'immediatelyExecute' in body;
   const code = refusal(answer, now ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
   if (code) return code;
-  if (now) throw broken(`${answer.body.id} was executed before anybody signed`);
+  if (now) throw broken(`${answer.body.id} was executed without a signature`);
   const order = orderOf(sim, { source: wallet, inside, outside }, expected(answer, 201), owner);
   const [instructions] = answer.body.paymentInstructions;
   order.payload = instructions.accountOrWalletInfo.payloadToSign;
@@ -223,23 +227,23 @@ async function quote(sim: Sim): Promise<string> {
 
 const signable = (sim: Sim) => sim.orders.filter(({ payload }) => payload);
 
-/** Why a payment cannot be made, beside what a signature has to do with it. */
-const against = (sim: Sim, order: Order): string[] => [
+/** Predicted error codes of a payment apart from its signature. */
+const paymentCodes = (sim: Sim, order: Order): string[] => [
   ...verdictOn(sim, order, order.started),
   ...unsureOf(order),
 ];
 
-/** The signature comes with the request; a wrong one is refused, whatever else there is. */
-async function stamped(sim: Sim, order: Order, key: string): Promise<Outcome> {
+/** A wrong signature is rejected before any other check. */
+async function stamped(sim: Sim, order: Order, key: string): Promise<SignedResult> {
   const right = sim.chance.percent(80);
   const text = right ? (order.payload as string) : `${order.payload} `;
   const signer = right || sim.chance.percent(50) ? key : keyPairOf('7'.repeat(64)).privateKey;
   const headers = { 'service-wallet-signature': await stampWith(signer, text) };
   const path = `/quotes/${order.quoteId}/execute`;
-  const answer = await sim.ask('POST', path, undefined, order.platform, { headers });
+  const answer = await sim.call('POST', path, undefined, order.platform, { headers });
   if (right) return { answer, note: `${answer.status}` };
-  if (!refusal(answer, ['UNAUTHORIZED', ...against(sim, order)])) {
-    throw broken(`${order.id} is paid with a wrong signature`);
+  if (!refusal(answer, ['UNAUTHORIZED', ...paymentCodes(sim, order)])) {
+    throw broken(`${order.id} was paid with a wrong signature`);
   }
   return { note: `wrong: ${answer.body.code}` };
 }
@@ -248,8 +252,8 @@ async function pay(sim: Sim): Promise<string> {
   const left = signable(sim).filter(({ started }) => !started);
   const order = sim.chance.of(left.length && sim.chance.percent(90) ? left : signable(sim));
   const wallet = order.source as Purse;
-  // Nobody signs in to a wallet that was closed.
-  const isGone = wallet.owner.gone || noted(sim, wallet)?.status === 'CLOSED';
+  // A closed wallet cannot be signed in to.
+  const isGone = wallet.owner.gone || accountRow(sim, wallet)?.status === 'CLOSED';
   const key = isGone ? undefined : await keyFor(sim, wallet);
   if (!key) return 'not signed in';
   const codes = verdictOn(sim, order, order.started);
@@ -258,14 +262,14 @@ async function pay(sim: Sim): Promise<string> {
   const { answer, note } = await (sim.chance.percent(50)
     ? stamped(sim, order, key)
     : sign(sim, leg, key));
-  if (!answer || refusal(answer, against(sim, order))) return note;
+  if (!answer || refusal(answer, paymentCodes(sim, order))) return note;
   expected(answer, 200);
   if (codes.length) throw broken(`${order.id} was executed; expected ${codes.join(' or ')}`);
   order.started = true;
   return `${note}: ${order.sent}`;
 }
 
-/** A signature that was taken before, sent again long after. */
+/** Replays an accepted signature long afterwards. */
 async function replay(sim: Sim): Promise<string> {
   return sendAgain(sim, sim.chance.of(sim.used) as Request);
 }
@@ -295,5 +299,5 @@ export const HOLDERS: readonly Action[] = [
   { name: 'refresh a session', weight: 3, ready: anyWallet, run: refresh },
   { name: 'end a session', weight: 1, ready: anyWallet, run: endSession },
   { name: 'replay a signature', weight: 2, ready: (sim) => sim.used.length > 0, run: replay },
-  { name: 'let wallets take their time', weight: 0.6, ready: anyWallet, run: setPolls },
+  { name: 'set wallet processing', weight: 0.6, ready: anyWallet, run: setPolls },
 ];

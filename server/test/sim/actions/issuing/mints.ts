@@ -1,33 +1,40 @@
-// Mints and burns: of amounts that are there and are not, paid for in every way, to and from every end, and
-// how each must end, by the words it is ordered with and the number of its bank account. Written from
-// the tables of the specification.
-import { isOrderOver } from '../../picture/coin-book.ts';
-import type { Noted } from '../../picture/picture.ts';
-import { operator, outcome } from '../../world/operator.ts';
-import { broken, type MintClient, type Outside, type Platform, type Sim } from '../../world/sim.ts';
-import { type Action, expected, judge } from '../action.ts';
-import { platformIn } from './card-talk.ts';
-import { coinsOf, GONE, goneCode, linkAs, replaceSecret, statusOf } from './coins.ts';
+// Mints and burns: amounts with and without funds, every funding method, source and destination,
+// and the outcome that the order's parameters and the bank account suffix select. Written from the
+// tables of the specification.
 
-/** An end of an order as it was chosen, and what it must be refused with. */
-interface End {
+import { operator, outcome } from '../../harness/operator.ts';
+import {
+  broken,
+  type MintClient,
+  type Outside,
+  type Platform,
+  type Sim,
+} from '../../harness/sim.ts';
+import { isOrderOver } from '../../model/coin-book.ts';
+import type { Noted } from '../../model/model.ts';
+import { type Action, expected, judge } from '../action.ts';
+import { platformIn } from './card-messages.ts';
+import { coinsOf, GONE, inactiveAccountCode, linkAs, replaceSecret, statusOf } from './coins.ts';
+
+/** The chosen source or destination of an order, and the predicted error codes. */
+interface Endpoint {
   id: string;
   bank?: string;
   codes: string[];
 }
 
-const NOBODY = 'ExternalAccount:019b0000-0000-7000-8000-000000000000';
+const UNKNOWN_ACCOUNT = 'ExternalAccount:019b0000-0000-7000-8000-000000000000';
 const ENDS_LOST = ['STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND'];
 
-function endFor(sim: Sim, platform: Platform, kind: 'SPARK' | 'bank'): End {
+function endpointFor(sim: Sim, platform: Platform, kind: 'SPARK' | 'bank'): Endpoint {
   const own = sim.mints.banks.filter((each) => each.owner.platform === platform);
   const isFit = (each: Outside) => (each.suffix === 'SPARK') === (kind === 'SPARK');
   const good = own.filter((each) => isFit(each) && !each.gone && !each.owner.gone);
   const end = good.length && sim.chance.percent(93) ? sim.chance.of(good) : undefined;
   const odd = end ?? (own.length && sim.chance.percent(80) ? sim.chance.of(own) : undefined);
-  if (!odd) return { id: NOBODY, codes: ENDS_LOST };
+  if (!odd) return { id: UNKNOWN_ACCOUNT, codes: ENDS_LOST };
   const { id, gone, owner, suffix } = odd;
-  const active = sim.picture.outside.get(id)?.status === 'ACTIVE';
+  const active = sim.model.outside.get(id)?.status === 'ACTIVE';
   const unfit = ['STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED'];
   const codes = gone || owner.gone ? ENDS_LOST : isFit(odd) && active ? [] : unfit;
   return { id, codes, ...(kind === 'bank' ? { bank: suffix } : {}) };
@@ -44,8 +51,8 @@ const LINKS: Readonly<Record<string, string>> = {
 const CENT = 10_000n;
 
 function someAmount(sim: Sim, coin: Noted, burns: boolean): { amount: bigint; codes: string[] } {
-  const { chance, picture } = sim;
-  const there = picture.accounts.get(`stablecoin:${coin.id}:circulating`);
+  const { chance, model } = sim;
+  const there = model.accounts.get(`stablecoin:${coin.id}:circulating`);
   const free = there ? (there.balance - there.held) / CENT : 0n;
   if (chance.percent(4)) {
     const amount = chance.of([0n, 1n, CENT + 1n]);
@@ -79,17 +86,17 @@ interface Draft {
   source: string;
   amount: bigint;
   codes: string[];
-  ends: End[];
+  ends: Endpoint[];
   words: string;
   body: object;
 }
 
 function draft(sim: Sim, coin: Noted, platform: Platform): Draft {
-  const there = sim.picture.accounts.get(`stablecoin:${coin.id}:circulating`)?.balance ?? 0n;
+  const there = sim.model.accounts.get(`stablecoin:${coin.id}:circulating`)?.balance ?? 0n;
   const type = sim.chance.percent(there > 0n ? 50 : 93) ? 'MINT' : 'BURN';
   const source = sim.chance.weighed<{ type: string; weight: number }>(SOURCES[type]).type;
   const { amount, codes } = someAmount(sim, coin, type === 'BURN');
-  const bank = endFor(sim, platform, 'bank');
+  const bank = endpointFor(sim, platform, 'bank');
   const words = `order ${sim.chance.of(WORDS)}`;
   const common = { amount: String(amount), description: words };
   const inside = { accountId: 'InternalAccount:019b0000-0000-7000-8000-000000000000' };
@@ -100,7 +107,7 @@ function draft(sim: Sim, coin: Noted, platform: Platform): Draft {
     const body = { ...common, source: { type: source, ...own }, destination };
     return { type, source, amount, codes, ends: [bank], words, body };
   }
-  const wallet = endFor(sim, platform, 'SPARK');
+  const wallet = endpointFor(sim, platform, 'SPARK');
   const debits = source.endsWith('ACH_DEBIT');
   const balance = { sourceTokenIdentifier: 'usdc', cryptoNetwork: 'SPARK' };
   const more = source === 'PROVIDER_INTERNAL_BALANCE' ? balance : own;
@@ -113,10 +120,10 @@ function draft(sim: Sim, coin: Noted, platform: Platform): Draft {
   return { type, source, amount, codes, ends, words, body };
 }
 
-/** What an order is refused with before anybody is asked about its ends. */
-function againstOrder(sim: Sim, coin: Noted, client: MintClient, order: Draft): string[] {
+/** Predicted error codes before the source and destination are checked. */
+function orderCodes(sim: Sim, coin: Noted, client: MintClient, order: Draft): string[] {
   const status = statusOf(sim, client);
-  if (status !== 'ACTIVE') return [goneCode(status as string)];
+  if (status !== 'ACTIVE') return [inactiveAccountCode(status as string)];
   if (coin.issuance_status !== 'PROVISIONED') return ['STABLECOIN_NOT_PROVISIONED'];
   if (order.codes.length) return order.codes;
   const { type, source } = order;
@@ -128,37 +135,37 @@ function againstOrder(sim: Sim, coin: Noted, client: MintClient, order: Draft): 
   if (mints && source === 'PROVIDER_INTERNAL_BALANCE') {
     const none = secret === '006' ? 'SOURCE_NOT_LINKED' : '';
     const reserved = none ? `STABLECOIN_PROVIDER_${none}` : 'STABLECOIN_OPERATION_NOT_SUPPORTED';
-    return [unheard(client) ?? reserved];
+    return [providerCode(client) ?? reserved];
   }
-  return againstEnds(sim, coin, client, order);
+  return endpointCodes(sim, coin, client, order);
 }
 
-/** What the provider's silence, or its giving up the platform, means. */
-const unheard = ({ secret }: MintClient): string | undefined => {
+/** Predicted error code when the provider does not respond or has revoked access. */
+const providerCode = ({ secret }: MintClient): string | undefined => {
   const gone = GONE[secret];
-  if (gone) return goneCode(gone);
+  if (gone) return inactiveAccountCode(gone);
   return secret === '007' ? 'SERVICE_UNAVAILABLE' : undefined;
 };
 
-function againstEnds(sim: Sim, coin: Noted, client: MintClient, order: Draft): string[] {
+function endpointCodes(sim: Sim, coin: Noted, client: MintClient, order: Draft): string[] {
   const { ends, type, source, amount } = order;
   const odd = ends.find(({ codes }) => codes.length);
   if (odd) return odd.codes;
-  // One that gave the platform up says so at the first thing that it is asked.
-  if (client.secret === '003' || client.secret === '004') return [unheard(client) as string];
+  // A provider that revoked access reports it on the first call.
+  if (client.secret === '003' || client.secret === '004') return [providerCode(client) as string];
   const problem = ends.flatMap(({ bank }) => LINKS[bank ?? ''] ?? [])[0];
   if (problem) return [`STABLECOIN_EXTERNAL_ACCOUNT_${problem}`];
-  const silent = unheard(client);
+  const silent = providerCode(client);
   if (silent) return [silent];
   const burnsBalance = type === 'BURN' && source === 'PROVIDER_INTERNAL_BALANCE';
   if (burnsBalance && client.secret === '006') return ['STABLECOIN_PROVIDER_SOURCE_NOT_LINKED'];
   if (ends.some(({ bank }) => bank === '206')) return ['STABLECOIN_PROVIDER_ERROR'];
-  const there = sim.picture.accounts.get(`stablecoin:${coin.id}:circulating`);
+  const there = sim.model.accounts.get(`stablecoin:${coin.id}:circulating`);
   const free = there ? there.balance - there.held : 0n;
   return type === 'BURN' && amount > free ? ['STABLECOIN_PROVIDER_ERROR'] : [];
 }
 
-/** How it ends, by the bank account and the words. */
+/** The outcome that the bank account and the parameters select. */
 function endingOf({ type, source, ends, words }: Draft): string {
   const waits = source === (type === 'MINT' ? 'WIRE' : 'EXTERNAL_ACCOUNT');
   if (ends.some(({ bank }) => bank === '003')) return 'FAILED';
@@ -174,9 +181,9 @@ async function order(sim: Sim): Promise<string> {
   const client = sim.mints.clients.find(({ id }) => id === coin.provider_account) as MintClient;
   const drafted = draft(sim, coin, platform);
   const { type, source, amount, body } = drafted;
-  const codes = againstOrder(sim, coin, client, drafted);
+  const codes = orderCodes(sim, coin, client, drafted);
   const path = `/stablecoins/${coin.id}/${type.toLowerCase()}s`;
-  const answer = await sim.ask('POST', path, body, platform, { talks: true });
+  const answer = await sim.call('POST', path, body, platform, { callsExternal: true });
   const note = `${type} ${amount} ${source}`;
   const code = judge(answer, codes, `${note}, of …${client.secret}`);
   if (code) return `${note}: ${code}`;
@@ -187,17 +194,20 @@ async function order(sim: Sim): Promise<string> {
   return `${note}: ${ending}`;
 }
 
-/** What becomes of one that an operator ends: what may still be paid for expires, and is asked about on. */
-function handEnding({ status, submitted_at }: Noted, as: string, ending: string): string {
+/**
+ * The outcome after an operator ends an order; an unfunded order expires and stays under
+ * observation.
+ */
+function manualOutcome({ status, submitted_at }: Noted, as: string, ending: string): string {
   if (as === 'completed') return 'COMPLETED';
   const isUnpaid = status === 'CREATED' || status === 'PENDING_FUNDING';
   if (!isUnpaid || submitted_at === null) return 'FAILED';
   return ending === 'COMPLETED' ? 'COMPLETED' : 'EXPIRED';
 }
 
-/** An operator has heard how one ended; of one that expired only that it was paid for after all. */
-async function endByHand(sim: Sim): Promise<string> {
-  const all = [...sim.picture.coinBook.orders.values()].slice(-60);
+/** An operator ends an order; an expired one only as completed. */
+async function endManually(sim: Sim): Promise<string> {
+  const all = [...sim.model.coinBook.orders.values()].slice(-60);
   const expired = all.filter(({ status }) => status === 'EXPIRED');
   const open = all.filter((row) => !isOrderOver(row));
   const list = sim.chance.of([expired, expired, open, all].filter((each) => each.length > 0));
@@ -211,14 +221,14 @@ async function endByHand(sim: Sim): Promise<string> {
   const refused = outcome(ran, may && !over, `${row.id}: ${note}`);
   if (refused) return `${note}: ${refused}`;
   const known = sim.mints.orders.find(({ id }) => id === row.id);
-  if (known) Object.assign(known, { ending: handEnding(row, as, known.ending) });
+  if (known) Object.assign(known, { ending: manualOutcome(row, as, known.ending) });
   return note;
 }
 
-/** The provider takes everybody back whose orders are not over, so that they come to an end. */
+/** The provider restores access of all platforms with open orders, so that they can complete. */
 export async function restore(sim: Sim): Promise<void> {
   const open = sim.mints.orders.filter(({ id }) => {
-    const row = sim.picture.coinBook.orders.get(id);
+    const row = sim.model.coinBook.orders.get(id);
     return row && !isOrderOver(row);
   });
   for (const client of new Set(open.map((each) => each.client))) {
@@ -227,14 +237,14 @@ export async function restore(sim: Sim): Promise<void> {
   }
 }
 
-/** Whether it may have been handed over when the time to pay for it was over. */
+/** Whether the order may have been submitted after its expiry. */
 const isOverdue = ({ expires_at: until, submitted_at: at }: Noted, stranded: boolean) =>
   typeof until === 'string' && (stranded || Date.parse(at as string) >= Date.parse(until));
 
-/** What is wrong with how mints and burns ended; forgets them. */
+/** Mints and burns with an unexpected outcome; clears the list. */
 export function settleOrders(sim: Sim): string[] {
   const problems = sim.mints.orders.flatMap(({ id, ending, stranded }) => {
-    const row = sim.picture.coinBook.orders.get(id) ?? {};
+    const row = sim.model.coinBook.orders.get(id) ?? {};
     const { status, failure_reason: why } = row;
     const left = stranded && status === 'FAILED' && why?.startsWith('PROVIDER_ACCOUNT_');
     const expired = status === 'EXPIRED' && isOverdue(row, stranded);
@@ -250,13 +260,13 @@ export const MINTS: readonly Action[] = [
   {
     name: 'mint or burn',
     weight: 12,
-    ready: (sim) => sim.picture.coinBook.coins.size > 0,
+    ready: (sim) => sim.model.coinBook.coins.size > 0,
     run: order,
   },
   {
     name: 'end a mint or burn',
     weight: 0.7,
-    ready: (sim) => sim.picture.coinBook.orders.size > 0,
-    run: endByHand,
+    ready: (sim) => sim.model.coinBook.orders.size > 0,
+    run: endManually,
   },
 ];

@@ -1,6 +1,7 @@
-// Wallets whose owners show that they are theirs: challenges asked for, signed well, badly, late and twice.
+// External wallets with proof of ownership: challenges requested and signed correctly, wrongly,
+// late and twice.
 import { evmWallet } from '../../../kit/wallets/chain-wallets.ts';
-import { broken, type Outside, type Sim, type Wallet } from '../../world/sim.ts';
+import { broken, type Outside, type Sim, type Wallet } from '../../harness/sim.ts';
 import { type Action, expected, inSandbox, living, refusal } from '../action.ts';
 
 const pathOf = ({ id, owner }: Outside, what = '') =>
@@ -24,7 +25,7 @@ async function add(sim: Sim): Promise<string> {
     gone: false,
     wallet,
   };
-  const { id } = expected(await sim.ask('POST', pathOf(account), body, owner.platform), 201);
+  const { id } = expected(await sim.call('POST', pathOf(account), body, owner.platform), 201);
   sim.outside.push({ ...account, id });
   return `of ${sim.people.indexOf(owner)}`;
 }
@@ -39,7 +40,7 @@ async function challenge(sim: Sim): Promise<string> {
   const wallet = account.wallet as Wallet;
   const method = sim.chance.percent(80) ? 'WALLET_SIGNATURE' : 'LIVENESS';
   const path = pathOf(account, '/challenge');
-  const answer = await sim.ask('POST', path, { method }, account.owner.platform);
+  const answer = await sim.call('POST', path, { method }, account.owner.platform);
   const code = refusal(answer, GONE);
   if (code) return code;
   const { messageToSign, expiresAt } = expected(answer, 201);
@@ -53,16 +54,17 @@ async function prove(sim: Sim): Promise<string> {
     sim.chance.percent(80) && asked(sim).length ? asked(sim) : wallets(sim),
   );
   const wallet = account.wallet as Wallet;
-  const { text, until } = wallet.asked ?? { text: 'nothing was asked', until: 0 };
+  const { text, until } = wallet.asked ?? { text: 'no challenge', until: 0 };
   const well = sim.chance.percent(75);
   const signature = wallet.sign(well ? text : `${text}.`);
   const path = pathOf(account, '/verify');
-  const answer = await sim.ask('POST', path, { signature }, account.owner.platform);
+  const answer = await sim.call('POST', path, { signature }, account.owner.platform);
   const was = wallet.asked;
   wallet.asked = undefined;
-  if (!was) return refusal(answer, GONE) ?? broken(`${account.id} was asked nothing`).message;
-  if (!well || sim.world.now() >= until) return `${refusal(answer, ['INVALID_INPUT'])}`;
-  if (expected(answer, 200).status !== 'ACTIVE') throw broken(`${account.id} is proven in vain`);
+  if (!was) return refusal(answer, GONE) ?? broken(`${account.id} has no challenge`).message;
+  if (!well || sim.effects.now() >= until) return `${refusal(answer, ['INVALID_INPUT'])}`;
+  if (expected(answer, 200).status !== 'ACTIVE')
+    throw broken(`${account.id} was verified but is not active`);
   return 'proven';
 }
 
@@ -70,6 +72,6 @@ const anyWallet = (sim: Sim) => wallets(sim).length > 0;
 
 export const WALLETS: readonly Action[] = [
   { name: 'add a wallet', weight: 1.5, ready: (sim) => wallets(sim).length < 20, run: add },
-  { name: 'ask for a proof', weight: 2, ready: anyWallet, run: challenge },
-  { name: 'prove a wallet', weight: 2.5, ready: anyWallet, run: prove },
+  { name: 'request an ownership challenge', weight: 2, ready: anyWallet, run: challenge },
+  { name: 'verify a wallet', weight: 2.5, ready: anyWallet, run: prove },
 ];

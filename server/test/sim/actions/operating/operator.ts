@@ -1,12 +1,10 @@
-// The handler of an operator who carries money by hand for production platforms: what waits is settled, fails,
-// comes back or is called back, in any order and twice; deposits are recorded from a bank's statement, held,
-// released, refused and returned. What the verbs must refuse is foretold from the state of the payment.
+// The operator of manual rails for production platforms: waiting payouts are settled, failed,
+// returned or cancelled, in any order and twice; deposits are recorded from a bank statement, held,
+// released, rejected and returned. Predicted rejections follow from the state of the payment.
 import { findCurrency } from '../../../../src/catalog/currencies/currencies.ts';
 import { accountReference } from '../../../../src/connectors/manual/reference.ts';
 import { paymentReference } from '../../../../src/features/payments/suspense/reference.ts';
-import type { Noted, Payment } from '../../picture/picture.ts';
-import { awaitedOf } from '../../picture/standing.ts';
-import { operator, outcome } from '../../world/operator.ts';
+import { operator, outcome } from '../../harness/operator.ts';
 import {
   broken,
   type Entry,
@@ -15,7 +13,9 @@ import {
   type Platform,
   type Purse,
   type Sim,
-} from '../../world/sim.ts';
+} from '../../harness/sim.ts';
+import type { Noted, Payment } from '../../model/model.ts';
+import { awaitedOf } from '../../model/queue-and-limits.ts';
 import { type Action, living, PAID_IN, payers, purseOf } from '../action.ts';
 import { executeOrder, quote, transferOut } from '../payments/payments.ts';
 import {
@@ -26,7 +26,7 @@ import {
   quotePull,
   transferIn,
   unpaid,
-} from './ways-in.ts';
+} from './incoming.ts';
 
 const inProduction = ({ platform }: { platform: Platform }) =>
   platform.environment === 'production';
@@ -34,8 +34,8 @@ const inProduction = ({ platform }: { platform: Platform }) =>
 const productionOrders = (sim: Sim) => sim.orders.filter(inProduction);
 
 const paymentOf = (sim: Sim, { id }: Order): Payment => {
-  const payment = sim.picture.payments.get(id);
-  if (!payment) throw broken(`${id} is not there`);
+  const payment = sim.model.payments.get(id);
+  if (!payment) throw broken(`${id} does not exist`);
   return payment;
 };
 
@@ -52,23 +52,23 @@ const WORDS: Readonly<Record<string, (sim: Sim) => string[]>> = {
   'refuse-cancel': () => [],
 };
 
-/** Whether the operator may say this of a payment as it is. */
-function maySay(sim: Sim, order: Order, verb: string): boolean {
+/** Whether the verb is valid in the current state of the payment. */
+function isApplicable(sim: Sim, order: Order, verb: string): boolean {
   const payment = paymentOf(sim, order);
   const { row } = payment;
   if (verb === 'return') {
     const end = row.type === 'OUTGOING' ? row.destination_account : row.source_account;
     return isOutside(end) && row.status === 'COMPLETED' && row.funds === 'SETTLED';
   }
-  const awaited = awaitedOf(sim.picture, payment);
+  const awaited = awaitedOf(sim.model, payment);
   if (verb === 'settle' || verb === 'fail') return awaited !== undefined;
   return awaited !== undefined && awaited !== 'refund' && row.cancel_requested_at !== null;
 }
 
-/** Of what waits rather than of anything. */
+/** Usually a waiting payment. */
 function somePayment(sim: Sim): Order {
   const all = productionOrders(sim);
-  const waiting = all.filter((each) => awaitedOf(sim.picture, paymentOf(sim, each)));
+  const waiting = all.filter((each) => awaitedOf(sim.model, paymentOf(sim, each)));
   return sim.chance.of(waiting.length && sim.chance.percent(85) ? waiting : all);
 }
 
@@ -80,29 +80,29 @@ const VERBS = [
   { name: 'refuse-cancel', weight: 1 },
 ];
 
-async function say(sim: Sim): Promise<string> {
+async function reportResult(sim: Sim): Promise<string> {
   const order = somePayment(sim);
   const verb = sim.chance.weighed(VERBS).name;
   const words = WORDS[verb]?.(sim) ?? [];
-  const allowed = maySay(sim, order, verb);
+  const allowed = isApplicable(sim, order, verb);
   const what = `payouts ${verb} ${order.id}`;
   const refused = outcome(await operator(sim, 'payouts', verb, order.id, ...words), allowed, what);
-  return `${verb}${refused ? ': refused' : ''}`;
+  return `${verb}${refused ? ': rejected' : ''}`;
 }
 
-/** The same said twice, of which the second changes nothing: a slip of the hand. */
-async function sayTwice(sim: Sim): Promise<string> {
+/** The same verb twice: the second changes nothing. */
+async function reportTwice(sim: Sim): Promise<string> {
   const order = somePayment(sim);
   const verb = sim.chance.of(['settle', 'fail']);
-  if (!maySay(sim, order, verb)) return 'nothing to say';
+  if (!isApplicable(sim, order, verb)) return 'not applicable';
   const words = ['payouts', verb, order.id, ...(WORDS[verb]?.(sim) ?? [])];
   outcome(await operator(sim, ...words), true, words.join(' '));
   outcome(await operator(sim, ...words), false, `${words.join(' ')} again`);
   return verb;
 }
 
-/** A bank takes a pull back after the payment was made with it: whoever paid answers for it. */
-async function returnPull(sim: Sim): Promise<string> {
+/** A bank reverses a funding debit after the payment was made: the payer is liable. */
+async function returnDebit(sim: Sim): Promise<string> {
   const fitting = productionOrders(sim).filter((order) => {
     const { row, transfers } = paymentOf(sim, order);
     const passedOn = row.status === 'COMPLETED' && row.funds === 'SETTLED';
@@ -117,30 +117,30 @@ async function returnPull(sim: Sim): Promise<string> {
   const { currency, owner } = order.from ?? {};
   const own = sim.people.find((each) => each.id === null && each.platform === order.platform);
   const open = [owner, own].flatMap((each) => each?.purses.get(currency ?? '') ?? []);
-  const payer = open.find((each) => sim.picture.internal.get(each.id)?.status !== 'CLOSED');
+  const payer = open.find((each) => sim.model.internal.get(each.id)?.status !== 'CLOSED');
   if (payer) payer.due -= order.sent;
-  return `${order.sent}${payer ? '' : ' of nobody'}`;
+  return `${order.sent}${payer ? '' : ' without payer'}`;
 }
 
-/** The queue is what waits, no more and no less. */
+/** The queue lists exactly the waiting payments. */
 async function list(sim: Sim): Promise<string> {
   const { json } = await operator(sim, 'payouts', 'list', '--limit', '1000');
   const shown = (json as { transactionId: string; kind: string }[]).map(
     ({ transactionId, kind }) => `${transactionId} ${kind}`,
   );
-  const due = [...sim.picture.waits.keys()].flatMap((id) => {
-    const payment = sim.picture.payments.get(id);
-    const kind = payment && awaitedOf(sim.picture, payment);
+  const due = [...sim.model.waits.keys()].flatMap((id) => {
+    const payment = sim.model.payments.get(id);
+    const kind = payment && awaitedOf(sim.model, payment);
     return kind ? [`${id} ${kind}`] : [];
   });
   const [is, should] = [shown.sort().join(), due.sort().join()];
-  if (sim.picture.waits.size < 1_000 && is !== should) {
-    throw broken(`the queue shows [${is}] and not [${should}]`);
+  if (sim.model.waits.size < 1_000 && is !== should) {
+    throw broken(`the queue lists [${is}], not [${should}]`);
   }
   return `${due.length} waiting`;
 }
 
-/** As people write it: 1234.56. */
+/** In major units: 1234.56. */
 function decimal(amount: bigint, currency: string): string {
   const decimals = findCurrency(currency)?.decimals ?? 0;
   const digits = String(amount).padStart(decimals + 1, '0');
@@ -148,13 +148,13 @@ function decimal(amount: bigint, currency: string): string {
   return decimals ? `${whole}.${part}` : whole;
 }
 
-/** Records an entry of the statement; what came of it. */
+/** Records a bank statement entry. */
 async function recordEntry(sim: Sim, to: readonly string[], amount: bigint, currency: string) {
   const reference = `BANK-${sim.next()}`;
   const words = ['deposits', 'record', ...to, '--currency', currency, '--reference', reference];
   const ran = await operator(sim, ...words, '--amount', decimal(amount, currency));
   if (ran.refused) throw broken(`${words.join(' ')}: ${ran.refused}`);
-  if (ran.json.recorded !== 'now') throw broken(`${reference} was recorded ${ran.json.recorded}`);
+  if (ran.json.recorded !== 'now') throw broken(`${reference} has recorded: ${ran.json.recorded}`);
   const { transactionId } = ran.json as { transactionId: string };
   sim.entries.push({ words, amount, currency, transactionId });
   if (sim.entries.length > 40) sim.entries.shift();
@@ -173,10 +173,10 @@ async function record(sim: Sim): Promise<string> {
   return `${amount} ${purse.currency}, ${status}`;
 }
 
-/** What a payer was asked to pay in for a quote, or not quite, or too late. */
+/** A deposit for a quote: the requested amount or another one, in time or late. */
 async function recordFor(sim: Sim): Promise<string> {
   const order = sim.chance.of(unpaid(sim).filter(inProduction));
-  const row = sim.picture.payments.get(order.id)?.row as Noted;
+  const row = sim.model.payments.get(order.id)?.row as Noted;
   const amount = order.sent + sim.chance.of([0n, 0n, 0n, 5n]);
   const to = ['--payment-reference', paymentReference(order.id)];
   noteFunds(sim, order);
@@ -192,7 +192,7 @@ async function recordFor(sim: Sim): Promise<string> {
   return `${amount} of ${order.sent}`;
 }
 
-/** As the API shows a stray. */
+/** A stray deposit as the API shows it. */
 async function operatorRow(sim: Sim, id: string) {
   const { client } = sim;
   const text = 'select destination_account as "accountId", status from transactions where id = $1';
@@ -201,7 +201,7 @@ async function operatorRow(sim: Sim, id: string) {
   return { id, status, destination: { accountId } };
 }
 
-/** An entry recorded once more: taken in once, and refused where it says something else. */
+/** An entry recorded again: ignored if equal, rejected if different. */
 async function recordAgain(sim: Sim): Promise<string> {
   const { words, amount, currency, transactionId } = sim.chance.of(sim.entries) as Entry;
   const same = sim.chance.percent(70);
@@ -213,8 +213,8 @@ async function recordAgain(sim: Sim): Promise<string> {
   return refused ? 'refused' : 'known';
 }
 
-/** What is said of a deposit: it may be spent, must go back, or was taken back by the bank. */
-async function judge(sim: Sim): Promise<string> {
+/** A decision about a deposit: release, return or bank reversal. */
+async function decide(sim: Sim): Promise<string> {
   const order = sim.chance.of(comingIn(sim).filter(inProduction));
   const verb = sim.chance.of(['release', 'refuse', 'return']);
   const { row } = paymentOf(sim, order);
@@ -225,17 +225,17 @@ async function judge(sim: Sim): Promise<string> {
   const allowed = deposit && (held || (verb === 'return' && settled));
   const words = ['deposits', verb, order.id];
   const refused = outcome(await operator(sim, ...words), allowed === true, words.join(' '));
-  return `${verb}${refused ? ': refused' : ''}`;
+  return `${verb}${refused ? ': rejected' : ''}`;
 }
 
 const ACCOUNT_VERBS = ['close', 'fail', 'retry'];
 
-/** Accounts that jobs have opened meanwhile are known from the diary alone. */
+/** Accounts opened by jobs are known from the diary alone. */
 function adopt(sim: Sim): void {
   const known = new Set(
     sim.people.flatMap((each) => [...each.purses.values()].map(({ id }) => id)),
   );
-  for (const { id, customer_id, platform_id, currency, type } of sim.picture.internal.values()) {
+  for (const { id, customer_id, platform_id, currency, type } of sim.model.internal.values()) {
     if (type === 'EMBEDDED_WALLET') continue;
     if (known.has(id as string)) continue;
     const owner = sim.people.find(
@@ -247,37 +247,37 @@ function adopt(sim: Sim): void {
   }
 }
 
-/** Whether nothing is in an account and nothing of it under way. */
+/** Whether the account is empty and has no payment under way. */
 function isFree(sim: Sim, purse: Purse): boolean {
-  const { balance = 0n, held = 0n } = sim.picture.accounts.get(purse.id) ?? {};
-  return balance === 0n && held === 0n && sim.picture.internal.get(purse.id)?.owed === '0';
+  const { balance = 0n, held = 0n } = sim.model.accounts.get(purse.id) ?? {};
+  return balance === 0n && held === 0n && sim.model.internal.get(purse.id)?.owed === '0';
 }
 
-async function transitionAccount(sim: Sim): Promise<string> {
+async function changeAccount(sim: Sim): Promise<string> {
   adopt(sim);
   const verb = sim.chance.of(ACCOUNT_VERBS);
   const all = living(sim).flatMap((each) => [...each.purses.values()]);
   const odd = all.filter((each) =>
-    ['PENDING', 'FAILED'].includes(sim.picture.internal.get(each.id)?.status ?? ''),
+    ['PENDING', 'FAILED'].includes(sim.model.internal.get(each.id)?.status ?? ''),
   );
   const rare = all.filter((each) => !PAID_IN.includes(each.currency));
   const purse = sim.chance.of(
     verb === 'close' && sim.chance.percent(70) ? rare : odd.length ? odd : all,
   );
-  const before = sim.picture.internal.get(purse.id)?.status ?? '';
+  const before = sim.model.internal.get(purse.id)?.status ?? '';
   const ran = await operator(sim, 'accounts', verb, purse.id, '--reason', 'simulated');
   const from = { close: ['ACTIVE', 'FROZEN'], fail: ['PENDING'], retry: ['FAILED'] }[verb] ?? [];
   const fits = from.includes(before);
   const must = fits && verb !== 'close';
   if (verb === 'close' && fits && !ran.refused && !isFree(sim, purse)) {
-    throw broken(`${purse.id} was closed and is not empty`);
+    throw broken(`${purse.id} was closed with funds`);
   }
   if (!fits || must) outcome(ran, fits, `accounts ${verb} ${purse.id}`);
   if (!ran.refused) for (const each of sim.orders) shutFor(each, purse);
-  return `${verb}${ran.refused ? ': refused' : ` ${purse.currency}`}`;
+  return `${verb}${ran.refused ? ': rejected' : ` ${purse.currency}`}`;
 }
 
-/** How a payment ends that an account is shut under depends on where it is. */
+/** The outcome of a payment whose account is closed depends on its progress. */
 function shutFor(order: Order, purse: Purse): void {
   const touches = order.inside === purse || order.feePurse === purse;
   if (order.kind !== 'balance' && touches) order.ending = null;
@@ -285,7 +285,7 @@ function shutFor(order: Order, purse: Purse): void {
 
 const hasProductionOrders = (sim: Sim) => productionOrders(sim).length > 0;
 
-/** Payments of production platforms: the same as anybody's, only more of them. */
+/** The same payments as in the sandbox, at a higher rate. */
 const OF_PRODUCTION = [
   (sim: Sim, who: Person[]) => quote(sim, true, who),
   (sim: Sim, who: Person[]) => quotePull(sim, who),
@@ -306,14 +306,19 @@ export const OPERATOR: readonly Action[] = [
     run: (sim) => sim.chance.of(OF_PRODUCTION)(sim, payersHere(sim)),
   },
   {
-    name: 'execute a pull in production',
+    name: 'execute a funding debit in production',
     weight: 3,
     ready: (sim) => pullsHere(sim).length > 0,
     run: (sim) => executeOrder(sim, sim.chance.of(pullsHere(sim))),
   },
-  { name: 'say what became of it', weight: 16, ready: hasProductionOrders, run: say },
-  { name: 'say it twice', weight: 3, ready: hasProductionOrders, run: sayTwice },
-  { name: 'a pull is taken back', weight: 1.5, ready: hasProductionOrders, run: returnPull },
+  { name: 'report a payout result', weight: 16, ready: hasProductionOrders, run: reportResult },
+  { name: 'report a payout result twice', weight: 3, ready: hasProductionOrders, run: reportTwice },
+  {
+    name: 'a funding debit is returned',
+    weight: 1.5,
+    ready: hasProductionOrders,
+    run: returnDebit,
+  },
   { name: 'list the queue', weight: 1, run: list },
   {
     name: 'record a deposit',
@@ -322,17 +327,22 @@ export const OPERATOR: readonly Action[] = [
     run: record,
   },
   {
-    name: 'record what is paid in',
+    name: 'record a deposit for a quote',
     weight: 4,
     ready: (sim) => unpaid(sim).some(inProduction),
     run: recordFor,
   },
-  { name: 'record it again', weight: 2, ready: (sim) => sim.entries.length > 0, run: recordAgain },
   {
-    name: 'judge a deposit',
+    name: 'record a deposit again',
+    weight: 2,
+    ready: (sim) => sim.entries.length > 0,
+    run: recordAgain,
+  },
+  {
+    name: 'decide on a recorded deposit',
     weight: 3,
     ready: (sim) => comingIn(sim).some(inProduction),
-    run: judge,
+    run: decide,
   },
-  { name: 'close, fail or retry an account', weight: 2, run: transitionAccount },
+  { name: 'close, fail or retry an account', weight: 2, run: changeAccount },
 ];

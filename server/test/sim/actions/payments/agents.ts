@@ -1,7 +1,8 @@
-// Programs that act for customers, as their platforms mind them: made, connected, held back, given other
-// policies in other currencies, and deleted with all that waits. What they ask for is in errands.ts.
-import { countedOn, usedIn } from '../../picture/agency.ts';
-import { policyOf, randomLimits, randomPolicy } from '../../world/policies.ts';
+// Agents as their platforms manage them: created, connected, paused, changed to other policies and
+// currencies, and deleted with their waiting actions. The actions of agents are in
+// agent-actions.ts.
+
+import { policyOf, randomLimits, randomPolicy } from '../../harness/policies.ts';
 import {
   type Agent,
   broken,
@@ -9,7 +10,8 @@ import {
   type Person,
   type Platform,
   type Sim,
-} from '../../world/sim.ts';
+} from '../../harness/sim.ts';
+import { countedOn, usedIn } from '../../model/agent-usage.ts';
 import { type Action, expected, inSandbox, judge, PAID_IN, payers, refusal } from '../action.ts';
 import { strong } from './strong.ts';
 
@@ -30,7 +32,7 @@ async function create(sim: Sim): Promise<string> {
     customerId: owner.id,
     policy: randomPolicy(sim, owner),
   };
-  const made = expected(await sim.ask('POST', '/agents', body, owner.platform), 201);
+  const made = expected(await sim.call('POST', '/agents', body, owner.platform), 201);
   if (inSandbox(owner)) await provide(sim, owner);
   const agent: Agent = { id: made.agent.id, owner, code: made.deviceCode.code, gone: false };
   sim.agents.push(agent);
@@ -38,24 +40,24 @@ async function create(sim: Sim): Promise<string> {
   return sim.chance.percent(80) ? `${note}: ${await redeem(sim, agent)}` : note;
 }
 
-/** An agent needs something to spend. */
+/** Funds the owner of an agent. */
 async function provide(sim: Sim, owner: Person): Promise<void> {
   for (const currency of ['USD', 'EUR', sim.chance.of(PAID_IN)]) {
     const purse = owner.purses.get(currency);
     if (!purse || !isActive(sim, purse)) continue;
     const amount = sim.chance.between(50_000, 400_000);
     const path = `/sandbox/internal-accounts/${purse.id}/fund`;
-    expected(await sim.ask('POST', path, { amount }, owner.platform), 200);
+    expected(await sim.call('POST', path, { amount }, owner.platform), 200);
     purse.due += BigInt(amount);
   }
 }
 
-/** Nobody has to say who they are to turn a code into a token. */
+/** Redeeming a code requires no credentials. */
 async function redeem(sim: Sim, agent: Agent): Promise<string> {
-  const stranger = { ...agent.owner.platform, auth: '' };
+  const anonymous = { ...agent.owner.platform, auth: '' };
   const path = `/agents/device-codes/${agent.code}/redeem`;
-  const answer = await sim.ask('POST', path, undefined, stranger, { keyless: true });
-  // Whoever never heard the answer has lost the token.
+  const answer = await sim.call('POST', path, undefined, anonymous, { withoutKey: true });
+  // A lost reply loses the token.
   const codes = ['RATE_LIMITED', ...(answer.again || agent.as ? ['INVALID_INPUT'] : [])];
   const code = refusal(answer, codes);
   if (code) return code;
@@ -68,9 +70,9 @@ async function redeem(sim: Sim, agent: Agent): Promise<string> {
 async function redeemAgain(sim: Sim): Promise<string> {
   const left = alive(sim).filter((each) => !each.as && each.code);
   const agent = sim.chance.of(left.length ? left : alive(sim));
-  // A code is good for a day; another takes its place as long as nobody is connected.
+  // A code is valid for a day; a new one replaces it until an agent is connected.
   const path = `/agents/${agent.id}/device-codes`;
-  const answer = await sim.ask('POST', path, undefined, agent.owner.platform);
+  const answer = await sim.call('POST', path, undefined, agent.owner.platform);
   const connectedBefore = policyOf(sim, agent).row?.token_hash !== null;
   const code = judge(answer, connectedBefore ? ['CONFLICT'] : [], path);
   if (code) return code;
@@ -85,8 +87,8 @@ async function change(sim: Sim): Promise<string> {
   const { paused } = policyOf(sim, agent);
   if (sim.chance.percent(paused ? 70 : 25)) {
     const body = { isPaused: !paused };
-    expected(await sim.ask('PATCH', path, body, platform), 200);
-    return paused ? 'goes on' : 'paused';
+    expected(await sim.call('PATCH', path, body, platform), 200);
+    return paused ? 'unpaused' : 'paused';
   }
   const { spendingLimits, ...rest } = randomPolicy(sim, agent.owner);
   const { currency, ...limits } = spendingLimits;
@@ -97,50 +99,50 @@ async function change(sim: Sim): Promise<string> {
     { spendingLimits, ...rest },
     { permissions: rest.permissions, defaultExecutionMode: rest.defaultExecutionMode },
   ]);
-  const told = expected(await sim.ask('PATCH', `${path}/policy`, body, platform), 200);
-  return `${Object.keys(body)} in ${told.policy.spendingLimits.currency}`;
+  const updated = expected(await sim.call('PATCH', `${path}/policy`, body, platform), 200);
+  return `${Object.keys(body)} in ${updated.policy.spendingLimits.currency}`;
 }
 
 async function remove(sim: Sim): Promise<string> {
   const agent = sim.chance.of(alive(sim));
   const path = `/agents/${agent.id}`;
-  const answer = await sim.ask('DELETE', path, undefined, agent.owner.platform);
+  const answer = await sim.call('DELETE', path, undefined, agent.owner.platform);
   if (!answer.again || answer.status !== 404) expected(answer, 204);
   agent.gone = true;
   sim.agents.splice(sim.agents.indexOf(agent), 1);
   if (agent.as) {
-    const gone = await sim.ask('GET', '/agents/me', undefined, agent.as);
+    const gone = await sim.call('GET', '/agents/me', undefined, agent.as);
     judge(gone, ['UNAUTHORIZED'], `${agent.id}, which was deleted`);
   }
   return agent.as ? 'connected before' : 'gone';
 }
 
-/** What an agent is told of itself is what it has spent. */
+/** The usage that an agent reads equals what it has spent. */
 async function look(sim: Sim): Promise<string> {
   const agent = sim.chance.of(connected(sim));
   const { usage, isPaused } = expected(
-    await sim.ask('GET', '/agents/me', undefined, agent.as),
+    await sim.call('GET', '/agents/me', undefined, agent.as),
     200,
   );
   const { row, paused } = policyOf(sim, agent);
-  const day = new Date(sim.world.now()).toISOString().slice(0, 10);
+  const day = new Date(sim.effects.now()).toISOString().slice(0, 10);
   const due = row && {
-    dailyTransactionCount: Number(countedOn(sim.picture, row, day)),
-    dailySpend: Number(usedIn(sim.picture, row, day)),
-    monthlySpend: Number(usedIn(sim.picture, row, day.slice(0, 7))),
+    dailyTransactionCount: Number(countedOn(sim.model, row, day)),
+    dailySpend: Number(usedIn(sim.model, row, day)),
+    monthlySpend: Number(usedIn(sim.model, row, day.slice(0, 7))),
   };
   const off = Object.entries(due ?? {}).find(([name, value]) => usage[name] !== value);
   if (off || isPaused !== paused) {
-    throw broken(`${agent.id} sees ${JSON.stringify(usage)} and not ${JSON.stringify(due)}`);
+    throw broken(`${agent.id} reads ${JSON.stringify(usage)}, not ${JSON.stringify(due)}`);
   }
   return JSON.stringify(due);
 }
 
-/** What waits is listed for the platform, all of it. */
+/** The platform's list contains every waiting action. */
 async function list(sim: Sim): Promise<string> {
   const platform = sim.chance.of(sim.platforms);
   const path = '/agents/approvals?limit=100';
-  const { data } = expected(await sim.ask('GET', path, undefined, platform), 200);
+  const { data } = expected(await sim.call('GET', path, undefined, platform), 200);
   const is = (data as { id: string }[]).map(({ id }) => id).sort();
   const due = sim.waiting.filter(({ order, agent }) => order.platform === platform && !agent.gone);
   if (
@@ -166,9 +168,9 @@ export const AGENTS: readonly Action[] = [
       alive(sim).length < MOST && [...payers(sim), ...strong(sim)].some(({ id }) => id !== null),
     run: create,
   },
-  { name: 'give an agent another code', weight: 0.5, ready: anyAgent, run: redeemAgain },
+  { name: 'renew the code of an agent', weight: 0.5, ready: anyAgent, run: redeemAgain },
   { name: 'change an agent', weight: 3, ready: anyAgent, run: change },
   { name: 'delete an agent', weight: 0.5, ready: anyAgent, run: remove },
-  { name: 'look at an agent', weight: 1, ready: anyConnected, run: look },
-  { name: 'list what agents wait for', weight: 1, run: list },
+  { name: 'read an agent', weight: 1, ready: anyConnected, run: look },
+  { name: 'list waiting agent actions', weight: 1, run: list },
 ];

@@ -1,8 +1,8 @@
-// Who there is: platforms with their settings, customers, accounts outside; and how they go.
+// Platforms with their settings, customers and external accounts: created, changed and removed.
 import { createPlatformWithToken, FIRST_CURRENCIES } from '../../../../src/bootstrap.ts';
 import { connectorRegistry } from '../../../../src/connectors/registry.ts';
-import { SUFFIXES } from '../../world/endings.ts';
-import { operator } from '../../world/operator.ts';
+import { operator } from '../../harness/operator.ts';
+import { SUFFIXES } from '../../harness/outcomes.ts';
 import {
   broken,
   type Outside,
@@ -10,7 +10,7 @@ import {
   type Platform,
   pursesOf,
   type Sim,
-} from '../../world/sim.ts';
+} from '../../harness/sim.ts';
 import {
   type Action,
   expected,
@@ -30,12 +30,12 @@ export async function openPurses(sim: Sim, owner: Person): Promise<void> {
   const path = owner.id
     ? `/customers/internal-accounts?limit=100&customerId=${owner.id}`
     : '/platform/internal-accounts?limit=100';
-  const { data } = expected(await sim.ask('GET', path, undefined, owner.platform), 200);
+  const { data } = expected(await sim.call('GET', path, undefined, owner.platform), 200);
   const all = data as { id: string; type: string; balance: { currency: { code: string } } }[];
   for (const { id, type, balance } of all) {
     const purse = { id, currency: balance.currency.code, owner, due: 0n };
     if (type !== 'EMBEDDED_WALLET') owner.purses.set(purse.currency, purse);
-    // Elsewhere nobody carries codes.
+    // Other platforms have no one-time codes.
     else if (inSandbox(owner)) owner.wallet = purse;
   }
 }
@@ -45,7 +45,7 @@ async function addPlatform(
   environment: Platform['environment'],
   regulated = true,
 ): Promise<string> {
-  const registry = connectorRegistry(sim.world);
+  const registry = connectorRegistry(sim.effects);
   const node = sim.node();
   node.trap(undefined);
   const made = await createPlatformWithToken(node.app.runtime, {
@@ -63,8 +63,8 @@ async function addPlatform(
     regulated,
     limited: false,
     auth: `Basic ${login}`,
-    receiver: sim.world.receiver(),
-    told: false,
+    receiver: sim.effects.receiver(),
+    hasEndpoint: false,
   };
   const self: Person = { id: null, platform, ready: true, gone: false, purses: new Map() };
   await openPurses(sim, self);
@@ -73,13 +73,13 @@ async function addPlatform(
   return `${self.purses.size} purses`;
 }
 
-/** A platform that does not tell anybody; most of the time it soon does. */
+/** Sets the webhook endpoint, which a new platform does not have. */
 async function setEndpoint(sim: Sim): Promise<string> {
   const platform = sim.chance.of(sim.platforms);
-  if (platform.told) platform.receiver = sim.world.receiver();
+  if (platform.hasEndpoint) platform.receiver = sim.effects.receiver();
   const body = { webhookEndpoint: platform.receiver.url };
-  expected(await sim.ask('PATCH', '/config', body, platform), 200);
-  platform.told = true;
+  expected(await sim.call('PATCH', '/config', body, platform), 200);
+  platform.hasEndpoint = true;
   return `of ${sim.platforms.indexOf(platform)}`;
 }
 
@@ -92,11 +92,11 @@ async function setFees(sim: Sim): Promise<string> {
     variableFeeBps: bps,
     fixedFee: { amount: fixed, currency: 'USD' },
   };
-  expected(await sim.ask('PATCH', '/config', { feeConfigs: [fee] }, platform), 200);
+  expected(await sim.call('PATCH', '/config', { feeConfigs: [fee] }, platform), 200);
   return `${bps} bps and ${fixed} of ${sim.platforms.indexOf(platform)}`;
 }
 
-/** First statuses of persons, by the end of their name. */
+/** Initial statuses of individuals, by the suffix of the name. */
 const NAMES: readonly { end: string; weight: number; ready: boolean }[] = [
   { end: '', weight: 20, ready: true },
   { end: ' 001', weight: 1, ready: false },
@@ -124,7 +124,7 @@ async function addCustomer(sim: Sim): Promise<string> {
       country: 'US',
     },
   };
-  const { id } = expected(await sim.ask('POST', '/customers', body, platform), 201);
+  const { id } = expected(await sim.call('POST', '/customers', body, platform), 201);
   const production = platform.environment === 'production';
   const vouchedFor = production && platform.regulated;
   if (production && ready && !vouchedFor) {
@@ -142,13 +142,13 @@ const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
 export const digits = (count: number, value: number) =>
   String(value % 10 ** count).padStart(count, '0');
 
-/** A German number with check digits that hold. */
+/** A German IBAN with valid check digits. */
 function ibanOf(rest: string): string {
   const check = 98n - (BigInt(`${rest}131400`) % 97n);
   return `DE${String(check).padStart(2, '0')}${rest}`;
 }
 
-/** Details of an account, by currency; `n` makes it another, the suffix ends its number. */
+/** Account details by currency; `n` makes them unique, the suffix ends the account number. */
 const DETAILS: Readonly<Record<string, (n: number, suffix: string) => object>> = {
   USD: (n, suffix) => ({
     accountType: 'USD_ACCOUNT',
@@ -182,7 +182,7 @@ async function addOutside(sim: Sim): Promise<string> {
   const inProduction = living(sim).filter((each) => !inSandbox(each));
   const some = sim.chance.percent(40) && inProduction.length ? inProduction : living(sim);
   const owner = sim.chance.of(some);
-  // Elsewhere check digits count.
+  // Production validates check digits.
   const real = owner.platform.environment === 'production';
   const currency = sim.chance.of(real ? ['USD', 'EUR'] : Object.keys(DETAILS));
   const suffix = sim.chance.of(SUFFIXES);
@@ -195,12 +195,12 @@ async function addOutside(sim: Sim): Promise<string> {
     ...(owner.id ? { customerId: owner.id } : {}),
     ...(defaultUmaDepositAccount ? { defaultUmaDepositAccount } : {}),
   };
-  const { id } = expected(await sim.ask('POST', path, body, owner.platform), 201);
+  const { id } = expected(await sim.call('POST', path, body, owner.platform), 201);
   sim.outside.push({ id, currency, owner, suffix, gone: false });
   return `${currency} …${suffix} of ${sim.people.indexOf(owner)}`;
 }
 
-/** Lists stay short: what is gone is remembered for a while and then left out. */
+/** Keeps a list short: removed entries are kept for a while and then dropped. */
 function drop<T extends { gone: boolean }>(list: T[], most: number): void {
   if (list.length <= most) return;
   const at = list.findIndex((each) => each.gone);
@@ -211,8 +211,8 @@ async function removeOutside(sim: Sim): Promise<string> {
   const account = sim.chance.of(sim.outside);
   const { owner, gone } = account;
   const path = `/${owner.id ? 'customers' : 'platform'}/external-accounts/${account.id}`;
-  const answer = await sim.ask('DELETE', path, undefined, owner.platform);
-  // Trust is taken back first.
+  const answer = await sim.call('DELETE', path, undefined, owner.platform);
+  // A trusted account cannot be removed.
   const trusted = !gone && !owner.gone && isTrusted(sim, account);
   if (trusted) return judge(answer, ['BENEFICIARY_TRUSTED'], path) ?? '';
   const code = refusal(answer, ['ACCOUNT_NOT_FOUND']);
@@ -224,12 +224,12 @@ async function removeOutside(sim: Sim): Promise<string> {
 
 async function removeCustomer(sim: Sim): Promise<string> {
   const person = sim.chance.of(living(sim).filter((each) => each.id !== null));
-  const answer = await sim.ask('DELETE', `/customers/${person.id}`, undefined, person.platform);
+  const answer = await sim.call('DELETE', `/customers/${person.id}`, undefined, person.platform);
   const code = refusal(answer, ['CONFLICT', 'CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED']);
   if (code === 'CONFLICT') return code;
   person.gone = true;
   for (const purse of pursesOf(person)) {
-    const { balance, held } = sim.picture.accounts.get(purse.id) ?? { balance: 0n, held: 0n };
+    const { balance, held } = sim.model.accounts.get(purse.id) ?? { balance: 0n, held: 0n };
     if (balance || held) throw broken(`${person.id} was deleted with ${balance}, ${held}`);
   }
   for (const each of sim.outside) if (each.owner === person) each.gone = true;
@@ -257,7 +257,7 @@ export const PARTIES: readonly Action[] = [
       sim.platforms.every((each) => each.regulated || each.environment === 'production'),
     run: (sim) => addPlatform(sim, 'sandbox', false),
   },
-  { name: 'set where webhooks go', weight: 1, run: setEndpoint },
+  { name: 'set a webhook endpoint', weight: 1, run: setEndpoint },
   { name: 'set fees', weight: 1, run: setFees },
   {
     name: 'add a customer',
@@ -272,13 +272,13 @@ export const PARTIES: readonly Action[] = [
     run: removeCustomer,
   },
   {
-    name: 'add an account outside',
+    name: 'add an external account',
     weight: 6,
     ready: (sim) => sim.outside.length < MOST_OUTSIDE,
     run: addOutside,
   },
   {
-    name: 'remove an account outside',
+    name: 'remove an external account',
     weight: 1,
     ready: (sim) => sim.outside.length > 5,
     run: removeOutside,

@@ -1,18 +1,18 @@
-// Money in, and payments out of balances: funded accounts, quotes of every kind, executing them well, twice
-// and too late, and transfers within one currency.
-import { endingOf } from '../../world/endings.ts';
+// Funding and outgoing payments: funded accounts, quotes of every kind executed once, twice and too
+// late, and transfers within one currency.
+import { outcomeOf } from '../../harness/outcomes.ts';
 import {
   type Answer,
+  accountRow,
   broken,
   isActive,
-  noted,
   type Order,
   type Outside,
   type Person,
   type Purse,
   type Sim,
   spendable,
-} from '../../world/sim.ts';
+} from '../../harness/sim.ts';
 import {
   type Action,
   expected,
@@ -28,7 +28,7 @@ async function fund(sim: Sim): Promise<string> {
   const purse = purseOf(sim, sim.chance.of(living(sim).filter(inSandbox)), PAID_IN);
   const amount = sim.chance.between(1, sim.chance.of([100, 100_000, 1_000_000]));
   const path = `/sandbox/internal-accounts/${purse.id}/fund`;
-  const answer = await sim.ask('POST', path, { amount }, purse.owner.platform);
+  const answer = await sim.call('POST', path, { amount }, purse.owner.platform);
   if (!isActive(sim, purse)) return `${refusal(answer, ['INVALID_INPUT'])}`;
   if (!purse.owner.ready) return `${refusal(answer, ['USER_NOT_READY'])}`;
   expected(answer, 200);
@@ -44,7 +44,7 @@ interface Ends {
 
 type FromPurse = Ends & { source: Purse };
 
-/** Mostly one that has something to spend, or nearly every payment would fail for want of it. */
+/** Usually one with funds, otherwise nearly every payment would fail. */
 function someSource(sim: Sim, payer: Person): Purse {
   const full = PAID_IN.filter((currency) => {
     const purse = payer.purses.get(currency);
@@ -53,7 +53,7 @@ function someSource(sim: Sim, payer: Person): Purse {
   return purseOf(sim, payer, full.length && sim.chance.percent(85) ? full : PAID_IN);
 }
 
-/** Where money may go from here: accounts outside of the same owner, or anybody's account inside. */
+/** Possible destinations: external accounts of the same owner, or any internal account. */
 function endsFrom(sim: Sim, payer: Person): FromPurse | undefined {
   const source = someSource(sim, payer);
   if (sim.chance.percent(70)) {
@@ -65,7 +65,7 @@ function endsFrom(sim: Sim, payer: Person): FromPurse | undefined {
   return inside === source ? undefined : { source, inside, outside: null };
 }
 
-/** Refusals that a quote between living parties may get. */
+/** Possible error codes of a quote between existing parties. */
 export const UNQUOTABLE = [
   'AMOUNT_OUT_OF_RANGE',
   'TRANSACTION_SIZE_LIMIT_EXCEEDED',
@@ -76,7 +76,7 @@ export const UNQUOTABLE = [
   'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED',
 ];
 
-/** Whether the account that earns the platform's fees is shut, so that no fee can be charged. */
+/** Whether the platform's fee account is frozen or closed, so that no fee can be charged. */
 export function feesBarred(sim: Sim, { platform }: Person, currency: string): boolean {
   const own = sim.people.find((each) => each.id === null && each.platform === platform);
   const purse = own?.purses.get(currency);
@@ -119,7 +119,7 @@ export function orderOf(sim: Sim, ends: Ends, body: Answer['body'], payer: Perso
     received: BigInt(body.totalReceivingAmount),
     platformFee: BigInt(body.platformFeesIncluded ?? 0),
     feePurse: own?.purses.get(body.sendingCurrency.code) ?? null,
-    ending: outside && !inSandbox(payer) ? null : endingOf('quote', outside?.suffix ?? null),
+    ending: outside && !inSandbox(payer) ? null : outcomeOf('quote', outside?.suffix ?? null),
     started: false,
     expiresAt: Date.parse(body.expiresAt),
   };
@@ -128,22 +128,22 @@ export function orderOf(sim: Sim, ends: Ends, body: Answer['body'], payer: Perso
 export async function quote(sim: Sim, now: boolean, who = payers(sim)): Promise<string> {
   const payer = sim.chance.of(who);
   const ends = endsFrom(sim, payer);
-  if (!ends) return 'nowhere to';
+  if (!ends) return 'no destination';
   const request = quoteBody(sim, ends, now);
   const before = spendable(sim, ends.source);
-  const answer = await sim.ask('POST', '/quotes', request, payer.platform);
+  const answer = await sim.call('POST', '/quotes', request, payer.platform);
   const purses = [ends.source, ends.inside].flatMap((each) => each ?? []);
   const shut = purses.some((each) => !isActive(sim, each));
   const barred = shut || feesBarred(sim, payer, ends.source.currency);
   const code = refusal(answer, barred ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
   if (code) return code;
-  if (shut) throw broken('a quote between accounts of which one is shut');
+  if (shut) throw broken('a quote between accounts of which one is frozen or closed');
   const order = orderOf(sim, ends, expected(answer, 201), payer);
   order.started = now;
   sim.orders.push(order);
   // A platform that pays itself charges itself no fee.
   const fee = order.feePurse === order.source ? order.platformFee : 0n;
-  if (now && order.sent - fee > before) throw broken(`${order.id} spends more than there was`);
+  if (now && order.sent - fee > before) throw broken(`${order.id} spends more than the balance`);
   return `${order.sent} ${ends.source.currency} for ${order.received}`;
 }
 
@@ -152,18 +152,18 @@ export const isGone = ({ inside, outside, source, from }: Order) =>
     (each) => each?.gone,
   );
 
-/** An account of somebody who is gone is shut as well. */
+/** Accounts of deleted customers are closed as well. */
 const GONE = ['ACCOUNT_NOT_FOUND', 'CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED', 'INVALID_INPUT'];
 
-/** How the execution of an order must end. */
+/** Predicted error codes of executing an order. */
 export function verdictOn(sim: Sim, order: Order, isStarted: boolean): string[] {
-  const status = sim.picture.payments.get(order.id)?.row.status;
+  const status = sim.model.payments.get(order.id)?.row.status;
   if (isStarted) return ['CONFLICT'];
-  if (status === 'EXPIRED' || sim.world.now() >= order.expiresAt) return ['QUOTE_EXPIRED'];
+  if (status === 'EXPIRED' || sim.effects.now() >= order.expiresAt) return ['QUOTE_EXPIRED'];
   return barriers(sim, order);
 }
 
-/** Why a payment that somebody may start cannot be made. */
+/** Predicted error codes of a payment whose execution has started. */
 export function barriers(sim: Sim, order: Order): string[] {
   if (isGone(order)) return GONE;
   if ([order.source, order.inside].some((each) => each && !isActive(sim, each))) {
@@ -171,13 +171,13 @@ export function barriers(sim: Sim, order: Order): string[] {
   }
   const fee = order.platformFee > 0n ? order.feePurse : null;
   if (fee && !isActive(sim, fee)) return ['INVALID_INPUT'];
-  if (order.source && noted(sim, order.source)?.owed !== '0') return ['INSUFFICIENT_FUNDS'];
+  if (order.source && accountRow(sim, order.source)?.owed !== '0') return ['INSUFFICIENT_FUNDS'];
   const needs = order.feePurse === order.source ? order.sent - order.platformFee : order.sent;
   if (order.source && spendable(sim, order.source) < needs) return ['INSUFFICIENT_FUNDS'];
   return [];
 }
 
-/** Why it may not be, or may. */
+/** Error codes that are possible but not certain. */
 export const unsureOf = ({ platform, outside }: Order): string[] => [
   ...(platform.limited ? ['DAILY_VOLUME_LIMIT_EXCEEDED'] : []),
   ...(outside?.wallet ? ['EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED'] : []),
@@ -186,7 +186,7 @@ export const unsureOf = ({ platform, outside }: Order): string[] => [
 export async function executeOrder(sim: Sim, order: Order): Promise<string> {
   const codes = verdictOn(sim, order, order.started);
   const path = `/quotes/${order.quoteId}/execute`;
-  const answer = await sim.ask('POST', path, undefined, order.platform);
+  const answer = await sim.call('POST', path, undefined, order.platform);
   const code = refusal(answer, [...codes, ...unsureOf(order)]);
   if (code) return code;
   expected(answer, 200);
@@ -203,16 +203,16 @@ const quoted = (sim: Sim) =>
 const waiting = (sim: Sim) => quoted(sim).filter((each) => !each.started);
 const started = (sim: Sim) => quoted(sim).filter((each) => each.started);
 
-/** Refusals that a transfer between living parties may get. */
+/** Possible error codes of a transfer between existing parties. */
 export const UNPAYABLE = [...UNQUOTABLE, 'INVALID_CURRENCY'];
 
-/** All wallets here are on Base, in the sandbox: 650 thousand million wei at 3,500 dollars an ether. */
+/** Network fee on Base in the sandbox: 650 thousand million wei at 3,500 dollars an ether. */
 const BASE_TAKES = 2_275;
 
 export async function transferOut(sim: Sim, who = payers(sim)): Promise<string> {
   const payer = sim.chance.of(who);
   const own = sim.outside.filter((each) => each.owner === payer && !each.gone);
-  if (own.length === 0) return 'nowhere to';
+  if (own.length === 0) return 'no destination';
   const outside = sim.chance.of(own);
   const source = payer.purses.get(outside.currency) as Purse;
   const amount = sim.chance.between(1, sim.chance.of([300, 50_000]));
@@ -223,17 +223,17 @@ export async function transferOut(sim: Sim, who = payers(sim)): Promise<string> 
     amount,
     purposeOfPayment: 'GIFT',
   };
-  const answer = await sim.ask('POST', '/transfer-out', body, payer.platform);
+  const answer = await sim.call('POST', '/transfer-out', body, payer.platform);
   const shut = !isActive(sim, source);
   const code = refusal(answer, shut ? ['INVALID_INPUT', ...UNPAYABLE] : UNPAYABLE);
   if (code) return code;
-  if (shut) throw broken(`a transfer out of ${source.id}, which is shut`);
+  if (shut) throw broken(`a transfer out of ${source.id}, which is frozen or closed`);
   const { id, receivedAmount } = expected(answer, 201);
   if (before < BigInt(amount)) throw broken(`${id} spends ${amount} of ${before}`);
   const received = amount - (outside.currency === 'USDC' ? BASE_TAKES : 0);
   if (receivedAmount.amount !== received) throw broken(`${id} does not deliver ${received}`);
   const money = { sent: BigInt(amount), received: BigInt(received), platformFee: 0n };
-  const ending = inSandbox(payer) ? endingOf('transfer', outside.suffix) : null;
+  const ending = inSandbox(payer) ? outcomeOf('transfer', outside.suffix) : null;
   sim.orders.push({
     ...{
       id,
@@ -252,13 +252,13 @@ export async function transferOut(sim: Sim, who = payers(sim)): Promise<string> 
 export const PAYMENTS: readonly Action[] = [
   { name: 'fund an account', weight: 12, run: fund },
   {
-    name: 'ask for a quote',
+    name: 'create a quote',
     weight: 14,
     ready: (sim) => payers(sim).length > 0,
     run: (sim) => quote(sim, false),
   },
   {
-    name: 'ask for a quote and execute it',
+    name: 'create and execute a quote',
     weight: 4,
     ready: (sim) => payers(sim).length > 0,
     run: (sim) => quote(sim, true),

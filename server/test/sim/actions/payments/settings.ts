@@ -1,7 +1,7 @@
-// What platforms and operators set while payments go on: limits of a day, currencies; and the small things
-// that clients ask for beside payments: receipts, and payments of people who may not pay yet.
-import { operator, outcome } from '../../world/operator.ts';
-import { broken, type Sim } from '../../world/sim.ts';
+// Settings that change during payments: daily limits and currencies; and requests beside payments:
+// receipts, and payments of customers who are not approved.
+import { operator, outcome } from '../../harness/operator.ts';
+import { broken, type Sim } from '../../harness/sim.ts';
 import { type Action, expected, living, PAID_IN, purseOf, refusal } from '../action.ts';
 
 const WAYS = [
@@ -34,34 +34,34 @@ async function removeLimit(sim: Sim): Promise<string> {
 
 const MORE = ['CAD', 'SGD', 'ZAR', 'KES', 'THB'];
 
-/** Another currency: accounts in it are opened for everybody, little by little. */
+/** A new currency: accounts in it are opened for all customers, one after another. */
 async function addCurrency(sim: Sim): Promise<string> {
   const platform = sim.chance.of(sim.platforms);
-  const config = expected(await sim.ask('GET', '/config', undefined, platform), 200);
+  const config = expected(await sim.call('GET', '/config', undefined, platform), 200);
   const had = config.supportedCurrencies as { currencyCode: string }[];
   const codes = had.map((each) => each.currencyCode);
   const left = MORE.filter((code) => !codes.includes(code));
-  if (left.length === 0) return 'all there';
+  if (left.length === 0) return 'all supported';
   const currencyCode = sim.chance.of(left);
   const supportedCurrencies = [...had, { ...had[0], currencyCode }];
-  expected(await sim.ask('PATCH', '/config', { supportedCurrencies }, platform), 200);
+  expected(await sim.call('PATCH', '/config', { supportedCurrencies }, platform), 200);
   return `${currencyCode} of ${sim.platforms.indexOf(platform)}`;
 }
 
 async function confirm(sim: Sim): Promise<string> {
   const order = sim.chance.of(sim.orders);
-  const at = sim.world.now() + sim.chance.of([0, -1_000, 60_000]);
+  const at = sim.effects.now() + sim.chance.of([0, -1_000, 60_000]);
   const body = { receiptDeliveryConfirmedAt: new Date(at).toISOString() };
   const path = `/transactions/${order.id}/confirm`;
-  const answer = await sim.ask('POST', path, body, order.platform);
-  if (at > sim.world.now()) return `${refusal(answer, ['INVALID_INPUT'])}`;
+  const answer = await sim.call('POST', path, body, order.platform);
+  if (at > sim.effects.now()) return `${refusal(answer, ['INVALID_INPUT'])}`;
   expected(answer, 200);
   return 'done';
 }
 
 const unready = (sim: Sim) => living(sim).filter((each) => !each.ready);
 
-/** Whoever is not approved cannot pay, whatever there is to spend. */
+/** A customer who is not approved cannot pay, whatever the balance. */
 async function payTooEarly(sim: Sim): Promise<string> {
   const person = sim.chance.of(unready(sim));
   const source = purseOf(sim, person, PAID_IN);
@@ -73,15 +73,15 @@ async function payTooEarly(sim: Sim): Promise<string> {
     lockedCurrencyAmount: 1_000,
     ...(sim.chance.percent(50) ? { immediatelyExecute: true } : {}),
   };
-  const answer = await sim.ask('POST', '/quotes', body, person.platform);
-  if (answer.status < 400) throw broken(`${person.id} may not pay, and was quoted`);
+  const answer = await sim.call('POST', '/quotes', body, person.platform);
+  if (answer.status < 400) throw broken(`${person.id} is not approved and got a quote`);
   return `${refusal(answer, ['USER_NOT_READY', 'INVALID_INPUT'])}`;
 }
 
 export const SETTINGS: readonly Action[] = [
-  { name: 'limit a day', weight: 0.7, run: setLimit },
+  { name: 'set a daily limit', weight: 0.7, run: setLimit },
   {
-    name: 'remove a limit',
+    name: 'remove a daily limit',
     weight: 0.7,
     ready: (sim) => sim.platforms.some((each) => each.limited),
     run: removeLimit,
@@ -89,7 +89,7 @@ export const SETTINGS: readonly Action[] = [
   { name: 'add a currency', weight: 0.4, run: addCurrency },
   { name: 'confirm a receipt', weight: 2, ready: (sim) => sim.orders.length > 0, run: confirm },
   {
-    name: 'pay too early',
+    name: 'pay before approval',
     weight: 1.5,
     ready: (sim) => unready(sim).length > 0,
     run: payTooEarly,

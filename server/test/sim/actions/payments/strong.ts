@@ -1,9 +1,8 @@
-// Customers of the region of strong authentication: they prove their telephones, log in, fail, are shut
-// out and let in again, and trust accounts outside. The sandbox takes one code for all; the rest of a
-// proof is as it is elsewhere. Where a customer stands is known from the diary, and what each request
-// must be answered is foretold from that.
-import { operator, outcome } from '../../world/operator.ts';
-import { broken, type Person, type Sim } from '../../world/sim.ts';
+// Customers subject to strong authentication: they verify telephones, log in, fail, are locked out
+// and reset, and trust external accounts. The sandbox accepts one code for all. The state of a
+// customer is known from the diary, and each reply is predicted from it.
+import { operator, outcome } from '../../harness/operator.ts';
+import { broken, type Person, type Sim } from '../../harness/sim.ts';
 import { type Action, expected, inSandbox, judge, living, payers, refusal } from '../action.ts';
 import { digits, openPurses } from './parties.ts';
 
@@ -16,22 +15,22 @@ const MOST = 8;
 
 export type Strong = Person & { strong: { proven: boolean } };
 
-/** Whoever proves themselves before they pay. */
+/** Customers subject to strong authentication. */
 export const strong = (sim: Sim): Strong[] =>
   living(sim).filter((each): each is Strong => each.strong !== undefined);
 
-const standingOf = ({ picture }: Sim, { id }: Person) => picture.strength.standings.get(id ?? '');
+const lockoutOf = ({ model }: Sim, { id }: Person) => model.authentication.lockouts.get(id ?? '');
 
 export function isLocked(sim: Sim, person: Person): boolean {
-  const standing = standingOf(sim, person);
-  if (standing?.suspended === 'true') return true;
-  return Date.parse(standing?.locked_until ?? '') > sim.world.now();
+  const lockout = lockoutOf(sim, person);
+  if (lockout?.suspended === 'true') return true;
+  return Date.parse(lockout?.locked_until ?? '') > sim.effects.now();
 }
 
 export const isLoggedIn = (sim: Sim, person: Person): boolean =>
-  Date.parse(standingOf(sim, person)?.session_expires_at ?? '') > sim.world.now();
+  Date.parse(lockoutOf(sim, person)?.session_expires_at ?? '') > sim.effects.now();
 
-/** What a proof is: mostly right and in time. */
+/** Kinds of proof: usually right and in time. */
 export const WAYS = [
   { name: 'right', weight: 12 },
   { name: 'wrong', weight: 4 },
@@ -41,7 +40,7 @@ export type Way = (typeof WAYS)[number]['name'];
 
 export const codeOf = (way: Way) => (way === 'wrong' ? WRONG : CODE);
 
-/** Platforms of the sandbox whose customers are ready at once. */
+/** Sandbox platforms whose customers are approved at creation. */
 const homes = ({ platforms }: Sim) =>
   platforms.filter((platform) => platform.regulated && inSandbox({ platform }));
 
@@ -59,7 +58,7 @@ async function add(sim: Sim): Promise<string> {
     nationality: 'DE',
     address: { line1: 'Ring 1', city: 'Berlin', postalCode: '10115', country: 'DE' },
   };
-  const { id } = expected(await sim.ask('POST', '/customers', body, platform), 201);
+  const { id } = expected(await sim.call('POST', '/customers', body, platform), 201);
   const person: Strong = {
     ...{ id, platform, ready: true, gone: false, purses: new Map() },
     strong: { proven: false },
@@ -71,7 +70,7 @@ async function add(sim: Sim): Promise<string> {
     if (!purse) throw broken(`${id} has no ${currency}`);
     const amount = sim.chance.between(200_000, 900_000);
     const path = `/sandbox/internal-accounts/${purse.id}/fund`;
-    expected(await sim.ask('POST', path, { amount }, platform), 200);
+    expected(await sim.call('POST', path, { amount }, platform), 200);
     purse.due += BigInt(amount);
   }
   const where = `of ${sim.platforms.indexOf(platform)}`;
@@ -80,15 +79,15 @@ async function add(sim: Sim): Promise<string> {
   return `${where}: ${proven}, ${await logIn(sim, person)}`;
 }
 
-/** The telephone is shown to be the customer's. */
+/** Verifies the customer's telephone. */
 async function prove(sim: Sim, person: Strong, way: Way): Promise<string> {
   const path = `/customers/${person.id}/verify-phone`;
   const again = person.strong.proven ? ['CONFLICT'] : ['RATE_LIMITED'];
-  const sent = refusal(await sim.ask('POST', path, undefined, person.platform), again);
+  const sent = refusal(await sim.call('POST', path, undefined, person.platform), again);
   if (sent) return sent;
-  if (way === 'late') sim.world.pass(11 * MINUTE);
+  if (way === 'late') sim.effects.pass(11 * MINUTE);
   const code = { code: codeOf(way) };
-  const answer = await sim.ask('POST', `${path}/confirm`, code, person.platform);
+  const answer = await sim.call('POST', `${path}/confirm`, code, person.platform);
   if (way !== 'right') return refusal(answer, ['INVALID_INPUT']) ?? missed(way, path);
   expected(answer, 200);
   person.strong.proven = true;
@@ -96,17 +95,17 @@ async function prove(sim: Sim, person: Strong, way: Way): Promise<string> {
 }
 
 function missed(way: Way, what: string): never {
-  throw broken(`${what} takes a code that is ${way}`);
+  throw broken(`${what} accepts a code that is ${way}`);
 }
 
-/** What a proof by a fresh challenge must be refused with. */
-function against(sim: Sim, person: Strong, way: Way): string[] {
+/** Predicted error codes of a proof for a new challenge. */
+function loginCodes(sim: Sim, person: Strong, way: Way): string[] {
   if (isLocked(sim, person)) return ['ACCOUNT_LOCKED'];
   return way === 'right' ? [] : ['INVALID_INPUT'];
 }
 
-/** Mostly somebody who may pay after it. */
-function someoneOut(sim: Sim): Strong {
+/** Usually a customer who can pay after the login. */
+function someLoggedOut(sim: Sim): Strong {
   const all = strong(sim);
   const out = all.filter(
     (each) => each.strong.proven && !isLocked(sim, each) && !isLoggedIn(sim, each),
@@ -114,37 +113,37 @@ function someoneOut(sim: Sim): Strong {
   return sim.chance.of(out.length && sim.chance.percent(80) ? out : all);
 }
 
-async function logIn(sim: Sim, person = someoneOut(sim)): Promise<string> {
+async function logIn(sim: Sim, person = someLoggedOut(sim)): Promise<string> {
   const { id, platform } = person;
   const at = (what: string) => `/sca/login/${what}?customerId=${id}`;
   const factor = 'SMS_OTP';
-  const start = await sim.ask('POST', at('start'), { factor }, platform);
+  const start = await sim.call('POST', at('start'), { factor }, platform);
   const unproven = judge(start, person.strong.proven ? [] : ['INVALID_INPUT'], at('start'));
   if (unproven) return unproven;
   const { challengeId } = expected(start, 200);
   const way = sim.chance.weighed(WAYS).name;
-  if (way === 'late') sim.world.pass(5 * MINUTE);
-  const codes = against(sim, person, way);
+  if (way === 'late') sim.effects.pass(5 * MINUTE);
+  const codes = loginCodes(sim, person, way);
   const proof = { factor, challengeId, code: codeOf(way), endUserIpAddress: ADDRESS };
-  const answer = await sim.ask('POST', at('complete'), proof, platform);
+  const answer = await sim.call('POST', at('complete'), proof, platform);
   const refused = judge(answer, codes, at('complete'));
   if (refused) return `${way}: ${refused}`;
   const { sessionExpiresAt } = expected(answer, 200);
   const until = Date.parse(sessionExpiresAt);
-  if (until !== sim.world.now() + SESSION_MS) throw broken(`a login until ${sessionExpiresAt}`);
+  if (until !== sim.effects.now() + SESSION_MS) throw broken(`a login until ${sessionExpiresAt}`);
   return 'in';
 }
 
-/** A password that was wrong, once or until nobody gets in any more. */
+/** A wrong password, once or until the account is locked. */
 async function fail(sim: Sim): Promise<string> {
   const person = sim.chance.of(strong(sim));
   const times = sim.chance.of([1, 1, 2, 5]);
   const path = `/sca/record-event?customerId=${person.id}`;
   const body = { eventType: 'FAILED_LOGIN_ATTEMPT' };
-  let failed = Number(standingOf(sim, person)?.failed_attempts ?? 0);
+  let failed = Number(lockoutOf(sim, person)?.failed_attempts ?? 0);
   let shut = isLocked(sim, person);
   for (let at = 0; at < times; at++) {
-    const answer = await sim.ask('POST', path, body, person.platform);
+    const answer = await sim.call('POST', path, body, person.platform);
     const refused = judge(answer, shut ? ['ACCOUNT_LOCKED'] : [], path);
     if (!refused) failed++;
     const { failedAttempts, suspended, lockedUntil } = refused ? answer.body.details : answer.body;
@@ -152,7 +151,7 @@ async function fail(sim: Sim): Promise<string> {
     shut = suspended || (lockedUntil ?? null) !== null;
     if (shut !== (refused !== undefined || failed >= 5)) throw broken(`${path}: ${shut}`);
   }
-  return `${failed}${shut ? ', shut out' : ''}`;
+  return `${failed}${shut ? ', locked' : ''}`;
 }
 
 async function reset(sim: Sim): Promise<string> {
@@ -161,10 +160,11 @@ async function reset(sim: Sim): Promise<string> {
   const person = sim.chance.of(shut.length && sim.chance.percent(80) ? shut : all);
   const path = `/sca/record-event?customerId=${person.id}`;
   const body = { eventType: 'RESET_PASSWORD_COMPLETED' };
-  const told = expected(await sim.ask('POST', path, body, person.platform), 200);
-  const free = told.failedAttempts === 0 && !told.suspended && (told.lockedUntil ?? null) === null;
-  if (!free) throw broken(`${person.id} is not let in: ${JSON.stringify(told)}`);
-  return shut.includes(person) ? 'let in' : 'as before';
+  const reply = expected(await sim.call('POST', path, body, person.platform), 200);
+  const free =
+    reply.failedAttempts === 0 && !reply.suspended && (reply.lockedUntil ?? null) === null;
+  if (!free) throw broken(`${person.id} is still locked: ${JSON.stringify(reply)}`);
+  return shut.includes(person) ? 'unlocked' : 'unchanged';
 }
 
 const accounts = (sim: Sim) => sim.outside.filter(({ owner, gone }) => owner.strong && !gone);
@@ -176,28 +176,28 @@ async function setTrust(sim: Sim): Promise<string> {
   const path = `/customers/external-accounts/${account.id}/${what}`;
   const locked = isLocked(sim, person);
   const shut = person.strong.proven ? [] : ['INVALID_INPUT'];
-  const start = await sim.ask('POST', path, undefined, person.platform);
+  const start = await sim.call('POST', path, undefined, person.platform);
   const first = judge(start, locked ? ['ACCOUNT_LOCKED'] : shut, path);
   if (first) return `${what}: ${first}`;
   const { id: challengeId } = expected(start, 200).scaChallenge;
   const way = sim.chance.weighed(WAYS).name;
-  if (way === 'late') sim.world.pass(5 * MINUTE);
+  if (way === 'late') sim.effects.pass(5 * MINUTE);
   const proof = { code: codeOf(way), ...(sim.chance.percent(50) ? { challengeId } : {}) };
-  const answer = await sim.ask('POST', `${path}/confirm`, proof, person.platform);
-  const refused = judge(answer, against(sim, person, way), path);
+  const answer = await sim.call('POST', `${path}/confirm`, proof, person.platform);
+  const refused = judge(answer, loginCodes(sim, person, way), path);
   if (refused) return `${what} ${way}: ${refused}`;
   if (expected(answer, 200).trusted !== (what === 'trust')) throw broken(`${path} did nothing`);
-  // A proof is good once.
-  const again = await sim.ask('POST', `${path}/confirm`, proof, person.platform);
+  // A proof is valid once.
+  const again = await sim.call('POST', `${path}/confirm`, proof, person.platform);
   judge(again, ['INVALID_INPUT'], path);
   return what;
 }
 
-/** Nobody elsewhere is asked to prove anything. */
-async function askStranger(sim: Sim): Promise<string> {
+/** Other customers have no challenges. */
+async function challengeExempt(sim: Sim): Promise<string> {
   const person = sim.chance.of(payers(sim).filter(({ id }) => id !== null));
   const path = `/sca/login/start?customerId=${person.id}`;
-  const answer = await sim.ask('POST', path, { factor: 'SMS_OTP' }, person.platform);
+  const answer = await sim.call('POST', path, { factor: 'SMS_OTP' }, person.platform);
   return judge(answer, ['CONFLICT'], path) ?? '';
 }
 
@@ -212,13 +212,13 @@ const anyStrong = (sim: Sim) => strong(sim).length > 0;
 
 export const STRONG: readonly Action[] = [
   {
-    name: 'add a European',
+    name: 'add a customer with strong authentication',
     weight: 5,
     ready: (sim) => strong(sim).length < MOST && homes(sim).length > 0,
     run: add,
   },
   {
-    name: 'prove a telephone',
+    name: 'verify a telephone',
     weight: 1,
     ready: anyStrong,
     run: (sim) => {
@@ -232,10 +232,10 @@ export const STRONG: readonly Action[] = [
   { name: 'reset a password', weight: 0.8, ready: anyStrong, run: reset },
   { name: 'trust an account', weight: 4, ready: (sim) => accounts(sim).length > 0, run: setTrust },
   {
-    name: 'ask a stranger for a proof',
+    name: 'challenge a customer without strong authentication',
     weight: 0.3,
     ready: (sim) => payers(sim).some(({ id }) => id !== null),
-    run: askStranger,
+    run: challengeExempt,
   },
-  { name: 'set how many steps a payment takes', weight: 1.5, run: setSteps },
+  { name: 'set the authentication steps of a payment', weight: 1.5, run: setSteps },
 ];

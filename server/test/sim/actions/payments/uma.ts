@@ -1,7 +1,7 @@
-// Payments to people at other UMA providers: looked up first, then quoted and executed like any other. The
-// documented addresses of the sandbox say how each must end.
-import { ADDRESSES } from '../../world/endings.ts';
-import { isActive, type Sim } from '../../world/sim.ts';
+// Payments to UMA addresses at other providers: payee discovery, then quote and execution. The
+// documented sandbox addresses select the outcome.
+import { ADDRESSES } from '../../harness/outcomes.ts';
+import { isActive, type Sim } from '../../harness/sim.ts';
 import { type Action, expected, inSandbox, PAID_IN, payers, purseOf, refusal } from '../action.ts';
 import { feesBarred, orderOf, UNQUOTABLE } from './payments.ts';
 
@@ -12,7 +12,7 @@ async function quoteUma(sim: Sim): Promise<string> {
   const to = `${address}@sandbox.uma.money`;
   const who = payer.id ? `?customerId=${payer.id}` : '';
   const path = `/receiver/uma/${encodeURIComponent(to)}${who}`;
-  const found = await sim.ask('GET', path, undefined, payer.platform);
+  const found = await sim.call('GET', path, undefined, payer.platform);
   if (ending === null) return `${refusal(found, ['UMA_NOT_FOUND'])}`;
   const body = {
     source: { sourceType: 'ACCOUNT', accountId: source.id },
@@ -22,7 +22,7 @@ async function quoteUma(sim: Sim): Promise<string> {
     lockedCurrencyAmount: sim.chance.between(1, 50_000),
     senderCustomerInfo: { FULL_NAME: 'Ada Lovelace' },
   };
-  const answer = await sim.ask('POST', '/quotes', body, payer.platform);
+  const answer = await sim.call('POST', '/quotes', body, payer.platform);
   const shut = !isActive(sim, source) || feesBarred(sim, payer, source.currency);
   const code = refusal(answer, shut ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
   if (code) return code;
@@ -35,7 +35,7 @@ async function quoteUma(sim: Sim): Promise<string> {
 
 export const UMA: readonly Action[] = [
   {
-    name: 'ask for a quote to a UMA address',
+    name: 'create a quote to a UMA address',
     weight: 4,
     ready: (sim) => payers(sim).some(inSandbox),
     run: quoteUma,

@@ -1,10 +1,10 @@
-// Stablecoins as their rows and transfers tell them: what circulates of each by the mints and burns that were
-// completed, what is set aside by those under way, and which jobs follow them. Written from the tables of
-// money and kept by counting, so that an order which was carried out twice, or not at all, shows.
+// Stablecoins according to their rows and transfers: the circulating supply by completed mints and
+// burns, held amounts by those under way, and their jobs. Written from the posting rules, so that
+// an order executed twice or not at all is found.
 import { assertNever } from '../../../src/kernel/assert-never.ts';
-import type { Note, Noted, Picture, Transfer } from './picture.ts';
+import type { Model, Note, Noted, Transfer } from './model.ts';
 
-/** What the mints and burns of a coin come to. */
+/** Sums of the mints and burns of a stablecoin. */
 interface Supply {
   circulating: bigint;
   minting: bigint;
@@ -16,11 +16,11 @@ export interface CoinBook {
   coins: Map<string, Noted>;
   orders: Map<string, Noted>;
   supply: Map<string, Supply>;
-  /** What moved for an order, or when a coin was registered. */
+  /** Transfers of an order or of a registration. */
   moved: Map<string, Transfer[]>;
-  /** How many jobs follow an order. */
+  /** Number of jobs of an order. */
   driven: Map<string, number>;
-  /** Every status that an order was ever in. */
+  /** Every status that an order ever had. */
   seen: Set<string>;
 }
 
@@ -43,11 +43,11 @@ const suppliesOf = ({ supply }: CoinBook, id: string): Supply => {
   return known;
 };
 
-/** What the books could follow of an order: not all of one that was paid for after it had expired. */
+/** Counted amount of an order: only a part if it was funded after its expiry. */
 const countedOf = ({ amount, uncounted }: Noted): bigint =>
   BigInt(amount ?? 0) - BigInt(uncounted ?? 0);
 
-/** What an order adds to the supply of its coin as it stands; taken off where it stood so before. */
+/** Adds an order to the supply of its stablecoin, or subtracts its earlier state. */
 function count(book: CoinBook, row: Noted | null, sign: 1n | -1n): void {
   if (!row) return;
   const of = suppliesOf(book, row.stablecoin_id as string);
@@ -91,63 +91,64 @@ export function applyCoinNote(book: CoinBook, note: Note): void {
   APPLY[note.table]?.(book, note);
 }
 
-/** Takes down what a coin or an order of one has moved. */
-export function noteMoved(book: CoinBook, transfer: Transfer): void {
+/** Records a transfer of a stablecoin or an order. */
+export function noteTransfer(book: CoinBook, transfer: Transfer): void {
   const id = transfer.transaction_id;
   book.moved.set(id, [...(book.moved.get(id) ?? []), transfer]);
-  // What its provider says circulates when it is registered.
+  // The circulating supply that the provider reports at registration.
   if (transfer.step === 'supply') suppliesOf(book, id).circulating += transfer.amount;
 }
 
-type Moves = Readonly<Record<string, readonly string[]>>;
+type Transitions = Readonly<Record<string, readonly string[]>>;
 
 const ORDER = {
   CREATED: ['PENDING_FUNDING', 'PENDING_PROVIDER', 'PROCESSING', ...OVER],
   PENDING_FUNDING: ['PENDING_PROVIDER', 'PROCESSING', ...OVER],
   PENDING_PROVIDER: ['PROCESSING', 'COMPLETED', 'FAILED'],
   PROCESSING: ['COMPLETED', 'FAILED'],
-  // Somebody may have paid all the same.
+  // An expired order may have been funded.
   EXPIRED: ['PROCESSING', 'COMPLETED'],
   COMPLETED: [],
   FAILED: [],
-} satisfies Moves;
-const ISSUANCE: Moves = {
+} satisfies Transitions;
+const ISSUANCE: Transitions = {
   PENDING_REVIEW: ['PROVISIONING', 'PROVISIONED', 'REJECTED', 'FAILED'],
   PROVISIONING: ['PROVISIONED', 'REJECTED', 'FAILED'],
 };
-const SERVICE: Moves = {
+const SERVICE: Transitions = {
   NOT_ENABLED: ['PENDING_APPROVAL', 'ENABLING'],
   PENDING_APPROVAL: ['ENABLING', 'NOT_ENABLED', 'ENABLED'],
   ENABLING: ['ENABLED', 'DISABLED'],
   ENABLED: ['DISABLED'],
   DISABLED: ['ENABLING'],
 };
-const LINK: Moves = {
+const LINK: Transitions = {
   ACTIVE: ['INVALID', 'REVOKED'],
   INVALID: ['ACTIVE'],
   REVOKED: ['ACTIVE'],
 };
-const LIVES: Readonly<Record<string, Readonly<Record<string, Moves>>>> = {
+const LIVES: Readonly<Record<string, Readonly<Record<string, Transitions>>>> = {
   stablecoin_provider_accounts: { status: LINK },
   stablecoins: { issuance_status: ISSUANCE, service_status: SERVICE },
   stablecoin_operations: { status: ORDER },
 };
 const KEPT = ['stablecoin_id', 'type', 'amount', 'provider_account', 'platform_id'];
 
-/** What is wrong with a change of a coin, an order of one, or an account at a provider. */
-export function coinMoveProblem(table: string, was: Noted | null, now: Noted | null) {
+/** An invalid change of a stablecoin, an order, or a provider account. */
+export function coinTransitionProblem(table: string, was: Noted | null, now: Noted | null) {
   if (!now) return `${was?.id} was removed`;
   if (!was) return undefined;
   for (const [name, moves] of Object.entries(LIVES[table] ?? {})) {
     const [from, to] = [was[name] as string, now[name] as string];
     if (from !== to && !moves[from]?.includes(to)) return `${now.id} went from ${from} to ${to}`;
   }
-  if (KEPT.some((name) => was[name] !== now[name])) return `${now.id} is another order`;
+  if (KEPT.some((name) => was[name] !== now[name]))
+    return `${now.id} was changed into another order`;
   const again = was.submitted_at && now.submitted_at && was.submitted_at !== now.submitted_at;
-  return again ? `${now.id} was handed over twice` : undefined;
+  return again ? `${now.id} was submitted twice` : undefined;
 }
 
-/** What an order may have moved by now; one that had expired was given back, and set aside anew. */
+/** Expected phases of an order; an expired one was voided and held again. */
 function phasesDue(row: Noted): string[] {
   const none = countedOf(row) === 0n;
   const late = 'pending,void';
@@ -170,10 +171,10 @@ function phasesDue(row: Noted): string[] {
   }
 }
 
-/** What is wrong with an order: what it moved, and who follows it. */
-export function orderProblem({ coinBook }: Picture, id: string): string | undefined {
+/** An order with wrong transfers or without a job. */
+export function orderProblem({ coinBook }: Model, id: string): string | undefined {
   const row = coinBook.orders.get(id);
-  if (!row) return 'has moved something and is not there';
+  if (!row) return 'has transfers and does not exist';
   const over = isOrderOver(row);
   const ends = ['issued', 'circulating'].map((end) => `stablecoin:${row.stablecoin_id}:${end}`);
   const [debit, credit] = row.type === 'MINT' ? ends : ends.toReversed();
@@ -184,28 +185,29 @@ export function orderProblem({ coinBook }: Picture, id: string): string | undefi
       each.debit !== debit ||
       each.credit !== credit,
   );
-  if (odd) return `is for ${row.amount} and moved ${odd.amount} from ${odd.debit}`;
+  if (odd) return `is for ${row.amount} and transferred ${odd.amount} from ${odd.debit}`;
   const phases = moved.map(({ phase }) => phase).join();
-  if (!phasesDue(row).includes(phases)) return `is ${row.status} and moved [${phases}]`;
+  if (!phasesDue(row).includes(phases)) return `is ${row.status} with transfers [${phases}]`;
   const ordered = !['CREATED', 'FAILED'].includes(row.status as string);
-  if (ordered && !row.submitted_at) return `is ${row.status} and was never handed over`;
-  if (!over && !coinBook.driven.get(id)) return `is ${row.status} and nothing follows it`;
+  if (ordered && !row.submitted_at) return `is ${row.status} and was never submitted`;
+  if (!over && !coinBook.driven.get(id)) return `is ${row.status} and has no job`;
   return undefined;
 }
 
-/** What is wrong with what circulates of a coin and is set aside. */
-export function supplyProblem({ coinBook, accounts }: Picture, id: string): string | undefined {
+/** A wrong circulating supply or held amount. */
+export function supplyProblem({ coinBook, accounts }: Model, id: string): string | undefined {
   const due = coinBook.supply.get(id);
   const [issued, there] = ['issued', 'circulating'].map((end) =>
     accounts.get(`stablecoin:${id}:${end}`),
   );
-  if (!due || !issued || !there) return 'has no books';
-  if (there.balance < there.held) return `has ${there.balance}, of which ${there.held} are burnt`;
+  if (!due || !issued || !there) return 'has no ledger accounts';
+  if (there.balance < there.held)
+    return `has ${there.balance}, of which ${there.held} are held for burns`;
   const pairs: [string, bigint, bigint][] = [
     ['circulate', there.balance, due.circulating],
     ['are issued', -issued.balance, due.circulating],
-    ['are set aside for burns', there.held, due.burning],
-    ['are set aside for mints', issued.held, due.minting],
+    ['are held for burns', there.held, due.burning],
+    ['are held for mints', issued.held, due.minting],
   ];
   const off = pairs.find(([, is, should]) => is !== should);
   return off && `${off[1]} ${off[0]}, by its orders ${off[2]}`;

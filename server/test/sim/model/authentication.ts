@@ -1,29 +1,29 @@
-// How customers of the region of strong authentication stand: challenges, proofs, failures and locks, and
-// what of their money may go. Written from the specification, and kept by counting what happens, so that a
-// proof which counted twice or a failure that did not count shows.
-import type { Note, Noted, Payment, Picture } from './picture.ts';
+// Strong authentication of customers: challenges, proofs, failures and lockouts, and the payments
+// that depend on them. Written from the specification and counted from each change, so that a proof
+// counted twice or a failure that was not counted is found.
+import type { Model, Note, Noted, Payment } from './model.ts';
 
-export interface Strength {
-  /** Where customers belong, by id. */
+export interface Authentication {
+  /** Regions of customers, by id. */
   regions: Map<string, string>;
-  standings: Map<string, Noted>;
+  lockouts: Map<string, Noted>;
   challenges: Map<string, Noted>;
-  /** Challenges of payments by quote, the oldest first. */
+  /** Challenges of payments by quote, oldest first. */
   ofQuote: Map<string, string[]>;
   /** Payments by quote. */
   payments: Map<string, string>;
-  /** How often something was proved, and how many challenges about it were satisfied, by `aboutOf`. */
+  /** Numbers of proofs and of satisfied challenges, by `aboutOf`. */
   proofs: Map<string, number>;
   satisfied: Map<string, number>;
-  /** Failures since the password was last reset, by customer. */
+  /** Failures since the last password reset, by customer. */
   failures: Map<string, number>;
-  /** Jobs that end a challenge, by its id. */
+  /** Expiry jobs of a challenge, by its id. */
   ends: Map<string, number>;
 }
 
-export const emptyStrength = (): Strength => ({
+export const emptyAuthentication = (): Authentication => ({
   regions: new Map(),
-  standings: new Map(),
+  lockouts: new Map(),
   challenges: new Map(),
   ofQuote: new Map(),
   payments: new Map(),
@@ -43,7 +43,7 @@ const PROVED: Readonly<Record<string, string>> = {
   UNTRUST: 'UNTRUSTED',
 };
 
-/** What a challenge is about, as the event names it: a login has nothing else to be named by. */
+/** The subject of a challenge as in its event; a login is its own subject. */
 const aboutOf = ({ id, kind, subject }: Noted) =>
   `${PROVED[kind ?? '']} ${kind === 'LOGIN' ? id : subject}`;
 
@@ -52,19 +52,19 @@ const FAILURES = [
   'FAILED_LOGIN_ATTEMPT',
 ];
 
-/** The challenge that a job is to end. */
+/** The challenge that a job expires. */
 const endedBy = (row: Noted | null): string | undefined =>
   row?.kind === 'quotes.lapse' ? JSON.parse(row.input ?? '{}').challengeId : undefined;
 
-const APPLY: Readonly<Record<string, (strength: Strength, note: Note) => void>> = {
+const APPLY: Readonly<Record<string, (authentication: Authentication, note: Note) => void>> = {
   customers({ regions }, { now }) {
     if (now?.region) regions.set(now.id as string, now.region);
   },
   quotes({ payments }, { now }) {
     if (now) payments.set(now.id as string, now.transaction_id as string);
   },
-  sca_lockouts({ standings }, { now }) {
-    if (now) standings.set(now.id as string, now);
+  sca_lockouts({ lockouts }, { now }) {
+    if (now) lockouts.set(now.id as string, now);
   },
   sca_challenges({ challenges, ofQuote, satisfied }, { was, now }) {
     if (!now) return;
@@ -87,15 +87,17 @@ const APPLY: Readonly<Record<string, (strength: Strength, note: Note) => void>> 
   },
 };
 
-export const applyStrengthNote = (strength: Strength, note: Note): void =>
-  APPLY[note.table]?.(strength, note);
+export const applyAuthenticationNote = (authentication: Authentication, note: Note): void =>
+  APPLY[note.table]?.(authentication, note);
 
 /**
- * What is wrong with a move of a challenge, which is over for good once it is no longer PENDING. Those
- * that are over are forgotten after a month, and logins that nobody finished; one that a payment waits
- * for never is.
+ * An invalid change of a challenge, which is final once it is no longer PENDING. Final challenges
+ * and unfinished logins are deleted after a month, except one that a payment waits for.
  */
-export function challengeMoveProblem(was: Noted | null, now: Noted | null): string | undefined {
+export function challengeTransitionProblem(
+  was: Noted | null,
+  now: Noted | null,
+): string | undefined {
   if (!now) {
     const waits = was?.kind === 'PAYMENT' && was.status === 'PENDING';
     return waits ? `${was.id} was removed while a payment waited for it` : undefined;
@@ -105,12 +107,12 @@ export function challengeMoveProblem(was: Noted | null, now: Noted | null): stri
   if (!was && now.status !== 'PENDING') return `${now.id} begins ${now.status}`;
   const more = Number(now.wrong) - Number(was?.wrong ?? 0);
   if (more < 0 || more > 1 || Number(now.wrong) > 5)
-    return `${now.id} has ${now.wrong} wrong tries`;
+    return `${now.id} has ${now.wrong} wrong attempts`;
   return undefined;
 }
 
 const MINUTE = 60_000;
-/** What the fifth failure and each after it bring; beyond the last nobody gets in by waiting. */
+/** Lockout of the fifth and each further failure; after the last one only a reset unlocks. */
 const LOCKS = [15 * MINUTE, 30 * MINUTE, 60 * MINUTE, 24 * 60 * MINUTE];
 
 const timeIn = (text: string | null | undefined) => (text ? Date.parse(text) : null);
@@ -130,8 +132,8 @@ function lockProblem(was: Noted | null, now: Noted): string | undefined {
     : `is locked until ${now.locked_until}`;
 }
 
-/** What is wrong with where a customer stands now. */
-export function standingMoveProblem(was: Noted | null, now: Noted | null): string | undefined {
+/** An invalid change of the lockout state. */
+export function lockoutTransitionProblem(was: Noted | null, now: Noted | null): string | undefined {
   if (!now) return `${was?.id} was removed`;
   const [before, failures] = [Number(was?.failed_attempts ?? 0), Number(now.failed_attempts)];
   if (failures !== before && failures !== before + 1 && failures !== 0) {
@@ -144,29 +146,29 @@ export function standingMoveProblem(was: Noted | null, now: Noted | null): strin
 const COUNTRIES = ['DE', 'FR', 'ES', 'NO'];
 const CURRENCIES = ['EUR', 'USDC'];
 
-/** Whether a payment needs its customer's word. */
-function isGated({ strength }: Picture, row: Noted): boolean {
+/** Whether a payment requires strong authentication. */
+function isGated({ authentication }: Model, row: Noted): boolean {
   if (row.type !== 'OUTGOING' || !CURRENCIES.includes(row.sent_currency ?? '')) return false;
-  return COUNTRIES.includes(strength.regions.get(row.customer_id ?? '') ?? '');
+  return COUNTRIES.includes(authentication.regions.get(row.customer_id ?? '') ?? '');
 }
 
-/** The challenges of a payment, the oldest first. */
-export const challengesOf = ({ strength }: Picture, row: Noted): Noted[] =>
+/** The challenges of a payment, oldest first. */
+export const challengesOf = ({ authentication }: Model, row: Noted): Noted[] =>
   row.type === 'OUTGOING'
-    ? (strength.ofQuote.get(row.quote_id ?? '') ?? []).map(
-        (id) => strength.challenges.get(id) as Noted,
+    ? (authentication.ofQuote.get(row.quote_id ?? '') ?? []).map(
+        (id) => authentication.challenges.get(id) as Noted,
       )
     : [];
 
-/** The challenge that somebody still has to answer. */
-export const pendingOf = ({ strength }: Picture, quoteId: string): Noted | undefined =>
-  (strength.ofQuote.get(quoteId) ?? [])
-    .map((id) => strength.challenges.get(id))
+/** The open challenge. */
+export const pendingOf = ({ authentication }: Model, quoteId: string): Noted | undefined =>
+  (authentication.ofQuote.get(quoteId) ?? [])
+    .map((id) => authentication.challenges.get(id))
     .find((each) => each?.status === 'PENDING');
 
 const statusesOf = (challenges: readonly Noted[]) => challenges.map(({ status }) => status).join();
 
-/** Whether every step that was asked for was proved. */
+/** Whether every required step was completed. */
 function isProved(challenges: readonly Noted[]): boolean {
   if (challenges.length === 0 || challenges.some(({ status }) => status !== 'SATISFIED'))
     return false;
@@ -175,54 +177,57 @@ function isProved(challenges: readonly Noted[]): boolean {
 
 const isMoney = ({ currency }: { currency: string }) => !currency.startsWith('velocity.');
 
-/** What is wrong between a payment and the challenges that it waited for. */
-export function waitedProblem(picture: Picture, { row, transfers }: Payment): string | undefined {
-  const all = challengesOf(picture, row);
+/** A mismatch between a payment and its challenges. */
+export function challengesProblem(model: Model, { row, transfers }: Payment): string | undefined {
+  const all = challengesOf(model, row);
   const open = all.filter(({ status }) => status === 'PENDING');
   const waits = row.status === 'PENDING_AUTHORIZATION';
   if (open.length !== (waits ? 1 : 0)) {
     return `is ${row.status} and its challenges are [${statusesOf(all)}]`;
   }
-  if (open.some(({ id }) => !picture.strength.ends.get(id as string))) {
-    return `waits for ${open[0]?.id}, which nothing ends`;
+  if (open.some(({ id }) => !model.authentication.ends.get(id as string))) {
+    return `waits for ${open[0]?.id}, which has no expiry job`;
   }
-  const lapsed = row.failure_reason === 'SCA_NOT_COMPLETED';
-  if (lapsed !== (all.at(-1)?.status === 'EXPIRED')) {
+  const expired = row.failure_reason === 'SCA_NOT_COMPLETED';
+  if (expired !== (all.at(-1)?.status === 'EXPIRED')) {
     return `failed with ${row.failure_reason}, and its challenges are [${statusesOf(all)}]`;
   }
-  if ((lapsed || waits) && transfers.some(isMoney)) return 'was not authorised and moved money';
+  if ((expired || waits) && transfers.some(isMoney)) return 'was not authorized and has transfers';
   return undefined;
 }
 
-/** What is wrong with a payment that has just begun to move money. */
-export function unprovedProblem(picture: Picture, { row }: Payment): string | undefined {
-  if (!isGated(picture, row)) return undefined;
-  const all = challengesOf(picture, row);
-  const { outside, strength, now } = picture;
+/** A payment that has just started without authentication. */
+export function unauthenticatedProblem(model: Model, { row }: Payment): string | undefined {
+  if (!isGated(model, row)) return undefined;
+  const all = challengesOf(model, row);
+  const { outside, authentication, now } = model;
   const end = outside.get(row.destination_account ?? '');
-  // Of what is paid in it was decided when the quote was made, whatever became of the trust since.
+  // For a deposit the exemption was decided at the quote, whatever happened to the trust since.
   const trusted =
     row.source_account === null ||
     (end?.customer_id === row.customer_id && (end?.trusted_at ?? null) !== null);
-  const exempted = strength.proofs.get(`EXEMPTED ${row.quote_id}`) === 1;
+  const exempted = authentication.proofs.get(`EXEMPTED ${row.quote_id}`) === 1;
   if (!isProved(all) && !(all.length === 0 && trusted && exempted)) {
-    return `began without its customer's word: [${statusesOf(all)}]`;
+    return `started without authentication: [${statusesOf(all)}]`;
   }
-  // What is paid in comes whenever it comes; everything else is let go by somebody who is logged in.
-  const until = timeIn(strength.standings.get(row.customer_id ?? '')?.session_expires_at) ?? 0;
-  return row.source_account === null || until > now ? undefined : 'began and nobody is logged in';
+  // A deposit starts whenever it arrives; other payments require a login session.
+  const until = timeIn(authentication.lockouts.get(row.customer_id ?? '')?.session_expires_at) ?? 0;
+  return row.source_account === null || until > now ? undefined : 'started without a login session';
 }
 
-/** What is wrong with a challenge and the proofs of what it is about. */
-export function proofProblem({ strength }: Picture, id: string): string | undefined {
-  const about = aboutOf(strength.challenges.get(id) as Noted);
-  const [times, due] = [strength.proofs.get(about) ?? 0, strength.satisfied.get(about) ?? 0];
-  return times === due ? undefined : `${about}: satisfied ${due} times, proved ${times} times`;
+/** A mismatch between a challenge and its proofs. */
+export function proofProblem({ authentication }: Model, id: string): string | undefined {
+  const about = aboutOf(authentication.challenges.get(id) as Noted);
+  const [times, due] = [
+    authentication.proofs.get(about) ?? 0,
+    authentication.satisfied.get(about) ?? 0,
+  ];
+  return times === due ? undefined : `${about}: satisfied ${due} times, ${times} proofs`;
 }
 
-/** What is wrong with how often a customer counts as having failed. */
-export function failureProblem({ strength }: Picture, id: string): string | undefined {
-  const counted = Number(strength.standings.get(id)?.failed_attempts ?? 0);
-  const seen = strength.failures.get(id) ?? 0;
+/** A wrong number of failures. */
+export function failureProblem({ authentication }: Model, id: string): string | undefined {
+  const counted = Number(authentication.lockouts.get(id)?.failed_attempts ?? 0);
+  const seen = authentication.failures.get(id) ?? 0;
   return counted === seen ? undefined : `failed ${seen} times, of which ${counted} count`;
 }

@@ -1,6 +1,6 @@
-// Policies of agents: drawn at random, and what each says to a payment, worked out anew from the
+// Policies of agents: random policies, and their effect on a payment, computed from the
 // specification.
-import { converted, countedOn, type Policy, usedIn } from '../picture/agency.ts';
+import { converted, countedOn, type Policy, usedIn } from '../model/agent-usage.ts';
 import type { Agent, Person, Sim } from './sim.ts';
 
 const PERMISSIONS = [
@@ -10,7 +10,7 @@ const PERMISSIONS = [
 
 const some = <T>(sim: Sim, list: readonly T[]): T[] => list.filter(() => sim.chance.percent(60));
 
-/** In the smallest units of dollars and euros; payments here are of a few hundred of them up to thousands. */
+/** In cents; payments here are of a few hundred to a few thousand cents. */
 const LIMITS = [0, 20_000, 60_000, 400_000];
 
 export function randomLimits(sim: Sim): Policy['spendingLimits'] {
@@ -55,10 +55,10 @@ export function randomPolicy(sim: Sim, owner: Person): Policy {
   };
 }
 
-/** What an agent wants, in its own currency. */
+/** A request of an agent, in its own currency. */
 interface Act {
   permission: string;
-  /** The account inside that it touches. */
+  /** The internal account of the request. */
   account: string;
   amount: bigint;
   currency: string;
@@ -69,19 +69,19 @@ type Verdict = 'refused' | 'waits' | 'at once';
 const over = (amount: bigint, limit: number | null | undefined) =>
   typeof limit === 'number' && amount > BigInt(limit);
 
-/** The policy as it is, and whether it lets the agent do anything of the kind. */
-export function policyOf({ picture }: Sim, { id }: Agent) {
-  const row = picture.agency.agents.get(id);
+/** The current policy, and whether the agent is paused. */
+export function policyOf({ model }: Sim, { id }: Agent) {
+  const row = model.agency.agents.get(id);
   return { row, policy: JSON.parse(row?.policy ?? '{}') as Policy, paused: row?.paused === 'true' };
 }
 
-/** Whether an agent may not do such a thing at all. */
+/** Whether the agent lacks the permission. */
 export function isBarred(sim: Sim, agent: Agent, permission: string): boolean {
   const { policy, paused } = policyOf(sim, agent);
   return paused || !policy.permissions.includes(permission);
 }
 
-/** What the policy must say; undefined where it cannot be foretold. */
+/** The predicted decision; undefined if it cannot be predicted. */
 export function verdictOf(sim: Sim, agent: Agent, act: Act): Verdict | undefined {
   const { row, policy } = policyOf(sim, agent);
   if (!row || isBarred(sim, agent, act.permission)) return 'refused';
@@ -92,12 +92,12 @@ export function verdictOf(sim: Sim, agent: Agent, act: Act): Verdict | undefined
   const allowed = accountRestrictions?.allowedAccountIds;
   if (allowed && !allowed.includes(act.account)) return 'refused';
   const rule = accountRestrictions?.accountRules?.find((each) => each.accountId === act.account);
-  const day = new Date(sim.world.now()).toISOString().slice(0, 10);
+  const day = new Date(sim.effects.now()).toISOString().slice(0, 10);
   const isOver =
     over(amount, rule?.perTransactionLimit ?? limits.perTransactionLimit) ||
-    over(countedOn(sim.picture, row, day) + 1n, limits.dailyTransactionLimit) ||
-    over(usedIn(sim.picture, row, day) + amount, limits.dailyLimit) ||
-    over(usedIn(sim.picture, row, day.slice(0, 7)) + amount, limits.monthlyLimit);
+    over(countedOn(sim.model, row, day) + 1n, limits.dailyTransactionLimit) ||
+    over(usedIn(sim.model, row, day) + amount, limits.dailyLimit) ||
+    over(usedIn(sim.model, row, day.slice(0, 7)) + amount, limits.monthlyLimit);
   if (isOver) return 'refused';
   if ((rule?.executionMode ?? policy.defaultExecutionMode) !== 'AUTO') return 'waits';
   const to = approvalThresholds?.currency ?? limits.currency;

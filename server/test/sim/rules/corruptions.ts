@@ -1,10 +1,10 @@
-// Ways to break what is known of strong authentication and of agents, each with words of the rule that must
-// notice: statements for `invariants.test.ts`, run by hand on the database of a running simulation.
+// Corruptions of strong authentication and agents, each with a part of the rule or message that
+// must report it: statements for `invariants.test.ts`, run on the database of a running simulation.
 
-/** Money of a customer that waits for its word begins to move. */
+/** Starts a payment that waits for authentication. */
 const BEGUN = `update transactions set status = 'PROCESSING', funds = 'HELD'
   where status = 'PENDING_AUTHORIZATION'`;
-/** A payment of an agent that waits for its platform counts already. */
+/** Counts a payment of an agent that waits for its platform. */
 const COUNTED = `insert into ledger_transfers
   (transaction_id, step, phase, debit, credit, currency, amount, created_at)
   select w.transaction_id, step, phase, debit, credit, currency, amount, l.created_at
@@ -15,9 +15,9 @@ const COUNTED = `insert into ledger_transfers
 const policy = (limits: string, more = '') => `update agents set policy =
   '{"spendingLimits":{"currency":"USD","perTransactionLimit":9000000000${limits}}${more}}'`;
 
-export const BREAKAGES: [rule: string, statements: string[]][] = [
+export const CORRUPTIONS: [rule: string, statements: string[]][] = [
   [
-    'a payment waits for its customer, and for nothing else',
+    'a payment waits for the authentication of its customer',
     ["update sca_challenges set status = 'REPLACED' where kind = 'PAYMENT' and status = 'PENDING'"],
   ],
   [
@@ -28,9 +28,9 @@ export const BREAKAGES: [rule: string, statements: string[]][] = [
             and steps::text = '[]')`,
     ],
   ],
-  ['which nothing ends', ["delete from jobs where kind = 'quotes.lapse'"]],
+  ['which has no expiry job', ["delete from jobs where kind = 'quotes.lapse'"]],
   [
-    'was not authorised and moved money',
+    'was not authorized and has transfers',
     [
       `insert into ledger_transfers
           (transaction_id, step, phase, debit, credit, currency, amount, created_at)
@@ -39,9 +39,9 @@ export const BREAKAGES: [rule: string, statements: string[]][] = [
           where t.failure_reason = 'SCA_NOT_COMPLETED' and l.step = 'deposit' limit 1`,
     ],
   ],
-  ['money that is regulated leaves once its customer has proved itself', [BEGUN]],
+  ['regulated payments start after strong authentication', [BEGUN]],
   [
-    'began and nobody is logged in',
+    'started without a login session',
     [
       'update sca_lockouts set session_expires_at = null',
       `update sca_challenges set status = 'SATISFIED', steps = '[]'
@@ -50,7 +50,7 @@ export const BREAKAGES: [rule: string, statements: string[]][] = [
     ],
   ],
   [
-    'a challenge is over once',
+    'a challenge ends once',
     ["update sca_challenges set status = 'SATISFIED' where status = 'EXPIRED'"],
   ],
   [
@@ -66,7 +66,7 @@ export const BREAKAGES: [rule: string, statements: string[]][] = [
     ["update sca_challenges set status = 'SATISFIED' where status = 'PENDING'"],
   ],
   [
-    'who fails is locked for as long as it should be',
+    'a lockout follows the number of failures',
     ['update sca_lockouts set failed_attempts = failed_attempts + 2'],
   ],
   [
@@ -78,37 +78,37 @@ export const BREAKAGES: [rule: string, statements: string[]][] = [
     ],
   ],
   [
-    'every failure counts, once',
+    'every failure counts once',
     ['update sca_lockouts set failed_attempts = 0, locked_until = null where failed_attempts > 0'],
   ],
   [
-    'sca_events are kept for good',
+    'sca_events are kept permanently',
     [
       'alter table sca_events disable trigger sca_events_immutable',
       'delete from sca_events where id in (select id from sca_events limit 1)',
     ],
   ],
   [
-    'agent_audit are kept for good',
+    'agent_audit are kept permanently',
     ['alter table agent_audit disable trigger agent_audit_immutable', 'delete from agent_audit'],
   ],
   [
-    'actions of agents are decided once',
+    'agent actions are decided once',
     [
       `update agent_actions a set status = 'APPROVED' where status = 'REJECTED' and not exists
         (select 1 from agent_actions b where b.transaction_id = a.transaction_id and b.id <> a.id)`,
     ],
   ],
   [
-    'an agent moves what it was let through, and no more',
+    'an agent payment matches its decision',
     ["update agent_actions set status = 'REJECTED' where status = 'APPROVED'"],
   ],
   [
-    'an agent moves what it was let through, and no more',
+    'an agent payment matches its decision',
     ["update agent_actions set status = 'APPROVED' where status = 'PENDING_APPROVAL'"],
   ],
   [
-    'and something of it moved',
+    ', and has transfers',
     [
       `insert into ledger_transfers
           (transaction_id, step, phase, debit, credit, currency, amount, created_at)
@@ -118,36 +118,36 @@ export const BREAKAGES: [rule: string, statements: string[]][] = [
     ],
   ],
   [
-    'an agent has used up what its payments say',
+    'agent usage equals its payments',
     [
       `update transactions set sent_amount = sent_amount + 1000000, status = status
           where agent_id is not null`,
     ],
   ],
   [
-    'an agent has used up what its payments say',
+    'agent usage equals its payments',
     [
       `update ledger_accounts set balance = balance - 1
           where id like 'velocity:Agent:%' and floor is null`,
     ],
   ],
-  ['is beyond perTransactionLimit of', [policy(',"perTransactionLimit":0'), COUNTED]],
+  ['exceeds perTransactionLimit of', [policy(',"perTransactionLimit":0'), COUNTED]],
   [
-    'what an agent begins is within its policy',
+    'agent payments are within the policy',
     [policy('', ',"accountRestrictions":{"allowedAccountIds":[]}'), COUNTED],
   ],
-  ['may not act, and did', ['update agents set paused = true', COUNTED]],
+  ['acted while paused or deleted', ['update agents set paused = true', COUNTED]],
   [
-    'what became of an action is written down',
+    'every action is in the audit log',
     [
       `insert into agent_audit (id, platform_id, customer_id, agent_id, action_id, what, actor,
           details, created_at) select 'made up', platform_id, customer_id, agent_id, id,
-          'ACTION_APPROVED', 'nobody', '{}', created_at from agent_actions
+          'ACTION_APPROVED', 'made up', '{}', created_at from agent_actions
           where status = 'PENDING_APPROVAL' limit 1`,
     ],
   ],
   [
-    'what became of an action is written down',
+    'every action is in the audit log',
     [
       `insert into agent_actions select a.* from agent_actions b, json_populate_record(b,
           '{"id":"AgentAction:made-up"}') a where b.status = 'REJECTED' limit 1`,

@@ -1,8 +1,8 @@
-// What was signed is proof: each signature that the server wrote down is checked once more against the text
-// beside it, with nothing of the server but the key that opens the text. A proof of a payment names its
-// quote.
+// Verifies the stored authorizations: each signature is checked against the stored payload, with
+// the key that decrypts the payload and no other code of the server. The payload of a payment names
+// its quote.
 import { createPublicKey, ECDH, verify } from 'node:crypto';
-import type { Note } from '../picture/picture.ts';
+import type { Note } from '../model/model.ts';
 import type { Sim } from './sim.ts';
 
 interface Signed {
@@ -28,13 +28,13 @@ function keyOf(compressed: string) {
   return createPublicKey({ key, format: 'jwk' });
 }
 
-/** The name under which the text of a payment says what it is about. */
+/** The field of a payload that names its subject. */
 const ABOUT: Readonly<Record<string, string>> = {
   executeQuote: 'quoteId',
   cardPull: 'transactionId',
 };
 
-/** What a signed text is about. */
+/** The subject of a signed payload. */
 function subjectIn(text: string, name: string): string {
   const { unsignedTransaction } = JSON.parse(text).parameters;
   return JSON.parse(Buffer.from(unsignedTransaction, 'hex').toString())[name];
@@ -46,10 +46,10 @@ function problemOf(sim: Sim, row: Signed): string | undefined {
   const context = `wallet_authorizations ${id} payload`;
   const text: string = JSON.parse(vault.open({ owner, sealed }, row.payload, context).toString());
   const stamp = JSON.parse(Buffer.from(row.stamp, 'base64url').toString());
-  if (stamp.publicKey !== row.public_key) return 'is signed with another key than it says';
+  if (stamp.publicKey !== row.public_key) return 'was signed with another key';
   const signature = Buffer.from(stamp.signature, 'hex');
   if (!verify('sha256', Buffer.from(text), keyOf(row.public_key), signature)) {
-    return 'is not what was signed';
+    return 'does not match its signature';
   }
   const name = ABOUT[row.operation];
   if (name && subjectIn(text, name) !== row.subject) return `is about another ${name}`;
@@ -64,7 +64,7 @@ function readProblem(sim: Sim, row: Signed): string | undefined {
   }
 }
 
-/** What is wrong with what was signed in these notes. */
+/** Problems of the authorizations in these notes. */
 export async function proofProblems(sim: Sim, notes: readonly Note[]): Promise<string[]> {
   const fresh = notes.filter(({ table, was }) => table === 'wallet_authorizations' && !was);
   if (fresh.length === 0) return [];
@@ -74,6 +74,6 @@ export async function proofProblems(sim: Sim, notes: readonly Note[]): Promise<s
     const problem = readProblem(sim, row);
     return problem ? [`${row.id} ${problem}`] : [];
   });
-  if (rows.length !== fresh.length) problems.push('something signed belongs to nobody');
+  if (rows.length !== fresh.length) problems.push('an authorization has no owner');
   return problems;
 }

@@ -1,10 +1,10 @@
-// What all transfers of a payment together must have done by now, told from its row alone: how much each
-// account has more or less, and how much is set aside. Which steps that took is the server's business; that
-// nothing else moved is ours.
+// The expected sum of all transfers of a payment, computed from its row alone: change of balance
+// and of held amount for each account. The steps are up to the server; any other transfer is an
+// error.
 import { cardEffect, ofAccount } from './card-facts.ts';
-import { amountIn, type Noted, type Payment, type Picture, type Transfer } from './picture.ts';
+import { amountIn, type Model, type Noted, type Payment, type Transfer } from './model.ts';
 
-/** Amounts by account; what is zero is not there. Held amounts stand under the account's name and ` held`. */
+/** Non-zero amounts by account. Held amounts have the account's id and ` held` as key. */
 export type Sums = Map<string, bigint>;
 
 export function add(sums: Sums, name: string | null | undefined, amount: bigint): void {
@@ -38,7 +38,7 @@ interface Money {
   systemAccount(purpose: string, currency: string | null | undefined): string;
   source: string;
   sent: bigint;
-  /** What leaves the source: all that is sent, save a fee that it would pay to itself. */
+  /** Amount debited to the source: the sent amount without a fee paid to itself. */
   leaving: bigint;
   row: Noted;
 }
@@ -61,7 +61,7 @@ function moneyOf(row: Noted, environment: string): Money {
   };
 }
 
-/** The payment made: fees earned, both currencies exchanged, the money at its end. */
+/** A completed payment: fees earned, currencies exchanged, funds at the destination. */
 function addPayment(
   due: Sums,
   { systemAccount, source, leaving, sent, row }: Money,
@@ -101,14 +101,14 @@ function outgoingEffect(row: Noted, environment: string): Sums {
     add(due, systemAccount('rail_in_transit', from), funded);
   }
   if (row.funds === 'SUSPENSE') {
-    const parked = funded || leaving;
-    add(due, source, -parked);
-    add(due, systemAccount('suspense', from), parked);
+    const suspended = funded || leaving;
+    add(due, source, -suspended);
+    add(due, systemAccount('suspense', from), suspended);
   }
   return due;
 }
 
-/** Money in. It lies on the account, or in our keeping where no account can have it. */
+/** Incoming funds: on the account, or on a system account if no account can receive them. */
 function incomingEffect(row: Noted, environment: string): Sums {
   const due: Sums = new Map();
   const amount = amountIn(row.received_amount);
@@ -120,7 +120,7 @@ function incomingEffect(row: Noted, environment: string): Sums {
     add(due, systemAccount('rail_in_transit'), -amount);
     add(due, at, amount);
   };
-  // The receiver's end of a payment inside: the payer's end has moved the money.
+  // The receiving side of an internal payment: the paying side has the transfers.
   if (row.quote_id && row.sent_amount) return due;
   const open = row.status === 'PENDING' || row.status === 'PROCESSING';
   if (row.funds === 'SETTLED') arrive(inside ? to : systemAccount('external_settlement'));
@@ -133,21 +133,21 @@ function incomingEffect(row: Noted, environment: string): Sums {
 }
 
 /**
- * What an owner owes stands on the receivable account: a debit there is a debit of theirs,
- * and what they repay they have had.
+ * Debts are on the receivable account: a debit there is a debit of the owner,
+ * and a repayment is a credit.
  */
 function withoutDebts(transfers: readonly Transfer[], row: Noted): Transfer[] {
-  const isHouse = (id: string) => id.includes(':receivable:');
+  const isReceivable = (id: string) => id.includes(':receivable:');
   return transfers.flatMap((each) => {
-    if (isHouse(each.credit)) return [];
-    if (!isHouse(each.debit)) return [each];
+    if (isReceivable(each.credit)) return [];
+    if (!isReceivable(each.debit)) return [each];
     const fee = each.step.startsWith('refund.fee.');
     const owner = fee ? row.platform_fee_account : row.destination_account;
     return [{ ...each, debit: owner ?? each.debit }];
   });
 }
 
-/** A digital asset that cannot be used goes to a balance of whoever paid, not back to a wallet. */
+/** A digital asset that cannot be returned to a wallet is credited to a balance of the payer. */
 function withStrays(did: Sums, { row, transfers }: Payment): Sums {
   const out = transfers.find(({ step, credit }) => step === 'refund.out' && isInside(credit));
   if (!out || row.type !== 'OUTGOING') return did;
@@ -157,8 +157,8 @@ function withStrays(did: Sums, { row, transfers }: Payment): Sums {
   return left;
 }
 
-/** A pull that was taken back after it was passed on is paid by its payer, beside the payment's own way. */
-const isTakenBack = ({ row }: Payment, { step }: Transfer): boolean =>
+/** The return of a funding debit after the payment is charged to the payer separately. */
+const isDebitReturn = ({ row }: Payment, { step }: Transfer): boolean =>
   row.type === 'OUTGOING' &&
   !isInside(row.source_account) &&
   (step === 'return' || step === 'return.owed');
@@ -166,20 +166,20 @@ const isTakenBack = ({ row }: Payment, { step }: Transfer): boolean =>
 function differs({ status, funds }: Noted, due: Sums, did: Sums): string | undefined {
   const [should, is] = [textOf(due), textOf(did)];
   if (should === is) return undefined;
-  return `is ${status}, money ${funds}; it moved [${is}] and not [${should}]`;
+  return `is ${status}, funds ${funds}; it transferred [${is}], not [${should}]`;
 }
 
-/** What is wrong with what a payment's transfers did. */
-export function effectProblem(picture: Picture, payment: Payment): string | undefined {
+/** A payment with wrong transfers. */
+export function effectProblem(model: Model, payment: Payment): string | undefined {
   const { row, transfers } = payment;
-  const environment = picture.platforms.get(row.platform_id ?? '')?.environment ?? 'sandbox';
+  const environment = model.platforms.get(row.platform_id ?? '')?.environment ?? 'sandbox';
   if (row.type === 'CARD')
     return differs(row, cardEffect(row, environment), effectOf(ofAccount(row, transfers)));
   const outgoing = row.type === 'OUTGOING';
   const due = outgoing ? outgoingEffect(row, environment) : incomingEffect(row, environment);
-  // How much a platform or an agent sends in a day is counted in units of its own.
+  // Daily usage of a platform or an agent is counted in units of its own currency codes.
   const money = transfers.filter(
-    (each) => !each.currency.startsWith('velocity.') && !isTakenBack(payment, each),
+    (each) => !each.currency.startsWith('velocity.') && !isDebitReturn(payment, each),
   );
   const did = withStrays(effectOf(withoutDebts(money, row)), payment);
   return differs(row, due, did);

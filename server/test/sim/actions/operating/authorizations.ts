@@ -1,9 +1,8 @@
-// Payments of regulated money: quotes that wait for their customer's word, which comes well, badly, late,
-// twice or never. A payment to an account that is trusted goes without; whoever has not logged in does
-// not get that far.
+// Payments under strong authentication: quotes that the customer authorizes correctly, wrongly,
+// late, twice or never. A payment to a trusted account is exempt; a customer without a login
+// session is rejected earlier.
 
-import { challengesOf, pendingOf } from '../../picture/strength.ts';
-import type { Ending } from '../../world/endings.ts';
+import type { Outcome } from '../../harness/outcomes.ts';
 import {
   type Answer,
   broken,
@@ -13,7 +12,8 @@ import {
   type Purse,
   type Sim,
   spendable,
-} from '../../world/sim.ts';
+} from '../../harness/sim.ts';
+import { challengesOf, pendingOf } from '../../model/authentication.ts';
 import {
   type Action,
   expected,
@@ -36,35 +36,35 @@ import {
   WAYS,
   type Way,
 } from '../payments/strong.ts';
-import { targetFor } from './ways-in.ts';
+import { targetFor } from './incoming.ts';
 
 const GATED = ['EUR', 'USDC'];
 
-/** How a payment ends that its customer did not authorise. */
-export const UNPROVEN: Ending = { status: 'FAILED', refund: 'NONE' };
+/** The outcome of a payment that its customer did not authorize. */
+export const UNAUTHORIZED: Outcome = { status: 'FAILED', refund: 'NONE' };
 
-/** Whether money in this currency is let go by its customer alone. */
+/** Whether payments in this currency require strong authentication. */
 export const isGated = (owner: { strong?: unknown }, currency: string): boolean =>
   owner.strong !== undefined && GATED.includes(currency);
 
-const rowOf = ({ picture }: Sim, { id }: Order) => picture.payments.get(id)?.row;
+const rowOf = ({ model }: Sim, { id }: Order) => model.payments.get(id)?.row;
 const isWaiting = (sim: Sim, order: Order) => rowOf(sim, order)?.status === 'PENDING_AUTHORIZATION';
 
 const ownerOf = ({ source, payer }: Order) => (source?.owner ?? payer) as Strong;
 
-/** Takes down that a payment waits, as the reply must show it. */
+/** Records a waiting payment, as the reply must show it. */
 function noteWaiting(order: Order, body: Answer['body']): void {
   order.gated = true;
-  order.unstarted = UNPROVEN;
+  order.unstarted = UNAUTHORIZED;
   const { status, scaChallenge, paymentInstructions } = body;
   if (status !== 'PENDING_AUTHORIZATION' || !scaChallenge) {
-    throw broken(`${order.id} asks nobody: ${JSON.stringify(body)}`);
+    throw broken(`${order.id} has no challenge: ${JSON.stringify(body)}`);
   }
   const shown = order.kind === 'realtime' && paymentInstructions.length > 0;
-  if (shown) throw broken(`${order.id} says where to pay before it was authorised`);
+  if (shown) throw broken(`${order.id} has payment instructions before authorization`);
 }
 
-/** Mostly one who will get as far as the proof. */
+/** Usually one that can authorize. */
 function somePayer(sim: Sim): Strong {
   const all = strong(sim);
   const ready = all.filter((each) => isLoggedIn(sim, each) && !isLocked(sim, each));
@@ -94,7 +94,7 @@ function endsOf(sim: Sim, payer: Strong): Ends | undefined {
 async function quote(sim: Sim): Promise<string> {
   const payer = somePayer(sim);
   const ends = endsOf(sim, payer);
-  if (!ends) return 'nowhere to';
+  if (!ends) return 'no destination';
   const { source, inside, outside } = ends;
   const now = sim.chance.percent(20);
   const body = {
@@ -105,7 +105,7 @@ async function quote(sim: Sim): Promise<string> {
     purposeOfPayment: 'GIFT',
     ...(now ? { immediatelyExecute: true } : {}),
   };
-  const answer = await sim.ask('POST', '/quotes', body, payer.platform);
+  const answer = await sim.call('POST', '/quotes', body, payer.platform);
   const gated = isGated(payer, source.currency);
   const barred = now && gated && !isLoggedIn(sim, payer);
   const shut = [source, inside].some((each) => each && !isActive(sim, each));
@@ -118,7 +118,8 @@ async function quote(sim: Sim): Promise<string> {
   ]);
   if (code) return code;
   if (locked) throw broken(`a quote from ${source.id}, whose owner is locked`);
-  if (shut || barred) throw broken(`a quote from ${source.id}: ${shut ? 'shut' : 'not logged in'}`);
+  if (shut || barred)
+    throw broken(`a quote from ${source.id}: ${shut ? 'shut' : 'no login session'}`);
   const order = orderOf(sim, ends, expected(answer, 201), payer);
   order.gated = gated;
   if (now && gated && !isTrusted(sim, outside)) noteWaiting(order, answer.body);
@@ -144,7 +145,7 @@ async function quoteRealtime(sim: Sim): Promise<string> {
     lockedCurrencyAmount: sim.chance.between(100, 60_000),
     purposeOfPayment: 'GIFT',
   };
-  const answer = await sim.ask('POST', '/quotes', body, payer.platform);
+  const answer = await sim.call('POST', '/quotes', body, payer.platform);
   const shut = inside !== null && !isActive(sim, inside);
   const barred = !isLoggedIn(sim, payer);
   const locked = isLocked(sim, payer);
@@ -156,7 +157,7 @@ async function quoteRealtime(sim: Sim): Promise<string> {
   ]);
   if (code) return code;
   if (locked) throw broken(`a quote of ${payer.id}, who is locked`);
-  if (shut || barred) throw broken(`a quote of ${payer.id}: ${shut ? 'shut' : 'not logged in'}`);
+  if (shut || barred) throw broken(`a quote of ${payer.id}: ${shut ? 'shut' : 'no login session'}`);
   const trusted = isTrusted(sim, outside);
   const made = expected(answer, trusted ? 201 : 202);
   const order = orderOf(sim, { source: null, ...target }, made, payer);
@@ -167,11 +168,11 @@ async function quoteRealtime(sim: Sim): Promise<string> {
   return `${order.sent} ${currency}${trusted ? ', trusted' : ''}`;
 }
 
-const isTold = ({ gated, kind, quoteId, agent }: Order) =>
+const isExecutable = ({ gated, kind, quoteId, agent }: Order) =>
   gated === true && kind !== 'realtime' && quoteId !== null && !agent;
 
-/** Why the execution of a quote must be refused. */
-export function againstExecution(sim: Sim, order: Order): string[] {
+/** Predicted error codes of executing a quote. */
+export function executionCodes(sim: Sim, order: Order): string[] {
   const status = rowOf(sim, order)?.status;
   const taken = order.started || status === 'PENDING_AUTHORIZATION' || status === 'FAILED';
   const codes = verdictOn(sim, order, taken);
@@ -181,20 +182,20 @@ export function againstExecution(sim: Sim, order: Order): string[] {
   return order.gated && !isLoggedIn(sim, owner) ? ['SCA_SESSION_REQUIRED'] : codes;
 }
 
-/** Takes down what became of a quote that was executed. */
+/** Records the result of an executed quote. */
 export function noteExecuted(sim: Sim, order: Order, body: Answer['body']): void {
   if (order.gated && !isTrusted(sim, order.outside)) {
     noteWaiting(order, body);
     return;
   }
-  if (body.status === 'PENDING_AUTHORIZATION') throw broken(`${order.id} asks for a proof`);
+  if (body.status === 'PENDING_AUTHORIZATION') throw broken(`${order.id} requires a proof`);
   order.started = true;
 }
 
 async function execute(sim: Sim, order: Order): Promise<string> {
-  const codes = againstExecution(sim, order);
+  const codes = executionCodes(sim, order);
   const path = `/quotes/${order.quoteId}/execute`;
-  const answer = await sim.ask('POST', path, undefined, order.platform);
+  const answer = await sim.call('POST', path, undefined, order.platform);
   const unsure = unsureOf(order);
   const code = refusal(answer, [...codes, ...unsure]);
   if (code) return code;
@@ -203,14 +204,14 @@ async function execute(sim: Sim, order: Order): Promise<string> {
   return `${order.sent}${order.started ? '' : ', waits'}`;
 }
 
-/** What a proof must be refused with. */
-function againstProof(sim: Sim, order: Order, way: Way): string[] {
+/** Predicted error codes of a proof. */
+function proofCodes(sim: Sim, order: Order, way: Way): string[] {
   const owner = ownerOf(order);
-  const challenge = pendingOf(sim.picture, order.quoteId as string);
+  const challenge = pendingOf(sim.model, order.quoteId as string);
   if (!isWaiting(sim, order) || owner.gone || !challenge) return ['CONFLICT'];
   if (isLocked(sim, owner)) return ['ACCOUNT_LOCKED'];
   if (!isLoggedIn(sim, owner)) return ['SCA_SESSION_REQUIRED'];
-  if (sim.world.now() >= Date.parse(challenge.expires_at as string)) return ['INVALID_INPUT'];
+  if (sim.effects.now() >= Date.parse(challenge.expires_at as string)) return ['INVALID_INPUT'];
   if (challenge.wrong === '5') return ['RATE_LIMITED'];
   if (!owner.strong.proven || way === 'wrong') return ['INVALID_INPUT'];
   const last = challenge.steps === '[]';
@@ -218,9 +219,9 @@ function againstProof(sim: Sim, order: Order, way: Way): string[] {
 }
 
 const isLast = (sim: Sim, order: Order) =>
-  pendingOf(sim.picture, order.quoteId as string)?.steps === '[]';
+  pendingOf(sim.model, order.quoteId as string)?.steps === '[]';
 
-/** Takes down what a good proof led to. */
+/** Records the effect of a valid proof. */
 function noteProven(order: Order, last: boolean, { status, ...body }: Answer['body']): string {
   if (!last) {
     noteWaiting(order, { status, ...body });
@@ -228,25 +229,25 @@ function noteProven(order: Order, last: boolean, { status, ...body }: Answer['bo
   }
   delete order.unstarted;
   if (order.kind === 'realtime') {
-    const told = status === 'PENDING' && body.paymentInstructions.length > 0;
-    if (!told) throw broken(`${order.id} is ${status} and does not say where to pay`);
-    return 'let go';
+    const hasInstructions = status === 'PENDING' && body.paymentInstructions.length > 0;
+    if (!hasInstructions) throw broken(`${order.id} is ${status} without payment instructions`);
+    return 'authorized';
   }
   const moves = status === 'PROCESSING' || status === 'COMPLETED';
-  if (!moves) throw broken(`${order.id} was authorised and is ${status}`);
+  if (!moves) throw broken(`${order.id} was authorized and is ${status}`);
   order.started = true;
   return `${order.sent}`;
 }
 
 async function authorize(sim: Sim, order: Order, way: Way): Promise<string> {
-  const challenge = pendingOf(sim.picture, order.quoteId as string);
+  const challenge = pendingOf(sim.model, order.quoteId as string);
   const end = Date.parse(challenge?.expires_at ?? '');
-  if (way === 'late' && end > sim.world.now()) sim.world.pass(end - sim.world.now());
-  const codes = againstProof(sim, order, way);
+  if (way === 'late' && end > sim.effects.now()) sim.effects.pass(end - sim.effects.now());
+  const codes = proofCodes(sim, order, way);
   const last = isLast(sim, order);
   const path = `/quotes/${order.quoteId}/authorize`;
   const proof = { code: codeOf(way), endUserIpAddress: ADDRESS };
-  const answer = await sim.ask('POST', path, proof, order.platform);
+  const answer = await sim.call('POST', path, proof, order.platform);
   const unsure = last ? unsureOf(order) : [];
   const code = refusal(answer, [...codes, ...unsure]);
   if (code) return `${way}: ${code}`;
@@ -254,12 +255,12 @@ async function authorize(sim: Sim, order: Order, way: Way): Promise<string> {
   return noteProven(order, last, expected(answer, 200));
 }
 
-/** Two servers take one proof at once: of one of them it is good. */
+/** One proof on two servers at once: one accepts it. */
 async function authorizeTwice(sim: Sim): Promise<string> {
   const fitting = fresh(sim).filter(
     (order) =>
       isLast(sim, order) &&
-      againstProof(sim, order, 'right').length === 0 &&
+      proofCodes(sim, order, 'right').length === 0 &&
       unsureOf(order).length === 0,
   );
   if (fitting.length === 0) return 'none';
@@ -271,7 +272,7 @@ async function authorizeTwice(sim: Sim): Promise<string> {
     sim.nodes.map((node) =>
       sim.once(node, {
         ...{ method: 'POST', path, body: proof, as: order.platform },
-        key: `twin-${sim.next()}`,
+        key: `concurrent-${sim.next()}`,
       }),
     ),
   );
@@ -282,27 +283,27 @@ async function authorizeTwice(sim: Sim): Promise<string> {
   return noteProven(order, true, done[0]?.body);
 }
 
-/** The same code once more, not sooner than half a minute after it was sent. */
+/** Sends the same code again, at the earliest after half a minute. */
 async function resend(sim: Sim): Promise<string> {
   const order = sim.chance.of(
     sim.chance.percent(80) && fresh(sim).length ? fresh(sim) : waiting(sim),
   );
-  const challenge = pendingOf(sim.picture, order.quoteId as string);
-  const over = sim.world.now() >= Date.parse(challenge?.expires_at ?? '');
+  const challenge = pendingOf(sim.model, order.quoteId as string);
+  const over = sim.effects.now() >= Date.parse(challenge?.expires_at ?? '');
   const codes = !challenge || over || ownerOf(order).gone ? ['CONFLICT'] : [];
   const path = `/quotes/${order.quoteId}/authorize/resend`;
-  const answer = await sim.ask('POST', path, undefined, order.platform);
+  const answer = await sim.call('POST', path, undefined, order.platform);
   const code = refusal(answer, [...codes, 'RATE_LIMITED']);
-  if (codes.length && !code) throw broken(`${order.id}: a code was sent for nothing`);
+  if (codes.length && !code) throw broken(`${order.id}: a code was sent without a challenge`);
   return code ?? `${expected(answer, 204) ?? 'sent'}`;
 }
 
-/** A transfer has no place for a proof. */
+/** A transfer cannot carry a proof, so it is rejected. */
 async function transfer(sim: Sim): Promise<string> {
   const own = sim.outside.filter(
     ({ owner, currency, gone }) => !gone && isGated(owner, currency) && !owner.gone,
   );
-  if (own.length === 0) return 'nowhere to';
+  if (own.length === 0) return 'no destination';
   const { id, currency, owner } = sim.chance.of(own);
   const source = owner.purses.get(currency) as Purse;
   const body = {
@@ -311,47 +312,51 @@ async function transfer(sim: Sim): Promise<string> {
     amount: 10_000,
     purposeOfPayment: 'GIFT',
   };
-  const answer = await sim.ask('POST', '/transfer-out', body, owner.platform);
+  const answer = await sim.call('POST', '/transfer-out', body, owner.platform);
   const codes = isActive(sim, source) ? ['CONFLICT'] : ['INVALID_INPUT'];
   return judge(answer, codes, source.id) ?? '';
 }
 
-/** Orders that wait for their customers, an agent's among them. */
+/** Orders that wait for their customers, including those of agents. */
 const waiting = (sim: Sim) => sim.orders.filter((each) => each.gated && isWaiting(sim, each));
-/** Those that were asked for once, whatever became of them. */
+/** Orders with a challenge, whatever their state. */
 const asked = (sim: Sim) =>
   sim.orders.filter(
-    (each) =>
-      each.gated && each.quoteId && challengesOf(sim.picture, rowOf(sim, each) ?? {}).length,
+    (each) => each.gated && each.quoteId && challengesOf(sim.model, rowOf(sim, each) ?? {}).length,
   );
-const open = (sim: Sim) => sim.orders.filter((each) => isTold(each) && !each.started);
+const open = (sim: Sim) => sim.orders.filter((each) => isExecutable(each) && !each.started);
 
-/** Those that can still be executed. */
+/** Orders that can still be executed. */
 const ripe = (sim: Sim) =>
   open(sim).filter(
-    (each) => rowOf(sim, each)?.status === 'PENDING' && sim.world.now() < each.expiresAt,
+    (each) => rowOf(sim, each)?.status === 'PENDING' && sim.effects.now() < each.expiresAt,
   );
 
-/** Often one that goes to somebody who is trusted. */
+/** Often one to a trusted account. */
 function someRipe(sim: Sim): Order {
   const trusted = ripe(sim).filter(({ outside }) => isTrusted(sim, outside));
   return sim.chance.of(trusted.length && sim.chance.percent(50) ? trusted : ripe(sim));
 }
 
-/** Those whose challenges are not over. */
+/** Orders with an open challenge. */
 const fresh = (sim: Sim) =>
   waiting(sim).filter((each) => {
-    const { expires_at } = pendingOf(sim.picture, each.quoteId as string) ?? {};
-    return Date.parse(expires_at ?? '') > sim.world.now();
+    const { expires_at } = pendingOf(sim.model, each.quoteId as string) ?? {};
+    return Date.parse(expires_at ?? '') > sim.effects.now();
   });
 
 const payersHere = (sim: Sim) => strong(sim).length > 0;
 
-export const WORDS: readonly Action[] = [
-  { name: 'quote for a European', weight: 11, ready: payersHere, run: quote },
-  { name: 'quote a European to pay in for', weight: 3, ready: payersHere, run: quoteRealtime },
+export const AUTHORIZATIONS: readonly Action[] = [
+  { name: 'create a quote with strong authentication', weight: 11, ready: payersHere, run: quote },
   {
-    name: 'execute for a European',
+    name: 'create a deposit quote with strong authentication',
+    weight: 3,
+    ready: payersHere,
+    run: quoteRealtime,
+  },
+  {
+    name: 'execute a quote with strong authentication',
     weight: 24,
     ready: (sim) => ripe(sim).length > 0,
     run: (sim) => execute(sim, someRipe(sim)),
@@ -369,13 +374,13 @@ export const WORDS: readonly Action[] = [
     run: (sim) => authorize(sim, sim.chance.of(fresh(sim)), sim.chance.weighed(WAYS).name),
   },
   {
-    name: 'authorize what was asked for before',
+    name: 'authorize an earlier quote',
     weight: 3,
     ready: (sim) => asked(sim).length > 0,
     run: (sim) => authorize(sim, sim.chance.of(asked(sim)), 'right'),
   },
   {
-    name: 'authorize together',
+    name: 'authorize concurrently',
     weight: 8,
     ready: (sim) => fresh(sim).length > 0,
     run: authorizeTwice,

@@ -1,33 +1,33 @@
-// The simulator's World: a clock that moves only when told, chance from the seed, and a network that ends
-// in receivers inside this process. Nothing the server meets here depends on the machine, so a run can be
-// repeated by its seed.
+// The effects of the simulator: a clock that only the simulator advances, seeded randomness, and a
+// network of receivers inside this process. The server depends on nothing else of the machine, so a
+// seed reproduces a run.
 import type { Effects, HttpReply, HttpRequest } from '../../../src/kernel/effects.ts';
 import { chanceOf } from './chance.ts';
 
-/** What a platform's receiver does with whatever it is sent. */
-export const MOODS = ['well', 'known', 'broken', 'moved', 'silent', 'slow', 'fickle'] as const;
-type Mood = (typeof MOODS)[number];
+/** Behavior of a platform's webhook receiver. */
+export const BEHAVIORS = ['well', 'known', 'broken', 'moved', 'silent', 'slow', 'fickle'] as const;
+type Behavior = (typeof BEHAVIORS)[number];
 
-/** What it answers when it is asked whether its customer may be paid. */
+/** Reply to an approval request for an incoming UMA payment. */
 export const VERDICTS = ['accept', 'later', 'reject', 'more', 'broken', 'silent'] as const;
 type Verdict = (typeof VERDICTS)[number];
 
 export interface Receiver {
   readonly url: string;
-  mood: Mood;
+  behavior: Behavior;
   verdict: Verdict;
   requests: number;
 }
 
-export interface SimWorld extends Effects {
-  /** Moves the clock on. Milliseconds. */
+export interface SimEffects extends Effects {
+  /** Advances the clock. Milliseconds. */
   pass(ms: number): void;
   receiver(): Receiver;
-  /** Events that some receiver has said yes to. Emptied by whoever checks them. */
-  readonly heard: Set<string>;
+  /** Ids of events that a receiver has accepted. The reader clears it. */
+  readonly delivered: Set<string>;
 }
 
-/** Where production platforms get their rates. */
+/** Source of exchange rates for production platforms. */
 export const RATES_URL = 'https://rates.example.com/';
 const RATES = { EUR: 0.9154, GBP: 0.7871, MXN: 18.25, USDC: 1, INR: 83.1, BTC: 0.0000105 };
 
@@ -35,7 +35,7 @@ const START = Date.UTC(2026, 0, 5, 9, 0, 0);
 
 const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-const STATUS: Record<Exclude<Mood, 'silent' | 'fickle'>, number> = {
+const STATUS: Record<Exclude<Behavior, 'silent' | 'fickle'>, number> = {
   well: 200,
   known: 409,
   broken: 500,
@@ -57,9 +57,9 @@ const reply = (status: number, body: object = {}): HttpReply => ({
   body: JSON.stringify(body),
 });
 
-const noAnswer = (code: string) => Object.assign(new Error('no answer came'), { code });
+const noAnswer = (code: string) => Object.assign(new Error('no reply'), { code });
 
-/** Whether the sender waits for an answer that decides: a payment over UMA that nobody has accepted. */
+/** Whether the event is an approval request: an incoming UMA payment without a decision. */
 function isQuestion(type: string, data: Record<string, unknown> | undefined): boolean {
   return (
     type === 'INCOMING_PAYMENT.PENDING' && data?.requestedReceiverCustomerInfoFields !== undefined
@@ -71,16 +71,16 @@ function answerOf(receiver: Receiver, question: boolean): HttpReply {
     if (receiver.verdict === 'silent') throw noAnswer('ETIMEDOUT');
     return reply(...APPROVAL[receiver.verdict]);
   }
-  const { mood } = receiver;
-  if (mood === 'silent') throw noAnswer('ETIMEDOUT');
-  const status = mood === 'fickle' ? (receiver.requests % 2 ? 200 : 503) : STATUS[mood];
+  const { behavior } = receiver;
+  if (behavior === 'silent') throw noAnswer('ETIMEDOUT');
+  const status = behavior === 'fickle' ? (receiver.requests % 2 ? 200 : 503) : STATUS[behavior];
   return reply(status);
 }
 
-export function simWorld(seed: string, start = START): SimWorld {
+export function simEffects(seed: string, start = START): SimEffects {
   const chance = chanceOf(`${seed} server`);
   const receivers = new Map<string, Receiver>();
-  const heard = new Set<string>();
+  const delivered = new Set<string>();
   let now = start;
   return {
     now: () => now,
@@ -94,7 +94,7 @@ export function simWorld(seed: string, start = START): SimWorld {
       await tick();
       if (!receiver) throw noAnswer('ENOTFOUND');
       receiver.requests++;
-      if (receiver.mood === 'slow') for (let i = 0; i < 20; i++) await tick();
+      if (receiver.behavior === 'slow') for (let i = 0; i < 20; i++) await tick();
       const { id, type, data } = JSON.parse(body ?? '{}') as {
         id: string;
         type: string;
@@ -102,11 +102,11 @@ export function simWorld(seed: string, start = START): SimWorld {
       };
       const question = isQuestion(type, data);
       const answer = answerOf(receiver, question);
-      // A question was heard whatever the answer is.
-      if (question || answer.status < 300 || answer.status === 409) heard.add(id);
+      // An approval request counts as delivered whatever the reply is.
+      if (question || answer.status < 300 || answer.status === 409) delivered.add(id);
       return answer;
     },
-    heard,
+    delivered: delivered,
     pass(ms) {
       now += ms;
     },
@@ -114,7 +114,7 @@ export function simWorld(seed: string, start = START): SimWorld {
       const url = `https://hooks.example.com/${receivers.size + 1}`;
       const fresh: Receiver = {
         url,
-        mood: 'well',
+        behavior: 'well',
         verdict: 'accept',
         requests: 0,
       };

@@ -1,7 +1,8 @@
-// What agents ask for: transfers and quotes that go through, wait or are refused, and the words of their
-// platforms on what waits, by either way and by both at once. What each policy must say is foretold.
-import { endingOf, pullEnding } from '../../world/endings.ts';
-import { isBarred, policyOf, verdictOf } from '../../world/policies.ts';
+// Actions of agents: transfers and quotes that execute, wait for approval or are rejected, and the
+// decisions of their platforms, by either operation and by both at once. The effect of each policy
+// is predicted.
+import { debitOutcome, outcomeOf } from '../../harness/outcomes.ts';
+import { isBarred, policyOf, verdictOf } from '../../harness/policies.ts';
 import {
   type Agent,
   type Answer,
@@ -15,13 +16,13 @@ import {
   type Sim,
   spendable,
   type Waiting,
-} from '../../world/sim.ts';
+} from '../../harness/sim.ts';
 import { type Action, expected, inSandbox, judge, PAID_IN, purseOf, refusal } from '../action.ts';
 import { connected } from '../payments/agents.ts';
 import { isGone, orderOf, UNPAYABLE, UNQUOTABLE, unsureOf } from '../payments/payments.ts';
-import { againstExecution, isGated, noteExecuted, UNPROVEN } from './words.ts';
+import { executionCodes, isGated, noteExecuted, UNAUTHORIZED } from './authorizations.ts';
 
-/** Mostly one that may do something. */
+/** Usually one that is allowed to act. */
 function someAgent(sim: Sim, fits = (_: Agent) => true): Agent & { as: Platform } {
   const all = connected(sim);
   const free = all.filter((each) => fits(each) && !policyOf(sim, each).paused);
@@ -31,7 +32,7 @@ function someAgent(sim: Sim, fits = (_: Agent) => true): Agent & { as: Platform 
 const ownOutside = (sim: Sim, person: Person) =>
   sim.outside.filter((each) => each.owner === person && !each.gone);
 
-/** Takes down what an agent was answered: begun, waiting, or not allowed. */
+/** Records the reply to an agent: executed, waiting or forbidden. */
 function noteAction(
   sim: Sim,
   agent: Agent,
@@ -45,7 +46,7 @@ function noteAction(
   return status;
 }
 
-/** The transaction of an action, which is not shown while it waits. */
+/** The transaction of an action; the reply omits it while it waits. */
 async function transactionOf(sim: Sim, actionId: string): Promise<string> {
   const text = 'select transaction_id as id from agent_actions where id = $1';
   const { rows } = await sim.client.query<{ id: string }>(text, [actionId]);
@@ -57,7 +58,7 @@ async function transfer(sim: Sim, way: 'out' | 'in'): Promise<string> {
   const agent = someAgent(sim, ({ owner }) => ownOutside(sim, owner).some(fits));
   const { owner } = agent;
   const fitting = ownOutside(sim, owner).filter(fits);
-  if (fitting.length === 0) return 'nowhere to';
+  if (fitting.length === 0) return 'no destination';
   const outside = sim.chance.of(fitting);
   const inside = owner.purses.get(outside.currency) as Purse;
   const amount = BigInt(sim.chance.between(100, sim.chance.of([5_000, 50_000])));
@@ -69,18 +70,19 @@ async function transfer(sim: Sim, way: 'out' | 'in'): Promise<string> {
   const verdict = verdictOf(sim, agent, act);
   const before = spendable(sim, inside);
   const path = `/agents/me/transfer-${way}`;
-  const answer = await sim.ask('POST', path, body, agent.as);
+  const answer = await sim.call('POST', path, body, agent.as);
   const gated = way === 'out' && isGated(owner, currency);
   const shut = !isActive(sim, inside);
-  const codes = verdict === 'refused' ? ['FORBIDDEN'] : againstTransfer(way, shut, gated);
+  const codes = verdict === 'refused' ? ['FORBIDDEN'] : transferCodes(way, shut, gated);
   const code = refusal(answer, codes);
   if (code) return `${outside.currency} ${code}`;
-  if (verdict === 'refused' || gated || shut) throw broken(`${path} of ${agent.id}: done`);
+  if (verdict === 'refused' || gated || shut) throw broken(`${path} of ${agent.id}: succeeded`);
   const action = expected(answer, 201);
   if (action.status === 'APPROVED' && way === 'out' && before < amount) {
     throw broken(`${agent.id} spends ${amount} of ${before}`);
   }
-  const ended = way === 'out' ? endingOf('transfer', outside.suffix) : pullEnding(outside.suffix);
+  const ended =
+    way === 'out' ? outcomeOf('transfer', outside.suffix) : debitOutcome(outside.suffix);
   const order: Order = {
     id: await transactionOf(sim, action.id),
     kind: way === 'out' ? 'balance' : 'in',
@@ -95,13 +97,13 @@ async function transfer(sim: Sim, way: 'out' | 'in'): Promise<string> {
     ...{ platformFee: 0n, feePurse: null, expiresAt: 0, agent },
     ending: inSandbox(owner) ? ended : null,
     started: action.status === 'APPROVED',
-    unstarted: UNPROVEN,
+    unstarted: UNAUTHORIZED,
   };
   sim.orders.push(order);
   return `${amount} ${currency} ${noteAction(sim, agent, order, action, verdict)}`;
 }
 
-const againstTransfer = (way: 'out' | 'in', shut: boolean, gated: boolean): string[] => [
+const transferCodes = (way: 'out' | 'in', shut: boolean, gated: boolean): string[] => [
   ...(way === 'out' ? UNPAYABLE : []),
   ...(shut ? ['INVALID_INPUT'] : []),
   ...(gated ? ['CONFLICT'] : []),
@@ -129,7 +131,7 @@ async function quote(sim: Sim): Promise<string> {
   const agent = someAgent(sim);
   const { owner } = agent;
   const ends = endsFor(sim, agent);
-  if (!ends) return 'nowhere to';
+  if (!ends) return 'no destination';
   const { source, inside, outside } = ends;
   const body = {
     source: { sourceType: 'ACCOUNT', accountId: source.id },
@@ -141,12 +143,12 @@ async function quote(sim: Sim): Promise<string> {
   const allowed = policyOf(sim, agent).policy.accountRestrictions?.allowedAccountIds;
   const strange = [source, inside].some((each) => each && allowed && !allowed.includes(each.id));
   const forbidden = isBarred(sim, agent, 'CREATE_QUOTES') || strange;
-  const answer = await sim.ask('POST', '/agents/me/quotes', body, agent.as);
+  const answer = await sim.call('POST', '/agents/me/quotes', body, agent.as);
   if (forbidden) return judge(answer, ['FORBIDDEN'], 'a quote of an agent') ?? '';
   const shut = [source, inside].some((each) => each && !isActive(sim, each));
   const code = refusal(answer, shut ? ['INVALID_INPUT', ...UNQUOTABLE] : [...UNQUOTABLE, ...fees]);
   if (code) return code;
-  if (shut) throw broken('a quote of an agent between accounts of which one is shut');
+  if (shut) throw broken('a quote of an agent between accounts of which one is frozen or closed');
   const order = orderOf(sim, ends, expected(answer, 201), owner);
   order.agent = agent;
   order.gated = isGated(owner, source.currency);
@@ -154,7 +156,7 @@ async function quote(sim: Sim): Promise<string> {
   return `${order.sent} ${source.currency} for ${order.received}`;
 }
 
-/** A platform whose account for fees is shut has no fees, and no payments that cost them. */
+/** No fee can be charged while the platform's fee account is frozen or closed. */
 const fees = ['INVALID_INPUT'];
 
 const quoted = (sim: Sim) =>
@@ -164,9 +166,9 @@ const open = (sim: Sim) =>
 
 const isAsked = (sim: Sim, order: Order) => sim.waiting.some((each) => each.order === order);
 
-/** Those that can still be executed. */
+/** Orders that can still be executed. */
 const ripe = (sim: Sim) =>
-  open(sim).filter((each) => sim.world.now() < each.expiresAt && !isAsked(sim, each));
+  open(sim).filter((each) => sim.effects.now() < each.expiresAt && !isAsked(sim, each));
 
 const actOf = (order: Order) => ({
   permission: order.quoteId ? 'EXECUTE_QUOTES' : 'CREATE_TRANSFERS',
@@ -182,17 +184,17 @@ async function execute(sim: Sim): Promise<string> {
   const act = actOf(order);
   const verdict = verdictOf(sim, agent, act);
   const barred = isBarred(sim, agent, act.permission);
-  const against = againstExecution(sim, order);
-  // What cannot be executed at all is told before the policy is asked, everything else after it.
+  const against = executionCodes(sim, order);
+  // Errors that do not depend on the policy are reported before it, all others after it.
   const early = against.filter((each) => each === 'CONFLICT' || each === 'QUOTE_EXPIRED');
   const asked = isAsked(sim, order);
   const first = early.length ? early : asked ? ['CONFLICT'] : [];
-  // Funds are checked before the accounts, so that spending is counted only for what can be paid.
+  // Funds are checked before the accounts, so that spending is counted only for payable orders.
   const now = isGone(order) ? [...against, 'INSUFFICIENT_FUNDS'] : against;
   const then = verdict === 'refused' ? ['FORBIDDEN'] : verdict === 'waits' ? [] : now;
   const codes = barred ? ['FORBIDDEN'] : first.length ? first : then;
   const path = `/agents/me/quotes/${order.quoteId}/execute`;
-  const answer = await sim.ask('POST', path, undefined, agent.as);
+  const answer = await sim.call('POST', path, undefined, agent.as);
   const code = refusal(answer, [...codes, ...(verdict === 'at once' ? unsureOf(order) : [])]);
   if (code) return code;
   if (codes.length) throw broken(`${order.id} was executed; expected ${codes.join(' or ')}`);
@@ -201,25 +203,25 @@ async function execute(sim: Sim): Promise<string> {
   return `${order.sent} ${noteAction(sim, agent, order, action, verdict)}`;
 }
 
-/** Whether what waits can be carried out now; undefined where it cannot be foretold. */
+/** Whether a waiting action can be executed now; undefined if it cannot be predicted. */
 function canBe(sim: Sim, { agent, order }: Waiting): boolean | undefined {
   if (agent.owner.gone || verdictOf(sim, agent, actOf(order)) === 'refused') return false;
   if (order.from?.gone) return false;
   const inside = order.source ?? order.inside;
   if (inside && !isActive(sim, inside)) return false;
   if (order.kind === 'in') return true;
-  // A transfer has no time in which it must be decided.
+  // A transfer has no expiry.
   const timeless = order.quoteId ? order : { ...order, expiresAt: Number.POSITIVE_INFINITY };
-  if (againstExecution(sim, timeless).length) return false;
+  if (executionCodes(sim, timeless).length) return false;
   return unsureOf(order).length ? undefined : true;
 }
 
-/** What the customer has to do before it can be carried out. */
+/** Error codes that the customer must resolve before execution. */
 const isFirst = (code: string) => ['SCA_SESSION_REQUIRED', 'ACCOUNT_LOCKED'].includes(code);
 
 const DECIDED = ['CONFLICT', 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL'];
 
-/** The platform's word, by the action or by the transaction that waits with it. */
+/** The platform's decision, by the action or by its transaction. */
 async function decide(sim: Sim, what: 'approve' | 'reject'): Promise<string> {
   const asked = sim.chance.of(sim.waiting);
   const { id, agent, order } = asked;
@@ -228,15 +230,15 @@ async function decide(sim: Sim, what: 'approve' | 'reject'): Promise<string> {
     ? `/agents/${agent.id}/actions/${id}/${what}`
     : `/transactions/${order.id}/${what}`;
   const can = canBe(sim, asked);
-  const answer = await sim.ask('POST', path, {}, order.platform);
-  // A day that is full for the platform says nothing of the action, nor what its customer has to do
-  // first: it waits on.
+  const answer = await sim.call('POST', path, {}, order.platform);
+  // An exhausted daily limit of the platform or a required login of the customer leaves the action
+  // waiting.
   const limited = order.platform.limited && what === 'approve';
   const full = [
     ...(limited ? ['DAILY_VOLUME_LIMIT_EXCEEDED'] : []),
-    ...(what === 'approve' ? againstExecution(sim, order).filter(isFirst) : []),
+    ...(what === 'approve' ? executionCodes(sim, order).filter(isFirst) : []),
   ];
-  // The transaction of a quote would not show that the approval came to nothing.
+  // The transaction of a quote does not show that the approval failed.
   const hidden = !byAction && what === 'approve' && order.quoteId !== null && can !== true;
   const code = refusal(answer, agent.gone || hidden ? [...DECIDED, ...full] : full);
   if (code && full.includes(code)) return code;
@@ -245,7 +247,7 @@ async function decide(sim: Sim, what: 'approve' | 'reject'): Promise<string> {
     throw broken(`${id} was approved by its transaction: ${code}, and did not end`);
   }
   if (agent.gone && !code) throw broken(`${id} was decided after its agent was deleted`);
-  // Whoever deletes an agent has said no to all that it asked for.
+  // Deleting an agent rejects all its waiting actions.
   if (code) return `${what}: ${code}`;
   const { status } = expected(answer, 200);
   const shown = byAction ? status : await statusOf(sim, id);
@@ -271,10 +273,10 @@ async function noteApproved(sim: Sim, order: Order): Promise<void> {
     return;
   }
   const path = `/quotes/${order.quoteId}`;
-  noteExecuted(sim, order, expected(await sim.ask('GET', path, undefined, order.platform), 200));
+  noteExecuted(sim, order, expected(await sim.call('GET', path, undefined, order.platform), 200));
 }
 
-/** Said twice at once, by both ways: one of them is heard. */
+/** Both operations at once: one succeeds. */
 async function decideTwice(sim: Sim): Promise<string> {
   const fitting = sim.waiting.filter((each) => !each.agent.gone && canBe(sim, each) === true);
   if (fitting.length === 0) return 'none';
@@ -286,7 +288,7 @@ async function decideTwice(sim: Sim): Promise<string> {
     sim.nodes.map((node, at) =>
       sim.once(node, {
         ...{ method: 'POST', path: paths[at] as string, body: {}, as: order.platform },
-        key: `twin-${sim.next()}`,
+        key: `concurrent-${sim.next()}`,
       }),
     ),
   );
@@ -302,7 +304,7 @@ async function decideTwice(sim: Sim): Promise<string> {
 const anyConnected = (sim: Sim) => connected(sim).length > 0;
 const anyWaiting = (sim: Sim) => sim.waiting.length > 0;
 
-export const ERRANDS: readonly Action[] = [
+export const AGENT_ACTIONS: readonly Action[] = [
   {
     name: 'an agent transfers out',
     weight: 8,
@@ -315,7 +317,7 @@ export const ERRANDS: readonly Action[] = [
     ready: anyConnected,
     run: (sim) => transfer(sim, 'in'),
   },
-  { name: 'an agent asks for a quote', weight: 9, ready: anyConnected, run: quote },
+  { name: 'an agent creates a quote', weight: 9, ready: anyConnected, run: quote },
   {
     name: 'an agent executes a quote',
     weight: 20,
@@ -323,16 +325,16 @@ export const ERRANDS: readonly Action[] = [
     run: execute,
   },
   {
-    name: 'approve what an agent asked for',
+    name: 'approve an agent action',
     weight: 10,
     ready: anyWaiting,
     run: (sim) => decide(sim, 'approve'),
   },
   {
-    name: 'reject what an agent asked for',
+    name: 'reject an agent action',
     weight: 3,
     ready: anyWaiting,
     run: (sim) => decide(sim, 'reject'),
   },
-  { name: 'approve it twice at once', weight: 5, ready: anyWaiting, run: decideTwice },
+  { name: 'approve an agent action concurrently', weight: 5, ready: anyWaiting, run: decideTwice },
 ];

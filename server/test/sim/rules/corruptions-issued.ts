@@ -1,7 +1,7 @@
-// Ways to break what is known of cards and stablecoins, as those of `breakages.ts`.
+// Corruptions of cards and stablecoins, as in `corruptions.ts`.
 
 const LINE = `platform_id, customer_id, card_id, kind, amount, currency, merchant, created_at`;
-/** A line of the log written once more, with another id. */
+/** A message of the log inserted again with another id. */
 const line = (where: string, more: string) => `insert into card_messages
   (id, token, transaction_id, approved, reason, ${LINE})
   select 'sandbox made-up', ${more}, ${LINE} from card_messages where ${where} limit 1`;
@@ -9,25 +9,25 @@ const OPENED = "approved and kind = 'AUTHORIZATION'";
 const one = (where: string) =>
   `(select id from transactions where type = 'CARD' and ${where} limit 1)`;
 const AUTHORIZED = one("status = 'AUTHORIZED' and direction = 'DEBIT'");
-/** Facts of a card payment made other than they are, past the constraint that would hold them together. */
+/** Changes amounts of a card payment, without the constraint that relates them. */
 const facts = (change: string, where: string) => [
   'alter table transactions drop constraint if exists transactions_card_amounts',
   `update transactions set ${change} where id = ${one(where)}`,
 ];
-/** One that gave nothing back yet. */
+/** Payments without a released amount. */
 const PLAIN = "status = 'AUTHORIZED' and direction = 'DEBIT' and card_released = 0";
-const told = (type: string, subject: string) => `insert into events
+const emitted = (type: string, subject: string) => `insert into events
   (id, platform_id, type, subject, data, created_at)
   select 'Webhook:made-up', platform_id, '${type}', ${subject}, data, created_at
   from events limit 1`;
 
 const OF_CARDS: [rule: string, statements: string[]][] = [
   [
-    'cards move along their lifecycle',
+    'cards follow their lifecycle',
     ["update cards set state = 'ACTIVE', state_reason = null where state = 'CLOSED'"],
   ],
   [
-    'is one more than',
+    'exceeds the limit of',
     [
       `update platforms set card_program = '{"maxLive":1,"maxLivePerHolder":1}'`,
       `insert into cards select c.* from cards w, json_populate_record(w,
@@ -41,7 +41,7 @@ const OF_CARDS: [rule: string, statements: string[]][] = [
       line(OPENED, "'sandbox other', transaction_id, true, null"),
     ],
   ],
-  ['what was decided about a card is written down for good', ['delete from card_messages']],
+  ['card decisions are permanent', ['delete from card_messages']],
   [
     'was declined and opened',
     [line(OPENED, "'sandbox other', transaction_id, false, 'CARD_PAUSED'")],
@@ -56,19 +56,19 @@ const OF_CARDS: [rule: string, statements: string[]][] = [
     [`update transactions set status = 'SETTLED', funds = 'SETTLED' where id = ${AUTHORIZED}`],
   ],
   [
-    'payments move along their lifecycle',
+    'payments follow their lifecycle',
     [`update transactions set status = 'AUTHORIZED' where id = ${one("status = 'SETTLED'")}`],
   ],
   [
-    'our keeping has what card payments say',
+    'the card settlement account equals the open card payments',
     facts('card_released = 1', "status = 'AUTHORIZED' and direction = 'DEBIT'"),
   ],
   [
-    'a payment has moved what its state says',
+    'a payment has the transfers of its state',
     facts('card_written_off = 1', "status = 'AUTHORIZED' and direction = 'DEBIT'"),
   ],
   [
-    'lost 5 with a live card and undecided',
+    'wrote off 5 with an open card and no decision',
     [
       ...facts('card_written_off = 5, card_released = 5', PLAIN),
       "update cards set state = 'FROZEN', state_reason = null",
@@ -81,9 +81,9 @@ const OF_CARDS: [rule: string, statements: string[]][] = [
         select id, platform_id, created_at from transactions where id = ${AUTHORIZED}`,
     ],
   ],
-  ['its network is waited for: false', ['delete from card_open_payments']],
+  ['an open network payment: false', ['delete from card_open_payments']],
   [
-    'its network is waited for: true',
+    'an open network payment: true',
     [
       `insert into card_open_payments (id, platform_id, opened_at)
         select id, platform_id, created_at from transactions
@@ -91,7 +91,7 @@ const OF_CARDS: [rule: string, statements: string[]][] = [
     ],
   ],
   [
-    'and its holder is gone',
+    'and its holder is deleted',
     [
       `update customers set deleted_at = created_at
         where id in (select customer_id from card_messages where ${OPENED})`,
@@ -105,11 +105,11 @@ const OF_CARDS: [rule: string, statements: string[]][] = [
         select id, platform_id, created_at from transactions where id = ${AUTHORIZED}`,
     ],
   ],
-  [' times, not ', [told('CARD_TRANSACTION.AUTHORIZED', AUTHORIZED)]],
+  [' events, not ', [emitted('CARD_TRANSACTION.AUTHORIZED', AUTHORIZED)]],
   [
-    'was told last as',
+    'last emitted',
     [
-      told('CARD_TRANSACTION.REFUNDED', AUTHORIZED),
+      emitted('CARD_TRANSACTION.REFUNDED', AUTHORIZED),
       `insert into card_messages (id, token, transaction_id, approved, ${LINE})
         select 'sandbox made-up', 'sandbox ' || (card->>'token'), id, true, platform_id,
           customer_id, card->>'cardId', 'AUTHORIZATION_ADVICE', card_authorized,
@@ -117,15 +117,15 @@ const OF_CARDS: [rule: string, statements: string[]][] = [
     ],
   ],
   [
-    'and its changes are told',
-    [told('CARD.STATE_CHANGE', "(select id from cards where state = 'ACTIVE' limit 1)")],
+    'and an event for each change',
+    [emitted('CARD.STATE_CHANGE', "(select id from cards where state = 'ACTIVE' limit 1)")],
   ],
   [
-    'a card is paid for by what is bound to it',
+    'a card has its bound funding sources',
     ['update card_funding_sources set ended_at = created_at where ended_at is null'],
   ],
   [
-    'and of nothing that pays',
+    'and has no funding source',
     [
       `insert into delegated_keys (id, platform_id, customer_id, account_id, card_id,
           funding_source_id, status, public_key, nickname, created_at, updated_at)
@@ -134,14 +134,14 @@ const OF_CARDS: [rule: string, statements: string[]][] = [
     ],
   ],
   [
-    'live cards take their places',
+    'open cards count toward their limits',
     [
       `update ledger_accounts set balance = balance + 1 where id in
         (select 'velocity:cards:' || customer_id from cards where state <> 'CLOSED')`,
     ],
   ],
   [
-    'is of no key that may sign',
+    'has no key that may sign',
     [
       `insert into wallet_authorizations (id, platform_id, account_id, customer_id, operation,
           subject, session_id, public_key, stamp, payload, created_at)
@@ -164,21 +164,21 @@ const OF_CARDS: [rule: string, statements: string[]][] = [
 
 const OF_COINS: [rule: string, statements: string[]][] = [
   [
-    'stablecoin_operations move along their lifecycle',
+    'stablecoin_operations follow their lifecycle',
     [
       `update stablecoin_operations set status = 'PROCESSING'
         where status in ('COMPLETED', 'FAILED')`,
     ],
   ],
   [
-    'was handed over twice',
+    'was submitted twice',
     [
       `update stablecoin_operations set submitted_at = submitted_at + interval '1 second'
         where submitted_at is not null`,
     ],
   ],
   [
-    'a mint or burn has moved what its state says',
+    'a mint or burn has the transfers of its state',
     [
       `insert into ledger_transfers
         (transaction_id, step, phase, debit, credit, currency, amount, created_at)
@@ -187,23 +187,23 @@ const OF_COINS: [rule: string, statements: string[]][] = [
     ],
   ],
   [
-    'of a coin circulates what was minted and not burnt',
+    'circulating supply equals mints less burns',
     [
       `update ledger_accounts set balance = balance + 1 where id like 'stablecoin:%:circulating'`,
       `update ledger_accounts set balance = balance - 1 where id like 'stablecoin:%:issued'`,
     ],
   ],
   [
-    'and was never handed over',
+    'and was never submitted',
     [
       `update stablecoin_operations set submitted_at = null
         where submitted_at is not null and status <> 'CREATED' and status <> 'FAILED'`,
     ],
   ],
   [
-    'nothing follows it',
+    'and has no job',
     ["delete from jobs where kind in ('stablecoins.submit', 'stablecoins.check')"],
   ],
 ];
 
-export const ISSUED_BREAKAGES = [...OF_CARDS, ...OF_COINS];
+export const ISSUED_CORRUPTIONS = [...OF_CARDS, ...OF_COINS];

@@ -1,26 +1,26 @@
-// What networks say about cards: requests, through the operations of the sandbox and the handler of an issuer,
-// for amounts that are there and that are not; and notices about what was let through, in any order, for the
-// right payment and the wrong one, late, and over lines that break. What each comes to is foretold.
+// Card network messages: requests through the sandbox operations and the authorization handler,
+// with and without sufficient funds; notices about approved payments in any order, for the right
+// and the wrong payment, late, and over failing connections. Each result is predicted.
 import type {
   CardDecision,
   CardNotice,
   CardRequest,
 } from '../../../../src/connectors/ports/cards.ts';
-import { factsOf, unitsIn } from '../../picture/card-facts.ts';
-import type { Noted } from '../../picture/picture.ts';
 import {
-  type Asked,
-  checkHeeded,
+  type CardInput,
+  type Connection,
+  checkNotice,
   decisionOn,
   firstOf,
   handlerOf,
-  isUntrue,
-  type Line,
-  type News,
-} from '../../world/issuer.ts';
-import { dueJobs, runOnly } from '../../world/jobs.ts';
-import type { Node } from '../../world/node.ts';
-import { broken, type Platform, type Said, type Sim } from '../../world/sim.ts';
+  isContradictory,
+  type NoticeInput,
+} from '../../harness/issuer.ts';
+import { dueJobs, runOnly } from '../../harness/jobs.ts';
+import type { Node } from '../../harness/node.ts';
+import { broken, type CardMessage, type Platform, type Sim } from '../../harness/sim.ts';
+import { factsOf, unitsIn } from '../../model/card-facts.ts';
+import type { Noted } from '../../model/model.ts';
 import { type Action, expected, judge } from '../action.ts';
 
 const KINDS = [
@@ -47,25 +47,25 @@ const REMEMBERED = 40;
 export const platformIn = ({ platforms }: Sim, id: string | null | undefined): Platform =>
   platforms.find((each) => each.id === id) as Platform;
 
-/** Mostly one that can pay. */
+/** Usually a card that can pay. */
 export function someCard(sim: Sim): Noted {
-  const all = [...sim.picture.cardBook.cards.values()].slice(-RECENT);
+  const all = [...sim.model.cardBook.cards.values()].slice(-RECENT);
   const live = all.filter(({ state }) => state === 'ACTIVE');
   return sim.chance.of(live.length && sim.chance.percent(92) ? live : all);
 }
 
-/** In cents, and mostly not more than there is. */
+/** In cents; usually not more than the available amount. */
 function someAmount(sim: Sim, card: Noted): bigint {
-  const { chance, picture } = sim;
+  const { chance, model } = sim;
   const id = firstOf(card);
-  const unit = unitsIn({ sent_currency: picture.internal.get(id)?.currency ?? null });
-  const { balance = 0n, held = 0n } = picture.accounts.get(id) ?? {};
+  const unit = unitsIn({ sent_currency: model.internal.get(id)?.currency ?? null });
+  const { balance = 0n, held = 0n } = model.accounts.get(id) ?? {};
   const there = Number((balance - held) / (unit || 1n));
   const most = chance.percent(85) ? Math.max(1, Math.min(there, 20_000)) : there + 500;
   return BigInt(chance.percent(10) ? Math.max(1, there) : chance.between(1, most));
 }
 
-export function someRequest(sim: Sim, card: Noted): Asked {
+export function someRequest(sim: Sim, card: Noted): CardInput {
   const { kind } = sim.chance.weighed(KINDS);
   const amount = kind === 'BALANCE_INQUIRY' ? 0n : someAmount(sim, card);
   const descriptor = `SHOP ${sim.chance.weighed(ENDS).end}`;
@@ -75,17 +75,17 @@ export function someRequest(sim: Sim, card: Noted): Asked {
 const DECISION = `select approved, reason, transaction_id from card_messages
   where token = $1 order by id`;
 
-/** What the log says of a request. */
+/** The decision in the message log. */
 async function logged(sim: Sim, token: string): Promise<string> {
   const { rows } = await sim.client.query(DECISION, [`sandbox ${token}`]);
   if (rows.length !== 1) throw broken(`${token} has ${rows.length} lines in the log`);
   return rows[0].approved ? 'approved' : rows[0].reason;
 }
 
-export const noteOf = ({ kind, amount, descriptor }: Asked, decision: string) =>
+export const noteOf = ({ kind, amount, descriptor }: CardInput, decision: string) =>
   `${kind} ${amount} ${descriptor}: ${decision}`;
 
-/** The operations of the sandbox. */
+/** A request through the sandbox operations. */
 async function simulateRequest(sim: Sim): Promise<string> {
   const card = someCard(sim);
   const asked = someRequest(sim, card);
@@ -95,7 +95,7 @@ async function simulateRequest(sim: Sim): Promise<string> {
     kind === 'BALANCE_INQUIRY' ? {} : { amount: Number(amount), currency: { code: 'USD' } };
   const path = `/sandbox/cards/${card.id}/simulate/${kind.toLowerCase()}`;
   const body = { ...money, merchant: { descriptor } };
-  const answer = await sim.ask('POST', path, body, platformIn(sim, card.platform_id));
+  const answer = await sim.call('POST', path, body, platformIn(sim, card.platform_id));
   const { issuerTransactionToken: token } = expected(answer, 202);
   const is = await logged(sim, token);
   if (is !== due) throw broken(`${noteOf(asked, is)}; expected ${due}, of ${card.id}`);
@@ -105,12 +105,12 @@ async function simulateRequest(sim: Sim): Promise<string> {
 export const textOf = (decision: CardDecision) =>
   decision.approved ? 'approved' : decision.reason;
 
-export function remember(sim: Sim, said: Said): void {
-  sim.said.push(said);
-  if (sim.said.length > REMEMBERED) sim.said.shift();
+export function remember(sim: Sim, said: CardMessage): void {
+  sim.cardMessages.push(said);
+  if (sim.cardMessages.length > REMEMBERED) sim.cardMessages.shift();
 }
 
-export function requestOf(sim: Sim, card: Noted, asked: Asked): CardRequest {
+export function requestOf(sim: Sim, card: Noted, asked: CardInput): CardRequest {
   const n = sim.next();
   const { kind, amount, currency, descriptor } = asked;
   return {
@@ -119,7 +119,7 @@ export function requestOf(sim: Sim, card: Noted, asked: Asked): CardRequest {
   };
 }
 
-const LINES: readonly { line: Line; late: number; weight: number }[] = [
+const LINES: readonly { line: Connection; late: number; weight: number }[] = [
   { line: 'well', late: 1_000, weight: 60 },
   { line: 'well', late: -1, weight: 5 },
   { line: 'slow', late: 1, weight: 12 },
@@ -127,34 +127,39 @@ const LINES: readonly { line: Line; late: number; weight: number }[] = [
   { line: 'lost after', late: 1_000, weight: 6 },
 ];
 
-/** What it comes to over such a line: an approval that nobody waits for is none. */
-export function overLine(due: string, { kind, amount }: Asked, line: Line, late: number): string {
+/** The result over such a connection: an approval that arrives too late is declined. */
+export function overConnection(
+  due: string,
+  { kind, amount }: CardInput,
+  line: Connection,
+  late: number,
+): string {
   if (late < 0 || line === 'lost before') return 'TOO_LATE';
   const opens = due === 'approved' && kind !== 'BALANCE_INQUIRY' && amount > 0n;
   return line === 'slow' && opens ? 'TOO_LATE' : due;
 }
 
-/** The handler of an issuer. */
+/** A request through the authorization handler. */
 async function networkRequest(sim: Sim): Promise<string> {
   const card = someCard(sim);
   const asked = someRequest(sim, card);
   if (sim.chance.percent(4)) asked.currency = 'EUR';
-  // Whoever asks for nothing wants to know whether the card is good.
+  // An authorization of zero is an account verification.
   if (sim.chance.percent(4)) Object.assign(asked, { kind: 'AUTHORIZATION', amount: 0n });
   const { line, late } = sim.chance.weighed(LINES);
-  const due = overLine(decisionOn(sim, card, asked), asked, line, late);
+  const due = overConnection(decisionOn(sim, card, asked), asked, line, late);
   const request = requestOf(sim, card, asked);
   const handler = handlerOf(sim, sim.node(), line);
-  const decision = await handler.authorize(request, sim.world.now() + late);
+  const decision = await handler.authorize(request, sim.effects.now() + late);
   const is = textOf(decision);
   if (is !== due) throw broken(`${noteOf(asked, is)}, ${line}; expected ${due}, of ${card.id}`);
   remember(sim, { request, decision });
   return `${noteOf(asked, is)}, ${line}`;
 }
 
-const payments = (sim: Sim) => [...sim.picture.cardBook.payments.values()].slice(-RECENT);
+const payments = (sim: Sim) => [...sim.model.cardBook.payments.values()].slice(-RECENT);
 
-/** Mostly one of which more is to come. */
+/** Usually one that expects more messages. */
 function somePayment(sim: Sim): Noted {
   const all = payments(sim);
   const open = all.filter(({ status }) =>
@@ -163,7 +168,7 @@ function somePayment(sim: Sim): Noted {
   return sim.chance.of(open.length && sim.chance.percent(60) ? open : all);
 }
 
-const NEWS: { kind: News['kind']; weight: number }[] = [
+const NOTICES: { kind: NoticeInput['kind']; weight: number }[] = [
   { kind: 'CLEARING', weight: 50 },
   { kind: 'AUTHORIZATION_EXPIRY', weight: 8 },
   { kind: 'AUTHORIZATION_ADVICE', weight: 14 },
@@ -171,17 +176,17 @@ const NEWS: { kind: News['kind']; weight: number }[] = [
   { kind: 'RETURN_REVERSAL', weight: 10 },
 ];
 
-function someNews(sim: Sim, row: Noted): News {
+function someNotice(sim: Sim, row: Noted): NoticeInput {
   const { chance } = sim;
   const { authorized, settled, refunded, direction } = factsOf(row);
   const back = row.status === 'REFUNDED' && chance.percent(60);
   const over = ['SETTLED', 'REFUNDED'].includes(row.status as string) && direction === 'DEBIT';
-  // Mostly what can be true of it.
-  const news = settled > 0n || chance.percent(15) ? NEWS : NEWS.slice(0, 3);
-  const returns = over && chance.percent(60) ? 'RETURN' : chance.weighed(news).kind;
+  // Usually a notice that is valid for the payment.
+  const notices = settled > 0n || chance.percent(15) ? NOTICES : NOTICES.slice(0, 3);
+  const returns = over && chance.percent(60) ? 'RETURN' : chance.weighed(notices).kind;
   const kind = back ? 'RETURN_REVERSAL' : returns;
   const upTo = (most: bigint) => BigInt(chance.between(1, Math.max(1, Number(most))));
-  const wholes: Partial<Record<News['kind'], bigint>> = {
+  const wholes: Partial<Record<NoticeInput['kind'], bigint>> = {
     CLEARING: authorized - settled,
     RETURN: settled - refunded,
   };
@@ -206,7 +211,7 @@ const FACTS = [
 const ROW = `select id, status, direction, source_account, destination_account, sent_currency,
   ${FACTS.map((name) => `${name}::text`)} from transactions where id = $1`;
 
-/** The payment as it is by now. */
+/** The current row of the payment. */
 async function paymentNow(sim: Sim, id: string | null | undefined): Promise<Noted> {
   const { rows } = await sim.client.query<Noted>(ROW, [id]);
   return rows[0] as Noted;
@@ -220,12 +225,12 @@ const PATHS: Readonly<Record<string, string>> = {
   RETURN_REVERSAL: 'return_reversal',
 };
 
-/** Another card, or no payment at all, and what that must be refused with. */
+/** A wrong card or an unknown payment, with the predicted error code. */
 function wrongParent(sim: Sim, row: Noted): { cardId: string; paymentId: string } | undefined {
   const { cardId } = factsOf(row);
   if (!sim.chance.percent(6)) return undefined;
-  const { platform_id } = sim.picture.cardBook.cards.get(cardId) as Noted;
-  const others = [...sim.picture.cardBook.cards.values()].filter(
+  const { platform_id } = sim.model.cardBook.cards.get(cardId) as Noted;
+  const others = [...sim.model.cardBook.cards.values()].filter(
     (each) => each.id !== cardId && each.platform_id === platform_id,
   );
   if (others.length === 0 || sim.chance.percent(30)) {
@@ -234,35 +239,39 @@ function wrongParent(sim: Sim, row: Noted): { cardId: string; paymentId: string 
   return { cardId: sim.chance.of(others).id as string, paymentId: row.id as string };
 }
 
-async function simulateNews(sim: Sim): Promise<string> {
+async function simulateNotice(sim: Sim): Promise<string> {
   const row = somePayment(sim);
-  const news = someNews(sim, row);
+  const input = someNotice(sim, row);
   const wrong = wrongParent(sim, row);
   const { cardId, paymentId } = wrong ?? { cardId: factsOf(row).cardId, paymentId: row.id };
-  const untrue = isUntrue(row, news, true) ? ['INVALID_INPUT'] : [];
+  const untrue = isContradictory(row, input, true) ? ['INVALID_INPUT'] : [];
   const codes = wrong ? ['TRANSACTION_NOT_FOUND'] : untrue;
-  const money = news.kind === 'RETURN_REVERSAL' ? {} : { amount: Number(news.amount) };
-  const path = `/sandbox/cards/${cardId}/simulate/${PATHS[news.kind]}`;
+  const money = input.kind === 'RETURN_REVERSAL' ? {} : { amount: Number(input.amount) };
+  const path = `/sandbox/cards/${cardId}/simulate/${PATHS[input.kind]}`;
   const body = { cardTransactionId: paymentId, ...money };
-  const answer = await sim.ask('POST', path, body, platformIn(sim, row.platform_id));
-  const note = `${news.kind} ${news.amount} of ${row.status}`;
+  const answer = await sim.call('POST', path, body, platformIn(sim, row.platform_id));
+  const note = `${input.kind} ${input.amount} of ${row.status}`;
   const code = judge(answer, codes, `${note}, ${row.id}`);
   if (code) return `${note}: ${code}`;
   const { issuerTransactionToken: token } = expected(answer, 202);
-  if (token !== factsOf(row).token) throw broken(`${row.id} is called ${token}`);
+  if (token !== factsOf(row).token) throw broken(`${row.id} has the token ${token}`);
   const now = await paymentNow(sim, row.id);
-  checkHeeded(sim, row, now, news);
+  checkNotice(sim, row, now, input);
   return `${note}: ${now.status}`;
 }
 
-/** What a fault says; everything else is thrown on. */
+/** The code of a fault; rethrows any other error. */
 export function codeOf(error: unknown): string {
   const { name, code } = error as { name?: string; code?: string };
   if (name !== 'Fault' || !code) throw error;
   return code;
 }
 
-export async function told(sim: Sim, node: Node, notice: CardNotice): Promise<string | undefined> {
+export async function sendNotice(
+  sim: Sim,
+  node: Node,
+  notice: CardNotice,
+): Promise<string | undefined> {
   return handlerOf(sim, node)
     .applyNotice(notice)
     .then(() => undefined, codeOf);
@@ -270,33 +279,33 @@ export async function told(sim: Sim, node: Node, notice: CardNotice): Promise<st
 
 async function networkNotice(sim: Sim): Promise<string> {
   const row = somePayment(sim);
-  const news = someNews(sim, row);
+  const input = someNotice(sim, row);
   const { token } = factsOf(row);
-  const notice = { id: `notice-${sim.next()}`, token, ...news } as CardNotice;
-  const code = await told(sim, sim.node(), notice);
-  const note = `${news.kind} ${news.amount} of ${row.status}`;
-  if ((code === undefined) === isUntrue(row, news, false)) {
-    throw broken(`${note}, ${row.id}: ${code ?? 'was believed'}`);
+  const notice = { id: `notice-${sim.next()}`, token, ...input } as CardNotice;
+  const code = await sendNotice(sim, sim.node(), notice);
+  const note = `${input.kind} ${input.amount} of ${row.status}`;
+  if ((code === undefined) === isContradictory(row, input, false)) {
+    throw broken(`${note}, ${row.id}: ${code ?? 'was accepted'}`);
   }
   if (code) return `${note}: ${code}`;
   remember(sim, { notice });
   const now = await paymentNow(sim, row.id);
-  checkHeeded(sim, row, now, news);
+  checkNotice(sim, row, now, input);
   return `${note}: ${now.status}`;
 }
 
-/** Many ask for the same money at once: as much is approved as there is. */
-async function askTogether(sim: Sim): Promise<string> {
+/** Concurrent authorizations against one balance: approved up to the available amount. */
+async function authorizeConcurrently(sim: Sim): Promise<string> {
   const card = someCard(sim);
   const amount = someAmount(sim, card);
   const asked = { kind: 'AUTHORIZATION', amount, currency: 'USD', descriptor: 'CROWD 000' };
   const count = 4;
   const due = decisionOn(sim, card, asked);
   const id = firstOf(card);
-  const unit = unitsIn({ sent_currency: sim.picture.internal.get(id)?.currency ?? null });
-  const { balance = 0n, held = 0n } = sim.picture.accounts.get(id) ?? {};
+  const unit = unitsIn({ sent_currency: sim.model.internal.get(id)?.currency ?? null });
+  const { balance = 0n, held = 0n } = sim.model.accounts.get(id) ?? {};
   const room = unit ? Number((balance - held) / (amount * unit)) : 0;
-  const until = sim.world.now() + 1_000;
+  const until = sim.effects.now() + 1_000;
   const all = await Promise.all(
     Array.from({ length: count }, (_, at) =>
       handlerOf(sim, sim.nodes[at % 2] as Node).authorize(requestOf(sim, card, asked), until),
@@ -308,12 +317,12 @@ async function askTogether(sim: Sim): Promise<string> {
   return `${amount}: ${yes} of ${count}`;
 }
 
-/** What an account has is spent to the last cent, so that it can be closed. */
+/** Spends the balance to the last cent, so that the account can be closed. */
 async function spendAll(sim: Sim): Promise<string> {
-  const cards = [...sim.picture.cardBook.cards.values()].flatMap((card) => {
+  const cards = [...sim.model.cardBook.cards.values()].flatMap((card) => {
     const id = firstOf(card);
-    const unit = unitsIn({ sent_currency: sim.picture.internal.get(id)?.currency ?? null });
-    const { balance = 0n, held = 1n } = sim.picture.accounts.get(id) ?? {};
+    const unit = unitsIn({ sent_currency: sim.model.internal.get(id)?.currency ?? null });
+    const { balance = 0n, held = 1n } = sim.model.accounts.get(id) ?? {};
     const whole = unit && held === 0n && balance > 0n && balance % unit === 0n;
     const amount = whole ? balance / unit : 0n;
     const asked = { kind: 'FINANCIAL_AUTHORIZATION', currency: 'USD', descriptor: 'ALL 000' };
@@ -323,41 +332,46 @@ async function spendAll(sim: Sim): Promise<string> {
   });
   if (cards.length === 0) return 'none';
   const { card, asked } = sim.chance.of(cards);
-  const until = sim.world.now() + 1_000;
+  const until = sim.effects.now() + 1_000;
   const request = requestOf(sim, card, asked);
   const decision = await handlerOf(sim, sim.node()).authorize(request, until);
   if (!decision.approved) throw broken(`${noteOf(asked, decision.reason)}, of ${card.id}`);
   remember(sim, { request, decision });
-  // Mostly it is taken at once.
+  // Usually cleared immediately.
   if (sim.chance.percent(80)) await runOnly(sim, sim.node(), dueJobs(sim).slice(-1));
   return `${asked.amount}`;
 }
 
-/** What was declined has no payment, so nothing is told of it. */
-async function tellOfNothing(sim: Sim): Promise<string> {
-  const [token] = [...sim.picture.cardBook.declined].slice(-1);
+/** A declined request has no payment, so a notice about it is rejected. */
+async function noticeOfDeclined(sim: Sim): Promise<string> {
+  const [token] = [...sim.model.cardBook.declined].slice(-1);
   const name = token?.replace(/^\w+ /, '') ?? 'nothing';
   const notice = { id: `notice-${sim.next()}`, token: name, kind: 'CLEARING', amount: 5n } as const;
-  const code = await told(sim, sim.node(), notice);
+  const code = await sendNotice(sim, sim.node(), notice);
   if (code !== 'TRANSACTION_NOT_FOUND') throw broken(`${name} was cleared: ${code}`);
   return code;
 }
 
-const anyCard = (sim: Sim) => sim.picture.cardBook.cards.size > 0;
-const anyPayment = (sim: Sim) => sim.picture.cardBook.payments.size > 0;
-const known = ({ picture }: Sim) => picture.cardBook.declined.size > 0;
+const anyCard = (sim: Sim) => sim.model.cardBook.cards.size > 0;
+const anyPayment = (sim: Sim) => sim.model.cardBook.payments.size > 0;
+const known = ({ model }: Sim) => model.cardBook.declined.size > 0;
 
-export const CARD_TALK: readonly Action[] = [
+export const CARD_MESSAGES: readonly Action[] = [
   { name: 'use a card', weight: 16, ready: anyCard, run: simulateRequest },
   { name: 'use a card by network message', weight: 8, ready: anyCard, run: networkRequest },
-  { name: 'tell of a card payment', weight: 18, ready: anyPayment, run: simulateNews },
+  { name: 'send a card notice', weight: 18, ready: anyPayment, run: simulateNotice },
   {
-    name: 'tell the network handler of a card payment',
+    name: 'send a card notice to the handler',
     weight: 12,
     ready: anyPayment,
     run: networkNotice,
   },
-  { name: 'use a card together', weight: 1.5, ready: anyCard, run: askTogether },
-  { name: 'spend all with a card', weight: 1, ready: anyCard, run: spendAll },
-  { name: 'tell of nothing', weight: 0.5, ready: known, run: tellOfNothing },
+  { name: 'use a card concurrently', weight: 1.5, ready: anyCard, run: authorizeConcurrently },
+  { name: 'spend a balance with a card', weight: 1, ready: anyCard, run: spendAll },
+  {
+    name: 'send a notice about a declined request',
+    weight: 0.5,
+    ready: known,
+    run: noticeOfDeclined,
+  },
 ];

@@ -1,6 +1,6 @@
-// One simulation: the world, two servers on one database, who lives in it, and what the actors expect of
-// each payment. Actors ask over the real routes with a key, and ask again until they are answered, as a
-// client would whose connection broke; what was answered must then hold for good.
+// One simulation: effects, two servers on one database, platforms and customers, and the expected
+// result of each payment. Actors use the real routes with an idempotency key and retry until they
+// get a reply, as a client with a broken connection does; a reply is then final.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -8,39 +8,39 @@ import type pg from 'pg';
 import type { Settings } from '../../../src/compose.ts';
 import type { CardDecision, CardNotice, CardRequest } from '../../../src/connectors/ports/cards.ts';
 import { BASE_PATH } from '../../../src/http/server.ts';
-import { connect, emptyPicture, keepDiary, openDiary, type Picture } from '../picture/picture.ts';
+import { connect, emptyPicture, keepDiary, type Model, openDiary } from '../model/model.ts';
 import { type Chance, chanceOf } from './chance.ts';
-import type { Ending } from './endings.ts';
 import { type Node, openNode } from './node.ts';
-import { RATES_URL, type Receiver, type SimWorld, simWorld } from './world.ts';
+import type { Outcome } from './outcomes.ts';
+import { RATES_URL, type Receiver, type SimEffects, simEffects } from './sim-effects.ts';
 
 export interface Platform {
   id: string;
   environment: 'sandbox' | 'production';
-  /** Its customers are ready at once; otherwise their identity would have to be checked first. */
+  /** Whether its customers are approved at creation; otherwise they must be verified. */
   regulated: boolean;
-  /** Whether what it sends in a day was ever limited. */
+  /** Whether it ever had a daily limit. */
   limited: boolean;
   auth: string;
   receiver: Receiver;
-  /** Whether it has an endpoint for webhooks. */
-  told: boolean;
-  /** The agent that asks in its stead. */
+  /** Whether it has a webhook endpoint. */
+  hasEndpoint: boolean;
+  /** The agent that sends requests in its place. */
   agent?: Agent;
 }
 
-/** A program that acts for a customer. */
+/** An agent of a customer. */
 export interface Agent {
   id: string;
   owner: Person;
-  /** Who it is when it asks; absent until it is connected. */
+  /** Its credentials; absent until it is connected. */
   as?: Platform;
-  /** What it can be connected with. */
+  /** The code that connects it. */
   code?: string | undefined;
   gone: boolean;
 }
 
-/** Something an agent asked for that waits for its platform. */
+/** An action that waits for its platform. */
 export interface Waiting {
   id: string;
   agent: Agent;
@@ -51,17 +51,17 @@ export interface Person {
   /** Null is the platform itself. */
   id: string | null;
   platform: Platform;
-  /** May pay: approved, and not deleted. */
+  /** Whether it may pay: approved, and not deleted. */
   ready: boolean;
   gone: boolean;
   purses: Map<string, Purse>;
-  /** Proves itself before regulated money leaves it; whether its telephone is known to be its own. */
+  /** Present if subject to strong authentication; whether its telephone is verified. */
   strong?: { proven: boolean };
-  /** The embedded wallet, where there is one that its holder can sign in to. */
+  /** The embedded wallet, if its holder can sign in. */
   wallet?: Purse | undefined;
 }
 
-/** An internal account, and what it must hold once all is quiet. */
+/** An internal account, and its expected balance after settling. */
 export interface Purse {
   id: string;
   currency: string;
@@ -69,10 +69,10 @@ export interface Purse {
   due: bigint;
 }
 
-/** A wallet whose owner can show that it is theirs. */
+/** A wallet whose owner can prove ownership. */
 export interface Wallet {
   sign(message: string): string;
-  /** The text that waits for a signature, and until when. */
+  /** The challenge text, and its expiry. */
   asked?: { text: string; until: number } | undefined;
 }
 
@@ -85,38 +85,38 @@ export interface Outside {
   wallet?: Wallet;
 }
 
-/** A payment as whoever ordered it sees it. */
+/** A payment as its client sees it. */
 export interface Order {
   id: string;
-  /** Where its money comes from: a balance, a pull, whoever pays in; or it is money that comes in itself. */
+  /** Source of the funds: a balance, a debit, a deposit; or an incoming payment. */
   kind: 'balance' | 'pull' | 'realtime' | 'in';
   quoteId: string | null;
   platform: Platform;
   source: Purse | null;
   inside: Purse | null;
   outside: Outside | null;
-  /** The account that is pulled from, and whoever it is for when money is paid in. */
+  /** The debited account, or the payer of a deposit. */
   from?: Outside;
   payer?: Person;
   sent: bigint;
   received: bigint;
   platformFee: bigint;
   feePurse: Purse | null;
-  /** Null where it depends on what else happens; then any ending will do, as long as the books follow it. */
-  ending: Ending | null;
+  /** Null if it depends on other events; then any outcome is valid that matches the ledger. */
+  ending: Outcome | null;
   started: boolean;
   expiresAt: number;
-  /** What the holder of the wallet signs that pays for it. */
+  /** The payload that the wallet holder signs. */
   payload?: string;
-  /** Its customer has a word in it. */
+  /** Whether it requires strong authentication. */
   gated?: boolean;
-  /** The agent that made it. */
+  /** The agent that created it. */
   agent?: Agent;
-  /** How it ends unless it starts; absent: it expires. */
-  unstarted?: Ending;
+  /** The outcome if it is not started; absent: it expires. */
+  unstarted?: Outcome;
 }
 
-/** An entry of a bank's statement as it was recorded. */
+/** A recorded bank statement entry. */
 export interface Entry {
   words: readonly string[];
   amount: bigint;
@@ -124,29 +124,29 @@ export interface Entry {
   transactionId: string;
 }
 
-/** A client of a provider of stablecoins, and the secret that is in our books. */
+/** A client of a stablecoin provider, and the secret that the server has stored. */
 export interface MintClient {
-  /** Of the account in our books. */
+  /** Id of the provider account. */
   id: string;
   platform: Platform;
   clientId: string;
-  /** What the provider calls the account. */
+  /** The provider's id of the account. */
   account: string;
   secret: string;
 }
 
-/** A mint or burn, and how it must end. */
+/** A mint or burn, and its expected outcome. */
 interface CoinOrder {
   id: string;
   client: MintClient;
   ending: string;
-  /** The provider gave up the platform meanwhile: what was not handed over by then fails. */
+  /** The provider revoked access: orders not submitted by then fail. */
   stranded: boolean;
 }
 
 interface Mints {
   clients: MintClient[];
-  /** Bank accounts and wallets that are there for mints and burns. */
+  /** Bank accounts and wallets for mints and burns. */
   banks: Outside[];
   orders: CoinOrder[];
 }
@@ -156,19 +156,19 @@ export interface Answer {
   // biome-ignore lint/suspicious/noExplicitAny: replies of every shape; what is read is checked.
   body: any;
   replayed: boolean;
-  /** Asked more than once, because no answer came. */
+  /** Sent more than once, because a reply was lost. */
   again?: boolean;
 }
 
-/** A message about a card that was heeded, and what was decided where it asked. */
-export interface Said {
+/** An accepted card message, and the decision of a request. */
+export interface CardMessage {
   request?: CardRequest;
   decision?: CardDecision;
   notice?: CardNotice;
 }
 
-/** A request that was answered for good: asked again it must be answered the same. */
-interface Settled {
+/** A completed request: a repetition must have the same reply. */
+interface Completed {
   platform: Platform;
   path: string;
   key: string;
@@ -179,59 +179,59 @@ interface Settled {
 
 export interface Sim {
   readonly seed: string;
-  readonly world: SimWorld;
+  readonly effects: SimEffects;
   readonly chance: Chance;
-  readonly picture: Picture;
+  readonly model: Model;
   /** The simulator's own connection. */
   readonly client: pg.Client;
   readonly nodes: Node[];
   readonly platforms: Platform[];
   readonly people: Person[];
   readonly outside: Outside[];
-  /** Payments that are not known to be over. */
+  /** Payments that are not known to be final. */
   orders: Order[];
   readonly agents: Agent[];
-  /** What agents asked for and was not decided yet, going by the answers. */
+  /** Agent actions that are undecided according to the replies. */
   waiting: Waiting[];
-  readonly settled: Settled[];
+  readonly completed: Completed[];
   readonly entries: Entry[];
-  /** Private halves of keys that clients of wallets have, by the compressed public ones. */
+  /** Private keys of wallet clients, by compressed public key. */
   readonly keys: Map<string, string>;
-  /** Signed requests that were answered for good, and must not be again. */
+  /** Completed signed requests, which must not run again. */
   readonly used: Request[];
-  /** What was said at the handler of an issuer, to be said again. */
-  readonly said: Said[];
-  /** What the actors have taken down as the cost of each payment with a card. */
+  /** Messages to the authorization handler, for repetition. */
+  readonly cardMessages: CardMessage[];
+  /** Recorded cost of each card payment. */
   readonly charged: Map<string, bigint>;
   /** Stablecoins as their platforms know them. */
   readonly mints: Mints;
-  /** Whether errors in the logs are to be expected of this step. */
+  /** Whether this step may log errors. */
   rough: boolean;
   next(): number;
   node(): Node;
-  /** A request that is answered for certain, whatever dies on the way. */
-  ask(
+  /** A request that is repeated until it has a reply. */
+  call(
     method: string,
     path: string,
     body: object | undefined,
     as: Platform,
-    more?: Signing,
+    more?: RequestOptions,
   ): Promise<Answer>;
-  /** One try; undefined when no answer came. */
+  /** One attempt; undefined without a reply. */
   once(node: Node, request: Request): Promise<Answer | undefined>;
-  /** Puts a new server in the place of each dead one. */
+  /** Replaces each dead server. */
   revive(): Promise<void>;
   diary: ReturnType<typeof openDiary>;
   close(): Promise<void>;
 }
 
-/** How a request is sent that a wallet signs. */
-interface Signing {
-  /** Whoever is asked meanwhile may give no answer, which is an answer. */
-  talks?: boolean;
+/** Options of a request. */
+interface RequestOptions {
+  /** It calls an external provider, whose failure is a reply. */
+  callsExternal?: boolean;
   headers?: Record<string, string>;
-  /** It takes no idempotency key. */
-  keyless?: boolean;
+  /** It has no idempotency key. */
+  withoutKey?: boolean;
 }
 
 export interface Request {
@@ -243,7 +243,7 @@ export interface Request {
   headers?: Record<string, string> | undefined;
 }
 
-/** Thrown where something is not as it must be. */
+/** Thrown when an expectation is violated. */
 export const broken = (problem: string): Error =>
   Object.assign(new Error(problem), { name: 'Broken' });
 
@@ -251,7 +251,7 @@ const REMEMBERED = 60;
 const UNKEPT = [202, 401];
 const MASTER_KEY = Buffer.alloc(32, 7);
 
-/** The operator's collection accounts, as production platforms show them to who pays in. */
+/** The operator's collection accounts, as production platforms show them to payers. */
 const COLLECTION = {
   USD: [
     {
@@ -267,7 +267,7 @@ const COLLECTION = {
   ],
 };
 
-/** A server's settings; its files lie in a folder of their own. */
+/** Settings of a server; its files are in its own folder. */
 function settingsIn(folder: string, databaseUrl: string): Settings {
   const fundingFile = path.join(folder, 'funding.json');
   fs.writeFileSync(fundingFile, JSON.stringify(COLLECTION));
@@ -298,14 +298,14 @@ async function send(node: Node, request: Request): Promise<Answer | undefined> {
 }
 
 export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
-  const world = simWorld(seed);
+  const effects = simEffects(seed);
   const chance = chanceOf(`${seed} actors`);
   const client = await connect(databaseUrl);
   await keepDiary(client);
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-sim-'));
   const settings = settingsIn(folder, databaseUrl);
-  const nodes = [await openNode(settings, world), await openNode(settings, world)];
-  const settled: Settled[] = [];
+  const nodes = [await openNode(settings, effects), await openNode(settings, effects)];
+  const completed: Completed[] = [];
   let counter = 0;
 
   const node = () => nodes[chance.below(nodes.length)] as Node;
@@ -314,18 +314,18 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
     for (const [at, each] of nodes.entries()) {
       if (!each.dead) continue;
       await each.close();
-      nodes[at] = await openNode(settings, world);
+      nodes[at] = await openNode(settings, effects);
     }
   }
 
-  async function ask(
+  async function call(
     method: string,
     path: string,
     body: object | undefined,
     as: Platform,
-    { headers, keyless = false, talks = false }: Signing = {},
+    { headers, withoutKey = false, callsExternal = false }: RequestOptions = {},
   ) {
-    const key = method === 'POST' && !keyless ? `key-${++counter}` : undefined;
+    const key = method === 'POST' && !withoutKey ? `key-${++counter}` : undefined;
     for (let tries = 0; tries < 5; tries++) {
       const answer = await send(node(), { method, path, body, as, key, headers });
       if (answer && tries > 0) answer.again = true;
@@ -333,25 +333,25 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
         await revive();
         continue;
       }
-      // What no connector offers is 501, which is an answer.
-      const fine = answer.status === 501 || (talks && answer.status === 503);
+      // 501 of a missing connector is a final reply.
+      const fine = answer.status === 501 || (callsExternal && answer.status === 503);
       if (answer.status >= 500 && !fine)
         throw broken(`${method} ${path}: ${JSON.stringify(answer)}`);
-      // What may go better later is not kept, nor is what asks for a signature or finds it wrong.
+      // Not stored: retryable errors, and requests for a signature or with a wrong one.
       if (key !== undefined && answer.status < 429 && !UNKEPT.includes(answer.status)) {
-        settled.push({ platform: as, path, key, body, answer, at: world.now() });
-        if (settled.length > REMEMBERED) settled.shift();
+        completed.push({ platform: as, path, key, body, answer, at: effects.now() });
+        if (completed.length > REMEMBERED) completed.shift();
       }
       return answer;
     }
-    throw broken(`${method} ${path} was never answered`);
+    throw broken(`${method} ${path} has no reply`);
   }
 
   return {
     seed,
-    world,
+    effects,
     chance,
-    picture: emptyPicture(),
+    model: emptyPicture(),
     client,
     nodes,
     platforms: [],
@@ -360,17 +360,17 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
     orders: [],
     agents: [],
     waiting: [],
-    settled,
+    completed,
     entries: [],
     keys: new Map(),
     used: [],
-    said: [],
+    cardMessages: [],
     charged: new Map(),
     mints: { clients: [], banks: [], orders: [] },
     rough: false,
     next: () => ++counter,
     node,
-    ask,
+    call,
     once: send,
     revive,
     diary: openDiary(client),
@@ -382,19 +382,20 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
   };
 }
 
-/** Every account inside that somebody owns. */
+/** All internal accounts of an owner. */
 export const pursesOf = ({ purses, wallet }: Person): Purse[] => [
   ...purses.values(),
   ...(wallet ? [wallet] : []),
 ];
 
-/** What is known of an account outside of the model: its status and what its owner owes. */
-export const noted = ({ picture }: Sim, purse: Purse) => picture.internal.get(purse.id);
+/** The row of an account in the model: its status and its owner's debt. */
+export const accountRow = ({ model }: Sim, purse: Purse) => model.internal.get(purse.id);
 
-export const isActive = (sim: Sim, purse: Purse): boolean => noted(sim, purse)?.status === 'ACTIVE';
+export const isActive = (sim: Sim, purse: Purse): boolean =>
+  accountRow(sim, purse)?.status === 'ACTIVE';
 
-/** What an account can spend now, as the diary has it. */
-export function spendable({ picture }: Sim, purse: Purse): bigint {
-  const account = picture.accounts.get(purse.id);
+/** Available amount of an account, according to the diary. */
+export function spendable({ model }: Sim, purse: Purse): bigint {
+  const account = model.accounts.get(purse.id);
   return account ? account.balance - account.held : 0n;
 }

@@ -1,6 +1,6 @@
-// A server of the simulation: the composed application, with a switch that kills it. Dead means that nothing
-// it does from then on reaches the database or the client; what was committed stays. A trap kills it around
-// its next commit: just before, so that nothing was written, or just after, so that nobody was told.
+// A server of the simulation: the composed application, with a switch that kills it. From then on
+// no call of it reaches the database or the client; committed changes stay. A trap kills it around
+// its next commit: before the write, or after the write and before the reply.
 import { type App, compose, type Settings } from '../../../src/compose.ts';
 import type { Contract } from '../../../src/kernel/contract/operation.ts';
 import { fieldErrors } from '../../../src/kernel/contract/validate.ts';
@@ -10,9 +10,9 @@ import { createLog } from '../../../src/runtime/observability/log.ts';
 
 export type Trap = 'before' | 'after';
 
-/** A commit that is held until somebody lets it go. */
+/** A commit that is held until it is released. */
 interface Held {
-  /** Resolves once a commit waits. */
+  /** Resolves when a commit waits. */
   readonly caught: Promise<void>;
   letGo(): void;
 }
@@ -20,22 +20,22 @@ interface Held {
 export interface Node {
   readonly app: App;
   readonly dead: boolean;
-  /** Kills it at its next commit, or no longer does. */
+  /** Kills it at its next commit; undefined removes the trap. */
   trap(at: Trap | undefined): void;
   /** Holds its next commit. */
   hold(): Held;
   kill(): void;
-  /** What it logged as errors since the last look. */
+  /** Errors logged since the last call. */
   errors(): string[];
-  /** Contracts that its replies broke since the last look. */
+  /** Contract violations of replies since the last call. */
   broken(): string[];
-  /** Lets go of the database. */
+  /** Closes the database connections. */
   close(): Promise<void>;
 }
 
-const lost = () => Object.assign(new Error('the process is gone'), { code: 'OUTCOME_UNKNOWN' });
+const lost = () => Object.assign(new Error('the process has died'), { code: 'OUTCOME_UNKNOWN' });
 
-/** Every reply is what its contract says. */
+/** Checks every reply against its contract. */
 function watcher(problems: string[]) {
   return (contract: Contract, status: number, body: unknown): void => {
     const where = `${contract.operationId} ${status}`;
@@ -49,9 +49,9 @@ function watcher(problems: string[]) {
   };
 }
 
-/** The doors to the database, which a dead process no longer gets through. */
+/** Database functions, which fail in a dead process. */
 function guard(app: App, isDead: () => boolean): void {
-  // Its functions are replaced by name, whatever they take.
+  // Functions are replaced by name, whatever their parameters.
   const db = app.runtime.db as unknown as Record<string, (...given: unknown[]) => Promise<unknown>>;
   for (const name of ['read', 'find', 'page', 'query']) {
     const open = db[name]!.bind(db);
@@ -64,22 +64,22 @@ function guard(app: App, isDead: () => boolean): void {
   }
 }
 
-interface Gate {
+interface Latch {
   catch(): void;
   open: Promise<void>;
 }
 
-export async function openNode(settings: Settings, world: Effects): Promise<Node> {
+export async function openNode(settings: Settings, effects: Effects): Promise<Node> {
   const problems: string[] = [];
   const lines: string[] = [];
   let dead = false;
   let trap: Trap | undefined;
-  let gate: Gate | undefined;
-  // A line with a count repeats one that was logged before, perhaps while connections were cut.
-  const log = createLog(world, 'error', (line) => {
+  let gate: Latch | undefined;
+  // An entry with a count repeats an earlier one, possibly from before the connections were cut.
+  const log = createLog(effects, 'error', (line) => {
     if (!('count' in JSON.parse(line))) lines.push(line);
   });
-  const app = await compose(settings, world, log, watcher(problems));
+  const app = await compose(settings, effects, log, watcher(problems));
   const { committer } = app.runtime;
   const stopDatabase = app.runtime.db.close;
   guard(app, () => dead);
@@ -125,7 +125,7 @@ export async function openNode(settings: Settings, world: Effects): Promise<Node
     async close() {
       dead = true;
       await app.server.close();
-      // A dead server cannot end in order, so the committer is closed without it.
+      // A dead server cannot shut down cleanly, so the committer is closed directly.
       await (committer as unknown as { close(): Promise<void> }).close();
       await stopDatabase();
     },

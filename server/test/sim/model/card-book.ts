@@ -1,10 +1,10 @@
-// Cards, and payments with them as their messages tell them: each message that was let through is gone
-// through once more, in the order of the diary, so that a clearing that counted twice or a notice that
-// was lost shows. Written from the specification, and kept by counting what happens.
-import { type Facts, factsOf, keptOf } from './card-facts.ts';
-import type { Note, Noted } from './picture.ts';
+// Cards, and card payments as their messages describe them: each approved message is replayed in
+// the order of the diary, so that a clearing applied twice or a lost notice is found. Written from
+// the specification.
+import { type Facts, factsOf, unclearedOf } from './card-facts.ts';
+import type { Note, Noted } from './model.ts';
 
-/** A payment as its messages have it. */
+/** A payment according to its messages. */
 interface Replay {
   token: string;
   authorized: bigint;
@@ -12,38 +12,38 @@ interface Replay {
   settlements: string[];
   returns: string[];
   reversed: number;
-  /** How often it must have been told of. */
-  told: number;
-  /** How often a person has decided. */
+  /** Number of events that must have been emitted. */
+  eventCount: number;
+  /** Number of decisions by the operator. */
   resolved: number;
 }
 
 export interface CardBook {
   cards: Map<string, Noted>;
-  /** Cards that are not closed, by platform and by cardholder. */
+  /** Open cards, by platform and by cardholder. */
   live: Map<string, number>;
-  /** How often the state of a card has changed since it was there, and was told. */
+  /** Number of state changes of a card, and of their events. */
   changes: Map<string, number>;
-  told: Map<string, number>;
-  /** What binds cards to accounts, and the keys that are given for it, by the card. */
+  eventCount: Map<string, number>;
+  /** Funding sources and delegated keys, by card. */
   bindings: Map<string, Map<string, Noted>>;
   keys: Map<string, Map<string, Noted>>;
-  /** Payments, and what their messages say. */
+  /** Payments, and their replays. */
   payments: Map<string, Noted>;
   replays: Map<string, Replay>;
-  /** Payments by the issuer's names for them, and the names of what was declined. */
+  /** Payments by the issuer's tokens, and the tokens of declined requests. */
   tokens: Map<string, string>;
   declined: Set<string>;
-  /** Payments of which more is waited for. */
+  /** Payments that expect further messages. */
   awaited: Set<string>;
   /** Cardholders who were deleted. */
   deleted: Set<string>;
-  /** Payments that a person is asked about, and those with money in suspense. */
+  /** Payments with an open exception, and those with funds in suspense. */
   exceptions: Set<string>;
-  parked: Set<string>;
-  /** What the rows say that our keeping holds, by currency. */
+  suspended: Set<string>;
+  /** Expected balance of the card settlement account, by currency. */
   kept: Map<string, bigint>;
-  /** How many signatures a wallet has given for a payment. */
+  /** Number of wallet signatures of a payment. */
   signed: Map<string, number>;
 }
 
@@ -51,7 +51,7 @@ export const emptyCardBook = (): CardBook => ({
   cards: new Map(),
   live: new Map(),
   changes: new Map(),
-  told: new Map(),
+  eventCount: new Map(),
   bindings: new Map(),
   keys: new Map(),
   payments: new Map(),
@@ -61,7 +61,7 @@ export const emptyCardBook = (): CardBook => ({
   awaited: new Set(),
   deleted: new Set(),
   exceptions: new Set(),
-  parked: new Set(),
+  suspended: new Set(),
   kept: new Map(),
   signed: new Map(),
 });
@@ -75,10 +75,10 @@ const put = (map: Map<string, Map<string, Noted>>, key: string, row: Noted) => {
   map.set(key, known);
 };
 
-/** A decision that came too late has a line of its own about it. */
+/** A decision that came too late is logged in its own entry. */
 export const isLate = ({ id }: Noted): boolean => id?.includes('.late ') ?? false;
 
-/** Messages that ask for something; all others tell. */
+/** Requests that open a payment; all others are notices. */
 const OPENING = [
   ...['AUTHORIZATION', 'FINANCIAL_AUTHORIZATION', 'CREDIT_AUTHORIZATION'],
   ...['FINANCIAL_CREDIT_AUTHORIZATION', 'CREDIT_AUTHORIZATION_ADVICE'],
@@ -87,10 +87,10 @@ export const opens = ({ kind }: Noted): boolean => OPENING.includes(kind ?? '');
 
 const total = (amounts: readonly string[]) => amounts.reduce((all, each) => all + BigInt(each), 0n);
 
-/** What each kind of notice does to what is known; answers whether it is told. */
-const HEED: Readonly<Record<string, (replay: Replay, amount: string) => boolean>> = {
+/** Applies a notice; returns whether an event is emitted. */
+const APPLY_NOTICE: Readonly<Record<string, (replay: Replay, amount: string) => boolean>> = {
   CLEARING(replay, amount) {
-    if (amount === '0') return HEED.AUTHORIZATION_EXPIRY?.(replay, amount) ?? false;
+    if (amount === '0') return APPLY_NOTICE.AUTHORIZATION_EXPIRY?.(replay, amount) ?? false;
     replay.settlements.push(amount);
     replay.closed ||= total(replay.settlements) >= replay.authorized;
     return true;
@@ -127,32 +127,33 @@ function open(book: CardBook, id: string, { kind, token, amount }: Noted): void 
     settlements: atOnce ? [amount as string] : [],
     returns: [],
     reversed: 0,
-    told: 1,
+    eventCount: 1,
     resolved: 0,
   });
 }
 
-function heedMessage(book: CardBook, row: Noted): void {
+function applyMessage(book: CardBook, row: Noted): void {
   const { transaction_id: id, approved, token } = row;
   if (!id) {
-    // Whoever asks once more under the name of what came too late is declined, and its payment stays.
+    // A retry under the token of a late authorization is declined, and its payment stays.
     if (approved !== 'true' && !book.tokens.has(token as string))
       book.declined.add(token as string);
     return;
   }
   if (opens(row) && !isLate(row)) open(book, id, row);
-  else heedNotice(book.replays.get(id), row);
+  else applyNotice(book.replays.get(id), row);
 }
 
-function heedNotice(replay: Replay | undefined, row: Noted): void {
+function applyNotice(replay: Replay | undefined, row: Noted): void {
   if (!replay) return;
-  if (isLate(row)) Object.assign(replay, { settlements: [], closed: true, told: replay.told + 1 });
-  else if (HEED[row.kind ?? '']?.(replay, row.amount as string)) replay.told++;
+  if (isLate(row))
+    Object.assign(replay, { settlements: [], closed: true, eventCount: replay.eventCount + 1 });
+  else if (APPLY_NOTICE[row.kind ?? '']?.(replay, row.amount as string)) replay.eventCount++;
 }
 
 const MONTH_MS = 30 * 24 * 3_600_000;
 
-/** Whether nothing more is waited for, a month after it was opened, and its network has said nothing. */
+/** Whether the payment expired: a month after opening without a further message. */
 function isGivenUp(was: Noted, now: Noted): boolean {
   const [before, after] = [factsOf(was), factsOf(now)];
   const at = Date.parse(now.card_last_event_at ?? '');
@@ -162,22 +163,22 @@ function isGivenUp(was: Noted, now: Noted): boolean {
   return old && same && !before.closed && after.closed && !decided;
 }
 
-/** What of a change was done by no message: a pull that failed, or a person who decided. */
-function heedMove(book: CardBook, was: Noted, now: Noted): void {
+/** Changes without a message: a failed funding debit, or a decision of the operator. */
+function applyChange(book: CardBook, was: Noted, now: Noted): void {
   const replay = book.replays.get(now.id as string);
   if (!replay) return;
   if (!replay.closed && isGivenUp(was, now))
-    Object.assign(replay, { closed: true, told: replay.told + 1 });
+    Object.assign(replay, { closed: true, eventCount: replay.eventCount + 1 });
   if (was.status === now.status) return;
   if (was.status === 'EXCEPTION') {
     replay.resolved++;
     replay.closed = true;
-    // That all came back by then is told as well.
-    replay.told += now.status === 'REFUNDED' ? 2 : 1;
+    // A full return by then emits an event as well.
+    replay.eventCount += now.status === 'REFUNDED' ? 2 : 1;
   }
   if (now.status !== 'EXCEPTION') return;
-  const stuck = (facts: Facts) => facts.pulls.filter(({ status }) => status === 'STUCK').length;
-  if (stuck(factsOf(now)) > stuck(factsOf(was))) replay.told++;
+  const stuck = (facts: Facts) => facts.debits.filter(({ status }) => status === 'STUCK').length;
+  if (stuck(factsOf(now)) > stuck(factsOf(was))) replay.eventCount++;
 }
 
 const isLive = (row: Noted | null) => row !== null && row.state !== 'CLOSED';
@@ -197,7 +198,7 @@ const APPLY: Readonly<Record<string, (book: CardBook, note: Note) => void>> = {
     if (now) put(keys, now.card_id as string, now);
   },
   card_messages(book, { was, now }) {
-    if (now && !was) heedMessage(book, now);
+    if (now && !was) applyMessage(book, now);
   },
   card_open_payments({ awaited }, { was, now }) {
     if (now) awaited.add(now.id as string);
@@ -210,20 +211,20 @@ const APPLY: Readonly<Record<string, (book: CardBook, note: Note) => void>> = {
     if (now) exceptions.add(now.id as string);
     else exceptions.delete(was?.id as string);
   },
-  suspense_items({ parked }, { was, now }) {
-    if (now) parked.add(now.id as string);
-    else parked.delete(was?.id as string);
+  suspense_items({ suspended }, { was, now }) {
+    if (now) suspended.add(now.id as string);
+    else suspended.delete(was?.id as string);
   },
   transactions(book, { was, now }) {
     if (now?.type !== 'CARD') return;
     const currency = now.sent_currency as string;
-    const more = keptOf(now) - (was ? keptOf(was) : 0n);
+    const more = unclearedOf(now) - (was ? unclearedOf(was) : 0n);
     book.kept.set(currency, (book.kept.get(currency) ?? 0n) + more);
     book.payments.set(now.id as string, now);
-    if (was) heedMove(book, was, now);
+    if (was) applyChange(book, was, now);
   },
-  events({ told }, { was, now }) {
-    if (now && !was && now.type === 'CARD.STATE_CHANGE') bump(told, now.subject as string);
+  events({ eventCount }, { was, now }) {
+    if (now && !was && now.type === 'CARD.STATE_CHANGE') bump(eventCount, now.subject as string);
   },
   wallet_authorizations({ signed }, { was, now }) {
     if (now && !was && now.operation === 'cardPull') bump(signed, now.subject as string);
@@ -234,9 +235,9 @@ export const applyCardNote = (book: CardBook, note: Note): void => APPLY[note.ta
 
 const sameList = (a: readonly string[], b: readonly string[]) => a.join() === b.join();
 
-/** What is wrong between a payment and its messages. */
+/** A mismatch between a payment and its messages. */
 export function replayProblem(row: Noted, replay: Replay | undefined): string | undefined {
-  if (!replay) return 'was opened by no message';
+  if (!replay) return 'has no opening message';
   const facts = factsOf(row);
   const pairs: [string, unknown, unknown][] = [
     ['authorized', facts.authorized, replay.authorized],
@@ -245,10 +246,10 @@ export function replayProblem(row: Noted, replay: Replay | undefined): string | 
   ];
   const off = pairs.find(([, is, due]) => is !== due);
   if (off) return `is ${off[0]} ${off[1]}, by its messages ${off[2]}`;
-  if (!replay.token.endsWith(` ${facts.token}`)) return `is called ${facts.token}`;
+  if (!replay.token.endsWith(` ${facts.token}`)) return `has the token ${facts.token}`;
   if (!sameList(facts.settlements, replay.settlements)) {
     return `cleared [${facts.settlements}], by its messages [${replay.settlements}]`;
   }
   if (sameList(facts.returns, replay.returns)) return undefined;
-  return `got back [${facts.returns}], by its messages [${replay.returns}]`;
+  return `returned [${facts.returns}], by its messages [${replay.returns}]`;
 }

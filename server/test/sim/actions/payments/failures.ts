@@ -1,19 +1,19 @@
-// What goes wrong, and time: clocks that jump, jobs in any order, late and twice, receivers in every mood,
-// servers that die around a commit, connections that are cut, and crowds that ask for the same at once.
-import { deliver, dueJobs, jobsInOrder, look, runOnly } from '../../world/jobs.ts';
-import type { Node, Trap } from '../../world/node.ts';
+// Failures and time: clock jumps, jobs in any order, late and twice, failing receivers, servers
+// that die around a commit, broken connections, and concurrent identical requests.
+import { deliver, dueJobs, jobsInOrder, look, runOnly } from '../../harness/jobs.ts';
+import type { Node, Trap } from '../../harness/node.ts';
 import {
+  accountRow,
   broken,
   isActive,
-  noted,
   type Order,
   type Platform,
   type Purse,
   type Request,
   type Sim,
   spendable,
-} from '../../world/sim.ts';
-import { MOODS, VERDICTS } from '../../world/world.ts';
+} from '../../harness/sim.ts';
+import { BEHAVIORS, VERDICTS } from '../../harness/sim-effects.ts';
 import { type Action, inSandbox, living, PAID_IN, purseOf } from '../action.ts';
 
 const SECOND = 1_000;
@@ -34,7 +34,7 @@ const JUMPS = [
 async function jump(sim: Sim): Promise<string> {
   const { ms } = sim.chance.weighed(JUMPS);
   const by = sim.chance.between(Math.ceil(ms / 2), ms);
-  sim.world.pass(by);
+  sim.effects.pass(by);
   return `${by} ms`;
 }
 
@@ -44,19 +44,19 @@ async function runJob(sim: Sim): Promise<string> {
   return job.kind;
 }
 
-/** Fees that are given back by an account that may run dry depend on the order; those go one by one. */
+/** The order of fee refunds by an account that may run dry matters; those jobs run one by one. */
 function commuting(sim: Sim) {
   const seen = new Set<string>();
   return dueJobs(sim).filter(({ transactionId }) => {
-    const row = transactionId === null ? null : sim.picture.payments.get(transactionId)?.row;
+    const row = transactionId === null ? null : sim.model.payments.get(transactionId)?.row;
     if (!row || row.platform_fee_account !== null || seen.has(row.id as string)) return false;
-    // Nor do two about one payment, of which only the first finds something to do.
+    // Of two jobs about one payment only the first has an effect, so they run one by one.
     seen.add(row.id as string);
     return true;
   });
 }
 
-/** Which of many meets a trap would be a matter of luck, and the trace must not depend on it. */
+/** Which of many commits meets a trap depends on timing, and the trace must not. */
 function disarm(sim: Sim): void {
   for (const node of sim.nodes) node.trap(undefined);
 }
@@ -71,23 +71,23 @@ async function runMany(sim: Sim): Promise<string> {
 const COPY = `insert into jobs (id, kind, input, due_at) select $2, kind, input, $3 from jobs
   where id = $1`;
 
-/** A notice that comes a second time, now or later: the same job, once more. */
+/** A duplicate job, due now or later. */
 async function repeat(sim: Sim): Promise<string> {
   const job = sim.chance.of(jobsInOrder(sim, () => true));
-  const at = sim.world.now() + sim.chance.of([0, 0, SECOND, 20 * SECOND, HOUR]);
+  const at = sim.effects.now() + sim.chance.of([0, 0, SECOND, 20 * SECOND, HOUR]);
   await sim.client.query(COPY, [job.id, `Job:again-${sim.next()}`, new Date(at)]);
   return job.kind;
 }
 
-/** A worker so slow that its lease runs out: another does the job, and then it comes back with its result. */
-async function overtake(sim: Sim): Promise<string> {
+/** A worker whose lease expires: another one runs the job before the first reports its result. */
+async function expireLease(sim: Sim): Promise<string> {
   const job = sim.chance.of(dueJobs(sim));
   const [slow, quick] = sim.nodes as [Node, Node];
   const held = slow.hold();
   const slowly = runOnly(sim, slow, [job]);
   const caught = await Promise.race([held.caught.then(() => true), slowly.then(() => false)]);
   if (caught) {
-    sim.world.pass(21 * SECOND);
+    sim.effects.pass(21 * SECOND);
     await look(quick);
   }
   held.letGo();
@@ -95,19 +95,19 @@ async function overtake(sim: Sim): Promise<string> {
   return `${job.kind}${caught ? '' : ' did nothing'}`;
 }
 
-async function mood(sim: Sim): Promise<string> {
+async function changeReceiver(sim: Sim): Promise<string> {
   const { receiver } = sim.chance.of(sim.platforms);
-  receiver.mood = sim.chance.percent(50) ? 'well' : sim.chance.of(MOODS);
+  receiver.behavior = sim.chance.percent(50) ? 'well' : sim.chance.of(BEHAVIORS);
   receiver.verdict = sim.chance.percent(50) ? 'accept' : sim.chance.of(VERDICTS);
-  return `${receiver.mood}, ${receiver.verdict}`;
+  return `${receiver.behavior}, ${receiver.verdict}`;
 }
 
-async function tell(sim: Sim): Promise<string> {
+async function deliverWebhooks(sim: Sim): Promise<string> {
   await deliver(sim, sim.node());
   return '';
 }
 
-/** Kills a server around its next commit, which is whatever comes next. */
+/** Kills a server around its next commit. */
 function setTrap(sim: Sim, at: Trap): Promise<string> {
   const node = sim.node();
   node.trap(at);
@@ -120,17 +120,17 @@ async function kill(sim: Sim): Promise<string> {
   return '';
 }
 
-async function dieWhileTelling(sim: Sim): Promise<string> {
+async function killDuringDelivery(sim: Sim): Promise<string> {
   const node = sim.node();
-  const telling = deliver(sim, node);
+  const delivery = deliver(sim, node);
   for (let i = 0; i < 12; i++) await new Promise(setImmediate);
   node.kill();
-  await telling;
+  await delivery;
   await sim.revive();
   return '';
 }
 
-/** Sends one request from everywhere at once until it is answered; answers all that came. */
+/** Sends requests on all servers at once; returns all replies. */
 async function crowd(sim: Sim, requests: readonly Request[], cut: boolean) {
   disarm(sim);
   const sent = requests.map((each, at) => sim.once(sim.nodes[at % 2] as Node, each));
@@ -142,8 +142,8 @@ async function crowd(sim: Sim, requests: readonly Request[], cut: boolean) {
   return Promise.all(sent);
 }
 
-/** Many fund one account at once, and some never hear: each deposit is there once in the end. */
-async function fundTogether(sim: Sim): Promise<string> {
+/** Many clients fund one account at once, and some lose the reply: each deposit is posted once. */
+async function fundConcurrently(sim: Sim): Promise<string> {
   const purse = purseOf(sim, sim.chance.of(living(sim).filter(inSandbox)), PAID_IN);
   if (!isActive(sim, purse) || !purse.owner.ready) return 'shut';
   const cut = sim.chance.percent(40);
@@ -156,12 +156,12 @@ async function fundTogether(sim: Sim): Promise<string> {
     as: purse.owner.platform,
     key: `crowd-${sim.next()}`,
   }));
-  for (let tries = 0; left.length; tries++) {
-    if (tries > 50) throw broken(`${left.length} deposits are never answered`);
-    const answers = await crowd(sim, left, cut && tries === 0);
+  for (let attempts = 0; left.length; attempts++) {
+    if (attempts > 50) throw broken(`${left.length} deposits have no reply`);
+    const answers = await crowd(sim, left, cut && attempts === 0);
     left = left.filter((_, at) => {
       const status = answers[at]?.status ?? 500;
-      if (status !== 200 && status < 500) throw broken(`a deposit is answered ${status}`);
+      if (status !== 200 && status < 500) throw broken(`a deposit returned ${status}`);
       return status !== 200;
     });
     if (left.length) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -173,18 +173,19 @@ async function fundTogether(sim: Sim): Promise<string> {
 const ripe = (sim: Sim) =>
   sim.orders.filter((order) => {
     const { source, started, expiresAt, inside, outside } = order;
-    if (started || !source || order.quoteId === null || sim.world.now() >= expiresAt) return false;
+    if (started || !source || order.quoteId === null || sim.effects.now() >= expiresAt)
+      return false;
     if (order.platform.limited || outside?.wallet || order.payload) return false;
     if (order.gated || order.agent) return false;
     if (order.platformFee && order.feePurse && !isActive(sim, order.feePurse)) return false;
-    if (!isActive(sim, source) || noted(sim, source)?.owed !== '0') return false;
+    if (!isActive(sim, source) || accountRow(sim, source)?.owed !== '0') return false;
     if (inside && !isActive(sim, inside)) return false;
     const gone = source.owner.gone || inside?.owner.gone || outside?.gone || outside?.owner.gone;
     return !gone && spendable(sim, source) >= order.sent;
   });
 
-/** Everybody executes one quote, each with a key of their own: one of them does. */
-async function executeTogether(sim: Sim): Promise<string> {
+/** Concurrent executions of one quote, each with its own key: one succeeds. */
+async function executeConcurrently(sim: Sim): Promise<string> {
   const order = sim.chance.of(ripe(sim)) as Order;
   const same = sim.chance.percent(50) ? `crowd-${sim.next()}` : undefined;
   const requests = Array.from({ length: 6 }, () => ({
@@ -208,11 +209,11 @@ async function executeTogether(sim: Sim): Promise<string> {
 
 const WEEK = 7 * DAY;
 
-/** Asks again what was answered before: the same reply, word for word. */
+/** Repeats an earlier request: the same reply, byte for byte. */
 async function replay(sim: Sim): Promise<string> {
   const isKnown = ({ agent }: Platform) => !agent?.gone && !agent?.owner.gone;
-  const recent = sim.settled.filter(
-    (each) => sim.world.now() - each.at < WEEK - DAY && isKnown(each.platform),
+  const recent = sim.completed.filter(
+    (each) => sim.effects.now() - each.at < WEEK - DAY && isKnown(each.platform),
   );
   if (recent.length === 0) return 'nothing';
   const { platform: as, path, key, body, answer } = sim.chance.of(recent);
@@ -222,35 +223,36 @@ async function replay(sim: Sim): Promise<string> {
   if (again?.status !== answer.status || was !== is) {
     throw broken(`POST ${path} ${key} was answered ${answer.status} ${was}, now ${is}`);
   }
-  if (answer.status < 400 && !again.replayed) throw broken(`POST ${path} ${key} was done twice`);
+  if (answer.status < 400 && !again.replayed)
+    throw broken(`POST ${path} ${key} was executed twice`);
   return `${answer.status}`;
 }
 
 const hasPurse = (sim: Sim): Purse | undefined => living(sim)[0]?.purses.get('USD');
 
-export const TROUBLE: readonly Action[] = [
+export const FAILURES: readonly Action[] = [
   { name: 'let time pass', weight: 16, run: jump },
   { name: 'run a job', weight: 40, ready: (sim) => dueJobs(sim).length > 0, run: runJob },
   { name: 'run many jobs', weight: 6, run: runMany },
-  { name: 'repeat a notice', weight: 3, ready: (sim) => sim.picture.jobs.size > 0, run: repeat },
-  { name: 'overtake', weight: 1, ready: (sim) => dueJobs(sim).length > 0, run: overtake },
-  { name: 'deliver webhooks', weight: 10, run: tell },
-  { name: 'change a mood', weight: 3, run: mood },
+  { name: 'repeat a job', weight: 3, ready: (sim) => sim.model.jobs.size > 0, run: repeat },
+  { name: 'expire a lease', weight: 1, ready: (sim) => dueJobs(sim).length > 0, run: expireLease },
+  { name: 'deliver webhooks', weight: 10, run: deliverWebhooks },
+  { name: 'change a receiver', weight: 3, run: changeReceiver },
   { name: 'trap before a commit', weight: 0.6, run: (sim) => setTrap(sim, 'before') },
   { name: 'trap after a commit', weight: 0.6, run: (sim) => setTrap(sim, 'after') },
   { name: 'kill a server', weight: 0.3, run: kill },
-  { name: 'kill a server that delivers', weight: 0.3, run: dieWhileTelling },
+  { name: 'kill a server that delivers', weight: 0.3, run: killDuringDelivery },
   {
-    name: 'fund together',
+    name: 'fund concurrently',
     weight: 1,
     ready: (sim) => hasPurse(sim) !== undefined,
-    run: fundTogether,
+    run: fundConcurrently,
   },
   {
-    name: 'execute together',
+    name: 'execute concurrently',
     weight: 2,
     ready: (sim) => ripe(sim).length > 0,
-    run: executeTogether,
+    run: executeConcurrently,
   },
-  { name: 'ask again', weight: 4, ready: (sim) => sim.settled.length > 0, run: replay },
+  { name: 'repeat a request', weight: 4, ready: (sim) => sim.completed.length > 0, run: replay },
 ];

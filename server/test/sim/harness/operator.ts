@@ -1,5 +1,5 @@
-// The operator of the simulation: the verbs of the command, called as the command calls them once it has
-// read its words. What a verb refuses comes back as its sentence; a call that makes no sense is our mistake.
+// The operator of the simulation: the verbs of the command line after its arguments are parsed. A
+// rejection is returned as its message; invalid usage is an error of the simulator.
 import { connectorRegistry } from '../../../src/connectors/registry.ts';
 import { systemCaller } from '../../../src/features/tenancy/platform/index.ts';
 import { cardExceptionVerbs } from '../../../src/operator/cards/card-exceptions.ts';
@@ -35,14 +35,14 @@ const VERBS = [
   ...verificationVerbs,
 ];
 
-/** What the command printed as JSON, or the sentence with which it refused. */
+/** The JSON output of a verb, or the message of its rejection. */
 interface Ran {
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what is read is checked.
   json?: any;
   refused?: string;
 }
 
-/** Whoever works behind the API is not in the way of a trap that waits for the next commit. */
+/** Operator calls must not trigger a trap at the next commit. */
 function disarm({ nodes }: Sim): void {
   for (const node of nodes) node.trap(undefined);
 }
@@ -54,7 +54,7 @@ export async function operator(sim: Sim, ...words: string[]): Promise<Ran> {
   const verb = VERBS.find((each) => each.noun === noun && each.verb === name);
   if (!verb) throw broken(`there is no verb ${noun} ${name}`);
   const { args } = parse(verb.flags, verb.bare, rest);
-  const registry = connectorRegistry(sim.world);
+  const registry = connectorRegistry(sim.effects);
   const { runtime, files } = sim.node().app;
   const system: System = {
     runtime,
@@ -63,7 +63,7 @@ export async function operator(sim: Sim, ...words: string[]): Promise<Ran> {
     fundingOf: (environment) => registry(environment).funding,
     walletRecoveryMs: undefined,
     stream: () => {
-      throw broken('nothing is streamed here');
+      throw broken('streaming is not supported');
     },
     masterKey: () => Buffer.alloc(32, 7),
   };
@@ -76,17 +76,17 @@ export async function operator(sim: Sim, ...words: string[]): Promise<Ran> {
   }
 }
 
-/** What the operator did, which must go as foretold. Answers the refusal, or undefined. */
+/** Checks that a verb ran as predicted. Returns the rejection, or undefined. */
 export function outcome(
   { json, refused }: Ran,
   allowed: boolean,
   what: string,
 ): string | undefined {
   if (allowed === (refused === undefined)) return refused;
-  throw broken(`${what}: ${refused ?? JSON.stringify(json)}, expected the contrary`);
+  throw broken(`${what}: ${refused ?? JSON.stringify(json)}, expected the opposite`);
 }
 
-/** Work of the server on a platform's behalf that has no verb. */
+/** Work on behalf of a platform that has no verb. */
 export async function behind<R>(
   sim: Sim,
   { id, environment }: Platform,

@@ -1,22 +1,22 @@
-// What hangs on embedded wallets: credentials, sessions, requests to sign and what was signed. Kept by
-// counting what happens, and not from what is left, so that a request which did its work twice shows: so many
-// were done, so much must be there.
-import type { Note, Noted, Picture } from './picture.ts';
+// Embedded wallets: credentials, sessions, signed requests and authorizations. Counted from each
+// change and not from the current rows, so that a request executed twice is found: the number of
+// rows must equal the number of requests.
+import type { Model, Note, Noted } from './model.ts';
 
 export interface Holding {
   credentials: Map<string, Noted>;
   sessions: Map<string, Noted>;
-  /** Credentials that nobody had to sign for: the first. */
+  /** Credentials created without a signature: the first. */
   given: number;
-  /** How many requests were done, by operation. */
+  /** Number of completed requests, by operation. */
   done: Map<string, number>;
-  /** How many a good signature came for. */
+  /** Number of requests with a valid signature. */
   accepted: Map<string, number>;
-  /** How much was signed. */
+  /** Number of authorizations. */
   signed: Map<string, number>;
 }
 
-function holdingIn({ holdings }: Picture, id: string): Holding {
+function holdingIn({ holdings }: Model, id: string): Holding {
   const known = holdings.get(id);
   if (known) return known;
   const fresh: Holding = {
@@ -37,7 +37,7 @@ const count = (counts: Map<string, number>, name: string) =>
 const isDone = (row: Noted | null) => row?.status === 'SETTLED' || row?.status === 'DONE';
 const isAccepted = (row: Noted | null) => row?.status === 'PROCESSING' || isDone(row);
 
-const APPLY: Readonly<Record<string, (of: Holding, note: Note, picture: Picture) => void>> = {
+const APPLY: Readonly<Record<string, (of: Holding, note: Note, model: Model) => void>> = {
   credentials(of, { was, now }) {
     if (!now) return;
     if (!was && of.credentials.size === 0) of.given++;
@@ -60,10 +60,10 @@ const APPLY: Readonly<Record<string, (of: Holding, note: Note, picture: Picture)
   },
 };
 
-/** How a note changes what is known of a wallet. */
-export function applyHolderNote(picture: Picture, note: Note): void {
+/** Applies a note to a wallet. */
+export function applyHolderNote(model: Model, note: Note): void {
   const id = (note.now ?? note.was)?.account_id;
-  if (id) APPLY[note.table]?.(holdingIn(picture, id), note, picture);
+  if (id) APPLY[note.table]?.(holdingIn(model, id), note, model);
 }
 
 const TWO = { ACTIVE: ['REVOKED'], REVOKED: [] };
@@ -80,8 +80,8 @@ const MOVES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
 };
 const FIRST: Readonly<Record<string, string>> = { wallet_requests: 'PENDING' };
 
-/** What is wrong with a move; requests are forgotten after a while, and nothing else is. */
-export function walletMoveProblem(
+/** An invalid change of status; only requests are deleted after a while. */
+export function walletTransitionProblem(
   table: string,
   was: Noted | null,
   now: Noted | null,
@@ -92,22 +92,22 @@ export function walletMoveProblem(
   return `${now.id} went from ${from} to ${to}`;
 }
 
-/** What is wrong with something signed: whose it is, or that it was changed. */
+/** An invalid authorization: a wrong key, or a change. */
 export function authorizationProblem(
-  { holdings, cardBook }: Picture,
+  { holdings, cardBook }: Model,
   was: Noted | null,
   now: Noted | null,
 ): string | undefined {
   if (was || !now) return `${was?.id} was changed`;
   const { id, account_id, session_id, operation, subject, public_key, created_at } = now;
-  // The key that the wallet has given for a card.
+  // The delegated key of a card.
   if (operation === 'cardPull') {
     const { cardId } = JSON.parse(cardBook.payments.get(subject ?? '')?.card ?? '{}');
     const keys = [...(cardBook.keys.get(cardId)?.values() ?? [])];
     const own = keys.find((key) => key.public_key === public_key && key.status === 'ACTIVE');
-    return own?.account_id === account_id ? undefined : `${id} is of no key that may sign`;
+    return own?.account_id === account_id ? undefined : `${id} has no key that may sign`;
   }
-  // The key of a session that is only being opened.
+  // The key of a session that is being opened.
   if (session_id === null) {
     return operation === 'verifyAuthCredential' ? undefined : `${id} is of no session`;
   }
@@ -118,41 +118,42 @@ export function authorizationProblem(
   return session.public_key === public_key ? undefined : `${id} is of another key`;
 }
 
-/** What is wrong with how a payment out of a wallet was signed. */
-export function spentProblem({ internal, signed }: Picture, row: Noted): string | undefined {
+/** A wallet payment that was not signed exactly once. */
+export function spentProblem({ internal, signed }: Model, row: Noted): string | undefined {
   const account = internal.get(row.source_account ?? '');
   if (account?.type !== 'EMBEDDED_WALLET') return undefined;
   const waits = row.status === 'PENDING' || row.status === 'EXPIRED';
   const found = signed.get(row.quote_id ?? '') ?? [];
-  if (found.some((each) => each.account_id !== account.id)) return `${row.id} is of another wallet`;
+  if (found.some((each) => each.account_id !== account.id))
+    return `${row.id} was signed by another wallet`;
   if (found.length === (waits ? 0 : 1)) return undefined;
-  return `${row.id} is ${row.status} and was signed for ${found.length} times`;
+  return `${row.id} is ${row.status} and was signed ${found.length} times`;
 }
 
-/** What is signed for payments, which is counted by them. */
+/** Authorizations of payments, which are counted by payment. */
 const ONE_EACH = ['executeQuote', 'cardPull'];
 
 const activeIn = (rows: Map<string, Noted>) =>
   [...rows.values()].filter(({ status }) => status === 'ACTIVE').length;
 
-/** What is wrong with what hangs on a wallet. */
-export function holdingProblem({ holdings, internal }: Picture, id: string): string | undefined {
+/** A mismatch between the rows and the requests of a wallet. */
+export function holdingProblem({ holdings, internal }: Model, id: string): string | undefined {
   const of = holdings.get(id);
   if (!of) return undefined;
   const { credentials, sessions, given, done, accepted, signed } = of;
   const active = activeIn(credentials);
   if (credentials.size && !active && internal.get(id)?.status !== 'CLOSED') {
-    return 'has lost its last credential';
+    return 'has no credential left';
   }
   const times = (...operations: string[]) =>
     operations.reduce((sum, each) => sum + (done.get(each) ?? 0), 0);
   const effects: [string, number, number][] = [
-    ['were added', credentials.size - given, times('createAuthCredential')],
-    ['were removed', credentials.size - active, times('revokeAuthCredential')],
+    ['credentials added', credentials.size - given, times('createAuthCredential')],
+    ['credentials removed', credentials.size - active, times('revokeAuthCredential')],
     ['sessions', sessions.size, times('verifyAuthCredential', 'refreshAuthSession')],
   ];
   const odd = effects.find(([, is, due]) => is !== due);
-  if (odd) return `has ${odd[1]} that ${odd[0]}, by ${odd[2]} requests`;
+  if (odd) return `has ${odd[1]} ${odd[0]} for ${odd[2]} requests`;
   for (const [operation, n] of signed) {
     if (ONE_EACH.includes(operation) || accepted.get(operation) === n) continue;
     return `has signed ${operation} ${n} times for ${accepted.get(operation)} requests`;

@@ -1,5 +1,5 @@
-// Money from outside: pulled from bank accounts, paid in for a quote in every wrong and right amount, sent
-// by people at other UMA providers with the platform's consent; and what banks and operators do to it later.
+// Incoming funds: debits of bank accounts, deposits for quotes in right and wrong amounts, and UMA
+// payments with the platform's consent; and what banks and operators do to them later.
 
 import { transitionInternalAccount } from '../../../../src/features/balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../../../src/features/balances/internal-accounts/store.ts';
@@ -11,9 +11,8 @@ import {
 import { currentOf } from '../../../../src/features/payments/payouts/payout-jobs.ts';
 import { receiveFunds } from '../../../../src/features/payments/quotes/index.ts';
 import { asIncoming } from '../../../../src/features/payments/transactions/rows.ts';
-import type { Noted } from '../../picture/picture.ts';
-import { type Ending, pullEnding } from '../../world/endings.ts';
-import { behind } from '../../world/operator.ts';
+import { behind } from '../../harness/operator.ts';
+import { debitOutcome, type Outcome } from '../../harness/outcomes.ts';
 import {
   type Answer,
   broken,
@@ -23,7 +22,8 @@ import {
   type Person,
   type Purse,
   type Sim,
-} from '../../world/sim.ts';
+} from '../../harness/sim.ts';
+import type { Noted } from '../../model/model.ts';
 import {
   type Action,
   expected,
@@ -34,18 +34,18 @@ import {
   purseOf,
   refusal,
 } from '../action.ts';
-import { purseById } from '../issuing/quiet.ts';
+import { purseById } from '../issuing/settling.ts';
 import { feesBarred, isGone, orderOf, UNQUOTABLE } from '../payments/payments.ts';
 
 const NOTHING = { sent: 0n, received: 0n, platformFee: 0n, feePurse: null, source: null } as const;
 
-/** Money that is on its way in, to be compared when all is at rest. */
+/** An expected incoming payment, compared after settling. */
 export function expectIn(
   sim: Sim,
   to: Purse,
   id: string,
   amount: bigint,
-  ending: Ending | null,
+  ending: Outcome | null,
 ): void {
   sim.orders.push({
     ...NOTHING,
@@ -60,15 +60,15 @@ const dollars = (sim: Sim, owner: Person) =>
 export async function transferIn(sim: Sim, who = payers(sim)): Promise<string> {
   const owner = sim.chance.of(who);
   const own = dollars(sim, owner);
-  if (own.length === 0) return 'nowhere from';
+  if (own.length === 0) return 'no source';
   const from = sim.chance.of(own);
   const to = owner.purses.get('USD') as Purse;
   const amount = sim.chance.between(100, 90_000);
   const body = { source: { accountId: from.id }, destination: { accountId: to.id }, amount };
-  const answer = await sim.ask('POST', '/transfer-in', body, owner.platform);
+  const answer = await sim.call('POST', '/transfer-in', body, owner.platform);
   if (!isActive(sim, to)) return `${refusal(answer, ['INVALID_INPUT'])}`;
   const { id } = expected(answer, 201);
-  expectIn(sim, to, id, BigInt(amount), inSandbox(owner) ? pullEnding(from.suffix) : null);
+  expectIn(sim, to, id, BigInt(amount), inSandbox(owner) ? debitOutcome(from.suffix) : null);
   return `${amount} from …${from.suffix}`;
 }
 
@@ -77,7 +77,7 @@ interface Target {
   outside: Outside | null;
 }
 
-/** Anybody's account inside, or one of the payer's own outside. */
+/** Any internal account, or an external account of the payer. */
 export function targetFor(sim: Sim, payer: Person): Target {
   const own = sim.outside.filter((each) => each.owner === payer && !each.gone);
   if (own.length && sim.chance.percent(60)) return { inside: null, outside: sim.chance.of(own) };
@@ -100,13 +100,13 @@ async function quoteFrom(
     lockedCurrencyAmount: sim.chance.between(100, 60_000),
     purposeOfPayment: 'GIFT',
   };
-  const answer = await sim.ask('POST', '/quotes', body, payer.platform);
+  const answer = await sim.call('POST', '/quotes', body, payer.platform);
   const shut = inside !== null && !isActive(sim, inside);
   const codes = ['SELF_PAYMENT', ...UNQUOTABLE];
   const barred = shut || feesBarred(sim, payer, source.currency ?? 'USD');
   const code = refusal(answer, barred ? ['INVALID_INPUT', ...codes] : codes);
   if (code) return code;
-  if (shut) throw broken(`a quote to ${inside.id}, which is shut`);
+  if (shut) throw broken(`a quote to ${inside.id}, which is frozen or closed`);
   const order = orderOf(sim, { source: null, ...target }, expected(answer, 201), payer);
   sim.orders.push(order);
   order.kind = kind;
@@ -117,13 +117,13 @@ async function quoteFrom(
 export async function quotePull(sim: Sim, who = payers(sim)): Promise<string> {
   const payer = sim.chance.of(who);
   const own = dollars(sim, payer);
-  if (own.length === 0) return 'nowhere from';
+  if (own.length === 0) return 'no source';
   const from = sim.chance.of(own);
   const source = { sourceType: 'ACCOUNT', accountId: from.id };
   const order = await quoteFrom(sim, payer, source, 'pull');
   if (typeof order === 'string') return order;
   order.from = from;
-  const pulled = pullEnding(from.suffix);
+  const pulled = debitOutcome(from.suffix);
   if (!inSandbox(payer)) order.ending = null;
   else if (pulled.status === 'FAILED') order.ending = pulled;
   return `${order.sent} from …${from.suffix}`;
@@ -147,16 +147,18 @@ async function quoteRealtime(sim: Sim): Promise<string> {
 export const unpaid = (sim: Sim) => sim.orders.filter((each) => each.kind === 'realtime');
 const unpaidHere = (sim: Sim) => unpaid(sim).filter(inSandbox);
 
-const BACK: Ending = { status: 'FAILED', refund: 'COMPLETED' };
+const RETURNED: Outcome = { status: 'FAILED', refund: 'COMPLETED' };
 
-/** What came of money that was paid in beside the quote it was for. */
+/** The outcome of a deposit that does not match its quote. */
 export function noteStray(sim: Sim, body: Answer['body'], amount: bigint): string {
   const at = purseById(sim, body.destination?.accountId);
   if (at && body.status !== 'FAILED') expectIn(sim, at, body.id, amount, null);
   return `stray, ${body.status}`;
 }
 
-/** Money came for a payment. Whoever is gone or shut cannot be paid, and nothing is said of how it ends. */
+/**
+ * A deposit for a payment. A deleted or closed payee cannot be paid; the outcome is not predicted.
+ */
 export function noteFunds(sim: Sim, order: Order): void {
   const { inside, feePurse, payer, platform } = order;
   const ends = [inside, order.platformFee ? feePurse : null];
@@ -164,11 +166,11 @@ export function noteFunds(sim: Sim, order: Order): void {
   if (shut || isGone(order) || payer?.gone || platform.limited) order.ending = null;
 }
 
-/** Pays in for a quote: what it asks for, too little, too much, too late or once more. */
+/** A deposit for a quote: the requested amount, too little, too much, late or repeated. */
 async function payIn(sim: Sim): Promise<string> {
   const all = unpaidHere(sim);
   const order = sim.chance.percent(70) ? (all.at(-1) as Order) : sim.chance.of(all);
-  const row = sim.picture.payments.get(order.id)?.row;
+  const row = sim.model.payments.get(order.id)?.row;
   const off = sim.chance.of([0n, 0n, 0n, 0n, -1n, 7n]);
   const amount = order.sent + off > 0n ? order.sent + off : order.sent;
   const wanted = amount === order.sent;
@@ -177,12 +179,12 @@ async function payIn(sim: Sim): Promise<string> {
     currencyCode: row?.sent_currency,
     ...(wanted ? {} : { currencyAmount: Number(amount) }),
   };
-  const paid = expected(await sim.ask('POST', '/sandbox/send', body, order.platform), 200);
+  const paid = expected(await sim.call('POST', '/sandbox/send', body, order.platform), 200);
   if (paid.id !== order.id) return noteStray(sim, paid, amount);
   if (order.started) throw broken(`${order.id} was paid twice`);
   order.started = true;
   noteFunds(sim, order);
-  if (!wanted && order.ending) order.ending = BACK;
+  if (!wanted && order.ending) order.ending = RETURNED;
   return `${amount} of ${order.sent}`;
 }
 
@@ -190,7 +192,7 @@ const SENDERS = ['$success.usd', '$success.eur', '$pending.long.usd', '$fail.com
 
 const receivers = (sim: Sim) => payers(sim).filter((each) => each.id !== null && inSandbox(each));
 
-/** A customer is paid over UMA, if the platform consents. */
+/** An incoming UMA payment, if the platform consents. */
 async function receiveUma(sim: Sim): Promise<string> {
   const receiver = sim.chance.of(receivers(sim));
   const currency = sim.chance.of(['USD', 'EUR', 'MXN']);
@@ -202,7 +204,7 @@ async function receiveUma(sim: Sim): Promise<string> {
     receivingCurrencyAmount: amount,
   };
   const to = receiver.purses.get(currency) as Purse;
-  const answer = await sim.ask('POST', '/sandbox/uma/receive', body, receiver.platform);
+  const answer = await sim.call('POST', '/sandbox/uma/receive', body, receiver.platform);
   const codes = ['WEBHOOK_ENDPOINT_NOT_SET', ...(isActive(sim, to) ? [] : ['INVALID_CURRENCY'])];
   const code = refusal(answer, codes);
   if (code) return code;
@@ -219,29 +221,29 @@ async function decide(sim: Sim, what: 'approve' | 'reject'): Promise<string> {
   const info = { FULL_NAME: 'Ada Lovelace', BIRTH_DATE: '1990-01-15', NATIONALITY: 'US' };
   const body = what === 'approve' ? { receiverCustomerInfo: info } : {};
   const codes = ['TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL', 'MISSING_MANDATORY_USER_INFO'];
-  return refusal(await sim.ask('POST', path, body, order.platform), codes) ?? 'done';
+  return refusal(await sim.call('POST', path, body, order.platform), codes) ?? 'done';
 }
 
-/** Asks to call back a payment that may be on its way. */
+/** Requests a cancellation of a payment that may be under way. */
 async function cancel(sim: Sim): Promise<string> {
   const order = sim.chance.of(sim.orders);
   const path = `/transactions/${order.id}/cancel`;
   const codes = ['INVALID_INPUT', 'TRANSACTION_NOT_CANCELLABLE'];
-  const code = refusal(await sim.ask('POST', path, undefined, order.platform), codes);
+  const code = refusal(await sim.call('POST', path, undefined, order.platform), codes);
   if (code === undefined) order.ending = null;
   return code ?? 'asked';
 }
 
-/** An operator freezes an account, or lets it move money again. */
+/** An operator freezes or unfreezes an account. */
 async function freeze(sim: Sim, thaw: boolean): Promise<string> {
   const all = living(sim).flatMap((each) => [...each.purses.values()]);
   const status = thaw ? 'FROZEN' : 'ACTIVE';
-  const fitting = all.filter((each) => sim.picture.internal.get(each.id)?.status === status);
+  const fitting = all.filter((each) => sim.model.internal.get(each.id)?.status === status);
   if (fitting.length === 0) return 'none';
   const purse = sim.chance.of(fitting);
   await behind(sim, purse.owner.platform, async (ctx) => {
     const row = await ctx.read(internalAccounts, purse.id);
-    if (!row) throw broken(`${purse.id} is gone`);
+    if (!row) throw broken(`${purse.id} does not exist`);
     const cause = { actor: 'operator', reason: 'simulated' };
     transitionInternalAccount(ctx, row, thaw ? 'unfreeze' : 'freeze', cause);
   });
@@ -252,7 +254,7 @@ async function freeze(sim: Sim, thaw: boolean): Promise<string> {
   return purse.currency;
 }
 
-/** A deposit from a bank, to whatever state the account is in. */
+/** A bank deposit to an account in any state. */
 async function deposit(sim: Sim): Promise<string> {
   const purse = purseOf(sim, sim.chance.of(living(sim).filter(inSandbox)), PAID_IN);
   const amount = BigInt(sim.chance.between(1, 50_000));
@@ -262,15 +264,15 @@ async function deposit(sim: Sim): Promise<string> {
   return `${amount} ${purse.currency}, ${row.status}`;
 }
 
-/** Deposits of the sandbox in some state. */
+/** Sandbox deposits that match the condition. */
 const depositsHere = (sim: Sim, which: (row: Noted) => boolean) =>
   comingIn(sim).filter((order) => {
-    const row = sim.picture.payments.get(order.id)?.row;
+    const row = sim.model.payments.get(order.id)?.row;
     return inSandbox(order) && row?.source_account === null && which(row);
   });
 
-/** An operator decides about what is held: it may be spent, or it goes back. */
-async function judge(sim: Sim): Promise<string> {
+/** An operator releases or returns a held deposit. */
+async function decideHeld(sim: Sim): Promise<string> {
   const held = depositsHere(sim, ({ funds, status }) => funds === 'HELD' && status === 'PENDING');
   if (held.length === 0) return 'none';
   const order = sim.chance.of(held);
@@ -283,8 +285,8 @@ async function judge(sim: Sim): Promise<string> {
   return row.status;
 }
 
-/** A bank takes a deposit back, whether it is still there or not. */
-async function takeBack(sim: Sim): Promise<string> {
+/** A bank reverses a deposit, whether it was spent or not. */
+async function reverse(sim: Sim): Promise<string> {
   const deposits = depositsHere(sim, ({ status }) => status === 'COMPLETED');
   if (deposits.length === 0) return 'none';
   const order = sim.chance.of(deposits);
@@ -298,23 +300,33 @@ async function takeBack(sim: Sim): Promise<string> {
 const anyPayer = (sim: Sim) => payers(sim).length > 0;
 const anyIn = (sim: Sim) => comingIn(sim).length > 0;
 
-export const WAYS_IN: readonly Action[] = [
+export const INCOMING: readonly Action[] = [
   { name: 'transfer in', weight: 5, ready: anyPayer, run: (sim) => transferIn(sim) },
-  { name: 'ask for a quote that pulls', weight: 4, ready: anyPayer, run: (sim) => quotePull(sim) },
-  { name: 'ask for a quote to pay in for', weight: 7, ready: anyPayer, run: quoteRealtime },
-  { name: 'pay in', weight: 7, ready: (sim) => unpaidHere(sim).length > 0, run: payIn },
+  {
+    name: 'create a quote with a funding debit',
+    weight: 4,
+    ready: anyPayer,
+    run: (sim) => quotePull(sim),
+  },
+  { name: 'create a quote for a deposit', weight: 7, ready: anyPayer, run: quoteRealtime },
+  {
+    name: 'deposit for a quote',
+    weight: 7,
+    ready: (sim) => unpaidHere(sim).length > 0,
+    run: payIn,
+  },
   {
     name: 'receive over UMA',
     weight: 5,
     ready: (sim) => receivers(sim).length > 0,
     run: receiveUma,
   },
-  { name: 'approve', weight: 2, ready: anyIn, run: (sim) => decide(sim, 'approve') },
-  { name: 'reject', weight: 1, ready: anyIn, run: (sim) => decide(sim, 'reject') },
-  { name: 'call back', weight: 3, ready: (sim) => sim.orders.length > 0, run: cancel },
+  { name: 'approve a UMA payment', weight: 2, ready: anyIn, run: (sim) => decide(sim, 'approve') },
+  { name: 'reject a UMA payment', weight: 1, ready: anyIn, run: (sim) => decide(sim, 'reject') },
+  { name: 'cancel a payment', weight: 3, ready: (sim) => sim.orders.length > 0, run: cancel },
   { name: 'freeze an account', weight: 0.8, run: (sim) => freeze(sim, false) },
-  { name: 'thaw an account', weight: 1.6, run: (sim) => freeze(sim, true) },
+  { name: 'unfreeze an account', weight: 1.6, run: (sim) => freeze(sim, true) },
   { name: 'deposit from a bank', weight: 4, ready: anyPayer, run: deposit },
-  { name: 'take a deposit back', weight: 2, ready: anyIn, run: takeBack },
-  { name: 'judge a held deposit', weight: 2, ready: anyIn, run: judge },
+  { name: 'reverse a deposit', weight: 2, ready: anyIn, run: reverse },
+  { name: 'decide on a held deposit', weight: 2, ready: anyIn, run: decideHeld },
 ];

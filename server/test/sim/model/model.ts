@@ -1,26 +1,30 @@
-// What is in the database, kept up to date from a diary that the database itself writes: triggers note every
-// row that is inserted, changed or removed, whoever does it. So a step costs what it changed and not what is
-// there, a move from one status to another cannot hide behind the next, and the order is that of the commits.
+// A model of the database, updated from a diary: triggers record every inserted, updated or deleted
+// row. A step costs as much as it changes, each change of status is seen, and the order is that of
+// the commits.
 import pg from 'pg';
-import { type Agency, applyAgencyNote, emptyAgency } from './agency.ts';
+import { type Agency, applyAgencyNote, emptyAgency } from './agent-usage.ts';
+import {
+  type Authentication,
+  applyAuthenticationNote,
+  emptyAuthentication,
+} from './authentication.ts';
 import { applyCardNote, type CardBook, emptyCardBook } from './card-book.ts';
-import { applyCoinNote, type CoinBook, emptyCoinBook, noteMoved } from './coin-book.ts';
+import { applyCoinNote, type CoinBook, emptyCoinBook, noteTransfer } from './coin-book.ts';
 import { applyHolderNote, type Holding } from './holdings.ts';
-import { applyStrengthNote, emptyStrength, type Strength } from './strength.ts';
 
 type Text = string | null;
 
-/** A row as the diary has it: every value as text. */
+/** A row in the diary: every value as text. */
 export type Noted = Record<string, Text>;
 
-/** One row of a table that came, changed or went. */
+/** An inserted, updated or deleted row. */
 export interface Note {
   table: string;
   was: Noted | null;
   now: Noted | null;
 }
 
-/** The tables that are watched, with the columns that matter. */
+/** The recorded tables and columns. */
 const WATCHED: Readonly<Record<string, string>> = {
   ledger_accounts: 'id currency balance held floor shut',
   ledger_transfers: 'transaction_id step phase debit credit currency amount',
@@ -70,15 +74,15 @@ const DIARY =
 const TYPES = `select attname as name, format_type(atttypid, null) as type from pg_attribute
   where attrelid = $1::regclass and attname = any($2)`;
 
-/** Types that JSON keeps as they are; all others are noted as PostgreSQL writes them. */
+/** Types that JSON keeps as they are; all others are recorded as PostgreSQL prints them. */
 const PLAIN = ['text', 'timestamp with time zone'];
 
-/** Hiding due jobs and showing them again is no news. */
+/** Changes of due times by `runOnly` are not recorded. */
 const NEWS: Readonly<Record<string, string>> = {
   jobs: "when (current_setting('application_name') <> 'simulator')",
 };
 
-/** What notes the changes of one table: as little work as can be, because every statement pays for it. */
+/** The trigger of a table; every statement runs it, so it does as little as possible. */
 async function noterOf(client: pg.Client, table: string, columns: readonly string[]) {
   const { rows } = await client.query<{ name: string; type: string }>(TYPES, [table, columns]);
   const row = (which: 'old' | 'new') => {
@@ -106,7 +110,7 @@ async function noterOf(client: pg.Client, table: string, columns: readonly strin
     ${on('insert')}; ${on('update', NEWS[table])}; ${on('delete')}`;
 }
 
-/** Makes a database keep a diary; once for each, before anything is written. */
+/** Installs the diary; once per database, before anything is written. */
 export async function keepDiary(client: pg.Client): Promise<void> {
   const statements = [DIARY];
   for (const [table, columns] of Object.entries(WATCHED)) {
@@ -134,70 +138,70 @@ export interface Transfer {
 }
 
 export interface Payment {
-  /** How many were there before it. */
+  /** Number of payments before it. */
   place: number;
   row: Noted;
   transfers: Transfer[];
   /** Types of the events about it, in the order of the diary. */
-  story: string[];
+  eventTypes: string[];
 }
 
 export interface Job {
   id: string;
   kind: string;
-  /** Null for work that is about no transaction. */
+  /** Null for jobs without a transaction. */
   transactionId: Text;
   dueAt: number;
 }
 
 interface Event {
   row: Noted;
-  /** What came of the tries so far, the latest last. */
+  /** Results of the attempts so far, latest last. */
   results: string[];
 }
 
-/** What an operator lets a platform send, and until when that held; the latest without an end. */
+/** Daily limits, and until when they were valid; the latest has no end. */
 interface Limits {
   list: readonly { currency: string; to?: string; perDay?: number }[];
   until: number;
 }
 
-export interface Picture {
+export interface Model {
   accounts: Map<string, LedgerAccount>;
-  /** What the transfers alone say of each account. */
+  /** Balances computed from the transfers alone. */
   sums: Map<string, { balance: bigint; held: bigint }>;
   /** Sum of all balances, by currency. */
   totals: Map<string, bigint>;
   payments: Map<string, Payment>;
   jobs: Map<string, Job>;
-  /** How many jobs name a transaction. */
+  /** Number of jobs of a transaction. */
   driven: Map<string, number>;
-  /** Events that are not told yet. */
+  /** Events that are not delivered yet. */
   events: Map<string, Event>;
   internal: Map<string, Noted>;
   platforms: Map<string, Noted>;
-  /** Daily limits that hold or held until lately, by platform. */
+  /** Current and recent daily limits, by platform. */
   limits: Map<string, Limits[]>;
-  /** What a payment waits to hear of, by its id. */
+  /** The result that a payment waits for, by its id. */
   waits: Map<string, string>;
   outside: Map<string, Noted>;
-  /** What hangs on embedded wallets, by their ids. */
+  /** Holdings of embedded wallets, by their ids. */
   holdings: Map<string, Holding>;
-  /** What was signed for quotes, by their ids. */
+  /** Authorizations of quotes, by their ids. */
   signed: Map<string, Noted[]>;
-  /** What customers prove themselves by. */
-  strength: Strength;
-  /** Agents, and what they asked for. */
+  /** Strong authentication of customers. */
+  authentication: Authentication;
+  /** Agents and their actions. */
   agency: Agency;
   cardBook: CardBook;
   coinBook: CoinBook;
-  /** The time of the latest look. */
+  /** The time of the latest observation. */
   now: number;
-  /** How many of each table were ever inserted. */
+  /** Number of inserted rows, by table. */
   counts: Map<string, number>;
 }
 
-export const emptyPicture = (): Picture => ({
+export const emptyPicture = (): Model => ({
   accounts: new Map(),
   sums: new Map(),
   totals: new Map(),
@@ -212,7 +216,7 @@ export const emptyPicture = (): Picture => ({
   outside: new Map(),
   holdings: new Map(),
   signed: new Map(),
-  strength: emptyStrength(),
+  authentication: emptyAuthentication(),
   agency: emptyAgency(),
   cardBook: emptyCardBook(),
   coinBook: emptyCoinBook(),
@@ -228,7 +232,7 @@ const bump = <K>(map: Map<K, number>, key: K, by: number) => {
 
 export const amountIn = (text: Text | undefined): bigint => BigInt(text ?? 0);
 
-function applyTransfer({ sums }: Picture, { phase, debit, credit, amount }: Transfer): void {
+function applyTransfer({ sums }: Model, { phase, debit, credit, amount }: Transfer): void {
   const add = (id: string, balance: bigint, held: bigint) => {
     const sum = sums.get(id) ?? { balance: 0n, held: 0n };
     sums.set(id, { balance: sum.balance + balance, held: sum.held + held });
@@ -245,11 +249,11 @@ const transferOf = (now: Noted): Transfer => ({
   amount: amountIn(now.amount),
 });
 
-function paymentIn(picture: Picture, id: string): Payment {
-  const known = picture.payments.get(id);
+function paymentIn(model: Model, id: string): Payment {
+  const known = model.payments.get(id);
   if (known) return known;
-  const fresh: Payment = { place: picture.payments.size, row: { id }, transfers: [], story: [] };
-  picture.payments.set(id, fresh);
+  const fresh: Payment = { place: model.payments.size, row: { id }, transfers: [], eventTypes: [] };
+  model.payments.set(id, fresh);
   return fresh;
 }
 
@@ -265,8 +269,8 @@ export const isPayment = (id: Text | undefined): id is string =>
 
 const isBalance = (type: Text | undefined) => type === 'INTERNAL_ACCOUNT.BALANCE_UPDATED';
 
-/** How a note changes the picture, by table. */
-const APPLY: Readonly<Record<string, (picture: Picture, note: Note) => void>> = {
+/** Applies a note, by table. */
+const APPLY: Readonly<Record<string, (model: Model, note: Note) => void>> = {
   ledger_accounts({ accounts, totals }, { was, now }) {
     if (!now) return;
     const { id, currency } = now as { id: string; currency: string };
@@ -275,17 +279,17 @@ const APPLY: Readonly<Record<string, (picture: Picture, note: Note) => void>> = 
     accounts.set(id, { id, currency, balance, held, floor });
     totals.set(currency, (totals.get(currency) ?? 0n) + balance - amountIn(was?.balance));
   },
-  ledger_transfers(picture, { now }) {
+  ledger_transfers(model, { now }) {
     if (!now) return;
     const transfer = transferOf(now);
-    applyTransfer(picture, transfer);
+    applyTransfer(model, transfer);
     const id = transfer.transaction_id;
-    if (id.startsWith('Stablecoin')) noteMoved(picture.coinBook, transfer);
-    // Of the places that a card takes only the sum matters.
-    else if (!id.startsWith('Card:')) paymentIn(picture, id).transfers.push(transfer);
+    if (id.startsWith('Stablecoin')) noteTransfer(model.coinBook, transfer);
+    // For card limits only the sum matters.
+    else if (!id.startsWith('Card:')) paymentIn(model, id).transfers.push(transfer);
   },
-  transactions(picture, { now }) {
-    if (now) paymentIn(picture, now.id as string).row = now;
+  transactions(model, { now }) {
+    if (now) paymentIn(model, now.id as string).row = now;
   },
   jobs({ jobs, driven }, { was, now }) {
     const old = was && jobs.get(was.id as string);
@@ -296,15 +300,15 @@ const APPLY: Readonly<Record<string, (picture: Picture, note: Note) => void>> = 
     jobs.set(job.id, job);
     if (job.transactionId) bump(driven, job.transactionId, 1);
   },
-  events(picture, { was, now }) {
-    if (!now) return void picture.events.delete(was?.id as string);
+  events(model, { was, now }) {
+    if (!now) return void model.events.delete(was?.id as string);
     const { id, type, subject } = now as { id: string; type: string; subject: string };
     if (!was && isPayment(subject) && !isBalance(type)) {
-      paymentIn(picture, subject).story.push(type);
+      paymentIn(model, subject).eventTypes.push(type);
     }
-    const known = picture.events.get(id);
+    const known = model.events.get(id);
     if (known) known.row = now;
-    else picture.events.set(id, { row: now, results: [] });
+    else model.events.set(id, { row: now, results: [] });
   },
   webhook_attempts({ events }, { now }) {
     if (now) events.get(now.event_id as string)?.results.push(now.result as string);
@@ -331,20 +335,20 @@ const APPLY: Readonly<Record<string, (picture: Picture, note: Note) => void>> = 
   },
 };
 
-export function applyNote(picture: Picture, note: Note): void {
-  if (!note.was) bump(picture.counts, note.table, 1);
-  APPLY[note.table]?.(picture, note);
-  applyHolderNote(picture, note);
-  applyStrengthNote(picture.strength, note);
-  applyAgencyNote(picture.agency, note);
-  applyCardNote(picture.cardBook, note);
-  applyCoinNote(picture.coinBook, note);
+export function applyNote(model: Model, note: Note): void {
+  if (!note.was) bump(model.counts, note.table, 1);
+  APPLY[note.table]?.(model, note);
+  applyHolderNote(model, note);
+  applyAuthenticationNote(model.authentication, note);
+  applyAgencyNote(model.agency, note);
+  applyCardNote(model.cardBook, note);
+  applyCoinNote(model.coinBook, note);
 }
 
 interface Diary {
-  /** What was noted since the last look, in order. */
+  /** Notes since the last read, in order. */
   read(): Promise<Note[]>;
-  /** Forgets what was read. */
+  /** Deletes the notes that were read. */
   trim(): Promise<void>;
 }
 
@@ -374,7 +378,7 @@ export function openDiary(client: pg.Client): Diary {
   };
 }
 
-/** A connection for the simulator's own looks. */
+/** A connection for the simulator's own queries. */
 export async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url, application_name: 'simulator' });
   client.on('error', () => undefined);

@@ -1,20 +1,20 @@
-// Chance from a seed: the same seed draws the same numbers, bytes and choices on every machine. Two streams
-// are never shared: what the actors draw must not depend on how often the server drew in between.
+// Seeded randomness: a seed yields the same numbers, bytes and choices on every machine. The actors
+// and the server use separate streams, so that neither depends on how often the other draws.
 
 export interface Chance {
-  /** A whole number from 0 up to but not `limit`. */
+  /** A whole number from 0 to `limit` - 1. */
   below(limit: number): number;
-  /** A whole number from `least` to `most`, both possible. */
+  /** A whole number from `least` to `most`, inclusive. */
   between(least: number, most: number): number;
-  /** True in so many of a hundred cases. */
+  /** True with this probability in percent. */
   percent(share: number): boolean;
   of<T>(list: readonly T[]): T;
-  /** One of the list, each as often as its weight says. */
+  /** One entry of the list, by weight. */
   weighed<T extends { weight: number }>(list: readonly T[]): T;
   bytes(count: number): Uint8Array;
 }
 
-/** sfc32, seeded by a text through a small hash. */
+/** sfc32, seeded by a hash of the text. */
 function generator(seed: string): () => number {
   let hash = 2166136261;
   for (const letter of seed) hash = Math.imul(hash ^ letter.charCodeAt(0), 16777619);

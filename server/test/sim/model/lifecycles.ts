@@ -1,10 +1,9 @@
-// What the lives of payments and accounts may look like, written anew from the specification and not taken
-// from the code that moves them: which status may follow which, and which events a payment must have told
-// by now.
+// Lifecycles of payments and accounts, written from the specification and independently of the code
+// under test: permitted changes of status, and the events that a payment must have emitted.
 import { assertNever } from '../../../src/kernel/assert-never.ts';
-import type { Noted, Payment } from './picture.ts';
+import type { Noted, Payment } from './model.ts';
 
-type Moves = Readonly<Record<string, readonly string[]>>;
+type Transitions = Readonly<Record<string, readonly string[]>>;
 
 const OUTGOING = {
   PENDING: ['PENDING_AUTHORIZATION', 'PROCESSING', 'EXPIRED', 'FAILED'],
@@ -13,23 +12,23 @@ const OUTGOING = {
   COMPLETED: ['FAILED'],
   FAILED: [],
   EXPIRED: [],
-} satisfies Moves;
+} satisfies Transitions;
 
 const INCOMING = {
   PENDING: ['PROCESSING', 'COMPLETED', 'FAILED'],
   PROCESSING: ['COMPLETED', 'FAILED'],
   COMPLETED: ['FAILED'],
   FAILED: [],
-} satisfies Moves;
+} satisfies Transitions;
 
-const REFUND: Moves = {
+const REFUND: Transitions = {
   NONE: ['PENDING'],
   PENDING: ['COMPLETED', 'FAILED'],
   COMPLETED: [],
   FAILED: [],
 };
 
-const ACCOUNT: Moves = {
+const ACCOUNT: Transitions = {
   PENDING: ['ACTIVE', 'FAILED'],
   FAILED: ['PENDING'],
   ACTIVE: ['FROZEN', 'CLOSED'],
@@ -37,7 +36,7 @@ const ACCOUNT: Moves = {
   CLOSED: [],
 };
 
-const OUTSIDE: Moves = {
+const OUTSIDE: Transitions = {
   PENDING: ['ACTIVE', 'UNDER_REVIEW', 'INACTIVE'],
   UNDER_REVIEW: ['ACTIVE', 'INACTIVE'],
   ACTIVE: ['UNDER_REVIEW', 'INACTIVE', 'UNVERIFIED'],
@@ -46,56 +45,63 @@ const OUTSIDE: Moves = {
   UNVERIFIED: ['PENDING_OWNERSHIP_VERIFICATION'],
 };
 
-/** Several moves may be one commit, so whatever can be reached is allowed. */
-function reaches(moves: Moves, from: string, to: string, seen = new Set<string>()): boolean {
+/** One commit may contain several transitions, so any reachable status is valid. */
+function reaches(
+  transitions: Transitions,
+  from: string,
+  to: string,
+  seen = new Set<string>(),
+): boolean {
   if (from === to) return true;
   if (seen.has(from)) return false;
   seen.add(from);
-  return (moves[from] ?? []).some((next) => reaches(moves, next, to, seen));
+  return (transitions[from] ?? []).some((next) => reaches(transitions, next, to, seen));
 }
 
 export const refundOf = (row: Noted): string =>
   row.refund ? (JSON.parse(row.refund) as { status: string }).status : 'NONE';
 
-/** What is wrong with a payment's move; nothing when it is allowed. `was` is null when it is new. */
-export function moveProblem(was: Noted | null, now: Noted): string | undefined {
-  const moves: Moves = now.type === 'OUTGOING' ? OUTGOING : INCOMING;
+/** An invalid change of a payment; undefined if valid. `was` is null for a new payment. */
+export function transitionProblem(was: Noted | null, now: Noted): string | undefined {
+  const transitions: Transitions = now.type === 'OUTGOING' ? OUTGOING : INCOMING;
   const [from, to] = [was?.status ?? 'PENDING', now.status ?? ''];
-  if (!moves[to]) return `has no such status as ${to}`;
-  if (!reaches(moves, from, to)) return `went from ${from} to ${to}`;
+  if (!transitions[to]) return `has no such status as ${to}`;
+  if (!reaches(transitions, from, to)) return `went from ${from} to ${to}`;
   const [open, next] = [was ? refundOf(was) : 'NONE', refundOf(now)];
   if (!REFUND[next]) return `has no such refund as ${next}`;
   if (!reaches(REFUND, open, next)) return `its refund went from ${open} to ${next}`;
   return undefined;
 }
 
-const simpleMove =
-  (moves: Moves) =>
+const simpleTransition =
+  (transitions: Transitions) =>
   (was: Noted | null, now: Noted): string | undefined => {
     const [from, to] = [was?.status, now.status ?? ''];
-    if (!moves[to]) return `has no such status as ${to}`;
-    return from && !reaches(moves, from, to) ? `went from ${from} to ${to}` : undefined;
+    if (!transitions[to]) return `has no such status as ${to}`;
+    return from && !reaches(transitions, from, to) ? `went from ${from} to ${to}` : undefined;
   };
 
-/** The same of an internal account, and of one outside. */
-export const accountMoveProblem = simpleMove(ACCOUNT);
-export const outsideMoveProblem = simpleMove(OUTSIDE);
+/** The same for internal and external accounts. */
+export const accountTransitionProblem = simpleTransition(ACCOUNT);
+export const externalAccountTransitionProblem = simpleTransition(OUTSIDE);
 
-/** What is known of a payment beside its row. */
-interface Asked {
-  /** How often its customer was asked to authorise it. */
+/** Facts about a payment beside its row. */
+interface PaymentContext {
+  /** Number of challenges of the payment. */
   challenges: number;
-  /** An agent asked for the transfer, and nobody has let it through. */
+  /** Whether a transfer of an agent still waits for a decision. */
   kept: boolean;
 }
 
-/** What was told before a payment began, and whether it is to be paid in yet. */
-function leadOf({ source_account }: Noted, { challenges }: Asked) {
-  const asked = Array<string>(challenges).fill('PENDING_AUTHORIZATION');
-  // Money that is to be paid in makes a payment pending once it is here.
+/** Events before a payment starts, and whether a deposit is outstanding. */
+function leadOf({ source_account }: Noted, { challenges }: PaymentContext) {
+  const context = Array<string>(challenges).fill('PENDING_AUTHORIZATION');
+  // A payment that is funded by a deposit becomes PENDING when the funds arrive.
   const paidIn = source_account === null;
-  const begun = paidIn ? [...asked, 'PENDING', 'PROCESSING'] : ['PENDING', ...asked, 'PROCESSING'];
-  const waited = asked.length === 0 || paidIn ? asked : ['PENDING', ...asked];
+  const begun = paidIn
+    ? [...context, 'PENDING', 'PROCESSING']
+    : ['PENDING', ...context, 'PROCESSING'];
+  const waited = context.length === 0 || paidIn ? context : ['PENDING', ...context];
   return { begun, waited };
 }
 
@@ -105,23 +111,23 @@ function refundStory(row: Noted): string[] {
   return refund === 'PENDING' ? ['REFUND_PENDING'] : ['REFUND_PENDING', `REFUND_${refund}`];
 }
 
-/** Where the money may be, by what the refund says; the last part of a failed payment's life. */
-const FAILED_FUNDS: Moves = {
+/** Possible states of the funds by refund state, for a failed payment. */
+const FAILED_FUNDS: Transitions = {
   NONE: ['NONE'],
   PENDING: ['FUNDED', 'HELD', 'SUBMITTED', 'SETTLED'],
   COMPLETED: ['RETURNED'],
   FAILED: ['SUSPENSE'],
 };
 
-const isStatusOf = <M extends Moves>(
-  moves: M,
+const isStatusOf = <M extends Transitions>(
+  transitions: M,
   status: string | null | undefined,
-): status is keyof M & string => typeof status === 'string' && Object.hasOwn(moves, status);
+): status is keyof M & string => typeof status === 'string' && Object.hasOwn(transitions, status);
 
-function outgoingStories(row: Noted, asked: Asked): string[][] {
+function outgoingStories(row: Noted, context: PaymentContext): string[][] {
   const { status, settled_at } = row;
   if (!isStatusOf(OUTGOING, status)) return [];
-  const { begun, waited } = leadOf(row, asked);
+  const { begun, waited } = leadOf(row, context);
   const funds = row.funds ?? '';
   const refund = refundOf(row);
   const back = refundStory(row);
@@ -140,7 +146,7 @@ function outgoingStories(row: Noted, asked: Asked): string[][] {
       return [[...begun, ...back, 'COMPLETED']];
     case 'FAILED': {
       if (!FAILED_FUNDS[refund]?.includes(funds)) return [];
-      if (asked.kept) return funds === 'NONE' ? [['FAILED']] : [];
+      if (context.kept) return funds === 'NONE' ? [['FAILED']] : [];
       if (row.failure_reason === 'SCA_NOT_COMPLETED') return [[...waited, 'FAILED']];
       const done = settled_at ? ['COMPLETED'] : [];
       return [[...begun, ...done, 'FAILED', ...back]];
@@ -150,7 +156,7 @@ function outgoingStories(row: Noted, asked: Asked): string[][] {
   }
 }
 
-/** A payment in is told of while it waits, or only once it is there. */
+/** An incoming payment emits events while it waits, or only when it completes. */
 function incomingStories(row: Noted): string[][] {
   const { status } = row;
   if (!isStatusOf(INCOMING, status)) return [];
@@ -174,13 +180,16 @@ function incomingStories(row: Noted): string[][] {
   }
 }
 
-/** What is wrong with what was told about a payment. */
-export function storyProblem({ row, story }: Payment, asked: Asked): string | undefined {
+/** Wrong events of a payment. */
+export function eventsProblem(
+  { row, eventTypes }: Payment,
+  context: PaymentContext,
+): string | undefined {
   const prefix = `${row.type}_PAYMENT.`;
-  const stories = row.type === 'OUTGOING' ? outgoingStories(row, asked) : incomingStories(row);
-  const state = `${row.status}, money ${row.funds}, refund ${refundOf(row)}`;
+  const stories = row.type === 'OUTGOING' ? outgoingStories(row, context) : incomingStories(row);
+  const state = `${row.status}, funds ${row.funds}, refund ${refundOf(row)}`;
   if (stories.length === 0) return `cannot be ${state}`;
-  const told = story.join(', ');
-  const fits = stories.some((each) => each.map((what) => prefix + what).join(', ') === told);
-  return fits ? undefined : `is ${state} and told [${told}]`;
+  const emitted = eventTypes.join(', ');
+  const fits = stories.some((each) => each.map((what) => prefix + what).join(', ') === emitted);
+  return fits ? undefined : `is ${state} and emitted [${emitted}]`;
 }

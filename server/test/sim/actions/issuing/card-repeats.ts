@@ -1,0 +1,191 @@
+// Repeated and missing card network messages: the same message again and on both servers at once, a
+// different message under the same id, a retry of an authorization that came too late, and payments
+// without a message for a month. Each result is predicted.
+import type {
+  CardDecision,
+  CardNotice,
+  CardRequest,
+} from '../../../../src/connectors/ports/cards.ts';
+import { type CardInput, decisionOn, handlerOf } from '../../harness/issuer.ts';
+import { runOnly } from '../../harness/jobs.ts';
+import type { Node } from '../../harness/node.ts';
+import { broken, type Sim } from '../../harness/sim.ts';
+import { factsOf } from '../../model/card-facts.ts';
+import type { Noted } from '../../model/model.ts';
+import type { Action } from '../action.ts';
+import {
+  codeOf,
+  noteOf,
+  overConnection,
+  remember,
+  requestOf,
+  sendNotice,
+  someCard,
+  someRequest,
+  textOf,
+} from './card-messages.ts';
+import { quiesce } from './settling.ts';
+
+/** Repeats an earlier message on both servers at once: no further effect and the same reply. */
+async function repeatMessage(sim: Sim): Promise<string> {
+  const { request, decision, notice } = sim.chance.of(sim.cardMessages);
+  const [one, other] = sim.nodes as [Node, Node];
+  if (notice) {
+    const codes = await Promise.all([sendNotice(sim, one, notice), sendNotice(sim, other, notice)]);
+    if (codes.some((code) => code !== undefined)) throw broken(`${notice.id} again: ${codes}`);
+    return notice.kind;
+  }
+  const until = sim.effects.now() + sim.chance.of([-1, 1_000]);
+  const handlers = [handlerOf(sim, one), handlerOf(sim, other)];
+  const again = await Promise.all(
+    handlers.map((handler) => handler.authorize(request as CardRequest, until)),
+  );
+  const due = JSON.stringify(decision);
+  const off = again.find((each) => JSON.stringify(each) !== due);
+  if (off) throw broken(`${request?.id} repeated: ${JSON.stringify(off)}, not ${due}`);
+  return `${request?.kind}: ${textOf(decision as CardDecision)}`;
+}
+
+/** The same new message on both servers at once: one effect, one reply. */
+async function sendTwice(sim: Sim): Promise<string> {
+  const card = someCard(sim);
+  const asked = someRequest(sim, card);
+  const due = decisionOn(sim, card, asked);
+  const request = requestOf(sim, card, asked);
+  const handlers = sim.nodes.map((node) => handlerOf(sim, node));
+  const until = sim.effects.now() + 1_000;
+  const both = await Promise.all(handlers.map((handler) => handler.authorize(request, until)));
+  return expectSameReply(sim, request, asked, both, due);
+}
+
+/**
+ * Two concurrent messages at one handler, the first too late: the second does not see it undone.
+ */
+async function sendTwiceLate(sim: Sim): Promise<string> {
+  const card = someCard(sim);
+  const asked = someRequest(sim, card);
+  const due = overConnection(decisionOn(sim, card, asked), asked, 'slow', 1);
+  const request = requestOf(sim, card, asked);
+  const handler = handlerOf(sim, sim.node(), 'slow');
+  const now = sim.effects.now();
+  const both = await Promise.all([1, 1_000].map((ms) => handler.authorize(request, now + ms)));
+  return expectSameReply(sim, request, asked, both, due);
+}
+
+/** All replies are equal and as predicted. */
+function expectSameReply(
+  sim: Sim,
+  request: CardRequest,
+  asked: CardInput,
+  all: readonly CardDecision[],
+  due: string,
+): string {
+  const [one, other] = all.map((each) => JSON.stringify(each));
+  const decision = all[0] as CardDecision;
+  if (one !== other || textOf(decision) !== due) throw broken(`${one}, ${other}; expected ${due}`);
+  remember(sim, { request, decision });
+  return noteOf(asked, due);
+}
+
+/** A notice that differs from this one. */
+function differingNotice(sim: Sim, notice: CardNotice): CardNotice {
+  const { id, token } = notice;
+  if (notice.kind !== 'CLEARING') return { id, token, kind: 'CLEARING', amount: 1n };
+  const { amount } = notice;
+  const kind = sim.chance.of(['CLEARING', 'RETURN', 'AUTHORIZATION_ADVICE'] as const);
+  return { id, token, kind, amount: kind === 'CLEARING' ? amount + 1n : amount };
+}
+
+/** A different message under the id of an earlier one is rejected and changes nothing. */
+async function reuseMessageId(sim: Sim): Promise<string> {
+  const { request, notice } = sim.chance.of(sim.cardMessages);
+  const node = sim.node();
+  if (notice) {
+    const other = differingNotice(sim, notice);
+    const code = await sendNotice(sim, node, other);
+    if (code !== 'CONFLICT') throw broken(`${notice.id}, of ${other.kind}: ${code}`);
+    return `${notice.kind}, ${other.kind}`;
+  }
+  const other = { ...(request as CardRequest), amount: (request?.amount ?? 0n) + 1n };
+  const until = sim.effects.now() + 1_000;
+  const code = await handlerOf(sim, node).authorize(other, until).then(textOf, codeOf);
+  if (code !== 'CONFLICT') throw broken(`${other.id} for another amount: ${code}`);
+  return other.kind;
+}
+
+const openPayments = ({ model }: Sim): Noted[] =>
+  [...model.cardBook.awaited].map((id) => model.cardBook.payments.get(id) as Noted);
+
+/** Two equivalent notices under one id on both servers at once: one is accepted. */
+async function closeConcurrently(sim: Sim): Promise<string> {
+  const { token } = factsOf(sim.chance.of(openPayments(sim)));
+  const id = `notice-${sim.next()}`;
+  const notices: CardNotice[] = [
+    { id, token, kind: 'AUTHORIZATION_EXPIRY' },
+    { id, token, kind: 'CLEARING', amount: 0n },
+  ];
+  const codes = await Promise.all(
+    notices.map((each, at) => sendNotice(sim, sim.nodes[at] as Node, each)),
+  );
+  const said = codes.map((code) => code ?? 'heard').sort();
+  if (said.join() !== 'CONFLICT,heard') throw broken(`${id}, for two notices: ${said}`);
+  return said.join();
+}
+
+/** Authorizations that came too late and were undone. */
+const undone = ({ model }: Sim): Noted[] =>
+  [...model.cardBook.payments.values()].filter((row) => row.card_undone_clearings);
+
+/** A retry of an undone authorization: too late as well, and a conflict once a part was cleared. */
+async function retryUndone(sim: Sim): Promise<string> {
+  const facts = factsOf(sim.chance.of(undone(sim)));
+  const card = sim.model.cardBook.cards.get(facts.cardId) as Noted;
+  const asked = someRequest(sim, card);
+  const decided = decisionOn(sim, card, asked);
+  const opens = decided === 'approved' && asked.kind !== 'BALANCE_INQUIRY';
+  const due = opens ? (facts.settlements.length ? 'CONFLICT' : 'TOO_LATE') : decided;
+  const request = { ...requestOf(sim, card, asked), token: facts.token };
+  const until = sim.effects.now() + 1_000;
+  const is = await handlerOf(sim, sim.node()).authorize(request, until).then(textOf, codeOf);
+  if (is !== due) throw broken(`${noteOf(asked, is)}, for ${facts.token}; expected ${due}`);
+  return noteOf(asked, is);
+}
+
+const DAY = 24 * 3_600_000;
+const LEFT = 'select id from card_open_payments where opened_at <= $1';
+
+/** No message for a month while all other work is done: older open payments expire. */
+async function expireOpenPayments(sim: Sim): Promise<string> {
+  await quiesce(sim);
+  const node = sim.node();
+  sim.effects.pass(sim.chance.between(30 * DAY, 32 * DAY));
+  const was = openPayments(sim).length;
+  await runOnly(sim, node, []);
+  const { rows } = await sim.client.query(LEFT, [new Date(sim.effects.now() - 30 * DAY)]);
+  if (rows.length > Math.max(0, was - 100)) throw broken(`after a month ${rows[0].id} is open`);
+  return `${was}`;
+}
+
+const anyCard = (sim: Sim) => sim.model.cardBook.cards.size > 0;
+const anyMessage = (sim: Sim) => sim.cardMessages.length > 0;
+const anyOpen = (sim: Sim) => sim.model.cardBook.awaited.size > 0;
+
+export const CARD_REPEATS: readonly Action[] = [
+  { name: 'repeat a card message', weight: 3, ready: anyMessage, run: repeatMessage },
+  { name: 'send a card message twice', weight: 1.5, ready: anyCard, run: sendTwice },
+  { name: 'send a late card message twice', weight: 1, ready: anyCard, run: sendTwiceLate },
+  { name: 'reuse a message id', weight: 1, ready: anyMessage, run: reuseMessageId },
+  {
+    name: 'close a card payment concurrently',
+    weight: 0.7,
+    ready: anyOpen,
+    run: closeConcurrently,
+  },
+  {
+    name: 'retry a late authorization',
+    weight: 0.7,
+    ready: (sim) => undone(sim).length > 0,
+    run: retryUndone,
+  },
+  { name: 'stop card network messages', weight: 0.15, ready: anyOpen, run: expireOpenPayments },
+];

@@ -1,0 +1,211 @@
+// Settling at the end of a run: receivers answer, no server dies, and time passes until no work is
+// left. Then nothing may be stuck, and every payment and account must be as the actors predicted
+// from their orders and the sandbox tables alone.
+
+import { proofProblems } from '../../harness/authorizations.ts';
+import { deliver, look } from '../../harness/jobs.ts';
+import { operator, outcome } from '../../harness/operator.ts';
+import { EXPIRED, type Outcome } from '../../harness/outcomes.ts';
+import {
+  accountRow,
+  broken,
+  type Order,
+  type Purse,
+  pursesOf,
+  type Sim,
+} from '../../harness/sim.ts';
+import { accountOf, besideAccount, chargeOf } from '../../model/card-facts.ts';
+import { refundOf } from '../../model/lifecycles.ts';
+import { amountIn } from '../../model/model.ts';
+import { awaitedOf } from '../../model/queue-and-limits.ts';
+import { takeIn } from '../../rules/invariants.ts';
+import { decide, exceptions } from './cards.ts';
+import { restore, settleOrders } from './mints.ts';
+
+const MOST_ROUNDS = 4_000;
+const LEASES_END_MS = 21_000;
+
+/** Reads the diary; throws when an invariant is broken. */
+export async function observe(sim: Sim): Promise<number> {
+  const notes = await sim.diary.read();
+  sim.model.now = sim.effects.now();
+  const problems = takeIn(sim.model, notes, sim.effects.delivered);
+  problems.push(...(await proofProblems(sim, notes)));
+  for (const node of sim.nodes) {
+    problems.push(...node.broken().map((each) => `a reply breaks its contract: ${each}`));
+    const errors = node.errors();
+    if (!node.dead && !sim.rough) problems.push(...errors.map((each) => `logged: ${each}`));
+  }
+  if (problems.length) throw broken(problems.join('\n'));
+  return notes.length;
+}
+
+/** When the next job or event is due; undefined when there is none. */
+function nextDue({ model }: Sim): number | undefined {
+  const dues = [...model.jobs.values()].map((job) => job.dueAt);
+  for (const { row } of model.events.values()) {
+    if (row.due_at !== null && row.due_at !== undefined) dues.push(Date.parse(row.due_at));
+  }
+  return dues.length ? Math.min(...dues) : undefined;
+}
+
+async function untilIdle(sim: Sim): Promise<void> {
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    for (const node of sim.nodes) await look(node);
+    for (const node of sim.nodes) await deliver(sim, node);
+    if ((await observe(sim)) > 0) continue;
+    const next = nextDue(sim);
+    if (next === undefined) return;
+    // Due work that was not done is leased to a server that died.
+    const wait = next > sim.effects.now() ? next - sim.effects.now() : LEASES_END_MS;
+    sim.effects.pass(wait);
+  }
+  throw broken(`after ${MOST_ROUNDS} rounds work is left`);
+}
+
+/** Whether payer and payee are unchanged; otherwise a payment may have other outcomes. */
+function isUndisturbed(order: Order): boolean {
+  if (order.kind === 'balance') return true;
+  const { inside, outside, from, payer } = order;
+  const all = [inside?.owner, outside, outside?.owner, from, from?.owner, payer];
+  return !all.some((each) => each?.gone);
+}
+
+function endingOf(sim: Sim, order: Order): Outcome | string {
+  const row = sim.model.payments.get(order.id)?.row;
+  if (!row) return `${order.id} does not exist`;
+  const was = { status: row.status, refund: refundOf(row) } as Outcome;
+  const due = order.started ? order.ending : (order.unstarted ?? EXPIRED);
+  const same = was.status === due?.status && was.refund === due.refund;
+  if (due === null || same || !isUndisturbed(order)) return was;
+  const where = order.outside ? `…${order.outside.suffix}` : 'inside';
+  const [is, should] = [`${was.status}, ${was.refund}`, `${due.status}, ${due.refund}`];
+  return `${order.id} (${order.kind}) to ${where} ended ${is}, not ${should}`;
+}
+
+/** A digital asset refunded without a wallet is credited to its owner's account. */
+function creditStray(sim: Sim, { id }: Order): void {
+  for (const { step, credit, amount } of sim.model.payments.get(id)?.transfers ?? []) {
+    const purse = step === 'refund.out' && purseById(sim, credit);
+    if (purse) purse.due += amount;
+  }
+}
+
+export function purseById({ people, model }: Sim, id: string): Purse | undefined {
+  const { customer_id, platform_id, currency } = model.internal.get(id) ?? {};
+  if (!currency) return undefined;
+  const owner = people.find((each) => each.id === customer_id && each.platform.id === platform_id);
+  return owner && pursesOf(owner).find((each) => each.id === id);
+}
+
+function settle(sim: Sim, order: Order): string | undefined {
+  const { source, inside, feePurse, sent, received, platformFee } = order;
+  const ending = endingOf(sim, order);
+  if (typeof ending === 'string') return ending;
+  creditStray(sim, order);
+  if (ending.status === 'EXPIRED') return undefined;
+  const kept = ending.status === 'COMPLETED' && ending.refund === 'NONE';
+  const suspended = ending.refund === 'FAILED';
+  if (source && (kept || suspended)) source.due -= sent;
+  // A platform that pays a fee to itself sends less.
+  if (source && source === feePurse && suspended) source.due += platformFee;
+  // Funds received over UMA may go to an external account immediately.
+  const there = sim.model.payments.get(order.id)?.row.destination_account === inside?.id;
+  if (kept && inside && there) inside.due += received;
+  if (feePurse && kept) feePurse.due += platformFee;
+  return undefined;
+}
+
+/** Records the cost of card payments since the last settling. */
+function chargeCards(sim: Sim): void {
+  for (const [id, row] of sim.model.cardBook.payments) {
+    const { transfers = [] } = sim.model.payments.get(id) ?? {};
+    const cost = chargeOf(row) + besideAccount(transfers);
+    const purse = purseById(sim, accountOf(row));
+    if (purse) purse.due -= cost - (sim.charged.get(id) ?? 0n);
+    sim.charged.set(id, cost);
+  }
+}
+
+/** Cards of deleted customers are closed. */
+function* cardsLeft({ people, model }: Sim): Iterable<string> {
+  const gone = new Set(people.flatMap((each) => (each.gone ? each.id : [])));
+  for (const { id, customer_id, state } of model.cardBook.cards.values()) {
+    if (state !== 'CLOSED' && gone.has(customer_id as string)) yield `${id} is ${state}`;
+  }
+}
+
+function* pursesLeft(sim: Sim): Iterable<string> {
+  for (const person of sim.people) {
+    for (const purse of pursesOf(person)) {
+      const { id, currency, due } = purse;
+      const account = sim.model.accounts.get(id);
+      const owed = amountIn(accountRow(sim, purse)?.owed);
+      const { balance = 0n, held = 0n } = account ?? {};
+      if (balance - owed === due && held === 0n) continue;
+      yield `${id} has ${balance}, ${held} held, ${owed} owed; expected ${due} ${currency}`;
+    }
+  }
+}
+
+/** After settling, nothing is under way or held, and system accounts hold no funds in progress. */
+function* strays({ model }: Sim): Iterable<string> {
+  for (const { row } of model.payments.values()) {
+    const asked = row.type === 'INCOMING' && row.status === 'PENDING';
+    const waits = asked || row.status === 'PENDING_AUTHORIZATION';
+    const open = row.status === 'PROCESSING' || refundOf(row) === 'PENDING' || waits;
+    if (open) yield `${row.id} is still ${row.status}, funds ${row.funds}`;
+  }
+  for (const { id, balance, held } of model.accounts.values()) {
+    if (held !== 0n) yield `${held} is still held on ${id}`;
+    if (id.includes(':inbound:') && balance !== 0n) yield `${balance} remains on ${id}`;
+  }
+}
+
+/** Undecided agent actions are rejected. */
+async function rejectAll(sim: Sim): Promise<void> {
+  for (const { id, agent } of sim.waiting) {
+    const path = `/agents/${agent.id}/actions/${id}/reject`;
+    const { status, body } = await sim.call('POST', path, {}, agent.owner.platform);
+    if (status !== 200 && body?.code !== 'CONFLICT') throw broken(`${id} was not rejected`);
+  }
+  sim.waiting = [];
+}
+
+/** The operator unfreezes accounts and processes the queue. */
+async function processQueue(sim: Sim): Promise<void> {
+  for (const { id, status } of [...sim.model.internal.values()]) {
+    const gone = purseById(sim, id as string)?.owner.gone ?? true;
+    if (status === 'FROZEN' && !gone) await operator(sim, 'accounts', 'release', id as string);
+  }
+  for (;;) {
+    await untilIdle(sim);
+    const waiting = [...sim.model.waits.keys()].filter((id) => {
+      const payment = sim.model.payments.get(id);
+      return payment && awaitedOf(sim.model, payment) !== undefined;
+    });
+    const open = exceptions(sim);
+    for (const row of open) await decide(sim, row);
+    if (waiting.length + open.length === 0) return;
+    for (const id of waiting) outcome(await operator(sim, 'payouts', 'settle', id), true, id);
+  }
+}
+
+/** Settles all work and compares it with the expectations. */
+export async function quiesce(sim: Sim): Promise<string> {
+  await sim.revive();
+  for (const node of sim.nodes) node.trap(undefined);
+  for (const platform of sim.platforms) platform.receiver.behavior = 'well';
+  await rejectAll(sim);
+  await restore(sim);
+  await processQueue(sim);
+  sim.effects.pass(3_600_000);
+  await processQueue(sim);
+  const problems = sim.orders.flatMap((order) => settle(sim, order) ?? []);
+  chargeCards(sim);
+  problems.push(...pursesLeft(sim), ...strays(sim), ...cardsLeft(sim), ...settleOrders(sim));
+  if (problems.length) throw broken(`after settling: ${problems.join('\n')}`);
+  const { length } = sim.orders;
+  sim.orders = [];
+  return `${length} payments completed`;
+}
