@@ -1,19 +1,19 @@
-// Every error code there is, each provoked on a real server, and the page about them, which is made from the
-// same rows: `npm test -- server/test/operations/error-codes.test.ts -u` writes it anew.
+// Provokes every error code on a real server, and generates docs/errors.md from the same rows:
+// `npm test -- server/test/operations/error-codes.test.ts -u` updates the page.
 import { describe, expect, it } from 'vitest';
 import { ERROR_GUIDE } from '../../src/http/error-guide.ts';
 import { type Code, STATUS_OF } from '../../src/kernel/fault.ts';
 import { opened } from '../kit/app/test-app.ts';
 import { CARDS } from './codes/cards.ts';
 import { HTTP } from './codes/http.ts';
-import { codeFixture, type Way } from './codes/kit.ts';
+import { codeFixture, type Provocation } from './codes/kit.ts';
 import { MONEY } from './codes/money.ts';
 import { PEOPLE } from './codes/people.ts';
 import { STABLECOINS } from './codes/stablecoins.ts';
 import { UMA } from './codes/uma.ts';
 import { WALLETS } from './codes/wallets.ts';
 
-const WAYS: readonly Way[] = [
+const WAYS: readonly Provocation[] = [
   ...PEOPLE,
   ...MONEY,
   ...WALLETS,
@@ -33,7 +33,7 @@ cause, what to do next, and how to provoke it in the sandbox. The page is genera
 of codes; a test provokes every one of them.
 `;
 
-/** What the page says about a code. */
+/** The section of a code on the page. */
 function sectionOf(code: Code): string[] {
   const { cause, remedy } = ERROR_GUIDE[code];
   const ways = WAYS.filter((each) => each.code === code).map(({ how }) => how);
@@ -54,7 +54,7 @@ function page(): string {
 const fixture = opened(codeFixture);
 
 describe('every error code', () => {
-  it('has a way to be met', () => {
+  it('has a fixture that provokes it', () => {
     const known = new Set<string>(WAYS.map((each) => each.code));
     expect(CODES.filter((code) => !known.has(code))).toEqual([]);
   });
@@ -65,13 +65,13 @@ describe('every error code', () => {
     expect([status, body.code]).toEqual([STATUS_OF[code], code]);
   });
 
-  it('is logged where it says that we are at fault, also without a cause', () => {
+  it('is logged if it is a server error, also without a cause', () => {
     const errors = fixture.app.log.map((line) => JSON.parse(line)).filter((each) => each.err);
     const logged = errors.filter(({ level }) => level === 'error').map(({ err }) => err.code);
     expect(logged).toEqual(expect.arrayContaining(['SERVICE_SWITCH_ERROR']));
   });
 
-  it('stands on the page about them', async () => {
+  it('is in docs/errors.md', async () => {
     await expect(page()).toMatchFileSnapshot('../../../docs/errors.md');
   });
 });

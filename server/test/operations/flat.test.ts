@@ -1,7 +1,7 @@
-// Lists cost the same however much there is and however deep the page lies: with a few hundred thousand rows
-// each list, with each filter that names an owner, an account or a time, is a walk along an index from the
-// place where the page begins. What is looked at is PostgreSQL's own account of it: the plan, and how many
-// blocks it read. Filters by a status, a type or a region are not here: they read past what does not match.
+// The cost of a list page does not depend on the number of rows or the position of the page: with a
+// few hundred thousand rows, each list with each filter by owner, account or time reads a range of
+// an index from the start of the page. Checked by PostgreSQL's query plan and the number of blocks
+// read. Filters by status, type or region are excluded: they skip rows that do not match.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agentActions, agents } from '../../src/features/agents/store.ts';
@@ -17,13 +17,13 @@ import { ACCOUNTS, filler, fillRest, PEOPLE, TRANSACTIONS } from '../kit/app/fla
 import { idSql, type Planned, planner, uuid } from '../kit/app/query-plans.ts';
 import { testApp } from '../kit/app/test-app.ts';
 
-/** Blocks for a page of twenty: the rows, and the way down an index for each branch. */
+/** Blocks for a page of twenty rows, including the index path of each branch. */
 const FEW = 150;
 /** Blocks for a count, which ends at ten thousand rows. */
 const MANY = 12_000;
 
 const app = testApp();
-/** A connection of our own, whose statements may take their time. */
+/** A separate connection without a statement timeout. */
 let client: pg.Client;
 let checkFlat: Planned;
 const seen: { table: Table; query: PageQuery }[] = [];
@@ -35,14 +35,14 @@ const CLOSED = "case when n % 5000 = 1 then 'CLOSED' else t.status end";
 beforeAll(async () => {
   client = new pg.Client({ connectionString: app.databaseUrl });
   await client.connect();
-  // Copies need no check of what they refer to, which would take longer than the rest.
+  // Copies need no foreign key checks, which would dominate the runtime.
   await client.query('set session_replication_role = replica');
   checkFlat = planner(client);
   const fill = filler(app, client);
   const { person, account } = await fundedCustomer(app);
   const payee = await externalAccount(app, person.id, 'USD');
   const quote = ok(await app.call('POST', '/quotes', quoteBody(account.id, payee.id, 100_00)), 201);
-  // One owner in three payments, and one account, have most of them; every hundredth is the platform's own.
+  // One owner in three payments and one account have most rows; every hundredth is the platform's.
   await fill('transactions', quote.transactionId, TRANSACTIONS, {
     id: idSql('Transaction', 'n'),
     customer_id: `case when n % 100 = 1 then null when n % 3 = 0 then ${idSql('Customer', '1')}
@@ -55,12 +55,12 @@ beforeAll(async () => {
     id: idSql('Customer', 'n'),
     platform_customer_id: `'person ' || n`,
     uma_address: `'$p' || n || '@example.com'`,
-    // What is sealed opens in its own row alone.
+    // An encrypted value can be decrypted in its own row only.
     data_key: 'null',
     personal: 'null',
   });
   for (const [table, resource, id, more] of [
-    // Of its own a platform has one in each currency; closed ones do not count.
+    // A platform has one account in each currency; closed ones do not count.
     ['internal_accounts', 'InternalAccount', account.id, { status: CLOSED }],
     ['external_accounts', 'ExternalAccount', payee.id, { duplicate_key: "'key ' || n" }],
   ] as const) {
@@ -109,7 +109,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => client?.end());
 
-/** A cursor into the middle of everything, as the server writes them. */
+/** A cursor into the middle of the list, in the server's format. */
 const deep = (resource: string) => {
   const n = 100_000;
   const time = app.effects.now() - n * 1_000;
@@ -134,18 +134,18 @@ const LISTS: [string, string, string[]][] = [
       `customerId=${rare}`,
       `customerId=${hub}&sortOrder=asc`,
       'customerId=PLATFORM',
-      'customerId=nobody',
+      'customerId=unknown',
       'platformCustomerId=person 1',
       'platformCustomerId=person 4321',
       'platformCustomerId=PLATFORM',
-      'platformCustomerId=nobody',
+      'platformCustomerId=unknown',
       `accountIdentifier=${hubAccount}`,
       `accountIdentifier=${rareAccount}`,
       `accountIdentifier=${hubAccount}&sortOrder=asc`,
       `senderAccountIdentifier=${hubAccount}`,
       `senderAccountIdentifier=${rareAccount}`,
       `receiverAccountIdentifier=${hubAccount}`,
-      `receiverAccountIdentifier=nobody`,
+      `receiverAccountIdentifier=unknown`,
       'reference=nothing',
       `startDate=${from}`,
       `endDate=${until}`,
@@ -226,13 +226,13 @@ const LISTS: [string, string, string[]][] = [
 ];
 
 describe.each(LISTS)('GET %s', (path, resource, queries) => {
-  it.each(queries)('walks an index, whatever the page: %s', async (given) => {
+  it.each(queries)('reads an index range for any page: %s', async (given) => {
     const query = given.replace('PLATFORM', app.platform.id).replaceAll(' ', '%20');
     for (const cursor of ['', `&cursor=${deep(resource)}`]) {
       seen.length = 0;
       ok(await app.call('GET', `${path}?${query}${cursor}`), 200);
       const [{ table, query: asked } = { table: undefined, query: undefined }] = seen;
-      if (!table || !asked) throw new Error(`${path} asked for no page`);
+      if (!table || !asked) throw new Error(`${path} queried no page`);
       if (table.name === 'tokens') continue; // a platform has a handful
       await checkFlat(pageSql(table, asked), FEW);
       await checkFlat(countSql(table, asked), MANY);
@@ -240,7 +240,7 @@ describe.each(LISTS)('GET %s', (path, resource, queries) => {
   });
 });
 
-it('finds the accounts of the platform itself without looking at those of its customers', async () => {
+it('finds the accounts of the platform itself without reading those of its customers', async () => {
   const { db } = app.runtime;
   const { find } = db;
   const asked: string[] = [];
@@ -268,20 +268,24 @@ async function checkPage(table: Table, filters: PageQuery['filters']) {
   await checkFlat(countSql(table, query), MANY);
 }
 
-it.each([{}, { status: 'REJECTED' }])('actions of an agent walk an index: %j', async (wanted) => {
-  for (const id of [uuid(1), uuid(4_321)]) {
-    await checkPage(agentActions, equals({ agent_id: `Agent:${id}`, ...wanted }));
-  }
-});
+it.each([{}, { status: 'REJECTED' }])(
+  'reads an index range for the actions of an agent: %j',
+  async (wanted) => {
+    for (const id of [uuid(1), uuid(4_321)]) {
+      await checkPage(agentActions, equals({ agent_id: `Agent:${id}`, ...wanted }));
+    }
+  },
+);
 
-describe('what the operator asks of all platforms', () => {
+describe('operator lists over all platforms', () => {
   it.each([{}, { platform_id: 'main' }, { customer_id: rare }])(
-    'agents walk an index: %j',
+    'reads an index range for agents: %j',
     (wanted) => checkPage(agents, [...equals(wanted), { column: 'deleted_at', op: 'isNull' }]),
   );
 
-  it.each([{}, { platform_id: 'main' }, { customer_id: rare }])('cards do: %j', (wanted) =>
-    checkPage(cards, equals(wanted)),
+  it.each([{}, { platform_id: 'main' }, { customer_id: rare }])(
+    'reads an index range for cards: %j',
+    (wanted) => checkPage(cards, equals(wanted)),
   );
 
   const hubCard = `Card:${uuid(1)}`;
@@ -293,40 +297,46 @@ describe('what the operator asks of all platforms', () => {
     { platform_id: 'main', approved: false },
     { card_id: hubCard },
     { card_id: rareCard },
-  ])('decisions about cards do: %j', (wanted) => checkPage(cardMessages, equals(wanted)));
+  ])('reads an index range for card decisions: %j', (wanted) =>
+    checkPage(cardMessages, equals(wanted)),
+  );
 
   it.each([{}, { platform_id: 'main' }, { card_id: hubCard }, { card_id: rareCard }])(
-    'looks at cards do: %j',
+    'reads an index range for card reveals: %j',
     (wanted) => checkPage(cardReveals, equals(wanted)),
   );
 
-  it('what has paid for a card is read by an index', async () => {
+  it('reads an index range for the funding sources of a card', async () => {
     const text = 'select * from card_funding_sources where card_id = $1 order by id limit 1000';
     await checkFlat({ text, values: [rareCard] }, FEW);
   });
 
   it.each([{}, { platform_id: 'main' }, { customer_id: rare }, { status: 'FAILED' }])(
-    'messages walk an index: %j',
+    'reads an index range for messages: %j',
     (wanted) => checkPage(messages, equals(wanted)),
   );
 
-  it.each([{}, { platform_id: 'main' }, { status: 'FAILED' }])('mints and burns do: %j', (wanted) =>
-    checkPage(mintsAndBurns, equals(wanted)),
+  it.each([{}, { platform_id: 'main' }, { status: 'FAILED' }])(
+    'reads an index range for mints and burns: %j',
+    (wanted) => checkPage(mintsAndBurns, equals(wanted)),
   );
 
   it.each([{}, { platform_id: 'main' }, { service_status: 'PENDING_APPROVAL' }])(
-    'stablecoins do: %j',
+    'reads an index range for stablecoins: %j',
     (wanted) => checkPage(stablecoins, equals(wanted)),
   );
 
-  it.each(['PENDING_MANUAL_REVIEW', 'APPROVED'])('verifications do: %s', async (status) => {
-    for (const platform of [null, app.platform.id]) {
-      const values = [status, platform, new Date(0), '', 20];
-      await checkFlat({ text: LATEST_VERIFICATIONS, values }, FEW);
-    }
-  });
+  it.each(['PENDING_MANUAL_REVIEW', 'APPROVED'])(
+    'reads an index range for verifications: %s',
+    async (status) => {
+      for (const platform of [null, app.platform.id]) {
+        const values = [status, platform, new Date(0), '', 20];
+        await checkFlat({ text: LATEST_VERIFICATIONS, values }, FEW);
+      }
+    },
+  );
 
-  it('owners and documents of many are read by their index', async () => {
+  it('reads an index for the owners and documents of many', async () => {
     const ids = Array.from({ length: 100 }, (_, at) => `Customer:${uuid(at + 10)}`);
     for (const [table, column] of [
       ['beneficial_owners', 'customer_id'],

@@ -1,5 +1,5 @@
-// Only values that a client chose steer the sandbox. Every id that the server generates here ends in a value
-// that some table of the sandbox reads, and nothing but the ordinary outcome follows.
+// Only values that a client chooses select sandbox outcomes. Every id that the server generates
+// here has a suffix that a sandbox table contains, and the outcome is the default one.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   DESCRIPTOR_DECLINES,
@@ -48,7 +48,7 @@ import { testApp } from '../kit/app/test-app.ts';
 import { mintFixture } from '../kit/payments/mints.ts';
 import { walletFixture } from '../kit/wallets/embedded-wallets.ts';
 
-/** What is read off the identifier of an account. */
+/** The values derived from the account identifier. */
 const OF_ACCOUNTS = [
   ...[QUOTE_OUTCOMES, REFUND_OUTCOMES, TRANSFER_OUTCOMES].flatMap(Object.keys),
   ...[LIVENESS_BY_SUFFIX, NAME_ANSWERS, BANK_LINKS].flatMap(Object.keys),
@@ -70,7 +70,7 @@ const app = testApp();
 let suffix: string;
 beforeAll(async () => {
   const { random } = app.effects;
-  // The last three digits of every uuid; all other randomness stays.
+  // Replaces the last three digits of every uuid; other randomness is unchanged.
   app.effects.random = (count) => {
     const bytes = random(count);
     if (count !== 16 || !suffix) return bytes;
@@ -83,7 +83,7 @@ beforeEach(() => {
   suffix = '';
 });
 
-/** The answer's body; its id ends in the value that is tested. */
+/** The reply's body; its id has the tested suffix. */
 function made(answer: Answer | Answer['body'], status?: number) {
   const body = status === undefined ? answer : ok(answer, status);
   expect(body.id.slice(-3)).toBe(suffix);
@@ -92,7 +92,7 @@ function made(answer: Answer | Answer['body'], status?: number) {
 
 const statusOf = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200).status;
 
-/** Fields of a customer to whom the platform gave no id of its own. */
+/** Fields of a customer without a `platformCustomerId`. */
 const UNNAMED = { platformCustomerId: undefined };
 
 describe.each(MAGIC)('generated ids that end in %s', (ending) => {
@@ -100,14 +100,14 @@ describe.each(MAGIC)('generated ids that end in %s', (ending) => {
     suffix = ending;
   });
 
-  it('leave a customer approved and a name matched', async () => {
+  it('do not change the approval of a customer and the match of a name', async () => {
     const person = made(await customer(app, {}, UNNAMED));
     expect(person.kycStatus).toBe('APPROVED');
     const account = made(await externalAccount(app, person.id, 'EUR'));
     expect([account.status, account.beneficiaryVerificationStatus]).toEqual(['ACTIVE', 'MATCHED']);
   });
 
-  it('let a quote, a transfer and a pull complete', async () => {
+  it('do not change the result of a quote, a transfer and a funding debit', async () => {
     const person = made(await customer(app, {}, UNNAMED));
     const usd = made(await internalAccount(app, person.id, 'USD'));
     await fund(app, usd.id, 500_00);
@@ -130,7 +130,7 @@ describe.each(MAGIC)('generated ids that end in %s', (ending) => {
     for (const id of ids) expect(await statusOf(id)).toBe('COMPLETED');
   });
 
-  it('let a card be issued, get other accounts and be paid with', async () => {
+  it('do not change the issuing, funding and use of a card', async () => {
     const { customer: person, accountId } = await walletFixture(app).customerWithWallet(UNNAMED);
     const usd = made(await internalAccount(app, person.id, 'USD'));
     await fund(app, usd.id, 500_00);
@@ -155,7 +155,7 @@ describe.each(MAGIC)('generated ids that end in %s', (ending) => {
     expect(data.map((each: Answer['body']) => each.status)).toEqual(['SETTLED']);
   });
 
-  it('let a stablecoin be minted', async () => {
+  it('do not change the minting of a stablecoin', async () => {
     const fixture = mintFixture(app);
     const coin = made(await fixture.coin());
     const order = await fixture.mint(coin.id, fixture.mintBody((await fixture.wallet()).id));
@@ -166,7 +166,7 @@ describe.each(MAGIC)('generated ids that end in %s', (ending) => {
 });
 
 describe('coordinates that the sandbox generates', () => {
-  it('are made again until their ending is free', () => {
+  it('are regenerated until their suffix has no meaning', () => {
     const endings = ['1002', '1105', '2205', '1300'];
     const tried: string[] = [];
     const text = withoutScriptedEnding('seed', (seed) => {
@@ -176,11 +176,11 @@ describe('coordinates that the sandbox generates', () => {
     expect([text, tried.length, new Set(tried).size]).toEqual(['1300', 4, 4]);
   });
 
-  it('know every ending that is read off an account', () => {
+  it('exclude every suffix that an account table contains', () => {
     for (const each of OF_ACCOUNTS) expect(each).toMatch(SCRIPTED_ENDING);
   });
 
-  it('never end in one of them', () => {
+  it('never have one of these suffixes', () => {
     const seen = new Set<string>();
     for (let at = 0; at < 300; at++) {
       for (const currency of ['USD', 'EUR', 'GBP', 'MXN', 'BTC', 'USDB', 'USDC', 'USDT']) {
@@ -202,7 +202,7 @@ describe('coordinates that the sandbox generates', () => {
     expect(seen.size).toBeGreaterThan(10);
   });
 
-  it('never end in one of them for one payment', () => {
+  it('never have one of these suffixes for a payment', () => {
     const seen = new Set<string>();
     for (let at = 0; at < 100; at++) {
       const transactionId = `Transaction:${at}`;

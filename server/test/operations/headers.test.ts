@@ -1,4 +1,4 @@
-// Headers of replies as a browser gets them: over a real connection, from every route and from none.
+// Response headers over a real connection, for every route and for unknown paths.
 import { once } from 'node:events';
 import http from 'node:http';
 import type net from 'node:net';
@@ -63,7 +63,7 @@ const WRONG_METHODS = [
 
 describe('every reply', () => {
   it.each([...OPERATIONS, ...OTHERS, ...WRONG_METHODS])(
-    'is protected: %s %s',
+    'has the security headers: %s %s',
     async (method, path) => {
       const { headers } = await ask(app, method, path.replaceAll(/\{\w+\}/g, 'x'));
       expect(headers['x-content-type-options']).toBe('nosniff');
@@ -71,7 +71,7 @@ describe('every reply', () => {
     },
   );
 
-  it('is protected when it is no answer to a request', async () => {
+  it('has the security headers without a valid request', async () => {
     for (const text of ['HELLO\r\n\r\n', `GET / HTTP/1.1\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`]) {
       const { status, headers } = await sendRaw(portOf(app), text);
       expect([400, 431]).toContain(status);
@@ -83,7 +83,7 @@ describe('every reply', () => {
     }
   });
 
-  it('says nothing of https below an address without it', async () => {
+  it('omits HSTS without https', async () => {
     for (const path of ['/', '/docs', '/2025-10-13/customers']) {
       const { headers } = await ask(plain, 'GET', path);
       expect(headers['x-content-type-options']).toBe('nosniff');
@@ -92,13 +92,13 @@ describe('every reply', () => {
   });
 });
 
-describe('the reference', () => {
+describe('the API reference', () => {
   it('cannot be framed', async () => {
     const { headers } = await ask(app, 'GET', '/docs');
     expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
   });
 
-  it('is where a browser is led from the root', async () => {
+  it('is the redirect target of the root', async () => {
     const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
     for (const method of ['GET', 'HEAD']) {
       const { status, headers } = await ask(app, method, '/', { accept });
@@ -110,7 +110,7 @@ describe('the reference', () => {
 });
 
 describe('HEAD', () => {
-  it('of a page answers as GET would', async () => {
+  it('returns the headers of GET for a page', async () => {
     const { id } = await customer(app, {}, { fullName: 'Waiting Person001' });
     const link = ok(await app.call('POST', `/customers/${id}/kyc-link`, {}), 201);
     const verify = new URL(link.kycUrl).pathname;

@@ -1,5 +1,5 @@
-// An operator's limits as a platform meets them over the API: what is refused and with which words, what a
-// refund gives back, and that the operator's check of the books understands the count.
+// Limits set by the operator, over the API: which payments are rejected and with which details,
+// what a refund restores, and that the ledger verification accepts the usage accounts.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { main } from '../../src/operator.ts';
 import { booksBalance } from '../kit/app/books.ts';
@@ -44,8 +44,8 @@ beforeAll(async () => {
   failing = (await externalAccount(app, person.id, 'USD', '002')).id;
 });
 
-describe("an operator's limits", () => {
-  it('refuse a payment that is too large, at the quote and at the transfer', async () => {
+describe('limits set by the operator', () => {
+  it('reject a payment over the limit per payment, at the quote and at the transfer', async () => {
     await limit('--currency', 'USD', '--per-payment', '500.00');
     for (const answer of [
       await transfer(500_01),
@@ -60,18 +60,18 @@ describe("an operator's limits", () => {
     expect((await transfer(500_00)).status).toBe(201);
   });
 
-  it('refuse what the day has no room for, until a refund makes some', async () => {
+  it('reject a payment over the daily limit until a refund restores it', async () => {
     await limit('--currency', 'USD', '--per-day', '300.00');
     ok(await transfer(100_00), 201);
     ok(await transfer(150_00, failing), 201);
     const quote = ok(await app.call('POST', '/quotes', quoteBody(account, payee, 100_00)), 201);
     const execute = () => app.call('POST', `/quotes/${quote.id}/execute`);
-    for (const refused of [await transfer(50_01, payee, 'again'), await execute()]) {
-      expect([refused.status, refused.body.code]).toEqual([429, 'DAILY_VOLUME_LIMIT_EXCEEDED']);
-      expect(refused.headers['x-should-retry']).toBe('false');
-      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(3_600);
+    for (const rejected of [await transfer(50_01, payee, 'again'), await execute()]) {
+      expect([rejected.status, rejected.body.code]).toEqual([429, 'DAILY_VOLUME_LIMIT_EXCEEDED']);
+      expect(rejected.headers['x-should-retry']).toBe('false');
+      expect(Number(rejected.headers['retry-after'])).toBeGreaterThan(3_600);
     }
-    // The second one fails at the bank and is refunded: 200.00 are left.
+    // The second payment fails at the bank and is refunded: 200.00 are left.
     await app.advance(30_000);
     expect((await transfer(50_01, payee, 'again')).status).toBe(201);
     expect((await execute()).status).toBe(200);
@@ -80,7 +80,7 @@ describe("an operator's limits", () => {
     await booksBalance(app);
   });
 
-  it('are no part of the money when the books are checked', async () => {
+  it('do not affect the ledger verification', async () => {
     const { code, out } = await operator('ledger', 'verify');
     expect(out).toContain('The books balance.');
     expect(out).toMatch(/^velocity\.USD .* -300\.00 .* 300\.00 +0\.00$/m);

@@ -1,6 +1,6 @@
-// What holds for every operation alike, made from the contracts: a new operation is covered the moment it
-// exists. Nobody without credentials gets anything, nobody without the permission, nobody sees another
-// platform's things, and a fault of ours says nothing about us.
+// Rules for every operation, generated from the contracts: a new operation is covered
+// automatically. A request without credentials, without the permission, or for another platform's
+// resources is rejected, and an internal error reveals no details.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { namingFor } from '../../src/catalog/naming.ts';
 import { systemCaller } from '../../src/features/tenancy/platform/index.ts';
@@ -19,7 +19,7 @@ import { bodyOf, document, fill } from '../kit/http/requests.ts';
 
 type Json = Record<string, unknown>;
 
-/** A UMA address is public, and whoever was told the code of an invitation or a device may use it. */
+/** A UMA address is public, and the code of an invitation or a device is a bearer secret. */
 const OPEN_TO_ALL = [
   'lookupUma',
   'getInvitation',
@@ -28,12 +28,12 @@ const OPEN_TO_ALL = [
   'redeemAgentDeviceCode',
 ];
 
-/** A server with little patience. */
+/** A server with short timeouts. */
 const limited = testApp({ rateLimits: { requests: 2, costly: 1, refused: 0 } });
 let foreign: Record<string, string>;
-/** What belongs to another customer of the same platform, and to its agent. */
+/** Ids of resources of another customer of the same platform, and of its agent. */
 let beside: Record<string, string>;
-/** A customer whom strong authentication is asked of. */
+/** A customer subject to strong authentication. */
 let ofRegion: string;
 /** Agents of the main platforms of the two servers. */
 let agent: HeldAgent;
@@ -48,13 +48,13 @@ beforeAll(async () => {
   limitedAgent = await agentFixture(limited).agentOf((await customer(limited)).id);
 });
 
-// Read from the published document so that the list is there before any server is.
+// Read from the published document, so that the list exists before a server does.
 const contracts = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, each]) => ({
     path,
     method: method.toUpperCase(),
     operationId: each.operationId as string,
-    /** Whose credential it takes: BasicAuth, AgentAuth or none. */
+    /** The credential type: BasicAuth, AgentAuth or none. */
     auth: Object.keys((each.security as Json[])[0] ?? {})[0],
   })),
 );
@@ -72,7 +72,7 @@ const bearer = (token: string): CallOptions => ({
 
 let keys = 0;
 
-/** The caller that an operation is for, with a key where there has to be one. */
+/** A caller that the operation accepts, with an idempotency key where required. */
 const rightful = (contract: Contract, token = agent.accessToken): CallOptions => {
   if (contract.auth === 'agent') return bearer(token);
   return idempotencyOf(contract) === 'required'
@@ -80,19 +80,19 @@ const rightful = (contract: Contract, token = agent.accessToken): CallOptions =>
     : {};
 };
 
-/** The same operation, which fails by itself: nobody is let in before it. */
+/** The same operation with a handler that throws. */
 const breaking = (each: Operation): Operation => ({
   ...each,
   async run() {
-    throw new Error('the clock fell off the wall');
+    throw new Error('internal detail');
   },
 });
 
-/** Those that somebody must say who they are for. */
+/** Operations that require credentials. */
 const guarded = contracts.filter(({ auth }) => auth);
 
 describe.each(guarded)('$operationId', ({ operationId }) => {
-  it('wants credentials', async () => {
+  it('requires credentials', async () => {
     const contract = contractOf(operationId);
     const target = fill(contract, (name) => foreign[name] ?? 'x');
     const wrong = { ...app.platform, clientSecret: 'wrong' };
@@ -102,7 +102,7 @@ describe.each(guarded)('$operationId', ({ operationId }) => {
       { as: wrong },
       bearer('abc'),
       bearer(`gat_${'0'.repeat(40)}`),
-      // Good ones, where the other kind is asked for.
+      // Valid credentials of the wrong type.
       contract.auth === 'agent' ? {} : bearer(agent.accessToken),
     ]) {
       answers.push(await app.call(contract.method, target, bodyOf(contract), options));
@@ -114,7 +114,7 @@ describe.each(guarded)('$operationId', ({ operationId }) => {
     }
   });
 
-  it('tells a token that asks too often when to come back', async () => {
+  it('returns Retry-After for a token over the rate limit', async () => {
     const contract = contractOf(operationId);
     const tight = limited.operations.find((each) => each.contract.operationId === operationId);
     const target = fill(contract, (name) => foreign[name] ?? 'x');
@@ -136,7 +136,7 @@ describe.each(guarded)('$operationId', ({ operationId }) => {
 describe.each(contracts.filter(({ auth }) => auth === 'BasicAuth'))(
   '$operationId',
   ({ operationId }) => {
-    it('wants its permission', async () => {
+    it('requires its permission', async () => {
       const contract = contractOf(operationId);
       const others = (['VIEW', 'TRANSACT', 'MANAGE'] as const).filter(
         (p) => p !== contract.permission,
@@ -150,9 +150,10 @@ describe.each(contracts.filter(({ auth }) => auth === 'BasicAuth'))(
 );
 
 describe.each(contracts)('$operationId', ({ operationId, path, auth }) => {
-  // What is public or known by a code is shown to other platforms too; its own tests say how far.
+  // Public resources and those with a bearer code are visible to other platforms; their tests cover
+  // that.
   if (path.includes('{') && !OPEN_TO_ALL.includes(operationId)) {
-    it("answers another platform's id like an unknown one", async () => {
+    it("returns the same error for another platform's id as for an unknown one", async () => {
       const contract = contractOf(operationId);
       const unknown = (name: string) => {
         const id = foreign[name];
@@ -179,7 +180,7 @@ describe.each(contracts)('$operationId', ({ operationId, path, auth }) => {
       expect(neighbours.body).toEqual(theirs.body);
     });
 
-    it('answers an id with a NUL in it likewise, under a key too', async () => {
+    it('returns the same error for an id with a NUL, also with an idempotency key', async () => {
       const contract = contractOf(operationId);
       const target = fill(contract, () => '%00', ofRegion);
       const own = rightful(contract);
@@ -204,7 +205,7 @@ describe.each(contracts)('$operationId', ({ operationId, path, auth }) => {
     });
   });
 
-  it('hides what went wrong inside', async () => {
+  it('hides the details of an internal error', async () => {
     const contract = contractOf(operationId);
     let broken = false;
     const { runtime, files, operations, platform } = app;
@@ -220,7 +221,7 @@ describe.each(contracts)('$operationId', ({ operationId, path, auth }) => {
         effects: {
           ...runtime.effects,
           now() {
-            if (broken) throw new Error('the clock fell off the wall');
+            if (broken) throw new Error('internal detail');
             return runtime.effects.now();
           },
         },
@@ -245,13 +246,13 @@ describe.each(contracts)('$operationId', ({ operationId, path, auth }) => {
     expect(reply.statusCode).toBe(500);
     expect(reply.json().code).toBe('INTERNAL_ERROR');
     expect(reply.body).not.toContain('clock');
-    expect(lines.join('')).toContain('the clock fell off the wall');
+    expect(lines.join('')).toContain('internal detail');
     expect(lines.join('')).toContain(String(reply.headers['x-request-id']));
   });
 });
 
-describe('operations that judge half a request', () => {
-  it('ask nobody outside, since what they do then is thrown away', () => {
+describe('operations with two-step requests', () => {
+  it('make no external calls, because the change set of the first step is discarded', () => {
     const judging = app.operations.filter(({ contract }) => contract.semanticValidation);
     expect(judging.length).toBeGreaterThan(4);
     expect(judging.filter(({ contract }) => contract.callsExternal || contract.upload)).toEqual([]);
@@ -259,19 +260,19 @@ describe('operations that judge half a request', () => {
 });
 
 describe('paths and methods', () => {
-  it('answers an unknown path in JSON', async () => {
+  it('returns an unknown path as a JSON error', async () => {
     const answer = await app.call('GET', '/nothing/here');
     expect([answer.status, answer.body.code]).toEqual([404, 'NOT_FOUND']);
   });
 
-  it('answers a wrong method in JSON and says which are right', async () => {
+  it('returns a wrong method as a JSON error with the allowed methods', async () => {
     const answer = await app.call('PUT', '/customers');
     expect([answer.status, answer.body.code]).toEqual([405, 'METHOD_NOT_ALLOWED']);
     expect(answer.headers.allow).toContain('POST');
     expect((await app.call('GET', '/quotes')).status).toBe(405);
   });
 
-  it('reads ids raw or percent-encoded', async () => {
+  it('accepts ids raw or percent-encoded', async () => {
     const person = await customer(app);
     const raw = await app.call('GET', `/customers/${person.id}`);
     const encoded = await app.call('GET', `/customers/${encodeURIComponent(person.id)}`);
@@ -279,7 +280,7 @@ describe('paths and methods', () => {
     expect(raw.status).toBe(200);
   });
 
-  it('refuses a body that is not JSON, is too large, or is missing', async () => {
+  it('rejects a body that is not JSON, too large, or missing', async () => {
     const headers = { 'content-type': 'application/json' };
     const login = `${app.platform.clientId}:${app.platform.clientSecret}`;
     const send = (payload: string | Buffer) =>
@@ -309,7 +310,7 @@ describe('paths and methods', () => {
     }
     const whole = await send('{"a":"\\ud83d\\uDE00 \\\\ud83d"}');
     expect(whole.json().reason).not.toContain('half');
-    // The first would be read as the second.
+    // The first payload could be decoded as the second.
     const odd = await send(Buffer.from([0x22, 0xff, 0x22]));
     expect([odd.statusCode, odd.json().reason]).toEqual([400, 'The body is not encoded in UTF-8.']);
     expect((await send('"\ufffd"')).json().reason).not.toContain('UTF-8');

@@ -1,5 +1,5 @@
-// Replies that are kept under an idempotency key lie in the database for a week. Those that are personal lie
-// there sealed, and are the same replies all the same when a client asks again.
+// Replies are stored under their idempotency key for a week. Replies with personal data are stored
+// encrypted, and a repeated request gets the identical reply.
 import type { TSchema } from '@sinclair/typebox';
 import { expect, it } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';
@@ -17,7 +17,7 @@ const stored = async (key: string) => {
   return row as { id: string; reply: string };
 };
 
-it('keeps a personal reply sealed and replays it', async () => {
+it('stores a personal reply encrypted and replays it', async () => {
   const first = ok(await create('sealed-1'), 201);
   expect((await stored('sealed-1')).reply).not.toContain('Kestrel');
   const again = await create('sealed-1');
@@ -26,15 +26,15 @@ it('keeps a personal reply sealed and replays it', async () => {
   expect((await create('sealed-1', { fullName: 'Another' })).status).toBe(409);
 });
 
-it('keeps and replays a refusal just so', async () => {
-  const taken = { umaAddress: '$nobody@elsewhere.example' };
+it('stores and replays a rejection in the same way', async () => {
+  const taken = { umaAddress: '$unknown@elsewhere.example' };
   const first = await create('sealed-2', taken);
   expect(first.status).toBe(400);
   expect((await stored('sealed-2')).reply).toMatch(/^s1\./);
   expect((await create('sealed-2', taken)).body).toEqual(first.body);
 });
 
-it('replays what a version before kept in clear', async () => {
+it('replays a reply that an earlier version stored in clear', async () => {
   const first = ok(await create('sealed-3'), 201);
   await app.runtime.db.query('update idempotency set reply = $2 where id = $1', [
     (await stored('sealed-3')).id,
@@ -63,7 +63,7 @@ function personalIn(schema: TSchema, seen = new Set<TSchema>()): string[] {
   ];
 }
 
-it('seals the replies of every operation that shows a person', () => {
+it('encrypts the replies of every operation with personal data', () => {
   const open = app.operations.flatMap(({ contract }) => {
     if (contract.method !== 'POST' || contract.sealed || contract.auth === 'hosted') return [];
     const shown = Object.values(contract.replies).flatMap((each) => (each ? personalIn(each) : []));

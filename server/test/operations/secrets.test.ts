@@ -1,8 +1,8 @@
-// No secret is in anything that the server says or keeps: wallets, customers under strong authentication,
-// agents and a card live their lives in the sandbox and in production, where codes are real, and then
-// everything that was said and stored is searched for every secret that came by: the log with all that it
-// can say, metrics, events and webhooks, refusals, what goes to the screen, and the whole database. That
-// the search finds what is there is shown with things that are.
+// No secret appears in any output or storage: wallets, customers under strong authentication,
+// agents and a card are used in the sandbox and in production, where codes are real, and then all
+// output and storage is searched for every secret that occurred: logs at every level, metrics,
+// events, webhooks, errors, console output and the whole database. Control values show that the
+// search works.
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -62,7 +62,7 @@ let exchanges: Exchange[];
 let planted: string;
 const secrets = secretList();
 
-/** What the installation itself has to keep to itself. */
+/** Secrets of the installation. */
 function noteInstallation({ platform, other, production }: TestApp): void {
   secrets.note('the master key', Buffer.alloc(32, 7).toString('hex'));
   secrets.note('the password of the mail server', 'p@ss:word');
@@ -75,18 +75,18 @@ function noteInstallation({ platform, other, production }: TestApp): void {
     `production ${of}`,
   ])) {
     const key = app.runtime.vault.derive(each);
-    secrets.note('a key that follows from the master key', Buffer.from(key).toString('hex'));
+    secrets.note('a key derived from the master key', Buffer.from(key).toString('hex'));
   }
 }
 
-/** What the custodian has sealed lies where it belongs. */
+/** Values encrypted by the custodian, with their permitted columns. */
 async function noteCustody(): Promise<void> {
   const sealed = await app.runtime.db.query<{ at: string; text: string }>(
     `select '${SEEDS}' as at, seed as text from wallets where seed is not null
       union all select '${TARGETS}', target from otp_targets`,
     [],
   );
-  for (const { at, text } of sealed) secrets.note(`what is sealed in ${at}`, text, at);
+  for (const { at, text } of sealed) secrets.note(`what is encrypted in ${at}`, text, at);
 }
 
 const sandboxToken = (now: number) => async (claims: object) => {
@@ -112,15 +112,18 @@ async function inProduction(life: Life): Promise<void> {
   expect(types.sort()).toEqual(['EMAIL_OTP', 'OAUTH', 'PASSKEY', 'SMS_OTP']);
 }
 
-/** Rows that no code would have written, each read by a request that nothing was made for. */
+/** Damaged rows that no code would write, each read by a request. */
 async function damage({ secrets: list }: Life, { fixture, accountId, session }: Lived) {
   const { db } = app.runtime;
-  const hush = (...kept: string[]) =>
+  const noteSecret = (...kept: string[]) =>
     list.note('what is in a damaged row', `Hush${randomBytes(6).toString('hex')}`, ...kept);
   const path = `/internal-accounts/${accountId}/export`;
   const body = { clientPublicKey: drawKeys().uncompressedKey };
   const asked = ok(await fixture.call('POST', path, body), 202);
-  await db.query('update wallets set seed = $2 where id = $1', [accountId, `s1.${hush(SEEDS)}`]);
+  await db.query('update wallets set seed = $2 where id = $1', [
+    accountId,
+    `s1.${noteSecret(SEEDS)}`,
+  ]);
   const headers = await signedHeaders(asked, session);
   expect((await fixture.call('POST', path, body, headers)).status).toBe(500);
 
@@ -134,12 +137,12 @@ async function damage({ secrets: list }: Life, { fixture, accountId, session }: 
   const place = `wallet_requests ${row?.id} input`;
   await db.query('update wallet_requests set input = $2 where id = $1', [
     row?.id,
-    app.runtime.vault.seal(key, hush(), place),
+    app.runtime.vault.seal(key, noteSecret(), place),
   ]);
   const again = await signedHeaders(other, session);
   expect((await fixture.call('POST', path, body, again)).status).toBe(500);
 
-  const facts = hush('credentials.facts');
+  const facts = noteSecret('credentials.facts');
   await db.query("update credentials set facts = $2 where account_id = $1 and type = 'PASSKEY'", [
     accountId,
     facts,
@@ -150,20 +153,23 @@ async function damage({ secrets: list }: Life, { fixture, accountId, session }: 
 
 /** A body that ends in the middle of a secret. */
 async function malformed(list: SecretList, path: string): Promise<void> {
-  const hush = list.note('what is in a broken body', `Hush${randomBytes(16).toString('hex')}`);
+  const noteSecret = list.note(
+    'what is in a broken body',
+    `Hush${randomBytes(16).toString('hex')}`,
+  );
   const { clientId, clientSecret } = app.platform;
   const login = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
   const reply = await app.server.inject({
     method: 'POST',
     url: `/2025-10-13${path}`,
     headers: { authorization: `Basic ${login}`, 'content-type': 'application/json' },
-    payload: `{"type":"OAUTH","oidcToken":"${hush}`,
+    payload: `{"type":"OAUTH","oidcToken":"${noteSecret}`,
   });
   expect(reply.statusCode).toBe(400);
   places.push({ name: 'the error of a broken body', text: reply.body });
 }
 
-/** Everything, and payments; then the database is damaged in ways that nothing was made for. */
+/** All wallet operations and payments; then the database is damaged. */
 async function inSandbox(life: Life): Promise<void> {
   const lived = await goOn(await beginLife(life));
   life.wait();
@@ -185,15 +191,15 @@ async function inSandbox(life: Life): Promise<void> {
   await damage(life, lived);
 }
 
-/** A customer under strong authentication, and another whose agent acts for it. */
-async function withStrength(life: StrongLife): Promise<void> {
+/** A customer under strong authentication, and another one with an agent. */
+async function withStrongAuthentication(life: StrongLife): Promise<void> {
   await liveStrongly(life);
   await liveAsAgent(life);
 }
 
 const inDatabase = () => databaseText((sql) => app.runtime.db.query(sql, []));
 
-/** A session whose sealed key waits in the database until somebody asks for it. */
+/** A session whose encrypted key is in the database until it is requested. */
 async function late(lived: Lived): Promise<void> {
   const polls = 'update platforms set wallet_polls = $2 where id = $1';
   await app.runtime.db.query(polls, [lived.as.id, 1]);
@@ -242,7 +248,7 @@ beforeAll(async () => {
   const look = async () => void places.push(...(await inDatabase()));
   const strength = { secrets, wait, look };
   await giveSite(app, app.production, SITE);
-  await withStrength({
+  await withStrongAuthentication({
     ...{ ...real, ...strength, as: app.production },
     async sentCode() {
       await app.settle();
@@ -255,7 +261,12 @@ beforeAll(async () => {
     codeOf: async () => CODE,
     tokenOf: (claims) => sandboxToken(app.effects.now())(claims),
   });
-  await withStrength({ ...played, ...strength, as: app.platform, sentCode: async () => SCA_CODE });
+  await withStrongAuthentication({
+    ...played,
+    ...strength,
+    as: app.platform,
+    sentCode: async () => SCA_CODE,
+  });
   await liveWithCard({ app: played.app, as: app.platform, secrets, look, places });
   await liveAsIssuer({ app: played.app, as: app.platform, secrets });
   planted = `Planted${randomBytes(8).toString('hex')}`;
@@ -274,8 +285,8 @@ beforeAll(async () => {
   );
 }, 120_000);
 
-describe('the lives of wallets, strong customers, agents and a card', () => {
-  it('leave no secret anywhere, but where it has to be', () => {
+describe('the use of wallets, strong authentication, agents and a card', () => {
+  it('leaves secrets only in the permitted places', () => {
     const { leaks, seen } = secrets.find(places);
     expect(leaks).toEqual([]);
     expect(seen).toEqual([
@@ -290,22 +301,22 @@ describe('the lives of wallets, strong customers, agents and a card', () => {
       'what is in a damaged row in credentials.facts',
       'what is in a damaged row in wallets.seed',
       ...[NUMBERS, SIGNERS, TARGETS, CREDENTIALS, SEEDS].map(
-        (at) => `what is sealed in ${at} in ${at}`,
+        (at) => `what is encrypted in ${at} in ${at}`,
       ),
     ]);
   });
 
-  it('leave nothing that could be the code of a card', async () => {
+  it('leaves no possible card verification code', async () => {
     expect(await digitsAt({ app }, exchanges, 3)).toEqual([]);
     const shown = ['cards.last4', 'the event CARD.STATE_CHANGE', 'the answer to GET /cards/Card'];
     expect(await digitsAt({ app }, exchanges, 4)).toEqual(expect.arrayContaining(shown));
   });
 
-  it('had a great many to leave', () => {
+  it('involves at least the expected number of secrets', () => {
     expect(secrets.count()).toMatchObject({
       'a one-time code': 3,
       'the words of a seed': 2,
-      'a key that follows from the master key': 6,
+      'a key derived from the master key': 6,
       ...{ 'the number of a card': 3, 'the link to a card': 2, 'a private key of a card': 1 },
       ...{ 'a code by SMS': 6, 'a code of an app': 4, 'a recovery code': 40 },
       ...{ secretBase32Encoded: 4, livenessAccessToken: 1, attestationObject: 4 },
@@ -314,7 +325,7 @@ describe('the lives of wallets, strong customers, agents and a card', () => {
     expect(secrets.size).toBeGreaterThan(150);
   });
 
-  it('are told of everywhere: what is no secret is found', () => {
+  it('finds control values in every place', () => {
     const control = secretList();
     control.note('a name', planted);
     control.note('an operation', 'verifyAuthCredential');
@@ -343,7 +354,7 @@ describe('the lives of wallets, strong customers, agents and a card', () => {
   });
 });
 
-/** A server beside this process, as walletFixture asks one. */
+/** A server in another process, with the interface that walletFixture uses. */
 function remote({ credentials }: Running, as: TestPlatform): TestApp {
   const { baseUrl } = credentials;
   async function call(method: string, path: string, body?: unknown, options: CallOptions = {}) {
@@ -365,12 +376,12 @@ function remote({ credentials }: Running, as: TestPlatform): TestApp {
   return { call, platform: as, settle: async () => undefined } as unknown as TestApp;
 }
 
-describe('a server as people run it', () => {
+describe('a server process', () => {
   const list = secretList();
   const own: Folder = createPlace('secrets');
   afterAll(() => own.remove(), 60_000);
 
-  it('prints and stores none, but the login that it prints to be used', async () => {
+  it('prints and stores no secret except the login for its user', async () => {
     const key = list.note('the master key', randomBytes(32).toString('hex'));
     const server = await own.start([], { LOG_LEVEL: 'debug', RAILHEAD_MASTER_KEY: key });
     const { clientId, clientSecret } = server.credentials;

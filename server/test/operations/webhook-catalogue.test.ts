@@ -1,5 +1,5 @@
-// The catalogue of webhooks, made from their contracts and the recorded examples:
-// `npm test -- server/test/operations/webhook-catalogue.test.ts -u` writes it anew.
+// The webhook catalogue, generated from the contracts and the recorded examples:
+// `npm test -- server/test/operations/webhook-catalogue.test.ts -u` updates the page.
 import { describe, expect, it } from 'vitest';
 import { publishedErrors } from '../../src/document.ts';
 import { webhookContracts } from '../../src/features.ts';
@@ -43,8 +43,8 @@ const page = () =>
     '',
   ].join('\n\n');
 
-describe('the catalogue of webhooks', () => {
-  it('has every event type but the one that no verification reaches', () => {
+describe('the webhook catalogue', () => {
+  it('has every event type except the one that no verification emits', () => {
     const types = new Set<string>(
       webhookContracts.flatMap(({ events }) => events.map(({ type }) => type)),
     );
@@ -53,7 +53,7 @@ describe('the catalogue of webhooks', () => {
     ]);
   });
 
-  it('is the page docs/webhooks.md', async () => {
+  it('equals docs/webhooks.md', async () => {
     await expect(page()).toMatchFileSnapshot('../../../docs/webhooks.md');
   });
 });

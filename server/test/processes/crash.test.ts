@@ -1,8 +1,8 @@
-// The server is killed without warning while many clients move money, again and again, and each time what
-// comes back up must be what its clients were told: every acknowledged payment there once, none by half,
-// books that balance, work that goes on, and in the end every event delivered. Set CRASH_KILLS for more of
-// it, CRASH_SEED to repeat what a failure printed (moments of kills and choices of clients; the race itself
-// cannot be repeated).
+// The server is killed repeatedly under load. After each restart the database must match the
+// replies that its clients got: every acknowledged payment exists once and completely, the books
+// balance, work continues, and finally every event is delivered. CRASH_KILLS sets the number of
+// kills, CRASH_SEED repeats the random choices of a failed run (the race itself cannot be
+// repeated).
 import { execFile } from 'node:child_process';
 import { createPublicKey, verify } from 'node:crypto';
 import os from 'node:os';
@@ -20,13 +20,13 @@ const KILLS = Number(process.env.CRASH_KILLS ?? 12);
 const SEED = Number(process.env.CRASH_SEED ?? runSeed());
 const CLIENTS = 24;
 const PEOPLE = 6;
-/** Answers between two kills, at the least. */
+/** Minimum number of replies between two kills. */
 const LEAST = 20;
-/** One restart in four is itself killed before it is done, beyond the kills that are counted. */
+/** One restart in four is itself killed, in addition to the counted kills. */
 const SHAKEN = 0.25;
-/** A job that a dead server had claimed comes due again after a minute. */
+/** A job claimed by a dead server is due again after a minute. */
 const SETTLE_MS = 120_000;
-/** A dead server keeps others from its webhooks for a while; that has passed when deliveries come. */
+/** A dead server's lease of its webhooks has expired when deliveries start. */
 const SILENCE_MS = 30_000;
 const QUIET = { LOG_LEVEL: 'error', RAILHEAD_RATE_LIMIT: '0', RAILHEAD_RATE_LIMIT_QUOTES: '0' };
 
@@ -35,7 +35,7 @@ let place: Place;
 let server: Running;
 let load: Load;
 let receiver: Receiver;
-/** Events that were turned away once. */
+/** Events that were rejected once. */
 const refused = new Set<string>();
 
 beforeAll(async () => {
@@ -44,7 +44,7 @@ beforeAll(async () => {
   receiver = await startReceiver((response, { id, type }) => {
     const first = type !== 'TEST' && !refused.has(id) && whim() < 0.02;
     if (first) refused.add(id);
-    // Long enough that a kill finds some delivered and not yet written down.
+    // Long enough that a kill finds some deliveries that are not yet recorded.
     setTimeout(() => response.writeHead(first ? 500 : 200).end(), 1 + 10 * whim());
   });
   server = await place.start([], QUIET);
@@ -66,7 +66,7 @@ afterAll(async () => {
   await receiver?.close();
 }, 60_000);
 
-/** The ids of what a request is to have made, by the mark it left. */
+/** Ids of the effects of requests, by the mark in their data. */
 function effectsIn(look: Look): Map<string, string[]> {
   const found = new Map<string, string[]>();
   const add = (name: string, id: string) => found.set(name, [...(found.get(name) ?? []), id]);
@@ -82,8 +82,8 @@ function effectsIn(look: Look): Map<string, string[]> {
   return found;
 }
 
-/** What the database says of each request against what its client was told. */
-function promiseProblems(look: Look): string[] {
+/** Differences between the database and the replies to the clients. */
+function replyProblems(look: Look): string[] {
   const effects = effectsIn(look);
   const problems: string[] = [];
   const granted = new Map<string, number>();
@@ -97,35 +97,37 @@ function promiseProblems(look: Look): string[] {
     if (!act.answer) continue;
     const { status, body } = act.answer;
     if (stored?.status !== status || stored.reply !== JSON.stringify(body)) {
-      problems.push(`${name} was answered ${status}, and the database knows ${stored?.status}`);
+      problems.push(`${name} got ${status}, and the database has ${stored?.status}`);
     }
     const named = act.kind !== 'fund' && isDone(act);
-    if (named && effects.get(name)?.[0] !== body.id) problems.push(`${name} made another thing`);
+    if (named && effects.get(name)?.[0] !== body.id)
+      problems.push(`${name} created another resource`);
   }
   for (const [name, count] of granted) {
     const made = effects.get(name)?.length ?? 0;
     if (count > 1) problems.push(`${name} was granted ${count} times`);
-    if (made !== count) problems.push(`${name} was done ${made} times and granted ${count} times`);
+    if (made !== count)
+      problems.push(`${name} was executed ${made} times and granted ${count} times`);
   }
   return problems;
 }
 
-/** One look at everything; fails with the first things that are wrong. */
+/** Checks a snapshot of the database; fails with the first problems. */
 async function inspect(): Promise<Look> {
   const look = await lookAt(await place.database());
-  const problems = [...load.surprises, ...problemsOf(look), ...promiseProblems(look)];
+  const problems = [...load.surprises, ...problemsOf(look), ...replyProblems(look)];
   expect(problems.slice(0, 20)).toEqual([]);
   return look;
 }
 
-/** Waits for a random moment, and on a slow machine until something has happened at all. */
+/** Waits for a random time, and on a slow machine until there were some replies. */
 async function underLoad(): Promise<void> {
   const before = load.answered;
   await sleep(200 + 800 * chance());
   for (let more = 0; load.answered < before + LEAST && more < 10_000; more += 5) await sleep(5);
 }
 
-/** Restarts, sometimes with a second blow while it is at it. */
+/** Restarts, sometimes with another kill during the start. */
 async function restart(): Promise<void> {
   if (chance() < SHAKEN) {
     const early = place.launch([], QUIET);
@@ -135,7 +137,7 @@ async function restart(): Promise<void> {
   server = await place.start([], QUIET);
 }
 
-/** Bodies by event id, having checked that every request was signed and every repeat the same. */
+/** Bodies by event id; checks that every request is signed and every repetition is equal. */
 function received(): Map<string, string> {
   const key = createPublicKey(server.credentials.webhookPublicKey);
   const bodies = new Map<string, string>();
@@ -150,16 +152,16 @@ function received(): Map<string, string> {
   return bodies;
 }
 
-/** One failure says enough: what follows it would only wait and repeat it. */
+/** Stops after the first failure: further tests would only repeat it. */
 let failed = false;
-beforeEach((context) => context.skip(failed, 'not after a failure'));
+beforeEach((context) => context.skip(failed, 'skipped after a failure'));
 afterEach((context) => {
   failed ||= context.task.result?.state === 'fail';
 });
 
 describe(`a server that is killed under load (CRASH_SEED=${SEED})`, () => {
   it(
-    `is what its clients were told after each of ${KILLS} kills`,
+    `matches the replies to its clients after each of ${KILLS} kills`,
     async () => {
       for (let kill = 0; kill < KILLS; kill++) {
         load.slow = kill < KILLS / 2;
@@ -173,7 +175,7 @@ describe(`a server that is killed under load (CRASH_SEED=${SEED})`, () => {
       }
       load.open(server);
       await load.finish();
-      // A test that never cut anything off has shown nothing.
+      // A run without interrupted requests proves nothing.
       expect(load.lost).toBeGreaterThan(0);
       expect(load.acts.filter((act) => !act.answer)).toEqual([]);
     },
@@ -181,7 +183,7 @@ describe(`a server that is killed under load (CRASH_SEED=${SEED})`, () => {
   );
 
   it(
-    'is killed again while it tells what its clients caused',
+    'is killed again during webhook deliveries',
     async () => {
       for (const which of ['node', 'both'] as const) {
         const before = receiver.got.length;
@@ -198,7 +200,7 @@ describe(`a server that is killed under load (CRASH_SEED=${SEED})`, () => {
   );
 
   it(
-    'goes on with everything that was pending',
+    'continues all pending work',
     async () => {
       const url = await place.database();
       let left = await pending(url);
@@ -219,7 +221,7 @@ describe(`a server that is killed under load (CRASH_SEED=${SEED})`, () => {
     SETTLE_MS + 30_000,
   );
 
-  it('has told every event, signed, with the same bytes each time', async () => {
+  it('has delivered every event, signed, with the same bytes each time', async () => {
     const look = await lookAt(await place.database());
     const bodies = received();
     const untold = look.events.filter((event) => !event.delivered || !bodies.has(event.id));
@@ -228,18 +230,18 @@ describe(`a server that is killed under load (CRASH_SEED=${SEED})`, () => {
     for (const [id, body] of bodies) {
       const event = events.get(id);
       const said = JSON.parse(body) as { type: string; data: unknown };
-      expect(said.type).toBe(event?.type); // nothing is told that was not committed
-      // What is kept sealed is opened by nobody but the server.
+      expect(said.type).toBe(event?.type); // no event is delivered that was not committed
+      // Encrypted values can be decrypted by the server alone.
       if (event?.sealed) expect(said.data).toMatchObject({ id: event.subject });
       else if (event?.balance === null) expect(said.data).toEqual(JSON.parse(event.data));
     }
-    // The last of an account's balance events says what it has.
+    // The latest balance event of an account has its current balance.
     const shown = new Set(
       look.events.map((each) => `${each.account} ${each.balance} ${each.held}`),
     );
-    const told = new Set(look.events.map((each) => each.account));
+    const withEvents = new Set(look.events.map((each) => each.account));
     const silent = look.accounts.filter(
-      ({ id, balance, held }) => told.has(id) && !shown.has(`${id} ${balance} ${held}`),
+      ({ id, balance, held }) => withEvents.has(id) && !shown.has(`${id} ${balance} ${held}`),
     );
     expect(silent).toEqual([]);
     const again = receiver.got.length - bodies.size - refused.size;
@@ -247,11 +249,11 @@ describe(`a server that is killed under load (CRASH_SEED=${SEED})`, () => {
     const payments = look.payments.length;
     console.info(
       `${KILLS} kills (CRASH_SEED=${SEED}): ${load.acts.length} requests, ${load.lost} of them cut ` +
-        `off, ${payments} payments, ${bodies.size} events, ${again} of them told again.`,
+        `off, ${payments} payments, ${bodies.size} events, ${again} of them repeated.`,
     );
   }, 60_000);
 
-  it("satisfies the operator's own check of the books", async () => {
+  it("passes the operator's ledger verification", async () => {
     const file = path.join(projectRoot(), 'server', 'bin', 'railhead-server.js');
     const args = [file, 'ledger', 'verify', '--json', '--data-dir', place.dir];
     const text = await new Promise<string>((resolve, reject) => {
@@ -260,7 +262,7 @@ describe(`a server that is killed under load (CRASH_SEED=${SEED})`, () => {
     expect(JSON.parse(text)).toMatchObject({ balanced: true, problems: [] });
   }, 60_000);
 
-  it('stops in good order and leaves no process behind', async () => {
+  it('stops cleanly and leaves no process behind', async () => {
     server.child.kill('SIGTERM');
     expect(await place.ended(server.child)).toMatchObject({ code: 0, signal: null });
     expect(await place.allGone()).toEqual([]);

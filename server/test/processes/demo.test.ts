@@ -1,6 +1,6 @@
-// The demonstration as people run it: a process of its own, on a server of its own and beside one that runs.
-// It checks by itself what it shows, so its exit code says most; here its main lines are read, and what it
-// leaves behind.
+// The demonstration as its own process, with a new server and beside a running one. It checks its
+// own results, so the exit code is decisive; here the main lines of its output are checked, and
+// that it leaves nothing behind.
 import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import fs from 'node:fs';
@@ -11,7 +11,7 @@ import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 
 const DEMO = path.join(projectRoot(), 'scripts', 'demo.mjs');
-/** It gives up by itself after 60 s; before that it may have to build, and after it to stop its server. */
+/** The demonstration's timeout is 60 s; it may build before and stop a server afterwards. */
 const DEMO_MS = 120_000;
 
 let place: Place;
@@ -19,7 +19,7 @@ let tmp: string;
 let running: Running;
 let endpoint: Receiver;
 
-/** Runs the demonstration with a folder for temporary files that is watched. */
+/** Runs the demonstration with a watched folder for temporary files. */
 function demonstrate(...flags: string[]): Promise<{ code: number; out: string; err: string }> {
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: tmp };
   return new Promise((resolve) => {
@@ -61,7 +61,7 @@ afterAll(async () => {
 
 const arrival = (...words: string[]) => words.map((each) => `✓ OUTGOING_PAYMENT.${each} `);
 
-/** Lines that must come in this order, others between them. */
+/** Lines that must appear in this order, possibly with others between them. */
 const STORY = [
   'A customer with money',
   '✓ TEST',
@@ -91,7 +91,7 @@ const STORY = [
   'Everything was as it should be.',
 ];
 
-/** The part of the story that is missing, or not where it should be. */
+/** The first expected line that is missing or out of order. */
 function missing(out: string): string | undefined {
   let from = 0;
   return STORY.find((part) => {
@@ -103,7 +103,7 @@ function missing(out: string): string | undefined {
 
 describe('npm run demo', () => {
   it.concurrent(
-    'tells its story on a server of its own and leaves nothing behind',
+    'runs with a new server and leaves nothing behind',
     async () => {
       const { code, out, err } = await demonstrate();
       expect([code, missing(out)], `${out}${err}`).toEqual([0, undefined]);
@@ -115,7 +115,7 @@ describe('npm run demo', () => {
   );
 
   it.concurrent(
-    'tells it beside a running server and gives the webhook endpoint back',
+    'runs beside a running server and restores the webhook endpoint',
     async () => {
       const { code, out, err } = await demonstrate('--data-dir', place.dir);
       expect([code, missing(out)], `${out}${err}`).toEqual([0, undefined]);
@@ -128,8 +128,8 @@ describe('npm run demo', () => {
   );
 });
 
-describe('npm run demo, when something is wrong', () => {
-  it('does not believe a webhook that another key signed', async () => {
+describe('npm run demo, with errors', () => {
+  it('rejects a webhook that another key signed', async () => {
     const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const webhookPublicKey = publicKey.export({ type: 'spki', format: 'pem' });
     const folder = path.join(path.dirname(place.dir), 'forged');
@@ -154,7 +154,7 @@ describe('npm run demo, when something is wrong', () => {
     [['--data-dir', '/nowhere'], /^\/nowhere has no credentials\.json\. .+$/],
     [['--stage'], /^Unknown option '--stage'/],
   ])(
-    'says in one line what %j led to',
+    'reports the error in one line: %j',
     async (flags, line) => {
       const folder = flags[0] === '--data-dir' ? [] : ['--data-dir', place.dir];
       const { code, err } = await demonstrate(...folder, ...flags);

@@ -1,5 +1,5 @@
-// The operator's command as people run it: a process of its own beside a running server on the embedded
-// database, and alone when the server is gone.
+// The operator's command as a process beside a running server on the embedded database, and without
+// a server.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -13,7 +13,7 @@ const START_MS = 90_000;
 
 let dataDir: string;
 let server: ChildProcess;
-let said = '';
+let output = '';
 
 interface Ran {
   code: number;
@@ -38,7 +38,7 @@ const run = (...argv: string[]): Promise<Ran> =>
     );
   });
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+// biome-ignore lint/suspicious/noExplicitAny: replies of every shape; each test asserts what it reads.
 async function json(...argv: string[]): Promise<any> {
   const { code, out, err } = await run(...argv, '--json');
   if (code !== 0) throw new Error(err);
@@ -47,7 +47,7 @@ async function json(...argv: string[]): Promise<any> {
 
 const credentialsFile = () => path.join(dataDir, 'credentials.json');
 
-/** What the server has written, once it is whole. */
+/** The credentials file, once it is complete. */
 function credentials(): (Credentials & { baseUrl: string; webhookPublicKey: string }) | undefined {
   try {
     return JSON.parse(fs.readFileSync(credentialsFile(), 'utf8'));
@@ -67,7 +67,7 @@ async function until<T>(what: string, look: () => T | undefined | Promise<T | un
     if (found !== undefined) return found;
     await sleep(50);
   }
-  throw new Error(`${what} did not come: ${said}`);
+  throw new Error(`${what} did not appear: ${output}`);
 }
 
 let baseUrl = '';
@@ -98,7 +98,7 @@ beforeAll(async () => {
   });
   for (const stream of [server.stdout, server.stderr]) {
     stream?.on('data', (chunk: Buffer) => {
-      said += chunk.toString();
+      output += chunk.toString();
     });
   }
   baseUrl = await until('the credentials', () => credentials()?.baseUrl);
@@ -110,7 +110,7 @@ afterAll(async () => {
 }, 60_000);
 
 describe('railhead', () => {
-  it('creates a platform that the running server serves at once', async () => {
+  it('creates a platform that the running server serves immediately', async () => {
     const made = await json('platform', 'create', '--name', 'Beside', '--unregulated');
     const { status, body } = await call(made, 'GET', '/config');
     expect(status).toBe(200);
@@ -122,13 +122,13 @@ describe('railhead', () => {
     ]);
   }, 60_000);
 
-  it('makes tokens, and revokes them while they are in use', async () => {
+  it('creates tokens and revokes them while in use', async () => {
     const { platformId } = await json('platform', 'create', '--name', 'Tokens');
     const token = await json('token', 'create', '--platform', platformId, '--permissions', 'VIEW');
     expect((await call(token, 'GET', '/config')).status).toBe(200);
     expect((await call(token, 'PATCH', '/config', {})).status).toBe(403);
     await json('token', 'revoke', token.tokenId);
-    await until('the refusal', async () =>
+    await until('the rejection', async () =>
       (await call(token, 'GET', '/config')).status === 401 ? true : undefined,
     );
   }, 60_000);
@@ -151,7 +151,7 @@ describe('railhead', () => {
     expect(code).toBe(0);
   }, 60_000);
 
-  it('ends with 2 for a call that makes no sense and 1 for what is not there', async () => {
+  it('exits with 2 for invalid usage and 1 for an unknown id', async () => {
     const misused = await run('platform', 'create', '--json');
     expect([misused.code, misused.out]).toEqual([2, '']);
     expect(misused.err).toMatch(/^--name NAME is needed\nUsage: railhead-server platform create /);

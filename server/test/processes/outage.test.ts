@@ -1,4 +1,4 @@
-// A server whose database goes away: what its clients and its operator see.
+// A server whose database is unavailable, as its clients and its operator see it.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import net from 'node:net';
@@ -12,7 +12,7 @@ import { systemEffects } from '../../src/runtime/config/system-effects.ts';
 import { createLog } from '../../src/runtime/observability/log.ts';
 import { createTestDatabase, type TestDatabase } from '../kit/app/database.ts';
 
-/** A way to the database that can be cut. */
+/** A proxy to the database whose connections can be cut. */
 async function startProxy(url: string) {
   const to = new URL(url);
   const folder = to.searchParams.get('host');
@@ -42,7 +42,7 @@ async function startProxy(url: string) {
   };
 }
 
-describe('a database that goes away', () => {
+describe('a database outage', () => {
   let database: TestDatabase;
   let proxy: Awaited<ReturnType<typeof startProxy>>;
   let app: App;
@@ -74,7 +74,7 @@ describe('a database that goes away', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('is a line per kind and second in the log, and never 200 at /readyz', async () => {
+  it('logs one line per kind and second, and /readyz is never 200', async () => {
     app.readiness.started();
     const ask = (url: string, headers = {}) => app.server.inject({ method: 'GET', url, headers });
     const customers = () => ask('/2025-10-13/customers', { authorization });

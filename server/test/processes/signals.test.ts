@@ -1,5 +1,5 @@
-// How the server's process behaves towards whoever started it: settings, signals, exit codes, a second start,
-// a neighbour. What is inside is tested elsewhere; here every server is a real process.
+// The server process: settings, signals, exit codes, a second start, and another server on the same
+// machine. Every server here is a real process.
 import { once } from 'node:events';
 import fs from 'node:fs';
 import net from 'node:net';
@@ -39,7 +39,7 @@ async function callAs(
     headers: { authorization: `Basic ${basic}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+  // biome-ignore lint/suspicious/noExplicitAny: replies of every shape; each test asserts what it reads.
   return { status: reply.status, body: (await reply.json()) as any };
 }
 
@@ -54,7 +54,7 @@ describe('a running server', () => {
     server = await own.start();
   }, 90_000);
 
-  it('keeps its credentials where only their owner can read them', () => {
+  it('stores its credentials readable by their owner only', () => {
     const file = path.join(own.dir, 'credentials.json');
     expect(fs.statSync(file).mode & 0o777).toBe(0o600);
     expect(storedCredentials(own)).toEqual({
@@ -74,7 +74,7 @@ describe('a running server', () => {
     ['/docs/reference', 'text/html', '/docs/reference/viewer.js'],
     ['/docs/reference/viewer.js', 'text/javascript', 'createApiReference'],
     ['/docs/reference/start.js', 'text/javascript', '/openapi.json'],
-  ])('answers %s without a credential', async (where, type, part) => {
+  ])('serves %s without credentials', async (where, type, part) => {
     const reply = await fetch(`${server.origin}${where}`);
     expect(reply.status).toBe(200);
     expect(reply.headers.get('content-type')).toContain(type);
@@ -98,7 +98,7 @@ describe('a running server', () => {
     expect(storedCredentials(own)).toEqual(server.credentials);
   }, 30_000);
 
-  it('has a neighbour that knows nothing of it', async () => {
+  it('runs independently of another server', async () => {
     const beside = place();
     const other = await beside.start();
     expect(other.origin).not.toBe(server.origin);
@@ -116,14 +116,14 @@ describe('a running server', () => {
 
 const WAIT = { timeout: 30_000, interval: 20 };
 
-/** In place of a reply when the server cannot be reached or takes no more. */
+/** Stands for a reply when the server is unreachable or accepts no more requests. */
 const GONE = { status: 503 };
 
 const counted = async (server: Running): Promise<number> =>
   (await call(server, 'GET', '/customers?limit=1')).body.totalCount;
 
-/** Waits until the server takes no new request. */
-async function refusesMore(server: Running): Promise<void> {
+/** Waits until the server accepts no new request. */
+async function stopsAccepting(server: Running): Promise<void> {
   for (let tries = 0; tries < 500; tries++) {
     const status = await fetch(`${server.origin}/healthz`).then(
       (reply) => reply.status,
@@ -132,7 +132,7 @@ async function refusesMore(server: Running): Promise<void> {
     if (status === 503) return;
     await sleep(10);
   }
-  throw new Error('the server goes on taking requests');
+  throw new Error('the server still accepts requests');
 }
 
 describe('SIGTERM', () => {
@@ -144,7 +144,7 @@ describe('SIGTERM', () => {
   });
   afterAll(() => receiver.close());
 
-  it('lets the request that is under way finish, ends with 0 and takes the database along', async () => {
+  it('completes the current request, exits with 0 and stops the database', async () => {
     const server = await own.start();
     const customer = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' };
     expect((await call(server, 'POST', '/customers', customer)).status).toBe(201);
@@ -158,7 +158,7 @@ describe('SIGTERM', () => {
     const slow = call(server, 'POST', '/webhooks/test', {});
     await receiver.has(2);
     server.child.kill('SIGTERM');
-    await refusesMore(server);
+    await stopsAccepting(server);
     expect(server.child.exitCode).toBe(null);
     answer();
     receiver.behave(200);
@@ -167,7 +167,7 @@ describe('SIGTERM', () => {
     expect(await own.allGone()).toEqual([]);
   }, 90_000);
 
-  it('leaves data and credentials that the next start goes on with', async () => {
+  it('keeps data and credentials for the next start', async () => {
     const before = storedCredentials(own);
     const server = await own.start();
     const { baseUrl, docsUrl, ...lasting } = before;
@@ -181,7 +181,7 @@ describe('SIGTERM', () => {
     expect(await own.allGone()).toEqual([]);
   }, 90_000);
 
-  it('does not wait for a receiver that never answers, and tells it again later', async () => {
+  it('does not wait for a receiver that never replies, and delivers again later', async () => {
     receiver.behave(() => undefined);
     const server = await own.start();
     const { body } = await call(server, 'GET', '/platform/internal-accounts?currency=USD');
@@ -200,7 +200,7 @@ describe('SIGTERM', () => {
     expect(await own.ended(next.child)).toMatchObject({ code: 0, signal: null });
   }, 90_000);
 
-  it('answers everything that it still does, under load', async () => {
+  it('replies to every request that it executes, under load', async () => {
     const server = await own.start([], { LOG_LEVEL: 'error' });
     const before = await counted(server);
     let answered = 0;
@@ -225,7 +225,7 @@ describe('SIGTERM', () => {
     expect(await own.ended(next.child)).toMatchObject({ code: 0, signal: null });
   }, 90_000);
 
-  it('ends an idle server at once, whatever connections are open', async () => {
+  it('stops an idle server immediately, whatever connections are open', async () => {
     const server = await own.start();
     expect((await call(server, 'GET', '/config')).status).toBe(200); // fetch keeps its connection
     const silent = net.connect(Number(new URL(server.origin).port), '127.0.0.1');
@@ -238,8 +238,8 @@ describe('SIGTERM', () => {
   }, 90_000);
 });
 
-describe('a bad setting', () => {
-  const refused = async (flags: string[], env: Record<string, string> = {}) => {
+describe('an invalid setting', () => {
+  const startErrors = async (flags: string[], env: Record<string, string> = {}) => {
     const own = place();
     const ended = await own.ended(own.launch(flags, env));
     expect(fs.existsSync(own.dir)).toBe(false);
@@ -247,9 +247,9 @@ describe('a bad setting', () => {
     return { code, out, lines: err.split('\n').filter((line) => !/^Buil(t|ding)/.test(line)) };
   };
 
-  it('is one line each, all at once, and exit code 2', async () => {
+  it('prints one line each, all together, and exits with code 2', async () => {
     const env = { LOG_LEVEL: 'loud', RAILHEAD_SERVICE_WORD: 'lower', DATABASE_URL: 'mysql://x' };
-    const { code, out, lines } = await refused(['--port', '70000', '--hots', '::1'], env);
+    const { code, out, lines } = await startErrors(['--port', '70000', '--hots', '::1'], env);
     expect([code, out]).toEqual([2, '']);
     expect(lines).toEqual([
       '--hots is not a setting; nearest match: --host. Try --help.',
@@ -261,8 +261,8 @@ describe('a bad setting', () => {
     ]);
   }, 60_000);
 
-  it('never shows a secret', async () => {
-    const { code, lines } = await refused([], {
+  it('does not print a secret', async () => {
+    const { code, lines } = await startErrors([], {
       RAILHEAD_MASTER_KEY: 'hush',
       NODE_ENV: 'production',
     });
@@ -270,7 +270,7 @@ describe('a bad setting', () => {
     expect(lines).toEqual(['RAILHEAD_MASTER_KEY must be 32 bytes in hex or base64.', '']);
   }, 60_000);
 
-  /** All that a start prints that cannot listen; nothing is made or left running. */
+  /** Output of a start that cannot listen; it creates nothing and leaves nothing running. */
   const cannotListen = async (flags: string[]) => {
     const own = place();
     const { code, out, err } = await own.ended(own.launch(flags));
@@ -281,7 +281,7 @@ describe('a bad setting', () => {
   };
 
   it.each(['127.0.0.1', 'localhost', '0.0.0.0'])(
-    'is also a port of %s that another program has',
+    'includes a port of %s in use by another program',
     async (host) => {
       const other = net.createServer().listen(0, host === 'localhost' ? '127.0.0.1' : host);
       await once(other, 'listening');
@@ -298,7 +298,7 @@ describe('a bad setting', () => {
     60_000,
   );
 
-  it('is also an address that this machine lacks', async () => {
+  it('includes an address that this machine does not have', async () => {
     expect(await cannotListen(['--host', '192.0.2.1'])).toEqual([
       'This machine has no address 192.0.2.1 to listen on. Choose another with --host.',
       '',

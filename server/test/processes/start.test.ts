@@ -1,4 +1,4 @@
-// What the outside sees of a real process that starts.
+// The start of a server process, as seen from outside.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -40,10 +40,10 @@ async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
     if (found !== undefined) return found;
     await sleep(10);
   }
-  throw new Error('it did not come');
+  throw new Error('timed out');
 }
 
-/** A server whose address a browser would be given. */
+/** Starts a server; returns the address that it prints. */
 async function printed(own: Place, flags: string[]): Promise<string> {
   const { child, origin, credentials } = await own.start(flags);
   expect(credentials.docsUrl).toBe(`${origin}/docs`);
@@ -91,7 +91,7 @@ describe('a start on loopback', () => {
   );
 
   it.runIf(hasIpv6)(
-    'serves the second loopback address, and prints the first when another program has that',
+    'serves the second loopback address, and prints the first one if another program uses the second',
     async () => {
       const own = place();
       const server = await own.start();
@@ -101,7 +101,7 @@ describe('a start on loopback', () => {
       socket.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n');
       const [chunk] = await once(socket, 'data');
       expect(String(chunk)).toMatch(/^HTTP\/1\.1 200 /);
-      // Its open connection delays no stop.
+      // Its open connection does not delay the stop.
       const sentMs = performance.now();
       server.child.kill('SIGTERM');
       expect(await own.ended(server.child)).toMatchObject({ code: 0 });
@@ -142,7 +142,7 @@ describe('railhead-server', () => {
     60_000,
   );
 
-  it('is what npm run railhead calls', () => {
+  it('is the command of npm run railhead', () => {
     const { scripts } = JSON.parse(
       fs.readFileSync(path.join(projectRoot(), 'package.json'), 'utf8'),
     );
@@ -150,14 +150,14 @@ describe('railhead-server', () => {
   });
 });
 
-describe('readyz of a start', () => {
+describe('/readyz during the start', () => {
   it('is 503 until credentials.json is written', async () => {
     const own = place();
     const database = await createTestDatabase();
     const lock = new pg.Client({ connectionString: database.url });
     await lock.connect();
     try {
-      // The first platform cannot be made meanwhile.
+      // The lock delays the creation of the first platform.
       await lock.query('begin; lock table bootstrap_steps in access exclusive mode');
       const port = await freePort();
       const child = own.launch(['--port', String(port)], { DATABASE_URL: database.url });

@@ -1,5 +1,5 @@
-// What a client, a receiver or a provider can do to delay the end of the process: each of them on a real
-// process, which ends with exit code 0 within 10 s and keeps everything that it acknowledged.
+// Clients, receivers and providers that could delay the stop of the process: it exits with code 0
+// within 10 s and keeps everything that it acknowledged.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import net from 'node:net';
@@ -16,7 +16,7 @@ const LIMIT_MS = 10_000;
 const OPERATOR = path.join(projectRoot(), 'server', 'bin', 'railhead-server.js');
 const JSON_TYPE = 'content-type: application/json\r\n';
 
-/** A customer who proves a telephone number by a text message. */
+/** A customer who verifies a telephone number by text message. */
 const GERMAN = {
   ...{ customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace', birthDate: '1990-01-15' },
   ...{ nationality: 'DE', region: 'DE', email: 'ada@example.org', phoneNumber: '+4915112000100' },
@@ -33,7 +33,7 @@ const basicOf = ({ clientId, clientSecret }: Token) =>
 
 let place: Place;
 let receiver: Receiver;
-/** Stands for a provider of text messages. */
+/** A provider of text messages. */
 let provider: IdentityService;
 let server: Running;
 const sockets: net.Socket[] = [];
@@ -59,7 +59,7 @@ async function call(method: string, where: string, body?: object, as: Token = se
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await reply.text();
-  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+  // biome-ignore lint/suspicious/noExplicitAny: replies of every shape; each test asserts what it reads.
   return { status: reply.status, body: (text ? JSON.parse(text) : undefined) as any };
 }
 
@@ -71,7 +71,7 @@ const names = async (): Promise<string[]> =>
     (each: { fullName: string }) => each.fullName,
   );
 
-/** A connection on which this text is sent. `got` grows with what comes back. */
+/** A connection on which this text is sent. `got` returns the received text. */
 async function connection(text: string): Promise<{ socket: net.Socket; got: () => string }> {
   const { hostname, port } = new URL(server.origin);
   const socket = net.connect(Number(port), hostname);
@@ -86,11 +86,11 @@ async function connection(text: string): Promise<{ socket: net.Socket; got: () =
   return { socket, got: () => got };
 }
 
-/** The head of a request, up to the empty line. */
+/** The headers of a request, up to the empty line. */
 const head = (line: string, more = '') =>
   `${line} HTTP/1.1\r\nhost: railhead\r\nauthorization: ${basicOf(server.credentials)}\r\n${more}`;
 
-/** Sends the signal, expects an orderly end, and answers how long it took. */
+/** Sends the signal, expects a clean exit, and returns its duration. */
 async function stopped(signal: NodeJS.Signals = 'SIGTERM'): Promise<number> {
   const sentMs = performance.now();
   server.child.kill(signal);
@@ -101,7 +101,7 @@ async function stopped(signal: NodeJS.Signals = 'SIGTERM'): Promise<number> {
   return ms;
 }
 
-/** Each leaves something open that never ends by itself. */
+/** Each leaves something open that does not end by itself. */
 const DELAYS: Record<string, () => Promise<unknown>> = {
   'a connection that never sent a byte': () => connection(''),
   'a kept connection after a reply': async () => {
@@ -133,7 +133,7 @@ const DELAYS: Record<string, () => Promise<unknown>> = {
 };
 
 describe('a stop', () => {
-  it('waits for none of the connections that hold up a server', async () => {
+  it('does not wait for open connections', async () => {
     expect(await created('Ada Lovelace')).toBe(201);
     for (const open of Object.values(DELAYS)) await open();
     await sleep(200);
@@ -152,7 +152,7 @@ describe('a stop', () => {
     90_000,
   );
 
-  it('lets a request finish whose body is still arriving', async () => {
+  it('completes a request whose body is still arriving', async () => {
     const body = JSON.stringify({ customerType: 'INDIVIDUAL', fullName: 'Grace Hopper' });
     const more = `${JSON_TYPE}content-length: ${body.length}\r\n`;
     const { socket, got } = await connection(
@@ -171,7 +171,7 @@ describe('a stop', () => {
     expect(await names()).toContain('Grace Hopper');
   }, 90_000);
 
-  it('answers a request that meets it in the usual shape', async () => {
+  it('returns the usual error format for a request during the stop', async () => {
     const { socket, got } = await connection(head('GET /2025-10-13/customers'));
     await sleep(200);
     const end = stopped();
@@ -187,7 +187,7 @@ describe('a stop', () => {
     server = await start();
   }, 90_000);
 
-  it('leaves a hanging job and a hanging delivery to the next start', async () => {
+  it('leaves a hanging job and a hanging delivery for the next start', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [
       ...[OPERATOR, 'platform', 'create', '--name', 'Shop', '--environment', 'production'],
       ...['--currencies', 'USD,EUR', '--data-dir', place.dir, '--json'],
@@ -216,7 +216,7 @@ describe('a stop', () => {
     expect(await names()).toContain('Alan Turing');
   }, 120_000);
 
-  it('is not changed by more signals', async () => {
+  it('ignores further signals', async () => {
     await DELAYS['half of a request body']?.();
     await sleep(200);
     const end = stopped('SIGINT');

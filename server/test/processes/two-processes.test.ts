@@ -1,6 +1,6 @@
-// Two server processes on one PostgreSQL, as an operator runs them who wants one to stay when the other is
-// replaced. Started together on an empty database they agree on one platform; then clients ask both at the
-// same moment for the same money, under the same keys, and in the end everything has happened once.
+// Two server processes on one PostgreSQL, as for a rolling update. Started together on an empty
+// database they create one platform; then clients send concurrent requests for the same funds under
+// the same keys to both, and every effect happens once.
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
@@ -23,7 +23,7 @@ let servers: Running[];
 let receiver: Receiver;
 let account: string;
 let payee: string;
-/** Events that were turned away once. */
+/** Events that were rejected once. */
 const refused = new Set<string>();
 
 beforeAll(async () => {
@@ -64,12 +64,12 @@ async function rows<R extends object>(sql: string): Promise<R[]> {
   }
 }
 
-interface Told {
+interface Reply {
   status: number;
   body: { id?: string; code?: string };
 }
 
-async function post(server: Running, path: string, body: object, key: string): Promise<Told> {
+async function post(server: Running, path: string, body: object, key: string): Promise<Reply> {
   const basic = Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString('base64');
   const reply = await fetch(`${server.credentials.baseUrl}${path}`, {
     method: 'POST',
@@ -80,10 +80,10 @@ async function post(server: Running, path: string, body: object, key: string): P
     },
     body: JSON.stringify(body),
   });
-  return { status: reply.status, body: (await reply.json()) as Told['body'] };
+  return { status: reply.status, body: (await reply.json()) as Reply['body'] };
 }
 
-/** Both processes asked at once. */
+/** The same request to both processes concurrently. */
 const both = (path: string, body: object, key: string) =>
   Promise.all(servers.map((server) => post(server, path, body, key)));
 
@@ -97,7 +97,7 @@ async function counted(metric: string): Promise<number> {
 }
 
 describe('two processes on one database', () => {
-  it('agree on the first platform, its token and its keys', async () => {
+  it('create one first platform, with one token and one set of keys', async () => {
     expect(await rows('select name from platforms')).toEqual([{ name: 'Sandbox' }]);
     expect(await rows('select client_id from tokens')).toEqual([{ client_id: CLIENT.id }]);
     const keys = servers.map((each) => each.credentials.webhookPublicKey);
@@ -121,7 +121,7 @@ describe('two processes on one database', () => {
     payee = made.id;
   });
 
-  it('spend an account no further than it goes, and take each key once', async () => {
+  it('do not overdraw an account, and accept each key once', async () => {
     const answers = await Promise.all(
       Array.from({ length: PAYMENTS }, (_, at) => {
         const transfer = {
@@ -164,7 +164,7 @@ describe('two processes on one database', () => {
     expect(await counted('railhead_jobs_total{kind="payout.send",result="failed"}')).toBe(0);
   }, 40_000);
 
-  it('send each event once for each try', async () => {
+  it('send each event once per attempt', async () => {
     await vi.waitUntil(async () => (await pending(url)).events === 0, {
       timeout: 30_000,
       interval: 100,
@@ -190,7 +190,7 @@ describe('two processes on one database', () => {
     expect(got.size).toBe(attempts.length);
   }, 40_000);
 
-  it('leave books that balance', async () => {
+  it('leave a balanced ledger', async () => {
     expect(problemsOf(await lookAt(url))).toEqual([]);
   });
 });

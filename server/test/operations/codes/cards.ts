@@ -1,8 +1,8 @@
-// Codes about cards.
+// Error codes of cards.
 
 import { customer, internalAccount } from '../../kit/app/fixtures.ts';
 import { cardFixture, cardName } from '../../kit/cards/cards.ts';
-import { type CodeFixture, type Way, way } from './kit.ts';
+import { type CodeFixture, type Provocation, provocation } from './kit.ts';
 
 const fixtureOf = ({ app }: CodeFixture) => cardFixture(app);
 
@@ -17,26 +17,26 @@ async function closed(fixture: CodeFixture): Promise<string> {
   return id;
 }
 
-export const CARDS: readonly Way[] = [
-  way(
+export const CARDS: readonly Provocation[] = [
+  provocation(
     'CARDHOLDER_KYC_NOT_APPROVED',
-    'Issue a card to a customer whose name ends in 001, who is not approved',
+    'Issue a card to a customer who is not approved: the name ends in 001',
     async (fixture) => {
       const person = await customer(fixture.app, {}, { fullName: 'Ada Lovelace 001' });
       const { id: accountId } = await internalAccount(fixture.app, person.id, 'USD');
       return fixtureOf(fixture).askCard({ customer: person, accountId });
     },
   ),
-  way(
+  provocation(
     'FUNDING_SOURCE_INELIGIBLE',
-    'Issue a card that an account in euros is to pay for',
+    'Issue a card with a funding source in euros',
     async (fixture) => {
       const { customer: person } = await fixtureOf(fixture).holder();
       const { id: accountId } = await internalAccount(fixture.app, person.id, 'EUR');
       return fixtureOf(fixture).askCard({ customer: person, accountId });
     },
   ),
-  way(
+  provocation(
     'CARD_LIMIT_REACHED',
     'Issue an eleventh card to a cardholder; `railhead-server platform set-cards` changes the limit',
     async (fixture) => {
@@ -46,7 +46,7 @@ export const CARDS: readonly Way[] = [
       return cards.askCard(holder);
     },
   ),
-  way(
+  provocation(
     'INVALID_STATE_TRANSITION',
     'Freeze a card that is still PROCESSING: a `platformCardId` that ends in 001',
     async (fixture) => {
@@ -54,10 +54,10 @@ export const CARDS: readonly Way[] = [
       return fixture.call('PATCH', `/cards/${id}`, { state: 'FROZEN' });
     },
   ),
-  way('CARD_ALREADY_CLOSED', 'Close a card twice', async (fixture) =>
+  provocation('CARD_ALREADY_CLOSED', 'Close a card twice', async (fixture) =>
     fixture.call('PATCH', `/cards/${await closed(fixture)}`, { state: 'CLOSED' }),
   ),
-  way('CARD_NOT_MUTABLE', 'Change the limit of a card that is CLOSED', async (fixture) =>
+  provocation('CARD_NOT_MUTABLE', 'Change the limit of a card that is CLOSED', async (fixture) =>
     fixture.call('PATCH', `/cards/${await closed(fixture)}`, { maxSpendPerTransaction: 1_00 }),
   ),
 ];

@@ -1,15 +1,15 @@
-// Codes about requests that HTTP itself does not allow.
+// Error codes of invalid HTTP requests.
 import { portOf, sendRaw } from '../../kit/http/raw-http.ts';
-import { type CodeFixture, type Way, way } from './kit.ts';
+import { type CodeFixture, type Provocation, provocation } from './kit.ts';
 
 const HEAD = 'GET /2025-10-13/config HTTP/1.1\r\nHost: localhost\r\n';
 
 const raw = async ({ app }: CodeFixture, text: string) => sendRaw(await portOf(app.server), text);
 
-export const HTTP: readonly Way[] = [
-  way(
+export const HTTP: readonly Provocation[] = [
+  provocation(
     'REQUEST_TIMEOUT',
-    'Send the head of a request and not its body, for a minute',
+    'Send the headers of a request and no body for a minute',
     async (fixture) => {
       await portOf(fixture.app.server);
       const { server } = fixture.app.server;
@@ -26,10 +26,10 @@ export const HTTP: readonly Way[] = [
       }
     },
   ),
-  way('EXPECTATION_FAILED', 'Send the header `Expect: 200-ok`', (fixture) =>
+  provocation('EXPECTATION_FAILED', 'Send the header `Expect: 200-ok`', (fixture) =>
     raw(fixture, `${HEAD}Expect: 200-ok\r\n\r\n`),
   ),
-  way('HEADERS_TOO_LARGE', 'Send more than 16 KiB of headers', (fixture) =>
+  provocation('HEADERS_TOO_LARGE', 'Send more than 16 KiB of headers', (fixture) =>
     raw(fixture, `${HEAD}X-Long: ${'x'.repeat(20_000)}\r\n\r\n`),
   ),
 ];

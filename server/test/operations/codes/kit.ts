@@ -1,35 +1,39 @@
-// How an error code comes about: a sentence for people, and a function that makes a real server answer it.
-// The families beside this file list them; `error-codes.test.ts` runs every one, and the page docs/errors.md
-// is made from the sentences.
+// How to provoke an error code: a description, and a function that provokes it on a real server.
+// The lists beside this file contain all codes; `error-codes.test.ts` runs each one, and
+// docs/errors.md is generated from the descriptions.
 import type { Code } from '../../../src/kernel/fault.ts';
 import { type AgentFixture, agentFixture } from '../../kit/agents/agents.ts';
 import { type CallOptions, startApp, type TestApp } from '../../kit/app/harness.ts';
 import { commandOn } from '../../kit/app/production.ts';
 import { type WalletFixture, walletFixture } from '../../kit/wallets/embedded-wallets.ts';
 
-/** What a provocation ends with: the reply that has the code. */
-interface Refusal {
+/** The reply with the error code. */
+interface Rejection {
   status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: an error's body, of which the code is read.
+  // biome-ignore lint/suspicious/noExplicitAny: the body of an error; only the code is read.
   body: any;
 }
 
-export interface Way {
+export interface Provocation {
   code: Code;
   how: string;
-  run(fixture: CodeFixture): Promise<Refusal>;
+  run(fixture: CodeFixture): Promise<Rejection>;
 }
 
-export const way = (code: Code, how: string, run: Way['run']): Way => ({ code, how, run });
+export const provocation = (code: Code, how: string, run: Provocation['run']): Provocation => ({
+  code,
+  how,
+  run,
+});
 
 export interface CodeFixture {
   close: TestApp['close'];
   app: TestApp;
   wallets: WalletFixture;
   agents: AgentFixture;
-  call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Refusal>;
-  post(path: string, body?: unknown, options?: CallOptions): Promise<Refusal>;
-  /** Runs the operator's command. */
+  call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Rejection>;
+  post(path: string, body?: unknown, options?: CallOptions): Promise<Rejection>;
+  /** Runs an operator command. */
   operator: ReturnType<typeof commandOn>;
 }
 
@@ -46,5 +50,5 @@ export async function codeFixture(): Promise<CodeFixture> {
   };
 }
 
-/** An id of the right form that belongs to nobody. */
-export const nobody = (resource: string) => `${resource}:019b0000-0000-7000-8000-000000000000`;
+/** A well-formed id of no resource. */
+export const unknownId = (resource: string) => `${resource}:019b0000-0000-7000-8000-000000000000`;

@@ -1,4 +1,4 @@
-// Codes about money: accounts, quotes, transfers, transactions, tokens and webhooks.
+// Error codes of accounts, quotes, transfers, transactions, tokens and webhooks.
 import { bolt11 } from '../../../src/connectors/sandbox/payments/bolt11.ts';
 import {
   customer,
@@ -8,7 +8,7 @@ import {
   ok,
   quoteBody,
 } from '../../kit/app/fixtures.ts';
-import { type CodeFixture, nobody, type Way, way } from './kit.ts';
+import { type CodeFixture, type Provocation, provocation, unknownId } from './kit.ts';
 
 const transfer = (from: string, to: string, amount: number) => ({
   source: { accountId: from },
@@ -16,8 +16,8 @@ const transfer = (from: string, to: string, amount: number) => ({
   amount,
 });
 
-/** A customer with money, and an account to pay to. */
-async function ends({ app }: CodeFixture) {
+/** A customer with funds, and an external account. */
+async function payerAndPayee({ app }: CodeFixture) {
   const { person, account } = await fundedCustomer(app);
   const target = await externalAccount(app, person.id, 'USD');
   return { person, account, target };
@@ -37,8 +37,8 @@ async function approveQuoted({ post, agents }: CodeFixture) {
   return post(`/transactions/${quote.transactionId}/approve`);
 }
 
-/** A platform that must know the name of whoever is at the other end. */
-async function curious({ app, call }: CodeFixture) {
+/** A platform that requires the counterparty's name. */
+async function travelRulePlatform({ app, call }: CodeFixture) {
   const as = await app.newPlatform('Travel rule');
   const config = await call('GET', '/config', undefined, { as });
   const requiredCounterpartyFields = [{ name: 'FULL_NAME', mandatory: true }];
@@ -50,13 +50,13 @@ async function curious({ app, call }: CodeFixture) {
   return as;
 }
 
-const ACCOUNTS: readonly Way[] = [
-  way('ACCOUNT_NOT_FOUND', 'Ask for an account that is none', ({ call }) =>
-    call('GET', `/internal-accounts/${nobody('InternalAccount')}`),
+const ACCOUNTS: readonly Provocation[] = [
+  provocation('ACCOUNT_NOT_FOUND', 'Get an unknown account', ({ call }) =>
+    call('GET', `/internal-accounts/${unknownId('InternalAccount')}`),
   ),
-  way(
+  provocation(
     'INVALID_BANK_ACCOUNT',
-    'Register a bank account whose number ends in 105. Also a payment to, or a pull from, a US bank ' +
+    'Register a bank account whose number ends in 105. Also a payment to, or a debit of, a US bank ' +
       'account whose validation has failed',
     async (fixture) => {
       const { id } = await customer(fixture.app);
@@ -72,17 +72,21 @@ const ACCOUNTS: readonly Way[] = [
       });
     },
   ),
-  way('DUPLICATE_EXTERNAL_ACCOUNT', 'Register a bank account twice', async ({ app, post }) => {
-    const { id: customerId } = await customer(app);
-    const { currency, accountInfo } = await externalAccount(app, customerId, 'EUR');
-    return post('/customers/external-accounts', { customerId, currency, accountInfo });
-  }),
-  way(
+  provocation(
+    'DUPLICATE_EXTERNAL_ACCOUNT',
+    'Register a bank account twice',
+    async ({ app, post }) => {
+      const { id: customerId } = await customer(app);
+      const { currency, accountInfo } = await externalAccount(app, customerId, 'EUR');
+      return post('/customers/external-accounts', { customerId, currency, accountInfo });
+    },
+  ),
+  provocation(
     'BANK_ACCOUNT_VALIDATION_PENDING',
-    'Pay to, or pull from, a US bank account that is being validated, as after ' +
+    'Pay to, or debit, a US bank account that is being validated, for example after ' +
       '`railhead-server external-accounts check`; repeat the request after the validation',
     async (fixture) => {
-      const { account, target } = await ends(fixture);
+      const { account, target } = await payerAndPayee(fixture);
       const ran = await fixture.operator([
         'external-accounts',
         'check',
@@ -94,13 +98,13 @@ const ACCOUNTS: readonly Way[] = [
       return fixture.post('/transfer-out', transfer(account.id, target.id, 1_00));
     },
   ),
-  way(
+  provocation(
     'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED',
     'Pay more than a thousand euros to a wallet of `ownershipType: FIRST_PARTY` of unproven ' +
       'ownership, if the platform requires counterparty fields',
     async (fixture) => {
       const { app, post } = fixture;
-      const as = await curious(fixture);
+      const as = await travelRulePlatform(fixture);
       const { id: customerId } = await customer(app, { as });
       const usdc = await internalAccount(app, customerId, 'USDC', { as });
       const address = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
@@ -121,10 +125,10 @@ const ACCOUNTS: readonly Way[] = [
   ),
 ];
 
-const QUOTES: readonly Way[] = [
-  way(
+const QUOTES: readonly Provocation[] = [
+  provocation(
     'MISSING_MANDATORY_USER_INFO',
-    'Pay an Indian account without saying `purposeOfPayment`',
+    'Pay an Indian account without `purposeOfPayment`',
     async ({ app, post }) => {
       const { person, account } = await fundedCustomer(app);
       const target = await post('/customers/external-accounts', {
@@ -139,30 +143,38 @@ const QUOTES: readonly Way[] = [
       return post('/quotes', quoteBody(account.id, target.body.id, 500_00));
     },
   ),
-  way('QUOTE_NOT_FOUND', 'Ask for a quote that is none', ({ call }) =>
-    call('GET', `/quotes/${nobody('Quote')}`),
+  provocation('QUOTE_NOT_FOUND', 'Get an unknown quote', ({ call }) =>
+    call('GET', `/quotes/${unknownId('Quote')}`),
   ),
-  way('QUOTE_EXPIRED', 'Execute a quote after five minutes', async (fixture) => {
-    const { account, target } = await ends(fixture);
-    const quote = ok(
-      await fixture.app.call('POST', '/quotes', quoteBody(account.id, target.id, 1_00)),
-      201,
-    );
-    fixture.app.effects.set(fixture.app.effects.now() + 301_000);
-    return fixture.post(`/quotes/${quote.id}/execute`);
-  }),
-  way('INSUFFICIENT_FUNDS', 'Send more than an account holds', async (fixture) => {
-    const { account, target } = await ends(fixture);
-    return fixture.post('/transfer-out', transfer(account.id, target.id, 9_000_00));
-  }),
-  way('INVALID_CURRENCY', 'Transfer between two currencies', async (fixture) => {
-    const { person, account } = await ends(fixture);
+  provocation(
+    'QUOTE_EXPIRED',
+    'Execute a quote after it expires, five minutes after its creation',
+    async (fixture) => {
+      const { account, target } = await payerAndPayee(fixture);
+      const quote = ok(
+        await fixture.app.call('POST', '/quotes', quoteBody(account.id, target.id, 1_00)),
+        201,
+      );
+      fixture.app.effects.set(fixture.app.effects.now() + 301_000);
+      return fixture.post(`/quotes/${quote.id}/execute`);
+    },
+  ),
+  provocation(
+    'INSUFFICIENT_FUNDS',
+    'Send more than the balance of the account',
+    async (fixture) => {
+      const { account, target } = await payerAndPayee(fixture);
+      return fixture.post('/transfer-out', transfer(account.id, target.id, 9_000_00));
+    },
+  ),
+  provocation('INVALID_CURRENCY', 'Transfer between two currencies', async (fixture) => {
+    const { person, account } = await payerAndPayee(fixture);
     const euros = await externalAccount(fixture.app, person.id, 'EUR');
     return fixture.post('/transfer-out', transfer(account.id, euros.id, 1_00));
   }),
-  way(
+  provocation(
     'QUOTE_RATE_UNAVAILABLE',
-    'Quote a conversion on a production platform without a source of rates',
+    'Quote a conversion on a production platform without a rate provider',
     async ({ app, post }) => {
       const as = app.production;
       const usd = await internalAccount(app, null, 'USD', { as });
@@ -170,9 +182,9 @@ const QUOTES: readonly Way[] = [
       return post('/quotes', quoteBody(usd.id, eur.id, 1_00), { as });
     },
   ),
-  way(
+  provocation(
     'TRANSACTION_SIZE_LIMIT_EXCEEDED',
-    'Send more than `railhead-server platform set-limit --per-payment` lets the platform',
+    'Exceed the limit of `railhead-server platform set-limit --per-payment`',
     async (fixture) => {
       const { app } = fixture;
       const as = await app.newPlatform('Small');
@@ -182,9 +194,9 @@ const QUOTES: readonly Way[] = [
       return fixture.post('/quotes', quoteBody(account.id, target.id, 2_00), { as });
     },
   ),
-  way(
+  provocation(
     'DAILY_VOLUME_LIMIT_EXCEEDED',
-    'Send more in a day than `railhead-server platform set-limit --per-day` lets the platform',
+    'Exceed the limit of `railhead-server platform set-limit --per-day`',
     async (fixture) => {
       const { app } = fixture;
       const as = await app.newPlatform('Slow');
@@ -194,9 +206,9 @@ const QUOTES: readonly Way[] = [
       return fixture.post('/transfer-out', transfer(account.id, target.id, 2_00), { as });
     },
   ),
-  way(
+  provocation(
     'VELOCITY_LIMIT_EXCEEDED',
-    'Let one customer pay more often in an hour than `railhead-server platform set --hourly-payments` says',
+    'Exceed the number of payments of `railhead-server platform set --hourly-payments`',
     async (fixture) => {
       const { app } = fixture;
       const as = await app.newPlatform('Calm');
@@ -210,49 +222,49 @@ const QUOTES: readonly Way[] = [
       return pay();
     },
   ),
-  way(
-    'INVALID_AMOUNT',
-    'Pay a Lightning invoice another amount than it asks for',
+  provocation('INVALID_AMOUNT', 'Pay a Lightning invoice with another amount', async (fixture) => {
+    const { app, post } = fixture;
+    const person = await customer(app);
+    const btc = await internalAccount(app, person.id, 'BTC');
+    const invoice = bolt11({
+      prefix: 'lnbcrt',
+      amountMsat: 50_000_000n,
+      expirySeconds: 7_200,
+      timestamp: Math.floor(app.effects.now() / 1_000),
+      paymentHash: app.effects.random(32),
+      paymentSecret: app.effects.random(32),
+      description: 'tea',
+      privateKey: new Uint8Array(32).fill(7),
+    });
+    const target = ok(
+      await app.call('POST', '/customers/external-accounts', {
+        customerId: person.id,
+        currency: 'BTC',
+        accountInfo: { accountType: 'LIGHTNING', invoice },
+      }),
+      201,
+    );
+    return post('/quotes', {
+      ...quoteBody(btc.id, target.id, 49_999),
+      lockedCurrencySide: 'RECEIVING',
+    });
+  }),
+  provocation(
+    'DUPLICATE_PAY_REQUEST',
+    'Send two payments under one Idempotency-Key',
     async (fixture) => {
-      const { app, post } = fixture;
-      const person = await customer(app);
-      const btc = await internalAccount(app, person.id, 'BTC');
-      const invoice = bolt11({
-        prefix: 'lnbcrt',
-        amountMsat: 50_000_000n,
-        expirySeconds: 7_200,
-        timestamp: Math.floor(app.effects.now() / 1_000),
-        paymentHash: app.effects.random(32),
-        paymentSecret: app.effects.random(32),
-        description: 'tea',
-        privateKey: new Uint8Array(32).fill(7),
-      });
-      const target = ok(
-        await app.call('POST', '/customers/external-accounts', {
-          customerId: person.id,
-          currency: 'BTC',
-          accountInfo: { accountType: 'LIGHTNING', invoice },
-        }),
-        201,
-      );
-      return post('/quotes', {
-        ...quoteBody(btc.id, target.id, 49_999),
-        lockedCurrencySide: 'RECEIVING',
-      });
+      const { account, target } = await payerAndPayee(fixture);
+      const options = { headers: { 'idempotency-key': 'codes-twice' } };
+      await fixture.post('/transfer-out', transfer(account.id, target.id, 1_00), options);
+      return fixture.post('/transfer-out', transfer(account.id, target.id, 2_00), options);
     },
   ),
-  way('DUPLICATE_PAY_REQUEST', 'Send two payments under one Idempotency-Key', async (fixture) => {
-    const { account, target } = await ends(fixture);
-    const options = { headers: { 'idempotency-key': 'codes-twice' } };
-    await fixture.post('/transfer-out', transfer(account.id, target.id, 1_00), options);
-    return fixture.post('/transfer-out', transfer(account.id, target.id, 2_00), options);
-  }),
-  way(
+  provocation(
     'REFERENCE_NOT_FOUND',
-    'Record a deposit with the reference of a payment that nothing is paid in for: ' +
+    'Record a deposit with the reference of a payment that expects no deposit: ' +
       '`railhead-server deposits record --payment-reference`',
     async (fixture) => {
-      const { account, target } = await ends(fixture);
+      const { account, target } = await payerAndPayee(fixture);
       const sent = await fixture.app.call(
         'POST',
         '/transfer-out',
@@ -275,42 +287,53 @@ const QUOTES: readonly Way[] = [
   ),
 ];
 
-const TRANSACTIONS: readonly Way[] = [
-  way('TRANSACTION_NOT_FOUND', 'Ask for a transaction that is none', ({ call }) =>
-    call('GET', `/transactions/${nobody('Transaction')}`),
+const TRANSACTIONS: readonly Provocation[] = [
+  provocation('TRANSACTION_NOT_FOUND', 'Get an unknown transaction', ({ call }) =>
+    call('GET', `/transactions/${unknownId('Transaction')}`),
   ),
-  way('TRANSACTION_NOT_CANCELLABLE', 'Cancel a payment that has settled', async (fixture) => {
-    const { account, target } = await ends(fixture);
-    const body = transfer(account.id, target.id, 1_00);
-    const { id } = ok(await fixture.app.call('POST', '/transfer-out', body), 201);
-    await fixture.app.settle();
-    return fixture.post(`/transactions/${id}/cancel`);
-  }),
-  way(
+  provocation(
+    'TRANSACTION_NOT_CANCELLABLE',
+    'Cancel a payment that has settled',
+    async (fixture) => {
+      const { account, target } = await payerAndPayee(fixture);
+      const body = transfer(account.id, target.id, 1_00);
+      const { id } = ok(await fixture.app.call('POST', '/transfer-out', body), 201);
+      await fixture.app.settle();
+      return fixture.post(`/transactions/${id}/cancel`);
+    },
+  ),
+  provocation(
     'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
     'Approve a payment that is not pending approval',
     approveQuoted,
   ),
 ];
 
-const ACCESS: readonly Way[] = [
-  way('UNAUTHORIZED', 'Ask with a wrong secret', ({ app, call }) =>
+const ACCESS: readonly Provocation[] = [
+  provocation('UNAUTHORIZED', 'Send a wrong client secret', ({ app, call }) =>
     call('GET', '/config', undefined, { as: { ...app.platform, clientSecret: 'wrong' } }),
   ),
-  way('FORBIDDEN', 'Change something with a token that may only VIEW', async ({ app, post }) =>
-    post('/customers', {}, { as: await app.tokenWith(['VIEW'], 'codes') }),
+  provocation(
+    'FORBIDDEN',
+    'Change a resource with a token that has only the VIEW permission',
+    async ({ app, post }) => post('/customers', {}, { as: await app.tokenWith(['VIEW'], 'codes') }),
   ),
-  way('NOT_FOUND', 'Ask for a path that is none', ({ call }) => call('GET', '/nothing-here')),
-  way('METHOD_NOT_ALLOWED', 'Ask for a path with a method it has not', ({ call }) =>
+  provocation('NOT_FOUND', 'Request an unknown path', ({ call }) => call('GET', '/nothing-here')),
+  provocation('METHOD_NOT_ALLOWED', 'Use a method that the path does not support', ({ call }) =>
     call('PUT', '/quotes', {}),
   ),
-  way('TOKEN_NOT_FOUND', 'Ask for a token that is none', ({ call }) =>
-    call('GET', `/tokens/${nobody('Token')}`),
+  provocation('TOKEN_NOT_FOUND', 'Get an unknown token', ({ call }) =>
+    call('GET', `/tokens/${unknownId('Token')}`),
   ),
-  way('WEBHOOK_ENDPOINT_NOT_SET', 'Test a webhook endpoint that is not set', async (fixture) =>
-    fixture.post('/webhooks/test', undefined, { as: await fixture.app.newPlatform('Deaf') }),
+  provocation(
+    'WEBHOOK_ENDPOINT_NOT_SET',
+    'Test a webhook endpoint that is not set',
+    async (fixture) =>
+      fixture.post('/webhooks/test', undefined, {
+        as: await fixture.app.newPlatform('No webhooks'),
+      }),
   ),
-  way(
+  provocation(
     'WEBHOOK_DELIVERY_ERROR',
     'Test a webhook endpoint that does not respond',
     async (fixture) => {
@@ -320,12 +343,12 @@ const ACCESS: readonly Way[] = [
       return fixture.post('/webhooks/test', undefined, { as });
     },
   ),
-  way(
+  provocation(
     'NOT_IMPLEMENTED',
-    'Look up a UMA address on a production platform: nothing connects it to other providers',
+    'Look up a UMA address on a production platform, which is not connected to other providers',
     ({ app, call }) =>
       call('GET', '/receiver/uma/$bob@example.com', undefined, { as: app.production }),
   ),
 ];
 
-export const MONEY: readonly Way[] = [...ACCOUNTS, ...QUOTES, ...TRANSACTIONS, ...ACCESS];
+export const MONEY: readonly Provocation[] = [...ACCOUNTS, ...QUOTES, ...TRANSACTIONS, ...ACCESS];

@@ -1,4 +1,4 @@
-// Codes about the people and firms that a platform serves: customers, their papers, checks and invitations.
+// Error codes of customers, their documents, verifications and invitations.
 import {
   customer,
   externalAccount,
@@ -10,7 +10,7 @@ import { paperForm, pngFile } from '../../kit/http/documents.ts';
 import { factorFixture } from '../../kit/sca/factors.ts';
 import { loginFixture } from '../../kit/sca/login.ts';
 import { logIn, provenCustomer } from '../../kit/sca/strong-customers.ts';
-import { type CodeFixture, nobody, type Way, way } from './kit.ts';
+import { type CodeFixture, type Provocation, provocation, unknownId } from './kit.ts';
 
 const PASSPORT = {
   documentType: 'PASSPORT',
@@ -26,9 +26,9 @@ const upload = ({ app }: CodeFixture, documentHolder: string, name = 'scan.png',
     paperForm({ ...PASSPORT, documentHolder }, { bytes: pngFile(size, size), name }),
   );
 
-/** The sandbox reads a verdict from the name of the file. */
-const paper = (code: Way['code']): Way =>
-  way(code, `Upload a document whose file is named \`scan-${code}.png\``, async (fixture) =>
+/** The sandbox derives the result from the file name. */
+const rejectedDocument = (code: Provocation['code']): Provocation =>
+  provocation(code, `Upload a document whose file is named \`scan-${code}.png\``, async (fixture) =>
     upload(fixture, (await customer(fixture.app)).id, `scan-${code}.png`),
   );
 
@@ -40,7 +40,7 @@ async function invitation({ app }: CodeFixture) {
 const claim = ({ post }: CodeFixture, code: string) =>
   post(`/invitations/${code}/claim`, { inviteeUma: '$friend@elsewhere.example' });
 
-const PAPERS = [
+const DOCUMENT_REJECTIONS = [
   'LOW_QUALITY',
   'DATA_MISMATCH',
   'EXPIRED',
@@ -49,27 +49,43 @@ const PAPERS = [
   'INCOMPLETE',
 ] as const;
 
-const CUSTOMERS: readonly Way[] = [
-  way('INVALID_INPUT', 'Leave out a required field', ({ post }) => post('/customers', {})),
-  way('CUSTOMER_NOT_FOUND', 'Read a customer that does not exist', ({ call }) =>
-    call('GET', `/customers/${nobody('Customer')}`),
+const CUSTOMERS: readonly Provocation[] = [
+  provocation('INVALID_INPUT', 'Leave out a required field', ({ post }) => post('/customers', {})),
+  provocation('CUSTOMER_NOT_FOUND', 'Read a customer that does not exist', ({ call }) =>
+    call('GET', `/customers/${unknownId('Customer')}`),
   ),
-  way('CUSTOMER_DELETED', 'Delete a customer and change it', async ({ app, call }) => {
+  provocation('CUSTOMER_DELETED', 'Update a deleted customer', async ({ app, call }) => {
     const { id } = await customer(app);
     await call('DELETE', `/customers/${id}`);
     return call('PATCH', `/customers/${id}`, { customerType: 'INDIVIDUAL', fullName: 'Ada King' });
   }),
-  way('CONFLICT', 'Register two customers with one `platformCustomerId`', async ({ app, post }) => {
-    const { platformCustomerId } = await customer(app);
-    return post('/customers', { customerType: 'INDIVIDUAL', platformCustomerId, fullName: 'Eve' });
-  }),
-  way('UMA_ADDRESS_EXISTS', 'Register two customers with one `umaAddress`', async (fixture) => {
-    const { umaAddress } = await customer(fixture.app);
-    return fixture.post('/customers', { customerType: 'INDIVIDUAL', umaAddress, fullName: 'Eve' });
-  }),
-  way(
+  provocation(
+    'CONFLICT',
+    'Register two customers with one `platformCustomerId`',
+    async ({ app, post }) => {
+      const { platformCustomerId } = await customer(app);
+      return post('/customers', {
+        customerType: 'INDIVIDUAL',
+        platformCustomerId,
+        fullName: 'Eve',
+      });
+    },
+  ),
+  provocation(
+    'UMA_ADDRESS_EXISTS',
+    'Register two customers with one `umaAddress`',
+    async (fixture) => {
+      const { umaAddress } = await customer(fixture.app);
+      return fixture.post('/customers', {
+        customerType: 'INDIVIDUAL',
+        umaAddress,
+        fullName: 'Eve',
+      });
+    },
+  ),
+  provocation(
     'END_USER_TERMS_VERSION_NOT_FOUND',
-    'Register a customer whose consent names a `termsVersion` that never was',
+    'Register a customer with consent to an unknown `termsVersion`',
     ({ post }) =>
       post('/customers', {
         customerType: 'INDIVIDUAL',
@@ -82,52 +98,56 @@ const CUSTOMERS: readonly Way[] = [
         },
       }),
   ),
-  way(
+  provocation(
     'USER_NOT_READY',
-    'Fund a customer whose name ends in 001, who is not approved',
+    'Fund a customer who is not approved: the name ends in 001',
     async (d) => {
       const person = await customer(d.app, {}, { fullName: 'Ada Lovelace 001' });
       const { id } = await internalAccount(d.app, person.id, 'USD');
       return d.post(`/sandbox/internal-accounts/${id}/fund`, { amount: 1 });
     },
   ),
-  way('VERIFICATION_NOT_FOUND', 'Ask for a verification that is none', ({ call }) =>
-    call('GET', `/verifications/${nobody('Verification')}`),
+  provocation('VERIFICATION_NOT_FOUND', 'Get an unknown verification', ({ call }) =>
+    call('GET', `/verifications/${unknownId('Verification')}`),
   ),
-  way('BULK_UPLOAD_JOB_NOT_FOUND', 'Ask for an import that is none', ({ call }) =>
-    call('GET', `/customers/bulk/jobs/${nobody('BulkCustomerImportJob')}`),
+  provocation('BULK_UPLOAD_JOB_NOT_FOUND', 'Get an unknown import', ({ call }) =>
+    call('GET', `/customers/bulk/jobs/${unknownId('BulkCustomerImportJob')}`),
   ),
 ];
 
-const DOCUMENTS: readonly Way[] = [
-  ...PAPERS.map(paper),
-  way('DOCUMENT_HOLDER_NOT_FOUND', 'Upload a document for an unknown holder', (fixture) =>
-    upload(fixture, nobody('Customer')),
+const DOCUMENTS: readonly Provocation[] = [
+  ...DOCUMENT_REJECTIONS.map(rejectedDocument),
+  provocation('DOCUMENT_HOLDER_NOT_FOUND', 'Upload a document for an unknown holder', (fixture) =>
+    upload(fixture, unknownId('Customer')),
   ),
-  way('DOCUMENT_ALREADY_EXISTS', 'Upload a second passport of one customer', async (fixture) => {
-    const { id } = await customer(fixture.app);
-    ok(await upload(fixture, id), 201);
-    return upload(fixture, id);
-  }),
+  provocation(
+    'DOCUMENT_ALREADY_EXISTS',
+    'Upload a second passport of one customer',
+    async (fixture) => {
+      const { id } = await customer(fixture.app);
+      ok(await upload(fixture, id), 201);
+      return upload(fixture, id);
+    },
+  ),
 ];
 
-const INVITATIONS: readonly Way[] = [
-  way('INVITATION_NOT_FOUND', 'Ask for an invitation that is none', ({ call }) =>
+const INVITATIONS: readonly Provocation[] = [
+  provocation('INVITATION_NOT_FOUND', 'Get an unknown invitation', ({ call }) =>
     call('GET', '/invitations/00000000'),
   ),
-  way('INVITATION_ALREADY_CLAIMED', 'Claim an invitation twice', async (fixture) => {
+  provocation('INVITATION_ALREADY_CLAIMED', 'Claim an invitation twice', async (fixture) => {
     const { code } = await invitation(fixture);
     await claim(fixture, code);
     return claim(fixture, code);
   }),
-  way('INVITATION_CANCELLED', 'Claim an invitation that was cancelled', async (fixture) => {
+  provocation('INVITATION_CANCELLED', 'Claim an invitation that was cancelled', async (fixture) => {
     const { code } = await invitation(fixture);
     await fixture.post(`/invitations/${code}/cancel`);
     return claim(fixture, code);
   }),
-  way(
+  provocation(
     'INVITATIONS_NOT_CONFIGURED',
-    'Invite on a platform whose operator switched it off: ' +
+    'Create an invitation on a platform where the operator has disabled them: ' +
       '`railhead-server platform set PLATFORM --no-invitations`',
     async ({ app, post, operator }) => {
       const as = await app.newPlatform('Closed');
@@ -139,24 +159,28 @@ const INVITATIONS: readonly Way[] = [
   ),
 ];
 
-const STRONG: readonly Way[] = [
-  way('SCA_SESSION_REQUIRED', 'Pay euros for a European who has not logged in', async (fixture) => {
-    const { app, post } = fixture;
-    const person = await provenCustomer(app);
-    const euros = await internalAccount(app, person.id, 'EUR');
-    await post(`/sandbox/internal-accounts/${euros.id}/fund`, { amount: 100_00 });
-    const target = await externalAccount(app, person.id, 'EUR');
-    await post(`/customers/external-accounts/${target.id}/trust`);
-    await post(`/customers/external-accounts/${target.id}/trust/confirm`, { code: '123456' });
-    const quote = await post('/quotes', {
-      source: { sourceType: 'ACCOUNT', accountId: euros.id },
-      destination: { destinationType: 'ACCOUNT', accountId: target.id },
-      lockedCurrencySide: 'SENDING',
-      lockedCurrencyAmount: 10_00,
-    });
-    return post(`/quotes/${quote.body.id}/execute`);
-  }),
-  way(
+const STRONG: readonly Provocation[] = [
+  provocation(
+    'SCA_SESSION_REQUIRED',
+    'Pay euros for a European customer without a login session',
+    async (fixture) => {
+      const { app, post } = fixture;
+      const person = await provenCustomer(app);
+      const euros = await internalAccount(app, person.id, 'EUR');
+      await post(`/sandbox/internal-accounts/${euros.id}/fund`, { amount: 100_00 });
+      const target = await externalAccount(app, person.id, 'EUR');
+      await post(`/customers/external-accounts/${target.id}/trust`);
+      await post(`/customers/external-accounts/${target.id}/trust/confirm`, { code: '123456' });
+      const quote = await post('/quotes', {
+        source: { sourceType: 'ACCOUNT', accountId: euros.id },
+        destination: { destinationType: 'ACCOUNT', accountId: target.id },
+        lockedCurrencySide: 'SENDING',
+        lockedCurrencyAmount: 10_00,
+      });
+      return post(`/quotes/${quote.body.id}/execute`);
+    },
+  ),
+  provocation(
     'BENEFICIARY_TRUSTED',
     'Delete an account that its customer trusts',
     async ({ app, ...d }) => {
@@ -168,13 +192,17 @@ const STRONG: readonly Way[] = [
       return d.call('DELETE', `/customers/external-accounts/${id}`);
     },
   ),
-  way('PASSKEY_ALREADY_ENROLLED', 'Enrol a second passkey of one customer', async ({ app }) => {
-    const { id } = await provenCustomer(app);
-    const factors = factorFixture(app);
-    await factors.withPasskey(id);
-    return factors.start(id, 'PASSKEY');
-  }),
-  way('ACCOUNT_LOCKED', 'Record six failed logins', async ({ app }) => {
+  provocation(
+    'PASSKEY_ALREADY_ENROLLED',
+    'Enrol a second passkey of one customer',
+    async ({ app }) => {
+      const { id } = await provenCustomer(app);
+      const factors = factorFixture(app);
+      await factors.withPasskey(id);
+      return factors.start(id, 'PASSKEY');
+    },
+  ),
+  provocation('ACCOUNT_LOCKED', 'Record six failed logins', async ({ app }) => {
     const { id } = await provenCustomer(app);
     const login = loginFixture(app);
     for (let tries = 0; tries < 5; tries++) await login.fail(id);
@@ -182,10 +210,10 @@ const STRONG: readonly Way[] = [
   }),
 ];
 
-const TERMS: readonly Way[] = [
-  way(
+const TERMS: readonly Provocation[] = [
+  provocation(
     'END_USER_TERMS_NOT_ACCEPTED',
-    'Pay for a customer without consent where the operator asks for it: ' +
+    'Pay for a customer without consent where the operator requires it: ' +
       '`railhead-server platform set PLATFORM --terms`',
     async ({ app, post, operator }) => {
       const as = await app.newPlatform('Gated', { regulated: false });
@@ -199,14 +227,18 @@ const TERMS: readonly Way[] = [
   ),
 ];
 
-const ODD: readonly Way[] = [
-  way('LINK_ENDED', 'Open the state of a verification page whose link is none', async ({ app }) => {
-    const reply = await app.server.inject({ method: 'GET', url: '/verify/nobody/state' });
-    return { status: reply.statusCode, body: reply.json() };
-  }),
-  way(
+const ODD: readonly Provocation[] = [
+  provocation(
+    'LINK_ENDED',
+    'Get the state of a verification page with an unknown link',
+    async ({ app }) => {
+      const reply = await app.server.inject({ method: 'GET', url: '/verify/unknown/state' });
+      return { status: reply.statusCode, body: reply.json() };
+    },
+  ),
+  provocation(
     'INTERNAL_ERROR',
-    'Never by a request alone: it is a fault of ours, or a broken database',
+    'Not by a request: it is a server error, or a damaged database',
     async ({ app, call }) => {
       const rename = (from: string, to: string) =>
         app.runtime.db.query(`alter table ${from} rename to ${to}`, []);
@@ -220,7 +252,7 @@ const ODD: readonly Way[] = [
   ),
 ];
 
-export const PEOPLE: readonly Way[] = [
+export const PEOPLE: readonly Provocation[] = [
   ...CUSTOMERS,
   ...DOCUMENTS,
   ...INVITATIONS,

@@ -1,18 +1,19 @@
-// Codes about stablecoins: what a provider's sandbox says hangs on how secrets, tokens and accounts end.
+// Error codes of stablecoins: the suffixes of secrets, tokens and accounts select the sandbox
+// provider's reply.
 import { ok } from '../../kit/app/fixtures.ts';
 import { mintFixture } from '../../kit/payments/mints.ts';
-import { type CodeFixture, nobody, type Way, way } from './kit.ts';
+import { type CodeFixture, type Provocation, provocation, unknownId } from './kit.ts';
 
 type Json = Record<string, unknown>;
 
 let counter = 0;
 
-/** A platform of its own, because what one has linked is the other's selection. */
+/** A new platform, because linked accounts affect the selection of other tests. */
 async function open({ app }: CodeFixture) {
   return mintFixture(app, { as: await app.newPlatform(`Coins ${++counter}`) });
 }
 
-/** A coin of a platform that is linked: it can be minted unless an ending says otherwise. */
+/** A stablecoin of a linked platform; it can be minted unless a suffix selects an error. */
 async function coined(fixture: CodeFixture, endings: { secret?: string; token?: string } = {}) {
   const at = await open(fixture);
   const coin = await at.coin(endings);
@@ -32,17 +33,21 @@ const debit = (externalAccountId: string) => ({
 const burn = async (at: Coined, source: Json, currency?: string) =>
   at.burn(at.coin.id, at.burnBody((await at.bank('000', currency)).id, { source }));
 
-/** How the sandbox's provider answers about a bank account by the end of its number. */
-const ofBank = (code: Way['code'], suffix: string): Way =>
-  way(code, `Mint by ACH_DEBIT from a bank account whose number ends in ${suffix}`, async (d) => {
-    const at = await coined(d);
-    return mint(at, debit((await at.bank(suffix)).id));
-  });
-
-const ofLink = (code: Way['code'], ending: string): Way =>
-  way(
+/** The sandbox provider's reply, selected by the suffix of the bank account number. */
+const ofBank = (code: Provocation['code'], suffix: string): Provocation =>
+  provocation(
     code,
-    `Link a provider account with an \`apiClientSecret\` that ends in ${ending}, register a coin`,
+    `Mint by ACH_DEBIT from a bank account whose number ends in ${suffix}`,
+    async (d) => {
+      const at = await coined(d);
+      return mint(at, debit((await at.bank(suffix)).id));
+    },
+  );
+
+const ofLink = (code: Provocation['code'], ending: string): Provocation =>
+  provocation(
+    code,
+    `Link a provider account with an \`apiClientSecret\` that ends in ${ending}, then register a stablecoin`,
     async (fixture) => {
       const issuer = await open(fixture);
       await issuer.linked(ending);
@@ -50,12 +55,12 @@ const ofLink = (code: Way['code'], ending: string): Way =>
     },
   );
 
-const ACCOUNTS: readonly Way[] = [
+const ACCOUNTS: readonly Provocation[] = [
   ofLink('STABLECOIN_PROVIDER_ACCOUNT_INVALID', '003'),
   ofLink('STABLECOIN_PROVIDER_ACCOUNT_REVOKED', '004'),
-  way(
+  provocation(
     'STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED',
-    'Register a coin without `stablecoinProviderAccountId` where two provider accounts are linked',
+    'Register a stablecoin without `stablecoinProviderAccountId` where two provider accounts are linked',
     async (fixture) => {
       const issuer = await open(fixture);
       await issuer.link();
@@ -63,33 +68,36 @@ const ACCOUNTS: readonly Way[] = [
       return issuer.register();
     },
   ),
-  way(
+  provocation(
     'STABLECOIN_VERIFICATION_FAILED',
     'Link a provider account with an `apiClientSecret` that ends in 002',
     async (fixture) => (await open(fixture)).link({ apiClientSecret: 'secret-002' }),
   ),
-  way(
+  provocation(
     'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND',
-    'Ask for a provider account that is none',
+    'Get an unknown provider account',
     (fixture) =>
-      fixture.call('GET', `/stablecoin-provider-accounts/${nobody('StablecoinProviderAccount')}`),
+      fixture.call(
+        'GET',
+        `/stablecoin-provider-accounts/${unknownId('StablecoinProviderAccount')}`,
+      ),
   ),
 ];
 
-const COINS: readonly Way[] = [
-  way('STABLECOIN_NOT_FOUND', 'Ask for a coin that is none', ({ call }) =>
-    call('GET', `/stablecoins/${nobody('Stablecoin')}`),
+const COINS: readonly Provocation[] = [
+  provocation('STABLECOIN_NOT_FOUND', 'Get an unknown stablecoin', ({ call }) =>
+    call('GET', `/stablecoins/${unknownId('Stablecoin')}`),
   ),
-  way(
+  provocation(
     'STABLECOIN_SYMBOL_ALREADY_EXISTS',
-    'Register two coins whose identifiers have the same letters: `acme-1`, `acme-2`',
+    'Register two stablecoins whose identifiers have the same letters: `acme-1`, `acme-2`',
     async (fixture) => {
       const at = await coined(fixture);
       await at.register('000', { providerTokenIdentifier: 'acme-1' });
       return at.register('000', { providerTokenIdentifier: 'acme-2' });
     },
   ),
-  way(
+  provocation(
     'STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS',
     'Register one `networkTokenIdentifier` twice',
     async (fixture) => {
@@ -98,9 +106,9 @@ const COINS: readonly Way[] = [
       return at.register('000', { networkTokenIdentifier });
     },
   ),
-  way(
+  provocation(
     'STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE',
-    'Request the service for a coin that has it: its `providerTokenIdentifier` ends in 006',
+    'Request the service for a stablecoin that has it: the `providerTokenIdentifier` ends in 006',
     async (fixture) => {
       const at = await open(fixture);
       return at.request((await at.enabledCoin()).id);
@@ -108,38 +116,38 @@ const COINS: readonly Way[] = [
   ),
 ];
 
-const OPERATIONS: readonly Way[] = [
-  way('CONFLICT', 'Mint another amount under one `Idempotency-Key`', async (fixture) => {
+const OPERATIONS: readonly Provocation[] = [
+  provocation('CONFLICT', 'Mint another amount under one `Idempotency-Key`', async (fixture) => {
     const at = await coined(fixture);
     const body = at.mintBody((await at.wallet()).id);
     ok(await at.mint(at.coin.id, body, 'codes-mint'), 201);
     return at.mint(at.coin.id, { ...body, amount: '2000000' }, 'codes-mint');
   }),
-  way('STABLECOIN_OPERATION_NOT_FOUND', 'Ask for a mint or burn that is none', ({ call }) =>
-    call('GET', `/stablecoin-operations/${nobody('StablecoinOperation')}`),
+  provocation('STABLECOIN_OPERATION_NOT_FOUND', 'Get an unknown mint or burn', ({ call }) =>
+    call('GET', `/stablecoin-operations/${unknownId('StablecoinOperation')}`),
   ),
-  way(
+  provocation(
     'STABLECOIN_NOT_PROVISIONED',
-    'Mint a coin whose `providerTokenIdentifier` ends in 001, which stays PROVISIONING',
+    'Mint a stablecoin that stays PROVISIONING: the `providerTokenIdentifier` ends in 001',
     async (fixture) => mint(await coined(fixture, { token: '001' })),
   ),
-  way('STABLECOIN_AMOUNT_NOT_REPRESENTABLE', 'Mint a tenth of a cent', async (fixture) =>
+  provocation('STABLECOIN_AMOUNT_NOT_REPRESENTABLE', 'Mint a tenth of a cent', async (fixture) =>
     mint(await coined(fixture), { amount: '1000' }),
   ),
-  way(
+  provocation(
     'STABLECOIN_SERVICE_OPERATIONS_NOT_ENABLED',
-    'Mint out of an internal account before the service is enabled',
+    'Mint from an internal account before the service is enabled',
     async (fixture) =>
       mint(await coined(fixture), {
         fundingSource: {
           type: 'SERVICE_INTERNAL_ACCOUNT',
-          accountId: nobody('InternalAccount'),
+          accountId: unknownId('InternalAccount'),
         },
       }),
   ),
-  way(
+  provocation(
     'STABLECOIN_OPERATION_NOT_SUPPORTED',
-    'Mint out of the balance at the provider, which is reserved',
+    'Mint from the balance at the provider, which is reserved',
     async (fixture) =>
       mint(await coined(fixture), {
         fundingSource: {
@@ -149,9 +157,9 @@ const OPERATIONS: readonly Way[] = [
         },
       }),
   ),
-  way(
+  provocation(
     'STABLECOIN_PROVIDER_SOURCE_NOT_LINKED',
-    'Mint out of the balance at the provider where the `apiClientSecret` ends in 006: there is none',
+    'Mint from an empty balance at the provider: the `apiClientSecret` ends in 006',
     async (fixture) =>
       mint(await coined(fixture, { secret: '006' }), {
         fundingSource: {
@@ -161,36 +169,38 @@ const OPERATIONS: readonly Way[] = [
         },
       }),
   ),
-  way(
+  provocation(
     'STABLECOIN_BURN_SOURCE_NOT_SUPPORTED',
-    'Burn out of an internal account once the service is enabled, which is reserved',
+    'Burn from an internal account after the service is enabled, which is reserved',
     async (fixture) => {
       const at = await open(fixture);
       return burn(
         { ...at, coin: await at.enabledCoin() },
-        { type: 'SERVICE_INTERNAL_ACCOUNT', accountId: nobody('InternalAccount') },
+        { type: 'SERVICE_INTERNAL_ACCOUNT', accountId: unknownId('InternalAccount') },
       );
     },
   ),
-  way('STABLECOIN_PROVIDER_ERROR', 'Burn more than circulates of a coin', async (fixture) =>
-    burn(await coined(fixture), { type: 'EXTERNAL_ACCOUNT' }),
+  provocation(
+    'STABLECOIN_PROVIDER_ERROR',
+    'Burn more than the circulating supply',
+    async (fixture) => burn(await coined(fixture), { type: 'EXTERNAL_ACCOUNT' }),
   ),
   ofBank('STABLECOIN_PROVIDER_ERROR', '206'),
-  way(
+  provocation(
     'SERVICE_UNAVAILABLE',
-    'Mint where the `apiClientSecret` ends in 007: the provider does not answer',
+    'Mint while the provider does not respond: the `apiClientSecret` ends in 007',
     async (fixture) => mint(await coined(fixture, { secret: '007' })),
   ),
 ];
 
-const EXTERNAL: readonly Way[] = [
-  way(
+const EXTERNAL: readonly Provocation[] = [
+  provocation(
     'STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND',
-    'Mint to an external account that is none',
+    'Mint to an unknown external account',
     async (fixture) =>
-      mint(await coined(fixture), { destination: { accountId: nobody('ExternalAccount') } }),
+      mint(await coined(fixture), { destination: { accountId: unknownId('ExternalAccount') } }),
   ),
-  way(
+  provocation(
     'STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED',
     'Burn to a bank account in euros',
     async (fixture) => burn(await coined(fixture), { type: 'EXTERNAL_ACCOUNT' }, 'EUR'),
@@ -202,4 +212,9 @@ const EXTERNAL: readonly Way[] = [
   ofBank('STABLECOIN_EXTERNAL_ACCOUNT_PROVIDER_LINK_FAILED', '205'),
 ];
 
-export const STABLECOINS: readonly Way[] = [...ACCOUNTS, ...COINS, ...OPERATIONS, ...EXTERNAL];
+export const STABLECOINS: readonly Provocation[] = [
+  ...ACCOUNTS,
+  ...COINS,
+  ...OPERATIONS,
+  ...EXTERNAL,
+];

@@ -1,12 +1,13 @@
-// Codes that another UMA provider, or the way to it, answers with: the sandbox has an address for each.
+// Error codes of other UMA providers and the connection to them; the sandbox has an address for
+// each.
 import { UMA_SCRIPTS } from '../../../src/connectors/sandbox/uma/uma-addresses.ts';
 import { fundedCustomer, internalAccount } from '../../kit/app/fixtures.ts';
-import { type CodeFixture, type Way, way } from './kit.ts';
+import { type CodeFixture, type Provocation, provocation } from './kit.ts';
 
 const HOST = 'sandbox.uma.money';
 
-/** A way to look up a receiver that counts as its own sender. */
-async function lookup({ app, call }: CodeFixture, receiver: string) {
+/** Payee discovery with the receiver as its own sender. */
+async function discover({ app, call }: CodeFixture, receiver: string) {
   const { person } = await fundedCustomer(app);
   return call('GET', `/receiver/uma/${receiver}?customerId=${person.id}`);
 }
@@ -24,27 +25,36 @@ async function pay(fixture: CodeFixture, receiver: string) {
   });
 }
 
-const scripted = UMA_SCRIPTS.flatMap(({ name, refusal }): Way[] => {
+const scripted = UMA_SCRIPTS.flatMap(({ name, refusal }): Provocation[] => {
   if (!refusal || name.startsWith('$error.payment.')) return [];
   const address = `${name}@${HOST}`;
   return 'lookup' in refusal
-    ? [way(refusal.lookup, `Look up \`${address}\``, (fixture) => lookup(fixture, address))]
+    ? [
+        provocation(refusal.lookup, `Look up \`${address}\``, (fixture) =>
+          discover(fixture, address),
+        ),
+      ]
     : [
-        way(refusal.payRequest, `Quote a payment to \`${address}\``, (fixture) =>
+        provocation(refusal.payRequest, `Quote a payment to \`${address}\``, (fixture) =>
           pay(fixture, address),
         ),
       ];
 });
 
-export const UMA: readonly Way[] = [
+export const UMA: readonly Provocation[] = [
   ...scripted,
-  way('INVALID_UMA_ADDRESS', 'Look up a receiver that is no UMA address: `bob`', (fixture) =>
-    lookup(fixture, 'bob'),
+  provocation(
+    'INVALID_UMA_ADDRESS',
+    'Look up a receiver that is not a UMA address: `bob`',
+    (fixture) => discover(fixture, 'bob'),
   ),
-  way('USER_NOT_FOUND', 'Request a payee discovery for an unknown `senderUmaAddress`', ({ call }) =>
-    call('GET', `/receiver/uma/$success.usd@${HOST}?senderUmaAddress=$nobody@example.com`),
+  provocation(
+    'USER_NOT_FOUND',
+    'Request a payee discovery for an unknown `senderUmaAddress`',
+    ({ call }) =>
+      call('GET', `/receiver/uma/$success.usd@${HOST}?senderUmaAddress=$unknown@example.com`),
   ),
-  way('SELF_PAYMENT', 'Quote from an account to itself', async ({ app, post }) => {
+  provocation('SELF_PAYMENT', 'Quote from an account to itself', async ({ app, post }) => {
     const { account } = await fundedCustomer(app);
     return post('/quotes', {
       source: { sourceType: 'ACCOUNT', accountId: account.id },
@@ -53,7 +63,7 @@ export const UMA: readonly Way[] = [
       lockedCurrencyAmount: 1_00,
     });
   }),
-  way('LOOKUP_REQUEST_NOT_FOUND', 'Quote with a `lookupId` that is none', async (fixture) => {
+  provocation('LOOKUP_REQUEST_NOT_FOUND', 'Quote with an unknown `lookupId`', async (fixture) => {
     const { account } = await fundedCustomer(fixture.app);
     return fixture.post('/quotes', {
       lookupId: 'Lookup:x',
@@ -67,14 +77,18 @@ export const UMA: readonly Way[] = [
       lockedCurrencyAmount: 50_00,
     });
   }),
-  way('AMOUNT_OUT_OF_RANGE', 'Convert less than would be one unit', async ({ app, post }) => {
-    const { person, account } = await fundedCustomer(app);
-    const euros = await internalAccount(app, person.id, 'EUR');
-    return post('/quotes', {
-      source: { sourceType: 'ACCOUNT', accountId: account.id },
-      destination: { destinationType: 'ACCOUNT', accountId: euros.id },
-      lockedCurrencySide: 'SENDING',
-      lockedCurrencyAmount: 1,
-    });
-  }),
+  provocation(
+    'AMOUNT_OUT_OF_RANGE',
+    'Convert an amount that results in less than one unit',
+    async ({ app, post }) => {
+      const { person, account } = await fundedCustomer(app);
+      const euros = await internalAccount(app, person.id, 'EUR');
+      return post('/quotes', {
+        source: { sourceType: 'ACCOUNT', accountId: account.id },
+        destination: { destinationType: 'ACCOUNT', accountId: euros.id },
+        lockedCurrencySide: 'SENDING',
+        lockedCurrencyAmount: 1,
+      });
+    },
+  ),
 ];

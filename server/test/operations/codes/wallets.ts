@@ -1,4 +1,4 @@
-// Codes about embedded wallets: their credentials, sessions and what they sign.
+// Error codes of embedded wallets: credentials, sessions and signatures.
 import { customer, ok } from '../../kit/app/fixtures.ts';
 import {
   drawKeys,
@@ -6,9 +6,9 @@ import {
   signedHeaders,
   walletFixture,
 } from '../../kit/wallets/embedded-wallets.ts';
-import { type CodeFixture, nobody, type Way, way } from './kit.ts';
+import { type CodeFixture, type Provocation, provocation, unknownId } from './kit.ts';
 
-/** A wallet and a session of it. */
+/** A wallet with a session. */
 async function signedIn({ wallets }: CodeFixture) {
   const { accountId, customer: person, credential } = await wallets.customerWithWallet();
   return { accountId, person, credential, session: await wallets.emailSession(accountId) };
@@ -18,10 +18,10 @@ let counter = 0;
 const freshMail = () => `codes-${++counter}@example.com`;
 const freshPhone = () => `+1555900${String(++counter).padStart(4, '0')}`;
 
-/** A change of a contact, which the holder signs. */
+/** A change of contact data, which the holder signs. */
 const changing = (fields: object) => ({ customerType: 'INDIVIDUAL', ...fields });
 
-/** Gives a wallet a credential for codes by text message. */
+/** Adds an SMS_OTP credential to a wallet. */
 async function withSms(fixture: CodeFixture, phoneNumber: string) {
   const { wallets } = fixture;
   const { accountId, customer: person } = await wallets.customerWithWallet({ phoneNumber });
@@ -31,8 +31,8 @@ async function withSms(fixture: CodeFixture, phoneNumber: string) {
   return { accountId, person, session, sms };
 }
 
-/** A contact is to be changed, and the credential that goes by it is gone when the signature comes. */
-async function lostBetween(wallets: CodeFixture['wallets'], kind: 'email' | 'sms') {
+/** A change of contact data whose credential is removed before the signature arrives. */
+async function credentialRemovedBetween(wallets: CodeFixture['wallets'], kind: 'email' | 'sms') {
   const { customer: person, byEmail, bySms, ...rest } = await wallets.walletWithEmailAndSms();
   const signer = kind === 'email' ? bySms : byEmail;
   const fields = kind === 'email' ? { email: freshMail() } : { phoneNumber: freshPhone() };
@@ -44,21 +44,25 @@ async function lostBetween(wallets: CodeFixture['wallets'], kind: 'email' | 'sms
   return wallets.call('PATCH', path, changing(fields), signature);
 }
 
-const CREDENTIALS: readonly Way[] = [
-  way(
+const CREDENTIALS: readonly Provocation[] = [
+  provocation(
     'EMAIL_OTP_CREDENTIAL_SYNC_FAILED',
-    'Change an email address that codes go to into one that ends in `+sync-failed` before its @',
+    'Change an e-mail address that receives codes to one with the suffix `+sync-failed` before the @',
     async ({ wallets }) => {
       const { customer: person, byEmail } = await wallets.walletWithEmailAndSms();
       const email = freshMail().replace('@', '+sync-failed@');
       return wallets.signed('PATCH', `/customers/${person.id}`, changing({ email }), byEmail);
     },
   ),
-  way('EMAIL_OTP_CREDENTIAL_ALREADY_EXISTS', 'Add EMAIL_OTP to a wallet that has it', async (d) => {
-    const { accountId } = await d.wallets.customerWithWallet();
-    return d.post('/auth/credentials', { type: 'EMAIL_OTP', accountId });
-  }),
-  way(
+  provocation(
+    'EMAIL_OTP_CREDENTIAL_ALREADY_EXISTS',
+    'Add EMAIL_OTP to a wallet that has it',
+    async (d) => {
+      const { accountId } = await d.wallets.customerWithWallet();
+      return d.post('/auth/credentials', { type: 'EMAIL_OTP', accountId });
+    },
+  ),
+  provocation(
     'SMS_OTP_CREDENTIAL_ALREADY_EXISTS',
     'Add SMS_OTP to a wallet that has it',
     async (fixture) => {
@@ -66,19 +70,23 @@ const CREDENTIALS: readonly Way[] = [
       return fixture.post('/auth/credentials', { type: 'SMS_OTP', accountId });
     },
   ),
-  way('PASSKEY_CREDENTIAL_ALREADY_EXISTS', 'Add one passkey twice to a wallet', async (fixture) => {
-    const { accountId, session } = await signedIn(fixture);
-    const body = passkeyBody(accountId);
-    await fixture.wallets.signed('POST', '/auth/credentials', body, session);
-    return fixture.post('/auth/credentials', body);
-  }),
-  way('AUTH_METHOD_NOT_FOUND', 'Challenge a credential that is none', ({ post }) =>
-    post(`/auth/credentials/${nobody('AuthMethod')}/challenge`),
+  provocation(
+    'PASSKEY_CREDENTIAL_ALREADY_EXISTS',
+    'Add one passkey twice to a wallet',
+    async (fixture) => {
+      const { accountId, session } = await signedIn(fixture);
+      const body = passkeyBody(accountId);
+      await fixture.wallets.signed('POST', '/auth/credentials', body, session);
+      return fixture.post('/auth/credentials', body);
+    },
   ),
-  way('SESSION_NOT_FOUND', 'End a session that is none', ({ call }) =>
-    call('DELETE', `/auth/sessions/${nobody('Session')}`),
+  provocation('AUTH_METHOD_NOT_FOUND', 'Challenge an unknown credential', ({ post }) =>
+    post(`/auth/credentials/${unknownId('AuthMethod')}/challenge`),
   ),
-  way(
+  provocation('SESSION_NOT_FOUND', 'End an unknown session', ({ call }) =>
+    call('DELETE', `/auth/sessions/${unknownId('Session')}`),
+  ),
+  provocation(
     'RATE_LIMITED',
     'Challenge one credential more than sixty times in a minute',
     async (fixture) => {
@@ -88,9 +96,9 @@ const CREDENTIALS: readonly Way[] = [
       return fixture.post(path);
     },
   ),
-  way(
+  provocation(
     'WALLET_NOT_PROVISIONED',
-    'Add a credential to a wallet that PATCH /config has just called for, before it is ready',
+    'Add a credential to a wallet that PATCH /config has just requested, before it is ready',
     async ({ app, post, call }) => {
       const as = await app.newPlatform('Late');
       const { body } = await call('GET', '/config', undefined, { as });
@@ -101,7 +109,7 @@ const CREDENTIALS: readonly Way[] = [
       const { id } = await customer(app, { as }, { email: freshMail() });
       await app.settle();
       await set(all);
-      // Jobs run one after another: the first opens what is missing, the second makes it usable.
+      // Jobs run one after another: the first creates the account, the second activates it.
       await app.worker.runDue();
       const path = `/customers/internal-accounts?customerId=${id}&type=EMBEDDED_WALLET`;
       const { data } = (await call('GET', path, undefined, { as })).body;
@@ -110,41 +118,49 @@ const CREDENTIALS: readonly Way[] = [
   ),
 ];
 
-const SIGNATURES: readonly Way[] = [
-  way('WALLET_SIGNATURE_MISSING', 'Send a `Request-Id` without a signature', async (fixture) => {
-    const { session } = await signedIn(fixture);
-    return fixture.call('DELETE', `/auth/sessions/${session.session.id}`, undefined, {
-      headers: { 'request-id': nobody('Request') },
-    });
-  }),
-  way('REQUEST_ID_MISSING', 'Send a signature without a `Request-Id`', async (fixture) => {
+const SIGNATURES: readonly Provocation[] = [
+  provocation(
+    'WALLET_SIGNATURE_MISSING',
+    'Send a `Request-Id` without a signature',
+    async (fixture) => {
+      const { session } = await signedIn(fixture);
+      return fixture.call('DELETE', `/auth/sessions/${session.session.id}`, undefined, {
+        headers: { 'request-id': unknownId('Request') },
+      });
+    },
+  ),
+  provocation('REQUEST_ID_MISSING', 'Send a signature without a `Request-Id`', async (fixture) => {
     const { session } = await signedIn(fixture);
     return fixture.call('DELETE', `/auth/sessions/${session.session.id}`, undefined, {
       headers: { 'service-wallet-signature': 'sandbox-valid-signature' },
     });
   }),
-  way('WALLET_SIGNATURE_MALFORMED', 'Send a signature that is no stamp', async (fixture) => {
+  provocation('WALLET_SIGNATURE_MALFORMED', 'Send a malformed stamp', async (fixture) => {
     const { session } = await signedIn(fixture);
     const path = `/auth/sessions/${session.session.id}`;
     const first = ok(await fixture.app.call('DELETE', path), 202);
     const headers = { 'request-id': first.requestId, 'service-wallet-signature': 'nonsense!' };
     return fixture.call('DELETE', path, undefined, { headers });
   }),
-  way('WALLET_SIGNATURE_BODY_MISMATCH', 'Sign for one body and send another', async (fixture) => {
-    const { accountId, session } = await signedIn(fixture);
-    const path = `/internal-accounts/${accountId}`;
-    const { second } = await fixture.wallets.signedRetry(
-      'PATCH',
-      path,
-      { privateEnabled: true },
-      session,
-      { change: { privateEnabled: false } },
-    );
-    return second;
-  }),
-  way(
+  provocation(
+    'WALLET_SIGNATURE_BODY_MISMATCH',
+    'Sign for one body and send another',
+    async (fixture) => {
+      const { accountId, session } = await signedIn(fixture);
+      const path = `/internal-accounts/${accountId}`;
+      const { second } = await fixture.wallets.signedRetry(
+        'PATCH',
+        path,
+        { privateEnabled: true },
+        session,
+        { change: { privateEnabled: false } },
+      );
+      return second;
+    },
+  ),
+  provocation(
     'WALLET_SIGNATURE_INVALID',
-    'Sign with a key that is no session of the wallet, in production; in the sandbox it is UNAUTHORIZED',
+    'Sign with a key without a session of the wallet, in production; in the sandbox the code is UNAUTHORIZED',
     async ({ app }) => {
       const fixture = walletFixture(app, { as: app.production });
       const { accountId } = await fixture.customerWithWallet();
@@ -154,10 +170,10 @@ const SIGNATURES: readonly Way[] = [
   ),
 ];
 
-const CONTACTS: readonly Way[] = [
-  way(
+const CONTACTS: readonly Provocation[] = [
+  provocation(
     'EMAIL_OTP_EMAIL_ALREADY_EXISTS',
-    'Change a customer’s e-mail to one that codes of another wallet go to',
+    'Change a customer’s e-mail address to one that receives codes of another wallet',
     async (fixture) => {
       const [one, two] = [await signedIn(fixture), await signedIn(fixture)];
       return fixture.call(
@@ -167,9 +183,9 @@ const CONTACTS: readonly Way[] = [
       );
     },
   ),
-  way(
+  provocation(
     'SMS_OTP_PHONE_NUMBER_ALREADY_EXISTS',
-    'Change a customer’s number to one that codes of another wallet go to',
+    'Change a customer’s telephone number to one that receives codes of another wallet',
     async (fixture) => {
       const [one, two] = [
         await withSms(fixture, freshPhone()),
@@ -179,16 +195,16 @@ const CONTACTS: readonly Way[] = [
       return fixture.call('PATCH', `/customers/${one.person.id}`, changing({ phoneNumber }));
     },
   ),
-  way(
+  provocation(
     'EMAIL_OTP_CREDENTIAL_SET_CHANGED',
-    'Remove the EMAIL_OTP credential between the two requests that change the e-mail',
-    ({ wallets }) => lostBetween(wallets, 'email'),
+    'Remove the EMAIL_OTP credential between the two requests that change the e-mail address',
+    ({ wallets }) => credentialRemovedBetween(wallets, 'email'),
   ),
-  way(
+  provocation(
     'SMS_OTP_CREDENTIAL_SET_CHANGED',
-    'Remove the SMS_OTP credential between the two requests that change the number',
-    ({ wallets }) => lostBetween(wallets, 'sms'),
+    'Remove the SMS_OTP credential between the two requests that change the telephone number',
+    ({ wallets }) => credentialRemovedBetween(wallets, 'sms'),
   ),
 ];
 
-export const WALLETS: readonly Way[] = [...CREDENTIALS, ...SIGNATURES, ...CONTACTS];
+export const WALLETS: readonly Provocation[] = [...CREDENTIALS, ...SIGNATURES, ...CONTACTS];
