@@ -1,5 +1,5 @@
-// The hosted verification page for people outside the United States: which number it asks for follows from
-// where a person lives, and a person whose country issues none is asked for a document alone.
+// The hosted verification page for residents outside the United States: the country of residence
+// determines the required number; residents of a country that issues none submit a document only.
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../kit/app/fixtures.ts';
@@ -7,13 +7,13 @@ import { opened } from '../kit/app/test-app.ts';
 import { browserPath, visit } from './browser.ts';
 import {
   inspect,
-  NOBODY,
   openAndStart,
   openOffice,
   PATIENCE_MS,
   picture,
   press,
   title,
+  WITHOUT_DATA,
 } from './office.ts';
 
 const office = opened(openOffice);
@@ -21,9 +21,9 @@ const office = opened(openOffice);
 const ask = (method: string, path: string, body?: object) =>
   office.app.call(method, path, body, office.as);
 
-/** A person of whom nothing is known but contacts, which are proved where the EU wants it. */
+/** A person with contact data only, verified where the EU requires it. */
 async function newPerson(more: object = {}) {
-  const { id } = await customer(office.app, office.as, { ...NOBODY, ...more });
+  const { id } = await customer(office.app, office.as, { ...WITHOUT_DATA, ...more });
   return id as string;
 }
 
@@ -67,7 +67,7 @@ async function show(page: Page) {
   await title(page, 'Review and submit');
 }
 
-/** What a list offers, without those that are hidden. */
+/** The visible options of a list. */
 const offered = (page: Page, label: string) =>
   page
     .getByLabel(label)
@@ -126,7 +126,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       await openAndStart(page, await office.linkFor(id));
       await introduce(page, 'Amna Al Suwaidi', 'AE');
       await settle(page, 'AE', 'Dubai', '00000');
-      // The number is optional here: it is skipped on the way back as well.
+      // The number is optional here: navigation back skips it as well.
       await title(page, 'Documents');
       await press(page, 'Back');
       await title(page, 'Where you live');
@@ -142,7 +142,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
   );
 
   it.each(['phone', 'desktop'] as const)(
-    'states what to enter where a country has no postal codes: %s',
+    'shows a hint where a country has no postal codes: %s',
     async (size) => {
       const id = await newPerson();
       const { page, complaints, close } = await visit(office.browser, size, office.origin);
@@ -166,7 +166,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
   );
 
   it(
-    'offers a US citizen who lives abroad US numbers alone',
+    'offers a US citizen abroad only US numbers',
     async () => {
       const id = await newPerson();
       const { page, close } = await visit(office.browser, 'desktop', office.origin);
@@ -181,7 +181,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
   );
 
   it(
-    'follows the answers about an owner',
+    'adapts the form to the data of an owner',
     async () => {
       const body = {
         customerType: 'BUSINESS',

@@ -1,6 +1,6 @@
-// A real browser in front of a real server: Chromium, headless, told to ask nobody but us. Where there is
-// none the tests that need it say so and are left out. Screenshots go to the folder that
-// RAILHEAD_SCREENSHOTS names, if it does.
+// A real browser for tests of pages: headless Chromium that may send requests only to the test
+// server. Without a browser these tests are skipped with a message. Screenshots go to the folder
+// RAILHEAD_SCREENSHOTS, if set.
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -45,12 +45,12 @@ export type Size = keyof typeof SIZES;
 export interface Visit {
   page: Page;
   context: BrowserContext;
-  /** What the browser complained about, and requests that went elsewhere. */
+  /** Console errors, and requests to other origins. */
   complaints: string[];
   close(): Promise<void>;
 }
 
-/** Opens a page that may only ask `origin`; everything else is refused and noted. */
+/** Opens a page that may only request `origin`; other requests are blocked and recorded. */
 export async function visit(browser: Browser, size: Size, origin: string): Promise<Visit> {
   const context = await browser.newContext({ ...SIZES[size], reducedMotion: 'reduce' });
   const page = await context.newPage();
@@ -80,19 +80,19 @@ interface Violation {
   nodes: { html: string; failureSummary: string }[];
 }
 
-/** Fails with what stands in the way of people who use the page otherwise than most. */
+/** Fails with the accessibility violations of the page. */
 export async function expectAccessible(page: Page): Promise<void> {
-  // As a debugger does, past the page's policy, which lets no script in.
+  // Evaluated like a debugger, because the page's content security policy permits no script.
   const found = (await page.evaluate(
     `${axeSource}; axe.run(document, { resultTypes: ['violations'] })`,
   )) as { violations: Violation[] };
-  const told = found.violations.map(({ id, nodes }) =>
+  const violations = found.violations.map(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`).join('\n'),
   );
-  expect(told).toEqual([]);
+  expect(violations).toEqual([]);
 }
 
-/** Nothing is wider than the window. */
+/** The page has no horizontal scrolling. */
 export async function expectNoSideways(page: Page): Promise<void> {
   const wide = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
   expect(wide).toBeLessThanOrEqual(0);

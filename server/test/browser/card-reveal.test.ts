@@ -1,6 +1,5 @@
-// A card's number as its holder sees it: a platform's page frames ours, and a real Chromium holds both to
-// what the headers say. The frame shows the number once, on no page but the platform's own, and its page
-// can read nothing out of it.
+// The card reveal page inside a platform's page: Chromium enforces the headers. The frame shows the
+// number once, only in a page of the platform, and the framing page cannot read it.
 import { createServer, type Server } from 'node:http';
 import type { Frame, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -22,7 +21,7 @@ const framing = (url: string) =>
   `<iframe title="Card" src="${url}" width="360" height="480"></iframe>`;
 const fetching = (url: string) => `<link rel="prefetch" href="${url}">`;
 
-/** A platform's page, which frames or fetches ahead what its address names. */
+/** A platform's page, which frames or prefetches the URL in its query. */
 async function openSite(host: string): Promise<Site> {
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://site');
@@ -82,14 +81,14 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
   });
 
   it.each(['desktop', 'phone'] as const)(
-    'is framed by a page of the platform, and shows the number once (%s)',
+    'can be framed by a page of the platform and shows the number once (%s)',
     async (size) => {
       const url = await link();
       const first = await frameAt(shop, url, size);
       expect(NUMBER.exec((await inFrame(first.frame, 'Card number')) ?? '')?.[1]).toBe(last4);
       expect(await inFrame(first.frame, 'Security code')).toMatch(/^\d{3}$/);
       expect(await inFrame(first.frame, 'Valid until')).toMatch(/^\d\d\/\d\d$/);
-      // What frames it cannot look in.
+      // The framing page cannot read the frame.
       const read = "document.querySelector('iframe').contentDocument === null";
       expect(await first.page.evaluate(read)).toBe(true);
       expect(first.complaints).toEqual([]);
@@ -105,7 +104,7 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
   );
 
   it(
-    'is framed by no page of another origin',
+    'cannot be framed by a page of another origin',
     async () => {
       const { frame, complaints, close } = await frameAt(elsewhere, await link());
       await expect.poll(() => complaints.join('\n')).toContain('frame-ancestors');
@@ -116,7 +115,7 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
   );
 
   it.each(['desktop', 'phone'] as const)(
-    'shows itself without a frame too, and a number that a click selects (%s)',
+    'works without a frame, and a click selects the number (%s)',
     async (size) => {
       const context = await browser.newContext(SIZES[size]);
       const page = await context.newPage();
@@ -132,7 +131,7 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
   );
 
   it(
-    'copies the number without its spaces, inside a frame and alone',
+    'copies the number without spaces, inside a frame and without one',
     async () => {
       const pasted = async (page: Page, from: Page | Frame) => {
         await from.getByRole('button', { name: 'Copy card number' }).click();
@@ -181,7 +180,7 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
   );
 
   it(
-    'is left alone by a browser that fetches ahead',
+    'is not consumed by a prefetch',
     async () => {
       const url = await link();
       const asked: unknown[] = [];

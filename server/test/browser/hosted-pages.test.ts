@@ -1,6 +1,6 @@
-// Every hosted page and its states at the widths of a phone and of a desktop, light and dark: axe finds
-// nothing, nothing is wider than the window, and the platform's brand is shown. A logo that fails to load
-// changes nothing else.
+// Every hosted page and its states in phone and desktop width, light and dark: axe finds no
+// violation, there is no horizontal scrolling, and the platform's brand is shown. A logo that fails
+// to load has no other effect.
 import { createServer, type Server } from 'node:http';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,11 +10,11 @@ import type { TestPlatform } from '../kit/app/harness.ts';
 import { opened } from '../kit/app/test-app.ts';
 import { cardFixture } from '../kit/cards/cards.ts';
 import { nextSecret, startOwnership } from '../kit/customers/ownership.ts';
-import { paperForm, pdfFile } from '../kit/http/documents.ts';
+import { documentForm, pdfFile } from '../kit/http/documents.ts';
 import { provenCustomer } from '../kit/sca/strong-customers.ts';
 import { evmWallet } from '../kit/wallets/chain-wallets.ts';
 import { browserPath, launch, SIZES, type Size } from './browser.ts';
-import { inspect, NOBODY, PATIENCE_MS, press, title, WHOLE } from './office.ts';
+import { COMPLETE_DATA, inspect, PATIENCE_MS, press, title, WITHOUT_DATA } from './office.ts';
 
 const LOGO = `<svg xmlns="http://www.w3.org/2000/svg" width="340" height="124" viewBox="0 0 340 124">
   <rect width="340" height="124" rx="24" fill="#0f766e"/>
@@ -55,11 +55,12 @@ const kycLink = async (id: string): Promise<string> =>
   ok(await own.app.call('POST', `/customers/${id}/kyc-link`, {}, { as: own.app.unregulated }), 201)
     .kycUrl;
 
-const person = (of: object) => customer(own.app, { as: own.app.unregulated }, { ...NOBODY, ...of });
+const person = (of: object) =>
+  customer(own.app, { as: own.app.unregulated }, { ...WITHOUT_DATA, ...of });
 
 async function upload(documentHolder: string) {
   const about = { documentType: 'PASSPORT', country: 'US', documentNumber: 'P1' };
-  const form = paperForm(
+  const form = documentForm(
     { documentHolder, ...about, issuingAuthority: 'State Department' },
     { bytes: pdfFile() },
   );
@@ -212,7 +213,7 @@ describe.runIf(browserPath)('hosted pages', () => {
     'verify a person (%s, %s)',
     async (size, theme) => {
       const { page, look, close } = await open(size, theme);
-      const { id } = await person({ ...WHOLE, birthDate: undefined });
+      const { id } = await person({ ...COMPLETE_DATA, birthDate: undefined });
       const links = [await kycLink(id), await kycLink(id)] as const;
       await page.goto(links[0]);
       await title(page, 'Verify your identity');
@@ -250,7 +251,7 @@ describe.runIf(browserPath)('hosted pages', () => {
   );
 
   it(
-    'load the logo without a referrer, and do without one that fails',
+    'load the logo without a referrer, and work when it fails',
     async () => {
       expect(logos.referrers.length).toBeGreaterThan(0);
       expect(logos.referrers.filter((each) => each !== undefined)).toEqual([]);

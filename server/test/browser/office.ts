@@ -1,12 +1,12 @@
-// What the tests of the verification page share: a server with a browser in front of it, customers of whom
-// nothing or everything is known, and the moves that a person makes on every screen.
+// Fixtures of the verification page tests: a server with a browser, customers with no or complete
+// data, and the common actions on each screen.
 import type { Page } from 'playwright-core';
 import { ok } from '../kit/app/fixtures.ts';
 import { startApp } from '../kit/app/harness.ts';
 import { pdfFile, pngFile } from '../kit/http/documents.ts';
 import { expectAccessible, expectNoSideways, launch, screenshot } from './browser.ts';
 
-/** Many screens, each looked over by axe, on a busy machine. */
+/** Timeout: many screens, each checked by axe, on a busy machine. */
 export const PATIENCE_MS = 120_000;
 
 export const REDIRECT = 'http://localhost:9/finished?order=7';
@@ -34,7 +34,7 @@ export async function openOffice() {
   };
 }
 
-export const NOBODY = {
+export const WITHOUT_DATA = {
   fullName: undefined,
   birthDate: undefined,
   nationality: undefined,
@@ -49,7 +49,7 @@ export const ADDRESS = {
   country: 'US',
 };
 
-export const WHOLE = {
+export const COMPLETE_DATA = {
   fullName: 'Ada Lovelace',
   birthDate: '1990-01-15',
   nationality: 'US',
@@ -64,13 +64,13 @@ export const title = (page: Page, words: string) =>
 export const press = (page: Page, name: string) =>
   page.getByRole('button', { name, exact: true }).click();
 
-/** Opens the link, views the start and begins. */
+/** Opens the link, checks the start screen and begins. */
 export async function openAndStart(page: Page, url: string): Promise<void> {
   await page.goto(url);
   await press(page, 'Start');
 }
 
-/** Holds the page, as it stands, to what holds for every screen. */
+/** Checks the current screen against the rules for all screens. */
 export async function inspect(page: Page, name: string): Promise<void> {
   await expectNoSideways(page);
   await expectAccessible(page);
@@ -82,4 +82,8 @@ export const picture = (name: string) => ({
   mimeType: 'image/png',
   buffer: pngFile(800, 500),
 });
-export const paper = (name: string) => ({ name, mimeType: 'application/pdf', buffer: pdfFile() });
+export const documentFile = (name: string) => ({
+  name,
+  mimeType: 'application/pdf',
+  buffer: pdfFile(),
+});

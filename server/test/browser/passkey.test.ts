@@ -1,5 +1,5 @@
-// Passkeys as a real browser makes them: Chromium with a virtual authenticator, on a platform's own site,
-// whose backend hands on what the page says.
+// Passkeys created by a real browser: Chromium with a virtual authenticator, on a platform's site
+// whose backend relays the data of the page.
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';
@@ -15,7 +15,7 @@ import { browserPath, launch, type Visit, visit } from './browser.ts';
 
 const PATIENCE_MS = 60_000;
 
-/** What such a site has for passkeys; nothing in it knows of this API but the names of the fields. */
+/** A page with passkey support; only the field names relate to this API. */
 const PAGE = `<!doctype html><title>Wallet</title><script>
   const text = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes)))
     .replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
@@ -89,7 +89,7 @@ async function device(verifies: boolean): Promise<Visit> {
 const inPage = <T>({ page }: Visit, name: 'register' | 'prove', input: object): Promise<T> =>
   page.evaluate(`${name}(${JSON.stringify(input)})`) as Promise<T>;
 
-/** Registers what the page's device makes, signed by a session of the wallet's e-mail credential. */
+/** Registers a passkey of the page's device, signed by an e-mail session of the wallet. */
 async function registered(opened: Visit, ceremony: object) {
   const { accountId } = await fixture.customerWithWallet();
   const session = await fixture.emailSession(accountId);
@@ -105,7 +105,7 @@ async function registered(opened: Visit, ceremony: object) {
   return { added, attestation };
 }
 
-/** Proves a passkey in the page as it stands. */
+/** Proves possession of a passkey in the current page. */
 async function proved(
   opened: Visit,
   { id, credentialId }: { id: string; credentialId: string },
@@ -155,7 +155,7 @@ describe.runIf(browserPath)('a passkey of a browser', () => {
   );
 
   it(
-    'is refused from another origin, though the browser lets it be used there',
+    'is rejected from another origin, although the browser permits it there',
     async () => {
       const opened = await device(true);
       const userVerification = 'preferred';

@@ -1,6 +1,6 @@
-// A passkey as second factor, as a platform's own page uses it: what the API answers goes to Chromium as it
-// is, and what Chromium answers goes back as it is. The platform is one of production, so that everything
-// about the passkey is checked; the page is where the platform says that its passkeys are used.
+// A passkey as second factor on a platform's page: API replies are passed to Chromium unchanged,
+// and Chromium's output is passed back unchanged. A production platform is used, because it
+// verifies every part of the passkey; the page has the origin that the platform has configured.
 import type { CDPSession } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { receiveFunds } from '../../src/features/payments/quotes/index.ts';
@@ -17,7 +17,7 @@ const PATIENCE_MS = 60_000;
 
 const ORIGIN = 'https://pay.shop.example.com';
 const SITE = { rpId: 'shop.example.com', origins: [ORIGIN] };
-/** The browser lets it use the same passkeys; the platform does not say that it does. */
+/** An origin that the browser permits for the same passkeys, but the platform does not. */
 const ELSEWHERE = 'https://blog.shop.example.com';
 
 const PAGE = `<!doctype html><title>Shop</title><script>
@@ -39,7 +39,7 @@ let cdp: CDPSession;
 let authenticatorId: string;
 const as = () => ({ as: app.production });
 
-/** The site's page, whichever of its hosts is asked, with a device that knows its user. */
+/** The site's page on any of its hosts, with a device that verifies its user. */
 async function openShop(): Promise<void> {
   shop = await visit(browser, 'phone', ORIGIN);
   await shop.context.route(/^https:\/\/\w+\.shop\.example\.com\/$/, (route) =>
@@ -59,7 +59,7 @@ async function openShop(): Promise<void> {
 const inPage = (name: 'register' | 'prove', options: object): Promise<object> =>
   shop.page.evaluate(`${name}(${JSON.stringify(options)})`) as Promise<object>;
 
-/** Somebody with a passkey of the page's device, and what the API answered about it. */
+/** A customer with a passkey of the page's device, and the API reply. */
 async function withPasskey() {
   const person = await european(app, as());
   await app.runtime.db.query(
@@ -76,7 +76,7 @@ async function withPasskey() {
   return { id: person.id as string, factor };
 }
 
-/** Starts a login and brings what the page answers. */
+/** Starts a login and submits the page's assertion. */
 async function logIn(id: string): Promise<Answer> {
   const fixture = loginFixture(app, as());
   const { passkeyOptions } = ok(await fixture.start(id, 'PASSKEY'), 200);
@@ -84,7 +84,7 @@ async function logIn(id: string): Promise<Answer> {
   return fixture.complete(id, { factor: 'PASSKEY', passkeyAssertion, origin: ORIGIN });
 }
 
-/** Payouts of a hundred euros each that wait for their proof. */
+/** Payouts of a hundred euros each that wait for authorization. */
 async function waiting(customerId: string, count: number): Promise<Answer['body'][]> {
   const account = await internalAccount(app, customerId, 'EUR', as());
   const deposit = { accountId: account.id, currency: 'EUR', amount: 1_000_00n };
@@ -125,7 +125,7 @@ describe.runIf(browserPath)('a passkey of a browser as second factor', () => {
   });
 
   it(
-    'is enrolled, logs in and authorises one payment, this one',
+    'is enrolled, logs in and authorizes only the payment that it signed',
     async () => {
       const { id, factor } = await withPasskey();
       expect(factor.credentialId).toMatch(/^ScaFactor:/);
@@ -144,7 +144,7 @@ describe.runIf(browserPath)('a passkey of a browser as second factor', () => {
   );
 
   it(
-    'is of no use at another host of the site, though the browser lets it be used there',
+    'is rejected at another host of the site, although the browser permits it there',
     async () => {
       const { id } = await withPasskey();
       await shop.page.goto(`${ELSEWHERE}/`);
@@ -156,7 +156,7 @@ describe.runIf(browserPath)('a passkey of a browser as second factor', () => {
   );
 
   it(
-    'is not even asked by a browser whose device does not know its user',
+    'is not used by a browser whose device does not verify its user',
     async () => {
       const { id } = await withPasskey();
       await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });

@@ -1,14 +1,14 @@
-// The hosted verification page beside its straight way: by keyboard alone, in the dark on a narrow phone,
-// when a paper was refused, and when its link has ended.
+// Special cases of the hosted verification page: keyboard only, dark mode on a narrow phone, a
+// rejected document, and an ended link.
 import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../kit/app/fixtures.ts';
 import { opened } from '../kit/app/test-app.ts';
-import { paperForm, pdfFile } from '../kit/http/documents.ts';
+import { documentForm, pdfFile } from '../kit/http/documents.ts';
 import { browserPath, expectAccessible, screenshot, visit } from './browser.ts';
 import {
   ADDRESS,
+  COMPLETE_DATA,
   inspect,
-  NOBODY,
   openAndStart,
   openOffice,
   PATIENCE_MS,
@@ -16,22 +16,22 @@ import {
   press,
   REDIRECT,
   title,
-  WHOLE,
+  WITHOUT_DATA,
 } from './office.ts';
 
 const office = opened(openOffice);
 
 describe.runIf(browserPath)('the verification page', () => {
   it(
-    'can be gone through with the keyboard alone',
+    'can be completed with the keyboard only',
     async () => {
       const person = await customer(office.app, office.as, {
-        ...NOBODY,
+        ...WITHOUT_DATA,
         address: ADDRESS,
         nationality: 'US',
       });
       const { page, close } = await visit(office.browser, 'desktop', office.origin);
-      // Asked for early: the browser has to be told to hand the choice over.
+      // Requested early: the browser must be configured to return the selection.
       const choosing = page.waitForEvent('filechooser', { timeout: PATIENCE_MS });
       await openAndStart(page, await office.linkFor(person.id));
       await title(page, 'About you');
@@ -89,11 +89,11 @@ describe.runIf(browserPath)('the verification page', () => {
   );
 
   it(
-    'stays when more is needed, and takes another file for one that was refused',
+    'stays open when more data is required, and accepts another file for a rejected one',
     async () => {
       const person = await customer(office.app, office.as, {
-        ...NOBODY,
-        ...WHOLE,
+        ...WITHOUT_DATA,
+        ...COMPLETE_DATA,
         fullName: 'Bad Scan 003',
       });
       const { page, close } = await visit(office.browser, 'phone', office.origin);
@@ -112,7 +112,7 @@ describe.runIf(browserPath)('the verification page', () => {
       await title(page, 'Documents');
       await page.getByText('More information is needed').waitFor();
       await inspect(page, 'phone-more-is-needed');
-      // Closed and opened again, it still says what was found.
+      // After a reload it still shows the result.
       await page.goto(link);
       await page.getByText('More information is needed').waitFor();
       office.app.effects.set(office.app.effects.now() + 1);
@@ -132,10 +132,10 @@ describe.runIf(browserPath)('the verification page', () => {
   );
 
   it(
-    'does once what is pressed twice',
+    'runs an action once when its button is pressed twice',
     async () => {
-      const person = await customer(office.app, office.as, { ...NOBODY, ...WHOLE });
-      const form = paperForm(
+      const person = await customer(office.app, office.as, { ...WITHOUT_DATA, ...COMPLETE_DATA });
+      const form = documentForm(
         { documentHolder: person.id, documentType: 'BANK_STATEMENT', country: 'US' },
         { bytes: pdfFile() },
       );
@@ -154,9 +154,9 @@ describe.runIf(browserPath)('the verification page', () => {
   );
 
   it(
-    'looks its best in the dark, too',
+    'is accessible in dark mode',
     async () => {
-      const person = await customer(office.app, office.as, NOBODY);
+      const person = await customer(office.app, office.as, WITHOUT_DATA);
       const { page, close } = await visit(office.browser, 'phone', office.origin);
       await page.emulateMedia({ colorScheme: 'dark' });
       await page.setViewportSize({ width: 320, height: 640 });
@@ -174,10 +174,10 @@ describe.runIf(browserPath)('the verification page', () => {
     ['phone', 'Ada Lovelace', 'The verification is complete.'],
     ['desktop', 'Ada Lovelace 002', 'The verification is over and did not succeed.'],
   ] as const)(
-    'states that no action is needed after the check (%s, %s)',
+    'shows that no action is needed after the verification (%s, %s)',
     async (device, fullName, line) => {
       const { app, browser, origin } = office;
-      const person = await customer(app, {}, { ...WHOLE, fullName });
+      const person = await customer(app, {}, { ...COMPLETE_DATA, fullName });
       const path = `/customers/${person.id}/kyc-link`;
       const { page, close } = await visit(browser, device, origin);
       await page.goto(ok(await app.call('POST', path, {}), 201).kycUrl);
@@ -196,10 +196,10 @@ describe.runIf(browserPath)('the verification page', () => {
   );
 
   it(
-    'is gone when the link was used, has ended or never was',
+    'shows an error when the link was used, has ended or is unknown',
     async () => {
-      const person = await customer(office.app, office.as, { ...NOBODY, ...WHOLE });
-      const form = paperForm(
+      const person = await customer(office.app, office.as, { ...WITHOUT_DATA, ...COMPLETE_DATA });
+      const form = documentForm(
         {
           documentHolder: person.id,
           documentType: 'PASSPORT',
@@ -212,7 +212,7 @@ describe.runIf(browserPath)('the verification page', () => {
       ok(await office.app.call('POST', '/documents', form, office.as), 201);
       const link = await office.linkFor(person.id);
       const { page, close } = await visit(office.browser, 'phone', office.origin);
-      const later = await customer(office.app, office.as, NOBODY);
+      const later = await customer(office.app, office.as, WITHOUT_DATA);
       const second = await office.linkFor(later.id);
       await openAndStart(page, link);
       await title(page, 'Review and submit');
@@ -226,7 +226,7 @@ describe.runIf(browserPath)('the verification page', () => {
       };
       await gone(link);
       await screenshot(page, 'phone-ended');
-      await gone(`${office.origin}/verify/nobody-drew-this`);
+      await gone(`${office.origin}/verify/unknown-token`);
       await openAndStart(page, second);
       await title(page, 'About you');
       office.app.effects.set(office.app.effects.now() + 24 * 3_600_000);

@@ -1,11 +1,19 @@
-// The steps of the verification page: their number does not decrease, each has a way back, and a reload
-// stays where the person was.
+// The steps of the verification page: the step number does not decrease, each step can be left
+// backwards, and a reload keeps the current step.
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { customer } from '../kit/app/fixtures.ts';
 import { opened } from '../kit/app/test-app.ts';
 import { browserPath, visit } from './browser.ts';
-import { ADDRESS, NOBODY, openAndStart, openOffice, PATIENCE_MS, press, title } from './office.ts';
+import {
+  ADDRESS,
+  openAndStart,
+  openOffice,
+  PATIENCE_MS,
+  press,
+  title,
+  WITHOUT_DATA,
+} from './office.ts';
 
 const office = opened(openOffice);
 
@@ -29,9 +37,9 @@ async function fillAddress(page: Page) {
 
 describe.runIf(browserPath)('the steps of the verification page', () => {
   it(
-    'keep their number while they are answered, after a reload and in another tab',
+    'keep their number during completion, after a reload and in another tab',
     async () => {
-      const person = await customer(office.app, office.as, NOBODY);
+      const person = await customer(office.app, office.as, WITHOUT_DATA);
       const { page, close } = await visit(office.browser, 'phone', office.origin);
       const link = await office.linkFor(person.id);
       await openAndStart(page, link);
@@ -57,9 +65,9 @@ describe.runIf(browserPath)('the steps of the verification page', () => {
   );
 
   it(
-    'lead back one by one to the start, with the button and with that of the browser',
+    'return step by step to the start, with the button of the page and that of the browser',
     async () => {
-      const person = await customer(office.app, office.as, { ...NOBODY, address: ADDRESS });
+      const person = await customer(office.app, office.as, { ...WITHOUT_DATA, address: ADDRESS });
       const { page, complaints, close } = await visit(office.browser, 'desktop', office.origin);
       await openAndStart(page, await office.linkFor(person.id));
       await title(page, 'About you');
@@ -91,9 +99,9 @@ describe.runIf(browserPath)('the steps of the verification page', () => {
   );
 
   it(
-    'begin with what is needed, why, who sees it and until when the link works',
+    'begin with the required data, the reason, the recipients and the expiry of the link',
     async () => {
-      const person = await customer(office.app, office.as, { ...NOBODY, address: ADDRESS });
+      const person = await customer(office.app, office.as, { ...WITHOUT_DATA, address: ADDRESS });
       const { page, close } = await visit(office.browser, 'phone', office.origin);
       await page.goto(await office.linkFor(person.id));
       await title(page, 'Verify your identity');
@@ -108,7 +116,7 @@ describe.runIf(browserPath)('the steps of the verification page', () => {
       ]) {
         expect(text).toContain(part);
       }
-      // The address is known already.
+      // The address is on file.
       expect(text).not.toContain('Your home address');
       await close();
     },

@@ -1,20 +1,20 @@
-// The hosted verification page where the server fails: what happened, what to do, and the request id that
-// support needs. The table of documents is out of reach for as long as one reading takes.
+// The hosted verification page when the server fails: the cause, the next step, and the request id
+// for support. The table of documents is unavailable during one read.
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { customer } from '../kit/app/fixtures.ts';
 import { opened } from '../kit/app/test-app.ts';
 import { browserPath, visit } from './browser.ts';
-import { inspect, NOBODY, openOffice, PATIENCE_MS, title } from './office.ts';
+import { inspect, openOffice, PATIENCE_MS, title, WITHOUT_DATA } from './office.ts';
 
 const office = opened(openOffice);
 
 describe.runIf(browserPath)('a verification page that is slow or cannot be loaded', () => {
   it(
-    'shows the reason, the request id and a way to try again',
+    'shows the reason, the request id and a retry button',
     async () => {
       const { db } = office.app.runtime;
-      const person = await customer(office.app, office.as, NOBODY);
+      const person = await customer(office.app, office.as, WITHOUT_DATA);
       const url = await office.linkFor(person.id);
       const { page, close } = await visit(office.browser, 'phone', office.origin);
       await db.query('alter table documents rename to documents_away');
@@ -37,9 +37,9 @@ describe.runIf(browserPath)('a verification page that is slow or cannot be loade
   );
 
   it(
-    'shows a skeleton until a slow answer comes',
+    'shows a skeleton until a slow reply arrives',
     async () => {
-      const person = await customer(office.app, office.as, NOBODY);
+      const person = await customer(office.app, office.as, WITHOUT_DATA);
       const url = await office.linkFor(person.id);
       const { page, close } = await visit(office.browser, 'phone', office.origin);
       const client = new pg.Client({ connectionString: office.app.databaseUrl });

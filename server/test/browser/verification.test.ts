@@ -1,29 +1,29 @@
-// The hosted verification page, as people use it: a person and a business from the link to the verdict, on
-// a desktop and on a phone, with the mistakes that people make.
+// The hosted verification page from the link to the result: a person and a business, on a desktop
+// and on a phone, with typical input errors.
 import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../kit/app/fixtures.ts';
 import { opened } from '../kit/app/test-app.ts';
 import { browserPath, type Size, visit } from './browser.ts';
 import {
+  documentFile,
   inspect,
-  NOBODY,
   openAndStart,
   openOffice,
   PATIENCE_MS,
-  paper,
   picture,
   press,
   REDIRECT,
   title,
+  WITHOUT_DATA,
 } from './office.ts';
 
 const office = opened(openOffice);
 
 describe.runIf(browserPath)('the verification page', () => {
   it.each<Size>(['desktop', 'phone'])(
-    'takes a person through, on a %s',
+    'verifies a person, on a %s',
     async (size) => {
-      const person = await customer(office.app, office.as, NOBODY);
+      const person = await customer(office.app, office.as, WITHOUT_DATA);
       const { page, context, complaints, close } = await visit(office.browser, size, office.origin);
       const left: string[] = [];
       await context.route(`${new URL(REDIRECT).origin}/**`, (route) => {
@@ -86,7 +86,7 @@ describe.runIf(browserPath)('the verification page', () => {
       await page.getByLabel('Document number').fill('D1234567');
       await page.getByLabel('Issuing authority').fill('State of Texas');
       await page.getByLabel('Front side').setInputFiles(picture('front-EXPIRED.png'));
-      await page.getByLabel('Back side').setInputFiles(paper('back.pdf'));
+      await page.getByLabel('Back side').setInputFiles(documentFile('back.pdf'));
       await inspect(page, `${size}-6-documents-chosen`);
       await press(page, 'Upload');
       await page.getByRole('alert').waitFor();
@@ -110,20 +110,20 @@ describe.runIf(browserPath)('the verification page', () => {
         office.as,
       );
       expect(body).toMatchObject({ kycStatus: 'APPROVED', fullName: 'Ada Lovelace' });
-      const papers = await office.app.call(
+      const documents = await office.app.call(
         'GET',
         `/documents?documentHolder=${person.id}`,
         undefined,
         office.as,
       );
-      expect(papers.body.data.map((each: { side: string }) => each.side).sort()).toEqual([
+      expect(documents.body.data.map((each: { side: string }) => each.side).sort()).toEqual([
         'BACK',
         'FRONT',
       ]);
       await page.getByRole('link', { name: 'Back to Unregulated' }).click();
       await page.waitForURL(REDIRECT);
       expect(left).toEqual([REDIRECT]);
-      // What the browser itself says of a reply that is an error; everything else would be a fault.
+      // The browser reports each error reply; any other message is a defect.
       expect(complaints.filter((each) => !each.includes('status of 400'))).toEqual([]);
       await close();
     },
@@ -131,7 +131,7 @@ describe.runIf(browserPath)('the verification page', () => {
   );
 
   it.each<Size>(['desktop', 'phone'])(
-    'takes a business through, on a %s',
+    'verifies a business, on a %s',
     async (size) => {
       const body = {
         customerType: 'BUSINESS',
@@ -219,7 +219,7 @@ describe.runIf(browserPath)('the verification page', () => {
           await number.fill('P100');
           await card.getByLabel('Issuing authority').fill('State Department');
         }
-        await card.getByLabel('File').setInputFiles(paper(`paper-${at}.pdf`));
+        await card.getByLabel('File').setInputFiles(documentFile(`paper-${at}.pdf`));
         await card.getByRole('button', { name: 'Upload' }).click();
         await card.getByText('Done').waitFor();
       }

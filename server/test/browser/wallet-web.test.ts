@@ -1,6 +1,5 @@
-// The example of a wallet in the web, started as its readme says and walked through in a browser
-// with a device that has passkeys: what a reader copies from must work, at both sizes, and relay
-// nothing else.
+// The web wallet example, started as in its README and used in a browser with a passkey device: it
+// works in both sizes and relays only permitted requests.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -37,7 +36,7 @@ let site: string;
 let isOpen = true;
 let ticking: Promise<void>;
 
-/** The clock follows that of the effects, and work is done when it is due. */
+/** The clock of the effects follows the real clock, and due work runs. */
 async function tick() {
   for (; isOpen; await sleep(TICK_MS)) {
     app.effects.set(Date.now());
@@ -45,7 +44,7 @@ async function tick() {
   }
 }
 
-/** Answers the address that it says it is at. */
+/** Returns the address that the backend prints. */
 async function startBackend(): Promise<string> {
   const { port } = app.app.server.server.address() as { port: number };
   const { clientId, clientSecret } = app.platform;
@@ -116,7 +115,7 @@ async function walletOf(email: string): Promise<string> {
   return (await fixture.walletOf(person.id)).id;
 }
 
-/** Everything that the example does, with the server asked what came of it. */
+/** Every function of the example, with its effect checked on the server. */
 async function walk({ page }: Visit, size: Size) {
   const email = `${size}@example.com`;
   const look = (name: string) => inspect(page, `wallet-${size}-${name}`);
@@ -169,7 +168,7 @@ async function walk({ page }: Visit, size: Size) {
   return accountId;
 }
 
-/** Another session of the wallet, opened on another device, is ended from the list. */
+/** Ends another session of the wallet, opened on another device, from the list. */
 async function endAnother({ page }: Visit, accountId: string) {
   await fixture.emailSession(accountId);
   await press(page, 'Add 100 test USDB');
@@ -179,14 +178,18 @@ async function endAnother({ page }: Visit, accountId: string) {
   expect(await fixture.sessionsOf(accountId)).toMatchObject([{ type: 'PASSKEY' }]);
 }
 
-interface Asked {
+interface RelayedRequest {
   body?: object;
   cookie?: string;
   headers?: Record<string, string>;
 }
 
-/** Asks the backend as its page does, unless told otherwise. */
-async function relayed(method: string, way: string, { body, cookie = '', headers }: Asked = {}) {
+/** Sends a request to the backend as its page does, unless overridden. */
+async function relayed(
+  method: string,
+  way: string,
+  { body, cookie = '', headers }: RelayedRequest = {},
+) {
   const reply = await fetch(site + way, {
     method,
     headers: { origin: site, cookie, 'content-type': 'application/json', ...headers },
@@ -197,13 +200,13 @@ async function relayed(method: string, way: string, { body, cookie = '', headers
   return { status: reply.status, body: text ? JSON.parse(text) : undefined, cookie: set ?? cookie };
 }
 
-/** A visit that has not signed in. */
+/** A visit before sign-in. */
 async function visitor(email: string) {
   const { body, cookie } = await relayed('POST', '/api/visit', { body: { email } });
   return { cookie, accountId: body.data[0].accountId, credential: body.data[0] };
 }
 
-/** A visit that has. */
+/** A visit after sign-in. */
 async function signedIn(email: string) {
   const { cookie, accountId, credential } = await visitor(email);
   const way = `/api/credentials/${credential.id}`;
@@ -224,7 +227,7 @@ const verdict = ({ status, body }: { status: number; body: { code: string } }) =
   body.code,
 ];
 
-describe.runIf(browserPath)('the example of a wallet in the web', () => {
+describe.runIf(browserPath)('the web wallet example', () => {
   beforeAll(async () => {
     fixture = walletFixture(app);
     await app.app.server.listen({ port: 0, host: '127.0.0.1' });
@@ -242,7 +245,7 @@ describe.runIf(browserPath)('the example of a wallet in the web', () => {
   });
 
   it.each(['desktop', 'phone'] as const)(
-    'signs in, pays and shows the words: %s',
+    'signs in, pays and shows the seed phrase: %s',
     async (size) => {
       const opened = await open(size);
       const accountId = await walk(opened, size);
@@ -254,7 +257,7 @@ describe.runIf(browserPath)('the example of a wallet in the web', () => {
   );
 
   it(
-    'says what was refused, and asks for another sign-in when the session was ended elsewhere',
+    'shows rejections, and requires a sign-in after the session was ended elsewhere',
     async () => {
       const { page, close } = await open('desktop');
       await comeTo(page, 'refused@example.com');
@@ -293,7 +296,7 @@ describe.runIf(browserPath)('the example of a wallet in the web', () => {
   );
 
   it(
-    'relays what is on its list and nothing else',
+    'relays only permitted requests',
     async () => {
       const { cookie, session } = await signedIn('listed@example.com');
       expect((await relayed('GET', '/api/account', { cookie })).status).toBe(200);
@@ -320,7 +323,7 @@ describe.runIf(browserPath)('the example of a wallet in the web', () => {
   );
 
   it(
-    'keeps visits apart, and to the wallet that they signed in to',
+    'isolates visits, and limits each to the wallet of its sign-in',
     async () => {
       const mine = await signedIn('mine@example.com');
       const other = await signedIn('other@example.com');
@@ -349,7 +352,7 @@ describe.runIf(browserPath)('the example of a wallet in the web', () => {
   );
 
   it(
-    'lets nobody in without a session, under an old name or from another site',
+    'rejects requests without a session, with an old session or from another site',
     async () => {
       const guest = await visitor('guest@example.com');
       const { before, cookie } = await signedIn('guest@example.com');
@@ -372,7 +375,7 @@ describe.runIf(browserPath)('the example of a wallet in the web', () => {
     PATIENCE_MS,
   );
 
-  it('keeps the API secret to itself, and its policy strict', async () => {
+  it('does not expose the API secret, and has a strict content security policy', async () => {
     for (const way of ['/', '/app.js', '/style.css']) {
       const reply = await fetch(site + way);
       expect(reply.status).toBe(200);

@@ -1,6 +1,6 @@
 // Examples of customers: registration, contacts, identity checks, owners, documents, imports and invitations.
 import { describe } from 'vitest';
-import { paperForm, pdfFile } from '../kit/http/documents.ts';
+import { documentForm, pdfFile } from '../kit/http/documents.ts';
 import { AMARA, EMIL, person } from '../kit/http/example-people.ts';
 import { examples, type Stage } from '../kit/http/examples.ts';
 
@@ -120,7 +120,7 @@ async function businesses(stage: Stage) {
 async function documents(stage: Stage, customerId: string) {
   const file = { bytes: pdfFile(), name: 'certificate.pdf', type: 'application/pdf' };
   const form = (documentType: string) =>
-    paperForm({ documentHolder: customerId, documentType, country: 'US' }, file);
+    documentForm({ documentHolder: customerId, documentType, country: 'US' }, file);
   const { id } = await stage.show('uploadDocument', 'certificate', {
     summary: 'A certificate of incorporation',
     body: form('CERTIFICATE_OF_INCORPORATION'),
@@ -134,7 +134,7 @@ async function documents(stage: Stage, customerId: string) {
   await stage.show('replaceDocument', 'certificate', {
     summary: 'Replace a document that was rejected',
     params,
-    body: paperForm({ documentType: 'CERTIFICATE_OF_INCORPORATION', country: 'US' }, file),
+    body: documentForm({ documentType: 'CERTIFICATE_OF_INCORPORATION', country: 'US' }, file),
   });
   await stage.show('deleteDocument', 'deleted', { summary: 'Delete a document', params });
 }
@@ -175,7 +175,7 @@ async function imports(stage: Stage) {
   const file = { bytes: Buffer.from(CSV), name: 'customers.csv', type: 'text/csv' };
   const { jobId } = await stage.show('uploadCustomersCsv', 'two-rows', {
     summary: 'A file with two customers, one of them invalid',
-    body: paperForm({}, file),
+    body: documentForm({}, file),
   });
   await stage.app.advance(60_000);
   await stage.show('getBulkCustomerImportJob', 'completed', {

@@ -1,7 +1,8 @@
-// Guides, docs/command.md and README as a reader follows them who pastes their commands into bash, zsh
-// or dash: a real server on a fresh data folder, a platform for each guide and shell, and nothing at hand but
-// curl, node, cat, grep, sleep and the checkout. RAILHEAD_GUIDE_SHELLS=all runs each guide in all three. What
-// a guide shows is all that it prints, and afterwards the platform that it was given is as it was.
+// Runs the guides, docs/command.md and the README with their commands pasted into bash, zsh or
+// dash: a real server on a fresh data folder, a platform for each guide and shell, and only curl,
+// node, cat, grep, sleep and the checkout. RAILHEAD_GUIDE_SHELLS=all runs each guide in all three.
+// The printed output equals the shown output, and the configuration of the platform is restored
+// afterwards.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -50,8 +51,8 @@ let node: NodeService;
 
 const environment = () => ({ TMPDIR: os.tmpdir(), RAILHEAD_DATA_DIR: place.dir });
 
-/** The answer of the operator's command. */
-// biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
+/** The JSON output of an operator command. */
+// biome-ignore lint/suspicious/noExplicitAny: replies of every shape.
 async function operator(...argv: string[]): Promise<any> {
   const { code, out, err } = await service.run([...argv, '--json']);
   if (code !== 0) throw new Error(err);
@@ -64,7 +65,7 @@ interface Credentials {
   readonly clientSecret: string;
 }
 
-/** All that a guide may have set for the platform that it was given. */
+/** All settings of its platform that a guide may change. */
 async function configurationOf({ platformId, clientId, clientSecret }: Credentials) {
   const authorization = `Basic ${btoa(`${clientId}:${clientSecret}`)}`;
   const reply = await fetch(`${running.credentials.baseUrl}/config`, {
@@ -79,7 +80,7 @@ async function configurationOf({ platformId, clientId, clientSecret }: Credentia
   };
 }
 
-/** Of a guide the first shell and one of the others in turn; all three would take a minute more. */
+/** The first shell and one of the others in turn; all three would take a minute more. */
 function shellsOf(file: string): readonly Shell[] {
   if (ALL || file === README) return SHELLS;
   const [first, ...others] = SHELLS;
@@ -104,7 +105,7 @@ function checkoutOf(shell: Shell, file: string, made: Credentials): string {
 }
 
 async function follow(file: string, shell: Shell): Promise<Result> {
-  // Named as that of a first start.
+  // Named like the credentials of a first start.
   const made: Credentials = await operator('platform', 'create', '--name', 'Sandbox');
   const before = await configurationOf(made);
   const result = await runGuide(file, {
@@ -118,7 +119,7 @@ async function follow(file: string, shell: Shell): Promise<Result> {
   return result;
 }
 
-/** What is the same in every run here and differs between servers and days. */
+/** Values that are equal in every run here and differ between servers and days. */
 function differing(): RegExp {
   const { port } = new URL(running.origin);
   const today = new Date().toISOString().slice(0, 10);
@@ -144,14 +145,14 @@ afterAll(async () => {
 }, 60_000);
 
 describe('guides', () => {
-  it.for(SHELL_NAMES)('%s is there to run them', (shell, { skip }) => {
+  it.for(SHELL_NAMES)('%s is installed', (shell, { skip }) => {
     const absent = absentPrograms(shell);
     skip(absent.length > 0, `guides in ${shell} need ${absent.join(' and ')}`);
     expect(SHELLS).toContain(shell);
   });
 
   it.concurrent.for(FILES.map((file) => [path.basename(file), file] as const))(
-    '%s shows what it prints, whatever the shell',
+    '%s shows its output in every shell',
     { timeout: GUIDE_MS },
     async ([, file], { skip }) => {
       skip(SHELLS.length === 0, 'no shell to run guides in');
@@ -177,7 +178,7 @@ describe('the page about existing clients', () => {
     expect(absent).toEqual([]);
   });
 
-  it('shows names as the service word makes them', () => {
+  it('shows names with the service name prefix', () => {
     const pairs = [...text.matchAll(/`([\w-]+)`\s+becomes\s+`([\w-]+)`/g)];
     const naming = namingFor('Grid');
     expect(pairs).not.toEqual([]);

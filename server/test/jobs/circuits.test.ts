@@ -1,5 +1,5 @@
-// What an open circuit means for work that waits: jobs are postponed and use up no attempt, a payment stays
-// as it is, and everything goes on once the provider answers.
+// Jobs behind an open circuit: they are postponed without using an attempt, a payment keeps its
+// state, and both continue once the provider responds.
 import { describe, expect, it } from 'vitest';
 import type { Connectors, Progress, RailPort } from '../../src/connectors/ports/index.ts';
 import { sendMessage } from '../../src/features/notifications/messages/index.ts';
@@ -15,7 +15,7 @@ import { externalAccount, fundedCustomer, ok } from '../kit/app/fixtures.ts';
 import { opened, testApp } from '../kit/app/test-app.ts';
 import { startHanging } from '../kit/http/hanging-servers.ts';
 
-/** The longest that jobs behind a circuit wait after it may close. */
+/** Maximum delay of a job after its circuit may close. */
 const SPREAD_MS = 10_000;
 
 const service = opened(startHanging);
@@ -27,7 +27,7 @@ const pass = (ms: number) => app.effects.set(app.effects.now() + ms);
 const ATTEMPTS = `select min(attempts) as least, max(attempts) as most, count(*)::int4 as count
   from jobs where kind = 'messages.send-sms'`;
 
-describe('text messages of a service in trouble', () => {
+describe('text messages of a failing service', () => {
   it('wait without an attempt while its circuit is open, and go out afterwards', async () => {
     service.answer(503);
     await app.operate(async (ctx) => {
@@ -59,7 +59,7 @@ describe('text messages of a service in trouble', () => {
   });
 });
 
-/** A rail as a bank with an HTTP interface has one, by the rules of the ports. */
+/** A rail of a bank with an HTTP interface, by the rules of the ports. */
 function httpRail(door: Effects, url: string): RailPort {
   const ask = async (id: string): Promise<Progress> => {
     const limits = { timeoutMs: 1_000, maxBytes: 100, publicOnly: false };
@@ -81,7 +81,7 @@ function httpRail(door: Effects, url: string): RailPort {
       known.add(id);
       return progress;
     },
-    // What was never sent is not known, and certainly not paid.
+    // An instruction that was never sent is unknown, and was not paid.
     check: async ({ id }) =>
       known.has(id) ? ask(id) : { state: 'failed', reason: 'QUOTE_EXECUTION_FAILED' },
   };

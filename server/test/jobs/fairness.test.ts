@@ -1,5 +1,5 @@
-// A provider that hangs delays its own messages and no payment of another platform: jobs that wait for it
-// hold at most the places of their share, however many are due.
+// A hanging provider delays its own messages and no payment of another platform: waiting jobs use
+// at most their share of the job slots, however many are due.
 import { describe, expect, it, vi } from 'vitest';
 import { sendMessage } from '../../src/features/notifications/messages/index.ts';
 import { messages } from '../../src/features/notifications/messages/store.ts';
@@ -22,7 +22,7 @@ const messagesOf = (count: number) =>
   }, app.production);
 
 describe('text messages that wait for a hanging service', () => {
-  it('leave places to the payout of another platform', async () => {
+  it('leave job slots for the payout of another platform', async () => {
     const { person, account } = await fundedCustomer(app);
     const payee = await externalAccount(app, person.id, 'USD');
     await app.settle();
@@ -44,7 +44,7 @@ describe('text messages that wait for a hanging service', () => {
     expect([sms.requests(), sms.peak()]).toEqual([JOB_LIMITS.perLane, JOB_LIMITS.perLane]);
   }, 30_000);
 
-  it('leave places to the e-mails of their own platform', async () => {
+  it('leave job slots for the e-mails of their own platform', async () => {
     const mail = {
       channel: 'EMAIL',
       to: 'ada@example.com',

@@ -14,7 +14,7 @@ import {
   quoteBody,
 } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
-import { paperForm, pngFile } from '../../../test/kit/http/documents.ts';
+import { documentForm, pngFile } from '../../../test/kit/http/documents.ts';
 import { documents } from '../../features/customers/documents/store.ts';
 import { PERSONAL_DATA } from '../../personal-data.ts';
 import { streamRows } from '../../runtime/db/stream.ts';
@@ -115,7 +115,7 @@ async function busyPerson(more: object = {}) {
     documentNumber: 'C01X00T47',
     issuingAuthority: 'Cologne',
   };
-  const sent = paperForm(paper, { bytes: pngFile(), name: 'Vandermolen.png' });
+  const sent = documentForm(paper, { bytes: pngFile(), name: 'Vandermolen.png' });
   ok(await app.call('POST', '/documents', sent), 201);
   return { person, account, outside, quote };
 }

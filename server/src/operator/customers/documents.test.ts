@@ -6,7 +6,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
-import { paperForm, pdfFile } from '../../../test/kit/http/documents.ts';
+import { documentForm, pdfFile } from '../../../test/kit/http/documents.ts';
 import { type Flags, parse } from '../cli/flags.ts';
 import type { System } from '../cli/verb.ts';
 import { documentVerbs } from './documents.ts';
@@ -30,7 +30,7 @@ async function upload(documentHolder: string, bytes: Buffer): Promise<string> {
     ...{ documentHolder, documentType: 'PASSPORT', country: 'DE' },
     ...{ documentNumber: 'C01X00T47', issuingAuthority: 'Stadt Köln' },
   };
-  const form = paperForm(fields, { bytes, name: 'pass.pdf' });
+  const form = documentForm(fields, { bytes, name: 'pass.pdf' });
   return ok(await app.call('POST', '/documents', form), 201).id;
 }
 

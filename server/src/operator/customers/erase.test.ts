@@ -17,7 +17,7 @@ import { testApp } from '../../../test/kit/app/test-app.ts';
 import { confirmCode, messagesTo, sendCode } from '../../../test/kit/customers/contacts.ts';
 import { erase } from '../../../test/kit/customers/erasure.ts';
 import { file, importHarness } from '../../../test/kit/customers/imports.ts';
-import { paperForm, pngFile } from '../../../test/kit/http/documents.ts';
+import { documentForm, pngFile } from '../../../test/kit/http/documents.ts';
 import { exportCustomerData, openCustomerData } from '../../features/customers/privacy/index.ts';
 import { customers } from '../../features/customers/records/store.ts';
 import { PERSONAL_DATA } from '../../personal-data.ts';
@@ -93,7 +93,7 @@ async function everywhere() {
   await app.call('POST', `/customers/${person.id}/kyc-link`, { redirectUri }, keyed('l'));
   const paper = { documentHolder: person.id, documentType: 'PASSPORT', country: 'DE' };
   const more = { documentNumber: 'PASS-Z-4711', issuingAuthority: 'Quorbat Hall' };
-  const form = paperForm({ ...paper, ...more }, { bytes: pngFile(), name: 'quorbat.png' });
+  const form = documentForm({ ...paper, ...more }, { bytes: pngFile(), name: 'quorbat.png' });
   ok(await app.call('POST', '/documents', form, keyed('d')), 201);
   await app.call('POST', '/verifications', { customerId: person.id }, keyed('v'));
   const account = await internalAccount(app, person.id, 'USD');

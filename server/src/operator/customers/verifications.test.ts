@@ -6,7 +6,7 @@ import type { TestPlatform } from '../../../test/kit/app/harness.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
 import { opened } from '../../../test/kit/app/test-app.ts';
 import { openOnboarding } from '../../../test/kit/customers/onboarding.ts';
-import { paperForm, pdfFile } from '../../../test/kit/http/documents.ts';
+import { documentForm, pdfFile } from '../../../test/kit/http/documents.ts';
 
 const fixture = opened(openOnboarding);
 let as: TestPlatform;
@@ -182,7 +182,7 @@ describe('a decision', () => {
     expect(await fixture.statuses(as, id)).toEqual(['HOLD']);
     fixture.app.effects.set(fixture.app.effects.now() + 1);
     const fields = { documentType: 'PASSPORT', country: 'US', documentNumber: 'X-2' };
-    const form = paperForm({ ...fields, issuingAuthority: 'State' }, { bytes: pdfFile() });
+    const form = documentForm({ ...fields, issuingAuthority: 'State' }, { bytes: pdfFile() });
     ok(await fixture.app.call('PUT', `/documents/${passport}`, form, { as }), 200);
     const change = { customerType: 'INDIVIDUAL', birthDate: '1990-01-16' };
     ok(await fixture.app.call('PATCH', `/customers/${id}`, change, { as }), 200);

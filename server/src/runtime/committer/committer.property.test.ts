@@ -17,7 +17,7 @@ import {
   updateThing,
 } from '../../../test/kit/app/sample-tables.ts';
 import {
-  deserved,
+  isCorrect,
   emptyModel,
   type Model,
   replay,
@@ -371,7 +371,7 @@ describe('createCommitter', () => {
         for (const { set, outcome } of run.done) {
           seen[outcome.ok ? 'accepted' : outcome.rejection.why]++;
           if (outcome.ok) continue;
-          expect(deserved(model, set, outcome.rejection), JSON.stringify(outcome.rejection)).toBe(
+          expect(isCorrect(model, set, outcome.rejection), JSON.stringify(outcome.rejection)).toBe(
             true,
           );
         }

@@ -1,8 +1,8 @@
-// The check of the books that every test server ends with.
+// The ledger check that closes every test server.
 import { expect } from 'vitest';
 import type { Runtime } from '../../../src/runtime/operation/operate.ts';
 
-/** Recomputes every balance from the transfers and sums each currency; throws unless all is well. */
+/** Recomputes every balance from the transfers and sums each currency; throws on any difference. */
 export async function booksBalance(app: { runtime: Runtime }): Promise<void> {
   const wrong = await app.runtime.db.query(
     `with moved as (

@@ -1,16 +1,16 @@
-// A database of one's own for a test file, in 15 ms: the run's migrated template, copied.
+// A database for a test file, created in 15 ms: a copy of the run's migrated template.
 import pg from 'pg';
 import { inject } from 'vitest';
 
 export interface TestDatabase {
   url: string;
-  /** Removes it, whoever is still connected. */
+  /** Drops it, including open connections. */
   drop(): Promise<void>;
 }
 
-/** What global-setup.ts hands to the tests. */
+/** Provided by global-setup.ts to the tests. */
 export interface TestServer {
-  /** A database on the server that nobody uses, to give orders from. */
+  /** An unused database on the server, for administrative statements. */
   url: string;
   template: string;
   /** How to copy: files where nothing is flushed (15 ms against 30), the log elsewhere. */
@@ -25,7 +25,7 @@ declare module 'vitest' {
 
 let made = 0;
 
-/** Runs one statement on a connection of its own. */
+/** Runs one statement on a separate connection. */
 export async function execute(url: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => undefined);
@@ -37,7 +37,7 @@ export async function execute(url: string, sql: string): Promise<void> {
   }
 }
 
-/** The same server's other database. */
+/** The URL of another database on the same server. */
 export function databaseUrl(url: string, name: string): string {
   const other = new URL(url);
   other.pathname = `/${name}`;

@@ -1,11 +1,11 @@
-// Short ways to the things most tests need: a customer with money, an account to pay to.
+// Fixtures that most tests need: a customer with funds, an external account.
 import { expect } from 'vitest';
 import type { Answer, CallOptions, TestApp } from './harness.ts';
 
 let counter = 0;
 const next = () => String(++counter).padStart(6, '0');
 
-/** Fails loudly, with the body, when the status is another. */
+/** Fails with the body when the status differs. */
 export function ok(answer: Answer, status: number): Answer['body'] {
   expect(answer.status, JSON.stringify(answer.body)).toBe(status);
   return answer.body;
@@ -31,7 +31,7 @@ export async function customer(app: TestApp, options: CallOptions = {}, more: ob
   return ok(await app.call('POST', '/customers', body, options), 201);
 }
 
-/** The balance of a customer in a currency, never its wallet; null means the platform's own. */
+/** A customer's account in a currency, not its wallet; null is the platform itself. */
 export async function internalAccount(
   app: TestApp,
   customerId: string | null,
@@ -47,7 +47,7 @@ export async function internalAccount(
   return found[0];
 }
 
-/** What an account can spend and holds in all, smallest units. */
+/** Available and total amount of an account, in the smallest unit. */
 export async function balances(app: TestApp, accountId: string, options: CallOptions = {}) {
   const body = ok(
     await app.call('GET', `/internal-accounts/${accountId}`, undefined, options),
@@ -119,7 +119,7 @@ export const quoteBody = (from: string, to: string, amount: number, more: object
   ...more,
 });
 
-/** Event types about one resource, in order. */
+/** Event types of one resource, in order. */
 export async function eventTypes(app: TestApp, subject: string): Promise<string[]> {
   const all = await app.events();
   return all.filter((each) => each.subject === subject).map((each) => each.type);

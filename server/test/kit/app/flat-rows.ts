@@ -7,7 +7,7 @@ import { agentFixture } from '../agents/agents.ts';
 import { cardFixture } from '../cards/cards.ts';
 import { european, sendCode } from '../customers/contacts.ts';
 import { ownerHarness } from '../customers/owners.ts';
-import { paperForm, pdfFile } from '../http/documents.ts';
+import { documentForm, pdfFile } from '../http/documents.ts';
 import { mintFixture } from '../payments/mints.ts';
 import { ok } from './fixtures.ts';
 import type { TestApp } from './harness.ts';
@@ -53,7 +53,7 @@ async function fillOnboarding(app: TestApp, fill: Fill) {
   const person = await european(app);
   const paper = { documentType: 'UTILITY_BILL', country: 'DE', documentHolder: person.id };
   const { id: bill } = ok(
-    await app.call('POST', '/documents', paperForm(paper, { bytes: pdfFile() })),
+    await app.call('POST', '/documents', documentForm(paper, { bytes: pdfFile() })),
     201,
   );
   const made = ok(await app.call('POST', '/verifications', { customerId: firm.customerId }), 200);

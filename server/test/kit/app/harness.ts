@@ -1,6 +1,6 @@
-// A whole server in the test's own process, on its own database cloned from the migrated template, with a
-// clock that stands still until moved. Requests go through the real routes, and every reply is checked
-// against its contract and noted, so that a declared status nobody has seen can be named.
+// A complete server in the test's process, on its own database cloned from the migrated template,
+// with a clock that only tests advance. Requests use the real routes, and every reply is checked
+// against its contract and recorded, so that declared statuses without a test can be listed.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
@@ -64,7 +64,7 @@ function checkEvents({ operationId }: Contract, problems: string[], seenFile?: s
   }
 }
 
-/** Reports a reply that is not what its contract promises, and notes its status and code otherwise. */
+/** Reports a reply that violates its contract, and records its status and code otherwise. */
 export function watcher(problems: string[], serviceNamePrefix = 'Service') {
   const naming = namingFor(serviceNamePrefix);
   const neutralCode = (code: string) => naming.neutral(code) as Code;
@@ -112,9 +112,12 @@ export async function wireOf(body: unknown): Promise<{ type: string; payload: st
 export type TestApp = Awaited<ReturnType<typeof startApp>>;
 
 export interface AppOptions {
-  /** Where its clock stands first, in milliseconds since 1970. */
+  /** Initial time of its clock, in milliseconds since 1970. */
   start?: number;
-  /** Seed of its random bytes; by default the seed of the run, the file and the number of the server. */
+  /**
+   * Seed of its random bytes; by default the seed of the run, the file and the number of the
+   * server.
+   */
   seed?: string;
   serviceNamePrefix?: string;
   rateLimits?: Partial<RateLimits>;
@@ -142,7 +145,7 @@ export async function startApp(options: AppOptions = {}) {
     serviceNamePrefix,
     databaseUrl: database.url,
     masterKey: Buffer.alloc(32, 7),
-    // A site that was built on this machine changes no test.
+    // A site built on this machine must not affect the tests.
     siteFolder: path.join(os.tmpdir(), 'no-site'),
     files: { folder: mkdtempSync(path.join(os.tmpdir(), 'files-')) },
   };
@@ -249,7 +252,7 @@ export async function startApp(options: AppOptions = {}) {
     },
     operate: <R>(work: (ctx: Ctx) => Promise<R>, as: TestPlatform = main): Promise<R> =>
       operate(runtime, systemCaller(as.id, as.environment), work),
-    /** Ends the server; its books must balance and each of its replies have held its contract. */
+    /** Stops the server; its books must balance and every reply must match its contract. */
     async close() {
       const books = await Promise.allSettled([booksBalance({ runtime })]);
       await app.stop();

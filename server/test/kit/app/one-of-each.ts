@@ -5,7 +5,7 @@ import { agentFixture } from '../agents/agents.ts';
 import { cardFixture } from '../cards/cards.ts';
 import { delegatedFixture } from '../cards/delegated-cards.ts';
 import { ownerHarness } from '../customers/owners.ts';
-import { paperForm, pdfFile } from '../http/documents.ts';
+import { documentForm, pdfFile } from '../http/documents.ts';
 import { mintFixture } from '../payments/mints.ts';
 import { provenCustomer } from '../sca/strong-customers.ts';
 import { walletFixture } from '../wallets/embedded-wallets.ts';
@@ -24,7 +24,7 @@ async function importOf(app: TestApp, as: TestPlatform): Promise<string> {
 }
 
 async function documentOf(app: TestApp, documentHolder: string, as: TestPlatform): Promise<string> {
-  const form = paperForm(
+  const form = documentForm(
     { documentHolder, documentType: 'OTHER', country: 'US' },
     { bytes: pdfFile() },
   );

@@ -1,10 +1,10 @@
-// What PostgreSQL says of how it finds the rows of a statement: whether it walks an index, sorts much, and
-// how many blocks it reads. A test that holds lists to their price asks it, about rows with made-up ids.
+// PostgreSQL's query plans: whether a statement reads a range of an index, sorts many rows, and how
+// many blocks it reads. Tests of the cost of lists use it with generated ids.
 import type pg from 'pg';
 import { expect } from 'vitest';
 import type { Sql } from '../../../src/runtime/db/paging.ts';
 
-/** Throws where a statement reads a table through, sorts much or reads more blocks than `most`. */
+/** Throws if a statement scans a table, sorts many rows or reads more blocks than `most`. */
 export type Planned = (sql: Sql, most: number) => Promise<void>;
 
 export const uuid = (n: number | string) =>
@@ -38,7 +38,7 @@ async function explain(client: pg.Client, { text, values }: Sql): Promise<Plan[]
 const blocksOf = ([top]: Plan[]) =>
   (top?.['Shared Hit Blocks'] ?? 0) + (top?.['Shared Read Blocks'] ?? 0);
 
-/** A sort of what two walks have found is short; any other reads everything first. */
+/** A sort of two index ranges is short; any other sort reads all rows first. */
 const longSorts = (nodes: Plan[]) =>
   nodes.filter(
     (each) => /Sort/.test(each['Node Type']) && (each.Plans?.[0]?.['Actual Rows'] ?? 0) > 50,
@@ -48,13 +48,13 @@ export const planner =
   (client: pg.Client): Planned =>
   async (sql, most) => {
     const nodes = await explain(client, sql);
-    const told = nodes
+    const summary = nodes
       .map((each) => `${each['Node Type']} ${each['Index Name'] ?? ''} ${each['Actual Rows']}`)
       .join(', ');
     expect(
       nodes.map((each) => each['Node Type']),
-      told,
+      summary,
     ).not.toContain('Seq Scan');
-    expect(longSorts(nodes), told).toEqual([]);
-    expect(blocksOf(nodes), told).toBeLessThanOrEqual(most);
+    expect(longSorts(nodes), summary).toEqual([]);
+    expect(blocksOf(nodes), summary).toBeLessThanOrEqual(most);
   };

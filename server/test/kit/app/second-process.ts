@@ -1,5 +1,6 @@
-// A second server process as far as the database can tell: its own connections and its own committer, so
-// that two changes of one row meet where they meet in production and not in one process's memory.
+// A second server process from the database's view: its own connections and its own committer, so
+// that two changes of one row conflict in the database, as in production, and not in the memory of
+// one process.
 import { ENQUEUE } from '../../../src/features/notifications/webhooks/index.ts';
 import { createCommitter } from '../../../src/runtime/committer/committer.ts';
 import { connectLane } from '../../../src/runtime/committer/lane.ts';

@@ -1,6 +1,6 @@
-// What must be true of the database at any moment, kills or not, told from one consistent look at all of it.
-// The rules are written anew here, from what a payment means, and not taken from the code that moves
-// payments: each finds what a change set that was applied by half, twice or not at all would leave behind.
+// Invariants of the database at any moment, with kills or without, checked on one consistent
+// snapshot. The rules are written from the meaning of a payment, independently of the server's
+// code: each finds a change set that was applied partly, twice or not at all.
 import pg from 'pg';
 
 type Text = string | null;
@@ -37,7 +37,7 @@ interface Payment {
   fees: bigint | null;
   platform_fees: bigint | null;
   platform_fee_account: Text;
-  /** Whose the source is, and whose the destination when it is inside. */
+  /** Owner of the source, and of the destination if it is internal. */
   customer_id: Text;
   target_owner: Text;
   quote_id: Text;
@@ -59,7 +59,7 @@ interface Event {
   delivered: boolean;
 }
 
-/** Everything as it stood at one moment. */
+/** A consistent snapshot. */
 export interface Look {
   accounts: Account[];
   transfers: Transfer[];
@@ -67,7 +67,7 @@ export interface Look {
   quotes: { id: string; transaction_id: string; description: Text }[];
   events: Event[];
   jobs: { kind: string; transaction: Text }[];
-  /** Stored replies by the client's key, of which no two are alike here. */
+  /** Stored replies by the client's key; keys are unique here. */
   replies: Map<string, { status: number; reply: string }>;
 }
 
@@ -97,7 +97,7 @@ const types = {
     oid === 20 ? BigInt : pg.types.getTypeParser(oid, format),
 };
 
-/** Reads everything in one transaction, so that a server at work beside it does not blur the picture. */
+/** Reads everything in one transaction, so that a running server cannot change the result. */
 export async function lookAt(url: string): Promise<Look> {
   const client = new pg.Client({ connectionString: url, types: types as pg.CustomTypesConfig });
   client.on('error', () => undefined);
@@ -114,7 +114,7 @@ export async function lookAt(url: string): Promise<Look> {
   }
 }
 
-/** How much is still on its way. */
+/** Amount of outstanding work. */
 export async function pending(url: string): Promise<{ jobs: number; events: number }> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -127,7 +127,7 @@ export async function pending(url: string): Promise<{ jobs: number; events: numb
   }
 }
 
-/** Amounts by name; what is zero is not there. */
+/** Non-zero amounts by name. */
 type Sums = Map<string, bigint>;
 
 function add(sums: Sums, name: string | null, amount: bigint | null): void {
@@ -142,7 +142,7 @@ const textOf = (sums: Sums) => [...sums].map(([name, sum]) => `${name} ${sum}`).
 const same = (a: readonly unknown[], b: readonly unknown[]) =>
   a.length === b.length && a.every((each, at) => each === b[at]);
 
-/** Adds what a transfer does; holds are counted under the account's name with a mark. */
+/** Applies a transfer; holds are summed under the account's id with a suffix. */
 function apply(sums: Sums, { phase, debit, credit, amount }: Transfer): void {
   const moves = phase === 'posted' || phase === 'post';
   if (moves) add(sums, debit, -amount);
@@ -150,7 +150,7 @@ function apply(sums: Sums, { phase, debit, credit, amount }: Transfer): void {
   if (phase !== 'posted') add(sums, `${debit} held`, phase === 'pending' ? amount : -amount);
 }
 
-/** Balances are what transfers say, currencies sum to zero, nobody is below a floor. */
+/** Balances equal their transfers, currencies sum to zero, no account is below its floor. */
 function bookProblems({ accounts, transfers }: Look): string[] {
   const problems: string[] = [];
   const sums: Sums = new Map();
@@ -159,14 +159,15 @@ function bookProblems({ accounts, transfers }: Look): string[] {
   for (const { id, currency, balance, held, floor } of accounts) {
     const moved = sums.get(id) ?? 0n;
     const set = sums.get(`${id} held`) ?? 0n;
-    if (balance !== moved) problems.push(`${id} has ${balance}, its transfers say ${moved}`);
-    if (held !== set) problems.push(`${id} holds ${held}, its transfers say ${set}`);
-    if (held < 0n || (floor !== null && balance - held < floor)) problems.push(`${id} is too low`);
+    if (balance !== moved) problems.push(`${id} has ${balance}, its transfers sum to ${moved}`);
+    if (held !== set) problems.push(`${id} holds ${held}, its transfers sum to ${set}`);
+    if (held < 0n || (floor !== null && balance - held < floor))
+      problems.push(`${id} is below its floor`);
     add(currencies, currency, balance);
     sums.delete(id);
     sums.delete(`${id} held`);
   }
-  for (const name of sums.keys()) problems.push(`${name} is in transfers and no account`);
+  for (const name of sums.keys()) problems.push(`${name} has transfers and no account`);
   for (const text of textOf(currencies)) problems.push(`${text} is not zero`);
   const steps = new Map(transfers.map((each) => [`${each.transaction_id} ${each.step}`, each]));
   for (const { transaction_id, step, phase } of transfers) {
@@ -179,7 +180,7 @@ function bookProblems({ accounts, transfers }: Look): string[] {
 
 const isInside = (payment: Payment) => payment.destination_account.startsWith('InternalAccount:');
 
-/** What all transfers of an outgoing payment together must have done, by where its money is. */
+/** The expected sum of all transfers of an outgoing payment, by the state of its funds. */
 function dueEffect(payment: Payment): Sums {
   const due: Sums = new Map();
   const { funds, source_account: source, sent_currency: from, received_currency: to } = payment;
@@ -207,7 +208,7 @@ function dueEffect(payment: Payment): Sums {
   return due;
 }
 
-/** A refund gives a platform fee back from the platform or, when it was spent, from what it owes. */
+/** A refund returns a platform fee from the platform or, if it was spent, as a debt. */
 function withoutOwedFee(sums: Sums, payment: Payment): Sums {
   const owed = `system:sandbox:receivable:${payment.sent_currency}`;
   const left = new Map(sums);
@@ -220,8 +221,8 @@ function withoutOwedFee(sums: Sums, payment: Payment): Sums {
 
 const REFUND: Record<string, string> = { COMPLETED: 'REFUND_COMPLETED', FAILED: 'REFUND_FAILED' };
 
-/** The events an outgoing payment must have told by now, in order; null when its state cannot be. */
-function dueStory(payment: Payment): string[] | null {
+/** Expected events of an outgoing payment, in order; null for an invalid state. */
+function dueEvents(payment: Payment): string[] | null {
   const { status, funds, refund, settled } = payment;
   const begun = ['PENDING', 'PROCESSING'];
   const refunded = ['REFUND_PENDING', ...(refund && REFUND[refund] ? [REFUND[refund]] : [])];
@@ -248,38 +249,45 @@ function dueStory(payment: Payment): string[] | null {
   return [...begun, ...(settled ? ['COMPLETED'] : []), 'FAILED', ...refunded];
 }
 
-/** Events about each subject, in the order they were told, without the prefix of the direction. */
-function stories(events: readonly Event[]): Map<string, string[]> {
-  const told = new Map<string, string[]>();
+/** Events of each subject, in order, without the prefix of the direction. */
+function eventsBySubject(events: readonly Event[]): Map<string, string[]> {
+  const emitted = new Map<string, string[]>();
   for (const { subject, type } of events) {
     if (type === 'INTERNAL_ACCOUNT.BALANCE_UPDATED' || type === 'TEST') continue;
-    told.set(subject, [...(told.get(subject) ?? []), type]);
+    emitted.set(subject, [...(emitted.get(subject) ?? []), type]);
   }
-  return told;
+  return emitted;
 }
 
-function outgoingProblems(payment: Payment, did: Sums, told: readonly string[]): string[] {
+function outgoingProblems(payment: Payment, did: Sums, emitted: readonly string[]): string[] {
   const name = `${payment.id} ${payment.status} ${payment.funds} refund ${payment.refund}`;
-  const story = dueStory(payment)?.map((each) => `OUTGOING_PAYMENT.${each}`);
-  if (!story) return [`${name} cannot be`];
+  const story = dueEvents(payment)?.map((each) => `OUTGOING_PAYMENT.${each}`);
+  if (!story) return [`${name} is in an invalid state`];
   const problems: string[] = [];
-  if (!same(told, story)) problems.push(`${name} told ${told.join(', ')}`);
+  if (!same(emitted, story)) problems.push(`${name} emitted ${emitted.join(', ')}`);
   const due = textOf(dueEffect(payment));
   const done = textOf(did);
   if (!same(done, due) && !same(textOf(withoutOwedFee(did, payment)), due)) {
-    problems.push(`${name} moved [${done.join(', ')}] and not [${due.join(', ')}]`);
+    problems.push(`${name} transferred [${done.join(', ')}], not [${due.join(', ')}]`);
   }
   return problems;
 }
 
-/** Money in: by itself, or as the other end of a payment between two customers. */
-function incomingProblems(payment: Payment, did: Sums, told: readonly string[], sender?: Payment) {
+/** Incoming funds: a deposit, or the receiving side of a payment between two customers. */
+function incomingProblems(
+  payment: Payment,
+  did: Sums,
+  emitted: readonly string[],
+  sender?: Payment,
+) {
   const name = `${payment.id} ${payment.status} ${payment.funds}`;
   const problems: string[] = [];
   if (payment.status !== 'COMPLETED' || payment.funds !== 'SETTLED') problems.push(`${name} ?`);
-  if (!same(told, ['INCOMING_PAYMENT.COMPLETED'])) problems.push(`${name} told ${told.join(', ')}`);
+  if (!same(emitted, ['INCOMING_PAYMENT.COMPLETED']))
+    problems.push(`${name} emitted ${emitted.join(', ')}`);
   if (payment.quote_id !== null) {
-    if (sender?.status !== 'COMPLETED' || did.size > 0) problems.push(`${name} has no other end`);
+    if (sender?.status !== 'COMPLETED' || did.size > 0)
+      problems.push(`${name} has no counterparty transaction`);
     return problems;
   }
   const due: Sums = new Map();
@@ -289,7 +297,7 @@ function incomingProblems(payment: Payment, did: Sums, told: readonly string[], 
   return problems;
 }
 
-/** Every payment has just the transfers, the events and the counterpart that its state asks for. */
+/** Every payment has exactly the transfers, events and counterparty that its state requires. */
 function paymentProblems(look: Look): string[] {
   const effects = new Map<string, Sums>();
   for (const transfer of look.transfers) {
@@ -297,38 +305,39 @@ function paymentProblems(look: Look): string[] {
     effects.set(transfer.transaction_id, sums);
     apply(sums, transfer);
   }
-  const told = stories(look.events);
+  const emitted = eventsBySubject(look.events);
   const senders = new Map<string, Payment>();
-  const twins = new Map<string, number>();
+  const counterparties = new Map<string, number>();
   for (const each of look.payments) {
     if (each.quote_id === null) continue;
     if (each.type === 'OUTGOING') senders.set(each.quote_id, each);
-    else twins.set(each.quote_id, (twins.get(each.quote_id) ?? 0) + 1);
+    else counterparties.set(each.quote_id, (counterparties.get(each.quote_id) ?? 0) + 1);
   }
   const problems = look.payments.flatMap((payment) => {
     const did = effects.get(payment.id) ?? new Map();
-    const story = told.get(payment.id) ?? [];
+    const story = emitted.get(payment.id) ?? [];
     if (payment.type === 'OUTGOING') return outgoingProblems(payment, did, story);
     return incomingProblems(payment, did, story, senders.get(payment.quote_id ?? ''));
   });
   for (const [quote, sender] of senders) {
     const isGift = isInside(sender) && sender.customer_id !== sender.target_owner;
     const due = sender.status === 'COMPLETED' && isGift ? 1 : 0;
-    const there = twins.get(quote) ?? 0;
-    if (there !== due) problems.push(`${quote} has ${there} receiving ends and not ${due}`);
+    const there = counterparties.get(quote) ?? 0;
+    if (there !== due) problems.push(`${quote} has ${there} counterparty transactions, not ${due}`);
   }
   const ids = new Set(look.payments.map((each) => each.id));
-  for (const id of effects.keys()) if (!ids.has(id)) problems.push(`${id} is in transfers alone`);
+  for (const id of effects.keys())
+    if (!ids.has(id)) problems.push(`${id} has transfers and no payment`);
   return problems;
 }
 
-/** Which step of a payment's way a transfer belongs to: set aside, passed on, or taken back. */
+/** The step of a payment that a transfer belongs to: hold, settlement or return. */
 function stepOf({ step, phase }: Transfer): string {
   if (phase === 'pending') return 'hold';
   return phase === 'void' || /^(refund|park)\b/.test(step) ? 'back' : 'pass';
 }
 
-/** The balance events an account must have told: one for each step of a payment that touched it. */
+/** Number of balance events per account: one for each step of a payment that changed it. */
 function dueBalanceEvents({ transfers }: Look): Sums {
   const touched = new Set<string>();
   for (const transfer of transfers) {
@@ -344,26 +353,26 @@ function dueBalanceEvents({ transfers }: Look): Sums {
   return due;
 }
 
-/** No event without its subject, none missing, none too many. */
+/** Every event has its subject; no event is missing or duplicated. */
 function eventProblems(look: Look): string[] {
   const subjects = new Set([...look.payments, ...look.accounts].map((each) => each.id));
   const problems: string[] = [];
-  const told: Sums = new Map();
+  const emitted: Sums = new Map();
   for (const { id, type, subject, account } of look.events) {
-    if (type === 'INTERNAL_ACCOUNT.BALANCE_UPDATED') add(told, account, 1n);
+    if (type === 'INTERNAL_ACCOUNT.BALANCE_UPDATED') add(emitted, account, 1n);
     if (/^(Transaction|InternalAccount):/.test(subject) && !subjects.has(subject)) {
-      problems.push(`${id} ${type} is about ${subject}, which is not there`);
+      problems.push(`${id} ${type} is about ${subject}, which does not exist`);
     }
   }
   const due = dueBalanceEvents(look);
-  for (const id of new Set([...told.keys(), ...due.keys()])) {
-    const [is, should] = [told.get(id), due.get(id)];
-    if (is !== should) problems.push(`${id} told ${is} balance events and not ${should}`);
+  for (const id of new Set([...emitted.keys(), ...due.keys()])) {
+    const [is, should] = [emitted.get(id), due.get(id)];
+    if (is !== should) problems.push(`${id} emitted ${is} balance events, not ${should}`);
   }
   return problems;
 }
 
-/** Whatever is not final has a job that will go on with it; every quote has its payment. */
+/** Every payment that is not final has a job; every quote has its payment. */
 function workProblems(look: Look): string[] {
   const driven = new Set(look.jobs.map((job) => job.transaction));
   const open = look.payments.filter(
@@ -373,12 +382,12 @@ function workProblems(look: Look): string[] {
   const ids = new Map(look.payments.map((each) => [each.id, each]));
   const lone = look.quotes.filter((each) => ids.get(each.transaction_id)?.quote_id !== each.id);
   return [
-    ...stuck.map((each) => `${each.id} is ${each.status} and nothing goes on with it`),
+    ...stuck.map((each) => `${each.id} is ${each.status} and has no job`),
     ...lone.map((each) => `${each.id} has no payment`),
   ];
 }
 
-/** Everything that is wrong. Empty at every moment of a server's life. */
+/** All violations. Empty at any moment. */
 export const problemsOf = (look: Look): string[] => [
   ...bookProblems(look),
   ...paymentProblems(look),

@@ -1,23 +1,23 @@
-// Many clients that move money without a pause and each know exactly what they were told. An answer that
-// never came is asked for again with the same key, after the restart, until it comes: whether it was done
-// before must then be just what the database had said in between.
+// Clients that send payments continuously and record their replies. A request without a reply is
+// repeated with the same key after the restart until it has one: whether it was executed before
+// must match the database snapshot in between.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { accountInfos } from '../app/fixtures.ts';
 import type { Running } from './server.ts';
 
 type Kind = 'fund' | 'quote' | 'execute' | 'transfer';
 
-/** One request that must have one effect or none, however often it is sent. */
+/** A request with one effect or none, however often it is sent. */
 interface Act {
   readonly kind: Kind;
   readonly key: string;
   readonly path: string;
   readonly body: object | undefined;
-  /** What its effect is recognised by: an amount, a description, a remittance text, a quote. */
+  /** Identifies its effect: an amount, a description, a remittance text, a quote. */
   readonly mark: string;
-  /** The answer, when one came that says what happened. */
+  /** The reply, if it determines the result. */
   answer: Answer | undefined;
-  /** Whether its effect was there at the last look, and the times it was sent since. */
+  /** Whether its effect was in the latest snapshot, and the attempts since. */
   seen: boolean;
   sent: number;
 }
@@ -31,7 +31,7 @@ interface Answer {
 
 export const isDone = (act: Act) => act.answer !== undefined && act.answer.status < 300;
 
-/** Numbers from 0 to 1 that a seed repeats (mulberry32). */
+/** Reproducible numbers from 0 to 1 (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -45,16 +45,16 @@ export function seeded(seed: number): () => number {
 interface Person {
   usd: string;
   eur: string;
-  /** External accounts by currency and by the end of their number, which says what will come of it. */
+  /** External accounts by currency and by the suffix of their number, which selects the outcome. */
   outside: Record<'USD' | 'EUR', Record<string, string>>;
 }
 
-/** Ends that settle, fail or come back within seconds, and the one that takes ten. */
+/** Suffixes that settle, fail or are returned within seconds, and one that takes ten. */
 const QUICK = ['000', '002', '004', '006', '007'];
 const SLOW = '005';
 const ANSWER_MS = 30_000;
 
-/** One request; undefined when no answer came. */
+/** One request; undefined without a reply. */
 async function request(
   server: Running,
   method: string,
@@ -82,7 +82,7 @@ async function request(
   }
 }
 
-/** One request that has to succeed. */
+/** A request that must succeed. */
 export async function must(server: Running, method: string, path: string, body?: object) {
   const answer = await request(server, method, path, body);
   if (answer && answer.status < 300) return answer.body;
@@ -125,24 +125,24 @@ async function createPerson(server: Running, at: number): Promise<Person> {
 
 export interface Load {
   readonly acts: readonly Act[];
-  /** What clients saw that should not be, in words. */
+  /** Unexpected results that clients saw. */
   readonly surprises: string[];
-  /** Answers that came, and those that never did. */
+  /** Replies received, and requests without one. */
   readonly answered: number;
   readonly lost: number;
-  /** Lets clients talk to this server. */
+  /** Lets clients send to this server. */
   open(server: Running): void;
-  /** Tells clients that from now on requests may fail, before the blow falls. */
+  /** Permits failed requests from now on; called before a kill. */
   brace(): void;
-  /** Resolves when nothing is under way; until `open` nothing will be. */
+  /** Resolves when no request is under way; none starts until `open`. */
   quiet(): Promise<void>;
-  /** Payments that take ten seconds to come back are asked for while this is on. */
+  /** Enables payments that are returned after ten seconds. */
   slow: boolean;
-  /** Lets every client finish what it is at, asking again where it must, and ends. */
+  /** Lets every client complete its request, with repetitions, and stops. */
   finish(): Promise<void>;
 }
 
-/** A door that clients wait at while there is no server. */
+/** Clients wait here while there is no server. */
 function createDoor() {
   let server: Running | undefined;
   let waiting: ((server: Running) => void)[] = [];
@@ -174,7 +174,7 @@ interface LoadOptions {
   people: number;
 }
 
-/** Creates customers and accounts on `server`, and clients that wait to be let in. */
+/** Creates customers and accounts on `server`, and clients that wait for `open`. */
 export async function createLoad(server: Running, options: LoadOptions): Promise<Load> {
   const people = await Promise.all(
     Array.from({ length: options.people }, (_, at) => createPerson(server, at)),
@@ -192,23 +192,23 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
     const name = `${act.kind} ${act.key}`;
     const { status, replayed } = answer;
     if (status >= 500 || status === 429) {
-      // 503 asks to come again, for whatever reason.
-      if (door.open && status === 500) surprises.push(`${name} failed, with nothing wrong`);
+      // 503 requests a retry, for any reason.
+      if (door.open && status === 500) surprises.push(`${name} failed without a kill`);
       return;
     }
     act.answer = answer;
     answered++;
-    if (act.seen && !replayed) surprises.push(`${name} was done, and done again`);
+    if (act.seen && !replayed) surprises.push(`${name} was executed twice`);
     if (!act.seen && act.sent === 1 && replayed)
-      surprises.push(`${name} was not done, and replayed`);
+      surprises.push(`${name} was not executed, and was replayed`);
     const refusal = answer.body.code;
     if (status >= 300 && refusal !== 'INSUFFICIENT_FUNDS' && refusal !== 'CONFLICT') {
-      surprises.push(`${name} was refused: ${JSON.stringify(answer.body)}`);
+      surprises.push(`${name} was rejected: ${JSON.stringify(answer.body)}`);
     }
   }
 
-  /** Sends until an answer comes. */
-  async function settle(act: Act): Promise<Answer> {
+  /** Sends until there is a reply. */
+  async function sendUntilReply(act: Act): Promise<Answer> {
     for (;;) {
       const to = await door.through();
       underWay++;
@@ -218,7 +218,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
       if (answer) note(act, answer);
       else {
         lost++;
-        if (door.open) surprises.push(`${act.kind} ${act.key} got no answer, with nothing wrong`);
+        if (door.open) surprises.push(`${act.kind} ${act.key} got no reply without a kill`);
       }
       if (act.answer) return act.answer;
       await sleep(20);
@@ -241,7 +241,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
       sent: 0,
     };
     acts.push(fresh);
-    return settle(fresh);
+    return sendUntilReply(fresh);
   }
 
   const load: Load = {
@@ -270,13 +270,13 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
     const one = <T>(list: readonly T[]) => list[upTo(list.length)] as T;
 
     async function fund(): Promise<void> {
-      const amount = 6_000_00 + acts.length; // no two are alike
+      const amount = 6_000_00 + acts.length; // unique
       const person = one(people);
       const account = one([person.usd, person.usd, person.eur]);
       await act('fund', `/sandbox/internal-accounts/${account}/fund`, { amount }, `${amount}`);
     }
 
-    /** Sometimes far more than anybody has. */
+    /** Sometimes far more than any balance. */
     const amount = () => (chance() < 0.05 ? 9_000_000_00 : 5_00 + upTo(50_00));
 
     function target(person: Person): string {
@@ -315,7 +315,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
     }
 
     while (!ending) {
-      // In bursts, so that batches are full and queues are not.
+      // In bursts, so that batches fill up and queues drain.
       for (let left = 2 + upTo(6); left > 0 && !ending; left--) {
         await one([fund, pay, pay, pay, transfer])();
       }

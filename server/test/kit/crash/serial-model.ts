@@ -1,5 +1,5 @@
-// What committing means, said as plainly as possible and on its own: one change set after the other on maps
-// in memory. The tests replay accepted change sets on it and compare it with the database.
+// A sequential reference model of the committer: one change set after the other on maps in memory.
+// The tests replay accepted change sets on it and compare the result with the database.
 
 import type { TransferRow } from '../../../src/ledger/transfer.ts';
 import type { ChangeSet, Rejection } from '../../../src/runtime/committer/change-set.ts';
@@ -9,10 +9,10 @@ interface Holding {
   balance: bigint;
   held: bigint;
   frozen: boolean;
-  /** Has ever been frozen, or has ever held something. */
+  /** Was ever frozen, or ever had a hold. */
   wasFrozen: boolean;
   wasFull: boolean;
-  /** The least that could ever be spent. */
+  /** Minimum available amount. */
   least: bigint;
 }
 
@@ -39,7 +39,7 @@ function check(holds: boolean, what: string): void {
   if (!holds) throw new Error(`should not have been accepted: ${what}`);
 }
 
-function move(model: Model, transfer: TransferRow): void {
+function applyTransfer(model: Model, transfer: TransferRow): void {
   const { phase, debit, credit, amount, transaction_id, step } = transfer;
   const from = model.accounts.get(debit);
   const to = model.accounts.get(credit);
@@ -66,7 +66,7 @@ function move(model: Model, transfer: TransferRow): void {
   model.transfers.set(stepOf(transfer), transfer);
 }
 
-/** Applies an accepted change set; throws when in this place it should have been refused. */
+/** Applies an accepted change set; throws if it should have been rejected at this position. */
 export function replay(model: Model, set: ChangeSet): void {
   for (const { table, id, version } of [...set.requires, ...set.updates, ...set.removes]) {
     const row = model.rows.get(rowKey(table, id));
@@ -82,7 +82,7 @@ export function replay(model: Model, set: ChangeSet): void {
     check(!clash, `the name ${String(row.name)} twice`);
     model.rows.set(rowKey(table, row.id), row);
   }
-  for (const transfer of set.transfers) move(model, transfer);
+  for (const transfer of set.transfers) applyTransfer(model, transfer);
   for (const { account, frozen, empty } of set.freezes) {
     const holding = model.accounts.get(account);
     if (!holding) throw new Error(`no account ${account}`);
@@ -92,7 +92,7 @@ export function replay(model: Model, set: ChangeSet): void {
   }
 }
 
-/** How far the transfers of a change set take down what can be spent of an account. */
+/** The largest decrease of an account's available amount by the transfers of a change set. */
 function lowest(set: ChangeSet, account: string): bigint {
   let now = 0n;
   let least = 0n;
@@ -105,8 +105,8 @@ function lowest(set: ChangeSet, account: string): bigint {
   return least;
 }
 
-/** Whether a refusal is true of the change set, given the model after all that was accepted. */
-export function deserved(model: Model, set: ChangeSet, refusal: Rejection): boolean {
+/** Whether a rejection is correct, given the model after all accepted change sets. */
+export function isCorrect(model: Model, set: ChangeSet, refusal: Rejection): boolean {
   if (refusal.why === 'version') {
     const used = [...set.updates, ...set.removes, ...set.requires].filter(
       (each) => each.table.name === refusal.table && each.id === refusal.id,

@@ -1,6 +1,5 @@
-// A server as people run it, for tests that end it in rude ways: a process of its own on a data folder of its
-// own, whose every process is known by id and start time, so that what is killed is ours and what is left
-// over at the end can be named.
+// A server process for tests that kill it: each runs on its own data folder, and all its processes
+// are known by id and start time, so that only they are killed and any that remain are reported.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -13,7 +12,7 @@ import { runningIn } from '../../../src/runtime/postgres/embedded-pid.ts';
 import { scratchFolder } from '../app/scratch.ts';
 
 const START = path.join(projectRoot(), 'scripts', 'start.mjs');
-/** A first start may have to build, beside another test that keeps both cores busy. */
+/** A first start may have to build, while another test uses both cores. */
 const START_MS = 60_000;
 const GONE_MS = 15_000;
 const POLL_MS = 10;
@@ -21,7 +20,7 @@ const POLL_MS = 10;
 interface Process {
   pid: number;
   parent: number;
-  /** Tells a process from a later one with the same id. */
+  /** Distinguishes a process from a later one with the same id. */
   started: string;
 }
 
@@ -47,7 +46,7 @@ interface Ended {
   err: string;
 }
 
-/** A data folder and whatever runs on it. */
+/** A data folder and its processes. */
 export interface Place {
   readonly dir: string;
   /** Starts a process without waiting, on any free port unless the flags say otherwise. */
@@ -56,7 +55,7 @@ export interface Place {
     env?: Record<string, string>,
     program?: readonly string[],
   ): ChildProcess;
-  /** Resolves when the process serves; rejects with what it said when it ends first. */
+  /** Resolves when the process serves; rejects with its output when it exits first. */
   ready(child: ChildProcess): Promise<Running>;
   start(flags?: readonly string[], env?: Record<string, string>): Promise<Running>;
   /** What a process has printed so far. */
@@ -64,11 +63,11 @@ export interface Place {
   ended(child: ChildProcess): Promise<Ended>;
   /** `kill -9` of Node alone, or of Node and every process of PostgreSQL in one go. */
   kill(child: ChildProcess, which: 'node' | 'both'): Promise<void>;
-  /** A connection string of the database, for looking. */
+  /** A connection string of the database, for queries. */
   database(): Promise<string>;
-  /** Waits until no process of this folder's servers, past and present, is left; answers those that stay. */
+  /** Waits until no process of this folder's servers is left; returns those that remain. */
   allGone(): Promise<Process[]>;
-  /** Ends what runs, by id, and removes all folders. */
+  /** Stops its processes, by id, and removes all folders. */
   remove(): Promise<void>;
 }
 
@@ -90,7 +89,7 @@ function processes(): Process[] {
       const text = fs.readFileSync(`/proc/${name}/stat`, 'utf8');
       const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
       const [state, parent] = fields;
-      // Dead, and only not yet noticed by its parent.
+      // A zombie that its parent has not reaped.
       if (state === 'Z' || state === 'X') return [];
       return [{ pid: Number(name), parent: Number(parent), started: fields[19] ?? '' }];
     } catch {
@@ -118,7 +117,7 @@ const NOTHING = { out: '', err: '' };
 
 const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null;
 
-/** Gathers what a process says; the texts grow as it goes on. */
+/** Collects the output of a process. */
 function listen(child: ChildProcess): { out: string; err: string } {
   const said = { out: '', err: '' };
   child.stdout?.on('data', (chunk: Buffer) => {
@@ -130,7 +129,7 @@ function listen(child: ChildProcess): { out: string; err: string } {
   return said;
 }
 
-/** Only what a shell of a new user would have. */
+/** The environment of a new user's shell. */
 const plainEnv = () =>
   Object.fromEntries(
     ['PATH', 'HOME', 'TMPDIR'].flatMap((name) => {
@@ -139,7 +138,7 @@ const plainEnv = () =>
     }),
   );
 
-/** A fresh data folder with nothing running on it yet: on a disk where that is what is tested. */
+/** A fresh data folder without processes; on disk if durability is tested. */
 export function createPlace(name: string, folder = scratchFolder()): Place {
   const base = fs.mkdtempSync(path.join(folder, `railhead-${name}-`));
   const dir = path.join(base, 'data');
@@ -149,7 +148,7 @@ export function createPlace(name: string, folder = scratchFolder()): Place {
   const sockets = new Set<string>();
   const sayings = (child: ChildProcess) => said.get(child) ?? NOTHING;
 
-  /** Notes who is there, so that nobody of them can be overlooked later. */
+  /** Records the current processes, so that none is missed later. */
   function note(child: ChildProcess): Process[] {
     const family = child.pid ? familyOf(child.pid) : [];
     for (const each of family) known.set(`${each.pid} ${each.started}`, each);
@@ -158,7 +157,7 @@ export function createPlace(name: string, folder = scratchFolder()): Place {
     return family;
   }
 
-  /** Who has ever been noted and is still there. */
+  /** Recorded processes that still run. */
   function left(): Process[] {
     return processes().filter((each) => known.has(`${each.pid} ${each.started}`));
   }
@@ -208,7 +207,7 @@ export function createPlace(name: string, folder = scratchFolder()): Place {
     const family = note(child);
     const postmaster = runningIn(cluster)?.pid;
     const gone = ended(child);
-    // PostgreSQL first: with Node gone its guard would begin to shut it down in good order.
+    // PostgreSQL first: without Node its guard would start an orderly shutdown.
     if (which === 'both' && postmaster !== undefined) {
       strike(postmaster);
       for (const each of family) if (each.parent === postmaster) strike(each.pid);

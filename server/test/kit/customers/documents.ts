@@ -6,7 +6,7 @@ import {
 import { documents } from '../../../src/features/customers/documents/store.ts';
 import { customer, ok } from '../app/fixtures.ts';
 import { type Answer, startApp, type TestPlatform } from '../app/harness.ts';
-import { type Paper, paperForm, pngFile } from '../http/documents.ts';
+import { type DocumentFile, documentForm, pngFile } from '../http/documents.ts';
 
 type Fields = Record<string, string | undefined>;
 
@@ -25,7 +25,7 @@ export const bill = (
   documentType,
   country: 'DE',
 });
-export const png = (name = 'scan.png'): Paper => ({ bytes: pngFile(1, 1), name });
+export const png = (name = 'scan.png'): DocumentFile => ({ bytes: pngFile(1, 1), name });
 
 /** Fields with errors in a rejection, sorted. */
 export const errorFields = (answer: Answer) =>
@@ -41,20 +41,28 @@ export async function openDocumentHarness() {
     method: 'POST' | 'PUT',
     url: string,
     fields: Fields,
-    file: Paper | null,
+    file: DocumentFile | null,
     as: TestPlatform = app.platform,
     headers: Record<string, string> = {},
   ): Promise<Answer> {
     const given = Object.entries(fields).filter((each): each is [string, string] => !!each[1]);
-    const form = paperForm(Object.fromEntries(given), file ?? undefined);
+    const form = documentForm(Object.fromEntries(given), file ?? undefined);
     return app.call(method, url, form, { as, headers });
   }
 
-  const upload = (fields: Fields, file: Paper | null = png(), as?: TestPlatform, more = {}) =>
-    send('POST', '/documents', fields, file, as, more);
-  const replace = (id: string, fields: Fields, file: Paper | null = png(), as?: TestPlatform) =>
-    send('PUT', `/documents/${id}`, fields, file, as);
-  const uploaded = async (fields: Fields, file?: Paper, as?: TestPlatform) =>
+  const upload = (
+    fields: Fields,
+    file: DocumentFile | null = png(),
+    as?: TestPlatform,
+    more = {},
+  ) => send('POST', '/documents', fields, file, as, more);
+  const replace = (
+    id: string,
+    fields: Fields,
+    file: DocumentFile | null = png(),
+    as?: TestPlatform,
+  ) => send('PUT', `/documents/${id}`, fields, file, as);
+  const uploaded = async (fields: Fields, file?: DocumentFile, as?: TestPlatform) =>
     ok(await upload(fields, file, as), 201);
 
   const person = async (as?: TestPlatform) => (await customer(app, as ? { as } : {})).id as string;

@@ -5,7 +5,7 @@ import { platforms } from '../../../src/features/tenancy/platform/store.ts';
 import type { Mode } from '../../../src/kernel/mode.ts';
 import { ok } from '../app/fixtures.ts';
 import { type Answer, startApp, type TestPlatform } from '../app/harness.ts';
-import { paperForm, pdfFile } from '../http/documents.ts';
+import { documentForm, pdfFile } from '../http/documents.ts';
 
 const address = {
   line1: '1 Main St',
@@ -81,7 +81,7 @@ export async function openOnboarding(options: Parameters<typeof startApp>[0] = {
   async function addDocument(as: TestPlatform, holder: string, documentType: string, more = {}) {
     const identity = { documentNumber: 'X-100', issuingAuthority: 'Department of State' };
     const fields = { documentHolder: holder, documentType, country: 'US', ...identity, ...more };
-    const form = paperForm(fields, { bytes: pdfFile() });
+    const form = documentForm(fields, { bytes: pdfFile() });
     return ok(await app.call('POST', '/documents', form, { as }), 201) as { id: string };
   }
 

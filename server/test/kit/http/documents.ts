@@ -89,14 +89,17 @@ export function pdfFile({ trailer = '', note = '' } = {}): Buffer {
 }
 
 /** A file as a client sends it. */
-export interface Paper {
+export interface DocumentFile {
   bytes: Uint8Array;
   name?: string;
   type?: string;
 }
 
 /** `fields`, and a file where there is one, as a browser's form sends them. */
-export function paperForm(fields: Readonly<Record<string, string>>, file?: Paper): FormData {
+export function documentForm(
+  fields: Readonly<Record<string, string>>,
+  file?: DocumentFile,
+): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
   if (file) {

@@ -1,6 +1,6 @@
-// Records what the API reference shows. A test tells its stories on two servers that draw different bytes;
-// what differs between the two (ids, secrets, signatures) is replaced by characters that are no chance, the
-// same ones for the same value. The rest is compared with the file that the reference is made from.
+// Records the examples of the API reference. Each story runs on two servers with different random
+// bytes; values that differ (ids, secrets, signatures) are replaced by fixed characters, the same
+// ones for the same value. The rest is compared with the file that the reference is generated from.
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import type { Examples, Exchange } from '../../../src/http/examples.ts';
@@ -177,7 +177,9 @@ function withoutChance(first: unknown, second: unknown): unknown {
   return walk(first, second, '');
 }
 
-/** Tests that the stories are answered as `server/examples/NAME.json` shows; `-u` writes the file. */
+/**
+ * Tests that the stories are answered as `server/examples/NAME.json` shows; `-u` writes the file.
+ */
 export function examples(name: string, stories: Record<string, Story>, options: AppOptions = {}) {
   const servers = ['one', 'two'].map((seed) => ({
     app: testApp({ ...options, seed: `examples ${name} ${seed}` }),

@@ -1,5 +1,5 @@
-// Servers on this machine that never finish an answer: one reads the request and stays silent, one sends the
-// head of an answer and no body, one sends a byte from time to time and no end.
+// Local servers that never complete a reply: one sends nothing, one sends the headers and no body,
+// one sends a byte at intervals without an end.
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';

@@ -1,6 +1,6 @@
-// An identity provider as OpenID Connect has it: a real HTTP server on this machine with a discovery
-// document and a key set, and keys that sign real tokens. A test may turn its keys over, spoil what it
-// answers, and count how often it was asked.
+// An OpenID Connect identity provider: a local HTTP server with a discovery document and a key set,
+// and keys that sign real tokens. A test can rotate its keys, break its replies, and count its
+// requests.
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -72,7 +72,7 @@ export async function startIdentityProvider(keys: readonly ProviderKey[] = []) {
     spoil: (path: string, answer: Answer | object) =>
       spoilt.set(path, typeof answer === 'function' ? (answer as Answer) : json(answer)),
     restore: () => spoilt.clear(),
-    /** The paths that were asked for since it was last looked. */
+    /** Paths requested since the last call. */
     seen(): string[] {
       const before = asked;
       asked = [];

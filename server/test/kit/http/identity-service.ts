@@ -1,5 +1,5 @@
-// A service that decides about identity cases, as an operator might run one: a real HTTP server on this
-// machine that answers what a test tells it to and keeps every case that it was given.
+// An identity verification service of an operator: a local HTTP server with replies set by the test
+// that keeps every received case.
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { IdentityCase } from '../../../src/connectors/ports/index.ts';
@@ -8,7 +8,7 @@ export interface IdentityService {
   url: string;
   /** Every case in the order it came. */
   cases: IdentityCase[];
-  /** What it answers from now on: a value as JSON with 200, or whatever the function does. */
+  /** Sets the reply: a value as JSON with 200, or a function. */
   answer(how: object | ((reply: ServerResponse, submitted: IdentityCase) => void)): void;
   close(): Promise<void>;
 }

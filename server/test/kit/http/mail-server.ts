@@ -1,5 +1,5 @@
-// A mail server as an operator would run one: it listens on this machine, wants a login, keeps what it was
-// handed and refuses whom the test names.
+// A local mail server of an operator: it requires a login, keeps received mail and rejects the
+// recipients that the test names.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
@@ -13,10 +13,10 @@ interface ReceivedMail {
 
 export interface MailServer {
   readonly port: number;
-  /** With the login that it wants. */
+  /** URL with the required login. */
   readonly url: string;
   readonly got: ReceivedMail[];
-  /** Answers a recipient with this status instead of taking it. */
+  /** Rejects a recipient with this status. */
   refuse(address: string, status: number): void;
   close(): Promise<void>;
 }
@@ -26,7 +26,7 @@ const LOGIN = { user: 'railhead', pass: 'p@ss:word' };
 const fault = (status: number, words: string) =>
   Object.assign(new Error(words), { responseCode: status });
 
-/** `starttls` offers TLS with a certificate that nobody trusts; `secure` speaks nothing else. */
+/** `starttls` offers TLS with an untrusted certificate; `secure` accepts TLS only. */
 export async function startMailServer(
   options: { starttls?: boolean; secure?: boolean } = {},
 ): Promise<MailServer> {

@@ -1,5 +1,5 @@
-// An outbox of one's own for tests of delivery: a database, a clock that stands still, keys, and events
-// put straight into the table, without the operations that would write them.
+// An outbox for delivery tests: a database, a clock that stands still, keys, and events inserted
+// directly into the table, without the operations that would emit them.
 
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { namingFor } from '../../../src/catalog/naming.ts';

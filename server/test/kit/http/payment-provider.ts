@@ -1,5 +1,5 @@
-// A payment provider with an HTTP interface on this machine, and the rail that uses it. It pays an
-// id once, however often it receives it, and may keep its answer back after it has paid.
+// A local payment provider with an HTTP interface, and the rail that uses it. It pays an id once,
+// however often it receives it, and can withhold its reply after the payment.
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -5,7 +5,7 @@ import { policy } from '../agents/agents.ts';
 import { accountInfos } from '../app/fixtures.ts';
 import { ownerBody } from '../customers/owners.ts';
 import { drawKeys } from '../wallets/embedded-wallets.ts';
-import { paperForm, pdfFile } from './documents.ts';
+import { documentForm, pdfFile } from './documents.ts';
 import { sample } from './sample.ts';
 
 type Json = Record<string, unknown>;
@@ -89,7 +89,7 @@ export function bodyOf(contract: Contract): unknown {
   const fields = BODIES[contract.operationId]?.() ?? sampleOf(contract);
   if (!contract.upload) return fields;
   const { file: _, ...texts } = fields as Record<string, string>;
-  return paperForm(texts, { bytes: pdfFile() });
+  return documentForm(texts, { bytes: pdfFile() });
 }
 
 /** Queries that must not be missing. */

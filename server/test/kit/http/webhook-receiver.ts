@@ -1,5 +1,5 @@
-// A webhook receiver as a platform would run one: it listens on this machine, keeps what it was sent and
-// answers what the test tells it to.
+// A local webhook receiver of a platform: it keeps received webhooks and replies as the test
+// configures.
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +11,7 @@ export interface Received {
   type: string;
 }
 
-/** A status, or a function that answers (or does not) by itself. */
+/** A status, or a function that replies or not. */
 type Behaviour = number | ((response: http.ServerResponse, received: Received) => void);
 
 export interface Receiver {

@@ -6,7 +6,7 @@ import {
   ok,
   quoteBody,
 } from '../../kit/app/fixtures.ts';
-import { paperForm, pngFile } from '../../kit/http/documents.ts';
+import { documentForm, pngFile } from '../../kit/http/documents.ts';
 import { factorFixture } from '../../kit/sca/factors.ts';
 import { loginFixture } from '../../kit/sca/login.ts';
 import { logIn, provenCustomer } from '../../kit/sca/strong-customers.ts';
@@ -23,7 +23,7 @@ const upload = ({ app }: CodeFixture, documentHolder: string, name = 'scan.png',
   app.call(
     'POST',
     '/documents',
-    paperForm({ ...PASSPORT, documentHolder }, { bytes: pngFile(size, size), name }),
+    documentForm({ ...PASSPORT, documentHolder }, { bytes: pngFile(size, size), name }),
   );
 
 /** The sandbox derives the result from the file name. */

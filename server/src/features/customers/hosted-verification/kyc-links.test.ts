@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { type Answer, startApp, wireOf } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { paperForm, pdfFile } from '../../../../test/kit/http/documents.ts';
+import { documentForm, pdfFile } from '../../../../test/kit/http/documents.ts';
 import { customers } from '../records/store.ts';
 import { decide } from '../verifications/decide.ts';
 
@@ -62,7 +62,7 @@ async function send(secret: string, method: string, path: string, body?: unknown
 }
 
 const passport = (documentHolder: string) =>
-  paperForm(
+  documentForm(
     {
       documentHolder,
       documentType: 'PASSPORT',

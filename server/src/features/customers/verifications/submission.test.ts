@@ -3,7 +3,7 @@ import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { opened } from '../../../../test/kit/app/test-app.ts';
 import { openOnboarding, PERSON } from '../../../../test/kit/customers/onboarding.ts';
-import { paperForm, pdfFile } from '../../../../test/kit/http/documents.ts';
+import { documentForm, pdfFile } from '../../../../test/kit/http/documents.ts';
 import { beneficialOwners } from '../owners/owners.ts';
 import { customers } from '../records/store.ts';
 import { decide } from './decide.ts';
@@ -220,7 +220,7 @@ describe('wantedOf', () => {
     ok(await harness.app.call('PATCH', `/customers/${id}`, change, { as }), 200);
     expect(await openTypes()).toEqual(['UNREADABLE_DOCUMENT']);
     const fields = { documentType: 'PASSPORT', country: 'US', documentNumber: 'X-2' };
-    const form = paperForm({ ...fields, issuingAuthority: 'State' }, { bytes: pdfFile() });
+    const form = documentForm({ ...fields, issuingAuthority: 'State' }, { bytes: pdfFile() });
     ok(await harness.app.call('PUT', `/documents/${document.id}`, form, { as }), 200);
     expect(await openTypes()).toEqual([]);
     expect((await harness.submit(as, id)).body.verificationStatus).toBe('PENDING_MANUAL_REVIEW');
