@@ -36,7 +36,8 @@ const WATCHED: Readonly<Record<string, string>> = {
     card_recovered card_undone_clearings card_reversed_refunds card_last_event_at created_at`,
   quotes: 'id transaction_id expires_at',
   jobs: 'id kind input due_at version',
-  events: 'id platform_id type subject account balance held due_at attempts',
+  events: 'id platform_id type subject account balance held',
+  webhook_queue: 'event_id due_at',
   webhook_attempts: 'event_id attempt result status',
   internal_accounts: 'id platform_id customer_id currency type status owed',
   platforms: 'id environment webhook_endpoint limits card_program',
@@ -178,6 +179,8 @@ export interface Model {
   driven: Map<string, number>;
   /** Events that are not delivered yet. */
   events: Map<string, Event>;
+  /** When deliveries are due, by event. */
+  webhookQueue: Map<string, number>;
   internal: Map<string, Noted>;
   platforms: Map<string, Noted>;
   /** Current and recent daily limits, by platform. */
@@ -209,6 +212,7 @@ export const emptyPicture = (): Model => ({
   jobs: new Map(),
   driven: new Map(),
   events: new Map(),
+  webhookQueue: new Map(),
   internal: new Map(),
   platforms: new Map(),
   limits: new Map(),
@@ -309,6 +313,10 @@ const APPLY: Readonly<Record<string, (model: Model, note: Note) => void>> = {
     const known = model.events.get(id);
     if (known) known.row = now;
     else model.events.set(id, { row: now, results: [] });
+  },
+  webhook_queue({ webhookQueue }, { was, now }) {
+    if (now) webhookQueue.set(now.event_id as string, Date.parse(now.due_at as string));
+    else webhookQueue.delete(was?.event_id as string);
   },
   webhook_attempts({ events }, { now }) {
     if (now) events.get(now.event_id as string)?.results.push(now.result as string);

@@ -175,7 +175,7 @@ function isOpen(model: Model, payment: Payment): boolean {
 function outboxProblem(event: Noted, results: string[], model: Model, delivered: Delivered) {
   const endpoint = model.platforms.get(event.platform_id ?? '')?.webhook_endpoint;
   const last = results.at(-1);
-  if (event.due_at !== null) return undefined;
+  if (model.webhookQueue.has(event.id as string)) return undefined;
   // An approval request is sent by its job once, and not by the deliverer.
   const question = event.type === 'INCOMING_PAYMENT.PENDING';
   if (last === undefined) return endpoint && !question ? 'is neither due nor attempted' : undefined;
@@ -338,7 +338,7 @@ const STEP_RULES: readonly StepRule[] = [
 /** Removes events that are delivered, so that the cost of a step is constant. */
 function dropDelivered(model: Model, touched: Touched, delivered: Delivered): void {
   for (const id of touched.events) {
-    if (model.events.get(id)?.row.due_at !== null) continue;
+    if (model.webhookQueue.has(id)) continue;
     model.events.delete(id);
     delivered.delete(id);
   }

@@ -93,9 +93,7 @@ export async function recount(
   }
   const ids = async (text: string) => (await select(text)).map((row) => row.id as string);
   problems.push(...differences('job', await ids(JOBS), model.jobs.keys()));
-  const due = [...model.events.values()].filter(({ row }) => row.due_at !== null);
-  const dueIds = due.map(({ row }) => row.id as string);
-  problems.push(...differences('event', await ids(DUE), dueIds));
+  problems.push(...differences('event', await ids(DUE), model.webhookQueue.keys()));
   for (const id of await ids(DELIVERED)) problems.push(`${id} is not due and was never delivered`);
   for (const { name, n } of await select(COUNTS)) {
     const known = model.counts.get(name as string) ?? 0;

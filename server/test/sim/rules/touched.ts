@@ -96,6 +96,7 @@ const TABLE_IDS: Readonly<Record<string, (touched: Touched, row: Noted, model: M
     if (isPayment(row.subject)) touched.payments.add(row.subject);
     if (row.type === 'CARD.STATE_CHANGE') touched.cards.add(row.subject as string);
   },
+  webhook_queue: (touched, row) => touched.events.add(row.event_id as string),
   webhook_attempts: (touched, row) => touched.events.add(row.event_id as string),
   internal_accounts: (touched, row) => touched.internal.add(row.id as string),
   awaited_rail_results: (touched, row) => touched.payments.add(row.id as string),

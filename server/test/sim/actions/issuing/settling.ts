@@ -42,10 +42,10 @@ export async function observe(sim: Sim): Promise<number> {
 
 /** When the next job or event is due; undefined when there is none. */
 function nextDue({ model }: Sim): number | undefined {
-  const dues = [...model.jobs.values()].map((job) => job.dueAt);
-  for (const { row } of model.events.values()) {
-    if (row.due_at !== null && row.due_at !== undefined) dues.push(Date.parse(row.due_at));
-  }
+  const dues = [
+    ...[...model.jobs.values()].map((job) => job.dueAt),
+    ...model.webhookQueue.values(),
+  ];
   return dues.length ? Math.min(...dues) : undefined;
 }
 
