@@ -85,7 +85,10 @@ describe('jobs', () => {
     expect(await json('jobs', 'list', '--state', 'queued')).toEqual([]);
     const [{ jobId }] = await json('jobs', 'list');
     const refused = await run('jobs', 'cancel', jobId, '--reason', 'x');
-    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('It runs now.')]);
+    expect([refused.code, refused.err]).toEqual([
+      1,
+      expect.stringContaining('The job is running.'),
+    ]);
     const early = await run('jobs', 'retry', jobId);
     expect([early.code, early.err]).toEqual([
       1,

@@ -1,7 +1,7 @@
-// A batch of change sets as statements: what to write in one trip, what to look at before judging, and the
-// judgement itself, change set by change set. The order is the same for every batch of every process, so
-// that batches wait for each other in one direction only: rows by table and id, new rows, transfers,
-// accounts by id (the contended ones, held for the shortest time) and their freezes, events last.
+// Builds the statements of a batch: the writes, the reads for validation, and the validation of
+// each change set. The order is the same for every batch of every process, so that batches wait for
+// each other in one direction only: rows by table and id, new rows, transfers, accounts by id (the
+// contended ones, locked for the shortest time) and their freezes, events last.
 
 import { applyPostings, type Books, emptyBooks } from '../../ledger/books.ts';
 import type { Table } from '../db/table.ts';
@@ -24,10 +24,10 @@ import {
   updateOf,
 } from './statements.ts';
 
-/** Answers a number by which tables are ordered; the same in every process. */
+/** Compares tables; the order is the same in every process. */
 export type TableOrder = (a: Table, b: Table) => number;
 
-/** Tables named first come in that order, all others after them by name. */
+/** Orders the named tables first, in that order, and all others by name. */
 export function tableOrder(first: readonly string[]): TableOrder {
   const rank = new Map(first.map((name, i) => [name, i]));
   const of = (table: Table) => rank.get(table.name) ?? first.length;
@@ -41,7 +41,7 @@ export interface BatchFormat {
   enqueue?: Statement | undefined;
 }
 
-/** What a batch does to the rows of one table. */
+/** The writes of a batch to one table. */
 interface Work {
   updates: Update[];
   removes: Versioned[];
@@ -70,7 +70,9 @@ function collect(sets: readonly ChangeSet[], order: TableOrder): ByTable {
   return [...tables].sort(([a], [b]) => order(a, b));
 }
 
-/** The rows to lock as the parameters of `lockAndMatch` and `readVersions`, each row and version once. */
+/**
+ * The rows to lock, as parameters of `lockAndMatch` and `readVersions`; each row and version once.
+ */
 function locks({ updates, removes, requires }: Work): unknown[][] {
   const once = new Map<string, Versioned>();
   for (const each of requires) once.set(`${each.id} ${each.version}`, each);
@@ -97,7 +99,7 @@ function rowWrites(table: Table, work: Work): Bound[] {
 
 function insertWrites(table: Table, { inserts }: Work): Bound[] {
   if (inserts.length === 0) return [];
-  const rows = table.clientKeyed // two lanes that insert the same keys must meet in the same order
+  const rows = table.clientKeyed // two lanes that insert the same keys must use the same order
     ? inserts.toSorted((a, b) => ((a.id as string) < (b.id as string) ? -1 : 1))
     : inserts;
   return [bind(insertInto(table), ...columns(rows, table.columnNames))];
@@ -105,7 +107,7 @@ function insertWrites(table: Table, { inserts }: Work): Bound[] {
 
 const QUEUED_NAMES = ['id', 'platform_id', 'created_at'];
 
-/** Everything the change sets say, to be run as one transaction; undefined when it needs judging first. */
+/** All writes of the change sets, for one transaction; undefined if they need validation first. */
 export function batchWrites(
   sets: readonly ChangeSet[],
   { order, enqueue }: BatchFormat,
@@ -124,11 +126,11 @@ export function batchWrites(
   ];
 }
 
-/** What judging needs to know; kept up to date as change sets are accepted. */
+/** State that validation reads; updated as change sets are accepted. */
 interface BatchState {
-  /** Version by table and id; null for a row that is not there. */
+  /** Version by table and id; null for a missing row. */
   versions: Map<Table, Map<string, number | null>>;
-  /** Client chosen keys in use, by table. */
+  /** Existing client-chosen keys, by table. */
   taken: Map<Table, Set<string>>;
   books: Books;
 }
@@ -151,7 +153,10 @@ function keyRead(table: Table, { inserts }: Work): BatchRead<BatchState>[] {
   return [{ bound: bind(existingKeys(table), column(inserts, 'id')), read }];
 }
 
-/** Statements that lock and read what the change sets lean on, and how to judge by their answers. */
+/**
+ * Statements that lock and read what the change sets depend on, and the validation of their
+ * results.
+ */
 export function batchReads(sets: readonly ChangeSet[], order: TableOrder) {
   const tables = collect(sets, order);
   const all = [
@@ -160,19 +165,21 @@ export function batchReads(sets: readonly ChangeSet[], order: TableOrder) {
     ...postingReads(sets),
   ];
   return {
-    bounds: all.map((look) => look.bound),
-    /** One judgement for each change set, in order; undefined for those to be written. */
-    judge(answers: readonly Answer[][]): (Rejection | undefined)[] {
+    bounds: all.map((each) => each.bound),
+    /** One result for each change set, in order; undefined if it is valid. */
+    validate(answers: readonly Answer[][]): (Rejection | undefined)[] {
       const seen: BatchState = { versions: new Map(), taken: new Map(), books: emptyBooks() };
-      all.forEach((look, i) => {
-        look.read(answers[i] ?? [], seen);
+      all.forEach((each, i) => {
+        each.read(answers[i] ?? [], seen);
       });
       return sets.map((set) => validateSet(set, seen));
     },
   };
 }
 
-/** Change sets of one batch never share a row or a client's key, so those need no bookkeeping. */
+/**
+ * Change sets of one batch never share a row or a client-chosen key, so those need no bookkeeping.
+ */
 function validateSet(set: ChangeSet, seen: BatchState): Rejection | undefined {
   for (const { table, row } of set.inserts) {
     const id = row.id as string;

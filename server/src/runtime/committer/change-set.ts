@@ -1,5 +1,5 @@
-// What an operation returns: rows to insert, update, remove or require, ledger transfers, freezes of ledger
-// accounts, and events. Plain data, which the committer judges and writes as one.
+// The result of an operation: rows to insert, update, remove or require, ledger transfers, freezes
+// of ledger accounts, and events. Plain data; the committer validates it and writes it as a whole.
 import type { Time } from '../../kernel/effects.ts';
 import type { FreezeRow, LedgerRejection, TransferRow } from '../../ledger/transfer.ts';
 import type { Table } from '../db/table.ts';
@@ -14,14 +14,17 @@ export interface Update {
   row: Row;
 }
 
-/** A row the decision leaned on, or a row to remove, as read at `version`. */
+/** A row that the decision depends on, or a row to remove, as read at `version`. */
 export interface Versioned {
   table: Table;
   id: string;
   version: number;
 }
 
-/** An event for the platform. Where `account` is set, the row keeps that ledger account's balance too. */
+/**
+ * An event for the platform. If `account` is set, the row also stores that ledger account's
+ * balance.
+ */
 export interface EventRow {
   id: string;
   platform_id: string;
@@ -34,7 +37,7 @@ export interface EventRow {
   created_at: Time;
   /** Whether it is delivered to the webhook endpoint of its platform. */
   delivered: boolean;
-  /** The customer under whose data key `data` is sealed; absent where it lies in clear. */
+  /** The customer whose data key seals `data`; absent if `data` is in clear. */
   sealed_for?: string | null;
 }
 
@@ -58,9 +61,9 @@ export const emptyChangeSet = (): ChangeSet => ({
   events: [],
 });
 
-/** Why a change set was rejected, by itself and not for another of its batch. */
+/** Why a change set was rejected; never because of another change set of its batch. */
 export type Rejection =
-  /** A row it changes, removes or leans on has moved on: run the operation again. */
+  /** A row that it changes, removes or depends on has changed: run the operation again. */
   | { why: 'version'; table: string; id: string }
   /** A primary key chosen by a client (an idempotency key) is taken. */
   | { why: 'exists'; table: string; id: string }

@@ -1,4 +1,4 @@
-// Rows as columns, which is how statements of a batch take their parameters.
+// Rows as columns: the form in which statements of a batch take their parameters.
 import type { Row } from './change-set.ts';
 import type { Answer } from './lane.ts';
 import type { Bound } from './statements.ts';
@@ -9,7 +9,7 @@ export const column = (rows: readonly object[], name: string) =>
 export const columns = (rows: readonly object[], names: readonly string[]) =>
   names.map((name) => column(rows, name));
 
-/** A statement that reads, and what its answer adds to what is known. */
+/** A reading statement, and how its rows are added to the state. */
 export interface BatchRead<Seen> {
   bound: Bound;
   read(rows: readonly Answer[], seen: Seen): void;

@@ -41,17 +41,17 @@ const ledger = table('ledger_accounts', {
 
 const commit = (parts: Partial<ChangeSet>): Promise<Outcome> => committer.commit(setOf(parts));
 
-/** Commits in one batch, as far as they get along. */
+/** Submits all change sets in the same tick. */
 const together = (...parts: Partial<ChangeSet>[]) => Promise.allSettled(parts.map(commit));
 
-const gate = (account: string, frozen: boolean, empty = false): { freezes: FreezeRow[] } => ({
+const freeze = (account: string, frozen: boolean, empty = false): { freezes: FreezeRow[] } => ({
   freezes: [{ account, frozen, empty }],
 });
 const isFrozen = async (id: string) =>
   (await sample.sql('select frozen from ledger_accounts where id = $1', [id]))[0]?.frozen;
 
-describe('the ledger of a committer', () => {
-  it('keeps the floor at every step of a batch, and refuses only who goes below', async () => {
+describe('committer: ledger', () => {
+  it('keeps the floor at every step of a batch and rejects only the change sets below it', async () => {
     const [a = '', b = ''] = await sample.accounts(100n, 0n);
     const outcomes = await together(
       { transfers: [transfer(a, b, 60n)] },
@@ -65,7 +65,7 @@ describe('the ledger of a committer', () => {
     expect(await sample.holdings(a, b)).toEqual(['10/0', '90/0']);
   });
 
-  it('sets money aside, and posts or gives it back once', async () => {
+  it('holds funds, then posts or voids them once', async () => {
     const [a = '', b = ''] = await sample.accounts(100n, null);
     const first = transfer(a, b, 60n, { phase: 'pending' });
     const second = transfer(a, b, 40n, { phase: 'pending' });
@@ -96,7 +96,7 @@ describe('the ledger of a committer', () => {
     ]);
   });
 
-  it('resolves a hold only as it was made', async () => {
+  it('posts or voids a hold only with its original accounts and amount', async () => {
     const [a = '', b = '', c = ''] = await sample.accounts(100n, 0n, 0n);
     const held = transfer(a, b, 60n, { phase: 'pending' });
     await commit({ transfers: [held] });
@@ -121,7 +121,7 @@ describe('the ledger of a committer', () => {
     expect(await sample.holdings(a, b)).toEqual(['93/60', '7/0']);
   });
 
-  it('refuses another currency and an unknown account, alone', async () => {
+  it('rejects another currency and an unknown account without affecting the batch', async () => {
     const [a = '', b = ''] = await sample.accounts(100n, 0n);
     const euros = fresh('account');
     await sample.account(euros, 0n, 0n, 'EUR');
@@ -132,8 +132,8 @@ describe('the ledger of a committer', () => {
       { transfers: [transfer(a, euros, 1n)] },
       { transfers: [transfer(a, b, 1n, { currency: 'EUR' })] },
       { transfers: [transfer(a, euros, 1n, { phase: 'pending' })] },
-      { transfers: [transfer(a, 'nobody', 1n)] },
-      { transfers: [transfer(a, 'nobody', 1n, { phase: 'pending' })] },
+      { transfers: [transfer(a, 'unknown', 1n)] },
+      { transfers: [transfer(a, 'unknown', 1n, { phase: 'pending' })] },
       { transfers: [transfer(a, b, 1n), transfer(b, a, 1n, { currency: 'EUR' })] },
       { transfers: [transfer(a, b, 1n)] },
     );
@@ -141,7 +141,7 @@ describe('the ledger of a committer', () => {
     expect(await sample.holdings(a, b, euros)).toEqual(['98/0', '2/0', '0/0']);
   });
 
-  it('pays into an account that the same change set opens', async () => {
+  it('posts to an account that the same change set opens', async () => {
     const [a = ''] = await sample.accounts(100n);
     const open = (id: string) => ({
       table: ledger,
@@ -165,7 +165,7 @@ describe('the ledger of a committer', () => {
     expect(await sample.holdings(a, first, second)).toEqual(['45/0', '55/0', '']);
   });
 
-  it('gives events the balance as committed, and none where no account is named', async () => {
+  it('stores the committed balance in events that name an account', async () => {
     const [a = '', b = ''] = await sample.accounts(100n, 0n);
     const [one, two, three] = [eventAbout(a), eventAbout(a), eventAbout(null)];
     await together(
@@ -184,13 +184,13 @@ describe('the ledger of a committer', () => {
   });
 });
 
-describe('the gates of a committer', () => {
-  it('let nothing new through a frozen account, and all that was under way', async () => {
+describe('committer: freezes', () => {
+  it('reject new transfers of a frozen account and allow existing holds to end', async () => {
     const [a = '', b = ''] = await sample.accounts(100n, 100n);
     const held = transfer(a, b, 10n, { phase: 'pending' });
     const other = transfer(a, b, 20n, { phase: 'pending' });
     await commit({ transfers: [held, other] });
-    expect(await commit(gate(a, true))).toEqual({ ok: true });
+    expect(await commit(freeze(a, true))).toEqual({ ok: true });
     expect(await isFrozen(a)).toBe(true);
     const frozen = refused({ why: 'frozen', account: a });
     expect(
@@ -206,50 +206,50 @@ describe('the gates of a committer', () => {
       ),
     ).toEqual([frozen, frozen, frozen, frozen, ok, ok, ok, ok]);
     expect(await sample.holdings(a, b)).toEqual(['95/0', '105/5']);
-    await commit(gate(a, false));
+    await commit(freeze(a, false));
     expect(await commit({ transfers: [transfer(a, b, 95n)] })).toEqual({ ok: true });
   });
 
-  it('judge each change set of a batch as if they came one after the other', async () => {
+  it('apply in the order of the change sets of a batch', async () => {
     const [a = '', b = ''] = await sample.accounts(100n, 0n);
     const pay = () => ({ transfers: [transfer(a, b, 1n)] });
     const frozen = refused({ why: 'frozen', account: a });
     const { careful } = committer.stats();
-    const outcomes = [pay(), gate(a, true), pay(), gate(a, false), pay(), gate(a, true)];
+    const outcomes = [pay(), freeze(a, true), pay(), freeze(a, false), pay(), freeze(a, true)];
     expect(await together(...outcomes)).toEqual([ok, ok, frozen, ok, ok, ok]);
     expect(committer.stats().careful).toBe(careful + 1);
     expect(await isFrozen(a)).toBe(true);
     expect(await sample.holdings(a, b)).toEqual(['98/0', '2/0']);
   });
 
-  it('turn in one trip where nobody is in the way', async () => {
+  it('need one round trip if no transfer conflicts', async () => {
     const [a = '', b = '', c = ''] = await sample.accounts(100n, 0n, 0n);
     const { careful } = committer.stats();
-    const last = { transfers: [transfer(a, b, 100n)], ...gate(a, true, true) };
+    const last = { transfers: [transfer(a, b, 100n)], ...freeze(a, true, true) };
     const late = { transfers: [transfer(b, a, 7n, { force: true })] };
-    expect(await together(last, late, gate(c, true))).toEqual([ok, ok, ok]);
+    expect(await together(last, late, freeze(c, true))).toEqual([ok, ok, ok]);
     expect(committer.stats().careful).toBe(careful);
     expect([await isFrozen(a), await isFrozen(b), await isFrozen(c)]).toEqual([true, false, true]);
     expect(await sample.holdings(a, b)).toEqual(['7/0', '93/0']);
   });
 
-  it('stay open while an account that must be empty holds anything', async () => {
+  it('are rejected for an account that must be empty and is not', async () => {
     const [a = '', b = '', c = ''] = await sample.accounts(100n, 0n, null);
     await commit({ transfers: [transfer(c, b, 5n)] });
     await commit({ transfers: [transfer(b, c, 5n, { phase: 'pending' })] });
-    expect(await together(gate(a, true, true), gate(b, true, true))).toEqual([
+    expect(await together(freeze(a, true, true), freeze(b, true, true))).toEqual([
       refused({ why: 'not-empty', account: a }),
       refused({ why: 'not-empty', account: b }),
     ]);
     expect([await isFrozen(a), await isFrozen(b)]).toEqual([false, false]);
-    const nobody = refused({ why: 'constraint', constraint: 'ledger_account' });
-    expect(await together(gate('nobody', true), { transfers: [transfer(a, c, 1n)] })).toEqual([
-      nobody,
+    const unknown = refused({ why: 'constraint', constraint: 'ledger_account' });
+    expect(await together(freeze('unknown', true), { transfers: [transfer(a, c, 1n)] })).toEqual([
+      unknown,
       ok,
     ]);
   });
 
-  it('are open or frozen as the account is opened, and never frozen for the house', async () => {
+  it('apply when an account is opened, and never to system accounts', async () => {
     const [a = '', bank = ''] = await sample.accounts(100n, null);
     const id = fresh('account');
     const row = { id, currency: 'USD', balance: 0n, held: 0n, floor: 0n, frozen: true };
@@ -259,26 +259,26 @@ describe('the gates of a committer', () => {
       refused({ why: 'frozen', account: id }),
     ]);
     expect(await commit({ inserts, transfers: pay(true) })).toEqual({ ok: true });
-    expect(await commit(gate(bank, true))).toEqual({
+    expect(await commit(freeze(bank, true))).toEqual({
       ok: false,
       rejection: { why: 'constraint', constraint: 'ledger_system_account_not_frozen' },
     });
   });
 
-  it('let a deposit or a deletion win, never both, whoever comes first', async () => {
+  it('accept either the deposit or the deletion in a race', async () => {
     const second = createCommitter({ connect: () => connectLane(sample.url) });
     try {
       const won = { deposit: 0, deletion: 0 };
       for (let round = 0; round < 60; round++) {
         const [a = '', b = ''] = await sample.accounts(0n, null);
-        const [into, aside] = [
+        const [into, pending] = [
           transfer(b, a, 1n),
           transfer(b, a, 1n, { phase: round % 2 ? 'pending' : 'posted' }),
         ];
         const [deposit, named, deletion] = await Promise.all([
           second.commit(setOf({ transfers: [into] })),
-          second.commit(setOf({ transfers: [aside] })),
-          commit(gate(a, true, true)),
+          second.commit(setOf({ transfers: [pending] })),
+          commit(freeze(a, true, true)),
         ]);
         const frozen = await isFrozen(a);
         expect(deletion?.ok).toBe(frozen);

@@ -1,6 +1,7 @@
-// The promise of the committer: whatever runs at the same time, over several lanes and processes, the books
-// and rows are those of some serial order of the accepted change sets, and every refusal was deserved. The
-// order is not guessed: triggers note it while locks are held, and a plain model then replays it.
+// The guarantee of the committer: with any concurrency, over several lanes and processes, ledger
+// and rows are those of some serial order of the accepted change sets, and every rejection was
+// justified. The order is not guessed: triggers log it while locks are held, and a plain model
+// replays it.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -51,12 +52,14 @@ create trigger log_account after update on ledger_accounts
 const setLog = table('set_log', { id: col.text });
 
 const ROWS = 4;
-/** The third begins with nothing, so that it is empty now and then; the last is the house's. */
+/** The third starts empty, so that it is empty now and then; the last is a system account. */
 const FLOORS = [0n, 0n, -30n, 0n, null];
 const STARTS = [100n, 100n, 100n, 0n, 100n];
 const WORKERS = 24;
 
-/** One change set to be, in small numbers; what they mean depends on what is there when it runs. */
+/**
+ * One change set to generate, in small numbers; their meaning depends on the state when it runs.
+ */
 interface Spec {
   updates: number[];
   requires: number[];
@@ -64,11 +67,11 @@ interface Spec {
   stale: boolean;
   key: number | null;
   name: number | null;
-  moves: { from: number; by: number; amount: number; pending: boolean }[];
+  transfers: { from: number; by: number; amount: number; pending: boolean }[];
   resolves: 'post' | 'void' | null;
   slip: boolean;
   force: boolean;
-  gate: { account: number; frozen: boolean; empty: boolean } | null;
+  freeze: { account: number; frozen: boolean; empty: boolean } | null;
 }
 
 const seldom = <T>(value: fc.Arbitrary<T>, weight = 4) =>
@@ -83,7 +86,7 @@ const spec: fc.Arbitrary<Spec> = fc.record({
   stale: rarely(10),
   key: seldom(fc.nat(20)),
   name: seldom(fc.nat(5)),
-  moves: fc.array(
+  transfers: fc.array(
     fc.record({
       from: fc.nat(FLOORS.length - 1),
       by: fc.integer({ min: 1, max: FLOORS.length - 1 }),
@@ -95,7 +98,7 @@ const spec: fc.Arbitrary<Spec> = fc.record({
   resolves: seldom(fc.constantFrom('post', 'void'), 2),
   slip: rarely(40),
   force: rarely(5),
-  gate: seldom(
+  freeze: seldom(
     fc.record({ account: fc.nat(FLOORS.length - 1), frozen: rarely(2), empty: rarely(1) }),
     3,
   ),
@@ -116,7 +119,7 @@ beforeAll(async () => {
   sample = await createSample();
   await sample.sql(ORDER);
   db = openDatabase({ url: sample.url });
-  // Two committers stand for two processes; small batches make them meet more often.
+  // Two committers represent two processes; small batches make them meet more often.
   committers = [8, 32].map((max) =>
     createCommitter({ connect: () => connectLane(sample.url), max, min: 4 }),
   );
@@ -128,7 +131,7 @@ afterAll(async () => {
   await sample.drop();
 });
 
-/** Everything that one run shares. */
+/** State shared within one run. */
 interface Run {
   name: string;
   rowIds: string[];
@@ -149,21 +152,22 @@ async function build(run: Run, id: string, given: Spec): Promise<ChangeSet> {
   if (given.key !== null) inserts.push(insertKey(`${run.name}:${given.key}`, id));
   if (given.name !== null)
     inserts.push(insertThing(thingRow(id, { name: `${run.name}:${given.name}` })));
-  const transfers = given.moves.map(({ from, by, amount, pending }, i) => {
+  const transfers = given.transfers.map(({ from, by, amount, pending }, i) => {
     const to = (from + by) % FLOORS.length;
     return transfer(run.accountIds[from] as string, run.accountIds[to] as string, BigInt(amount), {
       transaction_id: id,
       step: String(i),
       phase: pending ? 'pending' : 'posted',
-      currency: given.slip && given.moves.length === 1 ? 'EUR' : 'USD',
-      // Whose gate a hold only reads leaves no trace to order by; committer.ledger.test.ts looks at it.
+      currency: given.slip && given.transfers.length === 1 ? 'EUR' : 'USD',
+      // A hold that only reads the freeze of an account leaves no trace to order by;
+      // committer.ledger.test.ts covers it.
       force: given.force || (pending && FLOORS[to] !== null),
     });
   });
   const hold = given.resolves && run.holds[given.updates.length % Math.max(run.holds.length, 1)];
   if (hold && given.resolves) transfers.push({ ...hold, phase: given.resolves });
-  const moved = transfers[0]?.debit;
-  const gated = given.gate && run.accountIds[given.gate.account];
+  const debited = transfers[0]?.debit;
+  const frozen = given.freeze && run.accountIds[given.freeze.account];
   return setOf({
     inserts,
     updates: given.removes
@@ -173,10 +177,10 @@ async function build(run: Run, id: string, given: Spec): Promise<ChangeSet> {
     requires: requires.map((row) => thingAt(aged(row))),
     transfers,
     freezes:
-      given.gate && gated && FLOORS[given.gate.account] !== null
-        ? [{ ...given.gate, account: gated }]
+      given.freeze && frozen && FLOORS[given.freeze.account] !== null
+        ? [{ ...given.freeze, account: frozen }]
         : [],
-    events: moved
+    events: debited
       ? [
           {
             id,
@@ -184,7 +188,7 @@ async function build(run: Run, id: string, given: Spec): Promise<ChangeSet> {
             type: 't',
             subject: 's',
             data: '{}',
-            account: moved,
+            account: debited,
             created_at: NOW,
             delivered: false,
           },
@@ -221,7 +225,7 @@ async function execute(specs: readonly Spec[]): Promise<Run> {
   return run;
 }
 
-/** Which transaction wrote each accepted change set, and the change sets of each in order. */
+/** The transaction that wrote each accepted change set, and the change sets of each in order. */
 async function batchesOf(run: Run): Promise<Map<string, Done[]>> {
   const rows = await sample.sql(
     'select id, xmin::text as xid from set_log where id like $1 order by n',
@@ -236,7 +240,7 @@ async function batchesOf(run: Run): Promise<Map<string, Done[]>> {
   return batches;
 }
 
-/** Pairs of transactions of which the first must come first. */
+/** Pairs of transactions; the first of each pair was serialized first. */
 async function precedence(run: Run, batches: Map<string, Done[]>): Promise<[string, string][]> {
   const edges: [string, string][] = [];
   const logged = await sample.sql(
@@ -247,21 +251,21 @@ async function precedence(run: Run, batches: Map<string, Done[]>): Promise<[stri
     const order = logged.filter((row) => row.account === account).map((row) => row.xid as string);
     for (const [i, xid] of order.slice(1).entries()) edges.push([order[i] as string, xid]);
   }
-  const changes = new Map<string, string>(); // row and version → who ended that version
-  const leans: [string, string][] = []; // row and version → who leant on it
+  const changes = new Map<string, string>(); // row and version → transaction that replaced that version
+  const requirements: [string, string][] = []; // row and version → transaction that depended on it
   const pending = new Map<string, string>();
   for (const [xid, sets] of batches) {
     for (const { set } of sets) {
       for (const { id, version } of [...set.updates, ...set.removes])
         changes.set(`${id} ${version}`, xid);
-      for (const { id, version } of set.requires) leans.push([`${id} ${version}`, xid]);
+      for (const { id, version } of set.requires) requirements.push([`${id} ${version}`, xid]);
       for (const each of set.transfers) {
         if (each.phase === 'pending') pending.set(`${each.transaction_id} ${each.step}`, xid);
       }
     }
   }
   const before = (key: string) => key.replace(/\d+$/, (version) => String(Number(version) - 1));
-  for (const [key, xid] of [...changes, ...leans]) {
+  for (const [key, xid] of [...changes, ...requirements]) {
     const made = changes.get(before(key));
     if (made) edges.push([made, xid]);
     const ended = changes.get(key);
@@ -276,7 +280,7 @@ async function precedence(run: Run, batches: Map<string, Done[]>): Promise<[stri
   return edges.filter(([a, b]) => a !== b);
 }
 
-/** An order of all nodes that no edge contradicts; fails when there is none. */
+/** A topological order of the nodes; fails if there is none. */
 function sorted(nodes: readonly string[], edges: readonly [string, string][]): string[] {
   const order: string[] = [];
   let left = [...nodes];
@@ -296,13 +300,13 @@ function modelAtStart(run: Run): Model {
   for (const [i, id] of run.accountIds.entries()) {
     const floor = FLOORS[i] as bigint | null;
     const balance = STARTS[i] as bigint;
-    const gate = { frozen: false, wasFrozen: false, wasFull: balance !== 0n };
-    model.accounts.set(id, { floor, balance, held: 0n, least: balance, ...gate });
+    const state = { frozen: false, wasFrozen: false, wasFull: balance !== 0n };
+    model.accounts.set(id, { floor, balance, held: 0n, least: balance, ...state });
   }
   return model;
 }
 
-/** Replays the accepted change sets in an order that nothing seen contradicts. */
+/** Replays the accepted change sets in an order consistent with all observations. */
 async function replayed(run: Run): Promise<Model> {
   const batches = await batchesOf(run);
   const order = sorted([...batches.keys()], await precedence(run, batches));
@@ -352,7 +356,7 @@ async function compare(run: Run, model: Model): Promise<void> {
 }
 
 describe('createCommitter', () => {
-  it('leaves what some serial order of the accepted change sets leaves', async () => {
+  it('leaves the state of a serial order of the accepted change sets', async () => {
     const seen = {
       accepted: 0,
       version: 0,
@@ -376,9 +380,9 @@ describe('createCommitter', () => {
           );
         }
       }),
-      { numRuns: 12, endOnFailure: true }, // how it runs depends on timing, so shrinking tells little
+      { numRuns: 12, endOnFailure: true }, // runs depend on timing, so shrinking is of little use
     );
-    // The rarest comes some thirty times by chance; what matters is that each was met.
+    // The rarest outcome occurs about thirty times; each must occur.
     for (const [what, times] of Object.entries(seen)) expect(times, what).toBeGreaterThan(3);
   });
 });

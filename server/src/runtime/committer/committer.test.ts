@@ -50,7 +50,7 @@ function start(options: Partial<Parameters<typeof createCommitter>[0]> = {}): Co
 
 const commit = (parts: Partial<ChangeSet>): Promise<Outcome> => committer.commit(setOf(parts));
 
-/** Commits in one batch, as far as they get along. */
+/** Submits all change sets in the same tick. */
 const together = (...parts: Partial<ChangeSet>[]) => Promise.allSettled(parts.map(commit));
 
 const thingIn = async (id: string) =>
@@ -61,7 +61,7 @@ describe('commit', () => {
     start();
     const changed = await sample.thing(fresh('thing'), { rank: 1 });
     const gone = await sample.thing(fresh('thing'));
-    const leant = await sample.thing(fresh('thing'));
+    const required = await sample.thing(fresh('thing'));
     const [from = '', to = ''] = await sample.accounts(100n, 0n);
     const added = thingRow(fresh('thing'), {
       name: 'né€ 😀',
@@ -70,14 +70,14 @@ describe('commit', () => {
       amount: 9_007_199_254_740_993n,
       flag: true,
     });
-    const told = eventAbout(to);
+    const event = eventAbout(to);
     const outcome = await commit({
       inserts: [insertThing(added)],
       updates: [updateThing(changed, { rank: 2, created_at: 0 })],
       removes: [thingAt(gone)],
-      requires: [thingAt(leant)],
+      requires: [thingAt(required)],
       transfers: [transfer(from, to, 30n)],
-      events: [told],
+      events: [event],
     });
     expect(outcome).toEqual({ ok: true });
     expect(await thingIn(added.id)).toEqual({
@@ -88,18 +88,18 @@ describe('commit', () => {
     const updated = { rank: 2, version: 2, created_at: new Date(NOW) };
     expect(await thingIn(changed.id)).toMatchObject(updated);
     expect(await thingIn(gone.id)).toBe(undefined);
-    expect(await thingIn(leant.id)).toMatchObject({ version: 1 });
+    expect(await thingIn(required.id)).toMatchObject({ version: 1 });
     expect(await sample.holdings(from, to)).toEqual(['70/0', '30/0']);
-    const [stored] = await sample.sql('select * from events where id = $1', [told.id]);
+    const [stored] = await sample.sql('select * from events where id = $1', [event.id]);
     expect(stored).toMatchObject({ balance: '30', held: '0' });
   });
 
-  it('answers an empty change set at once', async () => {
+  it('accepts an empty change set at once', async () => {
     start({ connect: () => Promise.reject(new Error('down')) });
     expect(await commit({})).toEqual({ ok: true });
   });
 
-  it('refuses one that leans on an old version, alone', async () => {
+  it('rejects one that depends on an old version, alone', async () => {
     start();
     const row = await sample.thing(fresh('thing'));
     const stale = { ...row, version: 0 };
@@ -117,7 +117,7 @@ describe('commit', () => {
     expect(await together({ removes: [thingAt(stale)] })).toEqual([version]);
   });
 
-  it('refuses one that saw a row at two versions', async () => {
+  it('rejects one that read a row at two versions', async () => {
     start();
     const now = await sample.thing(fresh('thing'), { version: 2 });
     const before = { ...now, version: 1 };
@@ -133,7 +133,7 @@ describe('commit', () => {
     expect(await thingIn(now.id)).toMatchObject({ rank: 6, version: 3 });
   });
 
-  it('lets exactly one of many that change the same version of a row', async () => {
+  it('accepts exactly one of many that change the same version of a row', async () => {
     start();
     const row = await sample.thing(fresh('thing'));
     const outcomes = await together(
@@ -143,7 +143,7 @@ describe('commit', () => {
     expect(await thingIn(row.id)).toMatchObject({ rank: 0, version: 2 });
   });
 
-  it('takes a key chosen by a client once', async () => {
+  it('accepts a client-chosen key once', async () => {
     start();
     const id = fresh('key');
     const free = fresh('key');
@@ -158,7 +158,7 @@ describe('commit', () => {
     expect(stored).toEqual({ reply: 'first' });
   });
 
-  it('names the constraint that a lone change set breaks, and spares its neighbours', async () => {
+  it('reports the constraint that one change set violates and accepts the others', async () => {
     start();
     const name = fresh('name');
     await sample.thing(fresh('thing'), { name });
@@ -173,7 +173,7 @@ describe('commit', () => {
     ]);
   });
 
-  it('isolates what PostgreSQL will not take, and what cannot be sent', async () => {
+  it('isolates values that PostgreSQL rejects and values that cannot be encoded', async () => {
     start();
     const row = (more: object) => ({ inserts: [insertThing(thingRow(fresh('thing'), more))] });
     const nowhere = table('nowhere', { id: col.text });
@@ -190,7 +190,7 @@ describe('commit', () => {
     });
   });
 
-  it('tells each batch and how it went', async () => {
+  it('reports each batch and its mode', async () => {
     let now = 0;
     start({ elapsed: () => (now += 5) });
     const row = await sample.thing(fresh('thing'));
@@ -215,7 +215,7 @@ describe('a lost connection', () => {
     sample.sql(`select pg_terminate_backend(pid) from pg_stat_activity
       where application_name = 'railhead committer' and datname = current_database()`);
 
-  it('leaves the outcome of those under way unknown and loses nobody else', async () => {
+  it('leaves only the outcome of batches in flight unknown', async () => {
     start();
     const [a = '', b = ''] = await sample.accounts(1_000_000n, 0n);
     let unknown = 0;
@@ -236,7 +236,7 @@ describe('a lost connection', () => {
     const progress = async (more: number) => {
       for (const before = accepted; accepted < before + more; ) await sleep(5);
     };
-    // A kill may find the lanes idle or connecting; go on until some have met a batch under way.
+    // A kill may find the lanes idle or connecting; repeat until some had a batch in flight.
     for (let round = 0; round < 5 || unknown === 0; round++) {
       await progress(200);
       await killAll();
@@ -258,7 +258,7 @@ describe('a lost connection', () => {
 });
 
 describe('limits', () => {
-  it('refuses more than may wait', async () => {
+  it('rejects change sets above the queue limit', async () => {
     start({ connect: () => Promise.reject(new Error('down')), maxWaiting: 2 });
     const parts = { inserts: [insertThing(thingRow(fresh('thing')))] };
     const waiting = together(parts, parts);
@@ -271,7 +271,7 @@ describe('limits', () => {
     expect(await waiting).toEqual([never, never]);
   });
 
-  it('settles everything taken before it closes, and then takes no more', async () => {
+  it('settles all accepted change sets before it closes, then rejects new ones', async () => {
     start({ max: 16 });
     const ids = Array.from({ length: 200 }, () => fresh('thing'));
     await together({ inserts: [insertKey(fresh('key'))] });
@@ -283,7 +283,7 @@ describe('limits', () => {
     });
   });
 
-  it('does not let a row locked by somebody else hold up the rest for long', async () => {
+  it('does not let a row locked elsewhere delay the rest for long', async () => {
     start({ lanes: 1, connect: () => connectLane(sample.url, { lockTimeoutMs: 200 }) });
     const row = await sample.thing(fresh('thing'));
     await sample.sql('begin');

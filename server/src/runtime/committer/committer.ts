@@ -1,6 +1,7 @@
-// Group commit: change sets that wait are written together in one transaction, each accepted or refused on
-// its own. Locks and the disk are paid once for a batch, so an account that everybody pays into is the fast
-// case and not the slow one. A few lanes work at once: while one waits for the disk another is computing.
+// Group commit: waiting change sets are written together in one transaction, each accepted or
+// rejected on its own. Locks and the disk flush are paid once per batch, so an account with many
+// concurrent payments is the fast case. A few lanes work at once: while one waits for the disk
+// another computes.
 import type pg from 'pg';
 import { Fault } from '../../kernel/fault.ts';
 import { validateTransfers } from '../../ledger/books.ts';
@@ -11,7 +12,7 @@ import { createQueue, createUnit, type Queue, type Unit } from './queue.ts';
 import { settle, type Tally, type Verdict } from './settle.ts';
 import type { Statement } from './statements.ts';
 
-/** One batch as told to metrics; `mode` is the most laborious that any part of it needed. */
+/** One batch, for metrics; `mode` is the most expensive that any part of it needed. */
 export interface BatchReport {
   units: number;
   ms: number;
@@ -19,22 +20,22 @@ export interface BatchReport {
 }
 
 interface CommitterOptions {
-  /** Opens a connection for a lane (`connectLane`); called again whenever one is lost. */
+  /** Opens a connection for a lane (`connectLane`); called again after a connection is lost. */
   connect(): Promise<pg.Client>;
   lanes?: number;
-  /** Most change sets in a batch. */
+  /** Maximum change sets in a batch. */
   max?: number;
-  /** Fewest worth a lane of their own while others wait. */
+  /** Minimum change sets for a further lane while others are busy. */
   min?: number;
-  /** More than this many waiting are refused with SERVICE_UNAVAILABLE. */
+  /** Maximum queued change sets; further ones are rejected with SERVICE_UNAVAILABLE. */
   maxWaiting?: number;
   /** Names of tables to write before all others, for foreign keys. */
   tablesFirst?: readonly string[];
   /** Queues events for delivery; without it none are delivered. Parameters: ids, platforms, times. */
   enqueue?: Statement;
-  /** A batch unanswered for so long is given up together with its connection. */
+  /** A batch without a result in this time is abandoned together with its connection. */
   timeoutMs?: number;
-  /** A steady clock in milliseconds, for `onBatch`. */
+  /** A monotonic clock in milliseconds, for `onBatch`. */
   elapsed?(): number;
   onBatch?(report: BatchReport): void;
 }
@@ -42,9 +43,9 @@ interface CommitterOptions {
 interface CommitterStats {
   batches: number;
   units: number;
-  /** Batches or parts of them that were judged before writing. */
+  /** Batches or parts of them that were validated before writing. */
   careful: number;
-  /** Attempts that had to be repeated, halved or not. */
+  /** Attempts that were repeated, halved or not. */
   retries: number;
   waiting: number;
   writing: number;
@@ -54,14 +55,15 @@ interface CommitterStats {
 
 export interface Committer {
   /**
-   * Writes a change set, all of it or nothing. A rejection is an answer. It rejects with SERVICE_UNAVAILABLE
-   * when too many wait or the database cannot write now, with code OUTCOME_UNKNOWN when the connection broke
-   * before the answer, with code NOT_COMMITTED when the committer closed first, and with the database's own
-   * error otherwise; nothing was written then, save perhaps for OUTCOME_UNKNOWN.
+   * Writes a change set completely or not at all. A rejection is a normal result. The promise
+   * rejects with SERVICE_UNAVAILABLE if the queue is full or the database cannot write now, with
+   * code OUTCOME_UNKNOWN if the connection broke before the result, with code NOT_COMMITTED if the
+   * committer was closed first, and with the database's own error otherwise. Nothing was written
+   * then, except possibly for OUTCOME_UNKNOWN.
    */
   commit(set: ChangeSet): Promise<Outcome>;
   stats(): CommitterStats;
-  /** Takes no more, and waits until everything taken is settled. */
+  /** Accepts no more change sets and waits until all accepted ones are settled. */
   close(): Promise<void>;
 }
 
@@ -85,7 +87,10 @@ const isEmpty = (set: ChangeSet) =>
     set.events.length ===
   0;
 
-/** Settles a batch on a lane, halving it as needed. What was never sent goes back to the queue. */
+/**
+ * Settles a batch on a lane, halving it as needed. Change sets that were never sent return to the
+ * queue.
+ */
 async function work(lane: Lane, batch: Unit[], queue: Queue, format: BatchFormat): Promise<Tally> {
   const tally = { careful: 0, retries: 0 };
   const answer = (group: readonly Unit[], give: (unit: Unit, i: number) => void) =>
@@ -120,7 +125,7 @@ async function work(lane: Lane, batch: Unit[], queue: Queue, format: BatchFormat
 const modeOf = ({ careful, retries }: Tally): BatchReport['mode'] =>
   retries ? 'repeated' : careful ? 'careful' : 'optimistic';
 
-/** A committer whose lanes connect at once and keep connecting until it is closed. */
+/** A committer whose lanes connect at once and reconnect until it is closed. */
 export function createCommitter(options: CommitterOptions): Committer {
   const { lanes: laneCount = 3, max = 256, min = 16, maxWaiting = 20_000 } = options;
   const { elapsed = () => 0, onBatch, timeoutMs = 60_000 } = options;
@@ -133,7 +138,8 @@ export function createCommitter(options: CommitterOptions): Committer {
   let armed = false;
   let whenDrained: (() => void) | undefined;
 
-  // A lane that takes everything leaves nothing to overlap with: Node and PostgreSQL would work in turns.
+  // A lane that takes everything leaves nothing to overlap with: Node and PostgreSQL would
+  // alternate.
   const share = () =>
     Math.min(max, Math.max(min, Math.ceil((queue.waiting + writing) / (laneCount + 1))));
 
@@ -169,7 +175,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     drained();
   }
 
-  /** Waits for the end of this tick, so that everything decided in it goes out together. */
+  /** Waits for the end of this tick, so that everything decided in it is sent together. */
   function arm(): void {
     if (armed) return;
     armed = true;

@@ -7,7 +7,7 @@ import { BEGIN, type Bound, bind, existingKeys, insertInto, readVersions } from 
 
 let sample: Sample;
 let lanes: Lane[] = [];
-/** How often a lane has come up. */
+/** Number of times a lane has connected. */
 let ups = 0;
 
 beforeAll(async () => {
@@ -56,15 +56,15 @@ const kill = () =>
     where application_name = 'railhead committer' and datname = current_database()`);
 
 describe('openLane', () => {
-  it('runs all statements of a flight as one transaction, and answers each', async () => {
+  it('runs all statements of a message as one transaction and returns the rows of each', async () => {
     const lane = await open();
     const answers = await lane.execute([
       insert('l1', 'l2'),
       bind(existingKeys(things), ['l2', 'l9']),
     ]);
     expect(answers).toEqual([[], [['l2']]]);
-    const look = bind(readVersions(things), ['l9', 'l1'], [1, 1], [true, false]);
-    expect(await lane.execute([look])).toEqual([
+    const reads = bind(readVersions(things), ['l9', 'l1'], [1, 1], [true, false]);
+    expect(await lane.execute([reads])).toEqual([
       [
         ['l1', '1'],
         ['l9', null],
@@ -72,7 +72,7 @@ describe('openLane', () => {
     ]);
   });
 
-  it('leaves nothing behind when any statement fails, and works on', async () => {
+  it('writes nothing if any statement fails, and continues to work', async () => {
     const lane = await open();
     const before = await count();
     await expect(lane.execute([insert('l3'), insert('l3')])).rejects.toMatchObject({
@@ -84,7 +84,7 @@ describe('openLane', () => {
     expect(await count()).toBe(before + 1);
   });
 
-  it('names a statement that the database does not know as the failure it is', async () => {
+  it('reports an unknown table as the database error', async () => {
     const lane = await open();
     const nowhere = table('nowhere', things.columns);
     await expect(lane.execute([bind(existingKeys(nowhere), ['a'])])).rejects.toMatchObject({
@@ -93,7 +93,7 @@ describe('openLane', () => {
     expect(await lane.execute([bind(existingKeys(things), ['l404'])])).toEqual([[]]);
   });
 
-  it('sends nothing of a flight with a value that does not fit', async () => {
+  it('sends no statement of a message that has a misfit value', async () => {
     const lane = await open();
     const before = await count();
     const bad = bind(existingKeys(things), [1]);
@@ -101,11 +101,11 @@ describe('openLane', () => {
     expect(await count()).toBe(before);
   });
 
-  it('says that the outcome is unknown when the connection breaks, and connects again', async () => {
+  it('reports an unknown outcome when the connection breaks, and reconnects', async () => {
     const lane = await open();
-    await lane.execute([bind(BEGIN), insert('l5')]); // left open, so that the end is certain
-    const flight = lane.execute([bind({ name: 'sleep', text: 'select pg_sleep(5)', types: [] })]);
-    const lost = flight.catch(async (error: unknown) => {
+    await lane.execute([bind(BEGIN), insert('l5')]); // left open, so that the outcome is certain
+    const pending = lane.execute([bind({ name: 'sleep', text: 'select pg_sleep(5)', types: [] })]);
+    const lost = pending.catch(async (error: unknown) => {
       expect(isLost(error)).toBe(true);
       expect(lane.up).toBe(false);
       await expect(lane.execute([insert('l6')])).rejects.toSatisfy(isLost);
@@ -118,32 +118,33 @@ describe('openLane', () => {
     await lane.execute([insert('l5')]);
   });
 
-  it('notices a connection that breaks while nothing is going on', async () => {
+  it('detects a connection that breaks while idle', async () => {
     const lane = await open();
     const before = ups;
     await kill();
-    while (ups === before) await sleep(5); // it may be down for less than a look at `up` would notice
+    while (ups === before) await sleep(5); // it may be down for less time than polling `up` would notice
     expect(lane.up).toBe(true);
     expect(await lane.execute([bind(existingKeys(things), ['l404'])])).toEqual([[]]);
   });
 
-  it('gives a silent connection up', async () => {
+  it('abandons a connection without a response', async () => {
     const lane = await open(100);
-    const flight = lane.execute([bind({ name: 'sleep', text: 'select pg_sleep(5)', types: [] })]);
-    await expect(flight).rejects.toSatisfy(isLost);
+    const pending = lane.execute([bind({ name: 'sleep', text: 'select pg_sleep(5)', types: [] })]);
+    await expect(pending).rejects.toSatisfy(isLost);
   });
 
-  it('keeps trying while nobody listens', async () => {
-    let tries = 0;
+  it('retries while the database is unreachable', async () => {
+    let attempts = 0;
     const lane = await new Promise<Lane>((resolve) => {
       const opened = openLane({
-        connect: () => (++tries < 3 ? Promise.reject(new Error('down')) : connectLane(sample.url)),
+        connect: () =>
+          ++attempts < 3 ? Promise.reject(new Error('down')) : connectLane(sample.url),
         onUp: () => resolve(opened),
         timeoutMs: 10_000,
       });
       lanes.push(opened);
     });
-    expect(tries).toBe(3);
+    expect(attempts).toBe(3);
     expect(lane.up).toBe(true);
   });
 });

@@ -1,21 +1,22 @@
-// One connection that writes batches. A batch is sent as a single message and answered as a whole: with
-// one Sync at its end PostgreSQL runs it as one transaction, and a statement that fails takes everything
-// with it without another trip. That also means no failure can ever leave half of a batch committed.
-// A lost connection is opened again in the background for as long as it takes.
+// One connection that writes batches. A batch is sent as a single message and succeeds or fails as
+// a whole: with one Sync at its end PostgreSQL runs it as one transaction, and a failing statement
+// rolls back everything without another round trip. No failure can therefore leave half of a batch
+// committed. A lost connection is reopened in the background without a limit of attempts.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { createSink, putArray, reserve, type Sink } from '../db/arrays.ts';
 import type { Bound, Statement } from './statements.ts';
 
-/** One answer row; every value as PostgreSQL writes it in text. */
+/** One result row; every value in PostgreSQL's text format. */
 export type Answer = (string | null)[];
 
 export interface Lane {
-  /** Connected and not in use. */
+  /** Connected. */
   readonly up: boolean;
   /**
-   * Runs statements in one trip and answers the rows of each. Rejects with the database's error when
-   * nothing was done, and with code OUTCOME_UNKNOWN when the connection was lost on the way.
+   * Runs statements in one round trip and returns the rows of each. Rejects with the database's
+   * error if nothing was done, and with code OUTCOME_UNKNOWN if the connection was lost before the
+   * result.
    */
   execute(statements: readonly Bound[]): Promise<Answer[][]>;
   end(): Promise<void>;
@@ -23,9 +24,9 @@ export interface Lane {
 
 interface LaneOptions {
   connect(): Promise<pg.Client>;
-  /** Called each time the lane has become usable. */
+  /** Called each time the lane has connected. */
   onUp(): void;
-  /** A batch that takes longer is given up with its connection. */
+  /** A batch that takes longer is abandoned with its connection. */
   timeoutMs: number;
 }
 
@@ -40,14 +41,14 @@ const unknownOutcome = (cause: unknown) =>
 export const isLost = (error: unknown): boolean =>
   (error as { code?: unknown } | null)?.code === 'OUTCOME_UNKNOWN';
 
-/** Whether PostgreSQL refused and rolled back, as opposed to going away in the middle. */
+/** Whether PostgreSQL rejected and rolled back, as opposed to a lost connection. */
 const isRejection = ({ code }: { code?: unknown }) =>
   typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^(57P|08|25P03)/.test(code);
 
 const LANE_SETTINGS = [
-  // Custom plans halve the throughput, and may lock in another order.
+  // Custom plans halve the throughput and may lock in another order.
   "plan_cache_mode = 'force_generic_plan'",
-  // A batch finds its rows by key; a plan made while a table was small must not read all of it later.
+  // A batch finds its rows by key; a plan made while a table was small must not scan it later.
   'enable_seqscan = off',
   'enable_hashjoin = off',
   'enable_mergejoin = off',
@@ -56,7 +57,9 @@ const LANE_SETTINGS = [
   'statement_timeout = 20000',
 ];
 
-/** Opens a connection fit for a lane. A lock that somebody else keeps for longer fails the change set. */
+/**
+ * Opens a connection for a lane. A change set fails if it waits longer than the timeout for a lock.
+ */
 export async function connectLane(
   url: string,
   { lockTimeoutMs = 3_000 }: { lockTimeoutMs?: number } = {},
@@ -67,7 +70,7 @@ export async function connectLane(
     keepAlive: true,
     connectionTimeoutMillis: 10_000,
   });
-  client.on('error', () => undefined); // until the lane listens
+  client.on('error', () => undefined); // until the lane adds its own listener
   await client.connect();
   const settings = [...LANE_SETTINGS, `lock_timeout = ${lockTimeoutMs}`];
   await client.query(settings.map((each) => `set ${each}`).join('; '));
@@ -101,7 +104,7 @@ function putInt32(sink: Sink, value: number): void {
   sink.at += 4;
 }
 
-/** Close comes first because closing what is not there is no error, while preparing twice is. */
+/** Close comes first: closing a missing statement is no error, while preparing one twice is. */
 function putPrepare(sink: Sink, statement: Statement): void {
   let start = open(sink, 'C');
   putName(sink, `S${statement.name}`);
@@ -109,7 +112,7 @@ function putPrepare(sink: Sink, statement: Statement): void {
   start = open(sink, 'P');
   putName(sink, statement.name);
   putName(sink, statement.text);
-  putInt16(sink, 0); // the statement's casts say the types
+  putInt16(sink, 0); // the casts of the statement determine the types
   close(sink, start);
 }
 
@@ -128,7 +131,7 @@ function putRun(sink: Sink, { statement, columns }: Bound): void {
     putArray(sink, type, values);
     sink.buffer.writeInt32BE(sink.at - lengthAt - 4, lengthAt);
   });
-  putInt16(sink, 0); // every answer is text
+  putInt16(sink, 0); // every result is text
   close(sink, start);
   start = open(sink, 'E');
   putName(sink, '');
@@ -136,7 +139,7 @@ function putRun(sink: Sink, { statement, columns }: Bound): void {
   close(sink, start);
 }
 
-/** Everything up to and with Sync. Adds the names that it prepares to `fresh`. */
+/** All messages including Sync. Adds the names that it prepares to `fresh`. */
 function encode(
   sink: Sink,
   statements: readonly Bound[],
@@ -156,7 +159,7 @@ function encode(
   return sink.buffer.subarray(0, sink.at);
 }
 
-/** Sends a message on a client of `pg`, which hands the answers to the object that it runs. */
+/** Sends a message on a client of `pg`, which passes the results to the submitted query object. */
 function send(client: pg.Client, message: Buffer): Promise<Answer[][]> {
   return new Promise((resolve, reject) => {
     const answers: Answer[][] = [];
@@ -175,7 +178,7 @@ function send(client: pg.Client, message: Buffer): Promise<Answer[][]> {
   });
 }
 
-/** Opens a lane: it connects at once, and again whenever it must, until it is ended. */
+/** Opens a lane: it connects at once and reconnects until `end` is called. */
 export function openLane({ connect, onUp, timeoutMs }: LaneOptions): Lane {
   const prepared = new Set<string>();
   const ended = new AbortController();
@@ -195,7 +198,7 @@ export function openLane({ connect, onUp, timeoutMs }: LaneOptions): Lane {
         const fresh = await connect();
         if (ended.signal.aborted) return await fresh.end();
         prepared.clear();
-        sink = createSink(65_536); // the old one may still be on its way to a dead socket
+        sink = createSink(65_536); // the previous buffer may still be in use by a closed socket
         client = fresh;
         fresh.on('error', () => disconnect(fresh)).on('end', () => disconnect(fresh));
         return onUp();

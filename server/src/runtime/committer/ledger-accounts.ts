@@ -1,5 +1,5 @@
-// Accounts of the ledger: their table, and the two functions that open accounts or set their floors outside
-// a batch. Everything else about them is written by the committer with the postings.
+// Accounts of the ledger: their table, and the two functions that open accounts or set their floors
+// outside a batch. All other changes are written by the committer with the postings.
 import type { Time } from '../../kernel/effects.ts';
 import { pgArray } from '../db/arrays.ts';
 import type { Database } from '../db/database.ts';
@@ -9,20 +9,23 @@ import { type BasisTable, floorsSql, OPEN_ACCOUNTS } from './ledger-statements.t
 export const ledgerAccounts = table('ledger_accounts', {
   id: col.text,
   currency: col.text,
-  /** Everything posted, smallest units. */
+  /** Sum of all postings, in minor units. */
   balance: col.int8,
-  /** Set aside by pending transfers; what can be spent is `balance - held`. */
+  /** Reserved by pending transfers; available is `balance - held`. */
   held: col.int8,
-  /** Spendable may not fall below it; null for accounts of the house. */
+  /** Minimum of the available balance; null for system accounts. */
   floor: col.int8.null,
-  /** No new transfer from it or to it. Set by `ctx.freeze`, `ctx.unfreeze`; never of a system account. */
+  /**
+   * Blocks new transfers in both directions. Set by `ctx.freeze`, `ctx.unfreeze`; never for a
+   * system account.
+   */
   frozen: col.bool,
   created_at: col.time,
 });
 
 export type LedgerAccountRow = RowOf<typeof ledgerAccounts>;
 
-/** Opens those of the accounts that are not there yet, without a floor. */
+/** Opens the accounts that do not exist yet, without a floor. */
 export async function openAccounts(
   db: Pick<Database, 'query'>,
   accounts: readonly { id: string; currency: string }[],
@@ -32,18 +35,18 @@ export async function openAccounts(
   await db.query(OPEN_ACCOUNTS, [...columns, new Date(now)]);
 }
 
-/** The row that floors are taken from, as it was read. */
+/** The row that the floors are derived from, as it was read. */
 export interface FloorBasis {
-  /** The table that it is in, from the feature whose table it is. */
+  /** The table of that row; provided by the feature that owns it. */
   table: BasisTable;
   id: string;
   version: number;
 }
 
 /**
- * Opens accounts with these floors, or sets the floors of those that are there, never above what an account
- * holds now. With a `basis` its row is locked, and nothing is done where it has changed since it was read.
- * Returns the accounts that were opened or changed, with their floors.
+ * Opens accounts with these floors, or sets the floors of existing ones, never above the current
+ * available balance. With a `basis` its row is locked, and nothing is done if it has changed since
+ * it was read. Returns the accounts that were opened or changed, with their floors.
  */
 export function setFloors(
   db: Pick<Database, 'query'>,

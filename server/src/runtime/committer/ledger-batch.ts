@@ -1,4 +1,4 @@
-// The postings of a batch as statements: what to write in one trip, and what to read before they are judged.
+// The postings of a batch as statements: the writes, and the reads for validation.
 import {
   type Account,
   type Books,
@@ -27,7 +27,7 @@ import {
 } from './ledger-statements.ts';
 import { type Bound, bind } from './statements.ts';
 
-/** The books as far as they were read. */
+/** The ledger state that was read so far. */
 interface Known {
   books: Books;
 }
@@ -48,9 +48,9 @@ function transferWrites(transfers: readonly TransferRow[]): Bound[] {
 }
 
 /**
- * Undefined when the postings cannot be written without judging them first. Accounts that are only named are
- * looked at under the locks of the others and before freezes are set, so that a freeze which another batch
- * set is either seen or comes after this batch in every respect.
+ * Undefined if the postings need validation before they are written. Accounts that are named
+ * without being changed are checked under the locks of the others and before freezes are set, so
+ * that a freeze set by another batch is either visible or follows this batch in every respect.
  */
 export function postingWrites(sets: readonly ChangeSet[]): Bound[] | undefined {
   const sum = sumOf(sets);
@@ -66,7 +66,7 @@ export function postingWrites(sets: readonly ChangeSet[]): Bound[] | undefined {
   return bounds;
 }
 
-/** An answer of LOOK_AT_TRANSFERS, and of LOOK_AT_ACCOUNTS. */
+/** A row of READ_TRANSFERS, and of READ_ACCOUNTS. */
 type TransferAnswer = [
   phase: KnownTransfer['phase'],
   transactionId: string,
@@ -105,7 +105,7 @@ function readAccounts(rows: readonly Answer[], { books }: Known): void {
   }
 }
 
-/** Statements that lock and read what the postings touch. */
+/** Statements that lock and read what the postings affect. */
 export function postingReads(sets: readonly ChangeSet[]): BatchRead<Known>[] {
   const transfers = sets.flatMap((set) => set.transfers);
   const freezes = sets.flatMap((set) => set.freezes);

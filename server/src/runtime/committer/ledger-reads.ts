@@ -1,4 +1,4 @@
-// What features ask of the transfers of a transaction.
+// Reads of a transaction's transfers, for features.
 import type { TransferRow } from '../../ledger/transfer.ts';
 import { pgArray } from '../db/arrays.ts';
 import type { Database } from '../db/database.ts';
@@ -9,7 +9,7 @@ import {
   TRANSFERS_OF_TRANSACTION,
 } from './ledger-statements.ts';
 
-/** Whether money of the transaction moved in one of these steps. */
+/** Whether the transaction has transfers in one of these steps. */
 export async function hasTransfersIn(
   db: Pick<Database, 'query'>,
   transactionId: string,
@@ -19,7 +19,9 @@ export async function hasTransfersIn(
   return moved.length > 0;
 }
 
-/** What each of the transactions put into accounts whose ids match; below zero where it took out more. */
+/**
+ * Net credit of each transaction to accounts whose ids match; negative if debits exceed credits.
+ */
 export async function netIn(
   db: Pick<Database, 'query'>,
   accounts: string,
@@ -32,7 +34,9 @@ export async function netIn(
   return new Map(rows.map(({ id, net }) => [id, net]));
 }
 
-/** A transfer as it is stored. The step of one that ends another has its `!`; `force` is not kept. */
+/**
+ * A transfer as stored. The step of one that ends a hold has the suffix `!`; `force` is not stored.
+ */
 export type StoredTransfer = Omit<TransferRow, 'transaction_id' | 'force'>;
 
 /** The transfers of a transaction, in their order. */
@@ -41,7 +45,10 @@ export const transfersOf = (
   transactionId: string,
 ): Promise<StoredTransfer[]> => db.query(TRANSFERS_OF_TRANSACTION, [transactionId]);
 
-/** The transfers of a transaction in this step and in those that are named after it with a period. */
+/**
+ * The transfers of a transaction in this step and in its substeps, whose names continue with a
+ * period.
+ */
 export const transfersInStep = (
   db: Pick<Database, 'query'>,
   transactionId: string,

@@ -1,6 +1,6 @@
-// The SQL of the ledger: the only statements that write transfers, balances, floors and freezes, and those
-// that read them for the runtime and for features. What is written is decided in ledger/. Parameters of a
-// `statement` are arrays, one for each column.
+// The SQL of the ledger: the only statements that write transfers, balances, floors and freezes,
+// and those that read them for the runtime and for features. Decisions are made in ledger/.
+// Parameters of a `statement` are arrays, one for each column.
 import { quoted } from '../db/paging.ts';
 import type { ColumnType, Table } from '../db/table.ts';
 import { inOrder, statement, unnest } from './statements.ts';
@@ -36,7 +36,7 @@ export const INSERT_TRANSFERS = statement(
 export const PENDING_NAMES = ['transaction_id', 'step', 'debit', 'credit', 'currency', 'amount'];
 const PENDING_TYPES: ColumnType[] = ['text', 'text', 'text', 'text', 'text', 'int8'];
 
-/** Parameters: as named. Every one must be a pending transfer just as described. */
+/** Parameters: as named. Each must match a pending transfer exactly. */
 export const MATCH_PENDING = statement(
   `select batch_guard(count(*) = cardinality($1), 'pending') from ledger_transfers t
     join ${unnest(PENDING_TYPES, PENDING_NAMES)} using (${PENDING_NAMES.join(', ')})
@@ -47,7 +47,7 @@ export const MATCH_PENDING = statement(
 export const NAMED_NAMES = ['id', 'currency', 'guarded'];
 const NAMED_TYPES: ColumnType[] = ['text', 'text', 'bool'];
 
-/** Parameters: account id, currency, whether it must not be frozen. Every one must be such an account. */
+/** Parameters: account id, currency, whether it must not be frozen. Each must match an account. */
 export const MATCH_ACCOUNTS = statement(
   `select batch_guard(count(*) = cardinality($1), 'account') from ledger_accounts t
     join ${unnest(NAMED_TYPES, NAMED_NAMES)} using (id, currency) where not (x.guarded and t.frozen)`,
@@ -60,14 +60,17 @@ export const LOCK_ACCOUNTS = statement(
   ['text'],
 );
 
-/** Parameter: account ids. Locks, and answers id, currency, balance, held, floor and whether it is frozen. */
+/**
+ * Parameter: account ids. Locks the accounts; returns id, currency, balance, held, floor and
+ * frozen.
+ */
 export const READ_ACCOUNTS = statement(
   `select id, currency, balance, held, floor, frozen from ledger_accounts
     where id = any($1::text[]) order by id collate "C" for no key update`,
   ['text'],
 );
 
-/** Parameters: transaction_id, step. Answers the transfers there are. */
+/** Parameters: transaction_id, step. Returns the existing transfers. */
 export const READ_TRANSFERS = statement(
   `select ${['phase', ...PENDING_NAMES].map((name) => `t.${name}`).join(', ')}
     from ${unnest(['text', 'text'], ['transaction_id', 'step'])}
@@ -79,9 +82,9 @@ export const EFFECT_NAMES = ['id', 'currency', 'net', 'hold', 'low', 'guarded'];
 const EFFECT_TYPES: ColumnType[] = ['text', 'text', 'int8', 'int8', 'int8', 'bool'];
 
 /**
- * Parameters: id, currency, change of balance, change of held, lowest point of what can be spent on the
- * way, whether it must not be frozen. The lowest point makes the floor hold after every single transfer, not
- * just at the end.
+ * Parameters: id, currency, change of balance, change of held, lowest intermediate change of the
+ * available balance, whether it must not be frozen. The lowest value makes the floor hold after
+ * every single transfer, not only at the end.
  */
 export const POST_BALANCES = statement(
   `with done as (update ledger_accounts t set balance = t.balance + x.net, held = t.held + x.hold
@@ -96,7 +99,7 @@ export const POST_BALANCES = statement(
 export const FREEZE_NAMES = ['id', 'frozen', 'balance', 'held'];
 const FREEZE_TYPES: ColumnType[] = ['text', 'bool', 'int8', 'int8'];
 
-/** Parameters: id, frozen, balance and held that there must be, null for any amount. */
+/** Parameters: id, frozen, required balance and held; null accepts any amount. */
 export const SET_FREEZES = statement(
   `with done as (update ledger_accounts t set frozen = x.frozen
       from ${unnest(FREEZE_TYPES, FREEZE_NAMES)}
@@ -118,7 +121,7 @@ export const EVENT_NAMES = [
 ];
 const EVENT_TYPES: ColumnType[] = ['text', 'text', 'text', 'text', 'text', 'text', 'time', 'text'];
 
-/** Parameters: as named. Each row keeps balance and held of its account as this batch leaves them. */
+/** Parameters: as named. Each row stores balance and held of its account after this batch. */
 export const INSERT_EVENTS = statement(
   `insert into events(${EVENT_NAMES.join(', ')}, balance, held)
     select ${EVENT_NAMES.map((name) => `x.${name}`).join(', ')}, a.balance, a.held
@@ -126,20 +129,20 @@ export const INSERT_EVENTS = statement(
   EVENT_TYPES,
 );
 
-/** Parameters: ids, currencies, time. Opens the accounts that are not there yet, without a floor. */
+/** Parameters: ids, currencies, time. Opens the accounts that do not exist yet, without a floor. */
 export const OPEN_ACCOUNTS = `insert into ledger_accounts (id, currency, created_at)
   select id, currency, $3 from unnest($1::text[], $2::text[]) as account(id, currency)
   on conflict (id) do nothing`;
 
-/** The table with the row that floors are taken from. */
+/** The table of the row that floors are derived from. */
 export type BasisTable = Pick<Table, 'name'>;
 
 const lockBasis = (table: BasisTable) => `with basis as materialized (
     select 1 from ${quoted(table.name)} where id = $5 and version = $6 for share)`;
 
 /**
- * Parameters: ids, currencies, floors, time, then id and version of the basis. Answers the accounts that were
- * opened or changed, with their floors.
+ * Parameters: ids, currencies, floors, time, then id and version of the basis. Returns the accounts
+ * that were opened or changed, with their floors.
  */
 export const floorsSql = (basis?: BasisTable) => `${basis ? lockBasis(basis) : ''}
   insert into ledger_accounts (id, currency, floor, created_at)
@@ -155,7 +158,7 @@ export const floorsSql = (basis?: BasisTable) => `${basis ? lockBasis(basis) : '
 export const ANY_IN_STEPS =
   'select 1 from ledger_transfers where transaction_id = $1 and step = any($2::text[]) limit 1';
 
-/** Parameters: transaction ids, the pattern of account ids. Answers id and net. */
+/** Parameters: transaction ids, the pattern of account ids. Returns id and net. */
 export const NET_BY_TRANSACTION = `select transaction_id as id,
     sum(case when credit like $2 then amount else -amount end)::int8 as net
   from ledger_transfers
@@ -165,8 +168,8 @@ export const NET_BY_TRANSACTION = `select transaction_id as id,
 const STORED_NAMES = 'step, phase, debit, credit, currency, amount, created_at';
 
 /**
- * Parameter: transaction_id. Transfers are only ever appended, so rows of one moment lie in the order in
- * which they were staged.
+ * Parameter: transaction_id. Transfers are append-only, so rows with the same time are stored in
+ * the order in which they were staged.
  */
 export const TRANSFERS_OF_TRANSACTION = `select ${STORED_NAMES}
   from ledger_transfers where transaction_id = $1

@@ -1,17 +1,18 @@
-// Whether requests need all the time there is. The event loop tells how busy this process is and the
-// committer whether that is on behalf of requests; work that can wait, such as telling about payments, holds
-// back while both are so. Measured over short stretches, since either alone swings from tick to tick.
+// Detects whether requests need the full capacity. The event loop shows how busy this process is,
+// and the committer whether requests cause the load; deferrable work such as webhook deliveries
+// pauses while both are high. Measured over short intervals, since either value alone varies from
+// tick to tick.
 import { performance } from 'node:perf_hooks';
 
 const STRETCH_MS = 100;
-/** Share of a stretch in which the loop was not idle. */
+/** Share of an interval in which the loop was not idle. */
 const BUSY = 0.8;
-/** Change sets of a stretch from which on requests are said to be coming in. */
+/** Change sets per interval above which requests count as load. */
 const MANY = 20;
 
 /**
- * A meter over a committer's count of change sets; reading it costs next to nothing. `aside` counts those of
- * work that holds back itself: it would otherwise take its own for those of requests.
+ * A meter over a committer's count of change sets; reading it costs almost nothing. `aside` counts
+ * the change sets of work that throttles itself, which must not be counted as those of requests.
  */
 function createPressureMeter(
   committer: { stats(): { units: number; writing: number } },
@@ -26,7 +27,7 @@ function createPressureMeter(
     if (now - since < STRETCH_MS) return pressed;
     const next = performance.eventLoopUtilization();
     const share = performance.eventLoopUtilization(next, loop).utilization;
-    // What is done, not what was begun: the two sides of the difference are then of one moment.
+    // Completed work, not started work, so that both values are of the same moment.
     const stats = committer.stats();
     const written = stats.units - stats.writing - aside();
     const rate = ((written - units) * STRETCH_MS) / (now - since);
@@ -38,7 +39,7 @@ function createPressureMeter(
   };
 }
 
-/** The meter of a server. Imports hold back by themselves, so what they write is not counted. */
+/** The meter of a server. Imports throttle themselves, so their change sets are not counted. */
 export function pressureOn(committer: Parameters<typeof createPressureMeter>[0]) {
   let imported = 0;
   const pressed = createPressureMeter(committer, () => imported);

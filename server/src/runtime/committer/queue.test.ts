@@ -20,7 +20,8 @@ const unitOf = (parts: Partial<ChangeSet>) =>
 
 const changing = (...ids: string[]) =>
   unitOf({ updates: ids.map((id) => updateThing(thingRow(id), {})) });
-const leaning = (...ids: string[]) => unitOf({ requires: ids.map((id) => thingAt(thingRow(id))) });
+const requiring = (...ids: string[]) =>
+  unitOf({ requires: ids.map((id) => thingAt(thingRow(id))) });
 const keyed = (id: string) => unitOf({ inserts: [{ table: clientKeys, row: { id } }] });
 
 function filled(units: readonly Unit[]) {
@@ -30,7 +31,7 @@ function filled(units: readonly Unit[]) {
 }
 
 describe('createQueue', () => {
-  it('keeps apart what changes the same row, or takes the same key', () => {
+  it('separates change sets that change the same row or insert the same key', () => {
     const [a, b, c, d] = [changing('1'), changing('1', '2'), keyed('k'), keyed('k')];
     const queue = filled([a, b, c, d]);
     expect(queue.take(10)).toEqual([a, c]);
@@ -42,8 +43,8 @@ describe('createQueue', () => {
     expect(queue.waiting).toBe(0);
   });
 
-  it('lets many lean on a row, but not beside one that changes it', () => {
-    const [a, b, c, d] = [leaning('1'), leaning('1'), changing('1'), leaning('1')];
+  it('allows many readers of a row, but no concurrent writer', () => {
+    const [a, b, c, d] = [requiring('1'), requiring('1'), changing('1'), requiring('1')];
     const queue = filled([a, b, c, d]);
     expect(queue.take(10)).toEqual([a, b, d]);
     queue.release(a);
@@ -53,12 +54,12 @@ describe('createQueue', () => {
     expect(queue.take(10)).toEqual([c]);
   });
 
-  it('lets rows of different tables share an id', () => {
+  it('allows rows of different tables to share an id', () => {
     const queue = filled([changing('1'), keyed('1')]);
     expect(queue.take(10)).toHaveLength(2);
   });
 
-  it('puts back what was not sent, before all others', () => {
+  it('returns unsent change sets to the front', () => {
     const [a, b, c] = [changing('1'), changing('2'), changing('3')];
     const queue = filled([a, b, c]);
     const taken = queue.take(2);
@@ -66,9 +67,9 @@ describe('createQueue', () => {
     expect(queue.take(10)).toEqual([a, b, c]);
   });
 
-  it('hands every unit out once, in order for each row, never two at a time that clash', () => {
+  it('returns every unit once, in order for each row, and never two conflicting ones at a time', () => {
     const key = fc.constantFrom('1', '2', '3');
-    const spec = fc.record({ changes: fc.uniqueArray(key), leans: fc.uniqueArray(key) });
+    const spec = fc.record({ changes: fc.uniqueArray(key), requirements: fc.uniqueArray(key) });
     const step = fc.record({
       push: fc.array(spec, { maxLength: 4 }),
       take: fc.nat(4),
@@ -77,31 +78,33 @@ describe('createQueue', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
         const queue = createQueue();
-        const out: { changes: string[]; leans: string[]; unit: Unit }[] = [];
-        const known = new Map<Unit, { changes: string[]; leans: string[] }>();
+        const out: { changes: string[]; requirements: string[]; unit: Unit }[] = [];
+        const known = new Map<Unit, { changes: string[]; requirements: string[] }>();
         let pushed = 0;
         let seen = 0;
         const take = (most: number) => {
           for (const unit of queue.take(most)) {
-            const mine = known.get(unit) as { changes: string[]; leans: string[] };
+            const mine = known.get(unit) as { changes: string[]; requirements: string[] };
             for (const other of out) {
               const clash = mine.changes.some(
-                (id) => other.changes.includes(id) || other.leans.includes(id),
+                (id) => other.changes.includes(id) || other.requirements.includes(id),
               );
-              expect(clash || mine.leans.some((id) => other.changes.includes(id))).toBe(false);
+              expect(clash || mine.requirements.some((id) => other.changes.includes(id))).toBe(
+                false,
+              );
             }
             out.push({ ...mine, unit });
             seen++;
           }
         };
         for (const { push, take: most, done } of steps) {
-          for (const { changes, leans } of push) {
-            const leansOnly = leans.filter((id) => !changes.includes(id));
+          for (const { changes, requirements } of push) {
+            const sharedOnly = requirements.filter((id) => !changes.includes(id));
             const unit = unitOf({
               updates: changes.map((id) => updateThing(thingRow(id), {})),
-              requires: leans.map((id) => thingAt(thingRow(id))),
+              requires: requirements.map((id) => thingAt(thingRow(id))),
             });
-            known.set(unit, { changes, leans: leansOnly });
+            known.set(unit, { changes, requirements: sharedOnly });
             queue.push(unit);
             pushed++;
           }
@@ -123,7 +126,7 @@ describe('createQueue', () => {
 describe('createUnit', () => {
   const row = thingRow('1');
 
-  it('names a row once: removing beats changing, both beat leaning', () => {
+  it('names a row once: a removal replaces a change, both replace a requirement', () => {
     const given = setOf({
       updates: [updateThing(row, { rank: 1 })],
       removes: [thingAt(row)],
@@ -140,7 +143,7 @@ describe('createUnit', () => {
     expect(given.updates).toHaveLength(1);
   });
 
-  it('keeps what was read at another version, and claims its row once', () => {
+  it('keeps a read at another version and claims its row once', () => {
     const newer = { ...row, version: 2 };
     const unit = unitOf({
       updates: [updateThing(newer, {})],
@@ -154,7 +157,7 @@ describe('createUnit', () => {
     expect(queue.take(10)).toHaveLength(1);
   });
 
-  it('does not lean on a row that it inserts itself', () => {
+  it('does not require a row that it inserts itself', () => {
     const unit = unitOf({ inserts: [{ table: things, row }], requires: [thingAt(row)] });
     expect(unit.set.requires).toEqual([]);
   });

@@ -1,15 +1,16 @@
-// Change sets that wait for a lane. A row or a client's key that one change set is writing is claimed until
-// that one is settled, so two that touch the same row never share a batch and never make one lane wait for
-// another inside the database; rows that are only leaned on may be shared. The rest keep their order.
+// Change sets that wait for a lane. A row or client-chosen key that one change set writes is
+// claimed until that one is settled, so two that affect the same row never share a batch and never
+// make one lane wait for another inside the database. Rows that are only required may be shared.
+// The others keep their order.
 
 import type { Table } from '../db/table.ts';
 import type { ChangeSet, Outcome, Versioned } from './change-set.ts';
 
 export interface Unit {
   readonly set: ChangeSet;
-  /** Rows it changes or removes, and keys chosen by clients. */
+  /** Rows that it changes or removes, and client-chosen keys. */
   readonly exclusive: readonly string[];
-  /** Rows it leans on. */
+  /** Rows that it requires. */
   readonly shared: readonly string[];
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
@@ -20,8 +21,9 @@ const keyOf = (table: Table, id: unknown) => `${table.name} ${String(id)}`;
 const readOf = (each: Versioned) => `${keyOf(each.table, each.id)} ${each.version}`;
 
 /**
- * The same change set with every row named once: removing beats changing, and both beat leaning on. What
- * was read at another version stays, so that the database refuses it: the decision saw two states.
+ * The same change set with every row named once: a removal replaces a change, and both replace a
+ * requirement. A read at another version is kept, so that the database rejects it: the decision saw
+ * two states.
  */
 function normal(set: ChangeSet): ChangeSet {
   if (set.removes.length + set.requires.length === 0) return set;
@@ -35,7 +37,7 @@ function normal(set: ChangeSet): ChangeSet {
   return { ...set, updates, requires };
 }
 
-/** A change set with its claims and the two ends of its promise. */
+/** A change set with its claims and the callbacks of its promise. */
 export function createUnit(
   given: ChangeSet,
   resolve: Unit['resolve'],
@@ -55,13 +57,16 @@ export function createUnit(
 export interface Queue {
   readonly waiting: number;
   push(unit: Unit): void;
-  /** Up to `most` that get along with each other and with those under way; they are claimed. */
+  /**
+   * Up to `most` units without conflicts among each other or with those in flight; they are
+   * claimed.
+   */
   take(most: number): Unit[];
-  /** Ends the claims of a unit. */
+  /** Releases the claims of a unit. */
   release(unit: Unit): void;
-  /** Puts taken units back to the front. */
+  /** Returns taken units to the front. */
   putBack(units: readonly Unit[]): void;
-  /** Takes out everything that waits. */
+  /** Removes and returns all waiting units. */
   clear(): Unit[];
 }
 
@@ -69,7 +74,7 @@ const EXCLUSIVE = -1;
 const COMPACT_AT = 1_024;
 
 export function createQueue(): Queue {
-  /** Key to ALONE, or to the number of units under way that lean on it. */
+  /** Key to EXCLUSIVE, or to the number of units in flight that require it. */
   const claims = new Map<string, number>();
   let units: Unit[] = [];
   let head = 0;

@@ -1,6 +1,6 @@
-// Settles a group of change sets on one lane: first as if all will be well, in one trip; when the database
-// refuses, in two, looking and judging before writing. What is left is either one change set with its own
-// reason, or a group that the caller has to halve.
+// Settles a group of change sets on one lane: first optimistically, in one round trip; if the
+// database rejects it, in two, with validation before writing. The rest is either one change set
+// with its own reason, or a group that the caller has to halve.
 import type pg from 'pg';
 import { Fault } from '../../kernel/fault.ts';
 import { type BatchFormat, batchReads, batchWrites } from './batch.ts';
@@ -8,7 +8,7 @@ import type { ChangeSet, Outcome } from './change-set.ts';
 import { isLost, type Lane } from './lane.ts';
 import { BEGIN, bind, COMMIT, ROLLBACK } from './statements.ts';
 
-/** How a change set ended; an Error when something is wrong that no refusal names. */
+/** Result of a change set; an Error if no rejection describes the failure. */
 export type Verdict = Outcome | Error;
 
 /** Counted while settling. */
@@ -28,7 +28,7 @@ const CHECK = '23514';
 const LOCK_TIMEOUT = '55P03';
 const RACES = new Set([GUARD, '40001', '40P01']); // a guard, a serialization failure, a deadlock
 
-/** Whether looking and judging can tell which change sets are to blame. */
+/** Whether validation can identify the change sets that caused the error. */
 function needsValidation(error: unknown, sets: readonly ChangeSet[]): boolean {
   const { code, table, constraint } = error as DatabaseError;
   if (RACES.has(code ?? '')) return true;
@@ -40,18 +40,21 @@ function needsValidation(error: unknown, sets: readonly ChangeSet[]): boolean {
   );
 }
 
-/** Out of disk, cancelled, read-only after a failover: nobody's fault, and halving would not help. */
+/**
+ * Out of disk, cancelled, read-only after a failover: not caused by a change set, so halving would
+ * not help.
+ */
 const isShared = (error: unknown) => /^(53|57|58|25006)/.test((error as DatabaseError).code ?? '');
 
-/** Nothing was written, and the same may well work a little later. */
+/** Nothing was written; a later attempt may succeed. */
 const unavailable = (cause: unknown) =>
-  new Fault('SERVICE_UNAVAILABLE', 'This could not be written now. Try again.', undefined, {
+  new Fault('SERVICE_UNAVAILABLE', 'The request could not be committed. Try again.', undefined, {
     retryAfterS: 1,
     cause,
   });
 
-/** A lone change set that the database refused. */
-function blamed(error: unknown): Verdict {
+/** Verdict for a single change set that the database rejected. */
+function verdictOf(error: unknown): Verdict {
   const { code, constraint } = error as DatabaseError;
   if (code === LOCK_TIMEOUT || RACES.has(code ?? '')) return unavailable(error);
   if (code?.startsWith('23') && constraint) {
@@ -60,27 +63,27 @@ function blamed(error: unknown): Verdict {
   return error instanceof Error ? error : new Error('commit failed', { cause: error });
 }
 
-async function careful(
+async function validateAndWrite(
   lane: Lane,
   sets: readonly ChangeSet[],
   format: BatchFormat,
 ): Promise<Verdict[]> {
   try {
-    const { bounds, judge } = batchReads(sets, format.order);
+    const { bounds, validate } = batchReads(sets, format.order);
     const [, ...answers] = await lane.execute([bind(BEGIN), ...bounds]);
-    const refusals = judge(answers);
-    const accepted = sets.filter((_, i) => !refusals[i]);
+    const rejections = validate(answers);
+    const accepted = sets.filter((_, i) => !rejections[i]);
     const bodies = batchWrites(accepted, format);
-    if (!bodies) throw new Error('accepted change sets disagree about the currency of an account');
+    if (!bodies) throw new Error('accepted change sets differ in the currency of an account');
     await lane.execute(accepted.length ? [...bodies, bind(COMMIT)] : [bind(ROLLBACK)]);
-    return refusals.map((refusal) => (refusal ? { ok: false, rejection: refusal } : ACCEPTED));
+    return rejections.map((rejection) => (rejection ? { ok: false, rejection } : ACCEPTED));
   } catch (error) {
     if (!isLost(error)) await lane.execute([bind(ROLLBACK)]);
     throw error;
   }
 }
 
-async function together(
+async function write(
   lane: Lane,
   sets: readonly ChangeSet[],
   format: BatchFormat,
@@ -96,12 +99,12 @@ async function together(
     if (!needsValidation(error, sets)) throw error;
   }
   tally.careful++;
-  return careful(lane, sets, format);
+  return validateAndWrite(lane, sets, format);
 }
 
 /**
- * One verdict for each change set, or undefined for a group that has to be halved. Rejects only when the
- * connection was lost and the outcome is unknown.
+ * One verdict for each change set, or undefined for a group that has to be halved. Rejects only if
+ * the connection was lost and the outcome is unknown.
  */
 export async function settle(
   lane: Lane,
@@ -109,15 +112,15 @@ export async function settle(
   format: BatchFormat,
   tally: Tally,
 ): Promise<Verdict[] | undefined> {
-  for (let tries = 1; ; tries++) {
+  for (let attempt = 1; ; attempt++) {
     try {
-      return await together(lane, sets, format, tally);
+      return await write(lane, sets, format, tally);
     } catch (error) {
       if (isLost(error)) throw error;
       if (isShared(error)) return sets.map(() => unavailable(error));
       tally.retries++;
       if (sets.length > 1) return undefined;
-      if (tries === MAX_ATTEMPTS || !needsValidation(error, sets)) return [blamed(error)];
+      if (attempt === MAX_ATTEMPTS || !needsValidation(error, sets)) return [verdictOf(error)];
     }
   }
 }

@@ -1,7 +1,8 @@
-// The statements of a batch that write and read rows, derived from the descriptions of the tables. All
-// parameters are arrays, one for each column, so a batch of any size is the same prepared statement. Rows are
-// locked in the order of their ids before an update joins them to the batch: an update alone locks in the
-// order of its plan, and two lanes with different plans would deadlock, which costs a second each time.
+// The statements of a batch that write and read rows, derived from the table definitions. All
+// parameters are arrays, one for each column, so a batch of any size is the same prepared
+// statement. Rows are locked in the order of their ids before an update joins them to the batch: an
+// update alone locks in the order of its plan, and two lanes with different plans would deadlock,
+// which costs a second each time.
 import { ARRAY_TYPE, LIST_TYPE } from '../db/arrays.ts';
 import type { ColumnType, Table } from '../db/table.ts';
 
@@ -23,10 +24,10 @@ export const bind = (statement: Statement, ...columns: (readonly unknown[])[]): 
   columns,
 });
 
-/** Text to statement, so that two descriptions of one table never claim one name for two texts. */
+/** Text to statement, so that two definitions of one table never claim one name for two texts. */
 const byText = new Map<string, Statement>();
 
-/** A prepared statement of this text, the same for every caller. */
+/** The prepared statement of this text; the same object for every caller. */
 export function statement(text: string, types: readonly ColumnType[] = []): Statement {
   let known = byText.get(text);
   if (!known) {
@@ -36,7 +37,7 @@ export function statement(text: string, types: readonly ColumnType[] = []): Stat
   return known;
 }
 
-/** One statement for each table, made when first asked for. */
+/** One statement for each table, created on first use. */
 function derived(make: (table: Table) => Statement): (table: Table) => Statement {
   const made = new WeakMap<Table, Statement>();
   return (table) => {
@@ -60,7 +61,7 @@ export function unnest(types: readonly ColumnType[], names: readonly string[]): 
 const typesOf = (table: Table, names: readonly string[]) =>
   names.map((name) => (table.columns[name] as { type: ColumnType }).type);
 
-/** A parameter's value as its column takes it. */
+/** A parameter's value, cast to the type of its column. */
 function cast(table: Table, name: string): string {
   const list = LIST_TYPE[table.columns[name]?.type ?? 'text'];
   return `x.${quoted(name)}${list ? `::${list}` : ''}`;
@@ -82,7 +83,7 @@ export const insertInto = derived((table) => {
 export const changingNames = (table: Table): readonly string[] =>
   table.mutableNames.filter((name) => name !== 'id' && name !== 'version');
 
-/** Parameters: id, version as read, then the columns that may change. All rows must be met. */
+/** Parameters: id, version as read, then the mutable columns. All rows must match. */
 export const updateOf = derived((table) => {
   const names = ['id', 'version', ...changingNames(table)];
   const types = ['text', 'int4', ...typesOf(table, changingNames(table))] as ColumnType[];
@@ -95,7 +96,7 @@ export const updateOf = derived((table) => {
   );
 });
 
-/** Parameters: id, version as read. All rows must be met. */
+/** Parameters: id, version as read. All rows must match. */
 export const deleteFrom = derived((table) => {
   const types: ColumnType[] = ['text', 'int4'];
   return statement(
@@ -115,7 +116,7 @@ export const lockOf = derived((table) =>
   statement(`select count(*) from (${inOrder(table.name)}) locked`, ['text']),
 );
 
-/** One pass in the order of ids that takes the stronger lock where the row is to change. */
+/** One pass in the order of ids that takes the stronger lock for rows to change. */
 const mixed = (table: Table) => {
   const one = `select t.version from ${quoted(table.name)} t where t.id = x.id`;
   return `select x.id, x.version as wanted,
@@ -124,7 +125,9 @@ const mixed = (table: Table) => {
       order by x.id collate "C") x`;
 };
 
-/** Parameters: id, version as read, whether it is to change. Locks all and checks the versions. */
+/**
+ * Parameters: id, version as read, whether it is to change. Locks all rows and checks the versions.
+ */
 export const lockAndMatch = derived((table) =>
   statement(
     `select batch_guard(count(*) filter (where version = wanted) = cardinality($1), 'version')
@@ -133,12 +136,14 @@ export const lockAndMatch = derived((table) =>
   ),
 );
 
-/** As `lockAndMatch`, but answers id and version (null for a missing row) instead of judging. */
+/**
+ * As `lockAndMatch`, but returns id and version (null for a missing row) instead of checking them.
+ */
 export const readVersions = derived((table) =>
   statement(`select id, version from (${mixed(table)}) locked`, ['text', 'int4', 'bool']),
 );
 
-/** Parameter: ids. Answers those that are taken. */
+/** Parameter: ids. Returns the existing ones. */
 export const existingKeys = derived((table) =>
   statement(`select id from ${quoted(table.name)} where id = any($1::text[])`, ['text']),
 );

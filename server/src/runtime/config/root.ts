@@ -1,13 +1,14 @@
-// Where the checkout is. Files read at run time (migrations, openapi.json, the API reference) stay in the
-// checkout and are not copied by the build, so code must find them both from `server/src` and from a
-// bundle in `server/dist`. Both lie below the folder that holds `server/migrations`: walk up to it.
+// Location of the checkout. Files read at run time (migrations, openapi.json, the API reference)
+// remain in the checkout and are not copied by the build, so code must find them both from
+// `server/src` and from a bundle in `server/dist`. Both are below the folder that contains
+// `server/migrations`: walk up to it.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 let found: string | undefined;
 
-/** The absolute path of the checkout: the folder that holds `server/migrations`. */
+/** The absolute path of the checkout: the folder that contains `server/migrations`. */
 export function projectRoot(): string {
   if (found !== undefined) return found;
   const start = path.dirname(fileURLToPath(import.meta.url));
@@ -17,7 +18,7 @@ export function projectRoot(): string {
       return folder;
     }
     if (folder === path.dirname(folder)) {
-      throw new Error(`No folder above ${start} holds server/migrations.`);
+      throw new Error(`No folder above ${start} contains server/migrations.`);
     }
   }
 }

@@ -1,6 +1,6 @@
-// The server's own settings, one row each: environment variable, flag, default, what is accepted and what it
-// is for. Those of connectors are in the schemas of connectors (`connectors/connector.ts`); `config.ts` of
-// the composition reads both.
+// The server's own settings, one row each: environment variable, flag, default, validation and
+// help. Those of connectors are in the connectors' schemas (`connectors/connector.ts`); `config.ts`
+// of the composition reads both.
 import { isIP } from 'node:net';
 import { readUrl } from '../../kernel/net/url.ts';
 import {
@@ -15,12 +15,12 @@ import { LEVELS } from '../observability/log.ts';
 
 function urlProblem(text: string): string | undefined {
   const problem = 'must look like postgresql://user:password@host:5432/database';
-  // A unix socket as ?host= leaves the place of the host empty, which the URL parser refuses.
+  // A unix socket as ?host= leaves the host empty, which the URL parser rejects.
   const filled = text.replace(/^(postgres(?:ql)?:\/\/[^/@]*@)(?=[/?])/, '$1localhost');
   return problemUnless(/^postgres(ql)?:\/\//.test(text) && readUrl(filled) !== undefined, problem);
 }
 
-/** Long enough for the holder to read of it, and no longer than anybody would wait. */
+/** Long enough for the owner to notice, and no longer than a user can be expected to wait. */
 function recoveryProblem(text: string): string | undefined {
   const isGood = /^\d{2,3}$/.test(text) && Number(text) >= 24 && Number(text) <= 720;
   return problemUnless(isGood, 'must be a number of hours from 24 to 720');

@@ -23,7 +23,7 @@ afterEach(() => {
   }
 });
 
-const asking = (url: string, more: Partial<HttpRequest> = {}): HttpRequest => ({
+const requestTo = (url: string, more: Partial<HttpRequest> = {}): HttpRequest => ({
   url,
   method: 'POST',
   headers: { 'content-type': 'text/plain' },
@@ -42,7 +42,7 @@ const codeOf = (promise: Promise<unknown>) =>
   );
 
 describe('http', () => {
-  it('sends the request whole and gives back status, headers and body', async () => {
+  it('sends the whole request and returns status, headers and body', async () => {
     const [, url] = await listen(
       http.createServer((request, response) => {
         let body = '';
@@ -55,7 +55,7 @@ describe('http', () => {
         });
       }),
     );
-    const reply = await effects.http(asking(url, { body: 'grüße' }));
+    const reply = await effects.http(requestTo(url, { body: 'grüße' }));
     expect(reply.status).toBe(207);
     expect(reply.headers['x-seen']).toBe('7');
     expect(reply.body).toBe('POST text/plain grüße');
@@ -69,11 +69,11 @@ describe('http', () => {
         response.writeHead(302, { location: '/elsewhere' }).end();
       }),
     );
-    expect((await effects.http(asking(url))).status).toBe(302);
+    expect((await effects.http(requestTo(url))).status).toBe(302);
     expect(calls).toBe(1);
   });
 
-  it('keeps connections, and takes another when the other side closes one meanwhile', async () => {
+  it('keeps connections and opens another if the server closes one meanwhile', async () => {
     let connections = 0;
     let answers = 0;
     const [server, url] = await listen(
@@ -84,14 +84,14 @@ describe('http', () => {
       }),
     );
     server.on('connection', () => connections++);
-    await effects.http(asking(url));
-    await effects.http(asking(url));
+    await effects.http(requestTo(url));
+    await effects.http(requestTo(url));
     expect(connections).toBe(1);
-    expect((await effects.http(asking(url))).body).toBe('ok');
+    expect((await effects.http(requestTo(url))).body).toBe('ok');
     expect([connections, answers]).toEqual([2, 4]);
   });
 
-  it('sends nothing twice when a fresh connection breaks', async () => {
+  it('sends nothing twice if a fresh connection breaks', async () => {
     let calls = 0;
     const [, url] = await listen(
       http.createServer((request) => {
@@ -99,22 +99,22 @@ describe('http', () => {
         request.socket.destroy();
       }),
     );
-    expect(await codeOf(effects.http(asking(url)))).toBe('ECONNRESET');
+    expect(await codeOf(effects.http(requestTo(url)))).toBe('ECONNRESET');
     expect(calls).toBe(1);
   });
 
-  it('cuts a long answer at maxBytes', async () => {
+  it('truncates a long response at maxBytes', async () => {
     const [, url] = await listen(
       http.createServer((_request, response) => {
         response.write('x'.repeat(600));
         setTimeout(() => response.write('y'.repeat(100_000)), 20);
       }),
     );
-    const reply = await effects.http(asking(url));
+    const reply = await effects.http(requestTo(url));
     expect(reply.body).toBe('x'.repeat(600) + 'y'.repeat(400));
   });
 
-  it('gives up on a receiver that never answers, drips its answer or stops half way', async () => {
+  it('times out on a receiver that never responds, sends slowly or stops half way', async () => {
     const silent = await listen(net.createServer());
     const dripping = await listen(
       http.createServer((_request, response) => {
@@ -129,12 +129,12 @@ describe('http', () => {
       }),
     );
     const patient = { timeoutMs: 300 };
-    expect(await codeOf(effects.http(asking(silent[1], patient)))).toBe('ETIMEDOUT');
-    expect(await codeOf(effects.http(asking(dripping[1], patient)))).toBe('ETIMEDOUT');
-    expect(await codeOf(effects.http(asking(halfway[1], patient)))).toBe('ECONNRESET');
+    expect(await codeOf(effects.http(requestTo(silent[1], patient)))).toBe('ETIMEDOUT');
+    expect(await codeOf(effects.http(requestTo(dripping[1], patient)))).toBe('ETIMEDOUT');
+    expect(await codeOf(effects.http(requestTo(halfway[1], patient)))).toBe('ECONNRESET');
   });
 
-  it('survives what is no HTTP, an upgrade nobody asked for and endless headers', async () => {
+  it('survives invalid HTTP, an unrequested upgrade and endless headers', async () => {
     const answers = [
       'SSH-2.0-OpenSSH_9.9\r\n',
       'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
@@ -147,7 +147,7 @@ describe('http', () => {
           socket.on('data', () => socket.end(answer));
         }),
       );
-      expect(await codeOf(effects.http(asking(url)))).not.toBe('answered');
+      expect(await codeOf(effects.http(requestTo(url)))).not.toBe('answered');
     }
   });
 
@@ -155,19 +155,19 @@ describe('http', () => {
     const [server, url] = await listen(net.createServer());
     server.close();
     await once(server, 'close');
-    expect(await codeOf(effects.http(asking(url)))).toBe('ECONNREFUSED');
+    expect(await codeOf(effects.http(requestTo(url)))).toBe('ECONNREFUSED');
   });
 
-  it('reaches localhost by name without asking a name server', async () => {
+  it('resolves names below localhost without a name server', async () => {
     const [server] = await listen(http.createServer((_request, response) => response.end('here')));
     const { port } = server.address() as AddressInfo;
-    const reply = await effects.http(asking(`http://some.name.localhost:${port}/`));
+    const reply = await effects.http(requestTo(`http://some.name.localhost:${port}/`));
     expect(reply.body).toBe('here');
   });
 });
 
 describe('publicOnly', () => {
-  it('refuses plain http and every inner address before a byte is sent', async () => {
+  it('rejects plain http and every private address before a byte is sent', async () => {
     let connections = 0;
     const [server, url] = await listen(net.createServer(() => connections++));
     const { port } = server.address() as AddressInfo;
@@ -179,26 +179,28 @@ describe('publicOnly', () => {
       `https://localhost:${port}/`,
     ];
     for (const each of urls) {
-      expect(await codeOf(effects.http(asking(each, { publicOnly: true })))).toBe('EADDRREFUSED');
+      expect(await codeOf(effects.http(requestTo(each, { publicOnly: true })))).toBe(
+        'EADDRREFUSED',
+      );
     }
     expect(connections).toBe(0);
   });
 
-  it('judges a name by all of its addresses', async () => {
+  it('checks all addresses of a name', async () => {
     const answers: Record<string, string[]> = {
       'inner.example': ['127.0.0.1'],
       'mixed.example': ['8.8.8.8', '10.0.0.1'],
       'mapped.example': ['::ffff:127.0.0.1'],
       'empty.example': [],
     };
-    const judged = systemEffects({ resolve: async (name) => answers[name] ?? [] });
+    const checked = systemEffects({ resolve: async (name) => answers[name] ?? [] });
     for (const name of Object.keys(answers)) {
-      const request = asking(`https://${name}/`, { publicOnly: true });
-      expect(await codeOf(judged.http(request)), name).toBe('EADDRREFUSED');
+      const request = requestTo(`https://${name}/`, { publicOnly: true });
+      expect(await codeOf(checked.http(request)), name).toBe('EADDRREFUSED');
     }
   });
 
-  it('asks once and connects to what was judged, so rebinding gains nothing', async () => {
+  it('resolves once and connects to the checked addresses, which prevents rebinding', async () => {
     let asked = 0;
     const lookup = publicLookup(async () => (asked++ ? ['127.0.0.1'] : ['8.8.8.8', '2a00::1']));
     const found = await new Promise((resolve) =>
@@ -215,30 +217,30 @@ describe('publicOnly', () => {
     expect(second).toEqual(['EADDRREFUSED', '']);
   });
 
-  it('gives up on a name server that never answers', async () => {
-    const lost = systemEffects({ resolve: () => new Promise(() => {}) });
-    const request = asking('https://slow.example/', { publicOnly: true, timeoutMs: 100 });
-    expect(await codeOf(lost.http(request))).toBe('ETIMEDOUT');
+  it('times out on a name server that never responds', async () => {
+    const failing = systemEffects({ resolve: () => new Promise(() => {}) });
+    const request = requestTo('https://slow.example/', { publicOnly: true, timeoutMs: 100 });
+    expect(await codeOf(failing.http(request))).toBe('ETIMEDOUT');
   });
 
-  it('passes on that a name is unknown', async () => {
-    const lost = systemEffects({
+  it('reports that a name is unknown', async () => {
+    const failing = systemEffects({
       resolve: () => Promise.reject(Object.assign(new Error('unknown'), { code: 'ENOTFOUND' })),
     });
-    const request = asking('https://gone.example/', { publicOnly: true });
-    expect(await codeOf(lost.http(request))).toBe('ENOTFOUND');
+    const request = requestTo('https://gone.example/', { publicOnly: true });
+    expect(await codeOf(failing.http(request))).toBe('ENOTFOUND');
   });
 });
 
 describe('random', () => {
-  it('never hands out the same bytes twice, small and large', () => {
+  it('never returns the same bytes twice, small and large', () => {
     const seen = new Set<string>();
     for (let i = 0; i < 5_000; i++) seen.add(Buffer.from(effects.random(16)).toString('hex'));
     expect(seen.size).toBe(5_000);
     expect(effects.random(20_000)).toHaveLength(20_000);
   });
 
-  it('hands out bytes that stay as their owner left them', () => {
+  it('returns bytes that are not changed later', () => {
     const mine = Array.from({ length: 2_000 }, () => effects.random(16).fill(7));
     for (let i = 0; i < 2_000; i++) effects.random(16).fill(9);
     expect(mine.every((bytes) => bytes.every((byte) => byte === 7))).toBe(true);
@@ -255,7 +257,7 @@ describe('stream', () => {
     return text;
   };
 
-  it('gives up on a receiver that never answers, stops after the head or trickles', async () => {
+  it('times out on a receiver that never responds, stops after the head or sends slowly', async () => {
     for (const how of ['silent', 'head', 'trickle'] as const) {
       const server = await startHanging(how);
       const began = performance.now();
@@ -265,8 +267,9 @@ describe('stream', () => {
     }
   });
 
-  it('gives up on an address that does not connect', async () => {
-    // A process that listens and never accepts: what its backlog does not hold cannot connect.
+  it('times out on an address that does not connect', async () => {
+    // A process that listens and never accepts: connections beyond its backlog cannot be
+    // established.
     const code = `const server = require('node:net').createServer();
       server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
         require('node:fs').writeSync(1, String(server.address().port));
@@ -281,7 +284,7 @@ describe('stream', () => {
     stuck.kill('SIGKILL');
   });
 
-  it('lets a body that arrives in time take as long as its deadline', async () => {
+  it('allows a steadily arriving body to take as long as its deadline', async () => {
     const [, url] = await listen(
       http.createServer((_request, response) => {
         response.write('a');
@@ -295,17 +298,17 @@ describe('stream', () => {
 describe('call', () => {
   it('rejects at its deadline and aborts, whatever the library does', async () => {
     let aborted = false;
-    const deaf = (signal: AbortSignal) =>
+    const unresponsive = (signal: AbortSignal) =>
       new Promise<never>(() => {
         signal.addEventListener('abort', () => {
           aborted = true;
         });
       });
-    expect(await codeOf(effects.call({ timeoutMs: 50 }, deaf))).toBe('ETIMEDOUT');
+    expect(await codeOf(effects.call({ timeoutMs: 50 }, unresponsive))).toBe('ETIMEDOUT');
     expect(aborted).toBe(true);
   });
 
-  it('passes on what the library answers or throws', async () => {
+  it("passes on the library's result or error", async () => {
     expect(await effects.call({ timeoutMs: 1_000 }, async () => 7)).toBe(7);
     const broken = async () => {
       throw Object.assign(new Error('x'), { code: 'EAUTH' });

@@ -1,7 +1,7 @@
-// The real World: the machine's clock, its random generator and the network. Requests go out through
-// node's own client, because connecting is where an address must be judged: a name is resolved once, by
-// us, every address it has must be allowed, and the connection goes to those very addresses, so a name
-// server that answers differently the second time (rebinding) gains nothing.
+// The production `Effects`: the machine's clock, its random generator and the network. Requests use
+// node's own client because addresses must be checked when connecting: a name is resolved once,
+// every address must be allowed, and the connection goes to exactly those addresses, so a name
+// server that answers differently the second time (rebinding) has no effect.
 import { randomBytes } from 'node:crypto';
 import { lookup as systemLookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
@@ -20,26 +20,26 @@ import type {
 } from '../../kernel/effects.ts';
 import { isLoopbackHost, isPublicAddress, publicUrlProblem } from '../../kernel/net/endpoint.ts';
 
-/** All addresses of a name; rejects where there are none. */
+/** All addresses of a name; rejects if there are none. */
 type Resolve = (hostname: string) => Promise<string[]>;
 
 interface SystemEffectsOptions {
-  /** How names are resolved for requests that must go to public addresses. */
+  /** Resolver for requests that must go to public addresses. */
   resolve?: Resolve;
 }
 
-/** Sockets to one receiver, and to all of them, for each of the two kinds of request. */
+/** Sockets to one receiver, and to all, for each of the two kinds of request. */
 const MAX_SOCKETS_PER_HOST = 256;
 const MAX_SOCKETS = 2_048;
 /** Shorter than the five seconds after which node's own servers close an idle connection. */
 const IDLE_SOCKET_MS = 4_000;
 const RESOLVE_TIMEOUT_MS = 3_000;
-/** Random bytes fetched at once: one system call a request would cost more than making the id. */
+/** Random bytes fetched at once: one system call per request would cost more than making the id. */
 const POOL_BYTES = 8_192;
 
 const failure = (code: string, message: string) => Object.assign(new Error(message), { code });
 
-/** Both families, asked of the name servers directly: the system's resolver has four threads in all. */
+/** Both families, queried directly: the system's resolver has four threads in all. */
 async function resolvePublic(hostname: string): Promise<string[]> {
   const resolver = new Resolver({ timeout: RESOLVE_TIMEOUT_MS, tries: 2 });
   const answers = await Promise.allSettled([
@@ -51,7 +51,7 @@ async function resolvePublic(hostname: string): Promise<string[]> {
   throw failure('ENOTFOUND', `${hostname} cannot be resolved`);
 }
 
-/** A lookup that hands over a name's addresses only when every one of them is public. */
+/** A lookup that returns a name's addresses only if every one of them is public. */
 export function publicLookup(resolve: Resolve): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(
@@ -71,7 +71,7 @@ export function publicLookup(resolve: Resolve): LookupFunction {
   };
 }
 
-/** Names of this machine are never asked of a name server, which could say anything. */
+/** Names of this machine are never resolved by a name server, whose answer would be untrusted. */
 const openLookup: LookupFunction = (hostname, options, callback) => {
   // The types of Node join the callbacks for one address and for all of them.
   if (!isLoopbackHost(hostname)) systemLookup(hostname, options, callback as never);
@@ -84,14 +84,14 @@ const openLookup: LookupFunction = (hostname, options, callback) => {
   }
 };
 
-interface Door {
+interface Network {
   plain: http.Agent;
   secure: https.Agent;
 }
 
-// A door keeps its own sockets: one that was opened without judging its address must never be taken for
-// a request whose address must be judged.
-function doorWith(lookup: LookupFunction): Door {
+// Each network keeps its own sockets: one that was opened without an address check must never be
+// used for a request whose address must be checked.
+function networkWith(lookup: LookupFunction): Network {
   const options = {
     keepAlive: true,
     maxSockets: MAX_SOCKETS_PER_HOST,
@@ -107,7 +107,7 @@ const flat = (headers: http.IncomingHttpHeaders): Record<string, string> =>
     Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),
   );
 
-/** Reads an answer up to `maxBytes`; a longer one is cut there and its connection closed. */
+/** Reads a response up to `maxBytes`; a longer one is truncated there and its connection closed. */
 function readAnswer(
   answer: http.IncomingMessage,
   maxBytes: number,
@@ -128,15 +128,15 @@ function readAnswer(
   answer.on('error', (error) => done(error, ''));
 }
 
-/** An idle connection that the other side closed just as we took it: nothing of ours was answered. */
+/** The server closed an idle connection just as it was reused: the request was not processed. */
 const isStale = (call: http.ClientRequest, error: Error) =>
   call.reusedSocket && ['ECONNRESET', 'EPIPE'].includes((error as { code?: string }).code ?? '');
 
 /**
- * One exchange. A request that met a connection the other side was just closing is sent once more on a
- * new one, as every client with kept connections must; otherwise nothing is ever sent twice.
+ * One exchange. A request on a reused connection that the server was just closing is sent once more
+ * on a new one, as every client with persistent connections must; otherwise nothing is sent twice.
  */
-function exchange(request: HttpRequest, door: Door): Promise<HttpReply> {
+function exchange(request: HttpRequest, network: Network): Promise<HttpReply> {
   const url = new URL(request.url);
   const secure = url.protocol === 'https:';
   const body = request.body ?? '';
@@ -156,27 +156,31 @@ function exchange(request: HttpRequest, door: Door): Promise<HttpReply> {
     }, request.timeoutMs);
     const send = (first: boolean) => {
       const { method } = request;
-      const agent = secure ? door.secure : door.plain;
+      const agent = secure ? network.secure : network.plain;
       let answered = false;
-      const mine = (secure ? https : http).request(url, { method, headers, agent }, (answer) => {
-        answered = true;
-        readAnswer(answer, request.maxBytes, (error, text) => {
-          const { statusCode: status = 0 } = answer;
-          if (error) settle(() => reject(error));
-          else settle(() => resolve({ status, headers: flat(answer.headers), body: text }));
-        });
-      });
-      call = mine;
-      mine.on('error', (error) => {
-        if (open && first && !answered && isStale(mine, error)) send(false);
+      const outgoing = (secure ? https : http).request(
+        url,
+        { method, headers, agent },
+        (answer) => {
+          answered = true;
+          readAnswer(answer, request.maxBytes, (error, text) => {
+            const { statusCode: status = 0 } = answer;
+            if (error) settle(() => reject(error));
+            else settle(() => resolve({ status, headers: flat(answer.headers), body: text }));
+          });
+        },
+      );
+      call = outgoing;
+      outgoing.on('error', (error) => {
+        if (open && first && !answered && isStale(outgoing, error)) send(false);
         else settle(() => reject(error));
       });
-      // An upgrade nobody asked for ends without an error.
-      mine.on('close', () => {
+      // An unrequested upgrade ends without an error.
+      outgoing.on('close', () => {
         const closed = failure('ECONNRESET', 'closed without an answer');
-        if (!answered && call === mine) settle(() => reject(closed));
+        if (!answered && call === outgoing) settle(() => reject(closed));
       });
-      mine.end(body);
+      outgoing.end(body);
     };
     send(true);
   });
@@ -184,9 +188,9 @@ function exchange(request: HttpRequest, door: Door): Promise<HttpReply> {
 
 const late = (ms: number) => failure('ETIMEDOUT', `no complete answer within ${ms} ms`);
 
-/** Destroys a call that takes too long: to connect, between two pieces, or altogether. */
+/** Destroys a call that takes too long to connect, between two chunks, or in total. */
 function limit(call: http.ClientRequest, { timeoutMs, deadlineMs }: StreamRequest): void {
-  const idle = () => void call.destroy(failure('ETIMEDOUT', `nothing moved for ${timeoutMs} ms`));
+  const idle = () => void call.destroy(failure('ETIMEDOUT', `no data for ${timeoutMs} ms`));
   const connecting = setTimeout(idle, timeoutMs);
   const whole = setTimeout(() => call.destroy(late(deadlineMs)), deadlineMs);
   call.on('socket', (socket) => {
@@ -200,12 +204,12 @@ function limit(call: http.ClientRequest, { timeoutMs, deadlineMs }: StreamReques
   });
 }
 
-/** One exchange in pieces. Nothing is sent twice: its body may be there only once. */
-function streamed(request: StreamRequest, door: Door): Promise<StreamReply> {
+/** One streamed exchange. Nothing is sent twice: its body may be readable only once. */
+function streamed(request: StreamRequest, network: Network): Promise<StreamReply> {
   const { method, headers } = request;
   const url = new URL(request.url);
   const secure = url.protocol === 'https:';
-  const agent = secure ? door.secure : door.plain;
+  const agent = secure ? network.secure : network.plain;
   return new Promise((resolve, reject) => {
     const call = (secure ? https : http).request(url, { method, headers, agent }, (answer) => {
       const { statusCode: status = 0 } = answer;
@@ -219,7 +223,7 @@ function streamed(request: StreamRequest, door: Door): Promise<StreamReply> {
   });
 }
 
-/** A conversation of a library, up to its deadline. */
+/** Runs a library call with a deadline. */
 function conversed<R>(
   { timeoutMs }: CallLimits,
   work: (signal: AbortSignal) => Promise<R>,
@@ -241,7 +245,7 @@ function pooledRandom(): (bytes: number) => Uint8Array {
   let used = 0;
   return (bytes) => {
     if (bytes > POOL_BYTES / 8) return randomBytes(bytes);
-    // A spent pool is left to those who hold pieces of it; a piece is never handed out twice.
+    // A used-up pool is left to the owners of its slices; a slice is never returned twice.
     if (used + bytes > POOL_BYTES) {
       pool = randomBytes(POOL_BYTES);
       used = 0;
@@ -251,21 +255,24 @@ function pooledRandom(): (bytes: number) => Uint8Array {
   };
 }
 
-/** The effects of a real process. Idle connections close after a few seconds and do not keep it alive. */
+/**
+ * The effects of a real process. Idle connections close after a few seconds and do not keep it
+ * alive.
+ */
 export function systemEffects(options: SystemEffectsOptions = {}): Effects {
-  const publicDoor = doorWith(publicLookup(options.resolve ?? resolvePublic));
-  const openDoor = doorWith(openLookup);
+  const publicNetwork = networkWith(publicLookup(options.resolve ?? resolvePublic));
+  const openNetwork = networkWith(openLookup);
   return {
     now: () => Date.now(),
     random: pooledRandom(),
     async http(request) {
-      if (!request.publicOnly) return exchange(request, openDoor);
-      // A literal address is connected to without a lookup, so it is judged here.
+      if (!request.publicOnly) return exchange(request, openNetwork);
+      // A literal address is connected to without a lookup, so it is checked here.
       const problem = publicUrlProblem(request.url);
       if (problem) throw failure('EADDRREFUSED', `the address ${problem}`);
-      return exchange(request, publicDoor);
+      return exchange(request, publicNetwork);
     },
-    stream: (request) => streamed(request, openDoor),
+    stream: (request) => streamed(request, openNetwork),
     call: conversed,
   };
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { projectRoot } from './root.ts';
 
-/** What `--version` prints. */
+/** Printed by `--version`. */
 export function versionLine(): string {
   const file = path.join(projectRoot(), 'package.json');
   const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string };

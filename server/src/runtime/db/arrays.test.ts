@@ -28,7 +28,7 @@ const shown = (type: ColumnType) => {
   return type === 'time' ? `to_char(x, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')` : 'x::text';
 };
 
-/** What PostgreSQL makes of an array, each element as text. */
+/** The array as PostgreSQL reads it, each element as text. */
 async function asText(type: ColumnType, values: readonly unknown[]): Promise<unknown[]> {
   const { rows } = await client.query(
     `select ${shown(type)} as x from unnest($1::${ARRAY_TYPE[type]}) with ordinality u(x, n)
@@ -40,7 +40,7 @@ async function asText(type: ColumnType, values: readonly unknown[]): Promise<unk
 
 const text = fc.string({ unit: 'binary' }).filter((each) => !each.includes('\u0000'));
 
-/** Values of each type with the text that PostgreSQL is to show for them. */
+/** Values of each type with the text that PostgreSQL should show for them. */
 const SAMPLES: Record<ColumnType, fc.Arbitrary<[unknown, string | null]>> = {
   text: text.map((each) => [each, each]),
   int4: fc.integer({ min: -2147483647, max: 2147483647 }).map((each) => [each, String(each)]),
@@ -67,7 +67,7 @@ const SAMPLES: Record<ColumnType, fc.Arbitrary<[unknown, string | null]>> = {
 
 describe('pgArray', () => {
   for (const type of Object.keys(SAMPLES) as ColumnType[]) {
-    it(`carries ${type} exactly, nulls included`, async () => {
+    it(`encodes ${type} exactly, nulls included`, async () => {
       const element = fc.option(SAMPLES[type], { freq: 5 });
       await fc.assert(
         fc.asyncProperty(fc.array(element, { maxLength: 20 }), async (elements) => {
@@ -81,7 +81,7 @@ describe('pgArray', () => {
     });
   }
 
-  it('carries no JSON that can never be read again', async () => {
+  it('encodes no JSON that PostgreSQL cannot read again', async () => {
     const odd = ['\ud800', 'a\u0000\udfff\ud800b', '\\\ud800', '\\ud800 \\u0000', '😀\u0001'];
     const kept = await asText('json', odd);
     const read = await client.query("select (x::jsonb) #>> '{}' as x from unnest($1::text[]) x", [
@@ -96,7 +96,7 @@ describe('pgArray', () => {
     ]);
   });
 
-  it('takes no more bytes than its values', () => {
+  it('needs no more bytes than its values', () => {
     expect(pgArray('text', ['é€', null]).length).toBe(20 + 4 + 5 + 4);
     expect(pgArray('int8', []).length).toBe(12);
   });
@@ -105,7 +105,7 @@ describe('pgArray', () => {
     expect(await asText('int4', [undefined, 1])).toEqual([null, '1']);
   });
 
-  it('grows with what it carries', async () => {
+  it('grows with its content', async () => {
     const long = ['x'.repeat(100_000), '€'.repeat(50_000)];
     expect(await asText('text', long)).toEqual(long);
   });
@@ -125,7 +125,7 @@ describe('pgArray', () => {
     ['int8s', [1]],
     ['int8s', [2n ** 63n]],
     ['texts', ['a', null]],
-  ] as [ColumnType, unknown][])('refuses for %s a value of another kind: %s', (type, value) => {
+  ] as [ColumnType, unknown][])('rejects for %s a value of another kind: %s', (type, value) => {
     expect(() => pgArray(type, [value])).toThrow(TypeError);
   });
 });

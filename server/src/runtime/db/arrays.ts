@@ -1,9 +1,10 @@
-// PostgreSQL arrays in binary form. A column of a batch travels as one such array: nothing is quoted or
-// escaped, and the server copies values instead of parsing them. A value that does not fit its type throws
-// here, before anything is sent, so that it can be blamed on the change set that carries it.
+// PostgreSQL arrays in binary form. A column of a batch is sent as one such array: nothing is
+// quoted or escaped, and the server copies values instead of parsing them. A value that does not
+// fit its type throws here, before anything is sent, so that the error can be attributed to its
+// change set.
 import type { ColumnType } from './table.ts';
 
-/** Bytes under construction; `buffer` is replaced by a longer one when it runs out. */
+/** A growing buffer; `buffer` is replaced by a longer one when it is full. */
 export interface Sink {
   buffer: Buffer;
   at: number;
@@ -11,7 +12,7 @@ export interface Sink {
 
 export const createSink = (bytes: number): Sink => ({ buffer: Buffer.allocUnsafe(bytes), at: 0 });
 
-/** Makes sure that `bytes` more fit, and answers the buffer to write them to. */
+/** Ensures room for `bytes` more and returns the buffer to write them to. */
 export function reserve(sink: Sink, bytes: number): Buffer {
   if (sink.at + bytes <= sink.buffer.length) return sink.buffer;
   const longer = Buffer.allocUnsafe(Math.max(sink.buffer.length * 2, sink.at + bytes));
@@ -20,7 +21,7 @@ export function reserve(sink: Sink, bytes: number): Buffer {
   return longer;
 }
 
-/** The type of a column's elements by its number in PostgreSQL's catalog. */
+/** The OID of a column's element type in PostgreSQL's catalog. */
 const ELEMENT_OID: Record<ColumnType, number> = {
   text: 25,
   int4: 23,
@@ -33,7 +34,7 @@ const ELEMENT_OID: Record<ColumnType, number> = {
   texts: 25,
 };
 
-/** The array's type as SQL writes it. Lists vary in length, so each travels as a text: see `LIST_TYPE`. */
+/** The array's type in SQL. Lists vary in length, so each is sent as a text: see `LIST_TYPE`. */
 export const ARRAY_TYPE: Record<ColumnType, string> = {
   text: 'text[]',
   int4: 'int4[]',
@@ -46,7 +47,7 @@ export const ARRAY_TYPE: Record<ColumnType, string> = {
   texts: 'text[]',
 };
 
-/** What an element of such an array is cast to for its column. */
+/** The type that an element of such an array is cast to for its column. */
 export const LIST_TYPE: Partial<Record<ColumnType, string>> = { int8s: 'int8[]', texts: 'text[]' };
 
 const HEADER_BYTES = 20;
@@ -66,12 +67,12 @@ function putText(sink: Sink, value: unknown, type: ColumnType): void {
   sink.at += 4 + bytes;
 }
 
-/** Escapes that PostgreSQL keeps in JSON and can never read again: a zero, and half of a character. */
+/** Escapes that PostgreSQL stores in JSON and cannot read again: NUL and lone surrogates. */
 const UNREADABLE = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g;
 
 function putJson(sink: Sink, value: unknown): void {
   const text = JSON.stringify(value);
-  // As half a character becomes in a text.
+  // The replacement that a lone surrogate gets in a text.
   const readable = text?.includes('\\u') ? text.replace(UNREADABLE, '$1\ufffd') : text;
   putText(sink, readable, 'json');
 }
@@ -101,7 +102,10 @@ function putInt8(sink: Sink, value: unknown): void {
   sink.at += 12;
 }
 
-/** Milliseconds since 1970 become microseconds since 2000; exact for every time that `Date` can hold. */
+/**
+ * Converts milliseconds since 1970 to microseconds since 2000; exact for every time that `Date` can
+ * hold.
+ */
 function putTime(sink: Sink, value: unknown): void {
   if (!Number.isInteger(value)) throw misfit('time', value);
   const buffer = reserve(sink, 12);
@@ -178,7 +182,9 @@ export function putArray(sink: Sink, type: ColumnType, values: readonly unknown[
 
 const scratch = createSink(16_384);
 
-/** One array as a parameter for `pg`, which sends a Buffer as binary. Throws TypeError on a misfit. */
+/**
+ * One array as a parameter for `pg`, which sends a Buffer as binary. Throws TypeError on a misfit.
+ */
 export function pgArray(type: ColumnType, values: readonly unknown[]): Buffer {
   scratch.at = 0;
   putArray(scratch, type, values);

@@ -41,7 +41,7 @@ const killReaders = () =>
     where application_name = 'railhead reader' and datname = current_database()`);
 
 describe('read', () => {
-  it('gives every type back as it was', async () => {
+  it('returns every type unchanged', async () => {
     const row = await sample.thing(fresh('thing'), {
       name: 'né€ 😀',
       rank: -5,
@@ -56,14 +56,14 @@ describe('read', () => {
     expect(await db.read(things, bare.id)).toEqual(bare);
   });
 
-  it('answers undefined for what is not there', async () => {
-    expect(await db.read(things, 'nobody')).toBe(undefined);
+  it('returns undefined for a missing row', async () => {
+    expect(await db.read(things, 'unknown')).toBe(undefined);
     expect(await db.read(things, '')).toBe(undefined);
     expect(await db.read(things, 'a\u0000b')).toBe(undefined);
     expect(await db.read(things, '{a,"b"}')).toBe(undefined);
   });
 
-  it('reads together what is asked for together, each row for whom it is', async () => {
+  it('combines concurrent reads and returns each row to its caller', async () => {
     const own = open({ poolSize: 1 });
     const rows = await Promise.all([1, 2, 3].map((rank) => sample.thing(fresh('thing'), { rank })));
     const asked = [...rows, ...rows].map((row) => own.read(things, row.id));
@@ -79,7 +79,7 @@ describe('read', () => {
     expect(shape?.calls).toBe(1);
   });
 
-  it('fails those who asked when the table is not there, and nobody else', async () => {
+  it('fails only the callers that read a missing table', async () => {
     const nowhere = table('nowhere', { id: col.text });
     const row = await sample.thing(fresh('thing'));
     const [bad, good] = await Promise.allSettled([db.read(nowhere, 'a'), db.read(things, row.id)]);
@@ -113,14 +113,14 @@ describe('find', () => {
     expect(await amounts({ descending: true, limit: 2 })).toEqual([4n, 2n]);
   });
 
-  it('refuses a condition without a value, which would find everybody', async () => {
+  it('rejects a condition without a value, which would match every row', async () => {
     await expect(db.find(things, { name: undefined } as never)).rejects.toThrow(TypeError);
-    await expect(db.find(things, { nobody: 1 } as never)).rejects.toThrow('no column nobody');
+    await expect(db.find(things, { unknown: 1 } as never)).rejects.toThrow('no column unknown');
   });
 });
 
 describe('query', () => {
-  it('gives bigints and milliseconds, and takes dates, lists and nulls', async () => {
+  it('returns bigints and milliseconds, and accepts dates, lists and nulls', async () => {
     const [row] = await db.query(
       `select $1::int8 as big, $2::timestamptz as at, $3::text[] as list, $4::text as nothing,
         1::int4 as small, '{"a":1}'::jsonb as json`,
@@ -137,21 +137,21 @@ describe('query', () => {
     expect(row).toEqual(expected);
   });
 
-  it('runs several statements when there are no values', async () => {
+  it('runs several statements without values', async () => {
     await db.query('create table scratch (a int); insert into scratch values (1)');
     expect(await db.query('select a from scratch')).toEqual([{ a: 1 }]);
     expect(await db.query('update scratch set a = $1 returning a', [2])).toEqual([{ a: 2 }]);
   });
 
-  it('cancels what takes too long', async () => {
-    const hasty = open({ statementTimeoutMs: 50 });
-    await expect(hasty.query('select pg_sleep(5)')).rejects.toMatchObject({ code: '57014' });
-    await hasty.ping();
+  it('cancels a statement that takes too long', async () => {
+    const impatient = open({ statementTimeoutMs: 50 });
+    await expect(impatient.query('select pg_sleep(5)')).rejects.toMatchObject({ code: '57014' });
+    await impatient.ping();
   });
 });
 
 describe('a lost connection', () => {
-  it('is opened again, and single reads do not notice', async () => {
+  it('is reopened, and single reads are repeated', async () => {
     const row = await sample.thing(fresh('thing'));
     const own = open({ poolSize: 1 });
     await own.ping();
@@ -166,11 +166,11 @@ describe('a lost connection', () => {
     expect(await own.read(things, row.id)).toEqual(row);
   });
 
-  it('answers SERVICE_UNAVAILABLE where no database is', async () => {
-    const nobody = open({ url: 'postgres://nobody@/none?host=/nowhere' });
-    await expect(nobody.ping()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    await nobody.close();
-    await expect(nobody.ping()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  it('returns SERVICE_UNAVAILABLE without a database', async () => {
+    const unreachable = open({ url: 'postgres://user@/none?host=/nowhere' });
+    await expect(unreachable.ping()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await unreachable.close();
+    await expect(unreachable.ping()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   });
 });
 
@@ -181,7 +181,7 @@ describe('page', () => {
   const ids = Array.from({ length: total }, (_, i) => `page:${String(i).padStart(3, '0')}`);
 
   beforeAll(async () => {
-    // Three of a time, so that the id has to decide.
+    // Three rows per time, so that the id decides the order.
     for (const [i, id] of ids.entries()) {
       await sample.thing(id, { rank, amount: BigInt(i), created_at: NOW + Math.floor(i / 3) });
     }
@@ -214,7 +214,7 @@ describe('page', () => {
     );
   });
 
-  it('counts what matches, wherever the page begins', async () => {
+  it('counts all matches, wherever the page begins', async () => {
     const first = await db.page(things, { filters: [mine], sort: 'asc', limit: 10 });
     expect(first).toMatchObject({ hasMore: true, totalCount: total });
     const { nextCursor: cursor } = first;
@@ -222,7 +222,7 @@ describe('page', () => {
     expect(rest).toEqual({ rows: expect.any(Array), hasMore: false, totalCount: total });
   });
 
-  it('leaves the count out above ten thousand', async () => {
+  it('omits the count above ten thousand', async () => {
     await sample.sql(
       `insert into things select 'many:' || i, null, 951, 0, false, null, null, '2026-01-01', 1
         from generate_series(1, 10001) i`,
@@ -260,7 +260,7 @@ describe('page', () => {
       [
         {
           or: [
-            { column: 'name', op: '=', value: 'nobody' },
+            { column: 'name', op: '=', value: 'unknown' },
             { column: 'name', op: 'isNull' },
             { column: 'amount', op: '=', value: 4n },
           ],
@@ -280,24 +280,21 @@ describe('page', () => {
     expect(page.totalCount).toBe(expected.length);
   });
 
-  it.each(['asc', 'desc'] as const)(
-    'begins at the farther of cursor and time, %s',
-    async (sort) => {
-      const all = { filters: [mine], sort, limit: 10 } as const;
-      const { nextCursor: cursor, rows } = await db.page(things, all);
-      const at = (rows.at(-1) as { created_at: number }).created_at;
-      const op = sort === 'asc' ? '>=' : '<=';
-      const whole = (await db.page(things, { ...all, limit: 100 })).rows;
-      for (const value of [at - 3, at - 1, at, at + 1, at + 3]) {
-        const filters: Filter[] = [mine, { column: 'created_at', op, value }];
-        const page = await db.page(things, { filters, sort, limit: 100, cursor });
-        const wanted = whole
-          .slice(10)
-          .filter(({ created_at }) => (sort === 'asc' ? created_at >= value : created_at <= value));
-        expect(page.rows.map((row) => row.id)).toEqual(wanted.map((row) => row.id));
-      }
-    },
-  );
+  it.each(['asc', 'desc'] as const)('begins at the later of cursor and time, %s', async (sort) => {
+    const all = { filters: [mine], sort, limit: 10 } as const;
+    const { nextCursor: cursor, rows } = await db.page(things, all);
+    const at = (rows.at(-1) as { created_at: number }).created_at;
+    const op = sort === 'asc' ? '>=' : '<=';
+    const whole = (await db.page(things, { ...all, limit: 100 })).rows;
+    for (const value of [at - 3, at - 1, at, at + 1, at + 3]) {
+      const filters: Filter[] = [mine, { column: 'created_at', op, value }];
+      const page = await db.page(things, { filters, sort, limit: 100, cursor });
+      const wanted = whole
+        .slice(10)
+        .filter(({ created_at }) => (sort === 'asc' ? created_at >= value : created_at <= value));
+      expect(page.rows.map((row) => row.id)).toEqual(wanted.map((row) => row.id));
+    }
+  });
 
   it.each([
     '',
@@ -307,7 +304,7 @@ describe('page', () => {
     Buffer.from('12 a\u0000').toString('base64url'),
     'MTIzIGE=',
     Buffer.from('999999999999999 a').toString('base64url'),
-  ])('refuses the cursor %j', async (cursor) => {
+  ])('rejects the cursor %j', async (cursor) => {
     await expect(
       db.page(things, { filters: [], sort: 'asc', limit: 1, cursor }),
     ).rejects.toMatchObject({
@@ -316,7 +313,7 @@ describe('page', () => {
     });
   });
 
-  it('refuses a page of no size and a condition without a value', async () => {
+  it('rejects a page without a size and a condition without a value', async () => {
     const query = { filters: [], sort: 'asc', limit: 0 } as const;
     await expect(db.page(things, query)).rejects.toThrow(RangeError);
     const open: Filter[] = [{ column: 'name', op: '=', value: undefined }];

@@ -1,6 +1,6 @@
-// Reading. Requests that run at the same time and each want one row by id get them from one select: under
-// load that is worth two thirds more requests a second. Everything is read as committed; writing is the
-// committer's, except for the few hand-written statements of loops that take leases.
+// Reads. Concurrent requests that each need one row by id are served by one select, which raises
+// the throughput under load by two thirds. Everything is read as committed; writes are the
+// committer's, except for a few hand-written statements of loops that take leases.
 import { pgArray } from './arrays.ts';
 import {
   columnList,
@@ -22,25 +22,27 @@ export { equals, type Filter, type PageQuery } from './paging.ts';
 export interface FindOptions<T extends Table> {
   orderBy?: keyof T['columns'] & string;
   descending?: boolean;
-  /** Most rows to answer; 1,000 unless given. */
+  /** Maximum number of rows; default 1,000. */
   limit?: number;
 }
 
-/** Rows are shared with whoever asked for the same at the same time: never change what is inside them. */
+/** Rows are shared among concurrent callers that read the same row: never mutate them. */
 export interface Database {
-  /** One row by id, read together with those that others ask for in this tick. */
+  /** One row by id, read together with others requested in this tick. */
   read<T extends Table>(table: T, id: string): Promise<RowOf<T> | undefined>;
-  /** Rows whose columns equal all the given values; null finds null. */
+  /** Rows whose columns equal all the given values; null matches null. */
   find<T extends Table>(
     table: T,
     where: Partial<RowOf<T>>,
     options?: FindOptions<T>,
   ): Promise<RowOf<T>[]>;
-  /** A page of the rows that match, in the order (created_at, id). A bad cursor is INVALID_INPUT. */
+  /**
+   * A page of the matching rows, ordered by (created_at, id). A bad cursor throws INVALID_INPUT.
+   */
   page<T extends Table>(table: T, query: PageQuery): Promise<Page<T>>;
-  /** Hand-written SQL: bigint for int8, milliseconds for timestamptz; times are given as Date. */
+  /** Hand-written SQL: bigint for int8, milliseconds for timestamptz; times are passed as Date. */
   query<R extends object = ResultRow>(text: string, values?: readonly unknown[]): Promise<R[]>;
-  /** Resolves when the database answers. */
+  /** Resolves if the database responds. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
@@ -54,10 +56,13 @@ interface DatabaseOptions {
 
 const MAX_FOUND = 1_000;
 
-/** For a `find` that must not stop at those: far more than belongs to any one customer. */
+/**
+ * For a `find` that must not stop at the default limit: far more rows than belong to any one
+ * customer.
+ */
 export const ALL_OF_ONE = { limit: 100_000 } as const;
 
-/** Every row that matches, oldest first; for lists that an operator reads whole. */
+/** Every matching row, oldest first; for lists that an operator reads completely. */
 export async function allRows<T extends Table>(
   { page }: Pick<Database, 'page'>,
   table: T,
@@ -124,7 +129,7 @@ function createReader(runTogether: RunTogether) {
   }
 
   return function read(table: Table, id: string): Promise<ResultRow | undefined> {
-    // No text in PostgreSQL holds a zero; sent along, it would fail everybody's select.
+    // No text in PostgreSQL contains NUL; sending one would fail the select of all callers.
     if (id.includes('\u0000')) return Promise.resolve(undefined);
     return new Promise((resolve, reject) => {
       if (tables.size === 0) setImmediate(flush);
@@ -153,21 +158,21 @@ function findSql<T extends Table>(table: T, where: object, options: FindOptions<
   return { text, values };
 }
 
-/** Opens connections as they are needed; throws nothing until then. */
+/** Opens connections on demand; throws nothing until then. */
 export function openDatabase(options: DatabaseOptions): Database {
   const { url, poolSize = 8, statementTimeoutMs = 15_000 } = options;
   const pool = createPool({ url, size: poolSize, statementTimeoutMs });
   const repeatable = (sql: Sql) => ({ ...sql, keep: true, repeatable: true });
-  const look = (sql: Sql) => pool.run(repeatable(sql));
+  const run = (sql: Sql) => pool.run(repeatable(sql));
   const read = createReader((statements) => pool.runTogether(statements.map(repeatable)));
   return {
     read: (table, id) => read(table, id) as Promise<never>,
     // The interface states the row type, which follows from the table; an arrow cannot repeat it.
-    find: async (table, where, choice = {}) => (await look(findSql(table, where, choice))) as never,
+    find: async (table, where, choice = {}) => (await run(findSql(table, where, choice))) as never,
     async page<T extends Table>(table: T, query: PageQuery) {
       const [rows, counted] = await Promise.all([
-        look(pageSql(table, query)),
-        look(countSql(table, query)),
+        run(pageSql(table, query)),
+        run(countSql(table, query)),
       ]);
       return pageOf<T>(query, rows as RowOf<T>[], counted[0]?.count as number);
     },
@@ -179,7 +184,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         repeatable: false,
       }) as Promise<never>,
     async ping() {
-      await look({ text: 'select 1', values: [] });
+      await run({ text: 'select 1', values: [] });
     },
     close: () => pool.close(),
   };

@@ -1,4 +1,5 @@
-// Migrations as they meet a database in the field: new, half done, done, raced, changed, broken.
+// Migrations of databases in every state: new, partly migrated, up to date, concurrently migrated,
+// changed, broken.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -42,7 +43,7 @@ describe('migrate', () => {
     expect(await migrate(url, () => AT, path.join(folder, 'none'))).toEqual([]);
   });
 
-  it('applies each file once, in order, with the time it is given', async () => {
+  it('applies each file once, in order, with the given time', async () => {
     write('0002_b.sql', 'insert into a values (1); insert into a values (2)');
     write('0001_a.sql', 'create table a (n int);');
     expect(await run()).toEqual(['0001_a.sql', '0002_b.sql']);
@@ -54,7 +55,7 @@ describe('migrate', () => {
     expect(times).toEqual([{ applied_at: new Date(AT) }]);
   });
 
-  it('lets processes race', async () => {
+  it('is safe for concurrent processes', async () => {
     write('0001_a.sql', 'create table a (n int); select pg_sleep(0.2)');
     write('0002_b.sql', 'insert into a values (1)');
     const done = await Promise.all([run(), run(), run(), run()]);
@@ -62,7 +63,7 @@ describe('migrate', () => {
     expect(await rows('select n from a')).toEqual([{ n: 1 }]);
   });
 
-  it('keeps the files before a broken one, nothing of it, and names its line', async () => {
+  it('keeps the files before a broken one, nothing of that file, and reports its line', async () => {
     write('0001_a.sql', 'create table a (n int)');
     write('0002_b.sql', 'insert into a values (1);\n\ninsert into nowhere values (1);');
     await expect(run()).rejects.toMatchObject({
@@ -74,7 +75,7 @@ describe('migrate', () => {
     expect(await run()).toEqual(['0002_b.sql']);
   });
 
-  it('refuses a changed file, a foreign one and one that comes too late', async () => {
+  it('rejects a changed file, an unknown migration and one that is out of order', async () => {
     write('0002_b.sql', 'create table b ()');
     await run();
     write('0001_a.sql', 'create table a ()');
@@ -86,14 +87,14 @@ describe('migrate', () => {
     await expect(run()).rejects.toThrow(/has migration 0002_b.sql, which this version lacks/);
   });
 
-  it('does not take other line ends for a change', async () => {
+  it('ignores different line ends', async () => {
     write('0001_a.sql', 'create table a\n();\n');
     await run();
     write('0001_a.sql', 'create table a\r\n();\r\n');
     expect(await run()).toEqual([]);
   });
 
-  it('refuses a file whose name has no place in the order', async () => {
+  it('rejects a file name without a position in the order', async () => {
     write('first.sql', 'select 1');
     await expect(run()).rejects.toThrow(
       'Migration first.sql is not named like 0001_some_words.sql.',

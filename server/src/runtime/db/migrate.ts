@@ -1,6 +1,7 @@
-// Brings a database to this version's tables: the plain SQL files of `server/migrations`, in order, each in
-// its own transaction, forward only. What was applied is remembered with a checksum, because a file changed
-// afterwards would leave two databases that claim the same version and differ.
+// Migrates a database to this version's schema: the plain SQL files of `server/migrations`, in
+// order, each in its own transaction, forward only. Applied files are recorded with a checksum,
+// because a file changed afterwards would leave two databases that claim the same version and
+// differ.
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -24,17 +25,18 @@ const LOCK = 7_245_184_346;
 const OLDEST = 150_000;
 const NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
 
-const refusal = (message: string, cause?: unknown) =>
+const migrationError = (message: string, cause?: unknown) =>
   Object.assign(new Error(message, { cause }), { name: 'MigrationError' });
 
-/** The migrations of a folder in the order of their names. None when there is no such folder. */
+/** The migrations of a folder in the order of their names; none if the folder is missing. */
 function readMigrations(folder: string): Migration[] {
   if (!fs.existsSync(folder)) return [];
   const names = fs.readdirSync(folder).filter((name) => name.endsWith('.sql'));
-  const bad = names.find((name) => !NAME.test(name));
-  if (bad) throw refusal(`Migration ${bad} is not named like 0001_some_words.sql.`);
+  const misnamed = names.find((name) => !NAME.test(name));
+  if (misnamed)
+    throw migrationError(`Migration ${misnamed} is not named like 0001_some_words.sql.`);
   return names.sort().map((name) => {
-    // A checkout on Windows may have other line ends; they are not a change.
+    // A checkout on Windows may have other line ends, which are not a change.
     const sql = fs.readFileSync(path.join(folder, name), 'utf8').replaceAll('\r\n', '\n');
     return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
   });
@@ -51,18 +53,18 @@ async function readApplied(client: pg.Client): Promise<Applied[]> {
   return rows;
 }
 
-/** The files still to apply. Throws when the past of database and files differs. */
+/** The files still to apply. Throws if the history of the database differs from the files. */
 function pending(files: Migration[], applied: Applied[]): Migration[] {
   const known = new Map(files.map((file) => [file.name, file]));
   for (const { name, checksum } of applied) {
     const file = known.get(name);
     if (!file) {
-      throw refusal(
+      throw migrationError(
         `The database has migration ${name}, which this version lacks. Use a newer Railhead.`,
       );
     }
     if (file.checksum !== checksum) {
-      throw refusal(
+      throw migrationError(
         `Migration ${name} was changed after it was applied. Restore it and add a new ` +
           'migration.',
       );
@@ -70,10 +72,11 @@ function pending(files: Migration[], applied: Applied[]): Migration[] {
   }
   const done = new Set(applied.map(({ name }) => name));
   const last = applied.at(-1)?.name ?? '';
-  const left = files.filter(({ name }) => !done.has(name));
-  const late = left.find(({ name }) => name < last);
-  if (late) throw refusal(`Migration ${late.name} sorts before ${last}, which is already applied.`);
-  return left;
+  const missing = files.filter(({ name }) => !done.has(name));
+  const late = missing.find(({ name }) => name < last);
+  if (late)
+    throw migrationError(`Migration ${late.name} sorts before ${last}, which is already applied.`);
+  return missing;
 }
 
 const lineOf = (sql: string, position: string | undefined) =>
@@ -91,26 +94,26 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration, at: 
   } catch (error) {
     await client.query('rollback').catch(() => undefined);
     const { message, position } = error as { message: string; position?: string };
-    throw refusal(`Migration ${name}${lineOf(sql, position)}: ${message}`, error);
+    throw migrationError(`Migration ${name}${lineOf(sql, position)}: ${message}`, error);
   }
 }
 
 async function applyPending(client: pg.Client, files: Migration[], now: () => Time) {
-  // Two processes may start at once; the second finds nothing left to do.
+  // Two processes may start at once; the second finds nothing to do.
   await client.query('select pg_advisory_lock($1)', [LOCK]);
   await client.query(
     `create table if not exists schema_migrations (
       name text collate "C" primary key, applied_at timestamptz not null, checksum text not null)`,
   );
-  const left = pending(files, await readApplied(client));
-  for (const file of left) await apply(client, file, now());
-  return left.map(({ name }) => name);
+  const missing = pending(files, await readApplied(client));
+  for (const file of missing) await apply(client, file, now());
+  return missing.map(({ name }) => name);
 }
 
 /**
- * Applies what is missing and returns the names applied (none: the usual case, one connection and three
- * small queries). Throws an error named MigrationError with one plain line; files before the bad one stay
- * applied.
+ * Applies missing migrations and returns their names (usually none: one connection and three small
+ * queries). Throws an error named MigrationError with one plain line; files before the misnamed one
+ * remain applied.
  */
 export async function migrate(
   url: string,
@@ -124,9 +127,9 @@ export async function migrate(
   try {
     const { rows } = await client.query<{ server_version_num: string }>('show server_version_num');
     if (Number(rows[0]?.server_version_num) < OLDEST) {
-      throw refusal('PostgreSQL 15 or newer is required; the database is older.');
+      throw migrationError('PostgreSQL 15 or newer is required; the database is older.');
     }
-    // Looked at without the lock first: most starts find everything done.
+    // Checked without the lock first: most starts find everything applied.
     if (pending(files, await readApplied(client)).length === 0) return [];
     return await applyPending(client, files, now);
   } finally {

@@ -1,6 +1,6 @@
-// Conditions and pages as SQL text and values. A page goes on from a place in the order (created_at, id)
-// rather than skipping rows, so page one thousand costs what page one costs; the place travels to the
-// client and back as a cursor that says nothing to it.
+// Conditions and pages as SQL text and values. A page continues from a position in the order
+// (created_at, id) instead of skipping rows, so page one thousand costs as much as page one;
+// clients hold the position as an opaque cursor.
 
 import type { Time } from '../../kernel/effects.ts';
 import { invalidField } from '../../kernel/fault.ts';
@@ -14,11 +14,11 @@ export type Filter<T extends Table = Table> =
   | { column: ColumnName<T>; op: '=' | '>=' | '<='; value: unknown }
   | { column: ColumnName<T>; op: 'in'; value: readonly unknown[] }
   | { column: ColumnName<T>; op: 'isNull' }
-  /** A json column that is a list of texts holds this one. */
+  /** A json column with a list of texts contains this one. */
   | { column: ColumnName<T>; op: 'has'; value: string }
   | { or: readonly Filter<T>[] };
 
-/** Conditions of the columns that were asked for: what is undefined asks nothing. */
+/** Conditions for the requested columns; undefined values add none. */
 export const equals = <C extends string>(wanted: Readonly<Record<C, unknown>>) =>
   Object.entries(wanted).flatMap(([column, value]) =>
     value === undefined ? [] : [{ column: column as C, op: '=' as const, value }],
@@ -26,7 +26,9 @@ export const equals = <C extends string>(wanted: Readonly<Record<C, unknown>>) =
 
 type Bounds = 'createdAfter' | 'createdBefore' | 'updatedAfter' | 'updatedBefore';
 
-/** When rows of a list were made and changed, as its query asks for it; each bound is within. */
+/**
+ * Bounds on the times of creation and change, as a list query has them; each bound is inclusive.
+ */
 export function timeFilters(query: Partial<Record<Bounds, string>>) {
   const bounds = [
     ['created_at', '>=', query.createdAfter],
@@ -42,18 +44,18 @@ export function timeFilters(query: Partial<Record<Bounds, string>>) {
 export interface PageQuery {
   filters: readonly Filter[];
   sort: 'asc' | 'desc';
-  /** Most rows to answer, 1 to 1,000. */
+  /** Maximum number of rows, 1 to 1,000. */
   limit: number;
-  /** As an earlier page gave it. */
+  /** Cursor of an earlier page. */
   cursor?: string | undefined;
 }
 
 export interface Page<T extends Table> {
   rows: RowOf<T>[];
   hasMore: boolean;
-  /** Where the next page begins; absent on the last. */
+  /** Cursor of the next page; absent on the last. */
   nextCursor?: string;
-  /** How many match in all; absent when more than 10,000 do. */
+  /** Total number of matches; absent above 10,000. */
   totalCount?: number;
 }
 
@@ -75,14 +77,14 @@ function typeOf(table: Table, name: string): ColumnType {
 
 export const columnList = (table: Table) => table.columnNames.map(quoted).join(', ');
 
-/** A time as SQL reads it; what has no year from 1 to 9999 is before or after everything. */
+/** A time in SQL; without a year from 1 to 9999 it is before or after everything. */
 function sqlTime(time: Time): string {
   const text = new Date(time).toISOString();
   if (text.startsWith('-') || text.startsWith('0000')) return '-infinity';
   return text.startsWith('+') ? 'infinity' : text;
 }
 
-/** A value as `pg` is to send it for a column. */
+/** A value in the form that `pg` sends for a column. */
 function sqlValue(type: ColumnType, value: unknown): unknown {
   if (value === undefined) throw new TypeError('a condition without a value would match anything');
   if (value === null) return null;
@@ -91,7 +93,7 @@ function sqlValue(type: ColumnType, value: unknown): unknown {
   return value;
 }
 
-/** No text in PostgreSQL holds a zero, and sending one is an error. */
+/** No text in PostgreSQL contains NUL, and sending one is an error. */
 const holdsZero = (value: unknown) => typeof value === 'string' && value.includes('\u0000');
 
 /** SQL of one condition; its values are appended. */
@@ -114,7 +116,7 @@ function condition(table: Table, filter: Filter, values: unknown[]): string {
   return `${column} ${filter.op} $${values.push(value)}`;
 }
 
-/** All conditions together; `true` when there are none. */
+/** All conditions joined; `true` if there are none. */
 export function conditions(table: Table, filters: readonly Filter[], values: unknown[]): string {
   return filters.map((filter) => condition(table, filter, values)).join(' and ') || 'true';
 }
@@ -124,12 +126,12 @@ interface Place {
   id: string;
 }
 
-/** Where a page goes on behind this row. */
+/** The position after this row. */
 export function cursorOf({ created_at, id }: Place): string {
   return Buffer.from(`${created_at} ${id}`).toString('base64url');
 }
 
-/** Throws a fault on the field `cursor` for what `cursorOf` did not make. */
+/** Throws a fault on the field `cursor` for a text that `cursorOf` did not make. */
 function placeOf(cursor: string): Place {
   const text = Buffer.from(cursor, 'base64url').toString();
   const [, time, id] = /^(\d{1,14}) ([\x20-\x7e]{1,200})$/.exec(text) ?? [];
@@ -140,16 +142,16 @@ function placeOf(cursor: string): Place {
   return place;
 }
 
-/** Whether an index may find the rows of each branch by itself. */
+/** Whether an index may find the rows of each branch separately. */
 const isChoice = (filter: Filter) =>
   'or' in filter &&
   filter.or.length > 1 &&
   filter.or.every((each) => 'op' in each && (each.op === '=' || each.op === 'isNull'));
 
 /**
- * The conditions once for each branch of the first choice among the filters, together and each row once. An
- * index gives the rows of one branch in order, and those of two branches in none: taken apart, the first
- * rows of each are enough.
+ * The conditions once for each branch of the first choice among the filters, disjoint so that each
+ * row is found once. An index returns the rows of one branch in order, but not those of two: with
+ * separate branches the first rows of each are enough.
  */
 function branches(table: Table, filters: readonly Filter[], values: unknown[]): string[] {
   const at = filters.findIndex(isChoice);
@@ -164,8 +166,8 @@ function branches(table: Table, filters: readonly Filter[], values: unknown[]): 
 }
 
 /**
- * Where a page begins is told once: an index starts at one bound only, and with the end of a time asked for
- * beside a cursor it would walk from there. The farther of the two says both.
+ * Chooses one start of the page: an index starts at one bound only, and with the end of a requested
+ * period beside a cursor it would scan from there. The later of the two implies both.
  */
 function begin(query: PageQuery): { filters: readonly Filter[]; place?: Place } {
   const { filters, sort, cursor } = query;
@@ -182,7 +184,7 @@ function begin(query: PageQuery): { filters: readonly Filter[]; place?: Place } 
   return { filters: filters.filter((each) => !isBound(each)), place };
 }
 
-/** The rows of a page and one more, which tells whether there is a next. */
+/** The rows of a page and one more, which shows whether there is a next page. */
 export function pageSql(table: Table, query: PageQuery): Sql {
   const { sort, limit } = query;
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_ROWS) {
@@ -206,11 +208,12 @@ export function pageSql(table: Table, query: PageQuery): Sql {
   return { text: `select * from (${each.join(' union all ')}) either ${end}`, values };
 }
 
-/** Counts what matches, but never more than it takes to know that it is too many to tell. */
+/** Counts the matches, up to the maximum that is reported. */
 export function countSql(table: Table, { filters }: PageQuery): Sql {
   const values: unknown[] = [];
   const most = `limit ${MAX_COUNTED + 1}`;
-  // In order, or else the table itself may be read from its beginning, past everybody else's rows.
+  // Ordered, because otherwise the table may be scanned from its beginning, over other platforms'
+  // rows.
   const walk = `order by created_at, id ${most}`;
   const each = branches(table, filters, values).map(
     (where) => `(select 1 from ${quoted(table.name)} where ${where} ${walk})`,

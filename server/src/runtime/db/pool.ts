@@ -1,6 +1,6 @@
-// Connections for reading. Each takes several queries at once without waiting for the answers in between,
-// so a few serve many requests; a query goes to the one with the least to do. A lost connection is opened
-// again by the next query that wants it.
+// Connections for reading. Each accepts several queries without waiting for earlier results, so a
+// few connections serve many requests; a query uses the least loaded one. A lost connection is
+// reopened by the next query that uses it.
 import pg from 'pg';
 import { Fault } from '../../kernel/fault.ts';
 
@@ -15,9 +15,9 @@ interface Statement {
   text: string;
   /** Null, text, numbers, bigints, booleans, dates, bytes, `pgArray`s, or plain arrays of text. */
   values: unknown[];
-  /** Prepared under a name of its own and then kept; for texts that come again. */
+  /** Prepared under its own name and kept; for texts that are used repeatedly. */
   keep: boolean;
-  /** May be run a second time when the connection breaks. */
+  /** May be run a second time if the connection breaks. */
   repeatable: boolean;
 }
 
@@ -25,13 +25,13 @@ export type ResultRow = Record<string, unknown>;
 
 interface Pool {
   /**
-   * The rows of a statement. Throws SERVICE_UNAVAILABLE when the database cannot be reached or too much is
-   * under way already, and the database's own error otherwise.
+   * The rows of a statement. Throws SERVICE_UNAVAILABLE if the database cannot be reached or too
+   * many queries are in flight, and the database's own error otherwise.
    */
   run(statement: Statement): Promise<ResultRow[]>;
   /** Runs statements on one connection and writes them to it together. Each has its own result. */
   runTogether(statements: readonly Statement[]): Promise<ResultRow[]>[];
-  /** Waits for what is under way and closes. */
+  /** Waits for queries in flight and closes. */
   close(): Promise<void>;
 }
 
@@ -45,7 +45,9 @@ interface Slot {
 const MAX_UNDER_WAY = 20_000;
 const MAX_NAMES = 500;
 
-/** A time as PostgreSQL writes it to a session in UTC, in milliseconds. Finer digits are dropped. */
+/**
+ * Parses PostgreSQL's format of a time in a UTC session to milliseconds. Finer digits are dropped.
+ */
 function parseTime(text: string): number {
   const iso = text.endsWith('+00') ? `${text.slice(0, 10)}T${text.slice(11, -3)}Z` : text;
   const ms = Date.parse(iso);
@@ -78,7 +80,7 @@ async function connect(url: string, statementTimeoutMs: number): Promise<pg.Clie
     connectionTimeoutMillis: 10_000,
     types: isolatedTypes,
   });
-  client.on('error', () => undefined); // 'end' follows, and is what is acted on
+  client.on('error', () => undefined); // handled by the 'end' event that follows
   await client.connect();
   const settings = [
     "timezone = 'UTC'",
@@ -89,7 +91,7 @@ async function connect(url: string, statementTimeoutMs: number): Promise<pg.Clie
   return client;
 }
 
-/** Whether the connection broke, as opposed to the database answering with an error. */
+/** Whether the connection broke, as opposed to an error returned by the database. */
 function isBroken(error: unknown): boolean {
   const { code, severity } = error as { code?: string; severity?: string };
   return severity === undefined || /^(57P|08|25P03)/.test(code ?? '');
@@ -159,12 +161,12 @@ export function createPool({ url, size, statementTimeoutMs }: PoolOptions): Pool
     underWay++;
     try {
       let slot = preferred ?? leastLoaded(slots);
-      for (let tries = statement.repeatable ? 2 : 1; ; tries--) {
+      for (let attemptsLeft = statement.repeatable ? 2 : 1; ; attemptsLeft--) {
         try {
           return await runOn(slot, statement);
         } catch (error) {
           if (!isBroken(error)) throw error;
-          if (tries === 1)
+          if (attemptsLeft === 1)
             throw unavailable('The database is unavailable. Retry the request.', error);
           slot = leastLoaded(slots);
         }

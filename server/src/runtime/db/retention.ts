@@ -1,13 +1,14 @@
-// Rows that are of no use after a while. They are deleted in small bites, so that a long pause of the server
-// makes no statement long; which are found by the index on their time, and their order does not matter.
+// Rows with a limited retention period. They are deleted in small batches, so that no statement is
+// long even after a long downtime; the index on their time finds them, and their order does not
+// matter.
 import type { Time } from '../../kernel/effects.ts';
 import type { Sweep } from '../jobs/jobs.ts';
 
 interface RetentionRule {
   table: string;
-  /** The column that a row's age is told by. */
+  /** The column that determines a row's age. */
   time: string;
-  /** How long after that time it is kept. */
+  /** Retention period after that time. */
   keepMs: number;
 }
 
@@ -17,7 +18,7 @@ const USUAL_MS = 10 * 60_000;
 const statement = ({ table, time }: RetentionRule) => `delete from ${table} where id in (
   select id from ${table} where ${time} < $1 limit ${AT_ONCE}) returning 1`;
 
-/** Deletes rows of these tables that were kept for long enough, and looks again after `everyMs`. */
+/** Deletes rows of these tables after their retention period; checks again after `everyMs`. */
 export function retentionSweep(
   name: string,
   kept: readonly RetentionRule[],
@@ -30,10 +31,10 @@ export function retentionSweep(
     async run({ effects, db }) {
       const now = effects.now();
       if (now < next) return 0;
-      const bites = rules.map(({ sql, keepMs }) => db.query(sql, [new Date(now - keepMs)]));
-      const gone = (await Promise.all(bites)).map(({ length }) => length);
-      if (gone.every((count) => count < AT_ONCE)) next = now + everyMs;
-      return gone.reduce((sum, count) => sum + count, 0);
+      const batches = rules.map(({ sql, keepMs }) => db.query(sql, [new Date(now - keepMs)]));
+      const counts = (await Promise.all(batches)).map(({ length }) => length);
+      if (counts.every((count) => count < AT_ONCE)) next = now + everyMs;
+      return counts.reduce((sum, count) => sum + count, 0);
     },
   };
 }

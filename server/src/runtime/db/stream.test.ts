@@ -19,14 +19,14 @@ const stream = <R extends object>(text: string, values: unknown[] = []) =>
   streamRows<R>({ url: database.url, statementTimeoutMs: 10_000 }, text, values);
 
 describe('streamRows', () => {
-  it('yields all rows in pieces, of one moment, as bigint and milliseconds', async () => {
+  it('yields all rows of one snapshot in chunks, as bigint and milliseconds', async () => {
     const got: { n: bigint; at: number }[] = [];
     let pieces = 0;
     for await (const rows of stream<{ n: bigint; at: number }>(
       'select n, at from numbers where n <> $1 order by n',
       [7n],
     )) {
-      // What is written meanwhile is not seen.
+      // Rows written meanwhile are not visible.
       if (pieces++ === 0) await execute(database.url, 'insert into numbers values (99999, null)');
       expect(rows.length).toBeLessThanOrEqual(2_000);
       got.push(...rows);
@@ -37,7 +37,7 @@ describe('streamRows', () => {
     expect(got.at(-1)?.n).toBe(BigInt(ROWS));
   });
 
-  it('lets go of its connection when nobody wants the rest, and when the statement is wrong', async () => {
+  it('closes its connection if the caller stops early and if the statement fails', async () => {
     for await (const _ of stream('select n from numbers')) break;
     await expect(async () => {
       for await (const _ of stream('select nothing from nowhere')) break;

@@ -1,13 +1,15 @@
-// A table as data: its columns, which of them may change, how the life of a row may go, and the fault that
-// a broken unique key means.
-// The committer derives every statement from this and reads derive the row type, so a new table needs a
-// migration and a description, and no SQL of its own.
+// A table as data: its columns, which of them may change, the lifecycle of its rows, and the fault
+// for a violated unique key. The committer derives every statement from this and reads derive the
+// row type, so a new table needs a migration and a definition, but no SQL.
 
 import type { Time } from '../../kernel/effects.ts';
 import type { Fault } from '../../kernel/fault.ts';
 import type { Lifecycle } from '../../kernel/states.ts';
 
-/** `json` is parsed on reading; `text` may hold JSON that nobody needs parsed. `int8s`, `texts`: arrays. */
+/**
+ * `json` is parsed on reading; `text` may hold JSON that need not be parsed. `int8s`, `texts`:
+ * arrays.
+ */
 export type ColumnType =
   | 'text'
   | 'int4'
@@ -46,7 +48,7 @@ function column<V, M extends boolean>(type: ColumnType, mutable: M): Builder<V, 
   };
 }
 
-/** Column builders; `col.text.null.mut` is a text that may be null and may change. */
+/** Column builders; `col.text.null.mut` is a nullable, mutable text. */
 export const col = {
   text: column<string, false>('text', false),
   int4: column<number, false>('int4', false),
@@ -64,19 +66,22 @@ export const col = {
 
 type Columns = Record<string, Column>;
 
-/** A lifecycle that the rows of a table go through, and where a row says how far it has come. */
+/** A lifecycle of the rows of a table, and how to read a row's state. */
 interface TableLifecycle<R = Record<string, unknown>> {
   state(row: R): string;
   states: Lifecycle | ((row: R) => Lifecycle);
 }
 
-/** A row type that says more than the columns do, such as a union. */
+/** A row type that is more specific than the columns, such as a union. */
 interface Rows<R> {
   /** Never set: carries the type. */
   readonly row?: R;
 }
 
-/** For `rows` of a table: `rows<OutgoingRow | IncomingRow>()`. Its constraints must hold what R states. */
+/**
+ * For `rows` of a table: `rows<OutgoingRow | IncomingRow>()`. Database constraints must enforce
+ * what R states.
+ */
 export const rows = <R>(): Rows<R> => ({});
 
 export interface Table<C extends Columns = Columns, R = RowOfColumns<C>> extends Rows<R> {
@@ -84,19 +89,24 @@ export interface Table<C extends Columns = Columns, R = RowOfColumns<C>> extends
   readonly columns: C;
   readonly columnNames: readonly string[];
   readonly mutableNames: readonly string[];
-  /** Whether rows carry `version` and so may be updated, removed and required. */
+  /** Whether rows have a `version` and so may be updated, removed and required. */
   readonly versioned: boolean;
-  /** The primary key is chosen by a client, so meeting it again is an everyday event. */
+  /** The primary key is chosen by a client, so a duplicate is a normal event. */
   readonly clientKeyed: boolean;
-  /** Name of a unique constraint or index → the fault to answer when it is broken. */
+  /** Name of a unique constraint or index → the fault for its violation. */
   readonly unique: Readonly<Record<string, () => Fault>>;
-  /** Unique keys that two may meet at who both found nothing there: reading again shows what to do. */
+  /**
+   * Unique keys that concurrent operations may both insert after finding no row: a fresh read
+   * decides.
+   */
   readonly contendedKeys: readonly string[];
-  /** Lifecycles that every change of a row must keep to. */
+  /** Lifecycles that every change of a row must follow. */
   readonly lifecycles: readonly TableLifecycle[];
 }
 
-/** Describes a table. Its primary key is the text column `id`; `version` (int4) makes rows changeable. */
+/**
+ * Defines a table. Its primary key is the text column `id`; `version` (int4) makes rows mutable.
+ */
 export function table<C extends Columns, R = RowOfColumns<C>>(
   name: string,
   columns: C,
@@ -122,20 +132,21 @@ export function table<C extends Columns, R = RowOfColumns<C>>(
   };
 }
 
-/** How far a row has come in each lifecycle of its table. */
-export const statesOf = ({ lifecycles: lives }: Table, row: Record<string, unknown>): string[] =>
-  lives.map((life) => life.state(row));
+/** The state of a row in each lifecycle of its table. */
+export const statesOf = ({ lifecycles }: Table, row: Record<string, unknown>): string[] =>
+  lifecycles.map((lifecycle) => lifecycle.state(row));
 
-/** Throws when a row that stood at `was` is somewhere that no move leads to: our own mistake. */
+/** Throws if a change of a row is no transition of its lifecycle: a programming error. */
 export function assertTransition(
-  { name, lifecycles: lives }: Table,
+  { name, lifecycles }: Table,
   was: readonly string[],
   row: Record<string, unknown>,
 ): void {
-  for (const [at, life] of lives.entries()) {
-    const states = typeof life.states === 'function' ? life.states(row) : life.states;
+  for (const [at, lifecycle] of lifecycles.entries()) {
+    const states =
+      typeof lifecycle.states === 'function' ? lifecycle.states(row) : lifecycle.states;
     const from = was[at] as string;
-    const to = life.state(row);
+    const to = lifecycle.state(row);
     if (states.allows(from, to)) continue;
     throw new Error(
       `${name} ${String(row.id)}: ${states.name} has no transition from ${from} to ${to}`,
@@ -145,13 +156,16 @@ export function assertTransition(
 
 type ValueOf<X> = X extends Column<infer V, boolean> ? V : never;
 
-/** A row as the columns describe it: bigint for int8, milliseconds for times, parsed json. */
+/** A row as the columns define it: bigint for int8, milliseconds for times, parsed json. */
 export type RowOfColumns<C extends Columns> = { [K in keyof C]: ValueOf<C[K]> };
 
-/** A row as the code sees it. */
+/** A row in the code's type. */
 export type RowOf<T extends Table> = NonNullable<T['row']>;
 
-/** A new row of type R: nullable columns may be left out, `version` always is. Distributes over a union. */
+/**
+ * A new row of type R: nullable columns may be omitted, `version` always is. Distributes over a
+ * union.
+ */
 export type NewRow<R> = R extends unknown
   ? {
       [K in keyof R as K extends 'version' ? never : null extends R[K] ? never : K]: R[K];
@@ -160,10 +174,10 @@ export type NewRow<R> = R extends unknown
     }
   : never;
 
-/** What `ctx.insert` takes. */
+/** Input of `ctx.insert`. */
 export type NewRowOf<T extends Table> = NewRow<RowOf<T>>;
 
-/** What `ctx.update` takes: only columns that may change, with the values that a row of type R may have. */
+/** Input of `ctx.update`: only mutable columns, with the values allowed in a row of type R. */
 export type PatchOf<T extends Table, R = RowOf<T>> = {
   [K in keyof T['columns'] as T['columns'][K] extends { readonly mutable: true }
     ? K

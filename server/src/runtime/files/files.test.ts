@@ -1,5 +1,5 @@
-// Files on a real database and a real folder: what is kept stays, and nothing else does, whatever ends
-// halfway.
+// Files with a real database and a real folder: attached files are kept and all others removed,
+// whatever fails halfway.
 import { readdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -29,9 +29,9 @@ const rowOf = ({ id }: { id: string }) => app.runtime.db.read(files, id);
 async function* bytes(...chunks: (string | Buffer)[]) {
   for (const chunk of chunks) yield Buffer.from(chunk);
 }
-async function gather(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
+async function gather(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const all: Uint8Array[] = [];
-  for await (const piece of pieces) all.push(piece);
+  for await (const chunk of chunks) all.push(chunk);
   return Buffer.concat(all);
 }
 const put = (content = 'hello', more = {}): Promise<UploadedFile> =>
@@ -39,7 +39,7 @@ const put = (content = 'hello', more = {}): Promise<UploadedFile> =>
 const keep = (file: UploadedFile) => app.operate((ctx) => attachFile(ctx, file));
 
 describe('a file', () => {
-  it('is measured, hashed, shown to the inspector and sealed', async () => {
+  it('is measured, hashed, inspected and sealed', async () => {
     const seen: Buffer[] = [];
     const inspect = () => ({
       write: (chunk: Uint8Array) => void seen.push(Buffer.from(chunk)),
@@ -61,19 +61,19 @@ describe('a file', () => {
     expect((await gather(app.files.read(file, 2))).toString()).toBe('llo');
   });
 
-  it('has a key of its own', async () => {
+  it('has its own key', async () => {
     const [one, two] = [await put(), await put()];
     expect(Buffer.from(one.key).equals(Buffer.from(two.key))).toBe(false);
     await expect(gather(app.files.read({ id: one.id, key: two.key }))).rejects.toThrow();
   });
 
-  it('that storage cut short is noticed', async () => {
+  it('is rejected if storage truncated it', async () => {
     const file = await put('x'.repeat(200_000));
     truncateSync(path.join(app.filesFolder, objectOf(file)), 65_552);
     await expect(gather(app.files.read(file))).rejects.toThrow(/cannot decrypt/);
   });
 
-  it('is there long after it was kept, and gone once dropped', async () => {
+  it('is kept after it was attached, and removed after it was dropped', async () => {
     const file = await put();
     await keep(file);
     await app.advance(48 * HOUR);
@@ -86,16 +86,16 @@ describe('a file', () => {
     await app.operate((ctx) => deleteFile(ctx, file.id));
   });
 
-  it('of another platform can be neither kept nor dropped', async () => {
+  it('of another platform can be neither attached nor dropped', async () => {
     const file = await put();
-    const stranger = app.operate((ctx) => attachFile(ctx, file), app.other);
-    await expect(stranger).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    const other = app.operate((ctx) => attachFile(ctx, file), app.other);
+    await expect(other).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     await keep(file);
     await app.operate((ctx) => deleteFile(ctx, file.id), app.other);
     expect(await rowOf(file)).toMatchObject({ state: 'KEPT' });
   });
 
-  it('is not discarded once it is kept', async () => {
+  it('is not discarded once it is attached', async () => {
     const file = await put();
     await keep(file);
     await app.files.discard(caller(), file.id);
@@ -104,7 +104,7 @@ describe('a file', () => {
   });
 });
 
-describe('nothing stays behind', () => {
+describe('nothing remains', () => {
   it('of a file that is too large', async () => {
     const source = bytes('12345', '67890', 'x');
     const putting = app.files.put(caller(), source, { maxBytes: 10 });
@@ -128,7 +128,7 @@ describe('nothing stays behind', () => {
     expect(inStorage()).toEqual(before);
   });
 
-  it('of one that is discarded', async () => {
+  it('of a discarded file', async () => {
     const file = await put();
     await app.files.discard(caller(), file.id);
     await app.settle();
@@ -136,10 +136,10 @@ describe('nothing stays behind', () => {
     await expect(keep(file)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   });
 
-  it('where the process ends between putting and committing', async () => {
+  it('if the process ends between upload and commit', async () => {
     const file = await put();
     expect(await rowOf(file)).toMatchObject({ state: 'UPLOADING' });
-    // Nobody of the process that put it is left; within the hour it may still be kept.
+    // The process that uploaded it is gone; for an hour the file may still be attached.
     await app.advance(HOUR / 2);
     expect(inStorage()).toContain(objectOf(file));
     await app.advance(HOUR);
@@ -148,7 +148,7 @@ describe('nothing stays behind', () => {
     expect(await rowOf(file)).toBeUndefined();
   });
 
-  it('where the process ends while it puts', async () => {
+  it('if the process ends during the upload', async () => {
     let stuck = () => {};
     const waiting = new Promise<void>((resolve) => {
       stuck = resolve;
@@ -171,7 +171,7 @@ describe('nothing stays behind', () => {
     expect(await app.runtime.db.find(files, { state: 'UPLOADING' })).toEqual([]);
   });
 
-  it('where storage fails, and the client may try again', async () => {
+  it('if storage fails, and the client can retry', async () => {
     const real = folderStorage(app.filesFolder);
     const failing = createFiles(app.runtime, {
       ...real,
@@ -189,7 +189,7 @@ describe('nothing stays behind', () => {
     expect(inStorage()).not.toContain(objectOf(row as { id: string }));
   });
 
-  it('where storage takes so long that the sweep was there first', async () => {
+  it('if storage is slower than the sweep', async () => {
     const real = folderStorage(app.filesFolder);
     const slow = createFiles(app.runtime, {
       ...real,
@@ -206,7 +206,7 @@ describe('nothing stays behind', () => {
     expect(inStorage()).not.toContain(objectOf(file));
   });
 
-  it('and storage that does not answer leaves places to other jobs', async () => {
+  it('and unresponsive storage leaves slots to other jobs', async () => {
     const answers: (() => void)[] = [];
     const remove = () => new Promise<void>((resolve) => answers.push(resolve));
     const [job] = fileJobs({ storage: { ...folderStorage(app.filesFolder), remove } });
@@ -227,7 +227,7 @@ describe('nothing stays behind', () => {
     expect(answers).toHaveLength(33);
   });
 
-  it('and the sweep comes to an end where there is much to drop', async () => {
+  it('and the sweep removes many files in several rounds', async () => {
     for (let at = 0; at < 12; at++) await app.files.put(caller(), bytes('x'), { maxBytes: 9 });
     const sweep = fileSweep();
     expect(await sweep.run(app.runtime)).toBe(0);

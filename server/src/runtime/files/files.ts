@@ -1,7 +1,7 @@
-// Files at rest. Content is sealed on its way into storage under a key made for this one file, so storage
-// sees no clear byte, and forgetting the key erases the file in all copies of storage. A row is committed
-// before the first byte goes out and says what the object is worth: nothing in storage is ever unknown to
-// the database. What was put and never kept is removed by the next sweep that finds it old enough.
+// Files at rest. Content is sealed on its way into storage under a key generated for this file, so
+// storage sees no clear byte, and deleting the key erases the file in all copies of storage. A row
+// is committed before the first byte is sent: every object in storage is known to the database.
+// Files that were uploaded and never attached are removed by the sweep after a grace period.
 
 import { createHash } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
@@ -27,14 +27,14 @@ export const fileStates = stateTable<FileState, 'keep' | 'drop'>('File', {
   GONE: {},
 });
 
-/** A row lives as long as its object may: it goes when storage has let go of the object. */
+/** A row exists as long as its object may: it is deleted after storage has deleted the object. */
 export const files = table(
   'files',
   {
     id: col.text,
     platform_id: col.text,
     state: col.word<FileState>().mut,
-    /** Bytes of the clear content, and its hash; known once the file is kept. */
+    /** Size and hash of the clear content; known once the upload is complete. */
     size: col.int8.null.mut,
     sha256: col.text.null.mut,
     created_at: col.time,
@@ -52,8 +52,8 @@ interface PutOptions {
 
 export interface Files {
   /**
-   * Seals `source` into storage. Throws INVALID_INPUT naming `file` where it is longer than `maxBytes`, and
-   * SERVICE_UNAVAILABLE where storage does not take it; then nothing stays behind.
+   * Seals `source` into storage. Throws INVALID_INPUT for the field `file` if it is longer than
+   * `maxBytes`, and SERVICE_UNAVAILABLE if storage fails; nothing remains then.
    */
   put(
     caller: Caller,
@@ -61,11 +61,11 @@ export interface Files {
     options: PutOptions,
   ): Promise<UploadedFile>;
   /**
-   * The clear content from byte `from` on. Throws where any of it was cut off, swapped or changed; every
-   * piece that was handed out before is genuine.
+   * The clear content from byte `from` on. Throws if any of it previous truncated, swapped or changed;
+   * every chunk that previous returned before is authentic.
    */
   read(file: { id: string; key: Uint8Array }, from?: number): AsyncIterable<Buffer>;
-  /** Removes a file that no operation kept, now that none will. */
+  /** Removes a file that no operation has attached or will attach. */
   discard(caller: Caller, fileId: string): Promise<void>;
 }
 
@@ -77,7 +77,7 @@ const REMOVE = defineJob(
 /** Longer than any upload may take. */
 const UNATTACHED_MS = 3_600_000;
 
-/** The file now belongs to what this change set writes. The file's key is the keeper's to seal and store. */
+/** Attaches the file to what this change set writes. The owner seals and stores the file's key. */
 export async function attachFile(ctx: Ctx, upload: UploadedFile): Promise<void> {
   const row = await ctx.read(files, upload.id);
   if (row?.platform_id !== ctx.caller.platformId || row.state === 'GONE') {
@@ -98,7 +98,7 @@ function stageRemoval(ctx: Ctx, row: FileRow): void {
   ctx.later(REMOVE, { file: row.id, platform: row.platform_id });
 }
 
-/** The file goes; storage lets go of it after the commit. Dropping it again changes nothing. */
+/** Drops the file; storage deletes it after the commit. Dropping it again has no effect. */
 export async function deleteFile(ctx: Ctx, fileId: string): Promise<void> {
   const row = await ctx.read(files, fileId);
   if (row && row.platform_id === ctx.caller.platformId && row.state !== 'GONE') {
@@ -108,10 +108,10 @@ export async function deleteFile(ctx: Ctx, fileId: string): Promise<void> {
 
 const PREFIX = 'File:';
 
-/** What the object is called: never more than a UUID, which every storage can take as a name. */
+/** Name of the object: a UUID, which every storage accepts as a name. */
 const objectOf = (fileId: string) => fileId.slice(PREFIX.length);
 
-/** The server itself, on a platform's behalf. Files are the same in both environments. */
+/** The server itself, for a platform. Files are the same in both environments. */
 const onBehalfOf = (platformId: string): Caller => ({
   platformId,
   environment: 'sandbox',
@@ -119,7 +119,7 @@ const onBehalfOf = (platformId: string): Caller => ({
   permissions: [],
 });
 
-/** Counts, hashes and shows what passes. */
+/** Counts, hashes and inspects the bytes that pass. */
 function measure(source: AsyncIterable<Uint8Array>, { maxBytes, inspect }: PutOptions) {
   const hash = createHash('sha256');
   const inspector = inspect?.();
@@ -141,7 +141,7 @@ function measure(source: AsyncIterable<Uint8Array>, { maxBytes, inspect }: PutOp
   }
   return {
     content: passing(),
-    /** Why the source ended early, where it did. */
+    /** Reason why the source ended early, if it did. */
     broken: () => broken,
     measured: () => ({ size, sha256: hash.digest('hex'), findings: inspector?.end() }),
   };
@@ -150,7 +150,7 @@ function measure(source: AsyncIterable<Uint8Array>, { maxBytes, inspect }: PutOp
 const tooLarge = (maxBytes: number) =>
   invalid([{ field: 'file', message: `is larger than ${maxBytes} bytes` }]);
 
-/** Removes what is not kept. Answers how it stood before; nothing where no row is left. */
+/** Drops a file that is not attached. Returns its previous state; undefined if there is no row. */
 const drop = (runtime: Runtime, caller: Caller, fileId: string): Promise<FileState | undefined> =>
   operate(runtime, caller, async (ctx) => {
     const row = await ctx.read(files, fileId);
@@ -158,7 +158,7 @@ const drop = (runtime: Runtime, caller: Caller, fileId: string): Promise<FileSta
     return row?.state;
   });
 
-/** Files of this installation, in the storage that its settings name. */
+/** Files of this installation, in the configured storage. */
 export function createFiles(runtime: Runtime, storage: StoragePort): Files {
   async function put(caller: Caller, source: AsyncIterable<Uint8Array>, options: PutOptions) {
     const id = newId(runtime.effects, 'File');
@@ -174,11 +174,12 @@ export function createFiles(runtime: Runtime, storage: StoragePort): Files {
     } catch (cause) {
       const ended = broken();
       if (ended) {
-        // Where even this fails the sweep comes by.
+        // If this fails too, the sweep removes the file.
         await drop(runtime, caller, id).catch(() => undefined);
         throw ended.error;
       }
-      // Storage may yet finish what it did not answer to, so removing is left to the sweep.
+      // Storage may still complete a request that it did not answer, so removal is left to the
+      // sweep.
       const reason = 'The file could not be stored. Upload it again.';
       throw new Fault('SERVICE_UNAVAILABLE', reason, undefined, { retryAfterS: 5, cause });
     }
@@ -190,17 +191,17 @@ export function createFiles(runtime: Runtime, storage: StoragePort): Files {
     read: ({ id, key }, from = 0) =>
       openContent(key, id, (offset) => storage.get(objectOf(id), offset), from),
     async discard(caller, fileId) {
-      // The sweep was there before storage had the object.
+      // The sweep ran before storage had the object.
       if (!(await drop(runtime, caller, fileId))) await storage.remove(objectOf(fileId));
     },
   };
 }
 
-/** Removals under way in this process: storage in trouble must not take all places that jobs have. */
+/** Removals running in this process: failing storage must not occupy all job slots. */
 const REMOVALS_AT_ONCE = 32;
 const WAIT_MS = 5_000;
 
-/** Lets storage let go of what was dropped, and then forgets the row. */
+/** Deletes dropped objects from storage, then their rows. */
 export function fileJobs({ storage }: { storage: StoragePort }): JobHandler[] {
   let under = 0;
 
@@ -228,13 +229,13 @@ export function fileJobs({ storage }: { storage: StoragePort }): JobHandler[] {
   return [jobHandler(REMOVE, { run })];
 }
 
-const LOOK_EVERY_MS = 60_000;
+const SWEEP_EVERY_MS = 60_000;
 const AT_ONCE = 100;
 
 const UNATTACHED = `select id, platform_id from files
   where state = 'UPLOADING' and created_at < $1 order by created_at limit ${AT_ONCE}`;
 
-/** Drops what was put and that nobody kept: its client, or the process it came to, is gone. */
+/** Drops uploads that were never attached: the client or the receiving process is gone. */
 export function fileSweep(): Sweep {
   let next: Time = 0;
   return {
@@ -247,8 +248,10 @@ export function fileSweep(): Sweep {
         before,
       ]);
       const each = rows.map((row) => drop(runtime, onBehalfOf(row.platform_id), row.id));
-      const dropped = (await Promise.all(each)).filter((was) => was === 'UPLOADING').length;
-      if (rows.length < AT_ONCE) next = now + LOOK_EVERY_MS;
+      const dropped = (await Promise.all(each)).filter(
+        (previous) => previous === 'UPLOADING',
+      ).length;
+      if (rows.length < AT_ONCE) next = now + SWEEP_EVERY_MS;
       return dropped;
     },
   };

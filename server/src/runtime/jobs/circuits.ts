@@ -1,7 +1,7 @@
-// A circuit for each provider: after some calls in a row without an answer, calls fail at once instead of
-// waiting for their deadline, until one call in a while, the probe, is answered again. An answer that rejects
-// a request, 4xx, is an answer. Circuits stand between a connector and the network, so that no connector
-// leaves them out. They count within one process.
+// Circuit breakers of providers: after a number of consecutive calls without a response, calls fail
+// at once instead of waiting for their deadline, until a periodic probe succeeds. A rejection (4xx)
+// is a response. Circuits are placed between connector and network, so that no connector can omit
+// them. They count within one process.
 
 import type { Effects, Time } from '../../kernel/effects.ts';
 import { circuitOpen } from '../../kernel/net/circuit.ts';
@@ -11,22 +11,22 @@ type CircuitState = 'closed' | 'half-open' | 'open';
 export interface CircuitChange {
   provider: string;
   state: CircuitState;
-  /** Calls in a row without an answer. */
+  /** Consecutive calls without a response. */
   failures: number;
 }
 
 export interface Circuits {
-  /** The network as one provider's connector sees it, with a circuit for each origin that it calls. */
+  /** The network as one provider's connector uses it, with a circuit for each origin. */
   effects(effects: Effects, provider: string, failures?: number): Effects;
   /** The worst state of each provider's circuits. */
   states(): ReadonlyMap<string, CircuitState>;
 }
 
-/** Failures in a row that open a circuit. */
+/** Consecutive failures that open a circuit. */
 export const MAX_FAILURES = 5;
-/** How long a circuit is open before a probe. */
+/** Duration for which a circuit is open before a probe. */
 export const OPEN_MS = 30_000;
-/** When what met a probe under way may try again: about the longest deadline of a call. */
+/** Retry delay for calls made while a probe is in flight: about the longest deadline of a call. */
 const PROBING_MS = 10_000;
 
 const WORST: readonly CircuitState[] = ['closed', 'half-open', 'open'];
@@ -68,7 +68,7 @@ function createCircuit(
     },
     failed() {
       failures++;
-      // What was under way when the circuit opened says nothing new.
+      // Calls in flight when the circuit opened carry no new information.
       if (state === 'open' || (state === 'closed' && failures < maxFailures)) return;
       retryAt = now() + OPEN_MS;
       become('open');
@@ -76,7 +76,7 @@ function createCircuit(
   };
 }
 
-/** What a body that breaks off or stalls says about its provider. */
+/** Counts a body that breaks off or stalls as a failure of its provider. */
 async function* watched(body: AsyncIterable<Uint8Array>, failed: () => void) {
   try {
     yield* body;
@@ -87,10 +87,10 @@ async function* watched(body: AsyncIterable<Uint8Array>, failed: () => void) {
 }
 
 function guarded(effects: Effects, circuitOf: (origin: string) => Circuit): Effects {
-  async function answered<R extends { status: number }>(url: string, ask: () => Promise<R>) {
+  async function answered<R extends { status: number }>(url: string, send: () => Promise<R>) {
     const circuit = circuitOf(new URL(url).origin);
     circuit.enter();
-    const reply = await ask().catch((error: unknown) => {
+    const reply = await send().catch((error: unknown) => {
       circuit.failed();
       throw error;
     });
@@ -123,7 +123,7 @@ function guarded(effects: Effects, circuitOf: (origin: string) => Circuit): Effe
   };
 }
 
-/** The circuits of one process, all closed. `changed` hears of each change of a state. */
+/** The circuits of one process, all closed. `changed` is called on each change of state. */
 export function createCircuits(
   now: () => Time,
   changed: (change: CircuitChange) => void = () => {},

@@ -1,5 +1,5 @@
-// Which jobs get a place: shares per kind, per platform and per lane, lanes behind a long queue, kinds
-// without a handler, and the price of a claim in PostgreSQL's own account.
+// Selection of jobs to run: limits per kind, platform and lane, lanes behind a long queue, kinds
+// without a handler, and the cost of a claim as PostgreSQL reports it.
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -31,11 +31,11 @@ const due = (kind: string, platform: string, count: number, ageMs = 1_000) =>
   client.query(ADD, [kind, platform, new Date(app.effects.now() - ageMs), count]);
 
 function claimer(more: { isHandled?: (kind: string) => boolean; shares?: JobLimits } = {}) {
-  const places = createJobSlots(more.shares ?? shares);
+  const slots = createJobSlots(more.shares ?? shares);
   const isHandled = more.isHandled ?? (() => true);
-  const claim = createClaim({ db: app.runtime.db, places, isHandled, leaseMs: 20_000 });
+  const claim = createClaim({ db: app.runtime.db, slots, isHandled, leaseMs: 20_000 });
   const once = () => claim(app.effects.now());
-  /** As a look does: until no more is found. */
+  /** Claims until no more is found, as the worker does. */
   const all = async () => {
     const jobs = [];
     for (let more = true; more; ) {
@@ -45,7 +45,7 @@ function claimer(more: { isHandled?: (kind: string) => boolean; shares?: JobLimi
     }
     return jobs;
   };
-  return { places, claim: once, all };
+  return { slots, claim: once, all };
 }
 
 function countsOf(jobs: readonly { kind: string; platform_id: string }[]) {
@@ -54,21 +54,21 @@ function countsOf(jobs: readonly { kind: string; platform_id: string }[]) {
   return counts;
 }
 
-describe('a claim', () => {
-  it('gives a kind, a platform and a lane at most their shares', async () => {
+describe('claim', () => {
+  it('limits a kind, a platform and a lane', async () => {
     await due('sms', 'a', 40, 9_000);
     await due('sms', 'b', 40, 8_000);
     await due('mail', 'a', 40, 7_000);
     await due('rail', 'a', 40, 6_000);
     await due('rail', 'c', 40, 5_000);
-    const { all, places } = claimer();
+    const { all, slots } = claimer();
     expect(countsOf(await all())).toEqual({
       ...{ 'sms a': 16, 'sms b': 8, 'mail a': 12, 'rail a': 4, 'rail c': 16 },
     });
-    expect(places.free()).toBe(8);
+    expect(slots.free()).toBe(8);
   });
 
-  it('reaches another platform of the same kind behind ten thousand due jobs', async () => {
+  it('finds another platform of the same kind behind ten thousand due jobs', async () => {
     await due('sms', 'a', 10_000, 60_000);
     await due('sms', 'b', 5);
     await due('rail', 'c', 5);
@@ -76,7 +76,7 @@ describe('a claim', () => {
     expect(countsOf(await all())).toEqual({ 'sms a': 16, 'sms b': 5, 'rail c': 5 });
   });
 
-  it('comes round to every lane when more are waiting than one claim visits', async () => {
+  it('reaches every lane in turn if more are waiting than one claim visits', async () => {
     await due('sms', 'a', 1_000, 60_000);
     await client.query(
       `insert into jobs (id, kind, platform_id, input, due_at)
@@ -91,16 +91,16 @@ describe('a claim', () => {
     expect(rounds.map(({ more }) => more)).toEqual([true, true, true]);
   });
 
-  it('gives places back as jobs end', async () => {
+  it('frees slots as jobs end', async () => {
     await due('sms', 'a', 40);
-    const { claim, places } = claimer();
+    const { claim, slots } = claimer();
     const { jobs } = await claim();
     expect([jobs.length, (await claim()).jobs.length]).toEqual([16, 0]);
-    for (const job of jobs.slice(0, 3)) places.release(job);
+    for (const job of jobs.slice(0, 3)) slots.release(job);
     expect((await claim()).jobs).toHaveLength(3);
   });
 
-  it('leaves a kind without a handler to other processes, attempts included', async () => {
+  it('leaves a kind without a handler, and its attempts, to other processes', async () => {
     await due('new', 'a', 300, 60_000);
     await due('rail', 'b', 2);
     const { claim } = claimer({ isHandled: (kind) => kind === 'rail' });
@@ -109,7 +109,7 @@ describe('a claim', () => {
     expect(rows).toEqual([{ max: 0 }]);
   });
 
-  it('gives each job to one of several processes', async () => {
+  it('assigns each job to one of several processes', async () => {
     await due('rail', 'a', 40);
     const all = Array.from({ length: 4 }, () => claimer());
     const rounds = [];
@@ -120,14 +120,14 @@ describe('a claim', () => {
     expect([ids.length, new Set(ids).size]).toEqual([40, 40]);
   });
 
-  it('never takes a dead job', async () => {
+  it('never claims a dead job', async () => {
     await due('rail', 'a', 3);
     await client.query("update jobs set state = 'dead', due_at = '9999-01-01Z'");
     const { claim } = claimer();
     expect((await claim()).jobs).toEqual([]);
   });
 
-  it('takes rows of a release that knows neither platforms nor states', async () => {
+  it('claims rows of a release without platforms and states', async () => {
     await client.query(
       "insert into jobs (id, kind, input, due_at) values ('Job:old', 'rail', '{}', $1)",
       [new Date(app.effects.now())],
@@ -147,8 +147,8 @@ describe('a claim', () => {
   }, 60_000);
 });
 
-describe('the migration', () => {
-  it('finds the platform of jobs that were there before', async () => {
+describe('migration 0032', () => {
+  it('finds the platform of existing jobs', async () => {
     const { person, account } = await fundedCustomer(app);
     const payee = await externalAccount(app, person.id, 'USD');
     const body = {

@@ -1,7 +1,8 @@
-// Which due jobs a process runs next. The earliest due jobs are taken as far as the shares allow. Where more
-// are due than were read, the claim steps along an index from lane to lane, a lane being one kind of one
-// platform, and reads the first of each: ten thousand due jobs of one tenant cost as much as one. The cost of
-// a claim is bounded by rows and lanes read, never by the length of the queue.
+// Selects the due jobs that a process runs next. The earliest due jobs are taken as far as the
+// limits allow. If more are due than were read, the claim steps along an index from lane to lane, a
+// lane being one kind of one platform, and reads the first jobs of each: ten thousand due jobs of
+// one tenant cost as much as one. The cost of a claim is bounded by rows and lanes read, never by
+// the length of the queue.
 import type { Time } from '../../kernel/effects.ts';
 import type { Database } from '../db/database.ts';
 import type { RowOf } from '../db/table.ts';
@@ -19,7 +20,8 @@ const ROWS_PER_LANE = 4;
 export const HEAD = `select id, kind, platform_id from jobs where due_at <= $1
   order by due_at limit $2`;
 
-// `place` counts the lanes visited. A lane without a due job still says where the next claim continues.
+// `place` counts the lanes visited. A lane without a due job still marks where the next claim
+// continues.
 export const IN_LANES = `with recursive lanes as (
     (select kind, platform_id, 1 as place from jobs
       where state <> 'dead' and (kind, platform_id) > ($2, $3)
@@ -56,28 +58,28 @@ interface InLane extends Omit<Due, 'id'> {
 
 interface Claimed {
   jobs: Job[];
-  /** Whether another claim may find more although places are free. */
+  /** Whether another claim may find more jobs for free slots. */
   more: boolean;
 }
 
 interface ClaimOptions {
   db: Pick<Database, 'query'>;
-  places: JobSlots;
+  slots: JobSlots;
   /** Jobs of a kind without a handler are left to processes that have one. */
   isHandled(kind: string): boolean;
   leaseMs: number;
 }
 
-/** The claim of one process. Each job that it returns holds a place. */
-export function createClaim({ db, places, isHandled, leaseMs }: ClaimOptions) {
+/** The claim of one process. Each returned job occupies a slot. */
+export function createClaim({ db, slots, isHandled, leaseMs }: ClaimOptions) {
   let after = { kind: '', platform_id: '' };
 
   const chosenOf = (found: readonly Due[], already: ReadonlySet<string>): Due[] =>
-    found.filter((each) => isHandled(each.kind) && !already.has(each.id) && places.take(each));
+    found.filter((each) => isHandled(each.kind) && !already.has(each.id) && slots.take(each));
 
-  /** The next lanes, behind those of the claim before; from the first lane on after the last. */
+  /** The next lanes after those of the previous claim; wraps around after the last. */
   async function inLanes(now: Date): Promise<{ due: Due[]; isLast: boolean }> {
-    const { kinds, platforms, lanes } = places.saturated();
+    const { kinds, platforms, lanes } = slots.saturated();
     const limits = [LANES, ROWS_PER_LANE, kinds, platforms, lanes];
     const values = [now, after.kind, after.platform_id, ...limits];
     const rows = await db.query<InLane>(IN_LANES, values);
@@ -95,23 +97,23 @@ export function createClaim({ db, places, isHandled, leaseMs }: ClaimOptions) {
     try {
       const rows = await db.query<Job>(CLAIM, values);
       const won = new Set(rows.map(({ id }) => id));
-      for (const each of chosen) if (!won.has(each.id)) places.release(each);
+      for (const each of chosen) if (!won.has(each.id)) slots.release(each);
       return rows;
     } catch (error) {
-      for (const each of chosen) places.release(each);
+      for (const each of chosen) slots.release(each);
       throw error;
     }
   }
 
   return async function claim(now: Time): Promise<Claimed> {
-    if (places.free() === 0) return { jobs: [], more: false };
+    if (slots.free() === 0) return { jobs: [], more: false };
     const at = new Date(now);
     const head = await db.query<Due>(HEAD, [at, HEAD_ROWS]);
     const chosen = chosenOf(head, new Set());
     let more = false;
-    if (head.length === HEAD_ROWS && places.free() > 0) {
+    if (head.length === HEAD_ROWS && slots.free() > 0) {
       const lanes = await inLanes(at).catch((error: unknown) => {
-        for (const each of chosen) places.release(each);
+        for (const each of chosen) slots.release(each);
         throw error;
       });
       const found = chosenOf(lanes.due, new Set(chosen.map(({ id }) => id)));
@@ -119,7 +121,7 @@ export function createClaim({ db, places, isHandled, leaseMs }: ClaimOptions) {
       more = !lanes.isLast || found.length > 0;
     }
     const jobs = await claimed(chosen, now);
-    // Another process took some of them in the same moment.
-    return { jobs, more: places.free() > 0 && (more || jobs.length < chosen.length) };
+    // Another process claimed some of them concurrently.
+    return { jobs, more: slots.free() > 0 && (more || jobs.length < chosen.length) };
   };
 }

@@ -1,5 +1,5 @@
-// What becomes of a job whose attempt failed, of one that hangs, of one that ends its process, and of one
-// whose provider's circuit is open; and what is kept of an error.
+// Failed jobs: a failed attempt, a hanging job, a job that ends its process, an open circuit; and
+// the stored error text.
 import { Type } from '@sinclair/typebox';
 import { afterEach, describe, expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -48,8 +48,8 @@ async function staged(kind = 'bad'): Promise<string> {
 const stored = async (id: string) => await app.runtime.db.read(jobs, id);
 const pass = (ms: number) => app.effects.set(app.effects.now() + ms);
 
-describe('a job', () => {
-  it('names the platform that staged it', async () => {
+describe('job', () => {
+  it('stores the platform that staged it', async () => {
     expect(await stored(await staged())).toMatchObject({
       platform_id: app.platform.id,
       state: 'queued',
@@ -57,7 +57,7 @@ describe('a job', () => {
     });
   });
 
-  it('keeps its last error and waits after a failure', async () => {
+  it('stores its last error and waits after a failure', async () => {
     const id = await staged();
     await workerWith(failing(new Error('no way'))).runDue();
     expect(await stored(id)).toMatchObject({
@@ -66,7 +66,7 @@ describe('a job', () => {
     });
   });
 
-  it('is dead after its last attempt and runs no more', async () => {
+  it('is dead after its last attempt and does not run again', async () => {
     const id = await staged();
     let runs = 0;
     const worker = workerWith(
@@ -90,13 +90,13 @@ describe('a job', () => {
     expect(await metrics.text()).toContain('railhead_jobs_total{kind="bad",result="dead"} 1');
   });
 
-  it('has as many attempts as its kind says', async () => {
+  it('has the number of attempts of its kind', async () => {
     const id = await staged();
     await workerWith(failing(new Error('x'), { maxAttempts: 1 })).runDue();
     expect(await stored(id)).toMatchObject({ state: 'dead', attempts: 1 });
   });
 
-  it('runs again with all attempts once it was retried, and its effect is there once', async () => {
+  it('runs again with all attempts after a retry, with a single effect', async () => {
     const id = await staged();
     await workerWith(failing(new Error('x'), { maxAttempts: 1 })).runDue();
     await app.operate(async (ctx) => {
@@ -112,7 +112,7 @@ describe('a job', () => {
     expect((await app.events()).filter(({ subject }) => subject === 'retried')).toHaveLength(1);
   });
 
-  it('gives its place back at its deadline, and what it does later has no effect', async () => {
+  it('frees its slot at its deadline, and its late result has no effect', async () => {
     const id = await staged();
     let finish = () => {};
     const slow: JobHandler = {
@@ -135,7 +135,7 @@ describe('a job', () => {
     expect((await app.events()).some(({ subject }) => subject === 'late')).toBe(false);
   });
 
-  it('that ends its process each time is dead in the end', async () => {
+  it('is dead after its attempts if it ends its process each time', async () => {
     const id = await staged();
     await app.runtime.db.query('update jobs set attempts = 20 where id = $1', [id]);
     let runs = 0;
@@ -150,7 +150,7 @@ describe('a job', () => {
     });
   });
 
-  it('uses up no attempt while the circuit of its provider is open', async () => {
+  it('uses no attempt while the circuit of its provider is open', async () => {
     const id = await staged();
     const retryAt = app.effects.now() + 30_000;
     const open = new Error('not sent', { cause: circuitOpen('sms', retryAt) });

@@ -1,5 +1,6 @@
-// What happens to a job whose attempt failed: it waits and runs again, or after its last attempt it is dead
-// and keeps the error for the operator. A job whose provider's circuit is open did not have an attempt.
+// Handling of a failed attempt: the job waits and runs again, or after its last attempt it is dead
+// and keeps the error for the operator. An open circuit of the provider does not count as an
+// attempt.
 
 import type { Time } from '../../kernel/effects.ts';
 import { circuitOpenIn } from '../../kernel/net/circuit.ts';
@@ -7,19 +8,25 @@ import { redactText } from '../observability/log.ts';
 import type { Runtime } from '../operation/operate.ts';
 import type { Job } from './job-claims.ts';
 
-/** About ten hours with the waits between them. */
+/** About ten hours including the waits between them. */
 export const MAX_ATTEMPTS = 20;
-/** About a week: for providers that a program brings, which no circuit guards, so that an outage counts. */
+/**
+ * About a week: for providers added by a program, which no circuit protects, so that an outage
+ * counts.
+ */
 export const OUTAGE_ATTEMPTS = 180;
 const MAX_BACKOFF_MS = 3_600_000;
-/** Due after every lease and every clock; a release without the state `dead` never reaches it. */
+/** Later than every lease and every clock; a release without the state `dead` never reaches it. */
 export const NEVER: Time = Date.UTC(9999, 0, 1);
-/** Characters of an error that are kept. */
+/** Maximum characters of a stored error. */
 const MAX_ERROR = 300;
-/** Jobs that wait for one circuit come back spread over this time. */
+/** Jobs that wait for one circuit are retried over this period. */
 const SPREAD_MS = 10_000;
 
-/** Without the state a failure of a run that an operator has ended meanwhile would bring the job back. */
+/**
+ * The state is checked because a failure of a run that an operator has cancelled meanwhile would
+ * requeue the job.
+ */
 const FAIL = `update jobs set state = $3, due_at = $4, last_error = $5, failed_at = $6
   where id = $1 and version = $2 and state = 'running'`;
 
@@ -31,22 +38,22 @@ export const backoffMs = (attempts: number): number =>
 
 const PERSONAL = [
   /[^\s@<>"']+@[^\s@<>"']+/g,
-  // Telephone and account numbers; digits within an id stand between hyphens.
+  // Telephone and account numbers; digits within an id are between hyphens.
   /(?<![\w-])\+?\d{7,}(?![\w-])/g,
 ];
 
-/** An error as a job keeps it: one line, bounded, without secrets, addresses and numbers. */
+/** The stored form of an error: one line, bounded, without secrets, addresses and numbers. */
 export function errorText(error: unknown): string {
   const { message, code } = error as { message?: unknown; code?: unknown };
-  const said = typeof message === 'string' && message !== '' ? message : String(code ?? error);
-  const line = (said.split('\n')[0] as string).replaceAll(/\p{Cc}/gu, ' ');
+  const text = typeof message === 'string' && message !== '' ? message : String(code ?? error);
+  const line = (text.split('\n')[0] as string).replaceAll(/\p{Cc}/gu, ' ');
   const clean = PERSONAL.reduce((text, each) => text.replaceAll(each, '[redacted]'), line);
   return redactText(clean).slice(0, MAX_ERROR);
 }
 
 type Failed = 'again' | 'dead' | 'postponed';
 
-/** Writes down that an attempt failed; says what becomes of the job. */
+/** Records a failed attempt; returns the job's new state. */
 export async function failJob(
   { db, effects }: Pick<Runtime, 'db' | 'effects'>,
   job: Job,

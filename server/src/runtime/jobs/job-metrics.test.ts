@@ -1,5 +1,5 @@
-// The gauges of jobs: what they show, and that a long queue does not make a scrape slow, by PostgreSQL's
-// own account of what is read.
+// The gauges of jobs: their values, and that a long queue does not slow down a scrape, measured by
+// the rows that PostgreSQL reports as read.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { planner } from '../../../test/kit/app/query-plans.ts';
@@ -27,8 +27,8 @@ async function gauges(name: string): Promise<Record<string, number>> {
   return Object.fromEntries([...found].map(([, kind = '', value]) => [kind, Number(value)]));
 }
 
-describe('the gauges of jobs', () => {
-  it('show what waits, how long the oldest is due, and what is dead, by kind', async () => {
+describe('job gauges', () => {
+  it('show queued jobs, the age of the oldest due job, and dead jobs, by kind', async () => {
     await add('a', 3, 7_000);
     await add('a', 2, -60_000);
     await add('b', 4, -60_000);
@@ -39,7 +39,7 @@ describe('the gauges of jobs', () => {
     expect(await gauges('running')).toEqual({});
   });
 
-  it('read what a scrape shows at most once in some seconds, and show what ended as none', async () => {
+  it('are read at most once every few seconds, and show ended kinds as zero', async () => {
     await client.query('delete from jobs');
     expect(await gauges('queued')).toEqual({ a: 5, b: 4, c: 0 });
     app.effects.set(app.effects.now() + 5_000);

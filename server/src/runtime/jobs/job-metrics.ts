@@ -1,14 +1,14 @@
-// How much work waits, as gauges by kind. What they read is bounded: for each kind a count up to ten thousand
-// rows and the first job of each lane, by steps along an index, at most once in some seconds. A queue of a
-// million rows costs a scrape as much as one of ten thousand.
+// Size of the job queue, as gauges by kind. Reads are bounded: for each kind a count up to ten
+// thousand rows and the first job of each lane, by steps along an index, at most once every few
+// seconds. A queue of a million rows costs a scrape as much as one of ten thousand.
 import type { Time } from '../../kernel/effects.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Runtime } from '../operation/operate.ts';
 import { createWorker, type Worker, type WorkerOptions } from './jobs.ts';
 
-/** Rows of one kind that are counted; a larger count shows as this. */
+/** Maximum rows counted per kind; a larger count shows as this. */
 export const MAX_COUNTED = 10_000;
-/** Lanes of one kind among which the oldest job is looked for. */
+/** Maximum lanes of one kind that are searched for the oldest job. */
 const MAX_LANES = 1_000;
 /** Several gauges of one scrape, and scrapes of several collectors, share one reading. */
 const KEPT_MS = 5_000;
@@ -53,7 +53,7 @@ interface Reading {
   dead: Map<string, number>;
 }
 
-/** Reads at most once in `KEPT_MS`; a kind that was there once stays, with zero. */
+/** Reads at most once per `KEPT_MS`; a kind that was seen once remains, with zero. */
 function reader({ db, effects }: Pick<Runtime, 'db' | 'effects'>): () => Promise<Reading> {
   const kinds = new Set<string>();
   let reading: Promise<Reading> | undefined;
@@ -89,7 +89,7 @@ function reader({ db, effects }: Pick<Runtime, 'db' | 'effects'>): () => Promise
   };
 }
 
-/** `running` is of this process, the other gauges are of the whole installation. */
+/** `running` counts this process, the other gauges the whole installation. */
 function watchJobs(
   metrics: Pick<Metrics, 'watchEach'>,
   runtime: Pick<Runtime, 'db' | 'effects'>,

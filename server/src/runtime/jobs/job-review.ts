@@ -1,5 +1,5 @@
-// Jobs as a person reviews them: those that wait, run or are dead, and those that were cancelled, kept with
-// the reason. Inputs may hold personal data, so only the ids in them are shown.
+// Jobs for review by an operator: queued, running and dead ones, and cancelled ones, which are kept
+// with the reason. Inputs may hold personal data, so only the ids in them are shown.
 
 import { iso, type Time } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
@@ -25,7 +25,7 @@ type Cancellation = RowOf<typeof cancellations>;
 
 const ID = /^[A-Za-z]{1,40}:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** The ids that an input names. */
+/** The ids in an input. */
 const aboutOf = (input: Record<string, unknown>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(input).filter(
@@ -33,7 +33,7 @@ const aboutOf = (input: Record<string, unknown>): Record<string, string> =>
     ),
   );
 
-/** A job whose lease expired waits to be claimed again. */
+/** A job whose lease expired is queued again. */
 const stateOf = ({ state, due_at }: Job, now: Time): JobState =>
   state === 'running' && due_at <= now ? 'queued' : state;
 
@@ -64,7 +64,7 @@ const presentCancelled = (row: Cancellation) => ({
   about: row.about,
 });
 
-/** A job, or what is kept of a cancelled one. */
+/** A job, or the record of a cancelled one. */
 export type JobSummary = ReturnType<typeof presentJob> | ReturnType<typeof presentCancelled>;
 
 export const JOB_STATES = ['queued', 'running', 'dead', 'cancelled'] as const;
@@ -79,14 +79,14 @@ const CONDITIONS: Readonly<Record<string, string>> = {
 };
 
 interface ListInput {
-  /** One of `JOB_STATES`; all but the cancelled ones where it is absent. */
+  /** One of `JOB_STATES`; all except cancelled if absent. */
   state?: string | undefined;
   kind?: string | undefined;
   platformId?: string | undefined;
   limit: number;
 }
 
-/** Jobs in the order in which they are due; dead ones and cancelled ones latest first. */
+/** Jobs ordered by due time; dead and cancelled ones latest first. */
 export async function listJobs(
   { db, effects }: Runtime,
   { state, kind, platformId, limit }: ListInput,
@@ -115,7 +115,7 @@ export async function jobById({ read }: Pick<Ctx, 'read'>, id: string): Promise<
   return row;
 }
 
-/** A job, or what is kept of a cancelled one. Throws NOT_FOUND. */
+/** A job, or the record of a cancelled one. Throws NOT_FOUND. */
 export async function readJob({ db, effects }: Runtime, id: string): Promise<JobSummary> {
   if (!isId(id, 'Job')) throw noJob();
   const row = await db.read(jobs, id);
@@ -128,7 +128,7 @@ export async function readJob({ db, effects }: Runtime, id: string): Promise<Job
 const DEAD_OF = `select id from jobs where state = 'dead' and kind = $1 and failed_at <= $2
   order by failed_at, id limit $3`;
 
-/** Ids of jobs of a kind that died by `before`, the first ones first. */
+/** Ids of jobs of a kind that died by `before`, earliest first. */
 export async function deadJobs(
   db: Pick<Database, 'query'>,
   kind: string,
@@ -139,7 +139,9 @@ export async function deadJobs(
   return found.map(({ id }) => id);
 }
 
-/** Stages that dead jobs, and those that wait after a failure, are due now with all their attempts. */
+/**
+ * Stages that dead jobs, and those that wait after a failure, are due now with all their attempts.
+ */
 export async function reviveJobs(ctx: Ctx, ids: readonly string[]): Promise<JobSummary[]> {
   const rows = await Promise.all(ids.map((id) => ctx.read(jobs, id)));
   return rows.flatMap((row) => {
@@ -152,8 +154,8 @@ export async function reviveJobs(ctx: Ctx, ids: readonly string[]): Promise<JobS
 /** Stages the removal of a job; the reason is kept. Throws CONFLICT while it runs. */
 export function cancelJobRow(ctx: Ctx, row: Job, reason: string): JobSummary {
   if (stateOf(row, ctx.now) === 'running') {
-    const advice = 'Its result decides; try again when it waits or is dead.';
-    throw new Fault('CONFLICT', `It runs now. ${advice}`);
+    const advice = 'Try again when it is queued or dead.';
+    throw new Fault('CONFLICT', `The job is running. ${advice}`);
   }
   ctx.remove(jobs, row);
   const { id, kind, platform_id, attempts, last_error } = row;

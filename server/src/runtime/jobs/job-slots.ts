@@ -1,9 +1,9 @@
-// Shares of the places in which jobs run: a kind, a platform, and a platform within one kind each hold at
-// most a part of them. A provider that hangs or a tenant with much work therefore leaves places to all
-// others (docs/decisions/0039). Shares count within one process.
+// Limits on job slots: a kind, a platform, and a platform within one kind may each use at most a
+// part of them. A hanging provider or a busy tenant therefore leaves slots for all others
+// (docs/decisions/0039). Slots are counted within one process.
 
 export interface JobLimits {
-  /** Jobs that run at once in this process. */
+  /** Maximum concurrent jobs in this process. */
   slots: number;
   perKind: number;
   perPlatform: number;
@@ -13,7 +13,7 @@ export interface JobLimits {
 
 export const JOB_LIMITS: JobLimits = { slots: 64, perKind: 24, perPlatform: 32, perLane: 16 };
 
-/** What a share is counted by. */
+/** The keys that limits are counted by. */
 interface Claimant {
   kind: string;
   platform_id: string;
@@ -21,10 +21,10 @@ interface Claimant {
 
 export interface JobSlots {
   free(): number;
-  /** Takes a place; false where none is free or a share is used up. */
+  /** Occupies a slot; false if none is free or a limit is reached. */
   take(job: Claimant): boolean;
   release(job: Claimant): void;
-  /** Kinds, platforms and lanes whose share is used up. */
+  /** Kinds, platforms and lanes that have reached their limit. */
   saturated(): { kinds: string[]; platforms: string[]; lanes: string[] };
 }
 
@@ -44,9 +44,9 @@ function counter(limit: number) {
   };
 }
 
-/** The places of one process, all free. */
+/** The slots of one process, all free. */
 export function createJobSlots({
-  slots: places,
+  slots: total,
   perKind,
   perPlatform,
   perLane,
@@ -54,10 +54,10 @@ export function createJobSlots({
   const [kinds, platforms, lanes] = [counter(perKind), counter(perPlatform), counter(perLane)];
   let used = 0;
   return {
-    free: () => places - used,
+    free: () => total - used,
     take(job) {
       const [kind, platform, lane] = [job.kind, job.platform_id, laneOf(job)];
-      if (used >= places || !kinds.hasRoom(kind)) return false;
+      if (used >= total || !kinds.hasRoom(kind)) return false;
       if (!platforms.hasRoom(platform) || !lanes.hasRoom(lane)) return false;
       used++;
       kinds.add(kind);

@@ -1,4 +1,4 @@
-// The jobs table, apart from the loop that runs the jobs because contexts stage into it.
+// The jobs table; separate from the worker because contexts stage into it.
 import { stateTable } from '../../kernel/states.ts';
 import type { Database } from '../db/database.ts';
 import { col, table } from '../db/table.ts';
@@ -17,13 +17,13 @@ export const jobs = table(
   {
     id: col.text,
     kind: col.text,
-    /** The platform that the job works for; empty where none is known. */
+    /** The platform that the job works for; empty if unknown. */
     platform_id: col.text,
     input: col.json<Record<string, unknown>>(),
     due_at: col.time.mut,
     attempts: col.int4.mut,
     state: col.word<JobState>().mut,
-    /** Why the last attempt failed, and when. */
+    /** Error and time of the last failed attempt. */
     last_error: col.text.null.mut,
     failed_at: col.time.null.mut,
     version: col.int4,
@@ -31,15 +31,15 @@ export const jobs = table(
   { lifecycles: [{ state: (row) => row.state, states: jobStates }] },
 );
 
-/** Whether a job of this kind is left whose input names the transaction. */
+/** Whether a job of this kind for the transaction still exists. */
 export async function hasJobFor(
   db: Pick<Database, 'query'>,
   { kind }: { kind: string },
   transactionId: string,
 ): Promise<boolean> {
-  const left = await db.query(
+  const found = await db.query(
     "select 1 from jobs where kind = $1 and input ->> 'transactionId' = $2 limit 1",
     [kind, transactionId],
   );
-  return left.length > 0;
+  return found.length > 0;
 }

@@ -1,5 +1,5 @@
-// The worker against a real database: a slow job holds nobody up, a failing one comes back later, and a
-// job's effect is there once however many workers take it.
+// The worker against a real database: a slow job delays no other, a failing one is retried, and a
+// job's effect occurs once however many workers run.
 import { Type } from '@sinclair/typebox';
 import { describe, expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -28,7 +28,7 @@ const workerWith = (handlers: JobHandler[]) =>
     metrics: createMetrics(),
   });
 
-const tell = (name: string): JobHandler => ({
+const writer = (name: string): JobHandler => ({
   kind: name,
   run: async () => ({
     caller: caller(),
@@ -45,13 +45,13 @@ const done = async (name: string) =>
   (await app.events()).filter((each) => each.subject === `did:${name}`).length;
 
 const until = async (condition: () => Promise<boolean>) => {
-  for (let tries = 0; tries < 500 && !(await condition()); tries++) {
+  for (let runs = 0; runs < 500 && !(await condition()); runs++) {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 };
 
-describe('the worker', () => {
-  it('goes on past a slow job', async () => {
+describe('worker', () => {
+  it('is not blocked by a slow job', async () => {
     let finish: () => void = () => undefined;
     const slow: JobHandler = {
       kind: 'slow',
@@ -60,7 +60,7 @@ describe('the worker', () => {
           finish = () => resolve({ caller: caller(), stage: async () => undefined });
         }),
     };
-    const worker = workerWith([slow, tell('quick')]);
+    const worker = workerWith([slow, writer('quick')]);
     await later('slow');
     worker.start();
     await until(
@@ -76,14 +76,14 @@ describe('the worker', () => {
     expect(await app.runtime.db.query('select id from jobs', [])).toEqual([]);
   });
 
-  it('brings a failing job back after a while, and says so', async () => {
-    let tries = 0;
+  it('retries a failing job later and logs the failure', async () => {
+    let runs = 0;
     const flaky: JobHandler = {
       kind: 'flaky',
       run: async (runtime, job) => {
-        tries += 1;
-        if (tries < 3) throw new Error('not yet');
-        return tell('flaky').run(runtime, job);
+        runs += 1;
+        if (runs < 3) throw new Error('not yet');
+        return writer('flaky').run(runtime, job);
       },
     };
     const worker = workerWith([flaky]);
@@ -94,25 +94,25 @@ describe('the worker', () => {
     expect(await worker.runDue()).toBe(1);
     app.effects.set(app.effects.now() + 4_000);
     expect(await worker.runDue()).toBe(1);
-    expect([tries, await done('flaky')]).toEqual([3, 1]);
+    expect([runs, await done('flaky')]).toEqual([3, 1]);
     // The second failure of the same second is only counted.
     expect(errors.filter((line) => line.includes('not yet'))).toHaveLength(1);
   });
 
-  it('gives a job to one of many workers', async () => {
-    const workers = Array.from({ length: 4 }, () => workerWith([tell('shared')]));
+  it('assigns a job to one of many workers', async () => {
+    const workers = Array.from({ length: 4 }, () => workerWith([writer('shared')]));
     await later('shared', 40);
     while ((await Promise.all(workers.map((worker) => worker.runDue()))).some((done) => done > 0));
     expect(await done('shared')).toBe(40);
   });
 
-  it('lets only one finish a job whose lease ran out', async () => {
+  it('lets one worker finish a job whose lease expired', async () => {
     const held: (() => void)[] = [];
     const stuck: JobHandler = {
       kind: 'stuck',
       run: async (runtime, job) => {
         await new Promise<void>((resolve) => held.push(resolve));
-        return tell('stuck').run(runtime, job);
+        return writer('stuck').run(runtime, job);
       },
     };
     const [one, two] = [workerWith([stuck]), workerWith([stuck])];
@@ -127,7 +127,7 @@ describe('the worker', () => {
     expect(await done('stuck')).toBe(1);
   });
 
-  it('keeps the lease of a job that takes long, so that it runs once and backs off in the end', async () => {
+  it('renews the lease of a long job, so that it runs once and backs off after a failure', async () => {
     const held: ((error: Error) => void)[] = [];
     const slow: JobHandler = {
       kind: 'long',

@@ -1,8 +1,8 @@
-// Runs the jobs that change sets left behind. A handler talks to the outside first and then says, as
-// a function of a context, what the result means; that change set also removes the job, so a job's effect
-// is there exactly once however often a crash makes it run. A claim is a lease: a job whose worker died
-// comes due again by itself. Our own loop rather than a job library because due times follow World's
-// clock and jobs are inserted by the committer (docs/decisions/0003).
+// Runs jobs that change sets staged. A handler first calls external systems and then returns, as a
+// function of a context, what to stage; that change set also removes the job, so a job's effect
+// occurs exactly once however often a crash repeats the run. A claim is a lease: a job whose worker
+// died becomes due again. Not a job library, because due times follow the clock of `Effects` and
+// jobs are inserted by the committer (docs/decisions/0003).
 
 import type { TObject } from '@sinclair/typebox';
 import type { Caller } from '../../kernel/caller.ts';
@@ -19,19 +19,19 @@ import { jobs } from './jobs-table.ts';
 
 export type { Job } from './job-claims.ts';
 
-/** What a job's result means: staged as `caller`, possibly more than once, committed once. */
+/** The result of a job: staged as `caller`, possibly more than once, committed once. */
 export interface Result {
   caller: Caller;
   stage(ctx: Ctx): Promise<void>;
 }
 
-/** A job with its input as its definition has it. An earlier version may have stored fewer fields. */
+/** A job with the input of its definition. An earlier version may have stored fewer fields. */
 export type JobOf<D extends JobDefinition> = Omit<Job, 'input'> & { input: JobInput<D> };
 
 interface Work<J = Job> {
-  /** Failed attempts after which the job is dead; `MAX_ATTEMPTS` unless given. */
+  /** Failed attempts after which the job is dead; default `MAX_ATTEMPTS`. */
   readonly maxAttempts?: number;
-  /** Longest run; a longer one has failed and gives its place back. `DEADLINE_MS` unless given. */
+  /** Maximum duration; a longer run has failed and frees its slot. Default `DEADLINE_MS`. */
   readonly deadlineMs?: number;
   run(runtime: Runtime, job: J): Promise<Result>;
 }
@@ -40,7 +40,7 @@ export interface JobHandler extends Work {
   readonly kind: string;
 }
 
-/** The handler of the jobs that a definition stages. */
+/** The handler of a definition's jobs. */
 export const jobHandler = <S extends TObject>(
   { kind }: JobDefinition<S>,
   { run, ...limits }: Work<JobOf<JobDefinition<S>>>,
@@ -51,7 +51,7 @@ export const jobHandler = <S extends TObject>(
   run: (runtime, job) => run(runtime, job as JobOf<JobDefinition<S>>),
 });
 
-/** Work that is found by looking, not by a row: answers how much it did. */
+/** Work found by a query instead of a job; returns the amount of work done. */
 export interface Sweep {
   readonly name: string;
   run(runtime: Runtime): Promise<number>;
@@ -63,36 +63,36 @@ export interface WorkerOptions {
   sweeps: readonly Sweep[];
   log: Log;
   metrics: Metrics;
-  /** `SHARES` unless given. */
+  /** Default `JOB_LIMITS`. */
   jobLimits?: JobLimits;
 }
 
 export interface Worker {
-  /** The kinds that it has handlers for. */
+  /** The kinds with a handler. */
   readonly kinds: readonly string[];
   wake(): void;
-  /** Runs what is due now and has a place, once round; answers how much there was. */
+  /** Runs what is due now and has a slot, one round; returns how much there was. */
   runDue(): Promise<number>;
   start(): void;
-  /** Takes no more and waits for what is under way. */
+  /** Claims no more jobs and waits for running ones. */
   stop(): Promise<void>;
-  /** How many jobs of each kind this process runs. */
+  /** Number of running jobs of each kind in this process. */
   running(): ReadonlyMap<string, number>;
 }
 
-/** A running worker renews the leases of what it has under way; those of a dead one expire. */
+/** A worker renews the leases of its running jobs; those of a dead worker expire. */
 const LEASE_MS = 20_000;
-/** Longer than the deadlines of all outbound calls that one run makes. */
+/** Longer than the deadlines of all outbound calls of one run. */
 const DEADLINE_MS = 120_000;
-const LOOK_EVERY_MS = 1_000;
+const POLL_MS = 1_000;
 
-// What is locked is just being finished.
+// Locked rows are being finished.
 const RENEW = `update jobs set due_at = $3 where id in (
   select j.id from jobs j join unnest($1::text[], $2::int[]) as r(id, version)
     on j.id = r.id and j.version = r.version and j.state = 'running'
     for update of j skip locked)`;
 
-/** Rejects when `work` has no result in time. What it still does is without effect on the job. */
+/** Rejects if `work` has no result in time. Its later result has no effect on the job. */
 function within<R>(ms: number, work: Promise<R>): Promise<R> {
   return new Promise((resolve, reject) => {
     const late = Object.assign(new Error(`no result within ${ms} ms`), { code: 'ETIMEDOUT' });
@@ -113,23 +113,23 @@ async function finish(runtime: Runtime, job: Job, result: Result): Promise<void>
 export function createWorker(options: WorkerOptions): Worker {
   const { runtime, log, metrics } = options;
   const handlers = new Map(options.handlers.map((each) => [each.kind, each]));
-  const places = createJobSlots(options.jobLimits ?? JOB_LIMITS);
+  const slots = createJobSlots(options.jobLimits ?? JOB_LIMITS);
   const claim = createClaim({
     db: runtime.db,
-    places,
+    slots,
     isHandled: (kind) => handlers.has(kind),
     leaseMs: LEASE_MS,
   });
-  /** Jobs under way: a slow one holds a place and delays no other. */
+  /** Running jobs: a slow one occupies a slot and delays no other. */
   const running = new Map<Job, { work: Promise<void>; until: Time }>();
   const sweeping = new Map<Sweep, Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
-  let looking: Promise<void> | undefined;
-  let lookAgain = false;
+  let claiming: Promise<void> | undefined;
+  let claimAgain = false;
   let stopped = true;
 
   async function attempt(job: Job, { run, maxAttempts, deadlineMs }: JobHandler): Promise<void> {
-    // An attempt that ended with its process, the last one included, was never written down.
+    // An attempt that ended with its process, the last one included, was never recorded.
     if (job.attempts > (maxAttempts ?? MAX_ATTEMPTS)) {
       throw new Error('the process ended while the job was running');
     }
@@ -152,7 +152,7 @@ export function createWorker(options: WorkerOptions): Worker {
     }
   }
 
-  /** Runs a job that holds a place, and gives the place back. */
+  /** Runs a job that occupies a slot, and frees the slot. */
   function begin(job: Job): Promise<void> {
     const work = runOne(job)
       .catch((error: unknown) =>
@@ -160,7 +160,7 @@ export function createWorker(options: WorkerOptions): Worker {
       )
       .finally(() => {
         running.delete(job);
-        places.release(job);
+        slots.release(job);
       });
     running.set(job, { work, until: runtime.effects.now() + LEASE_MS });
     return work;
@@ -173,7 +173,7 @@ export function createWorker(options: WorkerOptions): Worker {
     return counts.reduce((sum, each) => sum + each, claimed.length);
   }
 
-  /** A job that takes its time is not begun a second time, and waits after a failure as any other. */
+  /** A long job is not started a second time, and waits after a failure like any other. */
   async function renew(): Promise<void> {
     const now = runtime.effects.now();
     const until = now + LEASE_MS;
@@ -184,27 +184,27 @@ export function createWorker(options: WorkerOptions): Worker {
     for (const [, each] of short) each.until = until;
   }
 
-  async function lookOnce(): Promise<void> {
+  async function claimRounds(): Promise<void> {
     do {
-      lookAgain = false;
+      claimAgain = false;
       const { jobs: claimed, more } = await claim(runtime.effects.now());
-      for (const job of claimed) void begin(job).finally(look);
-      if (more) lookAgain = true;
-    } while (lookAgain && !stopped);
+      for (const job of claimed) void begin(job).finally(claimDue);
+      if (more) claimAgain = true;
+    } while (claimAgain && !stopped);
   }
 
-  /** Looks now, or once more when a look is under way: what was committed since may be due. */
-  function look(): void {
+  /** Claims now, or once more if a claim is in progress: jobs committed since may be due. */
+  function claimDue(): void {
     if (stopped) return;
-    if (looking) {
-      lookAgain = true;
+    if (claiming) {
+      claimAgain = true;
       return;
     }
-    looking = lookOnce()
+    claiming = claimRounds()
       .catch((error: unknown) => log.error({ err: error }, 'claiming jobs failed'))
       .finally(() => {
-        looking = undefined;
-        if (lookAgain) look();
+        claiming = undefined;
+        if (claimAgain) claimDue();
       });
   }
 
@@ -216,7 +216,7 @@ export function createWorker(options: WorkerOptions): Worker {
     }
   }
 
-  /** Each sweep by itself: one with much work delays neither jobs nor other sweeps. */
+  /** Sweeps are independent: one with much work delays neither jobs nor other sweeps. */
   function sweepDue(): void {
     for (const sweep of options.sweeps) {
       if (sweeping.has(sweep)) continue;
@@ -227,7 +227,7 @@ export function createWorker(options: WorkerOptions): Worker {
 
   return {
     kinds: [...handlers.keys()],
-    wake: () => void setImmediate(look),
+    wake: () => void setImmediate(claimDue),
     runDue,
     start() {
       stopped = false;
@@ -235,16 +235,16 @@ export function createWorker(options: WorkerOptions): Worker {
         renew().catch((error: unknown) =>
           log.error({ err: error }, 'job leases could not be renewed'),
         );
-        look();
+        claimDue();
         sweepDue();
       };
-      timer = setInterval(tick, LOOK_EVERY_MS);
+      timer = setInterval(tick, POLL_MS);
       tick();
     },
     async stop() {
       stopped = true;
       clearInterval(timer);
-      await looking;
+      await claiming;
       await Promise.all([...running.values()].map(({ work }) => work));
       await Promise.all(sweeping.values());
     },

@@ -1,10 +1,10 @@
-// How a log behaves when one thing fails again and again.
+// Log output when the same failure repeats.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { testEffects } from '../../../test/kit/app/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { createLog, type Level } from './log.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: lines of every shape; what a test reads it asserts.
+// biome-ignore lint/suspicious/noExplicitAny: lines of every shape, checked by assertions.
 let lines: any[];
 beforeEach(() => {
   lines = [];
@@ -21,7 +21,7 @@ const unavailable = () =>
     cause: refused(),
   });
 
-describe('a repeated failure', () => {
+describe('repeated failure', () => {
   it('is one complete line at once, then one line a second with a count', () => {
     const log = logAt('info');
     for (let at = 1; at <= 500; at++) log.warn({ err: unavailable(), requestId: `r${at}` }, 'no');
@@ -73,7 +73,7 @@ describe('a repeated failure', () => {
     expect(lines.map(({ count }) => count)).toEqual([undefined, 2]);
   });
 
-  it('is not collapsed at debug, nor are lines that report no failure', () => {
+  it('is not collapsed at debug level, nor are lines without a failure', () => {
     const debug = logAt('debug');
     for (let at = 0; at < 3; at++) debug.error({ err: refused() }, 'no');
     expect(lines.filter(({ err }) => err.stack)).toHaveLength(3);
@@ -82,7 +82,7 @@ describe('a repeated failure', () => {
     expect(lines).toHaveLength(6);
   });
 
-  it('keeps no secret in its counted line', () => {
+  it('contains no secret in its counted line', () => {
     const log = logAt('info');
     for (let at = 0; at < 2; at++) {
       log.error({ err: new Error('Bearer abcdef12345'), clientSecret: 'hush' }, 'no');

@@ -1,6 +1,6 @@
-// One JSON line for each thing worth knowing, on standard output. Values are chosen by name, never whole
-// requests or rows, so a secret cannot slip in; what may still carry one (an error's message from the
-// outside) passes through the redaction below.
+// Writes one JSON line per log event to standard output. Fields are chosen by name, never whole
+// requests or rows, so no secret is logged by accident; texts that may still contain one (external
+// error messages) pass through the redaction below.
 import { writeSync } from 'node:fs';
 import type { Effects } from '../../kernel/effects.ts';
 import { iso } from '../../kernel/effects.ts';
@@ -21,13 +21,13 @@ export interface Log {
     status: number,
     ms: number,
   ): void;
-  /** Writes the counts that are not written yet; at the end of the process. */
+  /** Writes outstanding counts; called at the end of the process. */
   flush(): void;
 }
 
-/** Warnings and errors of one kind share a line for this long, but at debug. */
+/** Warnings and errors of one kind share a line for this period, except at debug level. */
 const COLLAPSE_MS = 1_000;
-/** More kinds than this in that time are written one by one. */
+/** Further kinds within that period are written one by one. */
 const MAX_KINDS = 1_000;
 
 const SECRET_NAME =
@@ -36,11 +36,12 @@ const SECRET_TEXT = [
   /(Basic|Bearer)\s+[A-Za-z0-9+/=._~-]+/g,
   /postgres(ql)?:\/\/[^@\s]*@/g,
   /\b\d{13,19}\b/g,
-  // JSON.parse quotes what it could not read, which may have been opened a moment before.
+  // JSON.parse quotes the text that it could not parse, which may be a secret that was just
+  // decrypted.
   /'.{1,2}', (\.\.\.)?".*"(\.\.\.)?(?= is not valid JSON)/gs,
 ];
 
-/** A text without what looks like a secret. */
+/** Replaces everything that looks like a secret. */
 export function redactText(text: string): string {
   return SECRET_TEXT.reduce((left, pattern) => left.replaceAll(pattern, '[redacted]'), text);
 }
@@ -82,7 +83,7 @@ function kindOf(error: unknown, depth = 0): string {
   return `${name} ${place} ${cause === undefined ? '' : kindOf(cause, depth + 1)}`;
 }
 
-/** The fields with what is left of errors without their stacks. */
+/** The fields, with errors reduced to what they contain without their stacks. */
 function withoutStacks(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const { stack, ...rest } = value as Fields;
@@ -95,9 +96,9 @@ const countedOf = ({ count, last }: Repeated): Fields => ({
 });
 
 /**
- * Writes the first line of a kind at once and complete. Later ones of the same second become a single line
- * at its end, with their count and the fields of the last: a dependency that fails every request would fill
- * the disk with stacks.
+ * Writes the first line of a kind at once and in full. Later ones of the same second become a
+ * single line at its end, with their count and the fields of the last: a dependency that fails
+ * every request would fill the disk with stacks.
  */
 function collapsed(write: (fields: Fields, message: string) => void) {
   const kinds = new Map<string, Repeated>();
@@ -174,12 +175,14 @@ export function createLog(effects: Effects, level: Level, write: (line: string) 
   };
 }
 
-/** Lines are gathered for this long: a write for each request would cost as much as the request. */
+/**
+ * Lines are buffered for this period: a write for each request would cost as much as the request.
+ */
 const GATHER_MS = 20;
 
 /**
- * A writer of lines to a file descriptor that gathers them. `flush` writes what is left; an orderly end
- * calls it, a killed process loses at most the last moment.
+ * A buffered writer of lines to a file descriptor. `flush` writes the rest; an orderly shutdown
+ * calls it, a killed process loses at most the last interval.
  */
 export function lineWriter(descriptor: number): { write(line: string): void; flush(): void } {
   let waiting = '';
@@ -206,7 +209,7 @@ function writeAll(descriptor: number, text: string): void {
     try {
       rest = rest.subarray(writeSync(descriptor, rest));
     } catch (error) {
-      // A full pipe is waited for; a reader that has gone is nobody to log to.
+      // A full pipe is retried; a closed pipe has no reader.
       if ((error as { code?: string }).code !== 'EAGAIN') return;
     }
   }

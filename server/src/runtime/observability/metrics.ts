@@ -1,14 +1,15 @@
-// What Prometheus reads at /metrics: requests by operation and status, the committer, jobs, deliveries
-// and the process itself. Labels are operation ids and statuses, never ids of customers or platforms.
+// The metrics at /metrics for Prometheus: requests by operation and status, the committer, jobs,
+// deliveries and the process itself. Labels are operation ids and statuses, never ids of customers
+// or platforms.
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** Numbers by the value of a label. */
+/** Numbers by label value. */
 type ReadEach = () => ReadonlyMap<string, number> | Promise<ReadonlyMap<string, number>>;
 
 export interface Metrics {
   request(operationId: string, status: number, ms: number): void;
-  /** A request refused for there being too many; `limit` is the setting that said so. */
+  /** A request rejected by a rate limit; `limit` is the setting. */
   limited(limit: string): void;
   batch(units: number, ms: number, mode: string): void;
   job(kind: string, result: 'done' | 'again' | 'postponed' | 'dead'): void;
@@ -21,10 +22,12 @@ export interface Metrics {
   readonly contentType: string;
 }
 
-/** How often the event loop is measured. A timer is never early, so this much is no delay. */
+/**
+ * Interval at which the event loop is measured. A timer is never early, so this much is no delay.
+ */
 const RESOLUTION_MS = 5;
 
-/** One monitor for the process, because it has one event loop and each monitor is a timer. */
+/** One monitor per process, because it has one event loop and each monitor is a timer. */
 let monitor: IntervalHistogram | undefined;
 
 function eventLoopDelays(): IntervalHistogram {
@@ -35,7 +38,9 @@ function eventLoopDelays(): IntervalHistogram {
   return monitor;
 }
 
-/** Delay of the event loop since the last reading: what a request waits before anything looks at it. */
+/**
+ * Delay of the event loop since the last reading: the time a request waits before it is processed.
+ */
 function watchEventLoop(registers: Registry[]): void {
   const delays = eventLoopDelays();
   const quantiles = new Gauge({
@@ -81,7 +86,7 @@ const gaugesIn = (registers: Registry[]): Pick<Metrics, 'watch' | 'watchEach'> =
   },
 });
 
-/** Metrics of one server; several servers in one process keep apart. */
+/** Metrics of one server; several servers in one process are separate. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];

@@ -1,4 +1,4 @@
-// The probe behind `/readyz` on databases that have stopped, are full or are gone.
+// The probe behind `/readyz` on databases that are stopped, full or unreachable.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -44,7 +44,7 @@ describe('readiness', () => {
   });
   afterEach(() => database.drop());
 
-  it('is starting until the start is complete, and stopping in the end', async () => {
+  it('is starting until the start is complete, and stopping after stop', async () => {
     const readiness = readinessOf(database.url);
     expect(await readiness.check()).toBe('starting');
     readiness.started();
@@ -55,7 +55,7 @@ describe('readiness', () => {
     expect(await readiness.check()).toBe('stopping');
   });
 
-  it('probes at most once in the time that an answer is valid', async () => {
+  it('probes at most once while a result is valid', async () => {
     const readiness = servingOn(database.url, { validMs: 500 });
     const probes = `select query_start from pg_stat_activity
       where application_name = 'railhead readiness' and datname = current_database()`;
@@ -76,7 +76,7 @@ describe('readiness', () => {
     expect(await servingOn(database.url, { hasLane: () => false }).check()).not.toBe('ready');
   });
 
-  it('says so when there is no database, and recovers when there is', async () => {
+  it('reports an unreachable database and recovers when it returns', async () => {
     const missing = new URL(database.url);
     missing.port = '1';
     missing.searchParams.delete('host');
@@ -93,7 +93,7 @@ describe('readiness', () => {
   });
 });
 
-/** Runs `work` with a PostgreSQL of its own in `dir`. */
+/** Runs `work` with a separate PostgreSQL in `dir`. */
 async function withCluster(dir: string, work: (url: string, pid: number) => Promise<void>) {
   const cluster = await startEmbedded({ dir, durable: false });
   try {
@@ -103,7 +103,9 @@ async function withCluster(dir: string, work: (url: string, pid: number) => Prom
   }
 }
 
-/** All processes of a PostgreSQL: a stopped postmaster alone would still let its backends answer. */
+/**
+ * All processes of a PostgreSQL: a stopped postmaster alone would still let its backends respond.
+ */
 const familyOf = (pid: number) => [
   pid,
   ...execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
@@ -119,7 +121,7 @@ describe('a database', () => {
   });
   afterEach(() => fs.rmSync(dir, { recursive: true, force: true }));
 
-  it('that does not answer makes the server not ready within a second', async () => {
+  it('without a response makes the server not ready within a second', async () => {
     await withCluster(dir, async (url, pid) => {
       const readiness = servingOn(url);
       expect(await readiness.check()).toBe('ready');
@@ -137,9 +139,9 @@ describe('a database', () => {
     });
   }, 30_000);
 
-  // Mounting takes an administrator; as another user the disk of this test cannot be filled.
+  // Mounting requires root; otherwise the disk of this test cannot be filled.
   it.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
-    'on a full disk makes the server not ready until there is room again',
+    'on a full disk makes the server not ready until space is available',
     async () => {
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=200m', 'tmpfs', dir]);
       try {

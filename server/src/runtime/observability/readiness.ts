@@ -1,10 +1,11 @@
-// Whether the server can commit, as load balancers ask it. The probe commits a transaction on a connection of
-// its own and writes a temporary file, because a small commit still succeeds on a full disk as long as old
-// pages have room. It needs no table, so that any number of processes probe without waiting for each other.
+// Readiness of the server for load balancers: whether it can commit. The probe commits a
+// transaction on a separate connection and writes a temporary file, because a small commit still
+// succeeds on a full disk as long as old pages have room. It needs no table, so any number of
+// processes probe without waiting for each other.
 import pg from 'pg';
 import { within } from './within.ts';
 
-/** What `/readyz` answers; 200 for the first, 503 for the others. */
+/** Response of `/readyz`; 200 for the first, 503 for the others. */
 export type ReadyStatus =
   | 'ready'
   | 'starting'
@@ -16,9 +17,9 @@ export type ReadyStatus =
 
 export interface Readiness {
   check(): Promise<ReadyStatus>;
-  /** The first platform and its credentials are there. */
+  /** The first platform and its credentials exist. */
   started(): void;
-  /** Closes the probe's connection; `stopping` from now on. */
+  /** Closes the probe's connection; the status is `stopping` from now on. */
   stop(): void;
 }
 
@@ -26,14 +27,14 @@ interface ReadinessOptions {
   url: string;
   /** Whether a change set can be written: at least one lane of the committer is connected. */
   hasLane(): boolean;
-  /** The database must answer within this time. */
+  /** Deadline for the database's response. */
   deadlineMs?: number;
-  /** An answer is valid for so long; there is at most one probe in that time. */
+  /** Period for which a result is valid; at most one probe within it. */
   validMs?: number;
 }
 
-// The message is a record in the write-ahead log, which a commit flushes. 30,000 rows in 64 kB of memory
-// become a temporary file of 400 kB, in 4 ms.
+// The message is a record in the write-ahead log, which a commit flushes. 30,000 rows in 64 kB of
+// memory become a temporary file of 400 kB, in 4 ms.
 const PROBE = `begin; set local work_mem = '64kB';
   select pg_logical_emit_message(true, 'railhead', 'ready');
   select count(*) from generate_series(1, 30000);
@@ -43,13 +44,13 @@ function statusOf(error: unknown): ReadyStatus {
   const { code, severity } = error as { code?: string; severity?: string };
   if (code === '53100') return 'disk full';
   if (code === '25006') return 'database read-only';
-  // Without a severity it is no answer of PostgreSQL.
+  // Without a severity the error does not come from PostgreSQL.
   return severity === undefined || /^(57P|08)/.test(code ?? '')
     ? 'database unreachable'
     : 'database cannot commit';
 }
 
-/** One connection that is opened when it is needed and dropped after any failure. */
+/** One connection, opened on demand and dropped after any failure. */
 function createProbe(url: string, deadlineMs: number) {
   let client: pg.Client | undefined;
 
@@ -88,7 +89,8 @@ function createProbe(url: string, deadlineMs: number) {
         }),
       );
       const { status = 'database unreachable' } = outcome;
-      // Half of a transaction, or an answer that is still to come: the next probe needs a new connection.
+      // The transaction may be incomplete or the response outstanding: the next probe needs a new
+      // connection.
       if (status !== 'ready') drop();
       return status;
     },

@@ -1,4 +1,4 @@
-// Limits on tries, alone and with many at once from two processes.
+// Attempt limits, alone and with concurrent attempts from two processes.
 import { describe, expect, it } from 'vitest';
 import { secondProcess } from '../../../test/kit/app/second-process.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -16,7 +16,7 @@ const RULES = [
   { max: 3, withinMs: 15 * MINUTE },
 ];
 
-/** 0 where it was let in, else the seconds to wait. */
+/** 0 if the attempt was accepted, else the seconds to wait. */
 async function waited(
   work: (ctx: Ctx) => Promise<unknown>,
   runtime = app.runtime,
@@ -33,8 +33,8 @@ async function waited(
 const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
 const take = (id: string) => waited((ctx) => countAttempt(ctx, id, RULES));
 
-describe('tries', () => {
-  it('are let in by every rule, and told how long to wait by the longest', async () => {
+describe('attempts', () => {
+  it('are accepted if every rule allows them; the longest wait is reported', async () => {
     expect(await take('one')).toBe(0);
     expect(await take('one')).toBe(30);
     wait(29_001);
@@ -51,13 +51,13 @@ describe('tries', () => {
     expect(await take('one')).toBe(0);
   });
 
-  it('are counted apart by what is tried', async () => {
+  it('are counted per key', async () => {
     expect(await take('two')).toBe(0);
     expect(await take('three')).toBe(0);
     expect(await take('two')).toBe(30);
   });
 
-  it('that are refused do not count, and looking does not either', async () => {
+  it('that are rejected do not count, and checking does not either', async () => {
     const check = () => waited((ctx) => checkAttempts(ctx, 'four', RULES));
     expect(await check()).toBe(0);
     expect(await check()).toBe(0);
@@ -68,7 +68,7 @@ describe('tries', () => {
     expect((await app.runtime.db.read(attemptLimits, 'four'))?.at).toHaveLength(1);
   });
 
-  it('say why in the words of whoever limits them', async () => {
+  it('are rejected with the given reason', async () => {
     const rules = [{ max: 1, withinMs: 1_000 }];
     await app.operate((ctx) => countAttempt(ctx, 'five', rules, 'Once a second.'));
     const again = app.operate((ctx) => countAttempt(ctx, 'five', rules, 'Once a second.'));
@@ -83,7 +83,7 @@ describe('tries', () => {
     expect((await app.runtime.db.read(attemptLimits, 'six'))?.at).toHaveLength(2);
   });
 
-  it('are let in no more often by two processes at once, the first ever or not', async () => {
+  it('are limited across two concurrent processes, for the first attempt or a later one', async () => {
     const second = secondProcess(app);
     const rules = [{ max: 5, withinMs: MINUTE }];
     const all = () =>
@@ -101,7 +101,7 @@ describe('tries', () => {
     await second.close();
   });
 
-  it('count where a refusal is answered, and not where it is thrown', async () => {
+  it('count if a rejection is returned, and not if it is thrown', async () => {
     const rules = [{ max: 2, withinMs: MINUTE }];
     const counted = async () => (await app.runtime.db.read(attemptLimits, 'eight'))?.at.length ?? 0;
     const wrong = () => new Fault('UNAUTHORIZED', 'Wrong.');

@@ -1,5 +1,5 @@
-// Limits on how often something may be tried, counted in the database so that they hold across processes:
-// of two tries that read the same row only one is taken, and the other is judged anew.
+// Attempt limits, counted in the database so that they hold across processes: of two attempts that
+// read the same row only one is committed, and the other is checked again.
 import { Fault } from '../../kernel/fault.ts';
 import { retentionSweep } from '../db/retention.ts';
 import { col, table } from '../db/table.ts';
@@ -17,13 +17,13 @@ export const attemptLimits = table(
   { contendedKeys: ['attempt_limits_pkey'] },
 );
 
-/** At most `max` tries in any stretch of `withinMs`. */
+/** At most `max` attempts in any period of `withinMs`. */
 export interface AttemptRule {
   max: number;
   withinMs: number;
 }
 
-/** Seconds until one more is let in, 0 where it may come now. */
+/** Seconds until the next attempt is allowed, 0 if it is allowed now. */
 function waitS(at: readonly number[], rules: readonly AttemptRule[], now: number): number {
   const waits = rules.map(({ max, withinMs }) => {
     const first = at.filter((time) => time > now - withinMs).at(-max);
@@ -44,7 +44,7 @@ function rejectTooMany(
   if (retryAfterS > 0) throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS });
 }
 
-/** Throws RATE_LIMITED while `id` was tried too often; stages nothing. */
+/** Throws RATE_LIMITED while the limit of `id` is reached; stages nothing. */
 export async function checkAttempts(
   ctx: Ctx,
   id: string,
@@ -56,9 +56,9 @@ export async function checkAttempts(
 }
 
 /**
- * Stages that `id` was tried now, or throws RATE_LIMITED where no more may be: judged by the very row that
- * is changed, as one that was read before may be older. A refusal that should count is answered as
- * `{ rejected }`, not thrown.
+ * Stages an attempt for `id`, or throws RATE_LIMITED if the limit is reached. The check uses the
+ * row that is changed, because an earlier read may be stale. A rejection that should count as an
+ * attempt is returned as `{ rejected }`, not thrown.
  */
 export async function countAttempt(
   ctx: Ctx,
@@ -75,21 +75,21 @@ export async function countAttempt(
   else ctx.insert(attemptLimits, { id, platform_id: ctx.caller.platformId, ...fresh });
 }
 
-/** Whether `id` was tried so often lately that no more may be; stages nothing. */
+/** Whether the limit of `id` is reached; stages nothing. */
 export async function isLimitReached(ctx: Ctx, id: string, rules: readonly AttemptRule[]) {
   const row = await ctx.read(attemptLimits, id);
   return waitS(row?.at ?? [], rules, ctx.now) > 0;
 }
 
-/** No limit: the row alone is wanted. */
+/** No limit: only the row is needed. */
 const UNLIMITED: readonly AttemptRule[] = [{ max: Number.POSITIVE_INFINITY, withinMs: 0 }];
 
-/** Stages a claim on `id`: of two who claim it in one instant one is judged anew. */
+/** Stages a claim on `id`: of two concurrent claims one is decided again. */
 export const claim = (ctx: Ctx, id: string): Promise<void> => countAttempt(ctx, id, UNLIMITED);
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Deletes tries that no limit counts any more. */
+/** Deletes attempts that no limit counts any more. */
 export const attemptsSweep = () =>
   retentionSweep(
     'tries.forget',

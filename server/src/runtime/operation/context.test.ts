@@ -1,5 +1,5 @@
-// What staging itself promises: rows merge, and no change leaves the lifecycle of its table, whoever makes
-// it and however many moves one change set holds.
+// Guarantees of staging: rows merge, and no change violates the lifecycle of its table, whatever code
+// makes it and however many transitions one change set contains.
 import { Type } from '@sinclair/typebox';
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../test/kit/app/effects.ts';
@@ -59,15 +59,15 @@ const row = (more: Partial<RowOf<typeof lived>> = {}): RowOf<typeof lived> => ({
   ...more,
 });
 
-describe('a change of a row', () => {
-  it('may stay where it is or follow an edge', () => {
+describe('row update', () => {
+  it('may keep the state or follow a transition', () => {
     const ctx = context();
     expect(ctx.update(lived, row(), { note: 'x' }).status).toBe('NEW');
     expect(ctx.update(lived, row(), { status: 'OLD', paid: { status: 'PAID' } }).note).toBe('x');
     expect(ctx.set.updates).toMatchObject([{ row: { status: 'OLD', note: 'x' } }]);
   });
 
-  it('may not jump or go back', () => {
+  it('may not skip or reverse a transition', () => {
     const jump = () => context().update(lived, row({ kind: 'round' }), { status: 'OLD' });
     expect(jump).toThrow('lived row: round has no transition from NEW to OLD');
     const back = () => context().update(lived, row({ status: 'OLD' }), { status: 'NEW' });
@@ -76,7 +76,7 @@ describe('a change of a row', () => {
     expect(strange).toThrow('flat has no transition from NEW to MID');
   });
 
-  it('goes step by step within one change set, each held against the one before', () => {
+  it('applies several transitions within one change set, each checked against the one before', () => {
     const ctx = context();
     const was = row({ kind: 'round' });
     ctx.update(lived, was, { status: 'MID' });
@@ -84,22 +84,22 @@ describe('a change of a row', () => {
     expect(() => ctx.update(lived, was, { status: 'MID' })).toThrow('from OLD to MID');
   });
 
-  it('keeps to every lifecycle of the table', () => {
+  it('is checked against every lifecycle of the table', () => {
     const paid = row({ paid: { status: 'PAID' } });
     expect(() => context().update(lived, paid, { paid: null })).toThrow(
       'track has no transition from PAID to NONE',
     );
   });
 
-  it('is held to the lifecycle of a row that was inserted in the same change set', () => {
+  it('is checked against the state of a row inserted in the same change set', () => {
     const ctx = context();
     const made = ctx.insert(lived, { id: 'new', kind: 'flat', status: 'OLD' });
     expect(() => ctx.update(lived, made, { status: 'NEW' })).toThrow('from OLD to NEW');
   });
 });
 
-describe('a movement', () => {
-  it('says what it means when its account is short, and stays plain data', () => {
+describe('transfer', () => {
+  it('names its insufficient-funds fault and remains plain data', () => {
     const ctx = context();
     const short = () => {
       throw new Error('never called here');
@@ -120,13 +120,13 @@ describe('a movement', () => {
   });
 });
 
-describe('an attempt', () => {
+describe('attempt', () => {
   const step = { transactionId: 'T', debit: 'a', credit: 'b', currency: 'USD', amount: 1n };
   const refuse = () => {
     throw new Fault('CONFLICT', 'No.');
   };
 
-  it('that throws a fault leaves everything as it was, and answers the fault', async () => {
+  it('discards everything staged if it throws a fault, and returns the fault', async () => {
     const ctx = context();
     const was = row({ kind: 'round' });
     const made = ctx.insert(lived, { id: 'new', kind: 'flat', status: 'NEW', note: 'first' });
@@ -167,13 +167,13 @@ describe('an attempt', () => {
       [['a', short]],
       ['a'],
     ]);
-    // What was staged goes on from where it stood.
+    // Staging continues from the state before.
     expect(ctx.update(lived, was, { status: 'OLD' }).status).toBe('OLD');
     expect(ctx.update(lived, row({ id: 'more' }), { note: 'z' }).note).toBe('z');
     expect(ctx.set.inserts).toHaveLength(1);
   });
 
-  it('that succeeds stays, and is made once more where an account cannot pay or take it', async () => {
+  it('keeps its work if it succeeds, and is retried if an account cannot pay or accept it', async () => {
     const ctx = context();
     ctx.transfer({ ...step, step: 's', debit: 'before' });
     const done = await ctx.attempt(async () => {
@@ -192,7 +192,7 @@ describe('an attempt', () => {
     expect([...ctx.retryAccounts].sort()).toEqual(['a', 'b', 'count']);
   });
 
-  it('hands on what is no fault', async () => {
+  it('rethrows an error that is not a fault', async () => {
     const broken = context().attempt(() => Promise.reject(new TypeError('a bug')));
     await expect(broken).rejects.toThrow('a bug');
   });

@@ -1,6 +1,6 @@
-// What an operation is given: reads, and a change set to stage into. A context lives for one attempt at
-// one operation; nothing staged in it happens before the committer takes it. Staging the same row twice
-// merges, so a function may move a row on without knowing who touched it before.
+// The context of an operation: reads, and a change set to stage into. A context is used for one
+// attempt of one operation; nothing staged takes effect before the committer writes it. Staging the
+// same row twice merges, so a function may change a row that another function has already staged.
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import type { Caller } from '../../kernel/caller.ts';
 import type { EventDefinition } from '../../kernel/contract/event.ts';
@@ -28,18 +28,18 @@ import {
 import { jobs } from '../jobs/jobs-table.ts';
 import type { DataKey, Vault } from '../security/vault.ts';
 
-/** A transfer to stage: money above zero, in the currency of both accounts. */
+/** A transfer to stage: an amount above zero, in the currency of both accounts. */
 export interface TransferInput extends Money {
   transactionId: string;
-  /** Unique within the transaction; a second posting of it is refused. */
+  /** Unique within the transaction; a second posting of it is rejected. */
   step: string;
   debit: string;
   credit: string;
   /** Applies although one of the accounts is frozen: a refund or a debt. */
   force?: boolean;
-  /** What it means when the debit account cannot pay this; INSUFFICIENT_FUNDS unless said. */
+  /** Fault if the debit account cannot pay this; default INSUFFICIENT_FUNDS. */
   insufficientFundsFault?: () => Fault;
-  /** When the debit account cannot pay this, the operation decides once more with fresh reads. */
+  /** If the debit account cannot pay this, the operation runs once more with fresh reads. */
   retryOnInsufficientFunds?: boolean;
 }
 
@@ -49,36 +49,36 @@ export interface Ctx {
   /** Seals and opens personal data. */
   readonly vault: Vault;
   readonly caller: Caller;
-  /** The time of this attempt; every row of one change set carries the same. */
+  /** The time of this attempt; all rows of one change set share it. */
   readonly now: Time;
   readonly set: ChangeSet;
-  /** What it means when an account cannot pay, where a movement said so. */
+  /** Faults of transfers that define one, for an account that cannot pay. */
   readonly insufficientFundsFaults: ReadonlyMap<string, () => Fault>;
-  /** Accounts that cannot pay, or are frozen: a reason to decide once more. */
+  /** Accounts whose lack of funds or freeze causes the operation to run once more. */
   readonly retryAccounts: ReadonlySet<string>;
   id<R extends string>(resource: R): Id<R>;
   /** One row by id, read together with those of concurrent callers. */
   read<T extends Table>(table: T, id: string): Promise<RowOf<T> | undefined>;
   insert<T extends Table>(table: T, row: NewRowOf<T>): RowOf<T>;
   /**
-   * Stages a change of a row as it was read; the commit fails if somebody changed it since. Throws where
-   * the lifecycle of the table has no such move.
+   * Stages a change of a row as it was read; the commit fails if it changed since. Throws if the
+   * lifecycle of the table has no such transition.
    */
   update<T extends Table>(table: T, row: RowOf<T>, patch: PatchOf<T>): RowOf<T>;
   remove<T extends Table>(table: T, row: RowOf<T>): void;
-  /** The decision leans on this row as read: the commit fails if it changed since. */
+  /** The decision depends on this row as read: the commit fails if it changed since. */
   require<T extends Table>(table: T, row: RowOf<T>): void;
   /** Posts an amount from the debit to the credit account. */
   transfer(transfer: TransferInput): void;
   /** Holds an amount on the debit account, for the credit account. */
   hold(transfer: TransferInput): void;
-  /** Posts what `hold` of the same step holds. */
+  /** Posts the funds that `hold` of the same step reserved. */
   post(transfer: TransferInput): void;
-  /** Returns what `hold` of the same step holds to the debit account. */
+  /** Releases the funds that `hold` of the same step reserved to the debit account. */
   void(transfer: TransferInput): void;
   /**
-   * Freezes a ledger account once the transfers of the change set are written. `empty` rejects the commit
-   * unless its balance and its holds are zero then.
+   * Freezes a ledger account after the transfers of the change set are written. `empty` rejects the
+   * commit unless its balance and its holds are zero then.
    */
   freeze(accountId: string, options?: { empty?: boolean }): void;
   unfreeze(accountId: string): void;
@@ -90,8 +90,8 @@ export interface Ctx {
     account?: string,
   ): void;
   /**
-   * The same of what is personal: kept sealed under a customer's key until it is sent. Without a key, of a
-   * customer who was erased, there is nothing left to seal.
+   * Emits an event with personal data, sealed under a customer's key until it is sent. The key is
+   * undefined for an erased customer, and no event is staged.
    */
   emitSealed<S extends TSchema>(
     key: DataKey | undefined,
@@ -99,24 +99,25 @@ export interface Ctx {
     subject: string,
     data: Static<S>,
   ): void;
-  /** Stages an event that is not delivered with the others but by a job of its own. Returns its id. */
+  /** Stages an event that a job of its own delivers. Returns its id. */
   record<S extends TSchema>(event: EventDefinition<S>, subject: string, data: Static<S>): string;
   /**
-   * Does `work`; where it throws a fault nothing stays of what it staged, and the fault is the answer. Where
-   * the commit finds that an account cannot pay or take what was staged, the operation decides once more.
+   * Runs `work`; if it throws a fault, everything that it staged is discarded and the fault is
+   * returned. If the commit finds that an account cannot pay or accept what was staged, the
+   * operation runs once more.
    */
   attempt<R>(work: () => Promise<R>): Promise<R | Fault>;
-  /** Work to do after the commit, at `at` or at once. */
+  /** Stages a job to run after the commit, at `at` or at once. */
   later<S extends TObject>(job: JobDefinition<S>, input: Static<S>, at?: Time): void;
 }
 
-/** Whatever reads rows by id: a context, or the database outside of operations. */
+/** Reads rows by id: a context, or the database outside of operations. */
 export type Reader = Pick<Ctx, 'read'>;
 
-/** What the sealed text of an event is bound to. */
+/** The context that the sealed text of an event is bound to. */
 export const eventContext = (id: string) => `events ${id} data`;
 
-/** What a context has gathered. */
+/** State gathered by a context. */
 interface StagedWork {
   set: ChangeSet;
   /** Rows that are inserted or changed, by table and id. */
@@ -125,7 +126,7 @@ interface StagedWork {
   retryAccounts: Set<string>;
 }
 
-/** Everything that is staged by now, as a function that goes back to it. */
+/** Saves the staged state; the returned function restores it. */
 function savepoint({
   set,
   staged,
@@ -147,28 +148,28 @@ function savepoint({
   };
 }
 
-/** `ctx.attempt` of a context. */
+/** Implements `ctx.attempt`. */
 const attempting =
   (gathered: StagedWork) =>
   async <R>(work: () => Promise<R>): Promise<R | Fault> => {
     const { set, insufficientFundsFaults, retryAccounts } = gathered;
-    const goBack = savepoint(gathered);
+    const rollBack = savepoint(gathered);
     const before = set.transfers.length;
     try {
       const result = await work();
-      const moved = set.transfers.slice(before).flatMap(({ debit, credit }) => [debit, credit]);
-      // What says itself what its lack means, a limit, is no reason by itself.
-      for (const account of moved)
+      const accounts = set.transfers.slice(before).flatMap(({ debit, credit }) => [debit, credit]);
+      // A transfer with a fault of its own, such as a limit, is not a reason to run again.
+      for (const account of accounts)
         if (!insufficientFundsFaults.has(account)) retryAccounts.add(account);
       return result;
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      goBack();
+      rollBack();
       return error;
     }
   };
 
-/** A fresh context: no reads done, nothing staged. */
+/** A fresh context without reads or staged work. */
 export function createContext(
   { effects, db, vault }: Pick<Ctx, 'effects' | 'db' | 'vault'>,
   caller: Caller,
@@ -185,8 +186,8 @@ export function createContext(
     version: row.version as number,
   });
 
-  function insert<T extends Table>(table: T, given: NewRowOf<T>): RowOf<T> {
-    const row: Row = { ...given };
+  function insert<T extends Table>(table: T, values: NewRowOf<T>): RowOf<T> {
+    const row: Row = { ...values };
     if (table.versioned) row.version = 1;
     for (const name of table.columnNames) if (row[name] === undefined) row[name] = null;
     set.inserts.push({ table, row });
@@ -196,13 +197,13 @@ export function createContext(
 
   function update<T extends Table>(table: T, was: RowOf<T>, patch: PatchOf<T>): RowOf<T> {
     const known = staged.get(keyOf(table, was.id));
-    const stood = statesOf(table, known ?? was);
+    const states = statesOf(table, known ?? was);
     if (known) {
-      assertTransition(table, stood, Object.assign(known, patch));
+      assertTransition(table, states, Object.assign(known, patch));
       return known as RowOf<T>;
     }
     const row: Row = { ...was, ...patch };
-    assertTransition(table, stood, row);
+    assertTransition(table, states, row);
     set.updates.push({ ...versioned(table, was), row });
     staged.set(keyOf(table, was.id), row);
     return row as RowOf<T>;
@@ -296,7 +297,7 @@ export function createContext(
   };
 }
 
-/** The fields that every presented resource shows the same way. */
+/** Fields that all resources present in the same way. */
 export const stamps = (row: { created_at: Time; updated_at: Time }) => ({
   createdAt: iso(row.created_at),
   updatedAt: iso(row.updated_at),

@@ -1,5 +1,5 @@
-// What a feature adds to a server. Each feature's index exports one value of this form; the composition
-// mounts all of them in the same way, so a new feature is a folder and one line there.
+// Contribution of a feature to a server. Each feature's index exports one value of this type; the
+// composition mounts all of them in the same way, so a new feature is a folder and one line there.
 import type { WebhookContract } from '../../kernel/contract/event.ts';
 import type { Bound } from '../../kernel/contract/operation.ts';
 import type { HostedPage } from '../../kernel/contract/page.ts';
@@ -9,24 +9,24 @@ import type { Ctx } from './context.ts';
 import type { Runtime } from './operate.ts';
 import type { PersonalData } from './personal-data.ts';
 
-/** An operation of the contract with its function. */
+/** An operation: its contract and its handler. */
 export type Operation = Bound<Ctx>;
 
 /**
- * P is what the composition provides; C the customer that personal data belong to. Functions are
- * properties, because the parameters of methods are compared in both directions.
+ * P is what the composition provides; C the customer that owns personal data. Functions are
+ * properties, because the parameters of methods are compared bivariantly.
  */
 export interface Feature<P = never, C = never> {
   operations?: (parts: P) => readonly Operation[];
-  /** Handlers of the feature's kinds of job; `operations` are those of all features. */
+  /** Handlers of the feature's job kinds; `operations` are those of all features. */
   jobs?: (parts: P, operations: readonly Operation[]) => readonly JobHandler[];
-  /** Work that is found by looking. */
+  /** Work found by periodic queries. */
   sweeps?: (parts: P) => readonly Sweep[];
   /** Events that the contract documents as webhooks. */
   webhooks?: readonly WebhookContract[];
-  /** Lifecycles by the name of what goes through them. */
+  /** Lifecycles by the name of the resource. */
   states?: Readonly<Record<string, Lifecycle>>;
-  /** What its tables hold about a customer. */
+  /** Personal data in the feature's tables. */
   personalData?: PersonalData<C>;
   /** A page of text and at most one button. */
   page?: (runtime: Runtime, parts: P) => HostedPage;

@@ -17,13 +17,13 @@ describe('stored replies', () => {
     );
 
   const STORED = 'select body_hash from idempotency where id like $1';
-  /** As it was kept once. */
+  /** The format of an older version. */
   const plain = (platformCustomerId: string) =>
     createHash('sha256')
       .update(`{}\n${JSON.stringify({ customerType: 'INDIVIDUAL', platformCustomerId })}`)
       .digest('hex');
 
-  it('are replayed for a week and then forgotten', async () => {
+  it('are replayed for a week and then deleted', async () => {
     const first = await create('a', 'kept');
     await app.advance(6 * DAY);
     const again = await create('a', 'kept');
@@ -35,7 +35,7 @@ describe('stored replies', () => {
     expect(later.headers['idempotency-replayed']).toBeUndefined();
   });
 
-  it('are kept apart by platform and by path', async () => {
+  it('are separate by platform and by path', async () => {
     const headers = { 'idempotency-key': 'shared' };
     const body = { customerType: 'INDIVIDUAL' };
     const mine = await app.call('POST', '/customers', body, { headers });
@@ -46,7 +46,7 @@ describe('stored replies', () => {
     expect((await app.call('POST', '/tokens', token, { headers })).status).toBe(201);
   });
 
-  it('of secrets leave the secret out', async () => {
+  it('omit secrets', async () => {
     const headers = { 'idempotency-key': 'token' };
     const token = { name: 'x', permissions: ['VIEW'] };
     const first = await app.call('POST', '/tokens', token, { headers });
@@ -55,7 +55,7 @@ describe('stored replies', () => {
     expect(JSON.stringify(rows)).not.toContain(first.body.clientSecret);
   });
 
-  it('are told apart by a hash that nobody can try out', async () => {
+  it('are identified by a keyed hash that cannot be guessed', async () => {
     await create('hash', 'hashed');
     const [row] = await app.runtime.db.query(STORED, ['% hash']);
     expect(row?.body_hash).toMatch(/^k[0-9a-f]{64}$/);
@@ -65,7 +65,7 @@ describe('stored replies', () => {
     expect((await create('hash', 'other')).body.code).toBe('CONFLICT');
   });
 
-  it('are the same however the same JSON was written', async () => {
+  it('are the same for equal JSON in any notation', async () => {
     const first = await create('spaced', 'written');
     const body = { platformCustomerId: 'written', customerType: 'INDIVIDUAL' };
     const { clientId, clientSecret } = app.platform;
@@ -84,7 +84,7 @@ describe('stored replies', () => {
     expect(reply.json()).toEqual(first.body);
   });
 
-  it('of an older version are told apart by the plain hash that it kept', async () => {
+  it('of an older version are identified by their plain hash', async () => {
     const first = await create('old', 'of-old');
     const older = 'update idempotency set body_hash = $2 where id like $1';
     await app.runtime.db.query(older, ['% old', plain('of-old')]);
@@ -94,7 +94,7 @@ describe('stored replies', () => {
     expect((await create('old', 'other')).body.code).toBe('CONFLICT');
   });
 
-  it('say of a path only the ids that are in it', async () => {
+  it('store only ids of a path in clear', async () => {
     const execute = (id: string) =>
       app.call('POST', `/quotes/${id}/execute`, undefined, {
         headers: { 'idempotency-key': 'at' },
@@ -111,11 +111,11 @@ describe('stored replies', () => {
     ]);
     const rows = await app.runtime.db.query<{ id: string }>('select id from idempotency', []);
     const paths = rows.flatMap(({ id }) => / POST \/quotes\/(.*)\/execute at$/.exec(id)?.[1] ?? []);
-    const told = paths.map((path) => path.replace(/^[0-9a-f]{64}$/, 'a hash'));
-    expect(told.sort()).toEqual([unknown, 'a hash', 'a hash']);
+    const redacted = paths.map((path) => path.replace(/^[0-9a-f]{64}$/, 'a hash'));
+    expect(redacted.sort()).toEqual([unknown, 'a hash', 'a hash']);
   });
 
-  it('refuse a key that is too long', async () => {
+  it('reject a key that is too long', async () => {
     const answer = await create('k'.repeat(256), 'long');
     expect(answer.status).toBe(400);
     expect(answer.body.details.errors[0].field).toBe('Idempotency-Key');

@@ -1,14 +1,16 @@
-// Stored replies by the client's key. They are kept a week, longer than any client goes on retrying, and
-// then swept in small bites; a BRIN index finds the old ones without costing inserts anything.
+// Stored replies by idempotency key. They are kept for a week, longer than any client retries, and
+// then deleted in small batches; a BRIN index finds the old ones without a cost for inserts.
 import { retentionSweep } from '../db/retention.ts';
 import { col, table } from '../db/table.ts';
 
 export const idempotency = table(
   'idempotency',
   {
-    /** Platform, its agent where one asks, method, path and key. In the path only ids are in clear. */
+    /**
+     * Platform, its agent if one calls, method, path and key. Of the path only ids are in clear.
+     */
     id: col.text,
-    /** Of the query and the body, keyed, as both may hold secrets. */
+    /** Hash of the query and the body, keyed, because both may contain secrets. */
     body_hash: col.text,
     status: col.int4,
     reply: col.text,

@@ -1,4 +1,4 @@
-// Running operations: what a lost race, a full account and an endless race are answered with.
+// Running operations: results of a lost race, of insufficient funds and of endless contention.
 import { describe, expect, it } from 'vitest';
 import {
   customer,
@@ -22,7 +22,7 @@ async function touch(ctx: Ctx, id: string) {
 }
 
 describe('operate', () => {
-  it('runs again with fresh reads when a row has moved on', async () => {
+  it('runs again with fresh reads if a row has changed', async () => {
     const { id } = await customer(app);
     let attempts = 0;
     await app.operate(async (ctx) => {
@@ -32,7 +32,7 @@ describe('operate', () => {
     expect(attempts).toBe(4);
   });
 
-  it('gives up on a row that never stands still, and says that trying again may help', async () => {
+  it('stops after the maximum attempts on a contended row and invites a retry', async () => {
     const { id } = await customer(app);
     const run = app.operate(async (ctx) => {
       await touch(ctx, id);
@@ -42,7 +42,7 @@ describe('operate', () => {
   });
 });
 
-describe('a refusal of the ledger', () => {
+describe('rejection by the ledger', () => {
   const movement = (ctx: Ctx, debit: string, amount: bigint) => ({
     transactionId: ctx.id('Transaction'),
     step: 'pay',
@@ -52,7 +52,7 @@ describe('a refusal of the ledger', () => {
     amount,
   });
 
-  it('is a lack of money, unless the movement says what it means', async () => {
+  it('is INSUFFICIENT_FUNDS unless the transfer defines another fault', async () => {
     const { account } = await fundedCustomer(app, 5_00);
     const pay = (short?: () => Fault) =>
       app.operate(async (ctx) =>
@@ -66,7 +66,7 @@ describe('a refusal of the ledger', () => {
     await expect(pay(limit)).rejects.toMatchObject({ status: 429, message: 'Enough for today.' });
   });
 
-  it('names the account that is shut, or that must be empty first', async () => {
+  it('names the account that is frozen or must be empty', async () => {
     const { account } = await fundedCustomer(app, 5_00);
     const gate = (empty: boolean) => app.operate(async (ctx) => ctx.freeze(account.id, { empty }));
     await expect(gate(true)).rejects.toMatchObject({
@@ -82,8 +82,8 @@ describe('a refusal of the ledger', () => {
   });
 });
 
-describe('one key', () => {
-  it('stands for the same request whether an optional body is empty or left out', async () => {
+describe('idempotency key', () => {
+  it('identifies the same request whether an optional body is empty or absent', async () => {
     const { person, account } = await fundedCustomer(app);
     const target = await externalAccount(app, person.id, 'EUR');
     const quote = ok(

@@ -1,6 +1,6 @@
-// Runs an operation until its change set is in: read, decide, commit, and again with fresh reads when a
-// row it leaned on has moved on meanwhile. It is the one way into the committer for requests, jobs and
-// operator commands alike.
+// Runs an operation until its change set is committed: read, decide, commit, and again with fresh
+// reads if a row that it depends on has changed meanwhile. Requests, jobs and operator commands all
+// use it; nothing else calls the committer.
 
 import { setTimeout } from 'node:timers/promises';
 import type { Caller } from '../../kernel/caller.ts';
@@ -12,9 +12,12 @@ import type { Table } from '../db/table.ts';
 import type { Vault } from '../security/vault.ts';
 import { type Ctx, createContext } from './context.ts';
 
-/** Most optimistic-lock attempts. Of n requests for one row the last succeeds with its n-th at the latest. */
+/**
+ * Maximum optimistic-lock attempts. Of n requests for one row the last succeeds at its n-th attempt
+ * at the latest.
+ */
 const MAX_ATTEMPTS = 50;
-/** Attempts without a pause; later ones wait so that fewer of those that contend decide at a time. */
+/** Attempts without a pause; later ones wait so that fewer contend at a time. */
 const IMMEDIATE_ATTEMPTS = 12;
 const MAX_PAUSE_MS = 32;
 
@@ -23,13 +26,16 @@ export interface Runtime {
   db: Database;
   vault: Vault;
   committer: { commit(set: ChangeSet): Promise<Outcome> };
-  /** Called after a commit that staged events or jobs, so that loops need not wait for their next look. */
+  /**
+   * Called after a commit that staged events or jobs, so that loops need not wait for their next
+   * poll.
+   */
   wake: { events(): void; jobs(): void };
 }
 
 const KEY_TAKEN = 'KEY_TAKEN';
 
-/** Whether an error says that the idempotency key was used before; the stored reply then answers. */
+/** Whether the idempotency key was already used; the stored reply is then returned. */
 export const isKeyTaken = (error: unknown): boolean =>
   error instanceof Error && error.name === KEY_TAKEN;
 
@@ -42,7 +48,7 @@ const isEmpty = (set: ChangeSet) =>
     set.events.length ===
   0;
 
-/** Where an account does not hold what a payment takes. */
+/** Fault of an account with insufficient funds. */
 export const insufficientFunds = (): Fault =>
   new Fault(
     'INSUFFICIENT_FUNDS',
@@ -70,11 +76,11 @@ function faultOf(rejection: Rejection, { set, insufficientFundsFaults }: Ctx): E
     }
     return new Error(`constraint ${rejection.constraint} broken`);
   }
-  // Trying again may well cure it, so it must not be kept as the answer of an idempotency key.
+  // A retry may succeed, so this must not be stored as the reply of an idempotency key.
   return contended('Concurrent requests changed the same resource.');
 }
 
-/** A random pause before one more attempt. */
+/** A random pause before the next attempt. */
 async function pauseBefore(attempt: number, effects: Effects): Promise<void> {
   if (attempt <= IMMEDIATE_ATTEMPTS) return;
   const [byte = 0] = effects.random(1);
@@ -89,7 +95,7 @@ function isRetryable(rejection: Rejection, { retryAccounts, set }: Ctx): boolean
   return set.inserts.some(({ table }) => table.contendedKeys.includes(rejection.constraint));
 }
 
-/** Runs `work` as `caller` and commits what it staged. Its result is what the last attempt returned. */
+/** Runs `work` as `caller` and commits what it staged. Returns the result of the last attempt. */
 export async function operate<R>(
   runtime: Runtime,
   caller: Caller,

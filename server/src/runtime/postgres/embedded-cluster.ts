@@ -1,13 +1,13 @@
-// The cluster: PostgreSQL's folder inside the data folder, and the user that owns it. Made once, with a
-// sort order that is the same on every platform (builtin C.UTF-8), and renamed into place when complete,
-// so that a kill at any moment leaves either no cluster or a whole one.
+// The cluster: PostgreSQL's folder inside the data folder, and the user that owns it. Created once,
+// with a sort order that is the same on every platform (builtin C.UTF-8), and renamed into place
+// when complete, so that a kill at any moment leaves either no cluster or a complete one.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { findBinaries, noBuild, PLATFORM, type RunAs, unavailable } from './embedded-binaries.ts';
 import { passwordArguments } from './embedded-windows.ts';
 
-/** Programs, cluster, and who runs it (undefined: we do). */
+/** Programs, cluster, and the user that runs it (undefined: this process's user). */
 export interface Place {
   binaries: string;
   cluster: string;
@@ -23,18 +23,18 @@ interface ClusterOptions {
 
 /** The cluster's only database user. */
 export const DATABASE_USER = 'railhead';
-/** The unprivileged user of every Linux; `initdb` insists on one that has a name. */
+/** The unprivileged user of every Linux; `initdb` requires a user with a name. */
 const UNPRIVILEGED: RunAs = { uid: 65534, gid: 65534 };
 
 export const clusterOf = (dir: string) => path.join(path.resolve(dir), 'postgres');
 
-/** The environment of PostgreSQL's programs: nothing of ours steers them. */
+/** The environment of PostgreSQL's programs; nothing is inherited that would configure them. */
 export const cleanEnv = (): NodeJS.ProcessEnv =>
   process.platform === 'win32'
     ? process.env
     : { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' };
 
-/** Who must run PostgreSQL: the cluster's owner when we are root, else ourselves. */
+/** The user that must run PostgreSQL: the cluster's owner if this process is root, else its own. */
 function chooseUser(cluster: string): RunAs | undefined {
   if (process.getuid?.() !== 0) return undefined;
   if (process.platform !== 'linux') {
@@ -47,15 +47,16 @@ function chooseUser(cluster: string): RunAs | undefined {
 }
 
 /**
- * The cluster as PostgreSQL should be told of it. An unprivileged user may not be able to walk to it, but a
- * process stays where it was put: root enters the folder, then drops its rights, and PostgreSQL finds its
- * data as its working directory. So the data of a root user stay where they were asked for, under any
- * parent's permissions, and other processes of the unprivileged user cannot walk there.
+ * The path of the cluster as passed to PostgreSQL. An unprivileged user may not be able to reach
+ * the folder by its path, but a process keeps its working directory: root enters the folder, then
+ * drops its rights, and PostgreSQL finds its data as its working directory. So the data of a root
+ * user remains at the requested place, under any parent's permissions, and other processes of the
+ * unprivileged user cannot reach it.
  */
 export const dataPath = (cluster: string, user: RunAs | undefined) =>
   user ? '/proc/self/cwd' : cluster;
 
-/** Makes new names in the folder survive a loss of power. */
+/** Makes new names in the folder survive a power failure. */
 function flushFolder(folder: string): void {
   if (process.platform === 'win32') return;
   const handle = fs.openSync(folder, 'r');
@@ -79,7 +80,7 @@ function runInitdb({ binaries, cluster, user }: Place, options: ClusterOptions):
     encoding: 'utf8',
     windowsHide: true,
   });
-  // The program is there, so what is missing is its loader: another C library (Alpine).
+  // The program exists, so its loader is missing: another C library (Alpine).
   if ((run.error as NodeJS.ErrnoException)?.code === 'ENOENT') throw noBuild(PLATFORM, run.error);
   if (run.error)
     throw unavailable(`PostgreSQL cannot be executed: ${run.error.message}.`, run.error);
@@ -87,7 +88,10 @@ function runInitdb({ binaries, cluster, user }: Place, options: ClusterOptions):
     throw unavailable(`PostgreSQL cannot be initialized: ${lastLine(run.stderr)}`);
 }
 
-/** Other processes of the unprivileged user could reach the socket, so the kernel tells us apart. */
+/**
+ * Other processes of the unprivileged user could reach the socket, so connections are authenticated
+ * by the kernel's peer credentials.
+ */
 function admitRootOnly(cluster: string): void {
   fs.writeFileSync(path.join(cluster, 'pg_hba.conf'), 'local all all peer map=railhead\n');
   fs.writeFileSync(path.join(cluster, 'pg_ident.conf'), `railhead root ${DATABASE_USER}\n`);
@@ -103,7 +107,7 @@ function createCluster(place: Place, options: ClusterOptions): void {
     try {
       fs.renameSync(fresh, cluster);
     } catch (error) {
-      // Another process on the same folder was faster. Who may serve it is decided at the start.
+      // Another process on the same folder was faster. Which one serves it is decided at the start.
       if (!fs.existsSync(path.join(cluster, 'PG_VERSION'))) throw error;
     }
     if (!options.durable) return;
@@ -113,7 +117,7 @@ function createCluster(place: Place, options: ClusterOptions): void {
   }
 }
 
-/** Removes half-made clusters of processes that were killed. */
+/** Removes incomplete clusters of processes that were killed. */
 function removeLeftovers(dir: string): void {
   for (const name of fs.readdirSync(dir)) {
     const pid = /^postgres\.new-(\d+)-/.exec(name)?.[1];
@@ -127,7 +131,7 @@ function removeLeftovers(dir: string): void {
   }
 }
 
-/** Folders, user, programs and a cluster, made where missing. */
+/** Folders, user, programs and a cluster, created if missing. */
 export function prepareCluster(options: ClusterOptions): Place {
   const { dir } = options;
   fs.mkdirSync(dir, { recursive: true, mode: 0o700 });

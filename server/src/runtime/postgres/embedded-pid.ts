@@ -1,7 +1,8 @@
-// Who serves a cluster, by PostgreSQL's own lock file, `postmaster.pid`. The file outlives a crash and its
-// process id may since belong to a stranger (in a container it usually does), which PostgreSQL cannot tell
-// from a living rival; we can, and then take the stranger's id out. The file itself must stay: PostgreSQL
-// finds in it the shared memory by which it knows whether children of the crashed one still write.
+// Finds the process that serves a cluster, by PostgreSQL's own lock file, `postmaster.pid`. The
+// file remains after a crash and its process id may since have been reused by an unrelated process
+// (in a container it usually has), which PostgreSQL cannot distinguish from a running server; this
+// module can, and then removes the reused id. The file itself must remain: PostgreSQL finds in it
+// the shared memory by which it detects whether children of the crashed server still write.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -10,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface Running {
   pid: number;
   port: number;
-  /** Empty where there is none (Windows). */
+  /** Empty if there is none (Windows). */
   socketFolder: string;
   status: 'starting' | 'ready' | 'stopping' | 'standby';
   /** Set on Windows only. */
@@ -37,7 +38,8 @@ function exists(pid: number): boolean {
 function serves(pid: number, cluster: string): boolean {
   if (process.platform === 'win32') return true;
   if (process.platform === 'linux') {
-    // PostgreSQL works inside its cluster. It runs as the cluster's owner, so we may look, or are strangers.
+    // PostgreSQL's working directory is its cluster. Reading it requires the cluster's owner or
+    // root.
     try {
       return fs.readlinkSync(`/proc/${pid}/cwd`) === fs.realpathSync(cluster);
     } catch {
@@ -48,7 +50,7 @@ function serves(pid: number, cluster: string): boolean {
   return stdout.includes('postgres');
 }
 
-/** Takes a stranger's process id out of the lock files. */
+/** Removes the id of an unrelated process from the lock files. */
 function disown(cluster: string, pid: number, socketFolder: string, port: string): void {
   const socketLock = path.join(socketFolder, `.s.PGSQL.${port}.lock`);
   for (const file of [path.join(cluster, PID_FILE), socketLock]) {
@@ -58,7 +60,7 @@ function disown(cluster: string, pid: number, socketFolder: string, port: string
   }
 }
 
-/** The PostgreSQL that serves `cluster` now, if one does. */
+/** The PostgreSQL that serves `cluster` now, if any. */
 export function runningIn(cluster: string): Running | undefined {
   const file = path.join(cluster, PID_FILE);
   if (!fs.existsSync(file)) return undefined;
@@ -84,7 +86,7 @@ export function runningIn(cluster: string): Running | undefined {
   };
 }
 
-/** Polls while somebody serves `cluster` and `test` holds; what was seen last, at most `ms` later. */
+/** Polls while `cluster` is served and `test` holds; returns the last state, at most `ms` later. */
 export async function waitWhile(
   cluster: string,
   test: (running: Running) => boolean,

@@ -1,6 +1,7 @@
-// The embedded PostgreSQL on Windows, which has neither a shell to watch over it nor unix sockets that our
-// client can open: a free loopback port with a password kept in the data folder, `pg_ctl` to start it (it
-// drops administrator rights, which PostgreSQL refuses) and a small Node process as the guard.
+// The embedded PostgreSQL on Windows, which has neither a shell to watch it nor unix sockets that
+// the client can open: a free loopback port with a password kept in the data folder, `pg_ctl` to
+// start it (it drops administrator rights, which PostgreSQL rejects) and a small Node process as
+// the guard.
 import { type ChildProcess, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import net from 'node:net';
@@ -8,7 +9,7 @@ import path from 'node:path';
 import { unavailable } from './embedded-binaries.ts';
 import { PASSWORD_FILE } from './embedded-pid.ts';
 
-// Its standard input ends when our process is gone in any way.
+// Its standard input ends when this process ends in any way.
 const GUARD = `
 const { spawnSync } = require('node:child_process');
 const fs = require('node:fs');
@@ -38,7 +39,10 @@ function freePort(): Promise<number> {
   });
 }
 
-/** `initdb` arguments: any process of the machine can reach a loopback port, so it asks for a password. */
+/**
+ * `initdb` arguments: any process of the machine can reach a loopback port, so a password is
+ * required.
+ */
 export function passwordArguments(dir: string, random?: (bytes: number) => Uint8Array): string[] {
   const file = path.join(dir, PASSWORD_FILE);
   if (!fs.existsSync(file)) {
@@ -48,7 +52,10 @@ export function passwordArguments(dir: string, random?: (bytes: number) => Uint8
   return ['-A', 'scram-sha-256', `--pwfile=${file}`];
 }
 
-/** Starts PostgreSQL and its guard; the guard says "ready to accept connections" on standard error. */
+/**
+ * Starts PostgreSQL and its guard; the guard prints "ready to accept connections" on standard
+ * error.
+ */
 export async function startOnWindows(
   { binaries, cluster }: { binaries: string; cluster: string },
   flags: string[],

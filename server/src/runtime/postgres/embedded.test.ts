@@ -1,6 +1,6 @@
-// The embedded database on this machine, as whoever runs the tests: where it may live, who may serve it, and
-// that a kill of anything at any moment loses nothing and leaves nothing behind. Windows and macOS take
-// other branches, which these tests cannot see.
+// The embedded database on this machine, as the user that runs the tests: where it may be located,
+// which process may serve it, and that killing any process at any moment loses no data and leaves
+// no process. Windows and macOS take other branches, which these tests do not cover.
 import { type ChildProcess, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -64,9 +64,10 @@ async function serveElsewhere(dir: string) {
 }
 
 beforeAll(async () => {
-  // As root, mkdtemp's mode 0700 makes every folder here one that the unprivileged user cannot enter.
+  // As root, mkdtemp's mode 0700 makes every folder here one that the unprivileged user cannot
+  // enter.
   base = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-embedded-'));
-  // Sockets need a folder that it can enter; one of our own, so that it can be removed.
+  // Sockets need a folder that it can enter; a separate one, so that it can be removed.
   sockets = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-sockets-'));
   fs.chmodSync(sockets, 0o755);
   process.env.TMPDIR = sockets;
@@ -133,7 +134,7 @@ describe('startEmbedded', () => {
     await Promise.all(both.map((one) => one.stop()));
   });
 
-  it('lets nobody else into the socket or the data', async () => {
+  it('denies other users the socket and the data', async () => {
     const dir = path.join(base, 'plain');
     const one = await startEmbedded({ dir });
     const socket = new URL(one.url).searchParams.get('host')!;
@@ -143,7 +144,7 @@ describe('startEmbedded', () => {
     await one.stop();
   });
 
-  it('refuses a folder that another process serves, in one line', async () => {
+  it('rejects a folder that another process serves, in one line', async () => {
     const dir = path.join(base, 'plain');
     const { child, pid } = await serveElsewhere(dir);
     await expect(startEmbedded({ dir })).rejects.toMatchObject({
@@ -154,7 +155,7 @@ describe('startEmbedded', () => {
     await gone(pid);
   });
 
-  it('lets one of two on the same new folder win', async () => {
+  it('lets one of two win that start on the same new folder', async () => {
     const dir = path.join(base, 'race');
     const results = await Promise.allSettled([startEmbedded({ dir }), startEmbedded({ dir })]);
     const won = results.filter((each) => each.status === 'fulfilled') as { value: Embedded }[];
@@ -172,7 +173,7 @@ describe('startEmbedded', () => {
     expect(fs.readdirSync(dir)).toEqual(['postgres']);
   });
 
-  it('says what is wrong with a folder it cannot use', async () => {
+  it('reports an unusable folder', async () => {
     const file = path.join(base, 'file');
     fs.writeFileSync(file, '');
     await expect(startEmbedded({ dir: path.join(file, 'x') })).rejects.toMatchObject({
@@ -181,14 +182,14 @@ describe('startEmbedded', () => {
     });
   });
 
-  it('names DATABASE_URL where there is no build', () => {
+  it('names DATABASE_URL if there is no build', () => {
     expect(() => findBinaries(undefined, 'linux-riscv64')).toThrow(
       'The embedded PostgreSQL does not support linux-riscv64. Set DATABASE_URL to a PostgreSQL 15 or newer.',
     );
   });
 });
 
-describe('a crash', () => {
+describe('crash', () => {
   const count = (url: string) => ask<{ count: string }>(url, 'select count(*) from kept');
   let dir: string;
 
@@ -199,7 +200,7 @@ describe('a crash', () => {
     await own.stop();
   });
 
-  it('of Node leaves no PostgreSQL behind, and the next start need not wait to be told', async () => {
+  it('of Node leaves no PostgreSQL behind, and the next start succeeds without intervention', async () => {
     const { child, pid, url } = await serveElsewhere(dir);
     await ask(url, 'insert into kept values (1)');
     child.kill('SIGKILL');
@@ -209,7 +210,7 @@ describe('a crash', () => {
     await next.stop();
   });
 
-  it('of PostgreSQL is told to its starter, and recovered from', async () => {
+  it('of PostgreSQL is reported to its starter, and recovered from', async () => {
     const own = await startEmbedded({ dir });
     await ask(own.url, 'insert into kept values (2)');
     process.kill(own.pid, 'SIGKILL');
@@ -220,7 +221,7 @@ describe('a crash', () => {
     await next.stop();
   });
 
-  it('of both is recovered from, even when a stranger has got the process id since', async () => {
+  it('of both is recovered from, even if the process id was reused', async () => {
     const { child, pid, url } = await serveElsewhere(dir);
     await ask(url, 'insert into kept values (3)');
     child.kill('SIGKILL');
@@ -228,23 +229,23 @@ describe('a crash', () => {
     await gone(pid);
     const cluster = path.join(dir, 'postgres');
     const { uid, gid } = fs.statSync(cluster);
-    const stranger = spawn('sleep', ['60'], { uid, gid, stdio: 'ignore' });
-    children.push(stranger);
+    const other = spawn('sleep', ['60'], { uid, gid, stdio: 'ignore' });
+    children.push(other);
     const socket = new URL(url).searchParams.get('host')!;
     const locks = [path.join(cluster, 'postmaster.pid'), path.join(socket, '.s.PGSQL.5432.lock')];
     for (const file of locks) {
       const text = fs.readFileSync(file, 'utf8');
-      fs.writeFileSync(file, text.replace(/^\d+/, `${stranger.pid}`));
+      fs.writeFileSync(file, text.replace(/^\d+/, `${other.pid}`));
     }
     const next = await startEmbedded({ dir });
     expect(await count(next.url)).toEqual([{ count: '3' }]);
-    expect(stranger.exitCode).toBe(null);
+    expect(other.exitCode).toBe(null);
     await next.stop();
   });
 });
 
 describe('attachEmbedded and withEmbedded', () => {
-  it('use what another process serves, or start their own for the call', async () => {
+  it('use the PostgreSQL of another process, or start their own for the call', async () => {
     const dir = path.join(base, 'plain');
     expect(await attachEmbedded(path.join(base, 'none'))).toBe(undefined);
     expect(await attachEmbedded(dir)).toBe(undefined);

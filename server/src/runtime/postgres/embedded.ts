@@ -1,7 +1,8 @@
-// A real PostgreSQL inside the data folder, started and stopped with this process, so that a laptop needs
-// nothing but Node. It listens on a unix socket only (Windows: see embedded-windows.ts), lives as an
-// unprivileged user when we are root, and is watched by a shell that shuts it down when this process dies
-// in any way, `kill -9` included. Commits are always flushed; only tests may trade that for speed.
+// A real PostgreSQL inside the data folder, started and stopped with this process, so that a laptop
+// needs only Node. It listens on a unix socket only (Windows: see embedded-windows.ts), runs as an
+// unprivileged user if this process is root, and is watched by a shell that shuts it down when this
+// process dies in any way, `kill -9` included. Commits are always flushed; only tests may trade
+// that for speed.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -24,73 +25,77 @@ import { startOnWindows } from './embedded-windows.ts';
 interface EmbeddedOptions {
   /** The data folder; the cluster is its subfolder `postgres`. */
   dir: string;
-  /** Gets the lines PostgreSQL logs. */
+  /** Receives the lines that PostgreSQL logs. */
   log?: (line: string) => void;
-  /** False gives up safety against crashes and power loss for speed. Tests only. */
+  /** False trades safety against crashes and power failure for speed. Tests only. */
   durable?: boolean;
-  /** Only Windows needs it, for the password of its loopback port. */
+  /** Required on Windows only, for the password of its loopback port. */
   random?: (bytes: number) => Uint8Array;
 }
 
 export interface Embedded {
-  /** A connection string that pg and psql understand. */
+  /** A connection string for pg and psql. */
   url: string;
   /** The process id of PostgreSQL. */
   pid: number;
   /** Ends connections and shuts down cleanly. May be called twice. */
   stop(): Promise<void>;
-  /** Resolves with a reason when PostgreSQL ended without `stop`. */
+  /** Resolves with a reason if PostgreSQL ended without `stop`. */
   died: Promise<string>;
 }
 
-/** The database everything lives in; initdb makes it. */
+/** The database that contains everything; initdb creates it. */
 const DATABASE = 'postgres';
 const PORT = 5432;
-/** Bytes of a unix socket's path: 104 on macOS, 108 on Linux, with the final zero. */
+/** Maximum bytes of a unix socket's path: 104 on macOS, 108 on Linux, with the final NUL. */
 const MAX_SOCKET_PATH = 103;
 /** A clean shutdown flushes everything; past this the next start recovers from the log instead. */
 const STOP_MS = 20_000;
-/** How long to wait for a cluster that another process serves: an operator command is gone by then. */
+/**
+ * How long to wait for a cluster that another process serves: an operator command ends within this
+ * time.
+ */
 const BUSY_MS = 2_000;
 /** How long to wait for one that is starting or shutting down. */
 const CHANGE_MS = 60_000;
 
 const FLAGS = {
-  // A laptop's share. Compiled plans take longer than our queries run; input and output workers and the
-  // replication launcher are processes without work here.
+  // A laptop's share. Compiled plans take longer than the queries run; input and output workers and
+  // the replication launcher are processes without work here.
   shared_buffers: '128MB',
   max_connections: '100',
   jit: 'off',
   io_method: 'sync',
   max_logical_replication_workers: '0',
-  // Fewer checkpoints, so fewer full pages in the log. wal_compression stays off: this build has pglz only,
-  // which cost 3 % of the throughput.
+  // Fewer checkpoints, so fewer full pages in the log. wal_compression stays off: this build has
+  // pglz only, which cost 3 % of the throughput.
   max_wal_size: '2GB',
   checkpoint_timeout: '15min',
   random_page_cost: '1.1',
-  // A second attempt resolves deadlocks; it should not wait a whole second to learn of one.
+  // A second attempt resolves deadlocks; it should not wait a whole second to detect one.
   deadlock_timeout: '200ms',
   timezone: 'UTC',
   cluster_name: 'railhead',
-  // Errors go to the client that caused them. In the log their text could carry personal data.
+  // Errors go to the client that caused them. In the log their text could contain personal data.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_checkpoints: 'off',
   log_line_prefix: '',
 };
-// Given on the command line these win over postgresql.conf and ALTER SYSTEM.
+// On the command line these override postgresql.conf and ALTER SYSTEM.
 const DURABLE = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };
 // On macOS a plain fsync leaves the data in the disk's own cache.
 const DURABLE_MAC = { ...DURABLE, wal_sync_method: 'fsync_writethrough' };
 const FAST = {
   ...{ fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' },
-  // No standby follows, and the log is kept in memory.
+  // There is no standby, and the log is kept in memory.
   ...{ wal_level: 'minimal', max_wal_senders: '0', max_wal_size: '256MB' },
 };
 
-// "$@" is PostgreSQL. The reader meets the end of its input when our process is gone; INT is PostgreSQL's
-// fast shutdown, repeated because a shell starts background programs with INT ignored until they say
-// otherwise. When PostgreSQL ends first, the shell ends too and passes on its exit code.
+// "$@" is PostgreSQL. The reader reaches the end of its input when this process is gone; INT is
+// PostgreSQL's fast shutdown, repeated because a shell starts background programs with INT ignored
+// until they set a handler. When PostgreSQL ends first, the shell ends too and passes on its exit
+// code.
 const GUARD = `exec 3<&0 </dev/null
 "$@" 3<&- & pg=$!
 (while read -r _; do :; done; while kill -INT $pg; do sleep 1; done) <&3 2>/dev/null & reader=$!
@@ -105,8 +110,9 @@ function flagsFor(durable: boolean): string[] {
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-// The socket cannot be in the data folder, whose path may be longer than a socket's may be. Trust is enough
-// on it: the folder is 0700, so only its owner and root can connect, and they can read the files anyway.
+// The socket cannot be in the data folder, whose path may be longer than a socket's may be. Trust
+// authentication is enough on it: the folder is 0700, so only its owner and root can connect, and
+// they can read the files anyway.
 function socketFolder(cluster: string, user: RunAs | undefined): string {
   const name = `railhead-${createHash('sha256').update(cluster).digest('hex').slice(0, 12)}`;
   const me = process.getuid?.();
@@ -122,7 +128,7 @@ function socketFolder(cluster: string, user: RunAs | undefined): string {
     }
     const stat = fs.lstatSync(folder, { throwIfNoEntry: false });
     const owned = stat !== undefined && [me, user?.uid].includes(stat.uid);
-    // Somebody else may have taken the name on purpose; then any other name does.
+    // Another user may have created the name on purpose; then any other name is used.
     const ours = owned && stat.isDirectory() && (stat.mode & 0o077) === 0;
     const kept = ours ? folder : fs.mkdtempSync(`${folder}-`);
     if (user) fs.chownSync(kept, user.uid, user.gid);
@@ -141,7 +147,7 @@ const inUse = (dir: string, pid?: number) =>
     `The data folder ${dir} is already served by a running PostgreSQL${pid ? ` (process ${pid})` : ''}.`,
   );
 
-/** Waits for whoever serves the cluster to leave it. */
+/** Waits for the process that serves the cluster to leave it. */
 async function waitUntilFree(dir: string, cluster: string): Promise<void> {
   let left = await waitWhile(cluster, ({ status }) => status !== 'stopping', BUSY_MS);
   if (left?.status === 'stopping') left = await waitWhile(cluster, () => true, CHANGE_MS);
@@ -157,12 +163,13 @@ function startGuard({ binaries, cluster, user }: Place, flags: string[]): ChildP
     env: cleanEnv(),
     cwd: cluster,
     stdio: ['pipe', 'ignore', 'pipe'],
-    // A group of its own: Ctrl-C in a terminal is for us, and we stop PostgreSQL when the work is done.
+    // A separate process group: Ctrl-C in a terminal reaches this process only, which stops
+    // PostgreSQL when the work is done.
     detached: true,
   });
 }
 
-/** Resolves when PostgreSQL takes connections; rejects with its own last words. */
+/** Resolves when PostgreSQL accepts connections; rejects with its last log line. */
 function ready(dir: string, guard: ChildProcess, log: (line: string) => void): Promise<void> {
   const lines: string[] = [];
   return new Promise((resolve, reject) => {
@@ -187,10 +194,10 @@ function ready(dir: string, guard: ChildProcess, log: (line: string) => void): P
   });
 }
 
-/** The running PostgreSQL as its starter sees it. */
+/** The handle of the running PostgreSQL for its starter. */
 function holdOn(guard: ChildProcess, running: Running, durable: boolean): Embedded {
   const ended = new Promise<number | null>((resolve) => guard.once('close', resolve));
-  // A caller that forgets to stop must still be able to end; the guard then shuts PostgreSQL down.
+  // A caller that forgets to stop must still be able to exit; the guard then shuts PostgreSQL down.
   guard.unref();
   for (const stream of [guard.stdin, guard.stderr]) (stream as { unref?(): void })?.unref?.();
   const end = async () => {
@@ -199,7 +206,7 @@ function holdOn(guard: ChildProcess, running: Running, durable: boolean): Embedd
     const late = await Promise.race([ended, sleep(STOP_MS, 'late', { ref: false })]);
     if (late === 'late') process.kill(running.pid, 'SIGQUIT');
     await ended;
-    // Kept otherwise: the next process may already have found it and be about to use it.
+    // Otherwise the folder is kept: the next process may already be about to use it.
     if (!durable && running.socketFolder) fs.rmSync(running.socketFolder, { recursive: true });
   };
   let stopping: Promise<void> | undefined;
@@ -227,9 +234,9 @@ function plainError(dir: string, error: unknown): unknown {
 }
 
 /**
- * Starts PostgreSQL on `dir`, creating the cluster the first time (0.6 s; later under 0.1 s). Throws an error
- * named DatabaseUnavailable whose message is one plain line: no build for this platform, folder in use or
- * not ours, or what PostgreSQL said.
+ * Starts PostgreSQL on `dir`, creating the cluster the first time (0.6 s; later under 0.1 s).
+ * Throws an error named DatabaseUnavailable whose message is one plain line: no build for this
+ * platform, folder in use or of another user, or PostgreSQL's own reason.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const { durable = true, log = () => undefined, random } = options;
@@ -248,7 +255,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   }
 }
 
-/** The connection string of the PostgreSQL that another process runs on `dir`, if one does. */
+/** The connection string of the PostgreSQL that another process runs on `dir`, if any. */
 export async function attachEmbedded(dir: string): Promise<string | undefined> {
   try {
     const running = await waitWhile(clusterOf(dir), ({ status }) => status !== 'ready', CHANGE_MS);
@@ -258,7 +265,9 @@ export async function attachEmbedded(dir: string): Promise<string | undefined> {
   }
 }
 
-/** Runs `work` on the PostgreSQL of `dir`: the one another process runs, or one started for this call. */
+/**
+ * Runs `work` on the PostgreSQL of `dir`: the one of another process, or one started for this call.
+ */
 export async function withEmbedded<T>(
   options: EmbeddedOptions,
   work: (url: string) => Promise<T>,

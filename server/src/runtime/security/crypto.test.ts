@@ -94,7 +94,7 @@ describe('seal', () => {
     expect(seal(effects, KEY, 'text', 'c')).not.toBe(seal(effects, KEY, 'text', 'c'));
   });
 
-  it('refuses another key, another context, a changed byte and another format', () => {
+  it('rejects another key, another context, a changed byte and another format', () => {
     const sealed = seal(effects, KEY, 'a private key', 'signing_keys 1');
     const other = Buffer.from(KEY);
     other[0] = 0;
@@ -115,7 +115,7 @@ describe('seal', () => {
 });
 
 describe('secrets', () => {
-  it('hashes as FIPS 180-4 says', () => {
+  it('hashes as specified by FIPS 180-4', () => {
     expect(sha256Hex('abc')).toBe(
       'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
     );
@@ -128,13 +128,13 @@ describe('secrets', () => {
     expect(constantTimeEqual('same', 'same')).toBe(true);
   });
 
-  it('draws secrets that scanners know, with 256 random bits', () => {
+  it('generates secrets in a format known to scanners, with 256 random bits', () => {
     expect(newSecret(countingEffects())).toMatch(/^rhs_[A-Za-z0-9_-]{43}$/);
   });
 });
 
 describe('keys', () => {
-  it('makes P-256 keys from chance alone, and draws again where there is no such key', () => {
+  it('derives P-256 keys from random bytes and draws again for an invalid scalar', () => {
     const none = new Uint8Array(32).fill(255);
     const first = newP256Key(countingEffects(none));
     const second = newP256Key(countingEffects(new Uint8Array(32)));
@@ -144,7 +144,7 @@ describe('keys', () => {
     expect(verify('sha256', Buffer.from('body'), createPublicKey(first), signature)).toBe(true);
   });
 
-  it('makes the Ed25519 key of RFC 8032, test 1', () => {
+  it('derives the Ed25519 key of RFC 8032, test 1', () => {
     const key = ed25519KeyOf(
       hex('9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60'),
     );

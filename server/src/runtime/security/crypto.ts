@@ -1,7 +1,7 @@
-// The few cryptographic moves the server makes itself: sealing what must be readable again (private keys,
-// provider credentials) under the operator's master key, hashing what need not be, comparing without
-// telling how much matched, and drawing secrets and keys. Randomness comes from World like everywhere
-// else, key pairs included: they are derived from drawn bytes instead of node's own generator.
+// The server's cryptographic primitives: sealing what must be readable again (private keys,
+// provider credentials) under the operator's master key, hashing what need not be, constant-time
+// comparison, and generating secrets and keys. Randomness comes from `Effects`, key pairs included:
+// they are derived from its bytes instead of node's own generator.
 import {
   createCipheriv,
   createDecipheriv,
@@ -16,10 +16,10 @@ import type { Effects } from '../../kernel/effects.ts';
 export const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Names the algorithm and layout, so that a later one can live beside it. */
+/** Names the algorithm and layout, so that a later format can coexist. */
 const SEAL_VERSION = 's1';
 
-/** AES-256-GCM. Answers ciphertext and the 16-byte tag behind it. */
+/** AES-256-GCM. Returns the ciphertext followed by the 16-byte tag. */
 export function encrypt(
   key: Uint8Array,
   nonce: Uint8Array,
@@ -31,7 +31,7 @@ export function encrypt(
   return Buffer.concat([cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** The other way round; throws when key, nonce, text or `aad` is not what it was sealed with. */
+/** Decrypts; throws if key, nonce, text or `aad` differ from those of the encryption. */
 export function decrypt(
   key: Uint8Array,
   nonce: Uint8Array,
@@ -46,8 +46,9 @@ export function decrypt(
 }
 
 /**
- * Seals `plaintext` for storage: `s1.<nonce>.<ciphertext and tag>`, base64url. `context` says what it is
- * and where it lives (a table and an id), so that a sealed text moved elsewhere does not open.
+ * Seals `plaintext` for storage: `s1.<nonce>.<ciphertext and tag>`, base64url. `context` describes
+ * the value and its location (a table and an id), so that a sealed text copied elsewhere does not
+ * open.
  */
 export function seal(
   effects: Effects,
@@ -78,14 +79,14 @@ export function open(key: Uint8Array, sealed: string, context: string): Buffer {
 
 export const sha256Hex = (text: string | Uint8Array): string => hash('sha256', text, 'hex');
 
-/** Whether two texts are equal, in a time that depends on their lengths alone. */
+/** Whether two texts are equal, in a time that depends only on their lengths. */
 export function constantTimeEqual(a: string, b: string): boolean {
   const left = Buffer.from(a);
   const right = Buffer.from(b);
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** `bytes` random bytes as base64url behind a prefix that secret scanners can be taught. */
+/** `bytes` random bytes as base64url, with a prefix that secret scanners can recognize. */
 export const randomText = (effects: Effects, prefix: string, bytes = KEY_BYTES): string =>
   prefix + Buffer.from(effects.random(bytes)).toString('base64url');
 
@@ -96,7 +97,7 @@ export const newSecret = (effects: Effects): string => randomText(effects, 'rhs_
 export const newP256Key = (effects: Effects): KeyObject =>
   p256PrivateKey(generateP256(() => effects.random(KEY_BYTES)));
 
-/** An Ed25519 key is 32 bytes behind this fixed PKCS #8 head (RFC 8410). */
+/** An Ed25519 key is 32 bytes after this fixed PKCS #8 header (RFC 8410). */
 const ED25519_PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 export function ed25519KeyOf(seed: Uint8Array): KeyObject {

@@ -1,7 +1,8 @@
-// The keys that sign webhooks: one P-256 pair for each environment, made when first needed, and beside it
-// an Ed25519 pair for the Standard Webhooks headers. Private halves are stored sealed under the master
-// key, public ones in clear, so that showing them needs no secret. The table has room for a retired key
-// beside the active one: after a rotation receivers still find the key that signed what they hold.
+// The keys that sign webhooks: a P-256 pair for each environment, generated on first use, and an
+// Ed25519 pair for the Standard Webhooks headers. Private keys are stored sealed under the master
+// key, public ones in clear, so that showing them needs no secret. The table has room for a retired
+// key beside the active one: after a rotation receivers can still find the key that signed an
+// earlier message.
 
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import type { Effects, Time } from '../../kernel/effects.ts';
@@ -18,7 +19,10 @@ type KeyAlgorithm = 'P-256' | 'Ed25519';
 const signingKeys = table(
   'signing_keys',
   {
-    /** Environment, algorithm and number, so that two starts at once cannot both make the first key. */
+    /**
+     * Environment, algorithm and number, so that two concurrent starts cannot both create the first
+     * key.
+     */
     id: col.text,
     environment: col.word<Mode>(),
     algorithm: col.word<KeyAlgorithm>(),
@@ -35,7 +39,7 @@ const signingKeys = table(
 );
 type KeyRow = RowOf<typeof signingKeys>;
 
-/** What signs the webhooks of one environment. */
+/** The keys that sign the webhooks of one environment. */
 export interface SigningKey {
   /** P-256, for the service's own signature header. */
   privateKey: KeyObject;
@@ -47,7 +51,7 @@ export interface SigningKey {
 
 export type SigningKeys = Readonly<Record<Mode, SigningKey>>;
 
-/** A public key as an operator sees it. */
+/** A public key as shown to an operator. */
 interface PublicKeyView {
   environment: Mode;
   algorithm: KeyAlgorithm;
@@ -101,7 +105,7 @@ const activeOf = (rows: KeyRow[], environment: Mode, algorithm: KeyAlgorithm) =>
       row.environment === environment && row.algorithm === algorithm && row.status === 'active',
   );
 
-/** Every public key there is, newest first within an environment; needs no master key. */
+/** All public keys, newest first within an environment; needs no master key. */
 export async function publicKeys(db: Database): Promise<PublicKeyView[]> {
   const rows = await allKeys(db);
   return rows
@@ -116,14 +120,17 @@ export async function publicKeys(db: Database): Promise<PublicKeyView[]> {
     .sort((a, b) => b.createdAt - a.createdAt);
 }
 
-/** The P-256 public key that verifies an environment's webhooks now, or undefined before the first start. */
+/**
+ * The P-256 public key that verifies an environment's webhooks now, or undefined before the first
+ * start.
+ */
 export async function publicKeyPem(db: Database, environment: Mode): Promise<string | undefined> {
   return activeOf(await allKeys(db), environment, 'P-256')?.public_key;
 }
 
 /**
- * Makes what is missing, whoever else is starting at the same moment. Answers nothing: read the keys with
- * `loadSigningKeys` or `publicKeyPem`.
+ * Creates missing keys; safe for concurrent starts. Read the keys with `loadSigningKeys` or
+ * `publicKeyPem`.
  */
 export async function ensureSigningKeys(runtime: Runtime, masterKey: Uint8Array): Promise<void> {
   const rows = await allKeys(runtime.db);
@@ -134,8 +141,8 @@ export async function ensureSigningKeys(runtime: Runtime, masterKey: Uint8Array)
     })),
   );
   for (const { environment, algorithm } of missing) {
-    const nobody = { platformId: '', environment, tokenId: null, permissions: [] };
-    await operate(runtime, nobody, async (ctx) =>
+    const caller = { platformId: '', environment, tokenId: null, permissions: [] };
+    await operate(runtime, caller, async (ctx) =>
       insertKey(ctx, masterKey, environment, algorithm),
     ).catch((error: unknown) => {
       if (!isKeyTaken(error)) throw error;
@@ -143,7 +150,9 @@ export async function ensureSigningKeys(runtime: Runtime, masterKey: Uint8Array)
   }
 }
 
-/** The active keys of both environments, opened; throws one plain error under another master key. */
+/**
+ * The active keys of both environments, opened; throws one plain error under another master key.
+ */
 export async function loadSigningKeys(
   runtime: Runtime,
   masterKey: Uint8Array,

@@ -16,7 +16,7 @@ afterEach(() => fs.rmSync(dataDir, { recursive: true }));
 const folder = () => path.join(dataDir, 'data');
 
 describe('masterKeyIn', () => {
-  it('makes one key, for its owner only, and keeps it', () => {
+  it('generates one key, readable by its owner only, and keeps it', () => {
     const key = masterKeyIn(folder(), effects);
     expect(key).toHaveLength(32);
     expect(masterKeyIn(folder(), effects)).toEqual(key);
@@ -25,7 +25,7 @@ describe('masterKeyIn', () => {
     if (process.platform !== 'win32') expect(mode & 0o777).toBe(0o600);
   });
 
-  it('does not replace a file that holds something else', () => {
+  it('does not replace a file with other content', () => {
     masterKeyIn(folder(), effects);
     const file = path.join(folder(), 'master.key');
     fs.writeFileSync(file, 'something else');
@@ -33,7 +33,7 @@ describe('masterKeyIn', () => {
     expect(fs.readFileSync(file, 'utf8')).toBe('something else');
   });
 
-  it('says in one line when the folder cannot be made', () => {
+  it('reports in one line that the folder cannot be created', () => {
     fs.writeFileSync(folder(), 'a file');
     expect(() => masterKeyIn(folder(), effects)).toThrow(/cannot be (read|written): \w+\.$/);
   });

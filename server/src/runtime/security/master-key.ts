@@ -1,16 +1,16 @@
-// The operator's master key, which seals every secret that must be readable again. In production it is a
-// setting and nothing else. In development a key is made once and kept in the data folder beside the
-// database it belongs to; it is written whole under another name first, so that two processes that start
-// at once end up with the same one.
+// The operator's master key, which seals every secret that must be readable again. In production it
+// is a setting only. In development a key is generated once and kept in the data folder beside its
+// database; it is written completely under another name first, so that two processes that start at
+// once use the same one.
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Effects } from '../../kernel/effects.ts';
 import { KEY_BYTES } from './crypto.ts';
 
 const FILE = 'master.key';
-const WORDS = /^[0-9a-f]{64}\s*$/;
+const KEY_FORMAT = /^[0-9a-f]{64}\s*$/;
 
-const refusal = (message: string, cause?: unknown) =>
+const masterKeyError = (message: string, cause?: unknown) =>
   Object.assign(new Error(message, { cause }), { name: 'MasterKeyError' });
 
 const codeOf = (error: unknown) => (error as { code?: string }).code;
@@ -18,29 +18,31 @@ const codeOf = (error: unknown) => (error as { code?: string }).code;
 function readKey(file: string): Uint8Array | undefined {
   try {
     const text = fs.readFileSync(file, 'utf8');
-    if (!WORDS.test(text)) throw refusal(`${file} does not contain a master key.`);
+    if (!KEY_FORMAT.test(text)) throw masterKeyError(`${file} does not contain a master key.`);
     return Buffer.from(text.trim(), 'hex');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
-    throw codeOf(error) ? refusal(`${file} cannot be read: ${codeOf(error)}.`, error) : error;
+    throw codeOf(error)
+      ? masterKeyError(`${file} cannot be read: ${codeOf(error)}.`, error)
+      : error;
   }
 }
 
 function makeKey(file: string, effects: Effects): void {
-  const mine = `${file}.${Buffer.from(effects.random(8)).toString('hex')}`;
+  const temporary = `${file}.${Buffer.from(effects.random(8)).toString('hex')}`;
   fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   const text = `${Buffer.from(effects.random(KEY_BYTES)).toString('hex')}\n`;
-  fs.writeFileSync(mine, text, { mode: 0o600, flag: 'wx', flush: true });
+  fs.writeFileSync(temporary, text, { mode: 0o600, flag: 'wx', flush: true });
   try {
-    fs.linkSync(mine, file);
+    fs.linkSync(temporary, file);
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
   } finally {
-    fs.unlinkSync(mine);
+    fs.unlinkSync(temporary);
   }
 }
 
-/** The key in the data folder, made when there is none. Throws MasterKeyError with one plain line. */
+/** The key in the data folder, generated if absent. Throws MasterKeyError with one plain line. */
 export function masterKeyIn(dataDir: string, effects: Effects): Uint8Array {
   const file = path.join(dataDir, FILE);
   const found = readKey(file);
@@ -48,7 +50,7 @@ export function masterKeyIn(dataDir: string, effects: Effects): Uint8Array {
   try {
     makeKey(file, effects);
   } catch (error) {
-    throw refusal(`${file} cannot be written: ${codeOf(error)}.`, error);
+    throw masterKeyError(`${file} cannot be written: ${codeOf(error)}.`, error);
   }
   return readKey(file) as Uint8Array;
 }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { openContent, PIECE_BYTES, sealContent } from './sealed-stream.ts';
+import { CHUNK_BYTES, openContent, sealContent } from './sealed-stream.ts';
 
 const key = Buffer.alloc(32, 3);
 const ID = 'File:00000000-0000-7000-8000-000000000001';
-const SEALED = PIECE_BYTES + 16;
+const SEALED = CHUNK_BYTES + 16;
 
-/** The same bytes for the same size, no two pieces alike. */
+/** The same bytes for the same size, no two chunks alike. */
 function sample(size: number): Buffer {
   const blocks: Buffer[] = [];
   for (let at = 0; at * 32 < size; at++) {
@@ -19,9 +19,9 @@ async function* inChunks(bytes: Buffer, size: number) {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-async function gather(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
+async function gather(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const all: Uint8Array[] = [];
-  for await (const piece of pieces) all.push(piece);
+  for await (const chunk of chunks) all.push(chunk);
   return Buffer.concat(all);
 }
 
@@ -34,30 +34,30 @@ const opened = (bytes: Buffer, { from = 0, chunk = 7_919, id = ID, by = key } = 
 const SIZES = [
   0,
   1,
-  PIECE_BYTES - 1,
-  PIECE_BYTES,
-  PIECE_BYTES + 1,
-  2 * PIECE_BYTES - 1,
-  2 * PIECE_BYTES,
-  2 * PIECE_BYTES + 1,
+  CHUNK_BYTES - 1,
+  CHUNK_BYTES,
+  CHUNK_BYTES + 1,
+  2 * CHUNK_BYTES - 1,
+  2 * CHUNK_BYTES,
+  2 * CHUNK_BYTES + 1,
   300_000,
 ];
 
 describe.each(SIZES)('%i bytes', (size) => {
   const clear = sample(size);
 
-  it('come back as they were, however they arrive', async () => {
+  it('are restored exactly, however they arrive', async () => {
     const first = await sealed(clear, 1_000_000);
-    for (const chunk of [997, PIECE_BYTES, PIECE_BYTES + 1]) {
+    for (const chunk of [997, CHUNK_BYTES, CHUNK_BYTES + 1]) {
       const text = await sealed(clear, chunk);
       expect(text.equals(first)).toBe(true);
       expect((await opened(text, { chunk })).equals(clear)).toBe(true);
     }
-    expect(first.length).toBe(size + 16 * Math.max(1, Math.ceil(size / PIECE_BYTES)));
+    expect(first.length).toBe(size + 16 * Math.max(1, Math.ceil(size / CHUNK_BYTES)));
     expect(size < 16 || !first.includes(clear.subarray(0, 16))).toBe(true);
   });
 
-  it('can be read from anywhere up to the end, and not from behind it', async () => {
+  it('can be read from any offset up to the end, and not beyond', async () => {
     const text = await sealed(clear);
     const edges = SIZES.flatMap((each) => [each - 1, each, each + 1]);
     for (const from of edges.filter((each) => each >= 0 && each <= size)) {
@@ -65,10 +65,10 @@ describe.each(SIZES)('%i bytes', (size) => {
       expect(rest.equals(clear.subarray(from)), `from ${from}`).toBe(true);
     }
     await expect(opened(text, { from: size + 1 })).rejects.toThrow();
-    await expect(opened(text, { from: size + PIECE_BYTES })).rejects.toThrow();
+    await expect(opened(text, { from: size + CHUNK_BYTES })).rejects.toThrow();
   });
 
-  it('do not open cut off, lengthened, changed, or as another file', async () => {
+  it('do not open if truncated, extended, changed, or opened as another file', async () => {
     const text = await sealed(clear);
     const cuts = [0, 1, 15, SEALED - 1, SEALED, SEALED + 1, 2 * SEALED, text.length - 1];
     for (const cut of cuts.filter((each) => each < text.length)) {
@@ -89,19 +89,19 @@ describe.each(SIZES)('%i bytes', (size) => {
   });
 });
 
-describe('pieces', () => {
-  it('do not open in another order, twice or left out', async () => {
-    const text = await sealed(sample(4 * PIECE_BYTES));
-    const piece = (at: number) => text.subarray(at * SEALED, (at + 1) * SEALED);
+describe('chunks', () => {
+  it('do not open if reordered, repeated or omitted', async () => {
+    const text = await sealed(sample(4 * CHUNK_BYTES));
+    const chunk = (at: number) => text.subarray(at * SEALED, (at + 1) * SEALED);
     const orders = [[1, 0, 2, 3], [0, 0, 1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2], [3]];
     for (const order of orders) {
-      await expect(opened(Buffer.concat(order.map(piece)))).rejects.toThrow(/cannot decrypt/);
+      await expect(opened(Buffer.concat(order.map(chunk)))).rejects.toThrow(/cannot decrypt/);
     }
-    expect((await opened(Buffer.concat([0, 1, 2, 3].map(piece)))).length).toBe(4 * PIECE_BYTES);
+    expect((await opened(Buffer.concat([0, 1, 2, 3].map(chunk)))).length).toBe(4 * CHUNK_BYTES);
   });
 
-  it('are handed out before the end is there, and only genuine ones', async () => {
-    const clear = sample(3 * PIECE_BYTES);
+  it('are returned before the end arrives, and only authentic ones', async () => {
+    const clear = sample(3 * CHUNK_BYTES);
     const text = await sealed(clear);
     text[2 * SEALED] = (text[2 * SEALED] as number) ^ 1;
     const got: Buffer[] = [];
@@ -109,10 +109,10 @@ describe('pieces', () => {
       for await (const each of openContent(key, ID, () => inChunks(text, 5_000))) got.push(each);
     };
     await expect(reading()).rejects.toThrow(/cannot decrypt/);
-    expect(Buffer.concat(got).equals(clear.subarray(0, 2 * PIECE_BYTES))).toBe(true);
+    expect(Buffer.concat(got).equals(clear.subarray(0, 2 * CHUNK_BYTES))).toBe(true);
   });
 
-  it('carry on an error of the source', async () => {
+  it('pass on an error of the source', async () => {
     async function* failing() {
       yield Buffer.alloc(100_000);
       throw new Error('the line is dead');

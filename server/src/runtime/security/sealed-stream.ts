@@ -1,17 +1,18 @@
-// Content sealed piece by piece, so that neither sealing nor reading needs it whole and reading can begin
-// anywhere. Pieces of 64 KiB are sealed with AES-256-GCM in the manner called STREAM: the nonce counts the
-// pieces and marks the last one, so pieces that were cut off, left out, swapped or brought in from another
-// file do not open. The id of the file is sealed in with every piece.
+// Content sealed in chunks, so that neither sealing nor reading needs all of it in memory and
+// reading can start at any offset. Chunks of 64 KiB are sealed with AES-256-GCM in the STREAM
+// construction: the nonce counts the chunks and marks the last one, so chunks that were truncated,
+// omitted, swapped or taken from another file do not open. The id of the file is authenticated with
+// every chunk.
 import { decrypt, encrypt } from './crypto.ts';
 
-/** Clear bytes of every piece but the last, which has as many as are left: none in an empty file. */
-export const PIECE_BYTES = 65_536;
+/** Clear bytes of every chunk except the last, which has the rest: none in an empty file. */
+export const CHUNK_BYTES = 65_536;
 const TAG_BYTES = 16;
-const SEALED_BYTES = PIECE_BYTES + TAG_BYTES;
+const SEALED_BYTES = CHUNK_BYTES + TAG_BYTES;
 
 /**
- * Seven bytes that need no chance, because a key seals one file and no second one; four that count; one
- * that says whether more follows.
+ * Seven constant bytes, because a key seals only one file; a four-byte counter; one byte that marks
+ * the last chunk.
  */
 function nonceOf(at: number, last: boolean): Buffer {
   const nonce = Buffer.alloc(12);
@@ -21,29 +22,29 @@ function nonceOf(at: number, last: boolean): Buffer {
 }
 
 /**
- * Cuts a stream into pieces of `size`; the last one, which may be empty, is known for it. The bytes of a
- * piece are good until the next is asked for.
+ * Splits a stream into chunks of `size`; marks the last one, which may be empty. The bytes of a
+ * chunk are valid until the next is requested.
  */
-async function* piecesOf(
+async function* chunksOf(
   source: AsyncIterable<Uint8Array>,
   size: number,
 ): AsyncGenerator<{ bytes: Buffer; last: boolean }> {
-  const piece = Buffer.allocUnsafe(size);
+  const chunk = Buffer.allocUnsafe(size);
   let filled = 0;
-  for await (const chunk of source) {
-    for (let at = 0; at < chunk.length; ) {
-      // A full piece waits for one more byte: without it, it is the last.
+  for await (const input of source) {
+    for (let at = 0; at < input.length; ) {
+      // A full chunk waits for one more byte: without it, it is the last.
       if (filled === size) {
-        yield { bytes: piece, last: false };
+        yield { bytes: chunk, last: false };
         filled = 0;
       }
-      const taken = chunk.subarray(at, at + size - filled);
-      piece.set(taken, filled);
+      const taken = input.subarray(at, at + size - filled);
+      chunk.set(taken, filled);
       filled += taken.length;
       at += taken.length;
     }
   }
-  yield { bytes: piece.subarray(0, filled), last: true };
+  yield { bytes: chunk.subarray(0, filled), last: true };
 }
 
 /** Seals `source` under a key that seals nothing else. */
@@ -54,14 +55,14 @@ export async function* sealContent(
 ): AsyncGenerator<Buffer> {
   const aad = Buffer.from(id);
   let at = 0;
-  for await (const { bytes, last } of piecesOf(source, PIECE_BYTES)) {
+  for await (const { bytes, last } of chunksOf(source, CHUNK_BYTES)) {
     yield encrypt(key, nonceOf(at++, last), bytes, aad);
   }
 }
 
 /**
- * The clear content from byte `from` on; `get` answers the sealed bytes from an offset. Throws one plain
- * error where a piece does not open; what was handed out before it is genuine.
+ * The clear content from byte `from` on; `get` returns the sealed bytes from an offset. Throws one
+ * plain error if a chunk does not open; what was returned before it is authentic.
  */
 export async function* openContent(
   key: Uint8Array,
@@ -70,10 +71,10 @@ export async function* openContent(
   from = 0,
 ): AsyncGenerator<Buffer> {
   const aad = Buffer.from(id);
-  // The end of a full last piece has no piece of its own: it is reached by way of that one.
-  let at = Math.floor(Math.max(0, from - 1) / PIECE_BYTES);
-  let skip = from - at * PIECE_BYTES;
-  for await (const { bytes, last } of piecesOf(get(at * SEALED_BYTES), SEALED_BYTES)) {
+  // The offset after a full last chunk has no chunk of its own: it is reached through that one.
+  let at = Math.floor(Math.max(0, from - 1) / CHUNK_BYTES);
+  let skip = from - at * CHUNK_BYTES;
+  for await (const { bytes, last } of chunksOf(get(at * SEALED_BYTES), SEALED_BYTES)) {
     const clear = opened(key, nonceOf(at++, last), bytes, aad, id);
     if (skip > clear.length) throw new Error(`${id} has no byte ${from}`);
     if (skip < clear.length) yield skip ? clear.subarray(skip) : clear;

@@ -1,4 +1,4 @@
-// Data keys: what is sealed under one opens with it alone, and not at all once it is gone.
+// Data keys: data sealed under one opens only with it, and not at all once it is deleted.
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../test/kit/app/effects.ts';
 import { createVault } from './vault.ts';
@@ -7,8 +7,8 @@ const vaultWith = (byte: number) => createVault(testEffects(), () => Buffer.allo
 const vault = vaultWith(7);
 const keyFor = (owner: string) => ({ owner, sealed: vault.newKey(owner) });
 
-describe('the vault', () => {
-  it('opens what was sealed under the same key for the same place', () => {
+describe('vault', () => {
+  it('opens what was sealed under the same key for the same context', () => {
     const key = keyFor('Customer:1');
     const sealed = vault.seal(key, 'secret', 'place');
     expect(sealed).not.toContain('secret');
@@ -16,7 +16,7 @@ describe('the vault', () => {
     expect(vaultWith(7).open(key, sealed, 'place').toString()).toBe('secret');
   });
 
-  it('opens nothing in another place, with another key or under another master key', () => {
+  it('opens nothing for another context, with another key or under another master key', () => {
     const key = keyFor('Customer:1');
     const sealed = vault.seal(key, 'secret', 'place');
     expect(() => vault.open(key, sealed, 'elsewhere')).toThrow('cannot decrypt');
@@ -24,21 +24,21 @@ describe('the vault', () => {
     expect(() => vaultWith(8).open(key, sealed, 'place')).toThrow('cannot decrypt');
   });
 
-  it('ties a data key to its owner', () => {
+  it('binds a data key to its owner', () => {
     const { sealed } = keyFor('Customer:1');
     expect(() => vault.seal({ owner: 'Customer:2', sealed }, 'x', 'place')).toThrow(
       'cannot decrypt',
     );
   });
 
-  it('keeps no more opened keys than it says and opens the others again', () => {
+  it('limits the number of cached keys and opens the others again', () => {
     const first = keyFor('Customer:0');
     const sealed = vault.seal(first, 'kept', 'place');
     for (let at = 0; at < 4_200; at++) vault.seal(keyFor(`Customer:${at}`), 'x', 'place');
     expect(vault.open(first, sealed, 'place').toString()).toBe('kept');
   });
 
-  it('digests equal values alike, by kind and master key', () => {
+  it('returns equal digests for equal values, by kind and master key', () => {
     const digest = vault.digest('email', 'ada@example.com');
     expect(digest).toMatch(/^[0-9a-f]{64}$/);
     expect(vaultWith(7).digest('email', 'ada@example.com')).toBe(digest);

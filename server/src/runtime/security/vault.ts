@@ -1,13 +1,13 @@
-// Keeps personal data unreadable at rest. Every customer has a data key of its own, sealed under the
-// operator's master key and stored with the customer; whatever is personal is sealed under that key.
-// Forgetting the key erases all of it at once, in every copy but a backup that still has the key. What must
-// be found again by its value is stored beside it as a keyed hash, which nobody can guess through without
-// the master key.
+// Keeps personal data unreadable at rest. Every customer has a separate data key, sealed under the
+// operator's master key and stored with the customer; personal data is sealed under that key.
+// Deleting the key erases all of it at once, in every copy except a backup that still has the key.
+// Values that must be searchable are stored beside it as a keyed hash, which cannot be guessed
+// without the master key.
 import { createHmac, hkdfSync } from 'node:crypto';
 import type { Effects } from '../../kernel/effects.ts';
 import { KEY_BYTES, open, seal } from './crypto.ts';
 
-/** A data key as it is stored, and the id of whom it belongs to. */
+/** A data key as it is stored, and the id of its owner. */
 export interface DataKey {
   owner: string;
   sealed: string;
@@ -16,25 +16,25 @@ export interface DataKey {
 export interface Vault {
   /** A new data key for `owner`, sealed for storage. */
   newKey(owner: string): string;
-  /** `context` says what the text is and where it lives: a table, an id, a column. */
+  /** `context` describes the text and its location: a table, an id, a column. */
   seal(key: DataKey, plaintext: Uint8Array | string, context: string): string;
   /** Throws for another key, another context or a damaged text. */
   open(key: DataKey, sealed: string, context: string): Buffer;
-  /** Seals under the master key itself: what belongs to no customer. */
+  /** Seals under the master key itself: data that belongs to no customer. */
   sealOwn(plaintext: Uint8Array | string, context: string): string;
   openOwn(sealed: string, context: string): Buffer;
-  /** The same for equal values of one kind, and of no use to who lacks the master key. Hexadecimal. */
+  /** Equal for equal values of one kind; cannot be reversed without the master key. Hexadecimal. */
   digest(kind: string, value: string): string;
-  /** 32 bytes that follow from the master key and belong to one purpose: the same at every start. */
+  /** 32 bytes derived from the master key for one purpose: the same at every start. */
   derive(purpose: string): Uint8Array;
 }
 
-/** Opened data keys are kept for the next reader, so that a page of customers costs one opening each. */
+/** Opened data keys are cached, so that a page of customers costs one opening each. */
 const KEPT_KEYS = 4_096;
 
 const contextOf = (owner: string) => `data key of ${owner}`;
 
-/** `masterKey` is asked for when first needed: most of the operator's verbs never do. */
+/** `masterKey` is called on first use: most operator commands never need it. */
 export function createVault(effects: Effects, masterKey: () => Uint8Array): Vault {
   const opened = new Map<string, Buffer>();
   let digestKey: Uint8Array | undefined;
