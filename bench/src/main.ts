@@ -1,5 +1,5 @@
-// `npm run bench`: measures every row beside its peer and prints one table. What goes on is told on standard
-// error; the table, what it was measured on and what was missed go to standard output.
+// `npm run bench`: measures every row beside its peer and prints one table. Progress goes to
+// standard error; the table, the environment and missed targets go to standard output.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -24,16 +24,16 @@ import { remarksOf, shortfalls, tableOf } from './table/table.ts';
 interface Options {
   root: string;
   quick: boolean;
-  /** Numbers of the rows wanted; all of them when empty. */
+  /** Numbers of the rows to run; all if empty. */
   only: readonly string[];
-  /** How often each side of a row is run; 0 leaves it to us. */
+  /** Rounds per row; 0 uses the default. */
   rounds: number;
-  /** Writes processor profiles and statement statistics; slows things down a little. */
+  /** Writes processor profiles and statement statistics; slightly slower. */
   profile: boolean;
   logLevel: string;
 }
 
-/** In this order: reading before the rows that write; executing ends the server that they share. */
+/** In this order: reads before the rows that write; executing ends the server that they share. */
 const ROWS: readonly [string, (bench: Bench) => Promise<Row[]>][] = [
   ['1', ledgerRows],
   ['3', readRows],
@@ -46,7 +46,7 @@ const ROWS: readonly [string, (bench: Bench) => Promise<Row[]>][] = [
   ['9', blockingRows],
 ];
 
-/** Calls `make` once, however often it is asked. */
+/** Calls `make` at most once. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {
@@ -84,7 +84,7 @@ async function header(bench: Bench): Promise<string> {
     `${pgbenchVersion() ?? 'no pgbench'}, prepared statements, unix socket, the same PostgreSQL`,
     `${rounds} rounds of ${seconds} s a side, in turns, all on this machine; load ${load} at the start`,
     `log level of the server: ${bench.logLevel}`,
-    ...(bench.quick ? ['QUICK RUN: too short to judge by.'] : []),
+    ...(bench.quick ? ['QUICK RUN: too short for comparison.'] : []),
   ].join('\n');
 }
 
@@ -99,8 +99,9 @@ async function measure(options: Options, bench: Bench): Promise<void> {
     try {
       rows.push(...(await run(bench)));
     } catch (error) {
-      // What it started may still be running, so nothing is measured beside it; what was, keeps its table.
-      console.error(`row ${id} was not measured, nor what comes after it:`, error);
+      // Processes of this row may still be running, so nothing more is measured; completed rows
+      // keep their result.
+      console.error(`row ${id} was not measured, nor were the rows after it:`, error);
       process.exitCode = 1;
       break;
     }
@@ -112,12 +113,12 @@ async function measure(options: Options, bench: Bench): Promise<void> {
   if (remarks.length) console.log(`${['Beside:', ...remarks].join('\n  ')}\n`);
   const short = shortfalls(rows);
   console.log(
-    short.length ? ['Missed:', ...short].join('\n  ') : 'Every target is met, no errors.',
+    short.length ? ['Missed:', ...short].join('\n  ') : 'All targets are met, no errors.',
   );
   if (rows.some((row) => row.ours.errors + row.peer.errors > 0)) process.exitCode = 1;
 }
 
-/** Runs the bench. Everything it started has ended when this resolves, and on Ctrl-C. */
+/** Runs the bench. Every process it started has ended when this resolves, and on Ctrl-C. */
 export async function main(options: Options): Promise<void> {
   const parent = path.join(options.root, 'bench', '.railhead');
   fs.mkdirSync(parent, { recursive: true });

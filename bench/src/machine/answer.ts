@@ -1,5 +1,5 @@
-// The child's end of the line to the bench: a few named jobs, one message each, one reply each. A child
-// ends when the bench does, however that came, and leaves Ctrl-C to it.
+// The child's side of the message channel to the bench: a few named jobs, one message each, one
+// reply each. A child ends when the bench ends, in whatever way, and leaves Ctrl-C to it.
 
 type Jobs = Record<string, (input: never) => unknown>;
 
@@ -15,11 +15,11 @@ export interface Reply {
   error?: string;
 }
 
-/** Answers the bench from here on. */
+/** Answers the bench from now on. */
 export function answer(jobs: Jobs): void {
   const send = (reply: Reply) => void process.send?.(reply);
   process.on('SIGINT', () => undefined);
-  // An orderly end: only then is a processor profile written.
+  // An orderly exit: only then is a processor profile written.
   process.on('SIGTERM', () => process.exit(0));
   process.on('disconnect', () => process.exit(0));
   process.on('message', async ({ call, job, input }: Call) => {

@@ -1,7 +1,7 @@
-// The server under test and what it is asked about: a process started as `npm start` starts it, on a
-// database of the shared PostgreSQL, with customers that hold money and one quote each. Further quotes are
-// copies of those, made in SQL, because a run executes more of them than could be created over HTTP before
-// the first expire.
+// The server under test and its data: a process started as `npm start` starts it, on a database of
+// the shared PostgreSQL, with customers that hold funds and one quote each. Further quotes are
+// copies of those, made in SQL, because a run executes more of them than could be created over HTTP
+// before the first expire.
 import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,13 +14,13 @@ export const basic = (id: string, secret: string) =>
   `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
 export const AUTHORIZATION = basic(CLIENT.id, CLIENT.secret);
 export const DATABASE = 'bench_api';
-/** The same contents, for the peer that does one transaction a request. */
+/** The same contents, for the peer with one transaction per request. */
 export const PEER_DATABASE = 'bench_api_peer';
 
 const START_MS = 60_000;
 const AT_ONCE = 32;
 
-/** A port that nobody listens on at this moment. */
+/** A free port. */
 export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = net.createServer();
@@ -31,7 +31,7 @@ export const freePort = (): Promise<number> =>
     });
   });
 
-/** Starts the server and waits until it answers with its platform. */
+/** Starts the server and waits until it responds with its platform. */
 export async function startServer(
   root: string,
   args: readonly string[],
@@ -58,7 +58,7 @@ export async function startServer(
   return { port, process: child, startedMs: performance.now() - started };
 }
 
-/** Asks until the answer is 200. */
+/** Polls until the response is 200. */
 export async function firstOk(url: string, child: Child): Promise<void> {
   const until = performance.now() + START_MS;
   let over = false;
@@ -79,7 +79,7 @@ export async function firstOk(url: string, child: Child): Promise<void> {
   throw new Error(`no answer from ${url}: ${child.output()}`);
 }
 
-/** Does work for each, some at once; answers in order. */
+/** Processes items with limited concurrency; returns results in order. */
 export async function eachOf<T, R>(items: readonly T[], work: (item: T, at: number) => Promise<R>) {
   const results: R[] = [];
   let next = 0;
@@ -115,10 +115,10 @@ interface Holder {
   euros: string;
 }
 
-/** The most that the sandbox pays in at once. */
+/** Maximum amount of a sandbox deposit. */
 export const FUNDS = 100_000_000_000;
 
-/** What registers a customer. */
+/** Body that registers a customer. */
 export const personBody = (at: number, currencies: readonly string[]) => ({
   customerType: 'INDIVIDUAL',
   platformCustomerId: `bench-${at}`,
@@ -129,7 +129,7 @@ export const personBody = (at: number, currencies: readonly string[]) => ({
   currencies,
 });
 
-/** A customer with money in dollars and an account in euros. */
+/** A customer with a funded USD account and a EUR account. */
 async function holder(request: Request, at: number): Promise<Holder> {
   const { id } = await request<{ id: string }>(
     'POST',
@@ -165,7 +165,7 @@ async function makeTemplates(request: Request, count: number): Promise<Templates
   return { convert, pay, hot: convert.slice(0, 1) };
 }
 
-/** The server on its database. Its events have nobody to go to until a row attaches a receiver. */
+/** The server on its database. Events have no endpoint until a row attaches a receiver. */
 export async function startApi(bench: Bench): Promise<Api> {
   const { cluster, root, scratch, logLevel, profile } = bench;
   const url = await cluster.create(DATABASE);
@@ -174,7 +174,7 @@ export async function startApi(bench: Bench): Promise<Api> {
   const first = await startServer(root, args, { log });
   const templates = await makeTemplates(requester(first.port), bench.quick ? 200 : 2_000);
   await first.process.stop();
-  // Copies are made of them for as long as the bench runs; the sweep must not take them.
+  // They are copied for as long as the bench runs; the sweep must not expire them.
   await cluster.rows(DATABASE, "update quotes set expires_at = expires_at + interval '10 years'");
   await cluster.copy(DATABASE, PEER_DATABASE);
   for (const name of [DATABASE, PEER_DATABASE]) await cluster.rows(name, 'vacuum analyze');
@@ -203,7 +203,9 @@ interface Copies {
   transaction_id: string;
 }
 
-/** At least `count` fresh quotes like the templates, in an order that goes round the accounts. */
+/**
+ * At least `count` fresh quotes like the templates, in an order that cycles through the accounts.
+ */
 export function copyQuotes(
   bench: Bench,
   database: string,

@@ -1,12 +1,14 @@
-// What every row is given.
+// The context of every row.
 
 import type { Settings } from '../table/row.ts';
 import type { Run } from '../table/stats.ts';
 import type { Child } from './children.ts';
 import type { Cluster } from './cluster.ts';
 
-/** Quotes that stand for all of one kind: `convert` changes a customer's own dollars into its euros;
- * `pay` sends dollars to the next customer; `hot` is `convert` of one single customer. */
+/**
+ * Template quotes of one kind: `convert` changes a customer's own dollars into its euros; `pay`
+ * sends dollars to the next customer; `hot` is `convert` of one single customer.
+ */
 export interface Templates {
   convert: string[];
   pay: string[];
@@ -22,11 +24,11 @@ export interface Api {
 
 export type Spread = 'spread' | 'hot';
 
-/** pgbench with the number of clients it does best with. */
+/** pgbench with the number of clients at which it is fastest. */
 export interface BestPgbench {
   readonly best: Record<Spread, number>;
   run(spread: Spread): Promise<Run>;
-  /** Transfers done so far, all runs together. */
+  /** Transfers posted so far, over all runs. */
   done(): number;
 }
 
@@ -41,8 +43,8 @@ export interface Bench {
   /** Folder for processor profiles of our own processes. */
   profile?: string;
   logLevel: string;
-  /** The server under test, started when first asked for. */
+  /** The server under test, started on first use. */
   api(): Promise<Api>;
-  /** pgbench, tried out when first asked for. */
+  /** pgbench, tuned on first use. */
   pgbench(): Promise<BestPgbench>;
 }

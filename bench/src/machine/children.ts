@@ -1,6 +1,6 @@
-// Every process that the bench starts, known by its id and ended by it: when its row is done, at the end,
-// and on Ctrl-C. A server under test may be stopped for a while (SIGSTOP) so that what it does in the
-// background does not take processor time from the peer that is being measured.
+// Every process that the bench starts is tracked by its id and ended: when its row is done, at the
+// end, and on Ctrl-C. A server under test may be suspended (SIGSTOP) so that its background work
+// takes no processor time from the peer that is being measured.
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -10,13 +10,13 @@ import type { Reply } from './answer.ts';
 
 export interface Child {
   readonly pid: number;
-  /** Everything it wrote, for when it ends too early. */
+  /** All output, for an error report if it ends too early. */
   output(): string;
   /** Resolves when it has ended. */
   readonly ended: Promise<unknown>;
   pause(): void;
   resume(): void;
-  /** Asks it to end and waits; kills it when it does not listen. */
+  /** Requests its end and waits; kills it after a timeout. */
   stop(): Promise<void>;
 }
 
@@ -25,9 +25,11 @@ export interface Worker extends Child {
 }
 
 export interface StartOptions {
-  /** File for what it writes, instead of our memory: a server's log must not cost us processor time. */
+  /**
+   * File for its output, instead of memory: a server's log must not cost the bench processor time.
+   */
   log?: string | undefined;
-  /** Added to our own; undefined removes a variable. */
+  /** Added to the bench's own variables; undefined removes one. */
   env?: NodeJS.ProcessEnv | undefined;
   cwd?: string | undefined;
   /** Folder for a processor profile, written when the process ends. */
@@ -74,7 +76,7 @@ function watched(child: ChildProcess, log?: string): Child {
   return known;
 }
 
-/** Starts any program. What it writes is kept, not shown. */
+/** Starts any program. Its output is kept, not shown. */
 export function startProgram(
   program: string,
   args: readonly string[],
@@ -95,7 +97,7 @@ export function startProgram(
 export const startNode = (args: readonly string[], options: StartOptions = {}): Child =>
   startProgram(process.execPath, [...profileArgs(options), ...args], options);
 
-/** Starts one of the bench's own helpers, `dist/<name>-process.js`. */
+/** Starts one of the bench's own processes, `dist/<name>-process.js`. */
 export function startWorker(name: string, options: StartOptions = {}): Worker {
   const child = fork(path.join(here, `${name}-process.js`), [], {
     execArgv: profileArgs(options),
@@ -127,7 +129,7 @@ export function startWorker(name: string, options: StartOptions = {}): Worker {
   };
 }
 
-/** Ends whatever is still running. */
+/** Ends all processes that are still running. */
 export async function stopAll(): Promise<void> {
   await Promise.all([...running].map((child) => child.stop()));
 }

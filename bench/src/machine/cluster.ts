@@ -1,6 +1,6 @@
-// The one PostgreSQL that everything in a run shares: our embedded one, flushing every commit, in a folder
-// of its own that is removed at the end. Each side has a database with the same migrations, so neither
-// works on tables that the other has filled.
+// The one PostgreSQL shared by everything in a run: the embedded one, flushing every commit, in a
+// separate folder that is removed at the end. Each side has a database with the same migrations, so
+// neither works on tables that the other has filled.
 import fs from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
@@ -8,26 +8,26 @@ import { migrate } from '../../../server/src/runtime/db/migrate.ts';
 import { type Embedded, startEmbedded } from '../../../server/src/runtime/postgres/embedded.ts';
 
 export interface Cluster {
-  /** A connection string of some database of it. */
+  /** A connection string for one of its databases. */
   readonly url: string;
   /** Process id of PostgreSQL. */
   readonly pid: number;
   /** Folder of its unix socket. */
   readonly socket: string;
-  /** A fresh, migrated database; answers its connection string. */
+  /** Creates and migrates a database; returns its connection string. */
   create(name: string): Promise<string>;
-  /** A copy of a database that nobody is connected to. */
+  /** A copy of a database without connections. */
   copy(from: string, name: string): Promise<string>;
   /** Rows of one statement in a database. */
   rows<R extends object>(name: string, text: string, values?: readonly unknown[]): Promise<R[]>;
-  /** Flushes what earlier work left behind, so that every run starts from the same state. */
+  /** Flushes earlier work, so that every run starts from the same state. */
   settle(): Promise<void>;
-  /** What the run's header says about it. */
+  /** Its description in the run's header. */
   describe(): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** The same server's other database. */
+/** The URL of another database on the same server. */
 export const databaseUrl = (url: string, name: string): string => {
   const other = new URL(url);
   other.pathname = `/${name}`;
@@ -49,7 +49,7 @@ async function query<R extends object>(
   }
 }
 
-/** Makes pg_stat_statements available when its library is there; used for profiles only. */
+/** Makes pg_stat_statements available if its library exists; used for profiles only. */
 function preload(dir: string, library: string): void {
   const file = path.join(dir, 'postgres', 'postgresql.auto.conf');
   fs.appendFileSync(file, `shared_preload_libraries = '${library}'\n`);

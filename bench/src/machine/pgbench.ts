@@ -1,7 +1,7 @@
-// pgbench as the measure: one transaction for each transfer, one function call each, prepared, through the
-// unix socket of the same PostgreSQL, on the same two tables and with the same ids. The function is written
-// to be fast: new row first, then both accounts in the order of their ids, so that a contended account is
-// locked for as short as can be.
+// pgbench as the reference: one transaction for each transfer, one function call each, prepared,
+// through the unix socket of the same PostgreSQL, on the same two tables and with the same ids. The
+// function is written for speed: new row first, then both accounts in the order of their ids, so
+// that a contended account is locked for the shortest time.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -55,12 +55,12 @@ select bench_transfer(1, :b, 1);
 `,
 };
 
-/** Share of the transactions whose latency is written down; all of them would cost the peer time. */
+/** Share of the transactions whose latency is logged; logging all would cost the peer time. */
 const SAMPLED = 0.2;
-/** Runs before the measured one and counts for nothing, as on our side. */
+/** Warm-up before the measured run, not counted, as on our side. */
 const WARMUP_S = 1;
 
-/** Accounts and nothing else, in a fresh database. */
+/** Accounts only, in a fresh database. */
 export async function fillAccounts(cluster: Cluster, name: string): Promise<string> {
   const url = await cluster.create(name);
   await cluster.rows(name, FILL);
@@ -68,13 +68,13 @@ export async function fillAccounts(cluster: Cluster, name: string): Promise<stri
   return url;
 }
 
-/** The version line of pgbench, or undefined where there is none. */
+/** The version line of pgbench, or undefined if it is not installed. */
 export function pgbenchVersion(): string | undefined {
   const { status, stdout } = spawnSync('pgbench', ['--version'], { encoding: 'utf8' });
   return status === 0 ? stdout.trim() : undefined;
 }
 
-/** Latencies in milliseconds, of the logs that the threads wrote. */
+/** Latencies in milliseconds, from the logs of the threads. */
 function readLatencies(folder: string): number[] {
   return fs
     .readdirSync(folder)
@@ -125,7 +125,9 @@ function runnerOf(cluster: Cluster, scratch: string): Once {
   };
 }
 
-/** Sets pgbench up in a database of its own and finds out how many clients it does best with. */
+/**
+ * Sets pgbench up in a separate database and finds the number of clients at which it is fastest.
+ */
 export async function preparePgbench(bench: Bench): Promise<BestPgbench> {
   const { cluster, scratch, settings, quick } = bench;
   await fillAccounts(cluster, PGBENCH_DATABASE);

@@ -1,8 +1,8 @@
-// What Linux tells about processes: memory, and processor time. Elsewhere everything is 0.
+// Memory and processor time of processes, from Linux's /proc. On other systems all values are 0.
 import fs from 'node:fs';
 
 const MB = 1_024;
-/** Of the clock that /proc counts in. */
+/** Ticks per second of the clock in /proc. */
 const TICK_MS = 10;
 
 function read(pid: number | string, name: string): string {
@@ -17,17 +17,17 @@ function read(pid: number | string, name: string): string {
 const megabytes = (text: string, name: string) =>
   Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) / MB;
 
-/** Memory that a process keeps resident. */
+/** Resident memory of a process. */
 export const residentMb = (pid: number) => megabytes(read(pid, 'status'), 'VmRSS');
 
-/** The most memory that a process has kept resident since it started, or since `resetPeak`. */
+/** Peak resident memory of a process since it started, or since `resetPeak`. */
 export const peakMb = (pid: number) => megabytes(read(pid, 'status'), 'VmHWM');
 
 export function resetPeak(pid: number): void {
   try {
     fs.writeFileSync(`/proc/${pid}/clear_refs`, '5');
   } catch {
-    // Elsewhere there is no peak to read either.
+    // Other systems have no peak to read either.
   }
 }
 
@@ -40,7 +40,7 @@ export function familyOf(pid: number): number[] {
   return [pid, ...pids.filter(isChild).map(Number)];
 }
 
-/** Memory of processes, each with its share of what they have in common. */
+/** Memory of processes, each with its share of common pages. */
 export const sharedMb = (pids: readonly number[]) =>
   pids.reduce((sum, pid) => sum + megabytes(read(pid, 'smaps_rollup'), 'Pss'), 0);
 
@@ -53,8 +53,9 @@ function processorMs(pid: number): number {
 }
 
 /**
- * How busy groups of processes are from now until `report` is asked: 1 is one core. With what was done
- * meanwhile it tells the processor time of each, which stays the same when others take the processor away.
+ * Processor use of groups of processes from now until `report` is called: 1 is one core. Divided by
+ * the work done meanwhile it gives the processor time per item, which does not change when other
+ * processes take the processor.
  */
 export function watchProcessor(groups: Readonly<Record<string, () => readonly number[]>>) {
   const timesOf = (pids: readonly number[]) => new Map(pids.map((pid) => [pid, processorMs(pid)]));

@@ -1,4 +1,4 @@
-// For profiles: the statements that took PostgreSQL the most time since the last look.
+// For profiles: the statements that took PostgreSQL the most time since the last call.
 
 import { note } from '../table/row.ts';
 import type { Cluster } from './cluster.ts';

@@ -1,5 +1,5 @@
-// One attack at a time, in a process of its own, so that it delays neither the bench nor the payments that
-// are measured beside it.
+// One attack at a time, in a separate process, so that it delays neither the bench nor the payments
+// that are measured beside it.
 import { answer } from '../machine/answer.ts';
 import { type Attack, type RunningAttack, startAttack } from './attack.ts';
 

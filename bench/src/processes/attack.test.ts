@@ -1,5 +1,5 @@
-// The attack against servers that answer in every way that a server may: late, early, with and without
-// keeping the connection, cut off, or never.
+// The attack against servers that respond in every possible way: late, early, with and without
+// keeping the connection, truncated, or never.
 import { once } from 'node:events';
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -36,7 +36,7 @@ async function listen(serve: (socket: net.Socket) => void): Promise<number> {
   return (server.address() as net.AddressInfo).port;
 }
 
-/** Calls `onHead` when a request's head is complete and `onBody` with its body; as often as they come. */
+/** Calls `onHead` for each complete request head and `onBody` with each body. */
 function requestsOf(
   socket: net.Socket,
   onHead: (head: string) => void,
@@ -61,7 +61,7 @@ function requestsOf(
   });
 }
 
-/** Attacks until `isEnough`, which is given what the server counted. */
+/** Attacks until `isEnough`, which receives the server's counts. */
 async function attackUntil(
   port: number,
   isEnough: () => boolean,
@@ -84,7 +84,7 @@ describe('bodyOf', () => {
 });
 
 describe('startAttack', () => {
-  it('posts whole bodies one after the other on a connection that is kept', async () => {
+  it('posts complete bodies one after the other on a kept connection', async () => {
     const heads: string[] = [];
     let wrong = 0;
     const port = await listen((socket) =>
@@ -107,7 +107,7 @@ describe('startAttack', () => {
     expect(report).toMatchObject({ unanswered: {}, unconnected: {}, bodyBytes: BODY.length });
   });
 
-  it('sends no credential unless it has one, and one request a connection at a time', async () => {
+  it('sends no credential unless it has one, and one request at a time per connection', async () => {
     let [underWay, most, heads] = [0, 0, 0];
     const port = await listen((socket) =>
       requestsOf(
@@ -128,8 +128,8 @@ describe('startAttack', () => {
     expect(report).toMatchObject({ answers: { 401: heads }, connections: 4 });
   });
 
-  it('takes an early answer, sends the rest of the body, and goes on', async () => {
-    // More than the buffers between the two hold, so that the rest is still on its way.
+  it('accepts an early response, sends the rest of the body, and continues', async () => {
+    // More than the buffers between the two hold, so that the rest is still in transit.
     const keys = 5 * KEYS;
     const whole = bodyOf(keys).length;
     let heads = 0;
@@ -151,7 +151,7 @@ describe('startAttack', () => {
     expect(report).toMatchObject({ answers: { 413: heads }, connections: 1, unanswered: {} });
   });
 
-  it('connects anew at once after an answer that closes the connection', async () => {
+  it('reconnects at once after a response that closes the connection', async () => {
     let heads = 0;
     const port = await listen((socket) =>
       requestsOf(socket, () => {
@@ -162,12 +162,12 @@ describe('startAttack', () => {
     );
     const report = await attackUntil(port, () => heads >= 5);
     expect(report).toMatchObject({ answers: { 401: heads }, unanswered: {} });
-    // One may have been opened for a request that did not begin any more.
+    // One may have been opened for a request that was never started.
     expect(report.connections - heads).toBeGreaterThanOrEqual(0);
     expect(report.connections - heads).toBeLessThanOrEqual(1);
   });
 
-  it('counts an answer that is followed by a reset, or ended by the end of the connection', async () => {
+  it('counts a response followed by a reset or delimited by the end of the connection', async () => {
     let heads = 0;
     const port = await listen((socket) =>
       requestsOf(socket, () => {
@@ -185,7 +185,7 @@ describe('startAttack', () => {
     expect(report.answers[408]).toBeGreaterThanOrEqual(3);
   });
 
-  it('counts requests that were not answered by what ended them', async () => {
+  it('counts unanswered requests by the cause of their end', async () => {
     let heads = 0;
     const endings = [
       (socket: net.Socket) => socket.resetAndDestroy(),
@@ -202,7 +202,7 @@ describe('startAttack', () => {
     expect(total(report.unanswered) - (report.unanswered.closed ?? 0)).toBeGreaterThanOrEqual(3);
   });
 
-  it('counts attempts to connect where nothing listens apart from requests', async () => {
+  it('counts failed connection attempts separately from requests', async () => {
     const port = await listen(() => undefined);
     const server = servers.pop() as net.Server;
     server.close();

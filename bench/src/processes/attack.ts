@@ -1,7 +1,8 @@
-// Load that a platform has to withstand: connections that post one large JSON body after the other, each
-// as soon as the answer before it is complete. A connection that the server keeps is used again, one that
-// it closes is replaced at once. An answer may come while the body is still on its way. A request whose
-// connection ends before its answer is complete counts as unanswered: its client cannot know why.
+// Load that a platform has to withstand: connections that post one large JSON body after the other,
+// each as soon as the response before it is complete. A connection that the server keeps is reused,
+// one that it closes is replaced at once. A response may arrive while the body is still being sent.
+// A request whose connection ends before its response is complete counts as unanswered: its client
+// cannot know why.
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fresh, take } from './reading.ts';
@@ -12,16 +13,16 @@ export interface Attack {
   path: string;
   /** Absent for requests without a credential. */
   authorization?: string;
-  /** Number of keys in the JSON object that is the body. */
+  /** Number of keys in the JSON object of the body. */
   keys: number;
 }
 
 export interface AttackReport {
-  /** Complete answers by status. */
+  /** Complete responses by status. */
   answers: Record<string, number>;
-  /** Requests without a complete answer, by what ended them: an error code, `closed` or `timeout`. */
+  /** Requests without a complete response, by cause: an error code, `closed` or `timeout`. */
   unanswered: Record<string, number>;
-  /** Attempts to connect that failed, by error code. */
+  /** Failed connection attempts, by error code. */
   unconnected: Record<string, number>;
   /** Connections opened. */
   connections: number;
@@ -29,13 +30,13 @@ export interface AttackReport {
 }
 
 export interface RunningAttack {
-  /** Begins no further request, waits for the answers under way and reports. */
+  /** Starts no further request, waits for outstanding responses and reports. */
   stop(): Promise<AttackReport>;
 }
 
 const READ_BYTES = 65_536;
 const TIMEOUT_MS = 60_000;
-/** Between attempts to connect where nothing listens. */
+/** Delay between connection attempts if nothing listens. */
 const RECONNECT_MS = 50;
 
 /** A JSON object with this many keys, about 11 bytes each. */
@@ -62,7 +63,7 @@ interface Shared {
   isOver(): boolean;
 }
 
-/** Requests on one connection until it or the attack ends. */
+/** Sends requests on one connection until it or the attack ends. */
 function useConnection({ attack, bytes, report, isOver }: Shared): Promise<void> {
   return new Promise((resolve) => {
     let reading = fresh();
@@ -72,7 +73,7 @@ function useConnection({ attack, bytes, report, isOver }: Shared): Promise<void>
       if (isOver()) return void socket.destroy();
       reading = fresh();
       [awaiting, sent] = [true, false];
-      // An error of this write is one of the socket, which is counted there.
+      // An error of this write also occurs on the socket, where it is counted.
       socket.write(bytes, (error) => {
         if (error) return;
         sent = true;
@@ -85,7 +86,7 @@ function useConnection({ attack, bytes, report, isOver }: Shared): Promise<void>
     };
     const goOn = () => {
       if (/\r\nconnection: *close/i.test(reading.head)) socket.destroy();
-      // The rest of the body has to go out before a next request can.
+      // The rest of the body must be sent before the next request.
       else if (sent) begin();
       else if (isOver()) socket.destroy();
     };
@@ -99,7 +100,7 @@ function useConnection({ attack, bytes, report, isOver }: Shared): Promise<void>
       port: attack.port,
       host: '127.0.0.1',
       noDelay: true,
-      // The server may end its side first: what it wrote before is read, and no write fails for it.
+      // The server may end its side first: buffered data is read, and no write fails because of it.
       allowHalfOpen: true,
       onread: { buffer: Buffer.allocUnsafe(READ_BYTES), callback: onData },
     });
@@ -113,7 +114,7 @@ function useConnection({ attack, bytes, report, isOver }: Shared): Promise<void>
       begin();
     });
     socket.on('end', () => {
-      // Without a length the end of the connection is the end of the answer.
+      // Without a length the end of the connection is the end of the response.
       const isWhole = reading.total < 0 && /\r\n\r\n/.test(reading.head);
       if (awaiting && isWhole && !/\r\ntransfer-encoding:/i.test(reading.head)) finish();
       socket.destroy();

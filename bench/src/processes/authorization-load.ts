@@ -1,6 +1,6 @@
-// What a network asks of a handler in row 7, and what was answered: callers that each ask for a decision, wait
-// for it, and ask again about another payment. Both sides are asked alike, in the process that decides;
-// what they approved is counted by card, for the books to be compared with.
+// The requests of row 7 and their results: callers that each request a decision, wait for it, and
+// request the next one for another payment. Both sides receive the same requests, in the process
+// that decides; approvals are counted by card, to be compared with the ledger.
 import type { CardDecision, CardRequest } from '../../../server/src/connectors/ports/cards.ts';
 import { newId } from '../../../server/src/kernel/id.ts';
 import { systemEffects } from '../../../server/src/runtime/config/system-effects.ts';
@@ -13,7 +13,7 @@ export interface Asking {
   seconds: number;
 }
 
-/** What was approved of one card, in its currency. */
+/** Approvals of one card, in its currency. */
 export interface Approved {
   cardId: string;
   count: number;
@@ -22,7 +22,7 @@ export interface Approved {
 
 const effects = systemEffects();
 const MERCHANT = { descriptor: 'Corner shop', mcc: '5411', country: 'US' };
-/** Cents: from a dollar to ten, so that sums tell more than counts. */
+/** In cents: from one dollar to ten, so that sums reveal more errors than counts. */
 const [LEAST, RANGE, STRIDE] = [100, 900, 37];
 
 const requestFor = (cardId: string, at: number): CardRequest => ({

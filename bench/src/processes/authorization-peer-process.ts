@@ -1,7 +1,7 @@
-// The usual way of deciding about a card, as a peer: a transaction a request on a pool of connections. The
-// card, its holder and its account are read for share, so that they stay as they are until the commit, and
-// what the account holds is locked: whatever `decide` finds then holds, and nothing needs to be decided
-// twice.
+// The conventional implementation of card authorization, as a peer: one transaction per request on
+// a pool of connections. The card, its holder and its account are read for share, so that they do
+// not change until the commit, and the ledger account is locked: the facts that `decide` reads
+// remain valid, and no decision is repeated.
 import type pg from 'pg';
 import type { CardDecision, CardRequest } from '../../../server/src/connectors/ports/cards.ts';
 import { connectorRegistry, custodyKeysOf } from '../../../server/src/connectors/registry.ts';
@@ -71,7 +71,7 @@ async function authorize(request: CardRequest): Promise<CardDecision> {
     const card = await cardOf(ctx, request.cardId);
     const decision = await decide(ctx, parts, card, request);
     const unheld = ctx.set.requires.find(({ table }) => !LOCKS[table.name]);
-    if (unheld) throw new Error(`${unheld.table.name} is leaned on and not locked`);
+    if (unheld) throw new Error(`${unheld.table.name} is required and not locked`);
     await writeRows(client, ctx.set);
     const holdings = await writeTransfers(client, ctx.set.transfers, { locked: true });
     await writeEvents(client, ctx.set.events, holdings);

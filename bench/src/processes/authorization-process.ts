@@ -1,7 +1,7 @@
-// Our side of row 7, in a process of its own as a server would be: the handler that a connector of an issuer
-// turns to, with the committer and the database behind it and no worker, so the pulls that approvals ask
-// for stay where they are. It also gives wallets the keys that sign for cards, as the custodian draws them:
-// over HTTP each would take three requests and a session of its owner.
+// Our side of row 7, in a separate process like a server: the handler that an issuer's connector
+// calls, with the committer and the database behind it and no worker, so the funding debits of
+// approvals remain queued. It also gives wallets their delegated keys, as the custodian generates
+// them: over HTTP each would take three requests and an owner's session.
 import { connectorRegistry, custodyKeysOf } from '../../../server/src/connectors/registry.ts';
 import {
   activateKey,
@@ -25,11 +25,11 @@ import { type Asking, createAuthorizationLoad } from './authorization-load.ts';
 
 export interface AuthorizationOptions {
   url: string;
-  /** Where the server that made the cards keeps its master key. */
+  /** Folder of the master key of the server that made the cards. */
   dataDir: string;
 }
 
-/** Longer than anybody waits at a till: what is measured is how long it takes, not how it is undone. */
+/** Longer than a terminal would wait: the latency is measured, not the reversal. */
 const WAIT_MS = 30_000;
 const LANES = 3;
 
@@ -64,13 +64,13 @@ async function close(): Promise<void> {
   open = undefined;
 }
 
-/** Stages a key that may sign for what pays for a card. */
+/** Stages a delegated key for a card's funding source. */
 async function grant(ctx: Ctx, { connectors }: CardParts, cardId: string): Promise<void> {
   const [source] = await ctx.db.find(fundingSources, { card_id: cardId, ended_at: null });
   const owner = source && (await ctx.read(customers, source.customer_id));
   const key = owner && dataKeyOf(owner);
   const { custody } = connectors('sandbox');
-  if (!source || !key || !custody) throw new Error(`${cardId} cannot be given a key`);
+  if (!source || !key || !custody) throw new Error(`${cardId} cannot have a delegated key`);
   const id = ctx.id('DelegatedKey');
   const made = { id, ...(await custody.newSigner({ id })) };
   activateKey(ctx, addKey(ctx, source, made, { nickname: 'Bench', key }));
@@ -81,7 +81,7 @@ interface Grants extends AuthorizationOptions {
   cards: readonly string[];
 }
 
-/** Gives each card's wallet a key that signs for it, and lets go of the database again. */
+/** Gives each card's wallet a delegated key and closes the database. */
 async function grantKeys({ cards, platformId, ...options }: Grants): Promise<void> {
   const { runtime, parts, stop } = await start(options);
   const caller = systemCaller(platformId, 'sandbox');

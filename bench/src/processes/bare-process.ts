@@ -1,5 +1,5 @@
-// The least a Fastify server can do: one route that answers the bytes it was given. What our own route is
-// slower than this is what reading, checking and presenting cost.
+// The minimum of a Fastify server: one route that returns given bytes. The difference to the
+// server's own route is the cost of reading, validation and presentation.
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
 import { answer } from '../machine/answer.ts';

@@ -1,5 +1,5 @@
-// A service for text messages that accepts every request and answers none until it is released; from then
-// on it answers at once.
+// A service for text messages that accepts every request and answers none until it is released;
+// from then on it answers at once.
 import http from 'node:http';
 import type net from 'node:net';
 import { answer } from '../machine/answer.ts';
@@ -32,7 +32,7 @@ answer({
     isHanging = true;
     most = 0;
   },
-  /** Answers what waits; returns the most requests that waited at one time. */
+  /** Answers all waiting requests; returns the maximum number that waited at one time. */
   release: () => {
     isHanging = false;
     for (const reply of waiting) accept(reply);

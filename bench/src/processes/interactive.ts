@@ -1,8 +1,8 @@
-// What a peer needs that does it the usual way: one database transaction for each request, on a connection
-// of its own from a pool, statement by statement. It runs the very operations of the server, so it reads,
-// decides and writes the same rows to the byte; only the way they get into the database differs. It is
-// written to do well: reads that can go together do, every row is read once, statements are prepared, new
-// rows of one table go in one statement, accounts are locked in the order of their ids.
+// Foundation of a peer with the conventional implementation: one database transaction per request,
+// on a pooled connection, statement by statement. It runs the server's own operations, so it reads,
+// decides and writes the same rows to the byte; only the way they are written to the database
+// differs. It is optimized: independent reads run together, every row is read once, statements are
+// prepared, new rows of one table use one statement, accounts are locked in the order of their ids.
 import pg from 'pg';
 import type { TransferRow } from '../../../server/src/ledger/transfer.ts';
 import type { ChangeSet, EventRow, Row } from '../../../server/src/runtime/committer/change-set.ts';
@@ -18,7 +18,7 @@ const types = {
     PARSERS[oid] ?? pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
-/** A pool of so many connections, which reads numbers and times as the server does. */
+/** A pool of the given size, which parses numbers and times as the server does. */
 export function openPool(url: string, size: number): pg.Pool {
   const pool = new pg.Pool({ connectionString: url, max: size, min: size, types });
   pool.on('connect', (client) => void client.query("set timezone = 'UTC'"));
@@ -41,10 +41,10 @@ async function run(
   return client.query({ name, text, values });
 }
 
-/** How rows of a table are locked when they are read: those that will be changed, or that must not change. */
+/** Row locks by table: for rows that will be changed, or that must not change. */
 export type Locks = Readonly<Record<string, 'for no key update' | 'for share'>>;
 
-/** Rows that equal some values; those of `null` have none. */
+/** Condition for rows that equal the given values, null included. */
 function matching(table: Table, where: object, lock: string) {
   const values: unknown[] = [];
   const all = Object.entries(where).map(([name, value]) =>
@@ -55,7 +55,7 @@ function matching(table: Table, where: object, lock: string) {
 
 const keyOf = ({ name }: Table, id: string) => `${name} ${id}`;
 
-/** Reads inside the transaction, with the locks that are wanted. */
+/** Reads inside the transaction, with the requested locks. */
 export function readerOf(client: pg.PoolClient, locks: Locks): Database {
   const lockOf = ({ name }: Table) => (locks[name] ? ` ${locks[name]}` : '');
   const known = new Map<string, Promise<Row | undefined>>();
@@ -74,7 +74,7 @@ export function readerOf(client: pg.PoolClient, locks: Locks): Database {
     return found;
   }
   function read(table: Table, id: string): Promise<Row | undefined> {
-    // An account and what it holds have one id.
+    // An internal account and its ledger account have the same id.
     const key = keyOf(table, id);
     const before = known.get(key);
     if (before) return before;
@@ -88,7 +88,7 @@ export function readerOf(client: pg.PoolClient, locks: Locks): Database {
     const { text, values } = matching(table, where, lockOf(table));
     return (await run(client, text, values)).rows;
   }
-  // Of a database, the operations of this row read and find, and nothing else.
+  // Of the database interface, the operations of this row use read and find only.
   return { read, find } as unknown as Database;
 }
 
@@ -140,7 +140,7 @@ const TRANSFER_COLUMNS = [
 ] as const satisfies readonly (keyof TransferRow)[];
 
 const LOCK = `select id from ledger_accounts where id = any($1::text[]) order by id for no key update`;
-const MOVE = `update ledger_accounts a set balance = a.balance + x.net, held = a.held + x.hold
+const POST = `update ledger_accounts a set balance = a.balance + x.net, held = a.held + x.hold
   from unnest($1::text[], $2::bigint[], $3::bigint[]) x(id, net, hold)
   where a.id = x.id and not a.frozen
     and (a.floor is null or a.balance - a.held + x.net - x.hold >= a.floor)
@@ -151,7 +151,7 @@ interface Holding {
   held: bigint;
 }
 
-/** What transfers change of each account: its balance, and what is set aside of it. */
+/** The change of balance and held for each account. */
 function effectsOf(transfers: readonly TransferRow[]) {
   const effects = new Map<string, { net: bigint; hold: bigint }>();
   const add = (id: string, net: bigint, hold: bigint) => {
@@ -163,14 +163,14 @@ function effectsOf(transfers: readonly TransferRow[]) {
     else if (phase === 'posted') {
       add(debit, -amount, 0n);
       add(credit, amount, 0n);
-    } else throw new Error(`the peer does not know ${phase}`);
+    } else throw new Error(`the peer does not support ${phase}`);
   }
   return effects;
 }
 
 /**
- * Writes the transfers and moves the balances; answers what the accounts hold then. `locked`: the accounts
- * are locked by now.
+ * Writes the transfers and posts to the balances; returns the balances after that. `locked`: the
+ * accounts are locked already.
  */
 export async function writeTransfers(
   client: pg.PoolClient,
@@ -186,9 +186,9 @@ export async function writeTransfers(
   if (!locked) await run(client, LOCK, [ids]);
   const changes = [...effects.values()];
   const values = [ids, changes.map(({ net }) => net), changes.map(({ hold }) => hold)];
-  const moved = await run(client, MOVE, values);
-  if (moved.rowCount !== effects.size) throw new Error('not enough money');
-  return new Map(moved.rows.map((row) => [row.id as string, row as Holding]));
+  const posted = await run(client, POST, values);
+  if (posted.rowCount !== effects.size) throw new Error('insufficient funds');
+  return new Map(posted.rows.map((row) => [row.id as string, row as Holding]));
 }
 
 const EVENT_COLUMNS = [

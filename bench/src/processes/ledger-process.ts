@@ -1,5 +1,5 @@
-// Our side of the ledger row, in a process of its own as a server would be: callers that each hand the
-// committer a change set with one transfer, wait for its answer, and hand over the next.
+// Our side of the ledger row, in a separate process like a server: callers that each submit a
+// change set with one transfer to the committer, wait for its result, and submit the next.
 
 import { newId } from '../../../server/src/kernel/id.ts';
 import { emptyChangeSet } from '../../../server/src/runtime/committer/change-set.ts';

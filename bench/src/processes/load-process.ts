@@ -1,7 +1,8 @@
-// The load: a process of its own that keeps a number of connections busy, one request at a time on each,
-// written straight to sockets. On two cores the client competes with the server it measures, so it does
-// no more than it must: a request is one string, an answer is looked at for its status and its length.
-// It costs a fraction of a general client's processor time, and both sides of a row use it alike.
+// The load: a separate process that keeps a number of connections busy, one request at a time on
+// each, written directly to sockets. On two cores the client competes with the server it measures,
+// so it does the minimum: a request is one string, a response is parsed for its status and its
+// length only. It costs a fraction of a general client's processor time, and both sides of a row
+// use it.
 import net from 'node:net';
 import { answer } from '../machine/answer.ts';
 import { createTally, type Run, type Tally } from '../table/stats.ts';
@@ -13,12 +14,12 @@ export interface Load {
   warmupMs: number;
   seconds: number;
   method: 'GET' | 'POST';
-  /** Path and query of each request, in order; from the start again at the end, unless `once`. */
+  /** Path and query of each request, in order; cyclic unless `once`. */
   paths: string[];
-  /** Each path is requested once; the run ends early when there are no more. */
+  /** Each path is requested once; the run ends early when none is left. */
   once: boolean;
   authorization: string;
-  /** Sends an Idempotency-Key, another with each request. */
+  /** Sends a new Idempotency-Key with each request. */
   keyed: boolean;
   status: number;
 }
@@ -41,7 +42,7 @@ function requestMaker(load: Load): () => string | undefined {
   };
 }
 
-/** One connection, busy until the run is over. */
+/** One connection, busy until the run ends. */
 function connection(load: Load, tally: Tally, next: () => string | undefined): Promise<void> {
   return new Promise((resolve) => {
     let reading = fresh();

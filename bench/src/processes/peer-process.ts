@@ -1,5 +1,6 @@
-// The usual way of executing quotes, as a peer: a transaction a request, behind a bare route. It runs the
-// very operation of the server; how its rows get into the database is `interactive.ts`.
+// The conventional implementation of quote execution, as a peer: one transaction per request,
+// behind a bare route. It runs the server's own operation; `interactive.ts` writes its rows to the
+// database.
 
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
@@ -29,7 +30,7 @@ export interface PeerOptions {
 
 const effects = systemEffects();
 const vault = createVault(effects, () => {
-  throw new Error('executing opens nothing personal');
+  throw new Error('executing opens no personal data');
 });
 const operation = quoteOperations({
   connectors: connectorRegistry(effects),
@@ -37,7 +38,7 @@ const operation = quoteOperations({
   pendingActionOf: async () => undefined,
 }).find(({ contract }) => contract.operationId === 'executeQuote');
 
-/** What an execution changes is locked as it is read. */
+/** Rows that an execution changes are locked when read. */
 const LOCKS = { transactions: 'for no key update' } as const;
 
 async function execute(
@@ -70,7 +71,7 @@ async function close(): Promise<void> {
   open = undefined;
 }
 
-/** Listens with a pool of this size; answers the port. */
+/** Listens with a pool of this size; returns the port. */
 async function listen(options: PeerOptions): Promise<number> {
   await close();
   const { url, poolSize, platformId, authorization } = options;

@@ -1,7 +1,7 @@
-// Reads an HTTP/1.1 answer off a socket: its status and where it ends, nothing else, because whatever a
-// client of the bench does takes processor time from the server that it measures.
+// Reads an HTTP/1.1 response from a socket: its status and its end, nothing else, because all work
+// of the bench's client takes processor time from the server that it measures.
 
-/** An answer under construction. `total` is unknown before its head is complete. */
+/** A partial response. `total` is unknown before its head is complete. */
 interface Reading {
   head: string;
   status: number;
@@ -11,7 +11,7 @@ interface Reading {
 
 export const fresh = (): Reading => ({ head: '', status: 0, total: -1, got: 0 });
 
-/** Takes in the next bytes; true when the answer is complete. */
+/** Adds the next bytes; returns true if the response is complete. */
 export function take(reading: Reading, chunk: Buffer): boolean {
   reading.got += chunk.length;
   if (reading.total >= 0) return reading.got >= reading.total;

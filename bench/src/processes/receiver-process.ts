@@ -1,12 +1,12 @@
-// A webhook receiver that costs next to nothing, so that what is measured is the sender: it counts requests
-// and answers each with an empty 200.
+// A webhook receiver at minimal cost, so that the sender is measured: it counts requests and
+// answers each with an empty 200.
 import net from 'node:net';
 import { answer } from '../machine/answer.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
 let received = 0;
 
-/** Counts requests on one connection; a request may come in pieces, or two in one. */
+/** Counts requests on one connection; a request may arrive in several chunks, or two in one. */
 function listenTo(socket: net.Socket): void {
   let head = '';
   let missing = 0;

@@ -1,7 +1,7 @@
-// Cards for row 7, made as a platform makes them: over HTTP, on a server with a database of its own. Every
-// cardholder has a card on a dollar account, some have another on their wallet, with a key that signs for
-// it. The peer gets a copy of the same database. What the server has to do for them is done before anything
-// is measured, and the server is gone by then.
+// Cards for row 7, created as a platform creates them: over HTTP, on a server with a separate
+// database. Every cardholder has a card on a USD account, some have another on their wallet, with a
+// delegated key. The peer gets a copy of the same database. The server's work for them is done, and
+// the server ended, before anything is measured.
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eachOf, FUNDS, personBody, type Request, requester, startServer } from '../machine/api.ts';
@@ -13,9 +13,9 @@ export const PEER_CARDS_DATABASE = 'bench_cards_peer';
 
 export interface Cards {
   platformId: string;
-  /** Where the master key is that both sides need. */
+  /** Folder of the master key that both sides need. */
   dataDir: string;
-  /** On dollar accounts, one account each. */
+  /** On USD accounts, one account each. */
   plain: string[];
   /** On embedded wallets. */
   wallets: string[];
@@ -31,8 +31,8 @@ const QUICK = { holders: 200, wallets: 50 };
 const POLL_MS = 200;
 const ISSUE_MS = 120_000;
 
-/** The sandbox's issuer takes no money from accounts with these ends. */
-const isRefused = ({ id }: Account) => /00[23]$/.test(id);
+/** The sandbox's issuer declines funding debits of accounts with these suffixes. */
+const isDeclined = ({ id }: Account) => /00[23]$/.test(id);
 
 async function accountOf(request: Request, customerId: string, currency: string, type: string) {
   const where = `/customers/internal-accounts?customerId=${customerId}&currency=${currency}`;
@@ -40,9 +40,12 @@ async function accountOf(request: Request, customerId: string, currency: string,
   return data.find((each) => each.type === type) as Account;
 }
 
-/** A card of a customer on one of its accounts, with money in it; undefined where nobody would take any. */
+/**
+ * A card of a customer on one of its funded accounts; undefined if every funding debit would be
+ * declined.
+ */
 async function card(request: Request, customerId: string, account: Account, name: string) {
-  if (isRefused(account)) return undefined;
+  if (isDeclined(account)) return undefined;
   await request('POST', `/sandbox/internal-accounts/${account.id}/fund`, { amount: FUNDS });
   const { id } = await request<{ id: string }>('POST', '/cards', {
     cardholderId: customerId,
@@ -75,7 +78,7 @@ async function issued({ cluster }: Bench): Promise<void> {
 
 const given = (ids: readonly (string | undefined)[]) => ids.filter((id) => id !== undefined);
 
-/** Makes the cards and both databases. `handler` gives the wallets their keys. */
+/** Creates the cards and both databases. `handler` gives the wallets their delegated keys. */
 export async function makeCards(bench: Bench, handler: Worker): Promise<Cards> {
   const { cluster, root, scratch, quick } = bench;
   const url = await cluster.create(CARDS_DATABASE);

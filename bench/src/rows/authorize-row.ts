@@ -1,7 +1,7 @@
-// Row 7: deciding what a network asks of a card, with the money set aside and everything about it written
-// down in the same commit. Beside it the same decision as one interactive transaction a request. Both are
-// asked in the process that decides, with as many requests in flight; what they approved is compared with
-// what lies in the database afterwards.
+// Row 7: authorizing a card payment, with the hold and all records in the same commit. Beside it
+// the same decision as one interactive transaction per request. Both are called in the process that
+// decides, with the same number of requests in flight; approvals are compared with the database
+// afterwards.
 
 import type { Bench } from '../machine/bench.ts';
 import { startWorker, type Worker } from '../machine/children.ts';
@@ -14,14 +14,14 @@ import { bestOf, note, type Row, sideOf, takeTurns } from '../table/row.ts';
 import type { Run } from '../table/stats.ts';
 import { CARDS_DATABASE, type Cards, makeCards, PEER_CARDS_DATABASE } from './authorize-cards.ts';
 
-/** Decisions under way at any time, and how long 99 of 100 may take then. */
+/** Decisions in flight at any time, and the p99 target for them. */
 const IN_FLIGHT = 64;
 const MOST_P99_MS = 100;
 
 type Kind = 'spread' | 'hot' | 'wallets';
 
-/** What was approved by card, against every trace of it. Wallets have 10,000 units in a cent. */
-const CHECK = `with told as (
+/** Approvals by card, compared with every record of them. Wallets have 10,000 units per cent. */
+const CHECK = `with acknowledged as (
     select id, count, amount, funding->>0 as account
       from unnest($1::text[], $2::bigint[], $3::bigint[]) x(id, count, amount)
       join cards using (id)),
@@ -42,28 +42,28 @@ const CHECK = `with told as (
     group by 1),
   owed as (
     select account, sum(amount * case currency when 'USD' then 1 else 10000 end) as hold
-    from told join ledger_accounts a on a.id = account group by 1, currency)
-select (select sum(count) from told) as approved,
-  (select count(*) from told full join logged l using (id) where l.declined is distinct from 0
-    or l.count is distinct from told.count or l.payments is distinct from told.count
-    or l.amount is distinct from told.amount) as wrong_messages,
-  (select count(*) from told full join paid p using (id)
-    where p.count is distinct from told.count
-      or p.amount is distinct from told.amount) as wrong_payments,
+    from acknowledged join ledger_accounts a on a.id = account group by 1, currency)
+select (select sum(count) from acknowledged) as approved,
+  (select count(*) from acknowledged full join logged l using (id) where l.declined is distinct from 0
+    or l.count is distinct from acknowledged.count or l.payments is distinct from acknowledged.count
+    or l.amount is distinct from acknowledged.amount) as wrong_messages,
+  (select count(*) from acknowledged full join paid p using (id)
+    where p.count is distinct from acknowledged.count
+      or p.amount is distinct from acknowledged.amount) as wrong_payments,
   (select count(*) from ledger_accounts a left join moved m on m.account = a.id
     left join owed o on o.account = a.id
     where a.balance <> coalesce(m.net, 0) or a.held <> coalesce(m.hold, 0)
       or a.held <> coalesce(o.hold, 0) or a.balance - a.held < a.floor) as wrong_balances,
   (select count(*) from (select currency from ledger_accounts
     group by currency having sum(balance) <> 0) unbalanced) as unbalanced,
-  (select abs(count(*) - (select sum(count) from told)) from jobs where kind = 'cards.pull') as wrong_jobs,
-  (select abs(count(*) - (select sum(count) from told)) from events
+  (select abs(count(*) - (select sum(count) from acknowledged)) from jobs where kind = 'cards.pull') as wrong_jobs,
+  (select abs(count(*) - (select sum(count) from acknowledged)) from events
     where type = 'CARD_TRANSACTION.AUTHORIZED') as wrong_events,
-  (select abs(count(distinct w.subject) - (select coalesce(sum(count), 0) from told
+  (select abs(count(distinct w.subject) - (select coalesce(sum(count), 0) from acknowledged
       join internal_accounts i on i.id = account where i.type = 'EMBEDDED_WALLET'))
     from wallet_authorizations w where w.operation = 'cardPull') as wrong_signatures`;
 
-/** What the database shows against what was approved: zero differences, or it is an error. */
+/** Compares the database with the approvals; any difference is an error. */
 async function differences(bench: Bench, name: string, handler: Worker): Promise<number> {
   const all = await handler.call<Approved[]>('approved');
   const columns = [
@@ -81,11 +81,11 @@ async function differences(bench: Bench, name: string, handler: Worker): Promise
 interface Parts {
   bench: Bench;
   cards: Cards;
-  /** Whose processor time is told after each run. */
+  /** The processes whose processor time is shown after each run. */
   groups: Record<string, () => number[]>;
 }
 
-/** Asks a handler about one kind of cards for a while. */
+/** Sends requests for one kind of cards to a handler for a while. */
 const asker =
   ({ bench, cards, groups }: Parts, handler: Worker) =>
   async (kind: Kind, seconds = bench.settings.seconds): Promise<Run> => {
@@ -99,7 +99,7 @@ const asker =
     return run;
   };
 
-/** The interactive peer with the pool that it does best with. */
+/** The interactive peer with the pool size at which it is fastest. */
 async function preparePeer(parts: Parts, peer: Worker) {
   const { bench, cards } = parts;
   const { platformId, dataDir } = cards;
@@ -153,7 +153,7 @@ export async function authorizeRows(bench: Bench): Promise<Row[]> {
   };
   const row = (id: string, what: string, kind: Kind): Row => ({
     id,
-    what: `authorise a card payment, ${what}`,
+    what: `authorize a card payment, ${what}`,
     unit: '/s',
     ours: side(`handler, ${IN_FLIGHT} in flight`, runs[`handler, ${kind}`], wrong),
     peer: side(peer.name, runs[`interactive, ${kind}`], wrongPeer),

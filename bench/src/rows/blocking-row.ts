@@ -1,5 +1,6 @@
-// Row 9: how long one request blocks the event loop at most, in which no other request is answered. Each
-// operation receives the costliest bodies that it reads; the server's own metric shows the longest delay.
+// Row 9: the longest time for which one request blocks the event loop, in which no other request is
+// answered. Each operation receives the costliest bodies that it reads; the server's own metric
+// shows the longest delay.
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,14 +10,17 @@ import { note, type Row, sideOf } from '../table/row.ts';
 import { median, percentile, type Run } from '../table/stats.ts';
 import { type CostlyBody, costlyBodies, type OpenApi } from './costly-bodies.ts';
 
-/** The longest that one request may block the event loop. */
+/** Target: the longest that one request may block the event loop. */
 const MOST_MS = 20;
-/** Times that each body is sent: the middle counts, because a pause of the collector is not its cost. */
+/**
+ * Times that each body is sent: the median counts, because a pause of the collector is not its
+ * cost.
+ */
 const TIMES = 3;
-/** Until the monitor has noticed the end of a block; it looks every 5 ms. */
+/** Time until the monitor has noticed the end of a block; it measures every 5 ms. */
 const NOTICED_MS = 12;
 const MOST_ROUNDS = 3;
-/** Until every schema is compiled. */
+/** Time until every schema is compiled. */
 const SETTLE_MS = 3_000;
 const QUICK_EVERY = 10;
 const SHOWN = 3;
@@ -42,7 +46,7 @@ async function send(origin: string, { method, path: url, body }: CostlyBody): Pr
   return answer.status;
 }
 
-/** The middle block of a few requests. */
+/** The median block of a few requests. */
 async function blockOf(origin: string, body: CostlyBody | undefined): Promise<number> {
   const blocks: number[] = [];
   for (let times = 0; times < TIMES; times++) {
@@ -63,7 +67,7 @@ const runOf = (blocks: readonly number[]): Run => ({
   done: blocks.length,
 });
 
-/** Both columns of latencies: the middle of all bodies, and the longest. */
+/** Both columns of latencies: the median of all bodies, and the longest. */
 export async function blockingRows(bench: Bench): Promise<Row[]> {
   const { cluster, root, scratch, logLevel, settings, quick } = bench;
   const url = await cluster.create('bench_blocking');

@@ -1,5 +1,5 @@
-// The costliest bodies that an operation reads: as large as a body may be, with values that its schema
-// looks at. Made from openapi.json, so that every operation is covered.
+// The costliest bodies that an operation reads: as large as a body may be, with values that its
+// schema checks. Generated from openapi.json, so that every operation is covered.
 import { BASE } from '../machine/api.ts';
 
 type Json = Record<string, unknown>;
@@ -14,14 +14,14 @@ interface RequestBody {
 }
 
 export interface CostlyBody {
-  /** The operation and what is costly, to name it by. */
+  /** Name: the operation and what is costly. */
   name: string;
   method: string;
   path: string;
   body: string;
 }
 
-/** Just under the size that every body may have. */
+/** Just under the size limit of every body. */
 const BYTES = 65_000;
 /** Just under the limits of a body: members of one object, items of one list, depth. */
 const MEMBERS = 4_000;
@@ -38,7 +38,7 @@ function propertiesOf(document: OpenApi, schema: Json, depth = 0): Record<string
   return Object.assign({}, whole.properties, ...inner);
 }
 
-/** The first value of each enumeration: most schemas choose by one how the rest is checked. */
+/** The first value of each enumeration: most schemas select the further checks by one. */
 function choicesOf(document: OpenApi, properties: Record<string, Json>): Json {
   const choices: Json = {};
   for (const [name, { $ref, ...own }] of Object.entries(properties)) {

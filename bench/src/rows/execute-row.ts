@@ -1,7 +1,7 @@
-// Row 2: executing quotes between internal accounts over HTTP, with everything that belongs to it:
-// credentials and an Idempotency-Key on each request, events written, and the deliverer at work on them with
-// a receiver attached. Beside it pgbench moving one bare transfer a transaction, and the same operation as
-// one interactive transaction a request.
+// Row 2: executing quotes between internal accounts over HTTP, complete: credentials and an
+// Idempotency-Key on each request, events written, and the deliverer sending them to a receiver.
+// Beside it pgbench posting one bare transfer per transaction, and the same operation as one
+// interactive transaction per request.
 import { AUTHORIZATION, BASE, copyQuotes, DATABASE, PEER_DATABASE } from '../machine/api.ts';
 import type { Api, Bench, Templates } from '../machine/bench.ts';
 import { startWorker, type Worker } from '../machine/children.ts';
@@ -14,7 +14,7 @@ import type { Run } from '../table/stats.ts';
 
 type Kind = keyof Templates;
 
-/** What a run may use up, per second, before anything is known of its speed. */
+/** Quotes per second that a first run may use. */
 const FIRST_GUESS = 4_000;
 /** More quotes than the fastest run so far would have used. */
 const SPARE = 1.5;
@@ -23,17 +23,20 @@ interface Parts {
   bench: Bench;
   api: Api;
   load: Worker;
-  /** Whose processor time is told after each run. */
+  /** The processes whose processor time is shown after each run. */
   groups: Record<string, () => number[]>;
 }
 
-/** Stops the server, which would otherwise deliver events on a peer's time; answers how to go on. */
+/**
+ * Suspends the server, which would otherwise deliver events on a peer's time; returns a function
+ * that resumes it.
+ */
 function quiet(api: Api): () => void {
   api.process.pause();
   return () => api.process.resume();
 }
 
-/** Executes fresh quotes at a port for a while; remembers how many it may need the next time. */
+/** Executes fresh quotes at a port for a while; records how many the next run may need. */
 function executor(parts: Parts, database: string) {
   const { bench, api, load } = parts;
   const { warmupMs } = bench.settings;
@@ -79,7 +82,7 @@ const CHECK = `select
   (select count(*) from webhook_attempts where result = 'delivered') as delivered,
   (select count(*) from events) as events`;
 
-/** What the database shows against what was acknowledged: zero differences, or it is an error. */
+/** Compares the database with the acknowledged requests; any difference is an error. */
 async function differences(bench: Bench, name: string, done: number): Promise<number> {
   const [row] = await bench.cluster.rows<Record<string, string>>(name, CHECK);
   const seen = Object.entries(row ?? {}).map(([what, count]) => `${count} ${what}`);
@@ -89,7 +92,7 @@ async function differences(bench: Bench, name: string, done: number): Promise<nu
   return lost + at('unpaid') + at('unbalanced') + at('failed');
 }
 
-/** The interactive peer with the pool and the connections it does best with. */
+/** The interactive peer with the pool size and connections at which it is fastest. */
 async function preparePeer(parts: Parts, peer: Worker) {
   const { bench } = parts;
   const { tryS } = bench.settings;
@@ -196,7 +199,7 @@ export async function executeRows(bench: Bench): Promise<Row[]> {
     row('2c', ', 2,000 source accounts', spread(), interactive(runs['interactive, spread']), 4),
     row(
       '2d',
-      ', one currency, no house account',
+      ', one currency, no system account',
       server(runs['execute, one currency']),
       interactive(runs['interactive, one currency']),
     ),

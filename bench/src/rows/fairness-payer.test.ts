@@ -1,11 +1,11 @@
-// How long payments go on, and what counts.
+// Duration of payment runs, and what they count.
 import { describe, expect, it } from 'vitest';
 import { payInTurn } from './fairness-payer.ts';
 
 const after = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('payInTurn', () => {
-  it('pays one at a time for as long as it should', async () => {
+  it('pays one at a time for the given duration', async () => {
     let [underWay, most] = [0, 0];
     const run = await payInTurn(
       async () => {
@@ -23,13 +23,13 @@ describe('payInTurn', () => {
     expect(run.perSecond).toBeGreaterThan(0);
   });
 
-  it('waits for the least number of payments, and for no more', async () => {
+  it('waits for the minimum number of payments, and for no more', async () => {
     const bounds = { seconds: 0.01, least: 3, mostSeconds: 30 };
     const run = await payInTurn(() => after(50).then(() => 50), bounds);
     expect(run.done).toBe(3);
   });
 
-  it('begins none after the most seconds', async () => {
+  it('starts none after the maximum duration', async () => {
     const bounds = { seconds: 0.01, least: 100, mostSeconds: 0.1 };
     const run = await payInTurn(() => after(60).then(() => 60), bounds);
     expect(run.done).toBeLessThanOrEqual(3);
@@ -45,7 +45,7 @@ describe('payInTurn', () => {
     expect(run.p50).toBeGreaterThanOrEqual(39);
   });
 
-  it('stays below the rate limits', async () => {
+  it('remains below the rate limits', async () => {
     const bounds = { seconds: 0.5, least: 1, mostSeconds: 5 };
     const run = await payInTurn(async () => 0, bounds);
     expect(run.done).toBeLessThanOrEqual(135);

@@ -1,24 +1,24 @@
-// The platform whose payments row 8 measures: one customer, one connection, one payment at a time. It is
-// well below every rate limit, so whatever delays it comes from another client.
+// The platform whose payments row 8 measures: one customer, one connection, one payment at a time.
+// It is well below every rate limit, so any delay is caused by another client.
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AUTHORIZATION, BASE } from '../machine/api.ts';
 import { percentile, type Run } from '../table/stats.ts';
 
-/** Smallest units. */
+/** Minor units. */
 export const TRANSFER = 1_00;
 export const PAYOUT = 10_00;
 
-/** Half of the requests a second that a platform may make. */
+/** Half of the requests per second that a platform may make. */
 const LEAST_INTERVAL_MS = 4;
 const POLL_MS = 10;
-/** Longer than any answer or payout that is still of use to measure. */
+/** Longer than any response or payout that is still useful to measure. */
 const PATIENCE_MS = 150_000;
 
 export interface Accounts {
-  /** A customer's dollars. */
+  /** A customer's USD account. */
   source: string;
-  /** The same customer's bank account outside. */
+  /** The same customer's external account. */
   destination: string;
 }
 
@@ -26,14 +26,14 @@ export interface Bounds {
   seconds: number;
   /** Measured even if they take longer than `seconds`. */
   least: number;
-  /** No payment begins later, however few there were. */
+  /** No payment starts later, even if there were fewer than the minimum. */
   mostSeconds: number;
 }
 
 export interface Payer {
-  /** Makes a transfer out; the time until it is accepted, in milliseconds. */
+  /** Makes a transfer out; returns the time until it is accepted, in milliseconds. */
   transfer(): Promise<number>;
-  /** Executes a quote to the bank account; the time until the payment is COMPLETED. */
+  /** Executes a quote to the external account; returns the time until the payment is COMPLETED. */
   payout(): Promise<number>;
   close(): void;
 }
@@ -79,7 +79,7 @@ function caller(port: number) {
   };
 }
 
-/** A payer with a connection of its own. */
+/** A payer with a separate connection. */
 export function createPayer(port: number, { source, destination }: Accounts): Payer {
   const { call, close } = caller(port);
   const completed = async (id: string, began: number) => {
@@ -116,7 +116,10 @@ export function createPayer(port: number, { source, destination }: Accounts): Pa
   };
 }
 
-/** Pays one payment after the other. A failed one counts as an error and, with its time, as a latency. */
+/**
+ * Makes one payment after the other. A failed one counts as an error and, with its time, as a
+ * latency.
+ */
 export async function payInTurn(pay: () => Promise<number>, bounds: Bounds): Promise<Run> {
   const latencies: number[] = [];
   let [done, errors] = [0, 0];

@@ -1,7 +1,8 @@
-// Row 8: the payments of one platform, one at a time, alone and beside clients that cost the server as much
-// as they can: connections that post large bodies without a credential, with another platform's, or to a
-// path that does not exist, and text messages of another platform that wait for a service which hangs. The
-// rate limits are on. Every payment is compared with the database afterwards.
+// Row 8: the payments of one platform, one at a time, alone and beside clients that cost the server
+// as much as they can: connections that post large bodies without a credential, with another
+// platform's, or to a path that does not exist, and text messages of another platform that wait for
+// an unresponsive service. The rate limits are on. Every payment is compared with the database
+// afterwards.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BASE, eachOf, FUNDS } from '../machine/api.ts';
 import type { Bench } from '../machine/bench.ts';
@@ -20,22 +21,22 @@ import {
 } from './fairness-payer.ts';
 import { FAIRNESS_DATABASE, type FairnessSetup, prepareFairness } from './fairness-setup.ts';
 
-/** The most that a payment may take beside others, in times of what it takes alone. */
+/** Target: the most that a payment may take beside others, in multiples of its time alone. */
 const MOST = 3;
 /** 800 kB of JSON. */
 const KEYS = 75_000;
-/** For the attack to reach its pace before anything is measured. */
+/** Time for the attack to reach its rate before anything is measured. */
 const ONSET_MS = 1_500;
 const DRAIN_MS = 240_000;
 const POLL_MS = 200;
-/** One customer may receive a code in this time, so the next round takes others. */
+/** One customer may receive one code in this period, so the next round uses others. */
 const ROUNDS_APART = 2;
 
 interface Parts {
   bench: Bench;
   setup: FairnessSetup;
   attacker: Worker;
-  /** What the payer was answered as accepted or COMPLETED. */
+  /** Payments that the payer saw as accepted or COMPLETED. */
   done: { transfers: number; payouts: number };
 }
 
@@ -72,7 +73,7 @@ const boundsOf = ({ settings, quick }: Bench): Bounds => ({
   mostSeconds: 90,
 });
 
-/** Runs `work` with a payer whose connection is open and whose path through the server is warm. */
+/** Runs `work` with a payer whose connection is open and warmed up. */
 async function withPayer(
   { bench, setup, done }: Parts,
   kind: 'transfer' | 'payout',
@@ -125,7 +126,7 @@ function shown(report: AttackReport): string {
   );
 }
 
-/** A run beside an attack, which has ended when this resolves: every request of it is over. */
+/** A run beside an attack, which has ended when this resolves: every request of it is finished. */
 async function besideAttack(parts: Parts, attack: Attack, total: AttackReport): Promise<Run> {
   const { bench, setup, attacker } = parts;
   return withPayer(parts, 'transfer', async (pay) => {
@@ -150,7 +151,7 @@ const UNFINISHED = `select count(*)::int as n from transactions
   where type = 'OUTGOING' and status in ('PENDING', 'PROCESSING')
     and exists (select from ledger_transfers l where l.transaction_id = transactions.id)`;
 
-/** Waits until a statement counts nothing any more; the count at the end. */
+/** Waits until a statement counts zero rows; returns the last count. */
 async function drained({ bench }: Parts, statement: string): Promise<number> {
   for (const began = performance.now(); ; await sleep(POLL_MS)) {
     const [row] = await bench.cluster.rows<{ n: number }>(FAIRNESS_DATABASE, statement);
@@ -160,11 +161,11 @@ async function drained({ bench }: Parts, statement: string): Promise<number> {
 
 interface Texts {
   sent: number;
-  /** The most that the service had to wait for it at one time. */
+  /** The maximum number waiting at the service at one time. */
   mostAtOnce: number;
-  /** The fewest that were still waiting at the end of a round. */
+  /** The minimum number still waiting at the end of a round. */
   leastLeft: number;
-  /** Not sent in time after the service came back. */
+  /** Not sent in time after the service recovered. */
   stuck: number;
 }
 
@@ -186,7 +187,7 @@ async function besideTexts(parts: Parts, customers: readonly string[], total: Te
   note(
     `${left?.n} of ${customers.length} messages were waiting at the end, ${most} at the service`,
   );
-  note(`${seconds} s after the service answered again ${stuck} messages are still waiting`);
+  note(`${seconds} s after the service recovered ${stuck} messages are still waiting`);
   total.sent += customers.length;
   total.mostAtOnce = Math.max(total.mostAtOnce, most);
   total.leastLeft = Math.min(total.leastLeft, left?.n ?? 0);
@@ -205,7 +206,7 @@ const CHECK = `select
   (select count(*) from (select currency from ledger_accounts
     group by currency having sum(balance) <> 0) unbalanced) as unbalanced`;
 
-/** What the database shows against what the payer was answered: zero differences, or it is an error. */
+/** Compares the database with the payer's acknowledged payments; any difference is an error. */
 async function differences(parts: Parts): Promise<number> {
   const { bench, setup, done } = parts;
   await drained(parts, UNFINISHED);
@@ -220,7 +221,7 @@ async function differences(parts: Parts): Promise<number> {
   return lost + wrong + (off === 0 ? 0 : 1) + (at('held') === 0 ? 0 : 1);
 }
 
-/** A side whose value of a round is its median latency. */
+/** A side whose value per round is its median latency. */
 const latencySide = (name: string, runs: readonly Run[]): Side => {
   const side = sideOf(name, runs);
   return { ...side, values: side.p50 };
@@ -266,7 +267,7 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
   const { sent, mostAtOnce, leastLeft, stuck } = texts;
   const remark =
     `${sent} messages, at most ${mostAtOnce} at the service at one time, at least ${leastLeft} ` +
-    `waiting at the end of a round, ${stuck} stuck when it answered again`;
+    `waiting at the end of a round, ${stuck} stuck after it recovered`;
   const hanging = row('8d', 'a payout, until it is COMPLETED', `${messages} hanging messages`);
   return [...posted, { ...hanging, slowdown: { most: MOST }, remark }];
 }

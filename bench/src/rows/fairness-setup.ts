@@ -1,6 +1,7 @@
-// What row 8 needs: a server with its rate limits at their defaults, the platform whose payments are
-// measured, a second sandbox platform that sends large bodies, and a production platform whose customers
-// receive text messages. The last two are created with the operator's command, as on any installation.
+// Setup of row 8: a server with its rate limits at their defaults, the platform whose payments are
+// measured, a second sandbox platform that sends large bodies, and a production platform whose
+// customers receive text messages. The last two are created with the operator's command, as on any
+// installation.
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -27,9 +28,9 @@ export interface FairnessSetup {
   neighbour: string;
   /** Acts as the production platform. */
   production: Request;
-  /** Its customers; each may receive one code in half a minute. */
+  /** Its customers; each may receive one code per half minute. */
   customers: string[];
-  /** The service that its text messages are posted to. */
+  /** The service that receives its text messages. */
   service: Worker;
 }
 
@@ -52,7 +53,7 @@ async function createPlatform(bench: Bench, env: NodeJS.ProcessEnv, flags: reado
   return basic(clientId, clientSecret);
 }
 
-/** A customer with dollars, and its bank account, at which every payout succeeds. */
+/** A customer with a funded USD account and an external account at which every payout succeeds. */
 async function makeAccounts(request: Request): Promise<Accounts> {
   const person = await request<{ id: string }>('POST', '/customers', personBody(0, ['USD']));
   const where = `/customers/internal-accounts?customerId=${person.id}&currency=USD`;
@@ -72,7 +73,7 @@ async function makeAccounts(request: Request): Promise<Accounts> {
   return { source, destination: id };
 }
 
-/** A customer in Europe, whose telephone number has to be verified by a code. */
+/** A customer in Europe, whose phone number has to be verified by a code. */
 async function makeRecipient(request: Request, at: number): Promise<string> {
   const body = {
     ...personBody(at, ['EUR']),
@@ -83,7 +84,7 @@ async function makeRecipient(request: Request, at: number): Promise<string> {
   return (await request<{ id: string }>('POST', '/customers', body)).id;
 }
 
-/** Everything but the server is made before it starts with its limits, so that they delay none of it. */
+/** All data is created before the server starts with its limits, so that they delay none of it. */
 export async function prepareFairness(bench: Bench, recipients: number): Promise<FairnessSetup> {
   const { cluster, root, scratch, logLevel, profile } = bench;
   const url = await cluster.create(FAIRNESS_DATABASE);

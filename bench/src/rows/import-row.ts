@@ -1,6 +1,7 @@
-// Row 5: registering customers from a file of 50,000 rows. Beside a client that registers the same customers
-// over the same server one request at a time on many connections, which is what a platform does that has no
-// such file: both leave the same rows, accounts and events behind. Peak memory is that of the server process.
+// Row 5: registering customers from a file of 50,000 rows. Beside a client that registers the same
+// customers on the same server one request at a time on many connections, as a platform without
+// such a file would: both create the same rows, accounts and events. Peak memory is that of the
+// server process.
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AUTHORIZATION, BASE, DATABASE } from '../machine/api.ts';
@@ -81,7 +82,7 @@ async function importFile(port: number, content: string): Promise<Run> {
   }
 }
 
-/** One POST /customers; answers its status. */
+/** One POST /customers; returns its status. */
 function post(agent: http.Agent, port: number, body: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const options = {
@@ -167,7 +168,7 @@ export async function importRows(bench: Bench): Promise<Row[]> {
     "select count(*) as n from customers where platform_customer_id like $1 || '-%'",
     [`r${process.pid}`],
   )) as [{ n: string }];
-  note(`${n} customers are there`);
+  note(`${n} customers exist`);
   const file = sideOf(`a file of ${rows}`, results['import, a file']);
   const single = sideOf(`POST /customers, ${most}`, results['import, one by one']);
   const memory = (side: Side, values: number[]): Side => ({ ...side, values, p50: [], p99: [] });

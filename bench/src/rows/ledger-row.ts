@@ -1,5 +1,5 @@
-// Row 1: transfers between ledger accounts. Ours go through the committer as real change sets; pgbench runs
-// one transaction for each. Both get the number of callers they do best with.
+// Row 1: transfers between ledger accounts. Ours go through the committer as real change sets;
+// pgbench runs one transaction for each. Both get the number of callers at which they are fastest.
 
 import type { Bench, Spread } from '../machine/bench.ts';
 import { startWorker } from '../machine/children.ts';
@@ -10,18 +10,18 @@ import type { Run } from '../table/stats.ts';
 
 const OURS = 'bench_ledger';
 
-/** What the books say against what was acknowledged: zero differences, or it is an error. */
+/** Compares the ledger with the acknowledged transfers; any difference is an error. */
 async function differences(bench: Bench, name: string, done: number): Promise<number> {
   const [row] = await bench.cluster.rows<{ transfers: string; wrong: string; total: string }>(
     name,
-    `with moved as (
+    `with posted as (
       select id, sum(amount) as amount from (
         select debit as id, -amount as amount from ledger_transfers
         union all select credit, amount from ledger_transfers) legs group by id)
     select (select count(*) from ledger_transfers) as transfers,
       count(*) filter (where a.balance - $1 <> coalesce(m.amount, 0) or a.balance < 0) as wrong,
       sum(a.balance) as total
-    from ledger_accounts a left join moved m using (id)`,
+    from ledger_accounts a left join posted m using (id)`,
     [OPENING_BALANCE],
   );
   const same = Number(row?.transfers) === done && row?.total === `${ACCOUNTS * OPENING_BALANCE}`;

@@ -1,5 +1,5 @@
-// Row 3: reading one transaction. Beside a bare Fastify route that answers the same bytes without looking
-// anything up, and beside Prism, which invents an answer from our OpenAPI document.
+// Row 3: reading one transaction. Beside a bare Fastify route that returns the same bytes without a
+// lookup, and beside Prism, which generates a response from our OpenAPI document.
 import path from 'node:path';
 import { AUTHORIZATION, BASE, copyQuotes, DATABASE, firstOk, freePort } from '../machine/api.ts';
 import type { Bench } from '../machine/bench.ts';
@@ -14,7 +14,7 @@ const TRANSACTIONS = 10_000;
 const prismProgram = (root: string) =>
   path.join(root, 'bench', 'node_modules', '@stoplight', 'prism-cli', 'dist', 'index.js');
 
-/** Starts Prism on our document as quietly as it can be. It serves paths without the base path. */
+/** Starts Prism on our document with minimal logging. It serves paths without the base path. */
 export async function startPrism(
   root: string,
 ): Promise<{ port: number; process: Child; startedMs: number }> {

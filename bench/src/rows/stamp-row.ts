@@ -1,6 +1,7 @@
-// Row 6: reading and checking a wallet's stamp, beside a bare P-256 verification by node:crypto of the same
-// signatures. Where the key was seen before the bare one has it ready as well; where it was not, both begin
-// with the compressed point that a stamp holds. Both run in this process, one after the other on one thread.
+// Row 6: reading and verifying a wallet's stamp, beside a bare P-256 verification by node:crypto of
+// the same signatures. For a known key the bare side has it prepared as well; for a new one, both
+// start with the compressed point of the stamp. Both run in this process, one after the other on
+// one thread.
 import { createPrivateKey, createPublicKey, ECDH, type KeyObject, sign, verify } from 'node:crypto';
 import { parseStamp, verifyStamp } from '../../../server/src/features/wallets/signing/stamp.ts';
 import { compressedPoint, generateP256, p256Jwk } from '../../../server/src/kernel/crypto/p256.ts';
@@ -18,9 +19,9 @@ interface Case {
   header: string;
 }
 
-/** As long as what wallets are asked to sign. */
+/** As long as a payload that wallets sign. */
 const LENGTH = 400;
-/** Fewer keys than the server remembers, and more. */
+/** Fewer keys than the server caches, and more. */
 const [KNOWN, NEW] = [100, 5_000];
 
 function makeCases(count: number): Case[] {
@@ -46,7 +47,7 @@ type Check = (of: Case) => boolean;
 
 const bare: Check = ({ key, bytes, signature }) => verify('sha256', bytes, key, signature);
 
-/** The quickest way from a compressed point to a verdict that node:crypto has. */
+/** The fastest verification from a compressed point with node:crypto. */
 const bareFromPoint: Check = ({ point, bytes, signature }) => {
   const whole = ECDH.convertKey(point, 'prime256v1', 'hex', undefined, 'uncompressed') as Buffer;
   const part = (from: number) => whole.subarray(from, from + 32).toString('base64url');
@@ -65,7 +66,7 @@ function measure(bench: Bench, cases: readonly Case[], check: Check): Run {
   for (let at = 0; tally.goesOn(); at++) {
     const start = performance.now();
     if (check(cases[at % cases.length] as Case)) tally.ok(start);
-    else tally.error('a good signature was refused');
+    else tally.error('a valid signature was rejected');
   }
   return tally.result();
 }
@@ -88,7 +89,7 @@ async function row(bench: Bench, { id, keys, count, peer }: Of): Promise<Row> {
   );
   return {
     id,
-    what: `checking a stamp, ${keys}`,
+    what: `verifying a stamp, ${keys}`,
     unit: '/s',
     ours: sideOf('one thread', runs.ours),
     peer: sideOf('node:crypto, one thread', runs.peer),
@@ -97,6 +98,6 @@ async function row(bench: Bench, { id, keys, count, peer }: Of): Promise<Row> {
 }
 
 export const stampRows = async (bench: Bench): Promise<Row[]> => [
-  await row(bench, { id: '6a', keys: 'key seen before', count: KNOWN, peer: bare }),
-  await row(bench, { id: '6b', keys: 'key never seen', count: NEW, peer: bareFromPoint }),
+  await row(bench, { id: '6a', keys: 'known key', count: KNOWN, peer: bare }),
+  await row(bench, { id: '6b', keys: 'new key', count: NEW, peer: bareFromPoint }),
 ];

@@ -1,6 +1,6 @@
-// Row 4: how long until the first 200, with an empty data folder and with one that is there, and what the
-// processes hold while nobody asks. Prism beside it, from the same document. Memory of PostgreSQL counts
-// pages that its processes share once.
+// Row 4: time until the first 200, with an empty and with an existing data folder, and memory of
+// the idle processes. Prism beside it, with the same document. Memory of PostgreSQL counts pages
+// shared by its processes once.
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,12 +1,12 @@
-// A row of the table: two sides, measured in turns, and what is wanted of their ratio. The ratio is taken
-// round by round, so whatever slowed the machine down for a while slowed both of its sides.
+// A row of the table: two sides, measured alternately, and the target of their ratio. The ratio is
+// taken round by round, so whatever slowed the machine down for a while slowed both sides.
 import { type Range, type Run, rangeOf } from './stats.ts';
 
 export interface Side {
   name: string;
-  /** One value a round: per second, milliseconds, or megabytes. */
+  /** One value per round: per second, milliseconds, or megabytes. */
   values: number[];
-  /** Milliseconds, one a round; none for rows that measure no requests. */
+  /** Milliseconds, one per round; empty for rows that measure no requests. */
   p50: number[];
   p99: number[];
   errors: number;
@@ -18,15 +18,15 @@ export interface Row {
   unit: '/s' | 'ms' | 'MB';
   ours: Side;
   peer: Side;
-  /** The least that the ratio should be. */
+  /** Minimum ratio. */
   target?: number | undefined;
-  /** The most that our 99th percentile should be, the middle of the rounds. */
+  /** Maximum of our 99th percentile, the median of the rounds. */
   mostP99Ms?: number | undefined;
-  /** The ratio is ours over the peer's instead, and should be `most` at most. */
+  /** The ratio is ours over the peer's instead, at most `most`. */
   slowdown?: { most?: number | undefined } | undefined;
   /** Shown under the table. */
   remark?: string | undefined;
-  /** Requests of the load beside ours that were not answered. */
+  /** Requests of the background load that were not answered. */
   unanswered?: number | undefined;
 }
 
@@ -35,14 +35,14 @@ export interface Settings {
   /** Measured seconds of each run. */
   seconds: number;
   warmupMs: number;
-  /** Measured seconds of each try while the best setting is looked for. */
+  /** Measured seconds of each try during tuning. */
   tryS: number;
 }
 
 export const FULL: Settings = { rounds: 5, seconds: 8, warmupMs: 1_500, tryS: 3 };
 export const QUICK: Settings = { rounds: 2, seconds: 1.5, warmupMs: 500, tryS: 1 };
 
-/** The ratios of a row, so that above one is in our favour, unless it is a slowdown. */
+/** The ratios of a row: above one is in our favor, unless it is a slowdown. */
 export function ratiosOf({ ours, peer, unit, slowdown }: Row): Range {
   const isDirect = unit === '/s' || slowdown !== undefined;
   const ratio = (mine: number, theirs: number) => (isDirect ? mine / theirs : theirs / mine);
@@ -61,7 +61,7 @@ export function sideOf(name: string, runs: readonly Run[]): Side {
 
 const say = (line: string) => void process.stderr.write(`${line}\n`);
 
-/** What goes on, for whoever waits; the table alone goes to standard output. */
+/** Progress, on standard error; only the table goes to standard output. */
 export const note = (text: string) => say(`  ${text}`);
 
 function report(name: string, run: Run): void {
@@ -73,7 +73,7 @@ function report(name: string, run: Run): void {
 
 type Sides = Record<string, () => Promise<Run>>;
 
-/** Runs every side once a round: A B A B … Answers the runs of each, in order. */
+/** Runs every side once per round: A B A B … Returns the runs of each, in order. */
 export async function takeTurns<S extends Sides>(
   sides: S,
   rounds: number,
@@ -93,8 +93,8 @@ export async function takeTurns<S extends Sides>(
 const TRIES = 2;
 
 /**
- * Tries a side with each setting, every setting once and then all again, and answers the one that did best
- * over both: a disk that is slow for a moment would otherwise choose.
+ * Runs a side with each setting, all settings twice in turn, and returns the one that was fastest
+ * over both: a disk that is slow for a moment would otherwise decide.
  */
 export async function bestOf<T extends string | number>(
   name: string,

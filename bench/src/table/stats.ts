@@ -1,19 +1,19 @@
-// Numbers about numbers: percentiles of latencies inside one run, medians and ranges over the rounds of a
-// row. A median over interleaved rounds is what survives a neighbour who was busy for one of them.
+// Statistics: percentiles of latencies inside one run, medians and ranges over the rounds of a row.
+// A median over interleaved rounds is robust against other load during one of them.
 
-/** What one run of one side came to. */
+/** Result of one run of one side. */
 export interface Run {
-  /** Finished per second inside the measured time. */
+  /** Completed per second inside the measured time. */
   perSecond: number;
   /** Milliseconds. */
   p50: number;
   p99: number;
   errors: number;
-  /** The first error's own words. */
+  /** Message of the first error. */
   firstError?: string | undefined;
-  /** Everything that succeeded, warm-up included: what the database must show afterwards. */
+  /** All successes, warm-up included: compared with the database afterwards. */
   done: number;
-  /** Processor time of whoever made the load, microseconds for each that finished. */
+  /** Processor time of the load generator, in microseconds per request. */
   loadUs?: number | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface Range {
 
 const ascending = (a: number, b: number) => a - b;
 
-/** The smallest value that at least `share` of all do not exceed; 0 of nothing. */
+/** The smallest value that at least `share` of all values do not exceed; 0 if there are none. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
@@ -44,7 +44,7 @@ export const rangeOf = (values: readonly number[]): Range => ({
   max: Math.max(...values),
 });
 
-/** Collects what finishes during a run. Latencies count only inside the measured time. */
+/** Collects completed requests during a run. Latencies count only inside the measured time. */
 export function createTally(warmupMs: number, seconds: number) {
   const from = performance.now() + warmupMs;
   const until = from + seconds * 1000;
@@ -54,7 +54,7 @@ export function createTally(warmupMs: number, seconds: number) {
   let firstError: string | undefined;
   let ended: number | undefined;
   return {
-    /** Whether to begin another. */
+    /** Whether to start another. */
     goesOn: () => performance.now() < until,
     ok(startMs: number): void {
       const now = performance.now();
@@ -65,7 +65,7 @@ export function createTally(warmupMs: number, seconds: number) {
       errors++;
       firstError ??= what;
     },
-    /** Nothing is left to begin: the measured time ends here. */
+    /** No requests are left: the measured time ends here. */
     ranOut(): void {
       ended ??= Math.min(until, performance.now());
     },

@@ -1,4 +1,4 @@
-// Rows that show a slowdown: their ratio, their target, and what is said under the table.
+// Rows that show a slowdown: their ratio, their target, and the remarks under the table.
 import { describe, expect, it } from 'vitest';
 import { type Row, ratiosOf } from './row.ts';
 import { remarksOf, shortfalls, tableOf } from './table.ts';
@@ -20,8 +20,8 @@ const row = (ours: number[], more: Partial<Row> = {}): Row => ({
   ...more,
 });
 
-describe('a slowdown', () => {
-  it('is our time over the time alone, and met up to its target', () => {
+describe('slowdown', () => {
+  it('is our time over the time alone, and meets targets up to its limit', () => {
     const met = row([20, 30, 90], { slowdown: { most: 3 } });
     expect(ratiosOf(met)).toEqual({ median: 3, min: 2, max: 9 });
     expect(tableOf([met])).toMatch(/3\.00 \(2\.00–9\.00\) +≤ 3 +met$/);
@@ -32,7 +32,7 @@ describe('a slowdown', () => {
     const missed = row([20, 31, 90], { slowdown: { most: 3 } });
     expect(tableOf([missed])).toMatch(/≤ 3 +MISSED$/);
     expect(shortfalls([missed])).toEqual([
-      '8a a payment: 3.10 times as long beside as alone, wanted at most 3.',
+      '8a a payment: 3.10 times as long beside as alone, target at most 3.',
     ]);
   });
 
@@ -42,15 +42,17 @@ describe('a slowdown', () => {
     expect(shortfalls([open])).toEqual([]);
   });
 
-  it('lists requests of the load beside it that were not answered', () => {
+  it('lists unanswered requests of the background load', () => {
     const lossy = row([20, 20, 20], { slowdown: { most: 3 }, remark: 'two resets', unanswered: 2 });
-    expect(shortfalls([lossy])).toEqual(['8a: 2 requests beside ours were not answered.']);
+    expect(shortfalls([lossy])).toEqual([
+      '8a: 2 requests of the background load were not answered.',
+    ]);
     expect(remarksOf([lossy, row([1])])).toEqual(['8a: two resets.']);
   });
 });
 
-describe('a time without a slowdown', () => {
-  it('has the ratio that favours us above one', () => {
+describe('latency without a slowdown', () => {
+  it('has a ratio above one if it favors us', () => {
     expect(ratiosOf(row([5, 5, 5]))).toEqual({ median: 2, min: 2, max: 2 });
   });
 });

@@ -1,4 +1,4 @@
-// The table, and after it what was missed and by how much, in plain words.
+// The table, followed by the missed targets and by how much they were missed.
 import { type Row, ratiosOf, type Side } from './row.ts';
 import { median, rangeOf } from './stats.ts';
 
@@ -26,7 +26,7 @@ const HEAD = [
     '',
   ],
 ];
-/** Columns of numbers, set to the right. */
+/** Numeric columns, aligned to the right. */
 const RIGHT = new Set([3, 4, 5, 6, 8, 9, 10, 11, 13]);
 
 function cellsOf({ name, values, p50, p99, errors }: Side, unit: Row['unit']): string[] {
@@ -43,7 +43,7 @@ const isSlowed = (row: Row) =>
 const isSlow = ({ ours, mostP99Ms }: Row) =>
   mostP99Ms !== undefined && median(ours.p99) > mostP99Ms;
 
-/** What is wanted of a row, and whether it is so. */
+/** The target of a row, and whether it is met. */
 function verdictOf(row: Row): [string, string] {
   const { target, mostP99Ms, slowdown } = row;
   const wanted = [
@@ -62,7 +62,7 @@ function lineOf(row: Row): string[] {
   return [id, what, ...cellsOf(ours, unit), ...cellsOf(peer, unit), ratio, ...verdictOf(row)];
 }
 
-/** All rows as one table of plain text. */
+/** All rows as one plain-text table. */
 export function tableOf(rows: readonly Row[]): string {
   const lines = [...HEAD, ...rows.map(lineOf)];
   const widths = lines[0]?.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
@@ -78,32 +78,34 @@ export function tableOf(rows: readonly Row[]): string {
   return text.join('\n');
 }
 
-/** What a row says beside its figures. */
+/** The remark of a row beside its figures. */
 export const remarksOf = (rows: readonly Row[]): string[] =>
   rows.flatMap(({ id, remark }) => (remark === undefined ? [] : [`${id}: ${remark}.`]));
 
-/** One sentence for each target that was missed, and for each row with errors. */
+/** One sentence for each missed target, and for each row with errors. */
 export function shortfalls(rows: readonly Row[]): string[] {
   const missed = rows.filter(isBelow).map((row) => {
     const { median: got } = ratiosOf(row);
     const target = row.target as number;
     const short1 = ((1 - got / target) * 100).toFixed(0);
-    return `${row.id} ${row.what}: ${short(got)} of ${row.peer.name}, wanted ${target}; ${short1} % short.`;
+    return `${row.id} ${row.what}: ${short(got)} of ${row.peer.name}, target ${target}; ${short1} % short.`;
   });
   const slow = rows.filter(isSlow).map(({ id, what, ours, mostP99Ms }) => {
     const got = median(ours.p99);
     const most = mostP99Ms as number;
     const over = ((got / most - 1) * 100).toFixed(0);
-    return `${id} ${what}: p99 of ${short(got)} ms, wanted at most ${most}; ${over} % over.`;
+    return `${id} ${what}: p99 of ${short(got)} ms, target at most ${most}; ${over} % over.`;
   });
   const slowed = rows.filter(isSlowed).map((row) => {
     const { id, what, ours, peer, slowdown } = row;
     const got = `${short(ratiosOf(row).median)} times as long ${ours.name} as ${peer.name}`;
-    return `${id} ${what}: ${got}, wanted at most ${slowdown?.most}.`;
+    return `${id} ${what}: ${got}, target at most ${slowdown?.most}.`;
   });
   const unanswered = rows
     .filter((row) => row.unanswered)
-    .map((row) => `${row.id}: ${row.unanswered} requests beside ours were not answered.`);
+    .map(
+      (row) => `${row.id}: ${row.unanswered} requests of the background load were not answered.`,
+    );
   const broken = rows
     .filter((row) => row.ours.errors + row.peer.errors > 0)
     .map(
