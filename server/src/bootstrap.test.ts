@@ -1,4 +1,4 @@
-// The first start, alone and in a crowd, and the keys it makes.
+// The first start, alone and concurrent, and the keys it generates.
 import { createPublicKey, sign, verify } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../test/kit/app/database.ts';
@@ -21,7 +21,7 @@ afterEach(() => database.drop());
 
 function on<T>(work: (system: System) => Promise<T>): Promise<T> {
   const result = readConfig({ DATABASE_URL: database.url }, []);
-  if (!('config' in result)) throw new Error('the settings are good');
+  if (!('config' in result)) throw new Error('the settings are valid');
   return withSystem(result.config, work);
 }
 
@@ -29,7 +29,7 @@ const start = (wanted?: { clientId: string; clientSecret: string }) =>
   on(({ runtime, fundingOf }) => firstStart(runtime, fundingOf, wanted));
 
 describe('firstStart', () => {
-  it('creates a sandbox platform that does its own compliance, with a token for everything', () =>
+  it('creates a sandbox platform with its own compliance and a token with all permissions', () =>
     on(async ({ runtime, fundingOf }) => {
       const first = await firstStart(runtime, fundingOf);
       expect(first.created).toBe(true);
@@ -52,13 +52,13 @@ describe('firstStart', () => {
       expect(caller.permissions).toEqual(['VIEW', 'TRANSACT', 'MANAGE']);
     }));
 
-  it('creates nothing a second time, and does not know the secret any more', async () => {
+  it('creates nothing a second time, and does not return the secret again', async () => {
     const first = await start();
     const { platformId, clientId } = first;
     expect(await start()).toEqual({ created: false, platformId, clientId });
   });
 
-  it('takes fixed credentials, and confirms them later', async () => {
+  it('accepts fixed credentials, and confirms them later', async () => {
     const wanted = { clientId: 'ci', clientSecret: 'a fixed secret' };
     const first = await start(wanted);
     expect(first).toMatchObject({ created: true, ...wanted });
@@ -67,7 +67,7 @@ describe('firstStart', () => {
     expect(wrong).toEqual({ created: false, platformId: first.platformId, clientId: 'ci' });
   });
 
-  it('stands back where an operator made a platform before', async () => {
+  it('creates nothing if an operator already created a platform', async () => {
     const made = await on(({ runtime, fundingOf }) =>
       createPlatformWithToken(runtime, {
         name: 'Mine',
@@ -98,7 +98,7 @@ describe('firstStart', () => {
 describe('signing keys', () => {
   const KEY = Buffer.alloc(32, 3);
 
-  it('are made once for each environment, and verify what they sign', () =>
+  it('are generated once for each environment, and verify their signatures', () =>
     on(async ({ runtime }) => {
       const keys = await loadSigningKeys(runtime, KEY);
       const again = await loadSigningKeys(runtime, KEY);

@@ -1,6 +1,6 @@
-// What has to stand before the first request: a platform with its accounts and a token to call with. It is
-// composed here, outside the features, because it is the one act that needs three of them in one change
-// set; the operator's command and the first start both use it.
+// Prerequisites of the first request: a platform with its accounts and an API token. It is composed
+// here, outside the features, because it needs three of them in one change set; the operator's
+// command and the first start both use it.
 
 import type { FundingPort } from './connectors/ports/index.ts';
 import {
@@ -17,10 +17,10 @@ import type { Ctx } from './runtime/operation/context.ts';
 import { isKeyTaken, operate, type Runtime } from './runtime/operation/operate.ts';
 import { constantTimeEqual, sha256Hex } from './runtime/security/crypto.ts';
 
-/** The funding details of an environment's accounts; none where no connector gives any. */
+/** The funding details of an environment's accounts; none if no connector provides any. */
 export type FundingOf = (environment: Mode) => FundingPort | undefined;
 
-/** Credentials that a platform signs in with. */
+/** Credentials of a platform. */
 interface Credentials {
   clientId: string;
   clientSecret: string;
@@ -30,7 +30,7 @@ interface NewPlatformWithToken extends NewPlatform {
   fundingOf: FundingOf;
   tokenName?: string;
   permissions?: readonly Permission[] | undefined;
-  /** Fixed ones instead of drawn ones. */
+  /** Fixed credentials instead of generated ones. */
   credentials?: Partial<Credentials>;
 }
 
@@ -39,7 +39,7 @@ interface PlatformWithToken extends Credentials {
   tokenId: string;
 }
 
-/** Switched on for the platform of a first start. */
+/** Switches that are on for the platform of a first start. */
 export const FIRST_CURRENCIES = [
   'USD',
   'EUR',
@@ -61,7 +61,7 @@ const bootstrapSteps = table(
   { clientKeyed: true },
 );
 
-/** Opens the platform's own accounts in those of `currencies` that it has none in yet. */
+/** Opens the platform's own accounts in the `currencies` that have none yet. */
 export async function openPlatformAccounts(
   ctx: Ctx,
   currencies: readonly string[],
@@ -93,7 +93,9 @@ async function stagePlatform(ctx: Ctx, given: NewPlatformWithToken): Promise<Pla
   return { platformId: platform.id, tokenId: row.id, clientId: row.client_id, clientSecret };
 }
 
-/** Creates a platform, its accounts and a token at once. The secret is in the answer and nowhere else. */
+/**
+ * Creates a platform, its accounts and a token at once. The secret is returned and stored nowhere.
+ */
 export async function createPlatformWithToken(
   runtime: Runtime,
   given: NewPlatformWithToken,
@@ -107,13 +109,13 @@ interface FirstStart {
   created: boolean;
   platformId: string;
   clientId: string;
-  /** Known when it was just created, or given and still right. */
+  /** Present if it was just created, or if the fixed secret is correct. */
   clientSecret?: string;
 }
 
 const FIRST_PLATFORM = 'first platform';
 
-/** The oldest platform with its oldest token, or with the one of the client id that was asked for. */
+/** The oldest platform with its oldest token, or with the token of the requested client id. */
 async function standing(
   runtime: Runtime,
   wanted: Partial<Credentials>,
@@ -132,8 +134,8 @@ async function standing(
 }
 
 /**
- * Creates the first platform where there is none: sandbox, doing its own compliance, a token with every
- * permission. With platforms already there it creates nothing and says who was first. Servers that start
+ * Creates the first platform if there is none: sandbox, with its own compliance, a token with every
+ * permission. If platforms exist it creates nothing and returns the first. Servers that start
  * together on one empty database agree on one.
  */
 export async function firstStart(

@@ -1,5 +1,6 @@
-// The composition: which features, connectors, jobs and loops make up the server. It is the only file that
-// knows all of them; the process (main.ts), the operator's command and the tests each build on it.
+// The composition: the features, connectors, jobs and loops of the server. It is the only file that
+// references all of them; the process (main.ts), the operator's command and the tests are built on
+// it.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
@@ -66,23 +67,23 @@ export interface Settings {
   databaseUrl: string;
   masterKey: Uint8Array;
   serviceNamePrefix: string;
-  /** What connects production platforms to the outside; only the manual rail unless said otherwise. */
+  /** Connectors of production platforms; default: the manual rail only. */
   connectors?: ConnectorSettings | undefined;
-  /** Where files are kept. */
+  /** Storage of files. */
   files: StorageSettings;
   /** Absent: no limits. */
   rateLimits?: Partial<RateLimits> | undefined;
-  /** Proxies that are believed about where a request is from; none unless said otherwise. */
+  /** Proxies whose X-Forwarded-For header is trusted; default: none. */
   trustedProxies?: readonly string[] | undefined;
-  /** Where clients reach the server; where it listens unless said otherwise. */
+  /** Base URL for clients; default: the listening address. */
   publicUrl?: string | undefined;
-  /** Folder of the built documentation site; `site/dist` unless stated. */
+  /** Folder of the built documentation site; default `site/dist`. */
   siteFolder?: string | undefined;
-  /** Longest time in which nothing moves on a connection; 90 s unless stated. */
+  /** Maximum idle time of a connection; default 90 s. */
   stalledMs?: number | undefined;
-  /** Whether sandbox platforms may use webhook endpoints on this machine; true unless stated. */
+  /** Whether sandbox platforms may use webhook endpoints on this machine; default true. */
   loopbackWebhooks?: boolean | undefined;
-  /** How long a user without credentials waits for a way back; absent: there is none. */
+  /** Waiting period of an account recovery; absent: disabled. */
   walletRecoveryMs?: number | undefined;
 }
 
@@ -96,17 +97,17 @@ export interface App {
   deliverer: ReturnType<typeof createDeliverer>;
   openApi(): Promise<unknown>;
   readiness: Readiness;
-  /** Takes requests from now on; returns where. */
+  /** Starts to accept requests; returns the address. */
   listen(at: { host: string; port: number }): Promise<{ port: number; origin: string }>;
-  /** Starts the loops; the server listens separately. */
+  /** Starts the loops; listening is separate. */
   start(): void;
   /** Compiles every schema, so that no request waits for it. Requests are answered meanwhile. */
   compileSchemas(): Promise<void>;
-  /** Finishes what is in progress, cuts what takes too long, and closes the database. */
+  /** Finishes work in progress, aborts what takes too long, and closes the database. */
   stop(): Promise<void>;
 }
 
-/** The connectors as set, with what is wrong with their sources in the log. */
+/** The configured connectors; problems of their sources are logged. */
 const connectorsOf = (
   { connectors, circuits }: Pick<ConnectorSettings, 'circuits'> & Pick<Settings, 'connectors'>,
   { effects, vault }: Runtime,
@@ -119,7 +120,7 @@ const connectorsOf = (
     note: (problem) => log.warn({ problem }, 'a connector has a problem'),
   });
 
-/** Hands each issuer the handler that its network's requests are put to. */
+/** Passes the authorization handler for its network's requests to each issuer. */
 function connectIssuers(runtime: Runtime, parts: CardParts): void {
   for (const environment of MODES) {
     const { issuer } = parts.connectors(environment);
@@ -142,7 +143,7 @@ function committerOf({ databaseUrl }: Settings, metrics: Metrics): Committer {
 const readinessOf = ({ databaseUrl: url }: Settings, committer: Pick<Committer, 'stats'>) =>
   createReadiness({ url, hasLane: () => committer.stats().lanes > 0 });
 
-/** Puts a server together on a migrated database. It neither listens nor works until started. */
+/** Composes a server on a migrated database. It neither listens nor works until started. */
 export async function compose(
   settings: Settings,
   effects: Effects,
@@ -158,7 +159,7 @@ export async function compose(
   const runtime: Runtime = { effects, db, vault, committer, wake };
   await openSystemAccounts(db, CURRENCIES, effects.now());
   const keys = await loadSigningKeys(runtime, settings.masterKey);
-  // Only now is it known that the master key is the right one.
+  // Only now is the master key verified.
   await sealOldCustomers(db, vault);
   const circuits = reportedCircuits(effects, log, metrics);
   const connectors = connectorsOf({ ...settings, circuits }, runtime, log);

@@ -1,4 +1,5 @@
-// Settings as a person gives them: defaults, both ways to give one, and every mistake in one plain line.
+// Settings as given by a person: defaults, environment and flags, and every mistake in one plain
+// line.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -31,7 +32,7 @@ const BUCKET = {
 };
 
 describe('readConfig', () => {
-  it('has a default for everything', () => {
+  it('has a default for every setting', () => {
     expect(good({})).toEqual({
       port: 4000,
       host: '127.0.0.1',
@@ -68,7 +69,7 @@ describe('readConfig', () => {
     });
   });
 
-  it('allows webhooks to this machine unless in production, or as it is set', () => {
+  it('allows webhooks to this machine except in production, or as configured', () => {
     const production = { NODE_ENV: 'production', RAILHEAD_MASTER_KEY: 'ab'.repeat(32) };
     const allowed = (env: Record<string, string>, argv: string[] = []) =>
       good(env, argv).loopbackWebhooks;
@@ -82,14 +83,14 @@ describe('readConfig', () => {
     ]);
   });
 
-  it('takes proxies as addresses and networks', () => {
+  it('accepts proxies as addresses and networks', () => {
     const text = '10.0.0.0/8, 192.0.2.7,2001:db8::/32,::1';
     const { trustedProxies } = good({ RAILHEAD_TRUSTED_PROXIES: text });
     expect(trustedProxies).toEqual(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32', '::1']);
   });
 
   it.each(['true', '10.0.0.0/33', '::1/129', '10.0.0', '1', '10.0.0.1/', 'proxy.local', '::1,'])(
-    'takes %s for no proxy',
+    'rejects %s as a proxy',
     (text) => {
       expect(bad({ RAILHEAD_TRUSTED_PROXIES: text })).toEqual([
         'RAILHEAD_TRUSTED_PROXIES must be addresses or networks like 10.0.0.0/8, with commas between.',
@@ -97,19 +98,19 @@ describe('readConfig', () => {
     },
   );
 
-  it('reads how long a way back into a wallet takes, in hours', () => {
+  it('reads the waiting period of an account recovery, in hours', () => {
     const hour = 3_600_000;
     expect(good({ RAILHEAD_WALLET_RECOVERY: '24' }).walletRecoveryMs).toBe(24 * hour);
     expect(good({}, ['--wallet-recovery', '720']).walletRecoveryMs).toBe(720 * hour);
   });
 
-  it.each(['0', '23', '721', '48h', '-48', '48.5', '0048'])('refuses %s hours of it', (text) => {
+  it.each(['0', '23', '721', '48h', '-48', '48.5', '0048'])('rejects %s hours for it', (text) => {
     expect(bad({ RAILHEAD_WALLET_RECOVERY: text })).toEqual([
       'RAILHEAD_WALLET_RECOVERY must be a number of hours from 24 to 720.',
     ]);
   });
 
-  it('takes identity providers with commas between', () => {
+  it('accepts comma-separated identity providers', () => {
     const both = ['https://id.example.com/users/', 'http://localhost:8080'];
     for (const text of [both.join(','), ` ${both.join(' , ')} `]) {
       const { oidcIssuers } = good({ RAILHEAD_OIDC_ISSUERS: text }).connectors;
@@ -119,7 +120,7 @@ describe('readConfig', () => {
     expect(oidcIssuers).toEqual([both[0]]);
   });
 
-  it('keeps files in the data folder, another folder or a bucket', () => {
+  it('stores files in the data folder, another folder or a bucket', () => {
     expect(good({ RAILHEAD_DATA_DIR: '/var/rh' }).files.folder).toBe('/var/rh/files');
     expect(good({}, ['--files-dir=/mnt/share']).files.folder).toBe('/mnt/share');
     expect(good(BUCKET).files.s3).toEqual({
@@ -128,7 +129,7 @@ describe('readConfig', () => {
     });
   });
 
-  it('reads the environment, and counts an empty variable as absent', () => {
+  it('reads the environment, and treats an empty variable as absent', () => {
     const config = good({
       PORT: '4010',
       HOST: '::1',
@@ -148,7 +149,7 @@ describe('readConfig', () => {
     });
   });
 
-  it('reads nodes by chain, and the address that links begin with', () => {
+  it('reads nodes by chain, and the base URL of links', () => {
     const env = {
       RAILHEAD_RPC_BASE: 'https://base.example/key',
       RAILHEAD_PUBLIC_URL: 'https://pay.example/',
@@ -163,7 +164,7 @@ describe('readConfig', () => {
     expect(bad({ RAILHEAD_RPC_BASE: open, RAILHEAD_PUBLIC_URL: open })).toHaveLength(2);
   });
 
-  it('reads where production rates and collection accounts come from', () => {
+  it('reads the sources of production rates and collection accounts', () => {
     const files = {
       RAILHEAD_RATES_FILE: 'rates.csv',
       RAILHEAD_FUNDING_FILE: '/etc/rh/funding.json',
@@ -190,7 +191,7 @@ describe('readConfig', () => {
     expect(bad({ RAILHEAD_RATES_MAX_AGE: '0' })).toHaveLength(1);
   });
 
-  it('reads flags, which win over the environment', () => {
+  it('reads flags, which override the environment', () => {
     const argv = ['--port', '0', '--data-dir=x=y', '--database-url', 'postgres://u:p@h/d'];
     expect(good({ PORT: '4010' }, argv)).toMatchObject({
       port: 0,
@@ -211,7 +212,7 @@ describe('readConfig', () => {
     'postgresql:///db?host=/run/postgresql',
     'postgresql://me@/db?host=%2Frun%2Fpostgresql',
     'postgresql://u:p%40@[::1]:5433/db?sslmode=require',
-  ])('takes the database %s', (url) => {
+  ])('accepts the database %s', (url) => {
     expect(good({ DATABASE_URL: url }).databaseUrl).toBe(url);
   });
 
@@ -235,7 +236,7 @@ describe('readConfig', () => {
       'half a credential',
       { RAILHEAD_CLIENT_ID: 'a' },
       [],
-      'RAILHEAD_CLIENT_ID and RAILHEAD_CLIENT_SECRET must be set both or neither.',
+      'RAILHEAD_CLIENT_ID and RAILHEAD_CLIENT_SECRET must both be set or both be absent.',
     ],
     [
       'no key in production',
@@ -319,16 +320,16 @@ describe('readConfig', () => {
       ['--verison'],
       '--verison is not a setting; nearest match: --version. Try --help.',
     ],
-    ['a stray word', {}, ['4001'], '4001 is not understood. Settings look like --port 4001.'],
+    ['a stray word', {}, ['4001'], '4001 is not recognized. Settings look like --port 4001.'],
     ['a flag without value', {}, ['--port'], '--port needs a value.'],
     ['a flag before another flag', {}, ['--port', '--host=::1'], '--port needs a value.'],
     ['an empty flag', {}, ['--host='], '--host needs a value.'],
     ['a flag given twice', {}, ['--port=1', '--port=2'], '--port is given twice.'],
-  ])('refuses %s in one line', (_what, env, argv, line) => {
+  ])('rejects %s in one line', (_what, env, argv, line) => {
     expect(bad(env, argv)).toEqual([line]);
   });
 
-  it('reports everything that is wrong, and repeats no value that may be secret', () => {
+  it('reports all errors, and repeats no value that may be secret', () => {
     const secret = 'do-not-print-me';
     const lines = bad({
       PORT: '-1',
@@ -341,7 +342,7 @@ describe('readConfig', () => {
     for (const line of lines) expect(line).not.toContain('\n');
   });
 
-  it('answers --help with every setting', () => {
+  it('prints every setting for --help', () => {
     const result = readConfig({ PORT: 'bad' }, ['--help']);
     expect('help' in result && result.help).toBe(settingsHelp());
     for (const name of [
@@ -357,7 +358,7 @@ describe('readConfig', () => {
     }
   });
 
-  it('is what docs/settings.md shows, whose cells are padded', () => {
+  it('matches docs/settings.md, whose cells are padded', () => {
     const page = readFileSync(path.join(projectRoot(), 'docs', 'settings.md'), 'utf8');
     const cells = (text: string) => text.replace(/ +/g, ' ').replace(/\| ?-+ ?(?=\|)/g, '|---');
     expect(cells(page)).toContain(cells(settingsTable()));
@@ -365,7 +366,7 @@ describe('readConfig', () => {
 });
 
 describe('splitFlags', () => {
-  it('leaves to another command what is its own', () => {
+  it('leaves another command its own flags', () => {
     const argv = [
       'platform',
       'create',

@@ -1,6 +1,7 @@
-// Reads the settings from the environment and from flags. Reading is pure, and every bad setting is
-// reported at once, one plain line each. The help and the table of docs/settings.md are printed from
-// the same list, the server's own settings and those of its connectors, so they cannot drift.
+// Reads the settings from the environment and from flags. Reading is pure, and all invalid settings
+// are reported at once, one plain line each. The help and the table of docs/settings.md are
+// generated from the same list, the server's own settings and those of its connectors, so they
+// cannot diverge.
 import path from 'node:path';
 import {
   type ConnectorValues,
@@ -21,11 +22,11 @@ export interface Config {
   host: string;
   /** Absolute. */
   dataDir: string;
-  /** Undefined: use the embedded PostgreSQL. */
+  /** Undefined: the embedded PostgreSQL. */
   databaseUrl: string | undefined;
-  /** Credentials of the first platform; undefined: make some. */
+  /** Credentials of the first platform; undefined: generated. */
   client: { id: string; secret: string } | undefined;
-  /** 32 bytes. Undefined (never in production): kept in the data folder. */
+  /** 32 bytes. Undefined (never in production): generated and kept in the data folder. */
   masterKey: Uint8Array | undefined;
   serviceNamePrefix: string;
   /** Requests or bytes per second; 0 sets no limit. */
@@ -36,21 +37,21 @@ export interface Config {
     anonymous: number;
     bytes: number;
   };
-  /** Addresses and networks that are believed about where a request is from. */
+  /** Addresses and networks of proxies whose X-Forwarded-For header is trusted. */
   trustedProxies: readonly string[];
   logLevel: Level;
   production: boolean;
-  /** What connects platforms to the outside; files by their absolute paths. */
+  /** Connectors of platforms; files by their absolute paths. */
   connectors: Omit<ConnectorValues, keyof StorageSettings>;
-  /** Where files of customers are kept: in the bucket where one is set. Absolute. */
+  /** Storage of customers' files: the bucket if one is set. Absolute. */
   files: StorageSettings;
-  /** Where clients reach the server; undefined: where it listens. */
+  /** Base URL for clients; undefined: the listening address. */
   publicUrl: string | undefined;
   /** Whether sandbox platforms may use webhook endpoints on this machine. */
   loopbackWebhooks: boolean;
   /** Whether the first start creates a sample customer. */
   sampleCustomer: boolean;
-  /** How long a user without credentials waits for a way back; undefined: there is none. */
+  /** Waiting period of an account recovery; undefined: disabled. */
   walletRecoveryMs: number | undefined;
 }
 
@@ -61,7 +62,7 @@ type ConfigResult = { config: Config } | { errors: string[] } | { help: string }
 interface Flags {
   /** By environment name, as given. */
   given: Map<string, string>;
-  /** The words that are settings, and the others, in their order. */
+  /** Arguments that are settings, and the others, in order. */
   settings: string[];
   rest: string[];
   errors: string[];
@@ -112,9 +113,9 @@ function unknownFlag(name: string): string {
 function unknownWords(rest: readonly string[]): string[] {
   return rest.flatMap((word, at) => {
     if (word.startsWith('-')) return [unknownFlag(word.split('=')[0] ?? word)];
-    // Most likely the value of the flag that was just named.
+    // Most likely the value of the flag before it.
     if (rest[at - 1]?.startsWith('-')) return [];
-    return [`${word} is not understood. Settings look like --port 4001.`];
+    return [`${word} is not recognized. Settings look like --port 4001.`];
   });
 }
 
@@ -160,11 +161,13 @@ function build(values: Map<string, string>, base: string): Config {
   };
 }
 
-/** Complaints about settings that are fine alone and wrong together. */
+/** Errors of settings that are valid alone and invalid together. */
 function togetherErrors(values: Map<string, string>): string[] {
   const errors: string[] = [];
   if (values.has('RAILHEAD_CLIENT_ID') !== values.has('RAILHEAD_CLIENT_SECRET')) {
-    errors.push('RAILHEAD_CLIENT_ID and RAILHEAD_CLIENT_SECRET must be set both or neither.');
+    errors.push(
+      'RAILHEAD_CLIENT_ID and RAILHEAD_CLIENT_SECRET must both be set or both be absent.',
+    );
   }
   errors.push(...settingConflicts(values));
   if (values.get('NODE_ENV') === 'production' && !values.has('RAILHEAD_MASTER_KEY')) {
@@ -174,9 +177,9 @@ function togetherErrors(values: Map<string, string>): string[] {
 }
 
 /**
- * Settings from the environment and from flags, which win. An empty environment variable counts as absent.
- * `base` is where a relative data folder starts. `errors` are lines to print before exit code 2; `help` is
- * the answer to --help.
+ * Settings from the environment and from flags, which override it. An empty environment variable
+ * counts as absent. `base` is the folder of a relative data folder. `errors` are lines to print
+ * before exit code 2; `help` is the output of --help.
  */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>>,

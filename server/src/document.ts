@@ -1,5 +1,5 @@
-// The published OpenAPI document without a server behind it: contracts are plain values, so describing
-// the operations needs none of what running them needs.
+// The published OpenAPI document without a running server: contracts are plain values, so the
+// document needs no running operations.
 import { namingFor } from './catalog/naming.ts';
 import { operationsOf, type Parts, webhookContracts } from './features.ts';
 import { readExamples } from './http/examples.ts';
@@ -10,7 +10,7 @@ import { runToEnd } from './kernel/steps.ts';
 
 export { statesPage } from './states-page.ts';
 
-/** Nothing of the parts is called while something is described. */
+/** No part is called while the document is generated. */
 const described = (): Contract[] => {
   const parts: Partial<Parts> = {
     tokens: {} as Parts['tokens'],
@@ -20,7 +20,7 @@ const described = (): Contract[] => {
   return operationsOf(parts as Parts).map((each) => each.contract);
 };
 
-/** Of each operation, the error codes that it lists and those that follow from its kind. */
+/** For each operation, the error codes that it lists and those that follow from its kind. */
 export const publishedErrors = () =>
   described().map((contract) => ({
     operationId: contract.operationId,
@@ -28,7 +28,7 @@ export const publishedErrors = () =>
     common: commonCodesOf(contract),
   }));
 
-/** The document as it is committed, under the neutral service word. */
+/** The committed document, with the neutral service name prefix. */
 export function publishedDocument(): Record<string, unknown> {
   return runToEnd(
     openApiSteps(described(), webhookContracts, namingFor('Service'), readExamples()),

@@ -1,4 +1,4 @@
-// Every feature of the server, in the order of the published document, and what they are made with. A new
+// All features of the server, in the order of the published document, and their dependencies. A new
 // feature is a folder and one line of this list.
 import { openPlatformAccounts } from './bootstrap.ts';
 import type { StoragePort } from './connectors/ports/index.ts';
@@ -45,21 +45,21 @@ import type { Files } from './runtime/files/files.ts';
 import type { Log } from './runtime/observability/log.ts';
 import type { Feature } from './runtime/operation/feature.ts';
 
-/** What the program gives to the features. */
+/** What the program provides to the features. */
 export interface Resources {
   connectors: CardParts['connectors'];
   tokens: Pick<Authenticator, 'drop'>;
   webhooks: WebhookDeps;
   files: Files;
   storage: StoragePort;
-  /** What links to pages of this server begin with. */
+  /** Base URL of links to hosted pages. */
   origin(): string;
-  /** Receives in a sentence what an operator should know of, and no client can mend. */
+  /** Receives a message about a problem that an operator should know and no client can fix. */
   note(problem: string): void;
   log: Log;
-  /** Everything wrong with a body, as the contract of an operation has it. */
+  /** All errors of a body, by the contract of an operation. */
   bodyErrors: typeof bodyErrors;
-  /** Whether requests need all the time there is, and a count of what was written beside them. */
+  /** Whether requests need the full capacity, and a count of deferrable writes. */
   pressed(): boolean;
   written(): void;
   walletRecoveryMs: number | undefined;
@@ -73,7 +73,7 @@ export const accountPorts = {
 } satisfies Omit<AccountPorts, 'connectors' | 'openWalletsForAccounts'> &
   Omit<MovePorts, 'runtime'>;
 
-/** What messages to customers are sealed under; customers are a later feature. */
+/** The data keys that seal messages to customers; customers are a later feature. */
 export const customerKey: MessagePorts['customerKey'] = async (reader, id) => {
   const customer = await readCustomer(reader, id);
   return customer && dataKeyOf(customer);
@@ -145,11 +145,11 @@ const FEATURES: readonly Feature<Parts>[] = [
 export const operationsOf = (parts: Parts) =>
   FEATURES.flatMap((each) => each.operations?.(parts) ?? []);
 
-/** What is done for every kind of job. */
+/** The handlers of all job kinds. */
 export const handlersOf = (parts: Parts, operations: ReturnType<typeof operationsOf>) =>
   FEATURES.flatMap((each) => each.jobs?.(parts, operations) ?? []);
 
-/** What is found by looking. */
+/** All sweeps. */
 export const sweepsOf = (parts: Parts) => FEATURES.flatMap((each) => each.sweeps?.(parts) ?? []);
 
 /** Hosted pages of text and at most one button. */

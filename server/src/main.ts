@@ -1,5 +1,5 @@
-// The process: settings, database, server, and an orderly end. What it prints is for the person who just
-// typed the command; from then on the log has the word.
+// The process: settings, database, server, and an orderly shutdown. Output is for the person who
+// started the command; afterwards everything is logged.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { firstStart } from './bootstrap.ts';
@@ -36,7 +36,7 @@ function stored(file: string): CredentialsFile | undefined {
   }
 }
 
-/** The first platform's credentials, kept in a file that only its owner can read. */
+/** Writes the first platform's credentials to a file that only its owner can read. */
 async function credentials(app: App, config: Config, origin: string) {
   const file = path.join(config.dataDir, 'credentials.json');
   const before = stored(file);
@@ -59,7 +59,7 @@ async function credentials(app: App, config: Config, origin: string) {
 
 function banner(config: Config, its: CredentialsFile): string {
   const file = path.join(config.dataDir, 'credentials.json');
-  const secret = its.clientSecret || '(not known here; it was shown when the token was made)';
+  const secret = its.clientSecret || '(not stored; it was shown when the token was created)';
   return [
     '',
     'Railhead is running.',
@@ -126,14 +126,14 @@ async function serve(config: Config): Promise<void> {
     if (created && config.sampleCustomer) await createSample(app.server, written);
     await app.compileSchemas();
   } catch (error) {
-    // A start that a signal ends is no failure; the stop is in progress.
+    // A start that a signal interrupts is no failure; the stop is in progress.
     if (isEnding()) return;
     await embedded?.stop();
     throw error;
   }
 }
 
-/** Runs the server with these flags. Bad settings: one line each and exit 2. */
+/** Runs the server with these flags. Invalid settings: one line each and exit code 2. */
 export async function main(argv: readonly string[]): Promise<void> {
   if (argv.includes('--version')) return void process.stdout.write(`${versionLine()}\n`);
   const result = readConfig(process.env, argv);

@@ -1,4 +1,4 @@
-// The operator's command on a real database, as its caller sees it: exit code, output, complaints.
+// The operator's command on a real database, as its caller sees it: exit code, output, errors.
 import { createPublicKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
@@ -35,7 +35,7 @@ async function run(argv: string[], env: Record<string, string> = {}): Promise<Ra
   return { code, ...ran };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+// biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.
 async function json(...argv: string[]): Promise<any> {
   const { code, out, err } = await run([...argv, '--json']);
   expect(err).toBe('');
@@ -94,14 +94,14 @@ describe('platform', () => {
   it.each([
     ['sandbox', true],
     ['production', false],
-  ])('makes a platform of the %s regulated or not: %s', async (environment, regulated) => {
+  ])('creates a platform of the %s regulated or not: %s', async (environment, regulated) => {
     const { platformId } = await json(
       ...['platform', 'create', '--name', environment, '--environment', environment],
     );
     expect(await json('platform', 'show', platformId)).toMatchObject({ regulated });
   });
 
-  it('takes every switch, and turns each on and off again', async () => {
+  it('turns every switch on and off', async () => {
     const { platformId } = await json(
       ...['platform', 'create', '--name', 'Other', '--environment', 'production'],
       ...['--unregulated', '--skip-verification-paperwork', '--no-sca', '--terms'],
@@ -129,7 +129,7 @@ describe('platform', () => {
     expect(await json('platform', 'show', '--platform', platformId)).toEqual(turned);
   });
 
-  it('opens accounts for currencies that are added, and a job for the customers', async () => {
+  it('opens accounts for added currencies, and stages a job for the customers', async () => {
     const { platformId } = await json(
       'platform',
       'create',
@@ -173,7 +173,7 @@ describe('platform', () => {
     expect(out).toMatch(new RegExp(`${platformId} +Listed +sandbox +yes +USD,EUR +2`));
   });
 
-  it('needs the master key only to make signing keys', async () => {
+  it('needs the master key only to generate signing keys', async () => {
     const none = { RAILHEAD_MASTER_KEY: '', NODE_ENV: 'production' };
     const made = await run(['platform', 'create', '--name', 'Keyless', '--json'], none);
     expect(made.code).toBe(0);
@@ -262,7 +262,7 @@ describe('misuse', () => {
       'platform --version',
       'platform --help',
     ],
-  ])('%j is three lines with the nearest match', async (argv, problem, meant, help) => {
+  ])('%j prints three lines with the nearest match', async (argv, problem, meant, help) => {
     expect(await run(argv)).toEqual({
       code: 2,
       out: '',
@@ -277,7 +277,7 @@ describe('misuse', () => {
     [['--xyzzy'], '--xyzzy is not a flag of this command.', usage, '--help'],
     [['x'.repeat(90)], `${'x'.repeat(40)}… is not a command.`, usage, '--help'],
     [['token', 'xyzzy'], 'token has no verb xyzzy.', 'Verbs: create, list, revoke', 'token --help'],
-  ])('%j is like no name, and none is proposed', async (argv, problem, second, help) => {
+  ])('%j matches no name, and none is suggested', async (argv, problem, second, help) => {
     expect(await run(argv)).toEqual({
       code: 2,
       out: '',
@@ -318,7 +318,7 @@ describe('misuse', () => {
     expect(await run([noun, verb, id])).toEqual({ code: 1, out: '', err: message });
   });
 
-  it('says in one line that the database cannot be reached', async () => {
+  it('reports in one line that the database cannot be reached', async () => {
     const { code, err } = await run(['platform', 'list'], {
       DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
     });

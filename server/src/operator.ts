@@ -1,6 +1,6 @@
-// The operator's verbs: `railhead-server <noun> <verb> [flags]`. They work on the installation's database
-// and not through the API, so they need no credential and run beside a server or without one. Standard
-// output is the result and nothing else; everything else goes to standard error.
+// The operator's commands: `railhead-server <noun> <verb> [flags]`. They use the installation's
+// database and not the API, so they need no credential and run with or without a running server.
+// Standard output is the result only; everything else goes to standard error.
 
 import { type Config, readConfig, splitFlags } from './config.ts';
 import { Fault } from './kernel/fault.ts';
@@ -46,13 +46,13 @@ import { webhookVerbs } from './operator/platforms/webhooks.ts';
 import { walletVerbs } from './operator/wallets/wallets.ts';
 import { versionLine } from './runtime/config/version.ts';
 
-/** Where a command reads its settings and writes its answer. */
+/** Input and output of a command. */
 export interface Io {
   env: Readonly<Record<string, string | undefined>>;
   /** Resolves when there is room for more. */
   out(text: string): void | Promise<void>;
   err(text: string): void;
-  /** How the installation is opened; by its settings unless said otherwise. */
+  /** Opens the installation; by its settings by default. */
   open?: typeof withSystem;
 }
 
@@ -97,7 +97,7 @@ const ANSWERED = 0;
 const FAILED = 1;
 const MISUSED = 2;
 
-/** A word of the caller on one line of moderate length. */
+/** An argument on one line of moderate length. */
 const shown = (word: string) => {
   const line = word.replaceAll(/\p{Cc}+/gu, ' ');
   return line.length > 40 ? `${line.slice(0, 40)}…` : line;
@@ -128,7 +128,7 @@ const usageLine = (verb: Verb) =>
 const helpOf = (verb: Verb) =>
   `${usageLine(verb)}\n\n${verb.summary}.\n\n${columns(describeFlags(verb.flags))}\n`;
 
-/** Three lines: what is wrong, the nearest match or else what there is, and where to read more. */
+/** Three lines: the error, the nearest match or else the alternatives, and where to read more. */
 const unknown = (problem: string, second: string, help: string) =>
   usageError(`${problem}\n${second}\nSee ${COMMAND} ${help}.`);
 
@@ -160,7 +160,9 @@ function unknownVerb(noun: string, name: string, names: readonly string[]): Erro
   );
 }
 
-/** The verb a command line names, and the words behind it; throws a usage error for anything else. */
+/**
+ * The verb of a command line, and the arguments behind it; throws a usage error if there is none.
+ */
 function find(argv: readonly string[]): { verb: Verb; rest: string[] } {
   const [noun, name, ...rest] = argv;
   if (noun === undefined) throw usageError(`A noun and a verb are needed.\n${overview()}`);
@@ -175,7 +177,7 @@ function find(argv: readonly string[]): { verb: Verb; rest: string[] } {
   throw unknownVerb(noun, name, names);
 }
 
-/** Settings of the installation. A missing master key is the concern of the verbs that need one. */
+/** Settings of the installation. A missing master key is reported by the verbs that need it. */
 function configOf(settings: readonly string[], io: Io): Config {
   const production = io.env.NODE_ENV === 'production';
   const result = readConfig({ ...io.env, NODE_ENV: undefined }, settings);
@@ -189,7 +191,7 @@ function misused(io: Io, error: Error, usage?: string): number {
   return MISUSED;
 }
 
-/** One line for the person; what went wrong inside a bug is worth its stack. */
+/** One line for the person; an unexpected error includes its stack. */
 function failed(io: Io, error: unknown): number {
   if (!(error instanceof Error)) io.err(`${String(error)}\n`);
   else io.err(`${error.message.split('\n')[0]}\n`);
@@ -198,13 +200,14 @@ function failed(io: Io, error: unknown): number {
 }
 
 async function print(io: Io, json: boolean, output: Output): Promise<number> {
-  if (output.pieces && json && !output.isJson) throw usageError('This prints CSV, and no JSON.');
+  if (output.pieces && json && !output.isJson)
+    throw usageError('This command prints CSV, not JSON.');
   if (output.pieces) for await (const piece of output.pieces) await io.out(piece);
   else await io.out(json ? `${JSON.stringify(output.json, null, 2)}\n` : output.text);
   return output.failed ? FAILED : ANSWERED;
 }
 
-/** What is answered without a database: help and the version. Undefined for anything else. */
+/** Output that needs no database: help and the version. Undefined for anything else. */
 function explain(io: Io, words: readonly string[]): number | undefined {
   const [noun = '', verb] = words;
   const ofNoun = NOUNS.includes(noun) && (VERSION.has(verb ?? '') || words.includes('--version'));
@@ -216,8 +219,8 @@ function explain(io: Io, words: readonly string[]): number | undefined {
 }
 
 /**
- * Runs one command. Answers the exit code: 0 when it did what was asked, 1 when something is missing or
- * wrong, 2 when the call makes no sense.
+ * Runs one command. Returns the exit code: 0 for success, 1 if something is missing or wrong, 2 for
+ * invalid usage.
  */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const { settings, rest: words } = splitFlags(argv);
@@ -233,7 +236,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       return ANSWERED;
     }
     const config = configOf(settings, io);
-    // Printed while the database is open: a long answer is read as it is taken.
+    // Printed while the database is open: a long result is streamed.
     return await (io.open ?? withSystem)(config, async (system) =>
       print(io, parsed.json, await verb.run(system, parsed.args)),
     );
@@ -248,7 +251,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 
 /** The command of this process, from its own arguments; sets the exit code. */
 export async function runProcess(argv: readonly string[] = process.argv.slice(2)): Promise<void> {
-  // Whoever reads the answer may have seen enough, as `head` does.
+  // The reader of the output may close it early, as `head` does.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     process.exit(error.code === 'EPIPE' ? ANSWERED : FAILED);
   });

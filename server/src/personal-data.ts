@@ -1,6 +1,5 @@
-// Everything that the server holds about a customer: the descriptions of all features, in the order in
-// which an export shows them and an erasure empties them. Payments come before cards, whose messages refer to
-// them.
+// All personal data of a customer: the definitions of all features, in the order in which an export
+// lists them and an erasure empties them. Payments come before cards, whose messages refer to them.
 import { agentFeature } from './features/agents/index.ts';
 import { internalAccountFeature } from './features/balances/internal-accounts/index.ts';
 import { cardFeature } from './features/cards/index.ts';

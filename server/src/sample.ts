@@ -1,5 +1,5 @@
-// A sample customer for the platform of a first start: with it, the main examples of the API reference can be
-// sent as they are shown. It is created through the API, as any customer.
+// A sample customer for the platform of a first start: with it, the main examples of the API
+// reference can be sent as shown. It is created through the API, like any customer.
 import type { FastifyInstance } from 'fastify';
 import { findInternalAccounts } from './features/balances/internal-accounts/index.ts';
 import { findCustomers } from './features/customers/records/index.ts';
@@ -56,7 +56,7 @@ export async function createSample(
       headers: { authorization: `Basic ${credential}` },
       ...(body ? { payload: body } : {}),
     });
-    if (reply.statusCode >= 400) throw new Error(`the sample customer: ${reply.body}`);
+    if (reply.statusCode >= 400) throw new Error(`sample customer: ${reply.body}`);
     return reply.json();
   };
   const { id: customerId } = await call('POST', '/customers', CUSTOMER);
@@ -66,7 +66,7 @@ export async function createSample(
   await call('POST', `/sandbox/internal-accounts/${data[0].id}/fund`, { amount: DEPOSIT });
 }
 
-/** Its ids in the order customer, balance in USD, payee; undefined where there is no sample. */
+/** Its ids in the order customer, USD account, payee; undefined without a sample. */
 async function idsOfSample(db: Database): Promise<readonly string[] | undefined> {
   const platform = await oldestPlatform(db);
   if (!platform) return undefined;
@@ -90,7 +90,7 @@ function idsOfExamples({ exchanges }: Examples): readonly string[] {
   return [customer, quote?.source.accountId ?? '', quote?.destination.accountId ?? ''];
 }
 
-/** A document with the examples, about the sample customer of this server where it has one. */
+/** A document with the examples, with the sample customer's ids if this server has one. */
 export async function withSample(db: Database, examples: Examples, document: string) {
   const ids = await idsOfSample(db);
   if (!ids) return document;

@@ -1,14 +1,15 @@
-// The stop of the server: what is in progress gets a share of the time, and the process ends within 10 s
-// whatever clients, receivers and providers do. What is cut was not acknowledged, or is repeated later.
+// The stop of the server: work in progress gets a share of the time, and the process ends within 10
+// s whatever clients, receivers and providers do. Aborted work was not acknowledged, or is repeated
+// later.
 import type { FastifyInstance } from 'fastify';
 import type { Log } from './runtime/observability/log.ts';
 import { within } from './runtime/observability/within.ts';
 
 /** A stop that takes longer has failed. Orchestrators commonly kill after 10 s. */
 const STOP_MS = 9_500;
-/** Time for jobs in progress. The lease of one that is left behind expires, and it runs again. */
+/** Time for jobs in progress. The lease of an unfinished one expires, and it runs again. */
 const JOBS_MS = 5_000;
-/** A little more than the deliverer itself waits for answers. */
+/** A little more than the deliverer itself waits for responses. */
 const DELIVERIES_MS = 5_500;
 /** Time for each of the two kinds of connections to the database to finish and close. */
 const DATABASE_MS = 1_500;
@@ -22,10 +23,13 @@ interface Stoppable {
   db: { close(): Promise<void> };
 }
 
-/** Finishes what is in progress, cuts what takes too long, and closes the database. Takes at most 8.5 s. */
+/**
+ * Finishes work in progress, aborts what takes too long, and closes the database. Takes at most 8.5
+ * s.
+ */
 export async function stopParts(parts: Stoppable): Promise<void> {
   parts.readiness.stop();
-  // Side by side, because each of them may need all of its time. The server limits itself.
+  // Concurrent, because each of them may need all of its time. The server has its own limit.
   await Promise.all([
     parts.server.close(),
     within(JOBS_MS, parts.worker.stop()),
@@ -43,13 +47,13 @@ export function endOnSignals(stop: () => Promise<void>, log: Log): () => boolean
     ending = true;
     log.info({ why }, 'stopping');
     setTimeout(() => {
-      log.error({}, 'stopping took too long');
+      log.error({}, 'stop timed out');
       process.exit(1);
     }, STOP_MS);
     stop().then(
       () => process.exit(0),
       (error: unknown) => {
-        log.error({ err: error }, 'stopping failed');
+        log.error({ err: error }, 'stop failed');
         process.exit(1);
       },
     );

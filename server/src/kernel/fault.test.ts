@@ -11,27 +11,27 @@ describe('retryAdvice', () => {
     },
   );
 
-  it('is true for the conflicts that end without a change by the client', () => {
+  it('is true for conflicts that end without a change by the client', () => {
     expect(CODES.filter((code) => retryAdvice(new Fault(code, 'Reason.')) === 'true')).toEqual([
       'BANK_ACCOUNT_VALIDATION_PENDING',
       'WALLET_NOT_PROVISIONED',
     ]);
   });
 
-  it('is left to the status elsewhere, except for the limit of a day', () => {
+  it('is left to the status for other codes, except for a daily limit', () => {
     const told = CODES.filter(
       (code) => STATUS_OF[code] !== 409 && retryAdvice(new Fault(code, 'Reason.')) !== undefined,
     );
     expect(told).toEqual(['DAILY_VOLUME_LIMIT_EXCEEDED']);
   });
 
-  it('follows the fault where one code is final or not', () => {
+  it('follows the fault for a code that is final in some cases only', () => {
     const passing = new Fault('CONFLICT', 'Reason.', undefined, { isRetryable: true });
     expect([retryAdvice(passing), passing.isRetryable]).toEqual(['true', true]);
     expect(retryAdvice(new Fault('CONFLICT', 'Reason.'))).toBe('false');
   });
 
-  it('never keeps a client from repeating what simultaneous requests have prevented', () => {
+  it('never stops a client from repeating a request that concurrent requests have prevented', () => {
     const fault = contended('The resource kept changing.');
     expect([fault.status, fault.retryAfterS, fault.isRetryable]).toEqual([503, 1, true]);
     expect(retryAdvice(fault)).toBeUndefined();

@@ -1,8 +1,8 @@
-// Everything that can be wrong with a request, as one class and one table from code to HTTP status.
-// A decline, a bank return or a failed payment is a state of a resource, never a Fault. Codes are the
-// names existing clients switch on, so they are added here and nowhere else.
+// All request errors, as one class and one table from code to HTTP status. A decline, a return or a
+// failed payment is a state of a resource, never a Fault. Existing clients switch on the codes, so
+// they are added here and nowhere else.
 
-/** Code → HTTP status: the whole vocabulary of errors. */
+/** Code → HTTP status: all error codes. */
 export const STATUS_OF = {
   // 400
   INVALID_INPUT: 400,
@@ -164,10 +164,16 @@ export const STATUS_OF = {
 
 export type Code = keyof typeof STATUS_OF;
 
-/** Statuses that say: not now, or not because of you. From 500 on the same holds of all. */
+/**
+ * Statuses of temporary errors or of errors that the client did not cause; the same applies from
+ * 500 on.
+ */
 const TRANSIENT_STATUSES: readonly number[] = [408, 424, 429];
 
-/** Codes whose status does not say so: too often, or somebody else gave no answer or has not finished. */
+/**
+ * Codes that are temporary although their status is not: a limit was reached, or another party has
+ * not responded or finished.
+ */
 const TRANSIENT_CODES: readonly Code[] = [
   'VELOCITY_LIMIT_EXCEEDED',
   'QUOTE_REQUEST_FAILED',
@@ -178,8 +184,8 @@ const TRANSIENT_CODES: readonly Code[] = [
 ];
 
 /**
- * Whether the very same request may be let through later, without the client changing anything of its own.
- * What the client itself can mend, such as a balance or an expired quote, is a new request.
+ * Whether the same request may succeed later without a change by the client. After what the client
+ * itself can fix, such as a balance or an expired quote, the request is a new one.
  */
 export const isTransient = (code: Code): boolean => {
   const status = STATUS_OF[code];
@@ -187,17 +193,17 @@ export const isTransient = (code: Code): boolean => {
 };
 
 /**
- * The value of `x-should-retry`, which some clients follow before they look at the status: `false` only where
- * repeating the request soon cannot help. Undefined where the status says enough.
+ * The value of `x-should-retry`, which some clients evaluate before the status: `false` only if
+ * repeating the request soon cannot help. Undefined if the status is sufficient.
  */
 export function retryAdvice(fault: Pick<Fault, 'code' | 'status' | 'isRetryable'>) {
-  // The limit of a day is over at midnight, and a client that repeats 429 would wait for it.
+  // A daily limit is reset at midnight, and a client that repeats 429 would wait for it.
   if (fault.code === 'DAILY_VOLUME_LIMIT_EXCEEDED') return 'false';
   if (fault.status !== 409) return undefined;
   return fault.isRetryable ? 'true' : 'false';
 }
 
-/** What a field should have looked like; every part is optional. */
+/** Expected form of a field; every part is optional. */
 export interface FieldConstraint {
   format?: string;
   pattern?: string;
@@ -206,20 +212,23 @@ export interface FieldConstraint {
   maxLength?: number;
 }
 
-/** One bad field of a request: a dot path into the body, or the parameter's name. */
+/** One invalid field of a request: a dot path into the body, or the parameter's name. */
 export interface FieldError {
   field: string;
   constraint?: FieldConstraint;
   message: string;
 }
 
-/** A refused request. `reason` is a sentence for a person; `details` goes to the client as it is. */
+/**
+ * A rejected request. `reason` is a sentence for a person; `details` is sent to the client
+ * unchanged.
+ */
 export class Fault extends Error {
   readonly code: Code;
   readonly details: Record<string, unknown> | undefined;
   /** Seconds, sent as `Retry-After`. */
   readonly retryAfterS: number | undefined;
-  /** As `isTransient` of its code, unless it is said otherwise: one code can be final here and not there. */
+  /** Default: `isTransient` of its code; one code can be final in one case and not in another. */
   readonly isRetryable: boolean;
 
   constructor(
@@ -241,17 +250,17 @@ export class Fault extends Error {
   }
 }
 
-/** Where simultaneous requests have kept each other from committing: trying again cures it. */
+/** For concurrent requests that have kept each other from committing: a retry may succeed. */
 export const contended = (reason: string): Fault =>
   new Fault('SERVICE_UNAVAILABLE', `${reason} Try again.`, undefined, { retryAfterS: 1 });
 
-/** A 400 that names every bad field at once. */
+/** A 400 that names every invalid field at once. */
 export function invalid(errors: FieldError[], code: Code = 'INVALID_INPUT'): Fault {
   const fields = errors.map((error) => error.field || 'body').join(', ');
   return new Fault(code, `Invalid request: ${fields}`, { errors });
 }
 
-/** Shorthand for one bad field. */
+/** Shorthand for one invalid field. */
 export function invalidField(field: string, message: string, code: Code = 'INVALID_INPUT'): Fault {
   return new Fault(code, `${field}: ${message}`, { errors: [{ field, message }] });
 }

@@ -23,7 +23,7 @@ describe('uuid7', () => {
     expect(id).toMatch(/^01234567-89ab-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
-  it('sorts in the order of making while the clock stands still, moves and jumps back', () => {
+  it('sorts in the order of creation while the clock stands still, advances and jumps back', () => {
     const clock = { now: 1_700_000_000_000 };
     const effects = effectsAt(clock);
     const made: string[] = [];
@@ -36,7 +36,7 @@ describe('uuid7', () => {
     expect(new Set(made).size).toBe(made.length);
   });
 
-  it('keeps worlds apart and catches up with the clock again', () => {
+  it('keeps separate effects independent and catches up with the clock again', () => {
     const clock = { now: 1_700_000_000_000 };
     const effects = effectsAt(clock);
     for (let i = 0; i < 10_000; i++) uuid7(effects);
@@ -48,7 +48,7 @@ describe('uuid7', () => {
 });
 
 describe('newId', () => {
-  it('is recognised as an id of its resource and of no other', () => {
+  it('is recognized as an id of its resource and of no other', () => {
     const id = newId(effectsAt({ now: 1 }), 'Quote');
     expect(isId(id, 'Quote')).toBe(true);
     expect(isId(id, 'Quo')).toBe(false);

@@ -1,21 +1,22 @@
-// Identifiers: `<Resource>:<uuid>`, the same text in the API, in logs and in SQL. The uuid is version 7,
-// so ids sort by creation time and new rows land at the end of an index. Time and chance come from World.
+// Identifiers: `<Resource>:<uuid>`, the same text in the API, in logs and in SQL. The uuid is
+// version 7, so ids sort by creation time and new rows are added at the end of an index. Time and
+// randomness come from `Effects`.
 import type { Effects } from './effects.ts';
 
 export type Id<R extends string = string> = `${R}:${string}`;
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
-/** Ids that one millisecond can number in order; further ones borrow from the next. */
+/** Maximum ids that one millisecond can number in order; further ones borrow from the next. */
 const MAX_COUNT = 0xfff;
 
-/** Time and count of the latest id of each effects. */
+/** Time and count of the latest id of each `Effects`. */
 const latest = new WeakMap<Effects, { time: number; count: number }>();
 
 /**
- * A version 7 uuid: 48 bits of milliseconds, a count of 12 bits and 62 random bits. The count starts at
- * a random place each millisecond and goes up by one, so ids of one process sort in the order they were
- * made, however fast: the events of one change set are told in that order.
+ * A version 7 uuid: 48 bits of milliseconds, a count of 12 bits and 62 random bits. The count
+ * starts at a random value each millisecond and increases by one, so ids of one process sort in the
+ * order of their creation: the events of one change set are delivered in that order.
  */
 export function uuid7(effects: Effects): string {
   const bytes = effects.random(16);
@@ -52,11 +53,11 @@ export function newId<R extends string>(effects: Effects, resource: R): Id<R> {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Whether a text could be an id of any resource at all. */
+/** Whether a text could be an id of any resource. */
 export const isAnyId = (text: string): boolean =>
   /^[A-Za-z]+:/.test(text) && UUID.test(text.slice(text.indexOf(':') + 1));
 
-/** Whether a text could be an id of this resource; a text that could not is answered like an unknown id. */
+/** Whether a text could be an id of this resource; any other text is handled like an unknown id. */
 export function isId<R extends string>(text: string, resource: R): text is Id<R> {
   return text.startsWith(`${resource}:`) && UUID.test(text.slice(resource.length + 1));
 }

@@ -1,4 +1,4 @@
-// Which of several failures is the one that counts.
+// Which of several failures is thrown.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { allInOrder } from './in-order.ts';
@@ -9,7 +9,7 @@ const after = async (ms: number, error: string): Promise<never> => {
 };
 
 describe('inOrder', () => {
-  it('throws the first in the given order, however late it is', async () => {
+  it('throws the first in the given order, even if it rejects last', async () => {
     await expect(allInOrder([after(30, 'source'), after(0, 'destination')])).rejects.toThrow(
       'source',
     );

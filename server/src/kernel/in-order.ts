@@ -1,8 +1,8 @@
-// Several lookups at once with a result that does not depend on which of them is faster.
+// Several concurrent reads with a result that does not depend on which of them is faster.
 
 /**
- * The results of work that is in progress together. When several reject, throws the reason of the first in
- * the given order, after all have settled.
+ * The results of concurrent work. If several reject, throws the reason of the first in the given
+ * order, after all have settled.
  */
 export async function allInOrder<T extends readonly unknown[] | []>(
   work: T,

@@ -30,7 +30,7 @@ describe('Money', () => {
     expect(lesser(usd(2n), usd(3n))).toEqual(usd(2n));
   });
 
-  it('sums amounts, and none to zero of the currency', () => {
+  it('sums amounts, and returns zero of the currency for none', () => {
     expect(sum('USD', [usd(1n), usd(2n), usd(3n)])).toEqual(usd(6n));
     expect(sum('USD', [])).toEqual(usd(0n));
   });
@@ -67,7 +67,7 @@ describe('Money', () => {
     den: positive,
   });
 
-  it('undoes an addition by a subtraction, in any order', () => {
+  it('reverses an addition by a subtraction, in any order', () => {
     fc.assert(
       fc.property(amount, amount, (a, b) => {
         expect(subtract(add(a, b), b)).toEqual(a);
@@ -87,7 +87,7 @@ describe('Money', () => {
     );
   });
 
-  it('converts to the amount that `scale` says, with one unit between floor and ceil', () => {
+  it('converts like `scale`, with one unit between floor and ceil', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 18n }), rate, (units, of) => {
         const [down, up] = (['floor', 'ceil'] as const).map((each) =>

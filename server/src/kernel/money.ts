@@ -1,7 +1,7 @@
-// Money is a currency and a bigint count of its minor units, never a number. A rate is a fraction of
-// bigints. The only ways to lose a fraction of a unit are the roundings named here, so that every place
-// where a cent could go astray can be found by name. Two currencies never meet in one sum or comparison:
-// the check is `sameCurrency`; every function on two amounts throws where it fails, the ledger rejects.
+// Money is a currency and a bigint count of its minor units, never a number. A rate is a fraction
+// of bigints. Fractions of a unit are lost only by the rounding modes named here, so that every
+// rounding can be found by name. Amounts of two currencies are never summed or compared: the check
+// is `sameCurrency`; every function on two amounts throws if it fails, the ledger rejects.
 
 /** Code of a currency or of a digital asset: `EUR`, `USDC`. */
 export type CurrencyCode = string;
@@ -12,13 +12,13 @@ export interface Money {
   readonly amount: bigint;
 }
 
-/** Destination smallest units for one source smallest unit, exactly. */
+/** Destination minor units per source minor unit, exact. */
 export interface Rate {
   readonly num: bigint;
   readonly den: bigint;
 }
 
-/** A rate of which both currencies are known. */
+/** A rate with both currencies known. */
 export interface ConversionRate extends Rate {
   readonly from: CurrencyCode;
   readonly to: CurrencyCode;
@@ -26,12 +26,12 @@ export interface ConversionRate extends Rate {
 
 type Rounding = 'floor' | 'ceil' | 'halfUp';
 
-/** The largest amount the edge admits, in smallest units. */
+/** The largest amount that the API accepts, in minor units. */
 export const MAX_AMOUNT = 9_000_000_000_000_000n;
 
-/** `num / den` as a whole number. Both must not be negative, `den` not zero. */
+/** `num / den` as a whole number. Neither may be negative, `den` not zero. */
 export function divide(num: bigint, den: bigint, rounding: Rounding): bigint {
-  if (num < 0n || den <= 0n) throw new RangeError(`divide(${num}, ${den}) is not defined here`);
+  if (num < 0n || den <= 0n) throw new RangeError(`divide(${num}, ${den}) is not defined`);
   if (rounding === 'floor') return num / den;
   if (rounding === 'ceil') return (num + den - 1n) / den;
   return (2n * num + den) / (2n * den);
@@ -42,7 +42,7 @@ export function scale(amount: bigint, rate: Rate, rounding: Rounding): bigint {
   return divide(amount * rate.num, rate.den, rounding);
 }
 
-/** Two currencies met in one calculation: a defect of the code, not a result of a request. */
+/** Two currencies in one calculation: a programming error, not a result of a request. */
 interface CurrencyMismatch extends RangeError {
   name: 'CurrencyMismatch';
   currencies: readonly [CurrencyCode, CurrencyCode];
@@ -54,7 +54,7 @@ export const sameCurrency = (a: CurrencyCode, b: CurrencyCode): boolean => a ===
 function requireSameCurrency(a: CurrencyCode, b: CurrencyCode): void {
   if (sameCurrency(a, b)) return;
   const mismatch: CurrencyMismatch = Object.assign(
-    new RangeError(`${a} and ${b} meet in one calculation`),
+    new RangeError(`${a} and ${b} are mixed in one calculation`),
     { name: 'CurrencyMismatch', currencies: [a, b] } as const,
   );
   throw mismatch;
@@ -77,7 +77,7 @@ export function isLess(a: Money, b: Money): boolean {
 
 export const lesser = (a: Money, b: Money): Money => (isLess(b, a) ? b : a);
 
-/** The sum of amounts that are all in `currency`; zero of it for none. */
+/** The sum of amounts that are all in `currency`; zero for none. */
 export const sum = (currency: CurrencyCode, amounts: readonly Money[]): Money =>
   amounts.reduce(add, { currency, amount: 0n });
 
@@ -87,7 +87,7 @@ export function convert(money: Money, rate: ConversionRate, rounding: Rounding):
   return { currency: rate.to, amount: scale(money.amount, rate, rounding) };
 }
 
-/** A fraction as the decimal the API shows: rounded half up to `places` digits. */
+/** A fraction as the decimal shown by the API: rounded half up to `places` digits. */
 export function toDecimal(rate: Rate, places: number): string {
   const scaled = divide(rate.num * 10n ** BigInt(places), rate.den, 'halfUp').toString();
   const digits = scaled.padStart(places + 1, '0');
@@ -96,7 +96,7 @@ export function toDecimal(rate: Rate, places: number): string {
   return fraction ? `${whole}.${fraction}` : whole;
 }
 
-/** An exact amount as people read it: `1234567n` with 2 decimals is `12,345.67`. */
+/** An exact amount formatted for people: `1234567n` with 2 decimals is `12,345.67`. */
 export function readable(amount: bigint, decimals: number): string {
   const sign = amount < 0n ? '-' : '';
   const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, '0');

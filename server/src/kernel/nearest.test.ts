@@ -12,11 +12,11 @@ describe('nearest', () => {
     expect(nearest(text, ['list', 'token', 'revoke', 'version', 'webhooks'])).toBe(name);
   });
 
-  it('is the first of several that are as near', () => {
+  it('is the first of several with the same distance', () => {
     expect(nearest('cards', ['carda', 'cardb'])).toBe('carda');
   });
 
-  it.each(['xyzzy', 'purse', 'ls', 'versatile', '', 'x'.repeat(90)])('%j is like none', (text) => {
+  it.each(['xyzzy', 'purse', 'ls', 'versatile', '', 'x'.repeat(90)])('%j has no match', (text) => {
     expect(nearest(text, ['list', 'suspense', 'start', 'version'])).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
-// Which of the known names was probably meant. A name that differs in more than a third of its letters is no
-// typing error, and is not proposed.
+// Suggests the known name that was probably intended. A name that differs in more than a third of
+// its letters is not considered a typing error and is not suggested.
 
-/** Edits that lead from one text to the other: letters added, removed, changed, or two swapped. */
+/** Edit distance of two texts: letters added, removed, changed, or two swapped. */
 function distance(from: string, to: string): number {
   const rows = Array.from({ length: from.length + 1 }, (_, i) =>
     Array.from({ length: to.length + 1 }, (__, j) => (i === 0 ? j : j === 0 ? i : 0)),
@@ -22,13 +22,16 @@ function distance(from: string, to: string): number {
   return at(from.length, to.length);
 }
 
-/** Letters of a name that are compared; what is longer was not meant. */
+/** Maximum letters of a name that are compared; longer input gets no suggestion. */
 const LONGEST = 40;
 
-/** Edits of a typing error, as a part of the longer text's length. */
+/** Maximum edits, as a share of the longer text's length. */
 const MAX_EDIT_RATIO = 1 / 3;
 
-/** The name that takes the fewest edits, the first of several; undefined where it takes too many. */
+/**
+ * The name with the smallest distance, the first of several; undefined if the distance is too
+ * large.
+ */
 export function nearest(text: string, names: readonly string[]): string | undefined {
   const wanted = text.toLowerCase().slice(0, LONGEST);
   const scored = names

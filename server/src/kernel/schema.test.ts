@@ -23,7 +23,7 @@ import {
 const ajv = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true });
 formats.default(ajv);
 
-/** The complaints a person would see: `path keyword`, without the wrapping `if`. */
+/** The errors shown to a client: `path keyword`, without the wrapping `if`. */
 function complaints(schema: Parameters<typeof toAjv>[0], value: unknown): string[] {
   const validate = ajv.compile(toAjv(schema));
   validate(value);
@@ -66,7 +66,7 @@ describe('variant, for Ajv', () => {
     ]);
   });
 
-  it('reports only the tag when the tag is missing or unknown', () => {
+  it('reports only the tag if the tag is missing or unknown', () => {
     expect(complaints(Pay, {})).toEqual(['/via required']);
     expect(complaints(Pay, { via: 'CASH' })).toEqual(['/via enum']);
     expect(complaints(Pay, { via: 7 })).toEqual(['/via enum', '/via type']);
@@ -93,7 +93,7 @@ describe('variant, for Ajv', () => {
 });
 
 describe('variant, for OpenAPI', () => {
-  it('is oneOf with a discriminator; each branch demands its own tag value', () => {
+  it('is oneOf with a discriminator; each branch requires its own tag value', () => {
     expect(toOpenApi(Person, {})).toEqual({
       oneOf: [
         {
@@ -118,7 +118,7 @@ describe('variant, for OpenAPI', () => {
     });
   });
 
-  it('maps values to components when every branch has a name, and shows the tag type', () => {
+  it('maps values to components if every branch has a name, and shows the tag type', () => {
     const Kind = named('Kind', oneOf(['A', 'B', 'C']));
     const branches = { A: named('Aa', Type.Object({})), B: named('Bb', Type.Intersect([Person])) };
     const components: Record<string, unknown> = {};
@@ -161,23 +161,23 @@ describe('named', () => {
     });
   });
 
-  it('refuses one name for two shapes', () => {
+  it('rejects one name for two shapes', () => {
     const components = {};
     toOpenApi(named('Thing', Type.Object({ a: Type.String() })), components);
     toOpenApi(named('Thing', Type.Object({ a: Type.String() })), components);
     expect(() => toOpenApi(named('Thing', Type.Object({})), components)).toThrow('named Thing');
   });
 
-  it('does not survive a derived shape, and a described use keeps the reference', () => {
+  it('is lost in a derived shape; a described use keeps the reference', () => {
     expect(toOpenApi(Type.Partial(Address), {})).toMatchObject({ type: 'object' });
     expect(toOpenApi(Type.Pick(Address, ['line1']), {})).not.toHaveProperty('$ref');
-    expect(toOpenApi(Type.Optional(described(Address, 'Where they live.')), {})).toEqual({
+    expect(toOpenApi(Type.Optional(described(Address, 'Place of residence.')), {})).toEqual({
       $ref: '#/components/schemas/Address',
-      description: 'Where they live.',
+      description: 'Place of residence.',
     });
   });
 
-  it('is one component for each copy, and rejected once a copy was changed', () => {
+  it('is one component for all copies, and is rejected after a copy was changed', () => {
     const Thing = named('Thing', Type.Object({ a: Type.String() }));
     const components = {};
     toOpenApi(Type.Object({ one: Thing, two: Type.Optional(described(Thing, 'x')) }), components);
@@ -186,7 +186,7 @@ describe('named', () => {
     expect(() => toOpenApi(changed, components)).toThrow('two different schemas are named Thing');
   });
 
-  it('is compiled once for Ajv, without notes for readers', () => {
+  it('is compiled once for Ajv, without documentation keywords', () => {
     expect(toAjv(described(PositiveAmount, 'x'))).toEqual({
       type: 'integer',
       format: 'int64',
@@ -211,7 +211,7 @@ describe('named', () => {
 });
 
 describe('ruled', () => {
-  it('says a rule in words to whoever complains, and not in the document', () => {
+  it('adds an error text to a rule, which the document omits', () => {
     const schema = Type.Object({ a: ruled(Type.String({ pattern: '^a$' }), 'must be an a') });
     const plain = { type: 'string', pattern: '^a$' };
     expect(toAjv(schema).properties).toEqual({ a: { ...plain, rule: 'must be an a' } });
@@ -220,7 +220,7 @@ describe('ruled', () => {
   });
 });
 
-describe('the shared words', () => {
+describe('shared schemas', () => {
   it('oneOf is an enum, typed as the union', () => {
     const Side = oneOf(['SENDING', 'RECEIVING'], { description: 'Side.' });
     expectTypeOf<Static<typeof Side>>().toEqualTypeOf<'SENDING' | 'RECEIVING'>();
@@ -234,7 +234,7 @@ describe('the shared words', () => {
     expect(complaints(nullable(Address), null)).toEqual([]);
   });
 
-  it('amounts stay within what JSON carries exactly', () => {
+  it('limit amounts to exact JSON integers', () => {
     expect(complaints(Amount, 0)).toEqual([]);
     expect(complaints(Amount, 9_000_000_000_000_000)).toEqual([]);
     expect(complaints(Amount, 9_000_000_000_000_001)).toEqual([' maximum']);
@@ -242,7 +242,7 @@ describe('the shared words', () => {
     expect(complaints(PositiveAmount, 1.5).length).toBeGreaterThan(0);
   });
 
-  it('page queries are bounded', () => {
+  it('limit page queries', () => {
     const Query = Type.Object(PageQuery);
     expect(complaints(Query, { limit: 100, cursor: 'x' })).toEqual([]);
     expect(complaints(Query, { limit: 101 })).toEqual(['/limit maximum']);

@@ -1,8 +1,8 @@
-// The few schema words this project adds to TypeBox. One schema value has two projections: OpenAPI,
-// where a union is `oneOf` with a discriminator and a named schema is a component, and Ajv, where a
-// union is a row of if/then so that a wrong branch reports only its own complaints (plain `oneOf`
-// reports every branch's, and Ajv's `discriminator` refuses branches made of `allOf`). Unknown
-// properties are allowed.
+// The schema types that this project adds to TypeBox. One schema value has two projections:
+// OpenAPI, where a union is `oneOf` with a discriminator and a named schema is a component, and
+// Ajv, where a union is a sequence of if/then so that an invalid branch reports only its own errors
+// (plain `oneOf` reports every branch's, and Ajv's `discriminator` rejects branches made of
+// `allOf`). Unknown properties are allowed.
 import { type Static, type TSchema, type TUnsafe, Type } from '@sinclair/typebox';
 
 type Json = Record<string, unknown>;
@@ -32,15 +32,18 @@ export function oneOf<const V extends string>(values: readonly V[], opts: Json =
   return schemaOf<V>({ ...opts, type: 'string', enum: [...values] });
 }
 
-/** Some values of a named enumeration: both are shown, so readers see the whole it is a part of. */
+/**
+ * Some values of a named enumeration: the document shows both, so that readers see the complete
+ * set.
+ */
 export const partOf = <const V extends string>(whole: TSchema, values: readonly V[]): TUnsafe<V> =>
   schemaOf<V>({ allOf: [oneOf(values), whole] });
 
 /**
- * A union told apart by the string property `tag`. Keys of `branches` are the values of the tag;
- * each branch is an object schema (or an intersection or another variant) and need not mention the
- * tag itself. `opts.tagType` is the enumeration the tag is drawn from, where readers should see it
- * beside the value.
+ * A union discriminated by the string property `tag`. Keys of `branches` are the values of the tag;
+ * each branch is an object schema (or an intersection or another variant) and need not contain the
+ * tag itself. `opts.tagType` is the enumeration of the tag's values, if the document should show
+ * it.
  */
 export function variant<const Tag extends string, B extends Branches>(
   tag: Tag,
@@ -53,17 +56,17 @@ export function variant<const Tag extends string, B extends Branches>(
 }
 
 /**
- * Gives a schema a component name. The name lives in `$id` because TypeBox drops that key where it
- * derives another shape (Partial, Pick, Omit, Composite), so a derived schema never keeps a wrong
- * name.
+ * Gives a schema a component name. The name is stored in `$id` because TypeBox drops that key when
+ * it derives another shape (Partial, Pick, Omit, Composite), so a derived schema never keeps a
+ * wrong name.
  */
 export function named<T extends TSchema>(name: string, schema: T): T {
   return { ...schema, $id: name, [SOURCE]: schema };
 }
 
 /**
- * What a named schema was made of, the same object for each copy of it, such as an optional property; the
- * schema itself where a copy was changed.
+ * The source of a named schema, the same object for each copy, such as an optional property; the
+ * schema itself if a copy was changed.
  */
 function sourceOf(schema: TSchema): TSchema {
   const source = (schema as { [SOURCE]?: TSchema })[SOURCE];
@@ -77,13 +80,13 @@ export function described<T extends TSchema>(schema: T, description: string): T 
   return { ...schema, [NOTE]: description };
 }
 
-/** The same schema with what it asks of a value in words, for complaints: a pattern says it to few. */
+/** The same schema with an error text for its rule: few readers understand a pattern. */
 export function ruled<T extends TSchema>(schema: T, rule: string): T {
   return { ...schema, [RULE]: rule };
 }
 
 /**
- * The schema or null. A plain type becomes a list of types, so that Ajv has one complaint, not
+ * The schema or null. A plain type becomes a list of types, so that Ajv reports one error, not
  * three.
  */
 export function nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null> {
@@ -117,14 +120,14 @@ const mapValues = <A, B>(record: Record<string, A>, change: (value: A) => B): Re
 const markOf = (schema: TSchema): VariantMark | undefined =>
   (schema as { [VARIANT]?: VariantMark })[VARIANT];
 
-/** The branch as an object which demands the tag and fixes its value. */
+/** The branch as an object that requires the tag and fixes its value. */
 function tagged(mark: VariantMark, value: string, withType: boolean): TSchema {
   const branch = mark.branches[value] as TSchema;
   const fixed = oneOf([value]);
   const property = withType && mark.tagType ? { allOf: [fixed, mark.tagType] } : fixed;
   const properties = branch.properties as Json | undefined;
   if (properties && !markOf(branch)) {
-    // A branch that says its own tag is complete and looks the same wherever it stands.
+    // A branch that contains its own tag is complete and is the same in every place.
     if (mark.tag in properties) return branch;
     const needed = (branch.required as string[] | undefined) ?? [];
     return {
@@ -136,16 +139,17 @@ function tagged(mark: VariantMark, value: string, withType: boolean): TSchema {
   }
   const { $id, ...rest } = branch;
   const tagOnly = { type: 'object', required: [mark.tag], properties: { [mark.tag]: property } };
-  // A plain JSON schema: TypeBox's own marks, which its type demands, mean nothing to Ajv and the document.
+  // A plain JSON schema: TypeBox's own symbols, which its type requires, are irrelevant to Ajv and
+  // the document.
   return { ...($id ? { $id } : {}), allOf: [tagOnly, rest] } as unknown as TSchema;
 }
 
-/** Before the name of a schema, wherever the document refers to one. */
+/** Path prefix of component references. */
 export const REF = '#/components/schemas/';
 
 /**
- * The schema as OpenAPI 3.1 shows it, in plain JSON. Named schemas, at any depth, are put into
- * `components` and referenced. Throws when one name stands for two shapes.
+ * The schema in OpenAPI 3.1, as plain JSON. Named schemas, at any depth, are put into `components`
+ * and referenced. Throws if one name stands for two shapes.
  */
 export function toOpenApi(schema: TSchema, components: Record<string, unknown>): unknown {
   const note = (schema as { [NOTE]?: string })[NOTE];
@@ -158,7 +162,7 @@ export function toOpenApi(schema: TSchema, components: Record<string, unknown>):
   return note ? { $ref: REF + name, description: note } : { $ref: REF + name };
 }
 
-/** The sources of the named schemas that stand in components already. */
+/** The sources of the named schemas that are already components. */
 const shown = new WeakMap<object, Map<string, TSchema>>();
 
 function addComponent(name: string, schema: TSchema, components: Record<string, unknown>): void {
@@ -188,26 +192,26 @@ function variantToOpenApi(schema: TSchema, components: Record<string, unknown>):
   return { ...rest, oneOf: branches, discriminator: { propertyName: mark.tag, ...mapping } };
 }
 
-/** Where a schema by itself refers to the named schemas that it holds. */
+/** Prefix of references within a single schema to the named schemas that it contains. */
 const LOCAL = '#/$defs/';
 
-/** A schema as Ajv checks it. Each of `named` refers only to schemas before it. */
+/** A schema as Ajv validates it. Each of `named` refers only to schemas before it. */
 interface AjvParts {
   body: Json;
   named: Json;
 }
 
 /**
- * The schema and the named schemas it refers to, each under `base` and its name, in plain JSON. Ajv compiles
- * a named schema once: the union of account types takes 100 ms that way, 400 ms inlined. Ajv adds one error
- * with keyword `if` to those of a rejected branch, which is not for people.
+ * The schema and the named schemas it refers to, each under `base` and its name, as plain JSON. Ajv
+ * compiles a named schema once: the union of account types takes 100 ms that way, 400 ms inlined.
+ * Ajv adds one error with keyword `if` to those of a rejected branch, which is not for clients.
  */
 export function ajvParts(schema: TSchema, base: string): AjvParts {
   const defs: Defs = { base, named: {} };
   return { body: bodyForAjv(schema, defs), named: defs.named };
 }
 
-/** The schema as Ajv checks it, with the named schemas inside. */
+/** The schema as Ajv validates it, with the named schemas inside. */
 export function toAjv(schema: TSchema): Json {
   const { body, named } = ajvParts(schema, LOCAL);
   return Object.keys(named).length ? { ...body, $defs: named } : body;
@@ -224,14 +228,15 @@ function forAjv(schema: TSchema, defs: Defs): Json {
   if (!name) return body;
   const { base, named } = defs;
   named[name] ??= body;
-  // The OpenAPI projection rejects a name that stands for two shapes; here each is checked as it is.
+  // The OpenAPI projection rejects a name that stands for two shapes; here each is validated as it
+  // is.
   const isShared = JSON.stringify(named[name]) === JSON.stringify(body);
   return isShared ? { $ref: `${base}${name}` } : body;
 }
 
 function bodyForAjv(schema: TSchema, defs: Defs): Json {
   const plain = children(schema, (child) => forAjv(child, defs));
-  // Notes for readers would be half of what Ajv keeps in memory.
+  // Documentation would be half of what Ajv keeps in memory.
   const { title: _t, description: _d, examples: _e, ...rest } = plain;
   const rule = (schema as { [RULE]?: string })[RULE];
   const mark = markOf(schema);
@@ -253,7 +258,7 @@ function bodyForAjv(schema: TSchema, defs: Defs): Json {
 
 const text = (description: string, more: Json = {}) => Type.String({ description, ...more });
 
-/** An amount in the smallest unit of its currency, as JSON carries it. */
+/** An amount in the minor unit of its currency, in its JSON form. */
 export const Amount = Type.Integer({
   format: 'int64',
   minimum: 0,

@@ -1,7 +1,7 @@
-// Settings as values: a property of a schema that also names its environment variable, its flag and what it
-// accepts. The server's own settings and those of connectors are described alike, so that the environment,
-// `--help`, docs/settings.md and the types follow from one description. Complaints never repeat a text,
-// which may be a secret.
+// Settings as values: a property of a schema that also names its environment variable, its flag and
+// its validation. The server's own settings and those of connectors are defined in the same way, so
+// that the environment, `--help`, docs/settings.md and the types follow from one definition. Error
+// messages never repeat a value, which may be a secret.
 import path from 'node:path';
 import {
   type Static,
@@ -14,35 +14,35 @@ import {
 } from '@sinclair/typebox';
 import { readUrl } from './net/url.ts';
 
-/** How a setting is given, and what help says about it. */
+/** Names of a setting, and its description in the help. */
 export interface Setting {
   env: string;
   /** Without the dashes. Absent: environment only. */
   flag?: string;
-  /** The text that counts where none is given. */
+  /** Default value. */
   fallback?: string;
-  /** The word that stands for the value in the help. */
+  /** Placeholder for the value in the help. */
   value: string;
   help: string;
-  /** What is wrong with a text, or undefined. Never repeats the text: it may be a secret. */
+  /** The error of a value, or undefined. Never repeats the value: it may be a secret. */
   validate(text: string): string | undefined;
 }
 
-/** A setting as its connector declares it: `validate` comes with its kind. */
+/** A setting as its connector declares it: `validate` is derived from its kind. */
 type Declared = Omit<Setting, 'validate' | 'value'> & {
   value?: string;
-  /** Whether its value may hold a credential. Such a value is never printed. */
+  /** Whether its value may contain a credential. Such a value is never printed. */
   secret?: true;
 };
 
 /** A setting in the schema of its connector. */
 export interface SettingLeaf extends Setting {
-  /** Where its value is: `['s3', 'bucket']`. */
+  /** Path of its value: `['s3', 'bucket']`. */
   path: readonly string[];
-  /** Without it the object that it belongs to cannot be used. */
+  /** Without it the containing object cannot be used. */
   isRequired: boolean;
   secret?: true;
-  /** The value of an accepted text; a relative path starts at `base`. */
+  /** Parses a valid text; a relative path is resolved against `base`. */
   read(text: string, base: string): unknown;
 }
 
@@ -56,7 +56,7 @@ export const problemUnless = (valid: boolean, problem: string): string | undefin
 export const matches = (pattern: RegExp, problem: string) => (text: string) =>
   problemUnless(pattern.test(text), problem);
 
-/** Texts with commas between them. */
+/** Comma-separated texts. */
 export const listOf = (text: string): string[] => text.split(',').map((each) => each.trim());
 
 /** A service of the operator's own choice, never called over a network without encryption. */
@@ -82,13 +82,13 @@ function settingOf<T extends TSchema>(schema: T, source: Source): T {
 const asText = (text: string) => text;
 const asPath = (text: string, base: string) => path.resolve(base, text);
 
-/** A text that `validate` accepts. */
+/** A text validated by `validate`. */
 export const textSetting = (
   declared: Declared,
   validate: (text: string) => string | undefined,
 ): TString => settingOf(Type.String(), { value: 'TEXT', ...declared, validate, read: asText });
 
-/** The address of a service. */
+/** The URL of a service. */
 export const serviceSetting = (declared: Declared): TString =>
   textSetting({ value: 'URL', ...declared }, serviceUrlProblem);
 
@@ -104,14 +104,14 @@ export const folderSetting = (declared: Declared): TString => {
   return settingOf(Type.String(), { ...kind, ...declared });
 };
 
-/** A number of seconds in the environment, of milliseconds as a value. */
+/** Seconds in the environment, milliseconds as a value. */
 export const secondsSetting = (declared: Declared): TNumber =>
   settingOf(Type.Number({ exclusiveMinimum: 0 }), {
     ...{ value: 'SECONDS', ...declared, read: (text: string) => Number(text) * 1_000 },
     validate: matches(/^[1-9]\d{0,7}$/, 'must be a number of seconds from 1 to 99999999'),
   });
 
-/** Texts with commas between them; none where the setting is absent. */
+/** Comma-separated texts; none if the setting is absent. */
 export const listSetting = (
   declared: Declared,
   validate: (text: string) => string | undefined,
@@ -120,7 +120,7 @@ export const listSetting = (
   return { ...settingOf(Type.Array(Type.String()), kind), default: [] };
 };
 
-/** The settings of a schema, in its order, those of objects inside it included. */
+/** The settings of a schema, in its order, those of nested objects included. */
 export function settingsIn(schema: TObject, above: readonly string[] = []): SettingLeaf[] {
   return Object.entries(schema.properties).flatMap(([name, property]) => {
     const at = [...above, name];
@@ -137,14 +137,14 @@ const objectsIn = (schema: TObject): TObject[] =>
     .filter((each): each is TObject => each.type === 'object')
     .flatMap((each) => [each, ...objectsIn(each)]);
 
-/** The beginning that all names have, up to a whole word. */
+/** The common prefix of all names, up to a whole word. */
 function commonStart(names: readonly string[]): string {
   const [first = [], ...others] = names.map((name) => name.split('_'));
   const length = first.findIndex((word, at) => others.some((each) => each[at] !== word));
   return first.slice(0, length < 0 ? first.length : length).join('_');
 }
 
-/** Complaints about objects inside a schema of which only some required settings are given. */
+/** Errors of nested objects of which only some required settings are present. */
 export function incompleteSettings(schema: TObject, isSet: (env: string) => boolean): string[] {
   return objectsIn(schema).flatMap((object) => {
     const names = settingsIn(object).flatMap(({ env, isRequired, path: { length } }) =>
@@ -157,8 +157,8 @@ export function incompleteSettings(schema: TObject, isSet: (env: string) => bool
 }
 
 /**
- * The value of a schema from texts that were accepted, by their environment variables. Absent settings have
- * their defaults. An object without one that it requires is absent.
+ * The value of a schema from validated texts, by their environment variables. Absent settings have
+ * their defaults. An object without a required setting is absent.
  */
 export function readSettings<S extends TObject>(
   schema: S,
@@ -179,6 +179,6 @@ export function readSettings<S extends TObject>(
   return value as Partial<Static<S>>;
 }
 
-/** Whether everything that an object requires is there. */
+/** Whether all settings that an object requires are present. */
 export const isComplete = (schema: TObject, value: object): boolean =>
   (schema.required ?? []).every((name) => (value as Record<string, unknown>)[name] !== undefined);

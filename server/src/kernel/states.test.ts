@@ -8,13 +8,13 @@ const door = stateTable<'OPEN' | 'SHUT' | 'LOCKED', 'shut' | 'open' | 'lock'>('d
 });
 
 describe('stateTable', () => {
-  it('tells where an event leads, and throws where it leads nowhere', () => {
+  it('returns the next state of an event, and throws for a missing transition', () => {
     expect(door.next('OPEN', 'shut')).toBe('SHUT');
     expect(door.peek('LOCKED', 'open')).toBe(undefined);
     expect(() => door.next('LOCKED', 'open')).toThrow('door: no transition open from LOCKED');
   });
 
-  it('allows exactly its edges, and staying', () => {
+  it('allows exactly its transitions, and the same state', () => {
     const states = ['OPEN', 'SHUT', 'LOCKED'];
     const pairs = states.flatMap((from) => states.map((to) => [from, to] as const));
     const allowed = pairs.filter(([from, to]) => from !== to && door.allows(from, to));

@@ -1,21 +1,21 @@
-// A lifecycle is a table from state and event to state. A move the table lacks is refused before it can
-// be staged, so no handler can invent one; the same table feeds the tests and the documentation. A handler
-// asks by event; the description of a database table names its lifecycle too, and then every change of a
-// row is held against it once more, whoever makes it.
+// A lifecycle is a table from state and event to state. A transition outside the table is rejected
+// before it can be staged; the same table feeds the tests and the documentation. Handlers use
+// events; the definition of a database table also names its lifecycle, and every change of a row is
+// checked against it again, whatever code makes it.
 
 type Transitions<S extends string, E extends string> = Readonly<
   Record<S, Readonly<Partial<Record<E, S>>>>
 >;
 
-/** What the keepers of rows need to know of a lifecycle. */
+/** The part of a lifecycle that checks of rows need. */
 export interface Lifecycle {
   readonly name: string;
   readonly transitions: Readonly<Record<string, Readonly<Record<string, string | undefined>>>>;
-  /** Whether a row may go from one state to the other at once; staying is no move. */
+  /** Whether a row may change directly from one state to the other; the same state is allowed. */
   allows(from: string, to: string): boolean;
 }
 
-/** Checks a table at compile time and gives back `next`. */
+/** Checks a table at compile time and returns its functions. */
 export function stateTable<S extends string, E extends string>(
   name: string,
   transitions: Transitions<S, E>,
@@ -23,9 +23,9 @@ export function stateTable<S extends string, E extends string>(
   return {
     name,
     transitions,
-    /** The state after `event`, or undefined where the move is not allowed. */
+    /** The state after `event`, or undefined if there is no such transition. */
     peek: (from: S, event: E): S | undefined => transitions[from][event],
-    /** The state after `event`; throws on a move that is not in the table, which is our own mistake. */
+    /** The state after `event`; throws for a missing transition, which is a programming error. */
     next(from: S, event: E): S {
       const to = transitions[from][event];
       if (to === undefined) throw new Error(`${name}: no transition ${event} from ${from}`);

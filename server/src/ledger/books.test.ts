@@ -38,7 +38,7 @@ const hold = (amount: bigint) =>
   transfer('a', 'b', amount, { transaction_id: 'T', step: 's', phase: 'pending' });
 
 describe('effectsOf', () => {
-  it('tells the lowest point on the way, not just the end', () => {
+  it('includes the lowest intermediate value, not only the last', () => {
     const effects = effectsOf([transfer('a', 'b', 10n), transfer('c', 'a', 30n), hold(5n)]);
     expect(effects).toEqual([
       { id: 'a', currency: 'USD', net: 20n, hold: 5n, low: -10n, guarded: true },
@@ -47,7 +47,7 @@ describe('effectsOf', () => {
     ]);
   });
 
-  it('leaves what can be spent alone when a hold is posted, and gives it back on release', () => {
+  it('leaves the available balance unchanged by a post, and restores it by a void', () => {
     const post = { ...hold(7n), phase: 'post' } as const;
     expect(effectsOf([post])?.[0]).toMatchObject({ net: -7n, hold: -7n, low: 0n });
     expect(effectsOf([post])?.[1]).toMatchObject({ id: 'b', net: 7n });
@@ -57,13 +57,13 @@ describe('effectsOf', () => {
     ]);
   });
 
-  it('gives up on two currencies for one account', () => {
+  it('is undefined for two currencies of one account', () => {
     expect(effectsOf([transfer('a', 'b', 1n), transfer('c', 'a', 1n, { currency: 'EUR' })])).toBe(
       undefined,
     );
   });
 
-  it('lets a batch pass exactly when every transfer of it passes one after the other', () => {
+  it('accepts a batch exactly if every transfer passes one after the other', () => {
     const id = fc.constantFrom('a', 'b', 'c');
     const move = fc
       .record({ from: id, to: id, amount: fc.bigInt({ min: 1n, max: 40n }), pending: fc.boolean() })
@@ -92,8 +92,8 @@ describe('effectsOf', () => {
   });
 });
 
-describe('judgeTransfers', () => {
-  it('refuses what would go below the floor, and then changes nothing', () => {
+describe('applyPostings', () => {
+  it('rejects what would go below the floor, and then changes nothing', () => {
     const books = booksOf({ a: account(10n), b: account(0n) });
     const refusal = judge(books, transfer('a', 'b', 6n), transfer('a', 'b', 6n));
     expect(refusal).toEqual({ why: 'funds', account: 'a' });
@@ -101,14 +101,14 @@ describe('judgeTransfers', () => {
     expect(books.transfers.size).toBe(0);
   });
 
-  it('counts held money as not spendable', () => {
+  it('counts held funds as not available', () => {
     const books = booksOf({ a: account(10n), b: account(0n) });
     expect(judge(books, hold(6n))).toBe(undefined);
     expect(judge(books, transfer('a', 'b', 5n))).toEqual({ why: 'funds', account: 'a' });
     expect(judge(books, transfer('a', 'b', 4n))).toBe(undefined);
   });
 
-  it('resolves a hold once, and only as it was made', () => {
+  it('resolves a hold once, and only with its original accounts and amount', () => {
     const books = booksOf({ a: account(10n), b: account(0n) });
     const post = { ...hold(6n), phase: 'post' } as const;
     const notPending = { why: 'constraint', constraint: 'ledger_pending' };
@@ -123,7 +123,7 @@ describe('judgeTransfers', () => {
     expect(books.accounts.get('a')).toMatchObject({ balance: 4n, held: 0n });
   });
 
-  it('knows accounts that the same change set opens', () => {
+  it('uses accounts that the same change set opens', () => {
     const books = booksOf({ a: account(10n) });
     expect(judge(books, transfer('a', 'n', 1n))).toEqual({
       why: 'constraint',
@@ -134,7 +134,7 @@ describe('judgeTransfers', () => {
     expect(books.accounts.get('n')?.balance).toBe(1n);
   });
 
-  it('refuses the currency of another account', () => {
+  it('rejects the currency of another account', () => {
     const books = booksOf({ a: account(10n), e: account(10n, 0n, 'EUR') });
     expect(judge(books, transfer('a', 'e', 1n))).toEqual({
       why: 'constraint',
@@ -150,11 +150,11 @@ describe('validateTransfers', () => {
     ['ledger_transfers_check', [transfer('a', 'a', 1n)]],
     ['ledger_step', [transfer('a', 'b', 1n, { step: 'pay!' })]],
     ['ledger_currency', [transfer('a', 'b', 1n), transfer('b', 'c', 1n, { currency: 'EUR' })]],
-  ])('names %s', (constraint, transfers) => {
+  ])('rejects a violation of %s', (constraint, transfers) => {
     expect(validateTransfers(transfers)).toEqual({ why: 'constraint', constraint });
   });
 
-  it('lets different currencies pass on different accounts', () => {
+  it('allows different currencies on different accounts', () => {
     expect(
       validateTransfers([transfer('a', 'b', 1n), transfer('c', 'd', 1n, { currency: 'EUR' })]),
     ).toBe(undefined);
@@ -175,13 +175,13 @@ describe('freezes', () => {
     ['in', transfer('b', 'a', 1n)],
     ['set aside out', transfer('a', 'b', 1n, { phase: 'pending' })],
     ['set aside in', transfer('b', 'a', 1n, { phase: 'pending' })],
-  ])('let nothing new through: %s', (_, given) => {
+  ])('reject new transfers: %s', (_, given) => {
     expect(judge(both(true), given)).toEqual({ why: 'frozen', account: 'a' });
     expect(judge(both(false), given)).toBe(undefined);
     expect(judge(both(true), { ...given, force: true })).toBe(undefined);
   });
 
-  it('let through what was set aside before', () => {
+  it('allow existing holds to end', () => {
     const books = both(false);
     judge(books, hold(3n));
     judge(books, { ...hold(2n), step: 'other' });
@@ -191,7 +191,7 @@ describe('freezes', () => {
     expect(books.accounts.get('a')).toMatchObject({ balance: 7n, held: 0n, frozen: true });
   });
 
-  it('turn after the transfers of their own change set', () => {
+  it('apply after the transfers of their own change set', () => {
     const books = both(false);
     const last = { ...gate('a', true, true), transfers: [transfer('a', 'b', 10n)] };
     expect(applyPostings(last, none, books)).toBe(undefined);
@@ -200,7 +200,7 @@ describe('freezes', () => {
     expect(judge(books, transfer('b', 'a', 1n))).toBe(undefined);
   });
 
-  it('stay as they are while an account that must be empty is not', () => {
+  it('are rejected for an account that must be empty and is not', () => {
     const books = both(false);
     const full = { why: 'not-empty', account: 'a' };
     expect(applyPostings(gate('a', true, true), none, books)).toEqual(full);
@@ -212,7 +212,7 @@ describe('freezes', () => {
     expect(applyPostings(gate('nobody', true), none, books)).toEqual(missing);
   });
 
-  it('sum up: who must be open before the batch, and what is left where it had to be empty', () => {
+  it('sum up the accounts that must not be frozen, and the final amounts of those that had to be empty', () => {
     const sum = sumOf([
       moves(forced('a', 'b', 4n), transfer('b', 'c', 1n)),
       gate('a', true, true),
@@ -223,7 +223,7 @@ describe('freezes', () => {
     expect(sum?.freezes).toEqual([{ id: 'a', frozen: true, balance: 3n, held: 0n }]);
   });
 
-  it('cannot be summed up where the batch itself shut the account, and can once it is open', () => {
+  it('cannot be summed up if the batch itself froze the account, and can once it is unfrozen', () => {
     const pay = moves(transfer('b', 'a', 1n));
     const aside = moves(transfer('b', 'a', 1n, { phase: 'pending' }));
     for (const each of [pay, aside]) {
@@ -234,7 +234,7 @@ describe('freezes', () => {
     expect(sum?.effects.find((each) => each.id === 'a')).toMatchObject({ guarded: false });
   });
 
-  it('names the credit side of what is only set aside, once for each account', () => {
+  it('lists the credit side of holds, once for each account', () => {
     const aside = (currency: string) => transfer('b', 'a', 1n, { phase: 'pending', currency });
     expect(sumOf([moves(aside('USD')), moves({ ...aside('USD'), force: true })])?.named).toEqual([
       { id: 'a', currency: 'USD', guarded: true },

@@ -1,6 +1,6 @@
-// What transfers do to ledger accounts, as plain arithmetic (the phases are described in transfer.ts). The
-// committer sums a batch up with it, and judges change sets one by one with it when a batch was rejected. No
-// IO.
+// Effects of transfers on ledger accounts, as plain arithmetic (the phases are described in
+// transfer.ts). The committer sums up a batch with it, and applies change sets one by one with it
+// after a batch was rejected. No IO.
 import { type CurrencyCode, sameCurrency } from '../kernel/money.ts';
 import {
   type FreezeRow,
@@ -18,7 +18,7 @@ export interface Postings {
   freezes: readonly FreezeRow[];
 }
 
-/** What a batch does to one account. */
+/** The effect of a batch on one account. */
 interface Effect {
   id: string;
   currency: CurrencyCode;
@@ -26,20 +26,23 @@ interface Effect {
   net: bigint;
   /** Change of held. */
   hold: bigint;
-  /** Lowest point of the change of what can be spent (balance - held) on the way; zero or below. */
+  /** Lowest intermediate change of the available balance (balance - held); zero or below. */
   low: bigint;
-  /** It must be open before the batch. */
+  /** It must not be frozen before the batch. */
   guarded: boolean;
 }
 
-/** An account that a pending transfer names as its credit side: nothing moves there yet. */
+/** An account that a pending transfer names as its credit side: nothing is posted to it yet. */
 interface NamedAccount {
   id: string;
   currency: CurrencyCode;
   guarded: boolean;
 }
 
-/** Whether a batch leaves an account frozen, and what must be in it then; null for any amount. */
+/**
+ * Whether a batch leaves an account frozen, and its required balance and held then; null for any
+ * amount.
+ */
 interface Freeze {
   id: string;
   frozen: boolean;
@@ -47,7 +50,7 @@ interface Freeze {
   held: bigint | null;
 }
 
-/** What a batch does to ledger accounts. */
+/** The effect of a batch on ledger accounts. */
 interface Sum {
   effects: Effect[];
   named: NamedAccount[];
@@ -64,7 +67,7 @@ const BAD_AMOUNT = violated('ledger_transfers_amount_check');
 const SAME_ACCOUNT = violated('ledger_transfers_check');
 const BAD_STEP = violated('ledger_step');
 
-/** What is wrong with the transfers of one change set by themselves, before any account is looked at. */
+/** The error of a change set's transfers by themselves, before any account is read. */
 export function validateTransfers(transfers: readonly TransferRow[]): LedgerRejection | undefined {
   for (const transfer of transfers) {
     if (transfer.amount <= 0n) return BAD_AMOUNT;
@@ -85,7 +88,10 @@ export function validateTransfers(transfers: readonly TransferRow[]): LedgerReje
 interface BatchSum {
   effects: Map<string, Effect>;
   named: Map<string, NamedAccount>;
-  /** The last freeze of each account, and what the batch had done to it where it had to be empty. */
+  /**
+   * The last freeze of each account, and the effect of the batch up to the point where it had to be
+   * empty.
+   */
   freezes: Map<string, { frozen: boolean; empty: { net: bigint; hold: bigint } | null }>;
 }
 
@@ -111,36 +117,36 @@ function namedAccount(
   return known;
 }
 
-/** False when the batch itself has frozen the account by now. */
+/** False if the batch itself has frozen the account. */
 function guard({ freezes }: BatchSum, account: { id: string; guarded: boolean }): boolean {
   const freeze = freezes.get(account.id);
   if (!freeze) account.guarded = true;
   return !freeze?.frozen;
 }
 
-/** Adds one transfer; false when an account is met in a second currency, or frozen. */
-function add(adding: BatchSum, transfer: TransferRow): boolean {
+/** Adds one transfer; false if an account occurs in a second currency, or is frozen. */
+function add(sum: BatchSum, transfer: TransferRow): boolean {
   const { phase, currency, amount } = transfer;
-  const debit = effectOn(adding.effects, transfer.debit, currency);
+  const debit = effectOn(sum.effects, transfer.debit, currency);
   if (phase === 'pending') debit.hold += amount;
   else if (phase !== 'posted') debit.hold -= amount;
   if (phase === 'posted' || phase === 'post') debit.net -= amount;
-  const spendable = debit.net - debit.hold;
-  if (spendable < debit.low) debit.low = spendable;
+  const available = debit.net - debit.hold;
+  if (available < debit.low) debit.low = available;
   if (!sameCurrency(debit.currency, currency)) return false;
   const guarded = needsUnfrozen(transfer);
-  if (guarded && !guard(adding, debit)) return false;
+  if (guarded && !guard(sum, debit)) return false;
   if (phase === 'void') return true;
   if (phase === 'pending') {
-    const credit = namedAccount(adding.named, transfer.credit, currency);
-    return sameCurrency(credit.currency, currency) && (!guarded || guard(adding, credit));
+    const credit = namedAccount(sum.named, transfer.credit, currency);
+    return sameCurrency(credit.currency, currency) && (!guarded || guard(sum, credit));
   }
-  const credit = effectOn(adding.effects, transfer.credit, currency);
+  const credit = effectOn(sum.effects, transfer.credit, currency);
   credit.net += amount;
-  return sameCurrency(credit.currency, currency) && (!guarded || guard(adding, credit));
+  return sameCurrency(credit.currency, currency) && (!guarded || guard(sum, credit));
 }
 
-/** Adds one freeze; false when the account would have to be empty with two different amounts in it. */
+/** Adds one freeze; false if the account would have to be empty at two different amounts. */
 function addFreeze({ effects, freezes }: BatchSum, { account, frozen, empty }: FreezeRow): boolean {
   const before = freezes.get(account)?.empty ?? null;
   if (!empty) {
@@ -154,7 +160,7 @@ function addFreeze({ effects, freezes }: BatchSum, { account, frozen, empty }: F
 
 const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
 
-/** An account that was empty on the way holds at the end what came after that. */
+/** An account that was empty at some point holds at the end what was posted after that. */
 function freezesOf({ effects, freezes }: BatchSum): Freeze[] {
   return [...freezes].map(([id, { frozen, empty }]) => {
     const { net, hold } = effects.get(id) ?? { net: 0n, hold: 0n };
@@ -168,33 +174,34 @@ function freezesOf({ effects, freezes }: BatchSum): Freeze[] {
 }
 
 /**
- * What change sets do to ledger accounts, one after the other, sorted by account. Undefined when they
- * cannot all hold whatever is in the books (an account in two currencies, or used after it was frozen): then
- * each has to be judged by itself.
+ * The effect of change sets on ledger accounts, one after the other, sorted by account. Undefined
+ * if they conflict whatever the ledger contains (an account in two currencies, or used after it was
+ * frozen): then each has to be validated separately.
  */
 export function sumOf(sets: readonly Postings[]): Sum | undefined {
-  const adding: BatchSum = { effects: new Map(), named: new Map(), freezes: new Map() };
+  const sum: BatchSum = { effects: new Map(), named: new Map(), freezes: new Map() };
   for (const { transfers, freezes } of sets) {
-    for (const transfer of transfers) if (!add(adding, transfer)) return undefined;
-    for (const freeze of freezes) if (!addFreeze(adding, freeze)) return undefined;
+    for (const transfer of transfers) if (!add(sum, transfer)) return undefined;
+    for (const freeze of freezes) if (!addFreeze(sum, freeze)) return undefined;
   }
   return {
-    effects: [...adding.effects.values()].sort(byId),
-    named: [...adding.named.values()],
-    freezes: freezesOf(adding),
+    effects: [...sum.effects.values()].sort(byId),
+    named: [...sum.named.values()],
+    freezes: freezesOf(sum),
   };
 }
 
 /**
- * The floor of an account: no transfer and no hold may leave `balance - held` below it. Zero for a balance of
- * a customer or a platform, which therefore cannot be overdrawn. Below zero for what is counted up to a
- * limit: the floor of a velocity limit is the limit with a minus. Null, which is no floor, for accounts of
- * the house and for what is counted without a limit. A void is never rejected by it, because it only raises
- * what can be spent. A floor is never set above what the account holds, so it holds at every moment.
+ * The floor of an account: no transfer and no hold may leave `balance - held` below it. Zero for a
+ * balance of a customer or a platform, which therefore cannot be overdrawn. Negative for a count
+ * with a limit: the floor of a velocity limit is the negated limit. Null, which is no floor, for
+ * system accounts and for counts without a limit. A void is never rejected by it, because it only
+ * raises the available balance. A floor is never set above the available balance, so it holds at
+ * every moment.
  */
 type Floor = bigint | null;
 
-/** A ledger account as it is known while change sets are judged. */
+/** A ledger account as known during validation. */
 export interface Account {
   readonly currency: CurrencyCode;
   readonly balance: bigint;
@@ -203,10 +210,10 @@ export interface Account {
   readonly frozen: boolean;
 }
 
-/** A transfer that is stored already, or will be. */
+/** A transfer that is stored or accepted. */
 export type KnownTransfer = Pick<TransferRow, 'phase' | 'debit' | 'credit' | 'currency' | 'amount'>;
 
-/** Accounts by id and transfers by `transferKey`: as the database holds them, plus what was accepted. */
+/** Accounts by id and transfers by `transferKey`: the database state plus what was accepted. */
 export interface Books {
   accounts: Map<string, Account>;
   transfers: Map<string, KnownTransfer>;
@@ -235,8 +242,8 @@ function debited(account: Account, { phase, amount }: TransferRow): Account {
 const belowFloor = ({ floor, balance, held }: Account) => floor !== null && balance - held < floor;
 
 /**
- * Applies the transfers of one change set to the books, in order, or says why not. After a refusal
- * `draft` is worth nothing; `books` is only read.
+ * Applies the transfers of one change set to the books, in order, or returns the rejection. After a
+ * rejection `draft` is invalid; `books` is only read.
  */
 function applyTransfers(
   transfers: readonly TransferRow[],
@@ -271,7 +278,7 @@ function applyTransfers(
   return undefined;
 }
 
-/** Applies the freezes of one change set to the draft, or says why not. */
+/** Applies the freezes of one change set to the draft, or returns the rejection. */
 function applyFreezes(
   freezes: readonly FreezeRow[],
   books: Books,
@@ -286,15 +293,18 @@ function applyFreezes(
   return undefined;
 }
 
-/** Judges the postings of one change set, with the accounts it opens, and enters them when they hold. */
+/**
+ * Validates the postings of one change set, with the accounts it opens, and applies them if they
+ * are valid.
+ */
 export function applyPostings(
   { transfers, freezes }: Postings,
   opened: ReadonlyMap<string, Account>,
   books: Books,
 ): LedgerRejection | undefined {
   const draft: Books = { accounts: new Map(opened), transfers: new Map() };
-  const refusal = applyTransfers(transfers, books, draft) ?? applyFreezes(freezes, books, draft);
-  if (refusal) return refusal;
+  const rejection = applyTransfers(transfers, books, draft) ?? applyFreezes(freezes, books, draft);
+  if (rejection) return rejection;
   for (const [id, account] of draft.accounts) books.accounts.set(id, account);
   for (const [key, stored] of draft.transfers) books.transfers.set(key, stored);
   return undefined;

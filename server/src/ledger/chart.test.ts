@@ -11,7 +11,7 @@ import {
   velocityLimitOf,
 } from './chart.ts';
 
-describe('houseAccounts', () => {
+describe('systemAccounts', () => {
   const accounts = systemAccounts(['USD', 'EUR']);
 
   it('has one account for each environment, purpose and currency', () => {
@@ -33,7 +33,7 @@ describe('houseAccounts', () => {
   });
 });
 
-describe('an id of an account', () => {
+describe('account id', () => {
   const limit = velocityLimitOf;
 
   // Stored in the ledger, so none may change.

@@ -6,19 +6,19 @@ import type { Time } from '../kernel/effects.ts';
 import type { Money } from '../kernel/money.ts';
 
 /**
- * What a transfer does:
+ * Effects of a transfer:
  *
  *   phase     debit account                     credit account
  *   posted    balance - amount                  balance + amount
  *   pending   held + amount
  *   post      held - amount, balance - amount   balance + amount
- *   release   held - amount
+ *   void      held - amount
  *
- * `post` and `release` end a pending transfer of the same amount, once.
+ * `post` and `void` end a pending transfer of the same amount, once.
  */
 export type Phase = 'posted' | 'pending' | 'post' | 'void';
 
-/** The phase that each verb of an operation (`ctx.hold`) stages. */
+/** The phase that each method of a context (`ctx.hold`) stages. */
 export const PHASE_OF = {
   transfer: 'posted',
   hold: 'pending',
@@ -28,21 +28,23 @@ export const PHASE_OF = {
 export type TransferVerb = keyof typeof PHASE_OF;
 
 export interface TransferRow extends Money {
-  /** The transaction that it belongs to; with `step` its identity, so a step cannot be posted twice. */
+  /** Its transaction; with `step` its identity, so a step cannot be posted twice. */
   transaction_id: string;
   step: string;
-  /** `post` and `release` name the step of the pending transfer, and are stored under it with a `!`. */
+  /**
+   * `post` and `void` name the step of the pending transfer, and are stored under it with a `!`.
+   */
   phase: Phase;
   debit: string;
   credit: string;
   created_at: Time;
-  /** Applies to frozen accounts too: a refund, a debt. `post` and `release` always do. */
+  /** Applies to frozen accounts too: a refund, a debt. `post` and `void` always do. */
   force?: boolean;
 }
 
 /**
- * Freezes or unfreezes a ledger account, after all transfers of its change set. A frozen account takes no new
- * transfer, neither debit nor credit; pending ones can still be posted or released.
+ * Freezes or unfreezes a ledger account, after all transfers of its change set. A frozen account
+ * accepts no new transfer, neither debit nor credit; pending ones can still be posted or voided.
  */
 export interface FreezeRow {
   account: string;
@@ -51,7 +53,7 @@ export interface FreezeRow {
   empty: boolean;
 }
 
-/** Why the ledger rejects a change set. */
+/** Reason why the ledger rejects a change set. */
 export type LedgerRejection =
   /** An account would fall below its floor. */
   | { why: 'funds'; account: string }
@@ -62,13 +64,13 @@ export type LedgerRejection =
   /** A unique key or another constraint of a table. */
   | { why: 'constraint'; constraint: string };
 
-/** Ends the stored step of a `post` or `release`; the pending step is the same without it. */
+/** Suffix of the stored step of a `post` or `void`; the pending step is the same without it. */
 export const RESOLVED = '!';
 
 export const resolves = ({ phase }: Pick<TransferRow, 'phase'>): boolean =>
   phase === 'post' || phase === 'void';
 
-/** Step that a transfer is stored under: the primary key then lets a pending one end only once. */
+/** Stored step of a transfer: the primary key lets a pending one end only once. */
 export const storedStep = (transfer: TransferRow): string =>
   resolves(transfer) ? transfer.step + RESOLVED : transfer.step;
 

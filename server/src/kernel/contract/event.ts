@@ -1,8 +1,8 @@
-// Events: what a platform is notified of. A definition is one value that the emitter, the webhook contract
-// and the OpenAPI document share, so the data of an event has the type that is documented for it.
+// Events: notifications to platforms. A definition is one value that the emitter, the webhook
+// contract and the OpenAPI document share, so the data of an event has the documented type.
 import type { TSchema } from '@sinclair/typebox';
 
-/** Every event type that is documented. Platforms switch on these names. */
+/** Every documented event type. Platforms switch on these names. */
 export const EVENT_TYPES = [
   'OUTGOING_PAYMENT.PENDING',
   'OUTGOING_PAYMENT.PENDING_AUTHORIZATION',
@@ -51,7 +51,7 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Not exported, so that an object of the same shape is no definition. */
+/** Not exported, so that an object of the same shape is not a definition. */
 const DEFINED = Symbol('defineEvent');
 
 export interface EventDefinition<S extends TSchema = TSchema, T extends EventType = EventType> {
@@ -61,15 +61,15 @@ export interface EventDefinition<S extends TSchema = TSchema, T extends EventTyp
   readonly [DEFINED]: true;
 }
 
-/** The definition of an event type; one for each type, beside the contract of its resource. */
+/** The definition of an event type; one per type, beside the contract of its resource. */
 export const defineEvent = <S extends TSchema, T extends EventType>(
   type: T,
   data: S,
 ): EventDefinition<S, T> => ({ type, data, [DEFINED]: true });
 
-/** What a webhook endpoint receives: the events of one kind of resource, all with the same `data`. */
+/** The webhook contract of one kind of resource: its events, all with the same `data`. */
 export interface WebhookContract {
-  /** Its name in the document: `outgoing-payment`. */
+  /** Name in the document: `outgoing-payment`. */
   readonly name: string;
   readonly summary: string;
   readonly description: string;

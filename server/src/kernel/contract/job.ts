@@ -1,12 +1,13 @@
-// Jobs: work to do after a commit. A definition is one value that the code which stages a job and the handler
-// which runs it share, so the input has one type. A kind and an input are kept in rows: a kind never changes
-// its meaning, and a field that is added to an input is optional, since earlier rows do not have it.
+// Jobs: work to do after a commit. A definition is one value shared by the code that stages a job
+// and the handler that runs it, so the input has one type. Kind and input are stored in rows: a
+// kind never changes its meaning, and a field added to an input is optional, because earlier rows
+// lack it.
 
 import { type Static, type TObject, Type } from '@sinclair/typebox';
 import { MODES } from '../mode.ts';
 import { oneOf } from '../schema.ts';
 
-/** Not exported, so that an object of the same shape is no definition. */
+/** Not exported, so that an object of the same shape is not a definition. */
 const DEFINED = Symbol('defineJob');
 
 export interface JobDefinition<S extends TObject = TObject> {
@@ -17,14 +18,14 @@ export interface JobDefinition<S extends TObject = TObject> {
 
 export type JobInput<D extends JobDefinition> = Static<D['input']>;
 
-/** The definition of a kind of job; one for each kind. */
+/** The definition of a kind of job; one per kind. */
 export const defineJob = <S extends TObject>(kind: string, input: S): JobDefinition<S> => ({
   kind,
   input,
   [DEFINED]: true,
 });
 
-/** Fields of an input: the platform that the job works for. */
+/** Common input field: the platform that the job works for. */
 export const PlatformFields = {
   platformId: Type.String(),
   environment: oneOf(MODES),

@@ -13,8 +13,8 @@ const base = {
 const post = { ...base, method: 'POST', permission: 'VIEW' } as const;
 const body = Type.Object({});
 
-describe('the flags of a contract', () => {
-  it('do not compile in combinations that mean nothing', () => {
+describe('contract flags', () => {
+  it('do not compile in invalid combinations', () => {
     const illegal = [
       // @ts-expect-error a token has a permission
       operation({ ...base, method: 'GET' }),
@@ -30,13 +30,13 @@ describe('the flags of a contract', () => {
       operation({ ...base, method: 'GET', permission: 'VIEW', idempotency: 'required' }),
       // @ts-expect-error the path of a hosted operation holds a secret
       operation({ ...base, method: 'POST', auth: 'hosted', idempotency: 'optional' }),
-      // @ts-expect-error what moves money takes a key
+      // @ts-expect-error an operation that moves funds takes a key
       operation({ ...post, idempotency: 'none', money: true }),
       // @ts-expect-error without a key nothing is stored
       operation({ ...post, idempotency: 'none', sealed: true }),
       // @ts-expect-error without a key nothing is replayed
       operation({ ...post, idempotency: 'none', omitOnReplay: ['secret'] }),
-      // @ts-expect-error a run that is discarded does not call the outside
+      // @ts-expect-error a discarded run must not call external systems
       operation({ ...post, body, semanticValidation: true, callsExternal: true }),
       // @ts-expect-error there is no body to validate
       operation({ ...post, semanticValidation: true }),
@@ -48,9 +48,9 @@ describe('the flags of a contract', () => {
       operation({ ...base, method: 'GET', permission: 'VIEW', signedRetry: true }),
       // @ts-expect-error without a credential there is no wallet
       operation({ ...base, method: 'POST', auth: 'none', signedRetry: true }),
-      // @ts-expect-error a link is no wallet
+      // @ts-expect-error a link is no wallet credential
       operation({ ...base, method: 'POST', auth: 'hosted', signedRetry: true }),
-      // @ts-expect-error a DELETE without a body has none to leave out
+      // @ts-expect-error a DELETE without a body has none to omit
       operation({ ...base, method: 'DELETE', permission: 'VIEW', bodyOptional: true }),
       // @ts-expect-error the signed request has an id, which no key replaces
       operation({ ...post, signedRetry: true, idempotency: 'required' }),

@@ -1,6 +1,6 @@
-// An operation is one value, its contract, and one function. The contract says everything a client
-// needs (path, fields, statuses, permission) and feeds routing, validation, the OpenAPI document and the
-// tests; the operationId is the name of both, in code, logs and metrics.
+// An operation is one value, its contract, and one handler. The contract states everything a client
+// needs (path, fields, statuses, permission) and feeds routing, validation, the OpenAPI document
+// and the tests; the operationId names both, in code, logs and metrics.
 import type { Static, TSchema } from '@sinclair/typebox';
 import type { Code, Fault, FieldError } from '../fault.ts';
 import type { UploadRules } from './upload.ts';
@@ -21,20 +21,21 @@ interface ContractBase {
   readonly params?: TSchema;
   readonly query?: TSchema;
   readonly headers?: TSchema;
-  /** Success status → schema of the reply, null where there is none. */
+  /** Success status → schema of the reply, or null without a body. */
   readonly replies: Readonly<Record<number, TSchema | null>>;
   /**
-   * Error codes it may answer, beside `notFound` and those of every operation of its kind
+   * Error codes it may return, besides `notFound` and those common to its kind
    * (`http/operation-errors.ts`).
    */
   readonly errors: readonly Code[];
-  /** What a malformed, unknown or foreign id in the path is answered with. */
+  /** Error for a malformed, unknown or foreign id in the path. */
   readonly notFound?: Code;
 }
 
 /**
- * A wallet signs it: the first request is answered 202 with what to sign, and sent again with the two
- * headers. Neither that answer nor a wrong signature is stored under an idempotency key.
+ * A wallet signs it: the first request is answered 202 with the payload to sign, and sent again
+ * with the two headers. Neither that reply nor an invalid signature is stored under an idempotency
+ * key.
  */
 interface SignedRetry {
   readonly signedRetry: true;
@@ -44,18 +45,18 @@ interface Unsigned {
   readonly signedRetry?: never;
 }
 
-/** Whose credential it takes. There is a permission exactly where a token or an agent asks. */
+/** Credential of the caller. A permission applies exactly to tokens and agents. */
 type Authentication =
   | {
       readonly auth?: 'token';
       readonly permission: Permission;
       /** Rejected with 403 for a production credential. */
       readonly sandboxOnly?: boolean;
-      /** The limit its requests count against, beside that of all requests. */
+      /** Rate limit of its requests, in addition to that of all requests. */
       readonly rateClass?: RateClass;
     }
   | {
-      /** The bearer token of an agent; its policy states more. */
+      /** The bearer token of an agent; its policy restricts it further. */
       readonly auth: 'agent';
       readonly permission: Permission;
       readonly sandboxOnly?: never;
@@ -63,8 +64,9 @@ type Authentication =
     }
   | ({
       /**
-       * `hosted`: asked by a page of ours. The secret of its link, `{secret}` of the path, is the credential;
-       * it is served beside the versioned base and left out of the document. `none`: no credential.
+       * `hosted`: called by a hosted page. The secret of its link, `{secret}` of the path, is the
+       * credential; it is served beside the versioned base and omitted from the document. `none`:
+       * no credential.
        */
       readonly auth: 'hosted' | 'none';
       readonly permission?: never;
@@ -72,18 +74,18 @@ type Authentication =
       readonly rateClass?: never;
     } & Unsigned);
 
-/** `quotes`: costs more than most, so that a token may ask for it less often. */
+/** `quotes`: costs more than most operations, so that a token may call it less often. */
 type RateClass = 'quotes';
 
-/** What is stored under an idempotency key can be sealed or shortened. */
+/** Options for replies stored under an idempotency key. */
 interface StoredReply {
   readonly method: 'POST';
   readonly auth?: 'token' | 'agent' | 'none';
   /** Absent: `optional`; see `idempotencyOf`. */
   readonly idempotency?: 'optional' | 'required';
-  /** Top-level fields of the reply that are shown once: a replay of the stored reply lacks them. */
+  /** Top-level fields of the reply that are shown once; a replay of the stored reply omits them. */
   readonly omitOnReplay?: readonly string[];
-  /** The reply is personal, or has a secret that a replay shows again: it is stored sealed. */
+  /** The reply contains personal data or a secret that a replay repeats: it is stored sealed. */
   readonly sealed?: boolean;
 }
 
@@ -93,22 +95,25 @@ interface NoStoredReply {
   readonly sealed?: never;
 }
 
-/** What an idempotency key means. */
+/** Meaning of an idempotency key. */
 type Replay =
   | (StoredReply & {
-      /** Moves money: a second body under one idempotency key is `DUPLICATE_PAY_REQUEST`. */
+      /** Moves funds: a second body under one idempotency key is `DUPLICATE_PAY_REQUEST`. */
       readonly money: true;
       readonly signedRetry?: true;
     })
   | (StoredReply & { readonly money?: never } & Unsigned)
   /** The id of the signed request identifies it. */
   | (NoStoredReply & { readonly idempotency?: never } & SignedRetry)
-  /** Each request is a new one: a stored reply would be of no use. Absent where it is no POST. */
+  /**
+   * Each request is a new one: a stored reply would be of no use. Absent for other methods than
+   * POST.
+   */
   | (NoStoredReply & { readonly idempotency?: 'none' } & Unsigned);
 
 interface BodyRules {
   readonly body: TSchema;
-  /** What the schema cannot say about a body; reported in one reply with what the schema says. */
+  /** Validates a body beyond its schema; errors of both are reported in one reply. */
   readonly bodyRules?: (body: unknown) => FieldError[];
 }
 
@@ -119,7 +124,7 @@ interface NoBody {
   readonly upload?: never;
 }
 
-/** What it reads, and whether it waits for the outside. */
+/** Input, and whether it waits for external systems. */
 type Payload =
   | (NoBody & { readonly method: 'GET'; readonly bodyOptional?: never } & CallsExternal & Unsigned)
   | (NoBody & {
@@ -145,7 +150,7 @@ interface Writes {
 }
 
 interface JsonBody {
-  /** The body may be absent or empty, which then reads as `{}`. */
+  /** The body may be absent or empty; it is then read as `{}`. */
   readonly bodyOptional?: boolean;
   /** Absent: a JSON body has at most 64 KiB. The reason is part of the document. */
   readonly maxBody?: { readonly bytes: number; readonly reason: string };
@@ -154,27 +159,29 @@ interface JsonBody {
 
 interface CallsExternal {
   readonly semanticValidation?: never;
-  /** Calls the outside while the client waits, so a stored reply is looked for before it runs. */
+  /**
+   * Calls external systems while the client waits, so a stored reply is searched before it runs.
+   */
   readonly callsExternal?: boolean;
 }
 
 interface ValidatesMeaning {
   /**
-   * It finds bad fields that only the platform or the clock makes bad. Where the schema found some already,
-   * the rest of the body is validated as well, so that one reply names them all. That run is discarded, so
-   * it must not call the outside.
+   * Finds fields that are invalid only for this platform or at this time. If the schema already
+   * found some, the rest of the body is validated as well, so that one reply names them all. That
+   * run is discarded, so it must not call external systems.
    */
   readonly semanticValidation: true;
   readonly callsExternal?: never;
 }
 
-/** Combinations of flags that mean nothing do not compile. */
+/** Invalid combinations of flags do not compile. */
 export type Contract = ContractBase & Authentication & Replay & Payload;
 
 /**
- * Whether an idempotency key is ignored, accepted or required. The path of a hosted operation holds a secret,
- * which must not become part of a stored key; a signed request has an id of its own, which identifies it
- * unless it moves money.
+ * Whether an idempotency key is ignored, accepted or required. The path of a hosted operation
+ * contains a secret, which must not become part of a stored key; a signed request has its own id,
+ * which identifies it unless it moves funds.
  */
 export function idempotencyOf(contract: Contract): 'none' | 'optional' | 'required' {
   const { method, auth, idempotency, signedRetry, money } = contract;
@@ -182,16 +189,16 @@ export function idempotencyOf(contract: Contract): 'none' | 'optional' | 'requir
   return idempotency ?? 'optional';
 }
 
-/** Bytes of a JSON body, where the contract does not state more. */
+/** Default maximum of a JSON body, in bytes. */
 export const DEFAULT_MAX_BODY = 65_536;
 
-/** Maximum size of its JSON body. Bytes. */
+/** Maximum size of its JSON body, in bytes. */
 export const maxBodyOf = ({ maxBody }: Pick<Contract, 'maxBody'>): number =>
   maxBody?.bytes ?? DEFAULT_MAX_BODY;
 
 type Part<C, K extends string> = C extends Record<K, infer S extends TSchema> ? Static<S> : object;
 
-/** The parts of a request that a contract has a schema for; of an unknown contract, any. */
+/** The parts of a request with a schema in the contract; any for an unknown contract. */
 export interface Input<C = object> {
   params: Part<C, 'params'>;
   query: Part<C, 'query'>;
@@ -201,7 +208,7 @@ export interface Input<C = object> {
 
 type Body<S> = S extends TSchema ? Static<S> : undefined;
 
-/** What a contract answers when it is good. */
+/** Successful result of a contract. */
 export type ResponseBody<C extends Contract> = Body<C['replies'][keyof C['replies']]>;
 
 export interface Reply {
@@ -210,31 +217,32 @@ export interface Reply {
 }
 
 /**
- * A refusal that changes something: what was staged is committed, and then the client gets the fault. A
- * fault that is thrown discards everything instead, which is what nearly all refusals want.
+ * A rejection with side effects: what was staged is committed, and the client gets the fault. A
+ * thrown fault discards everything instead, which is right for nearly all rejections.
  */
 export interface Rejected {
   rejected: Fault;
 }
 
-/** A contract with its function, ready to be bound to a route. */
+/** A contract with its handler, ready to be bound to a route. */
 export interface Bound<Ctx> {
   readonly contract: Contract;
   readonly run: (ctx: Ctx, input: Input) => Promise<Reply | Rejected>;
 }
 
-/** States a contract; the literal types of its schemas and statuses are kept. */
+/** Defines a contract; the literal types of its schemas and statuses are kept. */
 export const operation = <const C extends Contract>(contract: C): C => contract;
 
 /** Makes the `handle` of a server whose operations take `Ctx`. */
 export const handler =
   <Ctx>() =>
-  // `S` stands by itself because a literal status would widen to number inside a mapped type of `C`.
+  // `S` is a separate parameter because a literal status would widen to number inside a mapped type
+  // of `C`.
   <C extends Contract, S extends keyof C['replies'] & number>(
     contract: C,
     run: (
       ctx: Ctx,
       input: Input<C>,
     ) => Promise<{ status: S; body: Body<C['replies'][S]> } | Rejected>,
-    // The route has checked the input against this contract.
+    // The route has validated the input against this contract.
   ): Bound<Ctx> => ({ contract, run: run as Bound<Ctx>['run'] });

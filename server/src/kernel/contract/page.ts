@@ -1,14 +1,14 @@
-// A page for people, as data: a question or a message, what it is about, and at most one primary button.
-// Features say what it shows, the http layer makes HTML of it, so that no feature writes markup and every
-// page has the same look and the same policy.
+// A hosted page as data: a question or a message, its details, and at most one primary button.
+// Features provide the content, the http layer renders the HTML, so that no feature writes markup
+// and every page has the same look and the same policy.
 
-/** What identifies the platform on a page. */
+/** Branding of the platform on a page. */
 export interface PageBrand {
   name: string;
   isSandbox: boolean;
-  /** Address of its logo, https, or http on the local machine in the sandbox. */
+  /** URL of its logo, https, or http on the local machine in the sandbox. */
   logoUrl?: string;
-  /** Its colour, `#rrggbb`. */
+  /** Its color, `#rrggbb`. */
   color?: string;
 }
 
@@ -31,18 +31,18 @@ export interface PageContent {
   /** Paragraphs of plain text. */
   lines: string[];
   brand?: PageBrand | undefined;
-  /** Marks `lines` as the result of something, with a colour beside the words. */
+  /** Marks `lines` as a result, with a color beside the text. */
   tone?: 'good' | 'caution' | 'failed' | undefined;
-  /** Values to check, such as the address of a wallet. */
+  /** Values to check, such as a wallet address. */
   details?: LabelledValue[] | undefined;
   card?: CardFace | undefined;
-  /** Explanations below: why it is asked, who sees it, what happens next. */
+  /** Explanations below: the purpose, who sees the answer, the next step. */
   notes?: { title: string; lines: string[] }[];
   /** Origins whose pages may frame it: `https://shop.example`. Absent: none. */
   frames?: readonly string[] | undefined;
   /** Label of the button that posts to the same address. */
   button?: string | undefined;
-  /** The other answer, which changes nothing: its label, and the page that it shows. */
+  /** The alternative answer, which changes nothing: its label, and the page that it shows. */
   decline?: { label: string; title: string; lines: string[] };
 }
 
@@ -56,7 +56,7 @@ export const LINK_EXPIRED: PageContent = {
   ],
 };
 
-/** Result of a liveness check that did not pass, or that is not decided yet. */
+/** Result of a liveness check that failed or is not decided yet. */
 export const CHECK_FAILED: PageContent = {
   status: 200,
   title: 'The check did not succeed',
@@ -70,29 +70,31 @@ export const CHECK_PENDING: PageContent = {
   tone: 'caution',
 };
 
-/** A page behind a secret link. Showing it changes nothing, unless it shows `once`. */
+/** A page behind a secret link. Showing it changes nothing, unless it is shown `once`. */
 export interface HostedPage {
-  /** In front of the secret: `/ownership`. */
+  /** Path prefix of the secret: `/ownership`. */
   path: string;
-  /** Showing it uses the link up: HEAD and a browser that fetches ahead do not show it. */
+  /** Showing it uses up the link: HEAD and prefetching browsers do not show it. */
   once?: boolean;
-  /** For a page shown `once`: what `show` would answer, without using the link up and without secrets. */
+  /**
+   * For a page shown `once`: the response of `show`, without using up the link and without secrets.
+   */
   peek?(secret: string): Promise<PageContent>;
   show(secret: string): Promise<PageContent>;
-  /** Absent where no page behind this path has a button. */
+  /** Absent if no page behind this path has a button. */
   press?(secret: string): Promise<PageContent>;
 }
 
-/** A page that works by a script and calls hosted operations below the same link. */
+/** A page that is driven by a script and calls hosted operations below the same link. */
 export interface HostedApp {
-  /** In front of the secret: `/verify`. */
+  /** Path prefix of the secret: `/verify`. */
   path: string;
   title: string;
-  /** Shown where the script does not run. */
+  /** Shown without JavaScript. */
   withoutScript: string;
-  /** Shown instead of the page where the link is not valid. */
+  /** Shown instead of the page if the link is not valid. */
   ended: PageContent;
-  /** The platform of a link, also of one that has ended; undefined for an unknown secret. */
+  /** The platform of a link, also of an expired one; undefined for an unknown secret. */
   brandOf(secret: string): Promise<PageBrand | undefined>;
   script(): Promise<string>;
 }

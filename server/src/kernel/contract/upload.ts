@@ -1,36 +1,38 @@
-// A file that a client sends with a request. A contract with `upload` takes multipart/form-data: its text
-// fields are the body as always, and `file` is the one file, which HTTP has put into sealed storage before
-// the operation runs. What a storage must be able to do is said here too, because the runtime seals and
-// connectors keep.
+// A file that a client sends with a request. A contract with `upload` takes multipart/form-data:
+// its text fields are the body as usual, and `file` is the one file, which HTTP has put into sealed
+// storage before the operation runs. The storage port is defined here too, because the runtime
+// seals and connectors store.
 import { type TUnsafe, Type } from '@sinclair/typebox';
 
-/** A file that lies sealed in storage and belongs to nothing until an operation keeps it. */
+/** A file in sealed storage that belongs to nothing until an operation attaches it. */
 export interface UploadedFile {
-  /** A row of the table `files`. */
+  /** Id of a row of the table `files`. */
   id: string;
-  /** As the client named it, without folders and control characters. */
+  /** As named by the client, without folders and control characters. */
   fileName: string;
-  /** Bytes of the clear content. */
+  /** Size of the clear content in bytes. */
   size: number;
-  /** Of the clear content, hexadecimal. */
+  /** SHA-256 of the clear content, hexadecimal. */
   sha256: string;
-  /** The file's own key, 32 bytes; whoever keeps the file seals it and stores it. */
+  /** The file's own key, 32 bytes; the operation that attaches the file seals and stores it. */
   key: Uint8Array;
-  /** What the contract's inspector said. */
+  /** Result of the contract's inspector. */
   findings: unknown;
 }
 
-/** Looks at a file's clear content on its way in; nothing of it is there a second time. */
+/**
+ * Inspects a file's clear content while it is received; the content is not kept for a second pass.
+ */
 export interface Inspector {
   write(chunk: Uint8Array): void;
-  /** Called once, after the last piece: what was found. */
+  /** Called once, after the last chunk; returns the findings. */
   end(): unknown;
 }
 
-/** How a contract takes a file. */
+/** How a contract accepts a file. */
 export interface UploadRules {
   maxBytes: number;
-  /** A new inspector for every file. */
+  /** Creates an inspector for each file. */
   inspect?: () => Inspector;
 }
 
@@ -42,14 +44,14 @@ export const FilePart: TUnsafe<UploadedFile> = Type.Unsafe<UploadedFile>({
 });
 
 /**
- * Keeps bytes under names. Names are ids of ours, never anything a client chose. What it is given is sealed
- * already, so it needs to be trusted with neither secrets nor changes.
+ * Stores bytes under names. Names are the server's ids, never chosen by a client. Content is
+ * already sealed, so the storage needs to be trusted with neither secrecy nor integrity.
  */
 export interface StoragePort {
-  /** The object is there whole or not at all, and survives a crash once this resolves. */
+  /** The object exists completely or not at all, and survives a crash once this resolves. */
   put(name: string, bytes: AsyncIterable<Uint8Array>): Promise<void>;
-  /** From byte `from` up to the end; rejects where there is no such object. */
+  /** From byte `from` to the end; rejects if there is no such object. */
   get(name: string, from?: number): AsyncIterable<Uint8Array>;
-  /** Also what a `put` left behind that never ended. That nothing is there is no error. */
+  /** Also removes the remains of an interrupted `put`. A missing object is no error. */
   remove(name: string): Promise<void>;
 }

@@ -12,11 +12,11 @@ it('compiles every contract', () => {
   const parts = { connectors: () => ({}), tokens: {}, webhooks: {} } as unknown as Parts;
   const contracts = operationsOf(parts).map(({ contract }) => contract);
   expect([...compileSchemas(contracts)].length).toBeGreaterThanOrEqual(contracts.length);
-  // What is compiled takes no step again but the one after each contract.
+  // A compiled contract takes no step again but the one after each contract.
   expect([...compileSchemas(contracts)]).toHaveLength(contracts.length);
 });
 
-it('pauses after each named schema, those inside others first', () => {
+it('pauses after each named schema, nested ones first', () => {
   const Inner = named('ValidateFirst', Type.Object({ code: Type.String() }));
   const Outer = named('ValidateSecond', Type.Object({ inner: Inner }));
   const contract = contractOf(Type.Object({ outer: Outer }));
@@ -24,7 +24,7 @@ it('pauses after each named schema, those inside others first', () => {
   expect([...compileSchemas([contract])]).toHaveLength(3);
 });
 
-it('names the fields of named schemas inside others', () => {
+it('reports fields of nested named schemas', () => {
   const Inner = named('ValidateInner', Type.Object({ code: Type.String({ minLength: 2 }) }));
   const Outer = named('ValidateOuter', Type.Object({ inner: Inner }));
   const schema = Type.Object({ list: Type.Array(Outer) });
@@ -36,7 +36,7 @@ it('names the fields of named schemas inside others', () => {
   expect(errors.map(({ field }) => field)).toEqual(['list.1.inner.code']);
 });
 
-it('rejects two shapes of one name', () => {
+it('rejects two shapes with one name', () => {
   const one = Type.Object({ a: named('ValidateTwice', Type.Object({ b: Type.String() })) });
   const other = Type.Object({ a: named('ValidateTwice', Type.Object({ c: Type.String() })) });
   const both = compileSchemas([contractOf(one), contractOf(other)]);

@@ -1,5 +1,5 @@
-// Checks a part of a request against its schema and reports every bad field at once, in words. Schemas are
-// compiled after the start, piece by piece, or by the first request that needs them.
+// Validates a part of a request against its schema and reports every invalid field at once. Schemas
+// are compiled after the start, step by step, or by the first request that needs them.
 import type { TSchema } from '@sinclair/typebox';
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
@@ -8,8 +8,8 @@ import { ajvParts } from '../schema.ts';
 import { runToEnd } from '../steps.ts';
 import type { Contract } from './operation.ts';
 
-// Verbose, because the words of a rule stand in the schema that a value does not fit.
-// References are not inlined, so that each piece stays small.
+// Verbose, because the text of a rule is in the schema that a value violates. References are not
+// inlined, so that each compiled part remains small.
 const base: Options = {
   allErrors: true,
   strict: false,
@@ -20,7 +20,9 @@ const base: Options = {
 
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 
-/** The first moment of the year 1, and the first after 9999: what four digits and PostgreSQL can say. */
+/**
+ * The first moment of year 1, and the first after 9999: the range of four digits and of PostgreSQL.
+ */
 const [FIRST_MOMENT, END_OF_TIME] = [Date.parse('0001-01-01'), Date.parse('+010000-01-01')];
 
 /** Ajv accepts leap seconds, which no clock here has; Date.parse accepts the 30th of February. */
@@ -33,7 +35,8 @@ function isMoment(text: string): boolean {
 
 function ajv(options: Options): Ajv {
   const instance = new Ajv({ ...base, ...options });
-  // The package's types describe its ES module; Node loads the CommonJS one, which is the function itself.
+  // The package's types describe its ES module; Node loads the CommonJS one, which is the function
+  // itself.
   (addFormats as unknown as (to: Ajv) => void)(instance);
   instance.addFormat('int64', true);
   instance.addFormat('binary', true);
@@ -45,14 +48,14 @@ function ajv(options: Options): Ajv {
 const bodies = ajv({ useDefaults: false });
 const queries = ajv({ coerceTypes: 'array', useDefaults: true });
 
-/** Where an engine keeps the schema of a name. */
+/** Key under which an engine stores the schema of a name. */
 const NAMED = '/named/';
 
 const compiled = new WeakMap<TSchema, ValidateFunction>();
 
 /**
- * Compiles a schema for an engine and pauses after each named schema of it, the longest of which takes 13 ms;
- * a whole schema takes up to 250 ms. Returns the validator.
+ * Compiles a schema for an engine and pauses after each named schema, the longest of which takes 13
+ * ms; a whole schema takes up to 250 ms. Returns the validator.
  */
 function* compile(schema: TSchema, engine: Ajv): Generator<void, ValidateFunction> {
   const known = compiled.get(schema);
@@ -73,7 +76,7 @@ function* compile(schema: TSchema, engine: Ajv): Generator<void, ValidateFunctio
   return check;
 }
 
-/** Compiles what these contracts check. */
+/** Compiles the schemas of these contracts. */
 export function* compileSchemas(contracts: readonly Contract[]): Generator<void, void> {
   for (const { body, query, headers } of contracts) {
     if (body) yield* compile(body, bodies);
@@ -115,12 +118,12 @@ function fieldErrorOf(error: ErrorObject): FieldError {
   return { field: pathOf(error), ...(constraint ? { constraint } : {}), message: rule ?? usual };
 }
 
-/** Fields that one reply names: describing thousands takes longer than finding them. */
+/** Maximum fields named in one reply: describing thousands takes longer than finding them. */
 export const MAX_FIELD_ERRORS = 100;
 
 /**
- * The bad fields, one error each, the first `MAX_FIELD_ERRORS` of them; empty when the value fits. Query
- * values are converted in place.
+ * The invalid fields, one error each, the first `MAX_FIELD_ERRORS` of them; empty if the value is
+ * valid. Query values are converted in place.
  */
 export function fieldErrors(schema: TSchema, value: unknown, part: 'body' | 'query'): FieldError[] {
   const check = runToEnd(compile(schema, part === 'query' ? queries : bodies));
@@ -137,10 +140,10 @@ export function fieldErrors(schema: TSchema, value: unknown, part: 'body' | 'que
 
 type Form = Record<string, unknown>;
 
-/** To its schema a file is a text, of which only presence matters. */
+/** In its schema a file is a text, of which only presence matters. */
 const formAsText = (body: Form): Form => ('file' in body ? { ...body, file: '' } : body);
 
-/** Everything wrong with a body, by its schema and by the rules that no schema can state. */
+/** All errors of a body, by its schema and by the rules beyond it. */
 export function bodyErrors(contract: Contract, body: unknown): FieldError[] {
   const shown = contract.upload ? formAsText(body as Form) : body;
   const errors = contract.body ? fieldErrors(contract.body, shown, 'body') : [];

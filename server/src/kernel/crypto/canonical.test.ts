@@ -14,7 +14,7 @@ describe('canonical', () => {
     );
   });
 
-  it('sorts by UTF-16 units, as in RFC 8785, 3.2.3, and names like numbers too', () => {
+  it('sorts by UTF-16 units, as in RFC 8785, 3.2.3, including numeric names', () => {
     const value = {
       '\u20ac': 'Euro Sign',
       '\r': 'Carriage Return',
@@ -29,7 +29,7 @@ describe('canonical', () => {
     expect(canonical({ b: 1, '10': 2, '9': 3 })).toBe('{"10":2,"9":3,"b":1}');
   });
 
-  it('leaves out what is undefined, and keeps the order of lists', () => {
+  it('omits undefined members and keeps the order of lists', () => {
     expect(canonical({ b: undefined, a: [2, 1, { d: 1, c: 2 }] })).toBe(
       '{"a":[2,1,{"c":2,"d":1}]}',
     );

@@ -1,8 +1,9 @@
-// JSON with one spelling for one value (RFC 8785): members sorted by the UTF-16 units of their names, no
-// spaces, numbers and texts as JavaScript writes them, which is what the RFC asks for. Two bodies are the
-// same request when their canonical texts are equal, whatever a client's library put between the tokens.
+// JSON with one canonical form per value (RFC 8785): members sorted by the UTF-16 units of their
+// names, no whitespace, numbers and texts as JavaScript writes them, which is what the RFC
+// requires. Two bodies are the same request if their canonical texts are equal, whatever whitespace
+// a client's library added.
 
-/** The canonical text of a JSON value; members that are undefined are left out. */
+/** The canonical text of a JSON value; undefined members are omitted. */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((each) => canonical(each ?? null)).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);

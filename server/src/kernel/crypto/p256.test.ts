@@ -19,7 +19,7 @@ const ORDER = 'ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551'
 const scalar = (hex: string) => Buffer.from(hex.padStart(64, '0'), 'hex');
 
 describe('points', () => {
-  it('have one text, whatever form and letters they came in', () => {
+  it('have one canonical text for every form and letter case', () => {
     for (const given of [WHOLE, COMPRESSED, WHOLE.toUpperCase(), COMPRESSED.toUpperCase()]) {
       expect(compressedPoint(given)).toBe(COMPRESSED);
       expect(uncompressedPoint(given)).toBe(WHOLE);
@@ -27,7 +27,7 @@ describe('points', () => {
     expect([isUncompressed(WHOLE), isUncompressed(COMPRESSED)]).toEqual([true, false]);
   });
 
-  it('have two for one x', () => {
+  it('include two for one x', () => {
     const other = `02${X}`;
     expect(compressedPoint(other)).toBe(other);
     expect(uncompressedPoint(other)).not.toBe(WHOLE);
@@ -53,7 +53,7 @@ describe('points', () => {
 });
 
 describe('keys', () => {
-  it('sign and are checked in either form', () => {
+  it('sign and verify in either form', () => {
     const pair = generateP256(() => scalar('1234'));
     const signature = sign('sha256', Buffer.from('text'), p256PrivateKey(pair));
     for (const form of ['compressed', 'uncompressed'] as const) {
@@ -65,14 +65,14 @@ describe('keys', () => {
     }
   });
 
-  it('come of every scalar of the group and of no other', () => {
+  it('exist for every scalar of the group and for no other value', () => {
     const last = ORDER.replace(/1$/, '0');
     expect(p256Pair(scalar('1'))?.point.toString('hex')).toBe(WHOLE);
     expect(p256Pair(scalar(last))?.point.toString('hex').slice(2, 66)).toBe(X);
     for (const none of ['0', ORDER, 'f'.repeat(64)]) expect(p256Pair(scalar(none))).toBeUndefined();
   });
 
-  it('are drawn until one is good, and keep all bytes of a small one', () => {
+  it('are drawn until one is valid, and keep all bytes of a small one', () => {
     const draws = ['0', ORDER, '2'].map(scalar);
     const pair = generateP256(() => draws.shift() as Buffer);
     expect(pair.scalar).toEqual(scalar('2'));

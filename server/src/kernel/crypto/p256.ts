@@ -1,6 +1,7 @@
-// Points of P-256 as clients of wallets write them: hexadecimal, whole (04...) or compressed (02..., 03...).
-// Keys are kept and compared compressed and in small letters, so that one key has one text. Key pairs are
-// made from bytes that the caller draws, and their scalars always have all 32 bytes.
+// P-256 points as wallet clients write them: hexadecimal, uncompressed (04...) or compressed
+// (02..., 03...). Keys are stored and compared in compressed lowercase form, so that one key has
+// one text. Key pairs are made from random bytes of the caller, and their scalars always have all
+// 32 bytes.
 import { createECDH, createPrivateKey, createPublicKey, ECDH, type KeyObject } from 'node:crypto';
 
 const CURVE = 'prime256v1';
@@ -15,16 +16,18 @@ const converted = (hex: string, form: 'compressed' | 'uncompressed'): string | u
   }
 };
 
-/** The compressed text of a point in either form, or undefined where the text is no point of the curve. */
+/**
+ * The compressed text of a point in either form, or undefined if the text is no point of the curve.
+ */
 export const compressedPoint = (hex: string): string | undefined => converted(hex, 'compressed');
 
-/** The same point whole: 65 bytes. */
+/** The uncompressed point: 65 bytes. */
 export const uncompressedPoint = (hex: string): string | undefined =>
   converted(hex, 'uncompressed');
 
 export const isUncompressed = (hex: string): boolean => hex.startsWith('04');
 
-/** The key of a point in either form; throws where it is none. */
+/** The key of a point in either form; throws for an invalid point. */
 export function p256PublicKey(hex: string): KeyObject {
   const point = uncompressedPoint(hex);
   if (!point) throw new RangeError('not a point of P-256');
@@ -40,7 +43,9 @@ export interface P256Pair {
   point: Buffer;
 }
 
-/** The pair of a scalar, whose bytes are kept and not copied; undefined where it is not within 1 … n-1. */
+/**
+ * The pair of a scalar, whose bytes are kept and not copied; undefined if it is not within 1 … n-1.
+ */
 export function p256Pair(scalar: Uint8Array): P256Pair | undefined {
   const bytes = Buffer.from(scalar.buffer, scalar.byteOffset, scalar.byteLength);
   const curve = createECDH(CURVE);
@@ -52,7 +57,10 @@ export function p256Pair(scalar: Uint8Array): P256Pair | undefined {
   return { scalar: bytes, point: curve.getPublicKey() };
 }
 
-/** The pair of the first 32 bytes drawn that are a scalar: one draw in four billion is none. */
+/**
+ * The pair of the first 32 random bytes that are a valid scalar; one draw in four billion is
+ * invalid.
+ */
 export function generateP256(draw: () => Uint8Array): P256Pair {
   for (;;) {
     const pair = p256Pair(draw());

@@ -1,5 +1,5 @@
-// The checks of WebAuthn by themselves: against the vectors of its own specification, and against a device
-// that does everything right but one thing.
+// WebAuthn verification on its own: against the test vectors of the specification, and against a
+// device that deviates in one point.
 import { describe, expect, it } from 'vitest';
 import {
   type Algorithm,
@@ -13,7 +13,7 @@ import { checkAssertion, checkAttestation, isOf, type Passkey } from './webauthn
 const CHALLENGE = base64url('what a platform drew');
 const wire = (hex: string) => base64url(Buffer.from(hex, 'hex'));
 
-/** A device, and what stays of its registration. */
+/** A device, and the stored part of its registration. */
 function registered(
   options: Parameters<typeof authenticator>[0] = {},
   ceremony: Ceremony & { fmt?: string } = {},
@@ -36,8 +36,8 @@ const cborList = (data: Buffer) =>
     ...[...data].map((byte) => (byte < 24 ? Buffer.of(byte) : Buffer.of(24, byte))),
   ]);
 
-/** What is said to an assertion of the device, made otherwise by `ceremony`. */
-function judged(
+/** The result of verifying an assertion of the device, altered by `ceremony`. */
+function verified(
   { device, passkey, signCount }: ReturnType<typeof registered>,
   ceremony: Ceremony = {},
   change: object = {},
@@ -46,7 +46,7 @@ function judged(
   return checkAssertion(assertion, { passkey, signCount, challenge: base64url(CODE) });
 }
 
-describe('the vectors of the specification', () => {
+describe('test vectors of the specification', () => {
   it.each(official.vectors)('$name', ({ challenge, credentialId, assertion, ...vector }) => {
     const attestation = {
       credentialId: wire(credentialId),
@@ -78,8 +78,8 @@ describe('the vectors of the specification', () => {
   });
 });
 
-describe('a registration', () => {
-  it.each<Algorithm>(['ES256', 'RS256', 'EDDSA'])('is taken with a key for %s', (algorithm) => {
+describe('registration', () => {
+  it.each<Algorithm>(['ES256', 'RS256', 'EDDSA'])('is accepted with a key for %s', (algorithm) => {
     const made = registered({ algorithm }, { uv: true, be: true, bs: true, counter: 7 });
     expect(made.signCount).toBe(7);
     expect(made.passkey).toMatchObject({
@@ -87,7 +87,7 @@ describe('a registration', () => {
       origin: 'https://wallet.example.com',
     });
     expect(made.passkey).not.toHaveProperty('framedBy');
-    expect(judged(made, { uv: true, counter: 8 })).toEqual({ signCount: 8 });
+    expect(verified(made, { uv: true, counter: 8 })).toEqual({ signCount: 8 });
   });
 
   it.each([
@@ -98,7 +98,7 @@ describe('a registration', () => {
     'tpm',
     'apple',
     'of-tomorrow',
-  ])('is taken whatever a device states about itself: %s', (fmt) => {
+  ])('is accepted with any attestation statement: %s', (fmt) => {
     expect(registered({}, { fmt }).passkey.credentialId).toMatch(/^[\w-]{43}$/);
   });
 
@@ -109,10 +109,10 @@ describe('a registration', () => {
     ['http://app.localhost:5173', 'app.localhost'],
     ['android:apk-key-hash:pNiP5iKyQ8JwgGOaKA1zGPUPJIS-0H1xKCQcfIoGLck', 'example.com'],
     ['ios:bundle-id:com.example.wallet', 'example.com'],
-  ])('from %s may be of the site %s', (origin, site) => {
+  ])('from %s is accepted for the site %s', (origin, site) => {
     const made = registered({ at: origin, site });
     expect(made.passkey.origin).toBe(origin);
-    expect(judged(made)).toEqual({ signCount: 0 });
+    expect(verified(made)).toEqual({ signCount: 0 });
   });
 
   it.each([
@@ -121,7 +121,7 @@ describe('a registration', () => {
     ['https://wallet.example.com', 'other.example.com'],
     ['https://example.com', 'wallet.example.com'],
     ['http://localhost:5173', 'example.com'],
-  ])('from %s is not of the site %s', (origin, rpId) => {
+  ])('from %s is rejected for the site %s', (origin, rpId) => {
     const device = authenticator({ at: origin });
     expect(errorsOf(checkAttestation(device.create(CHALLENGE, { rpId }), CHALLENGE))).toEqual([
       {
@@ -139,9 +139,9 @@ describe('a registration', () => {
     '',
     'https://',
     `android:${'x'.repeat(501)}`,
-    // Every parent of it would be looked at: minutes, and all the memory there is.
+    // Every parent domain of it would be checked: minutes, and all available memory.
     `https://${'a.'.repeat(24_000)}com`,
-  ])('from the origin %j is refused', (origin) => {
+  ])('from the origin %j is rejected', (origin) => {
     const device = authenticator();
     expect(errorsOf(checkAttestation(device.create(CHALLENGE, { origin }), CHALLENGE))).toEqual([
       { field: 'clientDataJson', message: 'has an origin that does not support passkeys' },
@@ -155,14 +155,14 @@ describe('a registration', () => {
     ['presence', { up: false }, 'attestationObject'],
     ['credential', { at: false }, 'attestationObject'],
     ['backup', { bs: true }, 'attestationObject'],
-  ])('is refused for its %s', (_what, ceremony, field) => {
+  ])('is rejected for its %s', (_what, ceremony, field) => {
     const given = authenticator().create(CHALLENGE, ceremony);
     expect(errorsOf(checkAttestation(given, CHALLENGE))).toEqual([
       { field, message: expect.any(String) },
     ]);
   });
 
-  it('is refused with a key that cannot be used', () => {
+  it('is rejected with an unusable key', () => {
     const curve = authenticator({ algorithm: 'ES384' }).create(CHALLENGE);
     const sound = authenticator();
     // The last byte of y: the point is off the curve.
@@ -178,7 +178,7 @@ describe('a registration', () => {
     }
   });
 
-  it('is refused with an id that no device may draw', () => {
+  it('is rejected with an id that no device may generate', () => {
     const long = authenticator({ credentialId: Buffer.alloc(1023, 1) });
     expect(errorsOf(checkAttestation(long.create(CHALLENGE), CHALLENGE))).toEqual([]);
     for (const length of [0, 1024]) {
@@ -191,7 +191,7 @@ describe('a registration', () => {
     }
   });
 
-  it('names every field that cannot be read, and an id that is of another credential', () => {
+  it('names every unreadable field, and an id of another credential', () => {
     const junk = { credentialId: '*', clientDataJson: base64url('[]'), attestationObject: 'oA' };
     expect(errorsOf(checkAttestation(junk, CHALLENGE)).map(({ field }) => field)).toEqual([
       'credentialId',
@@ -206,11 +206,11 @@ describe('a registration', () => {
 
   it.each([
     ['a list of bytes', (data: Buffer) => cborList(data)],
-    ['the wish for so many bytes', () => Buffer.of(0x1a, 0xf0, 0, 0, 0)],
-  ])('whose data is %s is refused', (_what, spoil) => {
+    ['a requested length', () => Buffer.of(0x1a, 0xf0, 0, 0, 0)],
+  ])('whose data is %s is rejected', (_what, spoil) => {
     const given = authenticator().create(CHALLENGE);
     const bytes = Buffer.from(given.attestationObject, 'base64url');
-    // Behind the name stands the head of a byte string: 0x58 and its length.
+    // The name is followed by the head of a byte string: 0x58 and its length.
     const at = bytes.indexOf('authData') + 'authData'.length;
     const attestationObject = base64url(
       Buffer.concat([bytes.subarray(0, at), spoil(bytes.subarray(at + 2))]),
@@ -223,7 +223,7 @@ describe('a registration', () => {
     ]);
   });
 
-  it('may name any kind of thing as the page around it', () => {
+  it('may name any scheme as the embedding page', () => {
     const device = authenticator();
     const given = device.create(CHALLENGE);
     const said = JSON.parse(Buffer.from(given.clientDataJson, 'base64url').toString());
@@ -234,14 +234,14 @@ describe('a registration', () => {
     });
   });
 
-  it('of nothing but nested brackets is refused like any other', () => {
+  it('with deeply nested brackets only is rejected like any other', () => {
     const nested = base64url(Buffer.alloc(48_000, 0x81));
     const given = { ...authenticator().create(CHALLENGE), attestationObject: nested };
     expect(errorsOf(checkAttestation(given, CHALLENGE))).toHaveLength(1);
   });
 });
 
-describe('an assertion', () => {
+describe('assertion', () => {
   it.each<[string, Ceremony, string]>([
     ['type', { type: 'webauthn.create' }, 'The assertion does not have the type webauthn.get.'],
     [
@@ -263,39 +263,39 @@ describe('an assertion', () => {
     ],
     ['counter', { counter: 6 }, 'The signature counter of the assertion did not increase.'],
     ['same counter', { counter: 7 }, 'The signature counter of the assertion did not increase.'],
-    ['lost counter', { counter: 0 }, 'The signature counter of the assertion did not increase.'],
-  ])('is refused for its %s', (_what, ceremony, failed) => {
+    ['reset counter', { counter: 0 }, 'The signature counter of the assertion did not increase.'],
+  ])('is rejected for its %s', (_what, ceremony, failed) => {
     const made = registered({}, { counter: 7 });
-    expect(judged(made, { counter: 8, ...ceremony })).toEqual({ failed });
+    expect(verified(made, { counter: 8, ...ceremony })).toEqual({ failed });
   });
 
-  it('is refused with the signature of another key, and with none', () => {
+  it('is rejected with the signature of another key, and with none', () => {
     const failed = 'The signature of the assertion is invalid.';
     const made = registered();
     const foreign = authenticator().get(CODE);
-    expect(judged(made, {}, { signature: foreign.signature })).toEqual({ failed });
-    expect(judged(made, {}, { signature: base64url('no DER') })).toEqual({ failed });
-    expect(judged(made, {}, { credentialId: foreign.credentialId })).toEqual({
+    expect(verified(made, {}, { signature: foreign.signature })).toEqual({ failed });
+    expect(verified(made, {}, { signature: base64url('no DER') })).toEqual({ failed });
+    expect(verified(made, {}, { credentialId: foreign.credentialId })).toEqual({
       failed: 'The assertion was made with another passkey.',
     });
   });
 
-  it('is refused when what was signed is changed afterwards', () => {
+  it('is rejected if signed data is changed afterwards', () => {
     const made = registered();
     const { authenticatorData } = made.device.get(CODE, { counter: 9 });
-    expect(judged(made, { counter: 1 }, { authenticatorData })).toEqual({
+    expect(verified(made, { counter: 1 }, { authenticatorData })).toEqual({
       failed: 'The signature of the assertion is invalid.',
     });
   });
 
-  it('names every field that cannot be read', () => {
+  it('names every unreadable field', () => {
     const junk = {
       credentialId: '*',
       clientDataJson: 'e30',
       authenticatorData: 'AAAA',
       signature: '',
     };
-    expect(errorsOf(judged(registered(), {}, junk)).map(({ field }) => field)).toEqual([
+    expect(errorsOf(verified(registered(), {}, junk)).map(({ field }) => field)).toEqual([
       'credentialId',
       'clientDataJson',
       'authenticatorData',
@@ -303,12 +303,12 @@ describe('an assertion', () => {
     ]);
   });
 
-  it('in a frame is good in the one it was registered in, and on its own page', () => {
+  it('in a frame is valid in the frame it was registered in, and on its own page', () => {
     const made = registered({}, { topOrigin: 'https://shop.example.com' });
     expect(made.passkey.framedBy).toBe('https://shop.example.com');
-    expect(judged(made, { topOrigin: 'https://shop.example.com' })).toEqual({ signCount: 0 });
-    expect(judged(made)).toEqual({ signCount: 0 });
-    expect(judged(made, { topOrigin: 'https://evil.com' })).toEqual({
+    expect(verified(made, { topOrigin: 'https://shop.example.com' })).toEqual({ signCount: 0 });
+    expect(verified(made)).toEqual({ signCount: 0 });
+    expect(verified(made, { topOrigin: 'https://evil.com' })).toEqual({
       failed: 'The assertion was made in a frame of another site.',
     });
   });

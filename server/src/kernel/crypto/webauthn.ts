@@ -1,7 +1,8 @@
-// What makes a passkey's registration and its assertions good: the checks of WebAuthn, without a request or
-// a database around them. Whoever relies on a passkey is known here by the hash that the device signs and by
-// the origin of the first ceremony, as texts, because the origin of an app names no site. Each check is made
-// by itself, so that a refusal can say which. What a device states about its own make is not looked at.
+// Verification of a passkey's registration and its assertions: the checks of WebAuthn, without
+// request or database. The relying party is identified by the hash that the device signs and by the
+// origin of the first ceremony, as texts, because the origin of an app names no site. Each check is
+// separate, so that a rejection can name it. The attestation statement about the device's model is
+// not checked.
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto';
 import {
   decodeAttestationObject,
@@ -11,20 +12,22 @@ import {
 import type { FieldError } from '../fault.ts';
 import { readUrl } from '../net/url.ts';
 
-/** What stays of a registration. */
+/** Stored result of a registration. */
 export interface Passkey {
   /** base64url without padding. */
   credentialId: string;
   /** COSE, base64url. */
   publicKey: string;
-  /** Lower-case hex. */
+  /** Lowercase hex. */
   rpIdHash: string;
   origin: string;
-  /** The page around it, where it was registered in a frame of another site; empty where none is named. */
+  /**
+   * The embedding page, if registered in a frame of another site; empty if the client names none.
+   */
   framedBy?: string;
 }
 
-/** Texts in base64url, as a device's `toJSON` has them. */
+/** Texts in base64url, as a device's `toJSON` returns them. */
 export interface Attestation {
   credentialId: string;
   clientDataJson: string;
@@ -38,12 +41,12 @@ export interface Assertion {
   signature: string;
 }
 
-/** What one who relies on a passkey and knows its own site asks for beyond what holds of every passkey. */
-interface Demands {
-  /** The device has to have known its user, by a finger or a PIN. */
+/** Requirements of a relying party with a known site, beyond those for every passkey. */
+interface Requirements {
+  /** The device must have verified its user, by biometrics or a PIN. */
   userVerified: boolean;
   rpId: string;
-  /** A ceremony at any of them is good, wherever the passkey was registered. */
+  /** A ceremony at any of them is valid, wherever the passkey was registered. */
   origins: readonly string[];
 }
 
@@ -63,7 +66,7 @@ const bytesOf = (text: string): Bytes | undefined =>
 
 const base64url = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url');
 
-/** What `read` makes of bytes, or undefined where it makes nothing of them. */
+/** Applies `read` to bytes; undefined if it fails. */
 function attempt<T>(bytes: Bytes | undefined, read: (bytes: Bytes) => T): T | undefined {
   if (!bytes) return undefined;
   try {
@@ -75,7 +78,7 @@ function attempt<T>(bytes: Bytes | undefined, read: (bytes: Bytes) => T): T | un
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The members of client data, which nobody has looked at yet; undefined where it is none. */
+/** The members of client data, not validated yet; undefined if it cannot be parsed. */
 export function readClientFields(text: string): Record<string, unknown> | undefined {
   const parsed = attempt(bytesOf(text), (bytes) => JSON.parse(utf8.decode(bytes)) as unknown);
   if (typeof parsed !== 'object' || parsed === null) return undefined;
@@ -107,7 +110,7 @@ function imported(jwk: Record<string, string>, hash: Key['hash']): Key | undefin
   return { key, hash };
 }
 
-/** The key in COSE; undefined for an algorithm that is not taken. Throws where it is none. */
+/** The key in COSE; undefined for an unsupported algorithm. Throws if it is no key. */
 function readKey(cose: Bytes): Key | undefined {
   // The library's type has a `get` per key type, and the key type is what is read here.
   const map = decodeCredentialPublicKey(cose) as unknown as Map<number, unknown>;
@@ -131,10 +134,14 @@ const sha256 = (data: Uint8Array | string) => createHash('sha256').update(data).
 
 const APP_ORIGIN = /^(?!https?:)[a-z][a-z0-9+.-]*:[\x21-\x7e]{1,500}$/;
 
-/** A scheme, the longest name that DNS knows and a port: far longer ones would have too many parents. */
+/**
+ * A scheme, the longest DNS name and a port: far longer ones would have too many parent domains.
+ */
 const MAX_ORIGIN = 'https://'.length + 253 + ':65535'.length;
 
-/** The domains that a page of this origin may name as its own; undefined where it may use no passkeys. */
+/**
+ * The domains that a page of this origin may name as its own; undefined if it may use no passkeys.
+ */
 function domainsOf(origin: string): string[] | undefined {
   const url = origin.length <= MAX_ORIGIN ? readUrl(origin) : undefined;
   if (!url || url.origin !== origin) return undefined;
@@ -145,7 +152,7 @@ function domainsOf(origin: string): string[] | undefined {
   return [url.hostname, ...parents.map((each) => each.join('.'))];
 }
 
-/** What is wrong with the origin of a registration, and with the site that it names by its hash. */
+/** The error of a registration's origin, and of the site that it names by its hash. */
 function siteProblem(origin: string, rpIdHash?: Uint8Array): string | undefined {
   if (APP_ORIGIN.test(origin)) return undefined;
   const domains = domainsOf(origin);
@@ -156,27 +163,31 @@ function siteProblem(origin: string, rpIdHash?: Uint8Array): string | undefined 
   return undefined;
 }
 
-/** Why pages or apps of this origin can use no passkeys of the site `rpId`; undefined where they can. */
+/**
+ * Reason why pages or apps of this origin cannot use passkeys of the site `rpId`; undefined if they
+ * can.
+ */
 export const originProblem = (origin: string, rpId: string): string | undefined =>
   siteProblem(origin, sha256(rpId));
 
 type Flags = ReturnType<typeof parseAuthenticatorData>['flags'];
 
-function flagProblem({ up, uv, be, bs }: Flags, demands?: Demands): string | undefined {
+function flagProblem({ up, uv, be, bs }: Flags, requirements?: Requirements): string | undefined {
   if (!up) return 'does not confirm user presence';
-  if (demands?.userVerified && !uv) return 'does not confirm user verification';
+  if (requirements?.userVerified && !uv) return 'does not confirm user verification';
   return bs && !be ? 'has the backup state flag without backup eligibility' : undefined;
 }
 
 function clientDataProblem(
   data: ClientData | undefined,
   challenge: string,
-  demands: Demands | undefined,
+  requirements: Requirements | undefined,
 ): string | undefined {
   if (!data) return 'must be WebAuthn client data in base64url';
   if (data.type !== 'webauthn.create') return 'must be of the type webauthn.create';
   if (data.challenge !== challenge) return 'must answer the challenge that was issued';
-  if (demands && !demands.origins.includes(data.origin)) return 'must come from an allowed origin';
+  if (requirements && !requirements.origins.includes(data.origin))
+    return 'must come from an allowed origin';
   return siteProblem(data.origin);
 }
 
@@ -189,15 +200,15 @@ interface Registered {
   counter: number;
 }
 
-/** Whether a hash that a device signed names another site than the one that is asked for. */
-const isElsewhere = (rpIdHash: Uint8Array, demands: Demands | undefined): boolean =>
-  demands !== undefined && !sha256(demands.rpId).equals(rpIdHash);
+/** Whether a hash that a device signed names another site than the required one. */
+const isElsewhere = (rpIdHash: Uint8Array, requirements: Requirements | undefined): boolean =>
+  requirements !== undefined && !sha256(requirements.rpId).equals(rpIdHash);
 
-/** What a device registered, or what is wrong with it. */
-function readRegistered(text: string, demands: Demands | undefined): Registered | string {
+/** The registered credential, or the error. */
+function readRegistered(text: string, requirements: Requirements | undefined): Registered | string {
   const data = attempt(bytesOf(text), (bytes) => {
     const authData: unknown = decodeAttestationObject(bytes).get('authData');
-    // A list would be read as bytes, and a number as the wish for so many.
+    // A list would be read as bytes, and a number as a requested length.
     if (!(authData instanceof Uint8Array)) throw new TypeError('authData is no bytes');
     return parseAuthenticatorData(new Uint8Array(authData));
   });
@@ -206,40 +217,40 @@ function readRegistered(text: string, demands: Demands | undefined): Registered 
   if (!credentialId?.length || !publicKey || credentialId.length > MAX_ID_BYTES) {
     return 'must contain a credential';
   }
-  const problem = flagProblem(flags, demands);
+  const problem = flagProblem(flags, requirements);
   if (problem) return problem;
-  if (isElsewhere(data.rpIdHash, demands)) return 'belongs to another relying party';
+  if (isElsewhere(data.rpIdHash, requirements)) return 'belongs to another relying party';
   if (!attempt(publicKey, readKey)) return 'must contain a key for ES256, RS256 or EdDSA';
   return { rpIdHash: data.rpIdHash, credentialId, publicKey, counter: data.counter };
 }
 
 /**
- * Judges what a device made of `challenge`, which is compared as a text. Every bad field is named, as a
- * member of the attestation.
+ * Validates a device's response to `challenge`, which is compared as a text. Every invalid field is
+ * named, as a member of the attestation.
  */
 export function checkAttestation(
   { credentialId, clientDataJson, attestationObject }: Attestation,
   challenge: string,
-  demands?: Demands,
+  requirements?: Requirements,
 ): { passkey: Passkey; signCount: number } | { errors: FieldError[] } {
   const errors: FieldError[] = [];
-  const blame = (field: keyof Attestation, message: string | undefined) => {
+  const reject = (field: keyof Attestation, message: string | undefined) => {
     if (message) errors.push({ field, message });
   };
   const id = bytesOf(credentialId);
-  if (!id) blame('credentialId', 'must be base64url');
+  if (!id) reject('credentialId', 'must be base64url');
   const data = readClientData(clientDataJson);
-  blame('clientDataJson', clientDataProblem(data, challenge, demands));
-  const made = readRegistered(attestationObject, demands);
+  reject('clientDataJson', clientDataProblem(data, challenge, requirements));
+  const made = readRegistered(attestationObject, requirements);
   if (typeof made === 'string') {
-    blame('attestationObject', made);
+    reject('attestationObject', made);
     return { errors };
   }
   if (id && !Buffer.from(id).equals(made.credentialId)) {
-    blame('credentialId', 'must equal the credential id in the attestation object');
+    reject('credentialId', 'must equal the credential id in the attestation object');
   }
   if (data && !siteProblem(data.origin)) {
-    blame('attestationObject', siteProblem(data.origin, made.rpIdHash));
+    reject('attestationObject', siteProblem(data.origin, made.rpIdHash));
   }
   if (errors.length || !data) return { errors };
   const passkey = {
@@ -252,7 +263,7 @@ export function checkAttestation(
   return { passkey, signCount: made.counter };
 }
 
-/** Whether an assertion names this passkey, in whatever spelling of base64url. */
+/** Whether an assertion names this passkey, in any form of base64url. */
 export const isOf = (passkey: Passkey, credentialId: string): boolean =>
   base64url(bytesOf(credentialId) ?? new Uint8Array()) === passkey.credentialId;
 
@@ -269,7 +280,8 @@ function ceremonyProblem(
     return 'The assertion answers another challenge. Request a new one.';
   if (!origins.includes(data.origin))
     return 'The assertion comes from an origin that is not allowed.';
-  // On its own page a passkey may always be used; in a frame only where it was registered in the same one.
+  // On its own page a passkey may always be used; in a frame only in the one where it was
+  // registered.
   if (data.framedBy !== undefined && data.framedBy !== passkey.framedBy) {
     return 'The assertion was made in a frame of another site.';
   }
@@ -284,36 +296,36 @@ function isSigned(passkey: Passkey, signed: Uint8Array, signature: Uint8Array): 
 }
 
 /**
- * Judges an assertion over `challenge`: base64url without padding, as it stands in client data. `failed` is a
- * sentence that names the check; `errors` are of fields that cannot be read at all. The counter may stand
- * still only at zero.
+ * Verifies an assertion over `challenge`: base64url without padding, as in client data. `failed` is
+ * a sentence that names the failed check; `errors` name unreadable fields. The counter may stay the
+ * same only at zero.
  */
 export function checkAssertion(
   assertion: Assertion,
-  given: { passkey: Passkey; signCount: number; challenge: string; demands?: Demands },
+  given: { passkey: Passkey; signCount: number; challenge: string; requirements?: Requirements },
 ): { signCount: number } | { failed: string } | { errors: FieldError[] } {
-  const { passkey, signCount, challenge, demands } = given;
+  const { passkey, signCount, challenge, requirements } = given;
   const client = readClientData(assertion.clientDataJson);
   const authenticator = bytesOf(assertion.authenticatorData);
   const data = attempt(authenticator, (bytes) => parseAuthenticatorData(bytes));
   const signature = bytesOf(assertion.signature);
   const errors: FieldError[] = [];
-  const wants = (field: keyof Assertion, message: string) => errors.push({ field, message });
-  if (!bytesOf(assertion.credentialId)) wants('credentialId', 'must be base64url');
-  if (!client) wants('clientDataJson', 'must be WebAuthn client data in base64url');
-  if (!data) wants('authenticatorData', 'must be WebAuthn authenticator data in base64url');
-  if (!signature) wants('signature', 'must be base64url');
+  const reject = (field: keyof Assertion, message: string) => errors.push({ field, message });
+  if (!bytesOf(assertion.credentialId)) reject('credentialId', 'must be base64url');
+  if (!client) reject('clientDataJson', 'must be WebAuthn client data in base64url');
+  if (!data) reject('authenticatorData', 'must be WebAuthn authenticator data in base64url');
+  if (!signature) reject('signature', 'must be base64url');
   if (!client || !data || !authenticator || !signature || errors.length) return { errors };
 
   if (!isOf(passkey, assertion.credentialId)) return { failed: OTHER_PASSKEY };
-  const origins = demands?.origins ?? [passkey.origin];
+  const origins = requirements?.origins ?? [passkey.origin];
   const problem = ceremonyProblem(client, passkey, challenge, origins);
   if (problem) return { failed: problem };
   const isOther = Buffer.from(data.rpIdHash).toString('hex') !== passkey.rpIdHash;
-  if (isOther || isElsewhere(data.rpIdHash, demands)) {
+  if (isOther || isElsewhere(data.rpIdHash, requirements)) {
     return { failed: 'The assertion belongs to another relying party.' };
   }
-  const flags = flagProblem(data.flags, demands);
+  const flags = flagProblem(data.flags, requirements);
   if (flags) return { failed: `The assertion ${flags}.` };
   const clientHash = sha256(bytesOf(assertion.clientDataJson) as Uint8Array);
   if (!isSigned(passkey, Buffer.concat([authenticator, clientHash]), signature)) {

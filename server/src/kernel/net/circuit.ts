@@ -1,6 +1,6 @@
-// The error of an outbound call that was not made because the circuit of its provider is open. It is kept
-// apart from every other failure: nothing reached the provider, so a job that meets it is postponed and its
-// payment stays as it is.
+// The error of an outbound call that was not made because the circuit of its provider is open. It
+// is distinct from every other failure: nothing reached the provider, so the job is postponed and
+// its payment remains unchanged.
 import type { Time } from '../effects.ts';
 
 const CODE = 'ECIRCUITOPEN';
@@ -10,7 +10,7 @@ const MAX_DEPTH = 8;
 interface CircuitOpen extends Error {
   code: typeof CODE;
   provider: string;
-  /** When the next call to the provider may be made. */
+  /** Earliest time of the next call to the provider. */
   retryAt: Time;
 }
 
@@ -21,7 +21,7 @@ export const circuitOpen = (provider: string, retryAt: Time): CircuitOpen =>
     retryAt,
   } as const);
 
-/** The open circuit that an error, or one of its causes, stems from. */
+/** The open circuit that caused an error, or undefined. */
 export function circuitOpenIn(error: unknown): CircuitOpen | undefined {
   let each = error;
   for (let depth = 0; depth < MAX_DEPTH && each instanceof Error; depth++) {

@@ -11,7 +11,7 @@ const PRODUCTION: EndpointRule = { environment: 'production', loopback: true };
 const SANDBOX: EndpointRule = { environment: 'sandbox', loopback: true };
 const CLOSED: EndpointRule = { environment: 'sandbox', loopback: false };
 
-/** Addresses nobody outside may have us connect to, and why. */
+/** Addresses that platforms must not make the server connect to, and why. */
 const INNER: readonly [string, string][] = [
   ['0.0.0.0', 'this host'],
   ['0.1.2.3', 'this network'],
@@ -43,7 +43,7 @@ const INNER: readonly [string, string][] = [
   ['::1', 'loopback'],
   ['::127.0.0.1', 'IPv4-compatible'],
   ['::ffff:127.0.0.1', 'IPv4-mapped loopback'],
-  ['::ffff:8.8.8.8', 'IPv4-mapped, wherever it leads'],
+  ['::ffff:8.8.8.8', 'IPv4-mapped, whatever the target'],
   ['::ffff:0:10.0.0.1', 'IPv4-translated'],
   ['64:ff9b::a9fe:a9fe', 'NAT64 to metadata'],
   ['64:ff9b:1::10.0.0.1', 'local NAT64'],
@@ -57,7 +57,7 @@ const INNER: readonly [string, string][] = [
   ['2002:a00:1::1', '6to4 to private'],
   ['3fff::1', 'documentation'],
   ['5f00::1', 'segment routing'],
-  ['4000::1', 'not given out'],
+  ['4000::1', 'not assigned'],
   ['fc00::1', 'unique local'],
   ['fd00:ec2::254', 'metadata over IPv6'],
   ['fe80::1', 'link-local'],
@@ -72,16 +72,16 @@ const INNER: readonly [string, string][] = [
 const PUBLIC = ['8.8.8.8', '1.1.1.1', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '2a00::1'];
 
 describe('isPublicAddress', () => {
-  it.each(INNER)('refuses %s (%s)', (address) => {
+  it.each(INNER)('rejects %s (%s)', (address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 
-  it.each(PUBLIC)('takes %s', (address) => {
+  it.each(PUBLIC)('accepts %s', (address) => {
     expect(isPublicAddress(address)).toBe(true);
   });
 });
 
-/** Other ways to write an inner address, or to hide one. */
+/** Other notations of an internal address. */
 const DISGUISED = [
   'https://2130706433/',
   'https://0x7f000001/',
@@ -111,7 +111,7 @@ const DISGUISED = [
 
 describe('endpointProblem', () => {
   it.each(INNER.slice(0, 26).map(([address]) => address))(
-    'refuses https://%s in production and, but for loopback, in the sandbox',
+    'rejects https://%s in production and, but for loopback, in the sandbox',
     (address) => {
       expect(endpointProblem(`https://${address}/hook`, PRODUCTION)).not.toBeNull();
       const loopback = address.startsWith('127.');
@@ -119,7 +119,7 @@ describe('endpointProblem', () => {
     },
   );
 
-  it.each(DISGUISED)('refuses %s in production', (url) => {
+  it.each(DISGUISED)('rejects %s in production', (url) => {
     expect(endpointProblem(url, PRODUCTION)).not.toBeNull();
   });
 
@@ -138,7 +138,7 @@ describe('endpointProblem', () => {
     'https://hooks.example.com:99999/',
     `https://hooks.example.com/${'a'.repeat(2_048)}`,
     '',
-  ])('refuses %s everywhere', (url) => {
+  ])('rejects %s everywhere', (url) => {
     expect(endpointProblem(url, PRODUCTION)).not.toBeNull();
     expect(endpointProblem(url, SANDBOX)).not.toBeNull();
   });
@@ -150,13 +150,13 @@ describe('endpointProblem', () => {
     'https://8.8.8.8/hook',
     'https://[2606:4700::1111]/hook',
     'https://bücher.example/',
-  ])('takes %s everywhere', (url) => {
+  ])('accepts %s everywhere', (url) => {
     expect(endpointProblem(url, PRODUCTION)).toBeNull();
     expect(endpointProblem(url, SANDBOX)).toBeNull();
   });
 
   it.each(['http://localhost:4001/', 'https://127.0.0.1:4001', 'http://[::1]:1/', 'http://127.1/'])(
-    'takes %s in the sandbox only',
+    'accepts %s in the sandbox only',
     (url) => {
       expect(endpointProblem(url, SANDBOX)).toBeNull();
       expect(endpointProblem(url, PRODUCTION)).not.toBeNull();
@@ -165,12 +165,12 @@ describe('endpointProblem', () => {
   );
 
   it.each([...DISGUISED, 'http://localhost:4001/', 'http://127.1:9/'])(
-    'refuses %s in a sandbox that may not use this machine',
+    'rejects %s in a sandbox that may not use this machine',
     (url) => expect(endpointProblem(url, CLOSED)).not.toBeNull(),
   );
 
   it.each([1, 22, 25, 80, 442, 444, 465, 587, 993, 1_023])(
-    'refuses port %i in production only',
+    'rejects port %i in production only',
     (port) => {
       const url = `https://hooks.example.com:${port}/`;
       expect(endpointProblem(url, PRODUCTION)).toBe(
@@ -180,14 +180,14 @@ describe('endpointProblem', () => {
     },
   );
 
-  it.each([443, 1_024, 8_443, 65_535])('takes port %i in production', (port) => {
+  it.each([443, 1_024, 8_443, 65_535])('accepts port %i in production', (port) => {
     expect(endpointProblem(`https://hooks.example.com:${port}/`, PRODUCTION)).toBeNull();
     expect(endpointProblem(`https://8.8.8.8:${port}/`, PRODUCTION)).toBeNull();
   });
 });
 
 describe('mustBePublic', () => {
-  it('is false for this machine alone', () => {
+  it('is false for this machine only', () => {
     expect(mustBePublic('http://localhost:1/')).toBe(false);
     expect(mustBePublic('http://[::1]/')).toBe(false);
     expect(mustBePublic('https://10.0.0.1/')).toBe(true);

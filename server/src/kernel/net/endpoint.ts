@@ -1,27 +1,29 @@
-// Which addresses a platform may have us call. Whoever names a URL chooses what this server connects to,
-// so a careless rule turns webhooks into a way into the operator's own network. The rule is judged twice:
-// on the URL when it is set and when it is called, and on the addresses its name resolves to at the
-// moment of connecting (runtime/config/system-effects.ts). Only what is known to be public passes.
+// Addresses that a platform may make the server call. A careless rule would turn webhooks into a
+// way into the operator's own network. The rule is applied twice: to the URL when it is set and
+// when it is called, and to the addresses its name resolves to at the moment of connecting
+// (runtime/config/system-effects.ts). Only addresses known to be public pass.
 import ipaddr from 'ipaddr.js';
 import { readUrl } from './url.ts';
 
-/** Characters of an endpoint URL. */
+/** Maximum characters of an endpoint URL. */
 const MAX_URL = 2_048;
 
-/** Answers as a public address but is the host's own service address at one cloud (Azure). */
+/** Looks like a public address but is the host's own service address at one cloud (Azure). */
 const HOST_SERVICES = new Set(['168.63.129.16']);
 
-/** IPv6 addresses of the public internet are given out of this block; everything else is special. */
+/**
+ * IPv6 addresses of the public internet are assigned from this block; everything else is special.
+ */
 const PUBLIC_IPV6: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 
-/** The name or address of a URL's host, without brackets and without the dot of a rooted name. */
+/** The name or address of a URL's host, without brackets and the trailing dot of a rooted name. */
 const bareHost = (hostname: string) => hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
 
 /**
- * Whether a literal IP address is one of the public internet. Private, loopback, link-local (with the
- * metadata services of clouds), carrier-grade NAT, multicast, reserved and documentation addresses are
- * not, nor is any IPv6 form that carries an IPv4 address (mapped, NAT64, 6to4, Teredo): what it leads to
- * cannot be judged.
+ * Whether a literal IP address is public. Private, loopback, link-local (with the metadata services
+ * of clouds), carrier-grade NAT, multicast, reserved and documentation addresses are not, nor is
+ * any IPv6 form that embeds an IPv4 address (mapped, NAT64, 6to4, Teredo), whose target cannot be
+ * checked.
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
@@ -30,11 +32,11 @@ export function isPublicAddress(address: string): boolean {
   return parsed instanceof ipaddr.IPv6 ? !parsed.zoneId && parsed.match(PUBLIC_IPV6) : true;
 }
 
-/** Whether this is an IPv4 or IPv6 address, written as such addresses are. */
+/** Whether this is an IPv4 or IPv6 address in the usual notation. */
 export const isIpAddress = (text: string): boolean =>
   ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(':') && ipaddr.IPv6.isValid(text));
 
-/** Whether a host is this machine by its very name or address, whatever a name server says. */
+/** Whether a host is this machine by its name or address, whatever a name server returns. */
 export function isLoopbackHost(hostname: string): boolean {
   const host = bareHost(hostname).toLowerCase();
   if (host === 'localhost' || host.endsWith('.localhost')) return true;
@@ -50,17 +52,19 @@ function publicHostProblem(hostname: string): string | null {
   return inner ? 'must be a public host name' : null;
 }
 
-/** The URL's host when the server may call it only after finding all its addresses public. */
+/**
+ * The URL's host if the server may call it only after verifying that all its addresses are public.
+ */
 export const mustBePublic = (url: string): boolean => !isLoopbackHost(readUrl(url)?.hostname ?? '');
 
-/** What depends on the platform and on the operator. */
+/** Policy that depends on the platform and on the operator. */
 export interface EndpointRule {
   environment: 'sandbox' | 'production';
   /** Whether sandbox platforms may use this machine, with http or https (RAILHEAD_LOOPBACK_WEBHOOKS). */
   loopback: boolean;
 }
 
-/** The URL as read, or what is wrong with its form. */
+/** The parsed URL, or what is wrong with its form. */
 function readEndpoint(endpoint: string): URL | string {
   if (endpoint.length > MAX_URL) return `must not be longer than ${MAX_URL} characters`;
   const url = /^https?:\/\//i.test(endpoint) && readUrl(endpoint);
@@ -71,20 +75,20 @@ function readEndpoint(endpoint: string): URL | string {
 const publicProblem = ({ protocol, hostname }: URL): string | null =>
   protocol === 'https:' ? publicHostProblem(hostname) : 'must be an https URL';
 
-/** What is wrong with a URL that may lead to public addresses only; null where nothing is. */
+/** The error of a URL that may lead to public addresses only; null if valid. */
 export function publicUrlProblem(text: string): string | null {
   const url = readEndpoint(text);
   return typeof url === 'string' ? url : publicProblem(url);
 }
 
-/** Ports below 1024 belong to services of other kinds, which a request could reach and confuse. */
+/** Ports below 1024 belong to other kinds of services, which a request could reach and confuse. */
 const isProductionPort = ({ port }: URL) => port === '' || port === '443' || Number(port) >= 1_024;
 
 /**
- * What is wrong with a webhook endpoint, as a predicate that follows the field's name; null where nothing
- * is. A production platform needs https, a public host and an unprivileged port or 443. A sandbox platform
- * may also use this machine where the operator allows it. Pure: the addresses of a name are judged again
- * when it is connected to.
+ * The error of a webhook endpoint, as a predicate that follows the field's name; null if valid. A
+ * production platform needs https, a public host and an unprivileged port or 443. A sandbox
+ * platform may also use this machine if the operator allows it. Pure: the addresses of a name are
+ * checked again when connecting.
  */
 export function endpointProblem(
   endpoint: string,

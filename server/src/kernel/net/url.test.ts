@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { readUrl } from './url.ts';
 
-it('reads a name in any script, however often it is asked', () => {
+it('reads a name in any script, however often it is called', () => {
   const read = Array.from({ length: 50_000 }, () => readUrl('https://bücher.example/a'));
   expect(read.filter((url) => url?.hostname !== 'xn--bcher-kva.example')).toEqual([]);
 });
 
-it('knows a text that is no address', () => {
+it('returns undefined for a text that is no URL', () => {
   for (const text of ['', 'bücher', 'http://', 'https://[::1'])
     expect(readUrl(text)).toBeUndefined();
 });

@@ -1,7 +1,7 @@
-// Reading an address. `URL.canParse` is not asked: once Node 20 has compiled it, it takes text with a letter
-// beyond ASCII for none, so a server would refuse after an hour what it took at its start.
+// Parses a URL. `URL.canParse` is not used: once Node 20 has compiled it, it rejects text with a
+// non-ASCII letter, so a server would reject after an hour what it accepted at its start.
 
-/** The address, or undefined for a text that is none. */
+/** The URL, or undefined for a text that is none. */
 export function readUrl(text: string): URL | undefined {
   try {
     return new URL(text);

@@ -200,7 +200,7 @@ export function readAssertion(
   if (ceremony.lenient) return simulated(ceremony).holds ? signCount : undefined;
   const assertion = textsOf(ceremony, ASSERTED);
   const { challenge } = ceremony;
-  const expected = { passkey: facts, signCount, challenge, demands: requirementsOf(ceremony) };
+  const expected = { passkey: facts, signCount, challenge, requirements: requirementsOf(ceremony) };
   const checked = checkAssertion(assertion, expected);
   if ('errors' in checked) throw invalid(mappedErrors(ceremony, ASSERTED, checked.errors));
   return 'failed' in checked ? undefined : checked.signCount;
