@@ -1,5 +1,5 @@
-// `cards decisions`: what networks asked of cards and told about their payments, what was decided, and why.
-// It is the only place that knows of declines, which leave no payment behind and tell nobody.
+// `cards decisions`: authorization requests and messages of card networks, the decisions and their
+// reasons. Declines are visible only here: they leave no payment and emit no event.
 import { listCardMessages } from '../../features/cards/index.ts';
 import type { CommandArgs } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
@@ -36,11 +36,11 @@ export const cardDecisionVerbs: readonly Verb[] = [
   {
     noun: 'cards',
     verb: 'decisions',
-    summary: 'List what networks asked of cards and told, and what was decided, latest first',
+    summary: 'List card authorization requests and decisions, latest first',
     flags: {
-      platform: { value: 'PLATFORM', help: 'Of the cards of one platform (all)' },
-      card: { value: 'CARD', help: 'Of one card (all)' },
-      declined: { off: 'all', help: 'Only what was declined' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
+      card: { value: 'CARD', help: 'Filter by card (all)' },
+      declined: { off: 'all', help: 'Declined only' },
       ...LIMIT,
     },
     bare: 'card',

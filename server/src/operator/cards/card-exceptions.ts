@@ -1,6 +1,7 @@
-// `cards exceptions|resolve`: payments with cards whose network has its money while we have not got ours, and
-// what an operator decides about them, in the sandbox too. Money that came back for an account that is closed
-// is listed with them, because it waits for a person as well; `suspense return` says that it was sent.
+// `cards exceptions|resolve`: card payments whose network has its funds while the cardholder's
+// account could not be debited, and the operator's decision about them, also in the sandbox.
+// Refunds for a closed account are listed with them, because they need a decision as well;
+// `suspense return` records that they were sent.
 
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import {
@@ -49,8 +50,8 @@ async function resolve({ runtime }: System, args: CommandArgs): Promise<Output> 
   if (!outcome) throw usageError(`--outcome must be one of ${OUTCOMES.join(', ')}`);
   const reason = args.text('reason');
   const json = await resolveCardException(runtime, { transactionId, outcome, reason });
-  const lost = `${shown(json.lostAmount, json.currency)} ${json.currency}`;
-  return { json, text: `${transactionId} is ${json.status}, ${lost} of it lost.\n` };
+  const writtenOff = `${shown(json.lostAmount, json.currency)} ${json.currency}`;
+  return { json, text: `${transactionId} is ${json.status}, ${writtenOff} written off.\n` };
 }
 
 const DECIDED: Flags = {
@@ -59,23 +60,23 @@ const DECIDED: Flags = {
     value: 'OUTCOME',
     required: true,
     choices: OUTCOMES,
-    help: 'Take what is missing from the account, into debt if need be, or bear it',
+    help: 'Debit the missing amount from the account, overdrawing it if necessary, or write it off',
   },
-  reason: { value: 'TEXT', help: 'Why, for those who look later' },
+  reason: { value: 'TEXT', help: 'Reason, kept with the decision' },
 };
 
 export const cardExceptionVerbs: readonly Verb[] = [
   {
     noun: 'cards',
     verb: 'exceptions',
-    summary: 'List card payments that wait for a decision, oldest first',
-    flags: { platform: { value: 'PLATFORM', help: 'Of one platform (all)' }, ...LIMIT },
+    summary: 'List card payments that need a decision, oldest first',
+    flags: { platform: { value: 'PLATFORM', help: 'Filter by platform (all)' }, ...LIMIT },
     run: list,
   },
   {
     noun: 'cards',
     verb: 'resolve',
-    summary: 'Say who pays for a card payment whose money could not be taken',
+    summary: 'Decide who bears a card payment that could not be debited',
     flags: DECIDED,
     bare: 'transaction',
     run: resolve,

@@ -1,7 +1,6 @@
-// `cards pulls|end-pull`: money that an issuer is still taking for payments with cards, for whoever has to
-// find out why a payment does not come to rest. It stays set aside as long as the issuer gives no final
-// answer, and keeps its account and its customer from being closed; where none ever comes, a person who has
-// found out says how it ended.
+// `cards pulls|end-pull`: funding debits in progress, to find out why a card payment does not
+// settle. The amount stays held until the issuer gives a final answer, and prevents closing the
+// account and deleting the customer; if no answer comes, an operator records the verified result.
 
 import { endFundingDebit, listFundingDebits } from '../../features/cards/index.ts';
 import { type CommandArgs, usageError } from '../cli/flags.ts';
@@ -38,7 +37,7 @@ function pullIn(args: CommandArgs): number | undefined {
   const text = args.text('pull');
   if (text === undefined) return undefined;
   if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
-  throw usageError('--pull must be the number of a pull, from 1');
+  throw usageError('--pull must be the number of a funding debit, from 1');
 }
 
 async function end({ runtime }: System, args: CommandArgs): Promise<Output> {
@@ -57,24 +56,24 @@ export const cardFundingDebitVerbs: readonly Verb[] = [
   {
     noun: 'cards',
     verb: 'pulls',
-    summary: 'List money that an issuer is still taking for card payments, oldest first',
-    flags: { platform: { value: 'PLATFORM', help: 'Of one platform (all)' }, ...LIMIT },
+    summary: 'List funding debits in progress, oldest first',
+    flags: { platform: { value: 'PLATFORM', help: 'Filter by platform (all)' }, ...LIMIT },
     run: list,
   },
   {
     noun: 'cards',
     verb: 'end-pull',
-    summary: 'End the taking of money whose issuer gives no answer, as you found it',
+    summary: 'Record the verified result of a funding debit without an answer from its issuer',
     flags: {
       transaction: { value: 'TRANSACTION', required: true, help: 'Id of the transaction' },
       as: {
         value: 'OUTCOME',
         required: true,
         choices: OUTCOMES,
-        help: 'Whether the issuer has taken the money, or certainly has not',
+        help: 'Whether the issuer has debited the funds, or certainly has not',
       },
-      reason: { value: 'TEXT', required: true, help: 'How you know, for those who look later' },
-      pull: { value: 'NUMBER', help: 'Which one, where several are under way' },
+      reason: { value: 'TEXT', required: true, help: 'Evidence, kept with the decision' },
+      pull: { value: 'NUMBER', help: 'Which one, if several are in progress' },
     },
     bare: 'transaction',
     run: end,

@@ -1,5 +1,5 @@
-// `cards reveals`: who asked to see the number of which card, and when somebody looked. A look that was
-// asked for and never taken is listed too. Nothing here is a secret: of a link only its hash is kept.
+// `cards reveals`: requests to show card numbers, and when the numbers were shown. Unused requests
+// are listed too. The list contains no secret: of a link only its hash is stored.
 import { listCardReveals } from '../../features/cards/index.ts';
 import type { CommandArgs } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
@@ -25,10 +25,10 @@ export const cardRevealVerbs: readonly Verb[] = [
   {
     noun: 'cards',
     verb: 'reveals',
-    summary: 'List who asked to see numbers of cards, and when they were seen, latest first',
+    summary: 'List requests to show card numbers, and when they were shown, latest first',
     flags: {
-      card: { value: 'CARD', help: 'Of one card (all)' },
-      platform: { value: 'PLATFORM', help: 'Of all cards of one platform (all)' },
+      card: { value: 'CARD', help: 'Filter by card (all)' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
       ...LIMIT,
     },
     bare: 'card',

@@ -1,5 +1,5 @@
-// `cards list|show|close`: what the operator sees of cards, and how it ends one for good. Of a card's
-// number nothing is shown but its end, which its platform sees as well.
+// `cards list|show|close`: cards as the operator sees them, and closing one permanently. Only the
+// last four digits of a card's number are shown, as to its platform.
 import { formatMoney } from '../../catalog/currencies/money-format.ts';
 import {
   type CardDetails,
@@ -46,15 +46,19 @@ function shown(json: CardDetails): Output {
     ['Card', json.id],
     ['Platform', json.platformId],
     ['Customer', json.cardholderId],
-    ['Platform calls it', json.platformCardId],
+    ['Platform card id', json.platformCardId],
     ['State', json.state],
-    ['Closed because', json.stateReason ?? '-'],
+    ['Close reason', json.stateReason ?? '-'],
     ['Note', json.note ?? '-'],
     ['Number', json.last4 === undefined ? '-' : `ends in ${json.last4}`],
-    ['Issuer calls it', json.issuerRef ?? '-'],
-    ['Most of one payment', mostOf(json)],
+    ['Issuer reference', json.issuerRef ?? '-'],
+    ['Maximum per payment', mostOf(json)],
     ...json.bindings.map(
-      (each) => [each.endedAt ? `Paid until ${each.endedAt}` : 'Pays', each.accountId] as const,
+      (each) =>
+        [
+          each.endedAt ? `Funding source until ${each.endedAt}` : 'Funding source',
+          each.accountId,
+        ] as const,
     ),
     ['Created', json.createdAt],
     ['Changed', json.updatedAt],
@@ -80,22 +84,22 @@ export const cardVerbs: readonly Verb[] = [
     verb: 'list',
     summary: 'List cards, latest first',
     flags: {
-      platform: { value: 'PLATFORM', help: 'Of one platform (all)' },
-      customer: { value: 'CUSTOMER', help: 'Of one cardholder (all)' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
+      customer: { value: 'CUSTOMER', help: 'Filter by cardholder (all)' },
       state: {
         value: 'STATE',
         choices: ['PROCESSING', 'ACTIVE', 'FROZEN', 'CLOSED'],
-        help: 'In one state (all)',
+        help: 'Filter by state (all)',
       },
       ...LIMIT,
-      after: { value: 'CARD', help: 'Go on behind this card, the last of a list before' },
+      after: { value: 'CARD', help: 'Continue after this card, the last of the previous list' },
     },
     run: list,
   },
   {
     noun: 'cards',
     verb: 'show',
-    summary: 'Show a card and what pays for it',
+    summary: 'Show a card and its funding sources',
     flags: CARD,
     bare: 'card',
     run: async ({ runtime }, args) => shown(await cardDetails(runtime, args.required('card'))),
@@ -103,10 +107,14 @@ export const cardVerbs: readonly Verb[] = [
   {
     noun: 'cards',
     verb: 'close',
-    summary: 'Close a card for good; what it has under way comes to its end',
+    summary: 'Close a card permanently; payments in progress are completed',
     flags: {
       ...CARD,
-      reason: { value: 'TEXT', required: true, help: 'Why; kept with the card, nothing personal' },
+      reason: {
+        value: 'TEXT',
+        required: true,
+        help: 'Reason, kept with the card; no personal data',
+      },
     },
     bare: 'card',
     run: close,

@@ -1,6 +1,6 @@
-// What a verb takes, as data: one table per verb gives parsing, the complaints about a bad call and the
-// help text. A switch has a word for each side, because a setting must be turned off as plainly as on;
-// `--sca off` and `--sca=off` mean the same as its other word.
+// Flags of a verb, as data: one table per verb defines parsing, usage errors and the help text. A
+// switch has a name for each state, because a setting must be turned off as explicitly as on;
+// `--sca off` and `--sca=off` mean the same as its other name.
 import { parseArgs } from 'node:util';
 import { nearest } from '../../kernel/nearest.ts';
 
@@ -9,7 +9,7 @@ interface Common {
 }
 
 interface TextFlag extends Common {
-  /** What stands behind the flag, as the help shows it. */
+  /** Placeholder of the value in the help. */
   value: string;
   required?: boolean;
   /** Several values, separated by commas. */
@@ -18,24 +18,24 @@ interface TextFlag extends Common {
 }
 
 interface Switch extends Common {
-  /** The word that turns it off. */
+  /** The flag that turns it off. */
   off: string;
 }
 
 type Flag = TextFlag | Switch;
 export type Flags = Readonly<Record<string, Flag>>;
 
-/** What a call gave, asked for by the flag's name. */
+/** Arguments of a call, by the flag's name. */
 export interface CommandArgs {
   text(name: string): string | undefined;
-  /** Required flags are there, or parsing would have failed. */
+  /** Required flags are present, or parsing would have failed. */
   required(name: string): string;
   list(name: string): string[] | undefined;
-  /** On, off, or not mentioned. */
+  /** On, off, or absent. */
   on(name: string): boolean | undefined;
 }
 
-/** A call that makes no sense: one line for the person, who is then shown the usage. */
+/** Invalid usage: one line for the person, followed by the usage. */
 interface UsageError extends Error {
   name: 'UsageError';
 }
@@ -51,7 +51,7 @@ const isSwitch = (flag: Flag): flag is Switch => 'off' in flag;
 const ON = new Set(['on', 'true', 'yes']);
 const OFF = new Set(['off', 'false', 'no']);
 
-/** `--sca off` and `--sca=off` as the one word that says so. */
+/** Replaces `--sca off` and `--sca=off` by the corresponding flag. */
 function normalizeSwitches(flags: Flags, argv: readonly string[]): string[] {
   const out: string[] = [];
   for (let at = 0; at < argv.length; at++) {
@@ -60,7 +60,7 @@ function normalizeSwitches(flags: Flags, argv: readonly string[]): string[] {
     const flag = flags[name];
     if (!flag || !isSwitch(flag)) {
       out.push(word);
-      // What follows is this flag's value, whatever it looks like.
+      // The next argument is this flag's value, whatever it looks like.
       if (flag && inline === undefined && at + 1 < argv.length) out.push(argv[++at] as string);
       continue;
     }
@@ -88,7 +88,7 @@ function optionsOf(flags: Flags): Options {
 
 type Values = Record<string, string | boolean | undefined>;
 
-/** For an option that is unknown, the one that was probably meant. */
+/** The nearest match of an unknown option. */
 function proposalFor({ code }: NodeJS.ErrnoException, problem: string, flags: Flags): string {
   const [, option = ''] = /'(--[^']+)'/.exec(problem) ?? [];
   if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION' || option === '') return '';
@@ -137,8 +137,8 @@ export interface Parsed {
 }
 
 /**
- * Reads the words behind a verb. `bare` names the flag that a word without a dash stands for. Throws a
- * usage error; asked for help, it does not judge the rest.
+ * Reads the arguments behind a verb. `bare` names the flag of an argument without a dash. Throws a
+ * usage error; with --help it validates nothing else.
  */
 export function parse(flags: Flags, bare: string | undefined, argv: readonly string[]): Parsed {
   const { values, words } = read(flags, argv);
@@ -164,7 +164,7 @@ export function parse(flags: Flags, bare: string | undefined, argv: readonly str
   };
   const help = values.help === true;
   if (help) return { args, json: false, help };
-  if (stray !== undefined) throw usageError(`${stray} is not understood here`);
+  if (stray !== undefined) throw usageError(`${stray} is not recognized`);
   for (const [name, flag] of Object.entries(flags)) {
     if (!isSwitch(flag)) check(name, flag, text(name), name === bare);
     else if (values[name] && values[flag.off]) {
@@ -174,7 +174,7 @@ export function parse(flags: Flags, bare: string | undefined, argv: readonly str
   return { args, json: values.json === true, help };
 }
 
-/** The flags of a verb as the help lists them: what to type, what it does. */
+/** The flags of a verb as listed in the help: syntax and description. */
 export function describeFlags(flags: Flags): [string, string][] {
   const rows = Object.entries(flags).map(([name, flag]): [string, string] => {
     if (isSwitch(flag)) {
@@ -187,11 +187,11 @@ export function describeFlags(flags: Flags): [string, string][] {
   return [
     ...rows,
     ['--json', 'Print one JSON value instead of a table'],
-    ['-h, --help', 'Show this'],
+    ['-h, --help', 'Show this help'],
   ];
 }
 
-/** The shortest call: needed flags, the bare word, and that there are more. */
+/** The shortest call: required flags, the bare argument, and a mark for further flags. */
 export function usageOf(flags: Flags, bare: string | undefined): string {
   const parts = Object.entries(flags).flatMap(([name, flag]) => {
     if (isSwitch(flag) || !flag.required) return [];

@@ -1,4 +1,4 @@
-// Files that a verb writes for the person who runs it.
+// Files that a verb writes for the user.
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -6,8 +6,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 /**
- * Writes to a new file that only its owner can read; throws where the file exists. Where not all could be
- * written nothing stays that looks like all.
+ * Writes to a new file that only its owner can read; throws if the file exists. An incomplete file
+ * is removed.
  */
 export async function writeNew(
   file: string,

@@ -1,11 +1,13 @@
-// What the operator's two queues have in common, the movements that wait for word and the money that waits
-// for a decision: how many rows are listed, and how the other side's coordinates are shown on one line.
+// Shared by the operator's two queues, manual rail transfers and suspense items: the number of
+// listed rows, and the counterparty's account details on one line.
 import { type CommandArgs, type Flags, usageError } from './flags.ts';
 
 const MOST = 1_000;
 const USUAL = 200;
 
-export const LIMIT: Flags = { limit: { value: 'NUMBER', help: `Most to list (${USUAL})` } };
+export const LIMIT: Flags = {
+  limit: { value: 'NUMBER', help: `Maximum number of rows (${USUAL})` },
+};
 
 export function limitIn(args: CommandArgs): number {
   const limit = Number(args.text('limit') ?? USUAL);
@@ -13,7 +15,7 @@ export function limitIn(args: CommandArgs): number {
   throw usageError(`--limit must be a number from 1 to ${MOST}`);
 }
 
-/** Names and values on one line; what lies deeper as JSON. */
+/** Names and values on one line; nested values as JSON. */
 export const inline = (details: Record<string, unknown>): string =>
   Object.entries(details)
     .filter(([, value]) => value !== null && value !== undefined)

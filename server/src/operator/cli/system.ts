@@ -1,5 +1,5 @@
-// The installation an operator's command works on: the database in DATABASE_URL, or the embedded one of
-// the data folder, which a running server shares with us and which is started for the call when none runs.
+// The installation that an operator's command uses: the database in DATABASE_URL, or the embedded
+// one of the data folder, which is shared with a running server and otherwise started for the call.
 
 import type { Config } from '../../config.ts';
 import { connectorRegistry, custodyKeysOf, storageOf } from '../../connectors/registry.ts';
@@ -21,10 +21,10 @@ import { masterKeyIn } from '../../runtime/security/master-key.ts';
 import { createVault } from '../../runtime/security/vault.ts';
 import type { System } from './verb.ts';
 
-/** Verifying reads every transfer there ever was: 100 million of them take minutes. */
+/** Verifying reads every transfer: 100 million of them take minutes. */
 const statementTimeoutMs = 3_600_000;
 
-/** Only asked for by verbs that seal something. */
+/** Called only by verbs that seal data. */
 function keyOf(config: Config, effects: Effects): Uint8Array {
   if (config.masterKey) return config.masterKey;
   if (config.production) throw new Error('RAILHEAD_MASTER_KEY must be set for this in production.');
@@ -44,12 +44,12 @@ async function onDatabase<T>(
     enqueue: ENQUEUE,
     lanes: 1,
   });
-  // A running server finds new jobs and events by itself, at its next look.
+  // A running server finds new jobs and events at its next poll.
   const wake = { events: () => undefined, jobs: () => undefined };
   const masterKey = () => keyOf(config, effects);
   const vault = createVault(effects, masterKey);
   const runtime: Runtime = { effects, db, vault, committer, wake };
-  // Only when asked for: a file that has a fault must not keep the books from being looked at.
+  // Read on demand only: a faulty file must not block verification of the books.
   let connectors: ReturnType<typeof connectorRegistry> | undefined;
   const connectorsOf = (environment: Mode) => {
     connectors ??= connectorRegistry(effects, {
@@ -59,7 +59,7 @@ async function onDatabase<T>(
     return connectors(environment);
   };
   try {
-    // Under another master key than the server's, nobody could ever open them again.
+    // Data sealed under another master key than the server's could never be opened.
     await sealOldCustomers(db, vault, () => loadSigningKeys(runtime, masterKey()));
     return await work({
       runtime,
@@ -76,7 +76,7 @@ async function onDatabase<T>(
   }
 }
 
-/** Runs `work` on the installation that the settings name, migrated. */
+/** Runs `work` on the configured installation, migrated. */
 export async function withSystem<T>(
   config: Config,
   work: (system: System) => Promise<T>,

@@ -1,4 +1,5 @@
-// Tables for people: columns as wide as their widest cell, numbers to the right, nothing drawn around.
+// Plain-text tables: columns as wide as their widest cell, numbers aligned to the right, no
+// borders.
 
 type Align = 'left' | 'right';
 
@@ -8,8 +9,9 @@ interface Column {
 }
 
 /**
- * A text on one line that does nothing to a terminal. Many come from outside, such as what a merchant calls
- * itself: they must neither drive it, nor look like lines of ours, nor turn around what stands beside them.
+ * A text on one line without effect on a terminal. Many texts come from outside, such as a
+ * merchant's descriptor: they must neither send control sequences, nor imitate output lines, nor
+ * reverse the direction of adjacent text.
  */
 const harmless = (text: string): string =>
   text
@@ -23,7 +25,7 @@ function pad(text: string, width: number, align: Align): string {
   return align === 'right' ? gap + text : text + gap;
 }
 
-/** Rows under their heads; says so where there are none. */
+/** Rows under their heads, or a note that there are none. */
 export function table(columns: readonly Column[], args: readonly string[][]): string {
   if (args.length === 0) return 'None.\n';
   const rows = args.map((row) => row.map(harmless));
@@ -38,7 +40,7 @@ export function table(columns: readonly Column[], args: readonly string[][]): st
   return `${[columns.map(({ head }) => head), ...rows].map(line).join('\n')}\n`;
 }
 
-/** One thing: its names and values below each other. */
+/** A single record: names and values, one per line. */
 export function record(pairs: readonly (readonly [string, string])[]): string {
   const width = Math.max(...pairs.map(([name]) => widthOf(name)));
   return pairs.map(([name, value]) => `${pad(name, width, 'left')}  ${harmless(value)}\n`).join('');

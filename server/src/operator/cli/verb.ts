@@ -1,4 +1,4 @@
-// The shape of a verb of the operator's command, and what it is given to work with.
+// The definition of a verb of the operator's command, and its context.
 
 import type { FundingOf } from '../../bootstrap.ts';
 import type { Connectors } from '../../connectors/ports/index.ts';
@@ -8,30 +8,32 @@ import type { Files } from '../../runtime/files/files.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
 import type { CommandArgs, Flags } from './flags.ts';
 
-/** The installation that a command works on. */
+/** The installation that a command uses. */
 export interface System {
   runtime: Runtime;
-  /** What clients sent, in the installation's storage. */
+  /** Clients' files, in the installation's storage. */
   files: Files;
   connectorsOf(environment: Mode): Connectors;
   fundingOf: FundingOf;
-  /** How long a user without credentials waits for a way back; undefined: there is none. */
+  /** Waiting period of an account recovery; undefined: disabled. */
   walletRecoveryMs: number | undefined;
-  /** Rows of one statement and one moment, in pieces, for answers that do not fit into memory. */
+  /**
+   * Rows of one statement and one snapshot, in chunks, for output that does not fit into memory.
+   */
   stream: RowStream;
-  /** Only verbs that seal something ask; throws one plain line where none is set. */
+  /** Called only by verbs that seal data; throws one plain line if no key is set. */
   masterKey(): Uint8Array;
 }
 
-/** What a verb answers, twice: for programs and for people. */
+/** Output of a verb, for programs and for people. */
 export interface Output {
   json: unknown;
   text: string;
-  /** Printed instead of both, piece by piece, as fast as it is taken. */
+  /** Printed instead of both, in chunks, as fast as it is consumed. */
   pieces?: AsyncIterable<string>;
-  /** The pieces are one JSON value, and CSV otherwise. */
+  /** The chunks are one JSON value; otherwise CSV. */
   isJson?: boolean;
-  /** The answer is that something is wrong. */
+  /** The output reports a failure. */
   failed?: boolean;
 }
 
@@ -40,7 +42,7 @@ export interface Verb {
   verb: string;
   summary: string;
   flags: Flags;
-  /** The flag that a word without a dash stands for. */
+  /** The flag of an argument without a dash. */
   bare?: string;
   run(system: System, args: CommandArgs): Promise<Output>;
 }

@@ -1,6 +1,6 @@
-// `customers find|export|erase|erasures`: what an operator owes the people behind a platform's customers.
-// They can be found by what they know of themselves, be given all that is held about them, and be erased
-// once their platform has deleted them. Found are ids alone: who may see more asks for the export.
+// `customers find|export|erase|erasures`: the rights of data subjects. Customers can be found by
+// personal data, get all data held about them, and be erased after their platform has deleted them.
+// A search returns ids only; further data requires an export.
 
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -34,7 +34,7 @@ function searchOf(args: CommandArgs): [SearchField, string] {
 
 async function find(system: System, args: CommandArgs): Promise<Output> {
   const [by, value] = searchOf(args);
-  // Under another master key nothing would ever be found; this says so instead.
+  // Under another master key nothing would be found; this reports the mismatch instead.
   await loadSigningKeys(system.runtime, system.masterKey());
   const json = await findCustomers(system.runtime, {
     by,
@@ -61,7 +61,7 @@ async function exportOne(system: System, args: CommandArgs): Promise<Output> {
   const customerId = args.required('customer');
   const opener = await openCustomerData(system.runtime, customerId);
   const [to, folder] = [args.text('to'), args.text('files')];
-  if (folder !== undefined && to === undefined) throw usageError('--files goes with --to');
+  if (folder !== undefined && to === undefined) throw usageError('--files requires --to');
   const pieces = exportCustomerData({ ...system, personalData: PERSONAL_DATA }, opener);
   if (to === undefined) return { json: null, text: '', pieces, isJson: true };
   await writeNew(to, pieces);
@@ -73,13 +73,13 @@ async function exportOne(system: System, args: CommandArgs): Promise<Output> {
     files = held.length;
   }
   const rest = files === null ? '' : `, and ${files} files to ${folder}`;
-  const text = `Everything held about ${customerId} was written to ${to}${rest}.\n`;
+  const text = `All data held about ${customerId} was written to ${to}${rest}.\n`;
   return { json: { customerId, to, files }, text };
 }
 
 async function eraseOne({ runtime }: System, args: CommandArgs): Promise<Output> {
   if (!args.on('yes')) {
-    throw usageError('What is erased cannot be had again but from a backup. Say --yes');
+    throw usageError('An erasure cannot be undone. Confirm with --yes');
   }
   const json = await eraseCustomerData(runtime, PERSONAL_DATA, {
     customerId: args.required('customer'),
@@ -89,7 +89,7 @@ async function eraseOne({ runtime }: System, args: CommandArgs): Promise<Output>
   const emptied = Object.entries(json.counts).filter(([, count]) => count > 0);
   const text = record([
     ['Customer', json.customerId],
-    ['Asked for by', json.actor],
+    ['Requested by', json.actor],
     ['Erased at', json.finishedAt ?? 'not finished'],
     ...emptied.map(([name, count]): [string, string] => [name, String(count)]),
   ]);
@@ -117,17 +117,17 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
 const CUSTOMER: Flags = {
   customer: { value: 'CUSTOMER', required: true, help: 'Id of the customer' },
 };
-const PLATFORM: Flags = { platform: { value: 'PLATFORM', help: 'Only those of this platform' } };
+const PLATFORM: Flags = { platform: { value: 'PLATFORM', help: 'Filter by platform' } };
 
 export const customerVerbs: readonly Verb[] = [
   {
     noun: 'customers',
     verb: 'find',
-    summary: 'Find customers, and owners of businesses, by what only they would know',
+    summary: 'Find customers and beneficial owners by personal data',
     flags: {
-      email: { value: 'ADDRESS', help: 'With this e-mail address' },
-      phone: { value: 'NUMBER', help: 'With this telephone number' },
-      identifier: { value: 'NUMBER', help: 'With this identity or tax number' },
+      email: { value: 'ADDRESS', help: 'E-mail address' },
+      phone: { value: 'NUMBER', help: 'Telephone number' },
+      identifier: { value: 'NUMBER', help: 'Identity or tax number' },
       ...PLATFORM,
       ...LIMIT,
     },
@@ -136,11 +136,11 @@ export const customerVerbs: readonly Verb[] = [
   {
     noun: 'customers',
     verb: 'export',
-    summary: 'Write down everything that is held about a customer, as JSON',
+    summary: 'Export all data held about a customer, as JSON',
     flags: {
       ...CUSTOMER,
-      to: { value: 'FILE', help: 'Into this new file instead of standard output' },
-      files: { value: 'FOLDER', help: 'With the files of its documents into this folder' },
+      to: { value: 'FILE', help: 'New file to write instead of standard output' },
+      files: { value: 'FOLDER', help: 'Folder for the files of its documents' },
     },
     bare: 'customer',
     run: exportOne,
@@ -148,12 +148,12 @@ export const customerVerbs: readonly Verb[] = [
   {
     noun: 'customers',
     verb: 'erase',
-    summary: 'Erase what is personal about a deleted customer; the books stay whole',
+    summary: 'Erase the personal data of a deleted customer; the books are unchanged',
     flags: {
       ...CUSTOMER,
-      yes: { off: 'no', help: 'Really: nothing brings it back' },
-      by: { value: 'NAME', help: 'Who asked for it (operator)' },
-      reason: { value: 'TEXT', help: 'Why, for those who look later' },
+      yes: { off: 'no', help: 'Confirm: it cannot be undone' },
+      by: { value: 'NAME', help: 'Who requested it (operator)' },
+      reason: { value: 'TEXT', help: 'Reason, kept with the erasure' },
     },
     bare: 'customer',
     run: eraseOne,
@@ -161,7 +161,7 @@ export const customerVerbs: readonly Verb[] = [
   {
     noun: 'customers',
     verb: 'erasures',
-    summary: 'List whose data was erased, latest first',
+    summary: 'List erasures, latest first',
     flags: { ...PLATFORM, ...LIMIT },
     bare: 'platform',
     run: list,

@@ -1,5 +1,5 @@
-// `documents list|save`: what was handed in about a customer, for the person who reviews it. The API never
-// gives a file back; here one is opened and written to a file of the reviewer's, that nobody else may read.
+// `documents list|save`: documents submitted about a customer, for the reviewer. The API never
+// returns a file; here one is opened and written to a file that only the reviewer may read.
 
 import { listDocumentsForReview, openDocument } from '../../features/customers/documents/index.ts';
 import { type CommandArgs, usageError } from '../cli/flags.ts';
@@ -50,10 +50,10 @@ export const documentVerbs: readonly Verb[] = [
   {
     noun: 'documents',
     verb: 'list',
-    summary: 'List what was handed in about a customer or one beneficial owner, oldest first',
+    summary: 'List documents of a customer or one beneficial owner, oldest first',
     flags: {
-      customer: { value: 'CUSTOMER', help: 'Of this customer, and of those who own it' },
-      holder: { value: 'HOLDER', help: 'Of this customer or beneficial owner alone' },
+      customer: { value: 'CUSTOMER', help: 'Of this customer and its beneficial owners' },
+      holder: { value: 'HOLDER', help: 'Of this customer or beneficial owner only' },
     },
     bare: 'customer',
     run: list,
@@ -64,7 +64,7 @@ export const documentVerbs: readonly Verb[] = [
     summary: 'Write the file of a document to a new file, for review',
     flags: {
       document: { value: 'DOCUMENT', required: true, help: 'Id of the document' },
-      to: { value: 'FILE', required: true, help: 'Where to; a file that is there is left alone' },
+      to: { value: 'FILE', required: true, help: 'New file; an existing file is not overwritten' },
     },
     bare: 'document',
     run: save,

@@ -1,4 +1,4 @@
-// `external-accounts …`: the lifecycle of external accounts as an operator may move it.
+// `external-accounts …`: transitions of external accounts that an operator may make.
 import {
   externalAccountFeature,
   externalAccountHistory,
@@ -59,7 +59,7 @@ const statusVerb = (verb: string, event: Event, summary: string): Verb => ({
   noun: 'external-accounts',
   verb,
   summary,
-  flags: { ...ACCOUNT, reason: { value: 'TEXT', help: 'Why, for those who look later' } },
+  flags: { ...ACCOUNT, reason: { value: 'TEXT', help: 'Reason, kept with the transition' } },
   bare: 'account',
   run: (system, args) => changeStatus(system, args, event),
 });
@@ -68,16 +68,19 @@ export const externalAccountVerbs: readonly Verb[] = [
   {
     noun: 'external-accounts',
     verb: 'list',
-    summary: 'List accounts outside, oldest first',
+    summary: 'List external accounts, oldest first',
     flags: {
-      platform: { value: 'PLATFORM', help: 'Only those of this platform' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform' },
       status: {
         value: 'STATUS',
         choices: STATUSES,
-        help: 'Only those in this state',
+        help: 'Filter by state',
       },
       ...LIMIT,
-      after: { value: 'ACCOUNT', help: 'Go on behind this account, the last of a list before' },
+      after: {
+        value: 'ACCOUNT',
+        help: 'Continue after this account, the last of the previous list',
+      },
     },
     bare: 'platform',
     run: list,
@@ -85,7 +88,7 @@ export const externalAccountVerbs: readonly Verb[] = [
   {
     noun: 'external-accounts',
     verb: 'history',
-    summary: 'Show who moved an account by hand, and why',
+    summary: 'List manual transitions of an account',
     flags: ACCOUNT,
     bare: 'account',
     run: async ({ runtime }, args) =>
@@ -94,11 +97,11 @@ export const externalAccountVerbs: readonly Verb[] = [
   statusVerb(
     'check',
     'check',
-    'Have a bank account checked: until then nothing goes there (PENDING)',
+    'Start a check of a bank account; no payouts until it passes (PENDING)',
   ),
-  statusVerb('review', 'review', 'Have somebody look at an account (UNDER_REVIEW)'),
-  statusVerb('clear', 'pass', 'Say that a check or review found nothing against it (ACTIVE)'),
-  statusVerb('refuse', 'refuse', 'Say that it did not pass its check or review (INACTIVE)'),
-  statusVerb('disable', 'disable', 'Say that an account cannot be used any more (INACTIVE)'),
-  statusVerb('reactivate', 'reactivate', 'Let an account be used again (ACTIVE)'),
+  statusVerb('review', 'review', 'Put an account under review (UNDER_REVIEW)'),
+  statusVerb('clear', 'pass', 'Record that a check or review passed (ACTIVE)'),
+  statusVerb('refuse', 'refuse', 'Record that a check or review failed (INACTIVE)'),
+  statusVerb('disable', 'disable', 'Disable an account (INACTIVE)'),
+  statusVerb('reactivate', 'reactivate', 'Reactivate an account (ACTIVE)'),
 ];

@@ -1,5 +1,5 @@
-// `imports list|show`: files of customers that platforms have sent, how far each has come, and what was
-// wrong with their rows. The API shows the first errors; here they all are, as CSV, however many.
+// `imports list|show`: customer imports of platforms, their progress, and the errors of their rows.
+// The API shows the first errors; here all are printed as CSV.
 import {
   type ImportErrorLine,
   importDetails,
@@ -72,21 +72,21 @@ async function show(system: System, args: CommandArgs): Promise<Output> {
 
 const SHOW: Flags = {
   import: { value: 'IMPORT', required: true, help: 'Id of the import' },
-  errors: { off: 'no-errors', help: 'Its rows that failed instead, as CSV' },
+  errors: { off: 'no-errors', help: 'Print its failed rows instead, as CSV' },
 };
 
 export const importVerbs: readonly Verb[] = [
   {
     noun: 'imports',
     verb: 'list',
-    summary: 'List imports of customers, newest first',
-    flags: { platform: { value: 'PLATFORM', help: 'Of one platform (all)' }, ...LIMIT },
+    summary: 'List customer imports, newest first',
+    flags: { platform: { value: 'PLATFORM', help: 'Filter by platform (all)' }, ...LIMIT },
     run: list,
   },
   {
     noun: 'imports',
     verb: 'show',
-    summary: 'Show an import of customers, or its rows that failed',
+    summary: 'Show a customer import, or its failed rows',
     flags: SHOW,
     bare: 'import',
     run: show,

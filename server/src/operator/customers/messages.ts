@@ -1,5 +1,5 @@
-// `messages list|show`: what was written to people, and how far it came. In the sandbox nothing goes out;
-// there `show` is where the code stands that a test waits for. The list says nothing personal, so it needs
+// `messages list|show`: messages to people and their delivery status. The sandbox sends nothing;
+// there `show` prints the code that a test needs. The list contains no personal data, so it needs
 // no master key.
 import { messageDetails, searchMessages } from '../../features/notifications/messages/index.ts';
 import { customerKey } from '../../features.ts';
@@ -57,9 +57,9 @@ export const messageVerbs: readonly Verb[] = [
     verb: 'list',
     summary: 'List e-mails and text messages, latest first',
     flags: {
-      platform: { value: 'PLATFORM', help: 'Of one platform (all)' },
-      customer: { value: 'CUSTOMER', help: 'To one customer (all)' },
-      status: { value: 'STATUS', choices: STATUSES, help: 'In one status (all)' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
+      customer: { value: 'CUSTOMER', help: 'Filter by customer (all)' },
+      status: { value: 'STATUS', choices: STATUSES, help: 'Filter by status (all)' },
       ...LIMIT,
     },
     run: list,
@@ -67,7 +67,7 @@ export const messageVerbs: readonly Verb[] = [
   {
     noun: 'messages',
     verb: 'show',
-    summary: 'Show a message; what was sent is forgotten, what the sandbox kept is not',
+    summary: 'Show a message; the content of a sent one is deleted, that of the sandbox is kept',
     flags: { message: { value: 'MESSAGE', required: true, help: 'Id of the message' } },
     bare: 'message',
     run: show,

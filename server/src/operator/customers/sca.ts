@@ -1,6 +1,7 @@
-// `sca resets|pass-reset|reject-reset|show|unlock|events`: strong customer authentication by hand. Where no
-// service looks at people, the operator does before a lost factor is cleared; and it helps a customer who was
-// shut out. What is decided is kept with who decided and why. What a factor is made of is shown to nobody.
+// `sca resets|pass-reset|reject-reset|show|unlock|events`: manual strong customer authentication.
+// Without an identity service the operator verifies the customer before a lost factor is removed,
+// and unlocks customers who are locked out. Decisions are kept with actor and reason. The content
+// of a factor is never shown.
 import {
   decideFactorReset,
   scaDetails,
@@ -110,8 +111,8 @@ const CUSTOMER: Flags = {
   customer: { value: 'CUSTOMER', required: true, help: 'Id of the customer' },
 };
 const WHY: Flags = {
-  reason: { value: 'TEXT', required: true, help: 'Why, for those who look later' },
-  actor: { value: 'NAME', help: 'Who decides (operator)' },
+  reason: { value: 'TEXT', required: true, help: 'Reason, kept with the decision' },
+  actor: { value: 'NAME', help: 'Actor (operator)' },
 };
 
 const decider = (verb: string, decision: 'pass' | 'reject', summary: string): Verb => ({
@@ -124,20 +125,20 @@ const decider = (verb: string, decision: 'pass' | 'reject', summary: string): Ve
 });
 
 const LIST_FLAGS: Flags = {
-  platform: { value: 'PLATFORM', help: 'Only those of this platform' },
+  platform: { value: 'PLATFORM', help: 'Filter by platform' },
   status: {
     value: 'STATUS',
     choices: Object.keys(scaFeature.states.reset.transitions),
-    help: 'Those in this state; those that wait for a person unless given',
+    help: 'Filter by state (those awaiting a decision)',
   },
   ...LIMIT,
-  after: { value: 'RESET', help: 'Go on behind this reset, the last of a list before' },
+  after: { value: 'RESET', help: 'Continue after this reset, the last of the previous list' },
 };
 
 const EVENT_FLAGS: Flags = {
   ...CUSTOMER,
   ...LIMIT,
-  after: { value: 'EVENT', help: 'Go on behind this event, the last of a list before' },
+  after: { value: 'EVENT', help: 'Continue after this event, the last of the previous list' },
 };
 
 const verb = (name: string, summary: string, flags: Flags, run: Verb['run'], bare = 'customer') =>
@@ -145,9 +146,9 @@ const verb = (name: string, summary: string, flags: Flags, run: Verb['run'], bar
 
 export const scaVerbs: readonly Verb[] = [
   verb('resets', 'List resets of lost factors, oldest first', LIST_FLAGS, resets, 'platform'),
-  decider('pass-reset', 'pass', 'Say that the customer was seen: the factor may be cleared'),
-  decider('reject-reset', 'reject', 'Say that it was not the customer who asked'),
+  decider('pass-reset', 'pass', 'Record that the customer was verified: the factor may be removed'),
+  decider('reject-reset', 'reject', 'Record that the request did not come from the customer'),
   verb('show', 'Show factors, failures, login and trusted accounts', CUSTOMER, show),
-  verb('unlock', 'Forget failures, lift lock or suspension', { ...CUSTOMER, ...WHY }, unlockOne),
-  verb('events', 'List what happened, latest first, with addresses', EVENT_FLAGS, events),
+  verb('unlock', 'Reset failures, lift a lock or suspension', { ...CUSTOMER, ...WHY }, unlockOne),
+  verb('events', 'List authentication events with IP addresses, latest first', EVENT_FLAGS, events),
 ];

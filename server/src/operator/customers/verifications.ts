@@ -1,5 +1,6 @@
-// `verifications list|show|approve|reject|hold`: the identity check by hand, where no service does it.
-// Findings are typed as words; what is shown to a reviewer is printed whole, personal data included.
+// `verifications list|show|approve|reject|hold`: manual identity verification, without an identity
+// service. Findings are given as arguments; all data for the review is printed, personal data
+// included.
 import {
   FINDING_TYPES,
   type FindingType,
@@ -42,7 +43,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
   return { json, text };
 }
 
-/** Names and values below each other, what lies deeper by its path. */
+/** Names and values, one per line; nested values by their path. */
 const lines = (value: unknown, path: string): [string, string][] =>
   typeof value === 'object' && value !== null
     ? Object.entries(value).flatMap(([name, inner]) =>
@@ -89,7 +90,7 @@ const ID: Flags = {
   id: {
     value: 'ID',
     required: true,
-    help: 'Id of the verification, of the customer, or of one owner of a business',
+    help: 'Id of the verification, of the customer, or of one beneficial owner',
   },
 };
 
@@ -101,12 +102,12 @@ const FINDINGS: Flags = {
     value: 'TYPE[@RESOURCE][#FIELD],…',
     list: true,
     help:
-      'What stands in the way, of the customer unless another resource is named; ' +
+      'Finding about the customer, or about another resource if named; ' +
       `${aboutTypes('field').join(' and ')} need a field, findings about documents the document`,
   },
   reason: {
     value: 'TEXT',
-    help: 'The same in words for the platform; those of the type if absent',
+    help: 'Explanation for the platform (the default of the type)',
   },
 };
 
@@ -128,11 +129,14 @@ export const verificationVerbs: readonly Verb[] = [
       status: {
         value: 'STATUS',
         choices: VERIFICATION_STATUSES,
-        help: 'Those in this state; those that wait for a decision unless given',
+        help: 'Filter by state (those awaiting a decision)',
       },
-      platform: { value: 'PLATFORM', help: 'Only those of this platform' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform' },
       ...LIMIT,
-      after: { value: 'VERIFICATION', help: 'Go on behind this one, the last of a list before' },
+      after: {
+        value: 'VERIFICATION',
+        help: 'Continue after this one, the last of the previous list',
+      },
     },
     bare: 'platform',
     run: list,
@@ -140,12 +144,22 @@ export const verificationVerbs: readonly Verb[] = [
   {
     noun: 'verifications',
     verb: 'show',
-    summary: 'Show all there is to decide by, personal data included',
+    summary: 'Show all data for a decision, personal data included',
     flags: ID,
     bare: 'id',
     run: async ({ runtime }, args) => printed(await showVerification(runtime, args.required('id'))),
   },
-  decider('approve', 'approved', 'Say that a customer, or one owner, is who they say they are', {}),
-  decider('reject', 'rejected', 'Say that a customer, or one owner, cannot be accepted', FINDINGS),
-  decider('hold', 'unresolved', 'Ask for more: the customer mends it and submits again', FINDINGS),
+  decider(
+    'approve',
+    'approved',
+    'Approve the identity of a customer, or of one beneficial owner',
+    {},
+  ),
+  decider('reject', 'rejected', 'Reject a customer, or one beneficial owner', FINDINGS),
+  decider(
+    'hold',
+    'unresolved',
+    'Request corrections: the customer fixes the findings and submits again',
+    FINDINGS,
+  ),
 ];

@@ -1,6 +1,6 @@
-// `jobs list|show|retry|cancel`: work that waits, runs or is dead. A dead job keeps its last error and waits
-// for the operator: a retry gives it all its attempts again; a cancellation removes it and is kept with its
-// reason. Inputs may hold personal data, so only the ids in them are shown.
+// `jobs list|show|retry|cancel`: jobs that are queued, running or dead. A dead job keeps its last
+// error and waits for the operator: a retry resets its attempts; a cancellation removes it and is
+// kept with its reason. Inputs may hold personal data, so only the ids in them are shown.
 import {
   cancelJob,
   JOB_STATES,
@@ -82,17 +82,17 @@ async function cancel({ runtime }: System, args: CommandArgs): Promise<Output> {
 }
 
 const JOB = { value: 'JOB', help: 'Id of the job' };
-const KIND = { value: 'KIND', help: 'Of one kind, such as payout.send (all)' };
+const KIND = { value: 'KIND', help: 'Filter by kind, such as payout.send (all)' };
 
 export const jobVerbs: readonly Verb[] = [
   {
     noun: 'jobs',
     verb: 'list',
-    summary: 'List jobs, those that are due first; dead ones by the time they died',
+    summary: 'List jobs by due time; dead ones by time of death',
     flags: {
-      state: { value: 'STATE', choices: JOB_STATES, help: 'In one state (all but cancelled)' },
+      state: { value: 'STATE', choices: JOB_STATES, help: 'Filter by state (all but cancelled)' },
       kind: KIND,
-      platform: { value: 'PLATFORM', help: 'Of one platform (all)' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
       ...LIMIT,
     },
     run: list,
@@ -100,7 +100,7 @@ export const jobVerbs: readonly Verb[] = [
   {
     noun: 'jobs',
     verb: 'show',
-    summary: 'Show a job, its last error, and what it leaves undone',
+    summary: 'Show a job, its last error, and its pending effect',
     flags: { job: { ...JOB, required: true } },
     bare: 'job',
     run: async ({ runtime }, args) => shown(await jobDetails(runtime, args.required('job'))),
@@ -108,7 +108,7 @@ export const jobVerbs: readonly Verb[] = [
   {
     noun: 'jobs',
     verb: 'retry',
-    summary: 'Run a job that failed again now, or all dead ones of a kind',
+    summary: 'Run a failed job again now, or all dead ones of a kind',
     flags: {
       job: JOB,
       kind: { value: 'KIND', help: 'All of this kind; with --state dead' },
@@ -120,10 +120,10 @@ export const jobVerbs: readonly Verb[] = [
   {
     noun: 'jobs',
     verb: 'cancel',
-    summary: 'Remove a job for good; says what it leaves undone',
+    summary: 'Remove a job permanently; prints its pending effect',
     flags: {
       job: { ...JOB, required: true },
-      reason: { value: 'TEXT', required: true, help: 'Why; kept, nothing personal' },
+      reason: { value: 'TEXT', required: true, help: 'Reason, kept; no personal data' },
     },
     bare: 'job',
     run: cancel,

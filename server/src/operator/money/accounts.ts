@@ -1,5 +1,5 @@
-// `accounts …`: the lifecycle of internal accounts as only an operator may move it, and where
-// they are paid in.
+// `accounts …`: transitions of internal accounts that only an operator may make, and their funding
+// details.
 
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
 import type { accountActionsOf } from '../../features/balances/account-actions/index.ts';
@@ -55,7 +55,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
 const STATUSES = Object.keys(internalAccountFeature.states.internalAccount.transitions);
 type Event = Parameters<typeof transitionAccount>[1]['event'];
 
-/** Who moved something by hand, inside or outside. */
+/** The manual transitions of an internal or external account. */
 export function shownActions(json: Awaited<ReturnType<typeof accountActionsOf>>): Output {
   const heads = ['TIME', 'WHO', 'MOVE', 'REASON'].map((head) => ({ head }));
   const rows = json.map((each) => [each.createdAt, each.actor, each.action, each.reason ?? '']);
@@ -81,7 +81,7 @@ const ACCOUNT = { account: { value: 'ACCOUNT', required: true, help: 'Id of the 
 const statusVerb = (verb: string, event: Event, summary: string, needsReason = false): Verb => {
   const reason: Flags[string] = {
     value: 'TEXT',
-    help: 'Why, for those who look later',
+    help: 'Reason, kept with the transition',
     ...(needsReason ? { required: true } : {}),
   };
   return {
@@ -98,17 +98,20 @@ export const accountVerbs: readonly Verb[] = [
   {
     noun: 'accounts',
     verb: 'list',
-    summary: 'List internal accounts, oldest first, with what they hold and owe',
+    summary: 'List internal accounts with balances and debts, oldest first',
     flags: {
-      platform: { value: 'PLATFORM', help: 'Only those of this platform' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform' },
       status: {
         value: 'STATUS',
         choices: STATUSES,
-        help: 'Only those in this state',
+        help: 'Filter by state',
       },
-      owing: { off: 'all', help: 'Only those whose owner owes something' },
+      owing: { off: 'all', help: 'Only those whose owner has a debt' },
       ...LIMIT,
-      after: { value: 'ACCOUNT', help: 'Go on behind this account, the last of a list before' },
+      after: {
+        value: 'ACCOUNT',
+        help: 'Continue after this account, the last of the previous list',
+      },
     },
     bare: 'platform',
     run: list,
@@ -116,16 +119,21 @@ export const accountVerbs: readonly Verb[] = [
   {
     noun: 'accounts',
     verb: 'history',
-    summary: 'Show who moved an account by hand, and why',
+    summary: 'List manual transitions of an account',
     flags: ACCOUNT,
     bare: 'account',
     run: async ({ runtime }, args) =>
       shownActions(await accountHistory(runtime, args.required('account'))),
   },
-  statusVerb('hold', 'freeze', 'Freeze an account: nothing new moves out of it or in', true),
-  statusVerb('release', 'unfreeze', 'Let a frozen account move money again'),
-  statusVerb('close', 'close', 'Close an account for good; it must be empty'),
-  statusVerb('fail', 'fail', 'Say that a pending account could not be provided for'),
-  statusVerb('retry', 'retry', 'Provide for a failed account once more'),
+  statusVerb(
+    'hold',
+    'freeze',
+    'Freeze an account: new transfers are rejected in both directions',
+    true,
+  ),
+  statusVerb('release', 'unfreeze', 'Unfreeze an account'),
+  statusVerb('close', 'close', 'Close an account permanently; it must be empty'),
+  statusVerb('fail', 'fail', 'Record that a pending account could not be opened at its provider'),
+  statusVerb('retry', 'retry', 'Retry the opening of a failed account'),
   refreshFundingVerb,
 ];

@@ -1,6 +1,6 @@
-// `deposits …`: money on the operator's own bank statement or wallet, recorded by hand, and money that is
-// held until a person decides. A deposit names an account, or the reference that its payer used, which leads
-// to an account or a payment.
+// `deposits …`: deposits on the operator's own bank statement or wallet, recorded manually, and
+// deposits that are held for a decision. A deposit names an account, or the payer's reference,
+// which leads to an account or a payment.
 
 import { ACCOUNT_TYPE_ROWS } from '../../catalog/accounts/account-types.ts';
 import { PAYMENT_RAILS } from '../../catalog/rails/rails.ts';
@@ -27,25 +27,29 @@ import { platformIn } from '../platforms/platform.ts';
 const NETWORKS = [...new Set(Object.values(ACCOUNT_TYPE_ROWS).flatMap((row) => row.network ?? []))];
 
 const RECORD: Flags = {
-  reference: { value: 'REFERENCE', required: true, help: "The bank's own reference; once only" },
-  amount: { value: '100.00', required: true, help: 'What came in' },
-  currency: { value: 'USD', required: true, help: 'In which currency' },
-  account: { value: 'ACCOUNT', help: 'Id of the internal account it is for' },
+  reference: {
+    value: 'REFERENCE',
+    required: true,
+    help: "The bank's own reference; must be unique",
+  },
+  amount: { value: '100.00', required: true, help: 'Amount received' },
+  currency: { value: 'USD', required: true, help: 'Currency received' },
+  account: { value: 'ACCOUNT', help: 'Id of the credited internal account' },
   'payment-reference': {
     value: 'RH…',
-    help: 'Or the reference that the payer put on it',
+    help: "Or the payer's reference",
   },
-  rail: { value: 'RAIL', choices: PAYMENT_RAILS, help: 'How it came' },
-  'sender-name': { value: 'NAME', help: 'Who sent it' },
-  'sender-account': { value: 'IDENTIFIER', help: 'Account it came from' },
-  'sender-bank': { value: 'NAME', help: 'Bank it came from' },
-  remittance: { value: 'TEXT', help: 'What the sender wrote' },
-  hash: { value: 'HASH', help: 'The transaction on its chain' },
-  network: { value: 'NETWORK', choices: NETWORKS, help: 'Which chain' },
+  rail: { value: 'RAIL', choices: PAYMENT_RAILS, help: 'Rail of the deposit' },
+  'sender-name': { value: 'NAME', help: 'Sender' },
+  'sender-account': { value: 'IDENTIFIER', help: 'Account of the sender' },
+  'sender-bank': { value: 'NAME', help: 'Bank of the sender' },
+  remittance: { value: 'TEXT', help: 'Remittance text of the sender' },
+  hash: { value: 'HASH', help: 'Transaction hash' },
+  network: { value: 'NETWORK', choices: NETWORKS, help: 'Network of the hash' },
   hold: {
     value: 'REASON',
     choices: PENDING_REASONS,
-    help: 'Why it must not be spent yet, of money for an account',
+    help: 'Reason for a hold of a deposit to an account',
   },
 };
 
@@ -57,7 +61,7 @@ const REASON: Flags = {
   reason: { value: 'REASON', choices: REASONS, help: `Why (${REASONS[0]})` },
 };
 
-/** What the money is for, as the call names it: an account, or a payment by its reference. */
+/** The target of the deposit: an account, or a payment by its reference. */
 function targetOf(args: CommandArgs): Pick<FundsNotice, 'accountId' | 'reference'> {
   const account = args.text('account');
   const said = args.text('payment-reference');
@@ -76,7 +80,7 @@ function chainOf(call: CommandArgs): FundsNotice['chain'] {
   const [transactionHash, network] = [call.text('hash'), call.text('network')];
   if (transactionHash === undefined && network === undefined) return undefined;
   if (transactionHash === undefined || network === undefined) {
-    throw usageError('--hash and --network go together');
+    throw usageError('--hash and --network must be used together');
   }
   return { transactionHash, network };
 }
@@ -86,8 +90,7 @@ function noticeOf(call: CommandArgs): FundsNotice {
   const chain = chainOf(call);
   const target = targetOf(call);
   const hold = call.text('hold') as (typeof PENDING_REASONS)[number] | undefined;
-  if (hold && target.accountId === undefined)
-    throw usageError('--hold is for money for an account');
+  if (hold && target.accountId === undefined) throw usageError('--hold requires --account');
   return {
     ...target,
     currency,
@@ -106,7 +109,7 @@ function noticeOf(call: CommandArgs): FundsNotice {
 }
 
 function shown(json: DepositResult): Output {
-  const before = json.recorded === 'before' ? 'Recorded before. ' : '';
+  const before = json.recorded === 'before' ? 'Already recorded. ' : '';
   return { json, text: `${before}${json.transactionId} is ${json.status}.\n` };
 }
 
@@ -115,7 +118,7 @@ async function record({ runtime }: System, call: CommandArgs): Promise<Output> {
   try {
     return shown(await recordDeposit(runtime, input));
   } catch (error) {
-    // The flags are right: what the account or the payment does not allow is no misuse.
+    // The flags are valid: a rejection by the account or the payment is not invalid usage.
     throw error instanceof Fault ? new Error(error.message) : error;
   }
 }
@@ -151,8 +154,8 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
 const heldList: Verb = {
   noun: 'deposits',
   verb: 'list',
-  summary: 'List money that is held until somebody decides: deposits, pulls, UMA payments',
-  flags: { platform: { value: 'PLATFORM', help: 'Of one platform (all)' }, ...LIMIT },
+  summary: 'List funds held for a decision: deposits, pulls, UMA payments',
+  flags: { platform: { value: 'PLATFORM', help: 'Filter by platform (all)' }, ...LIMIT },
   run: list,
 };
 
@@ -170,11 +173,11 @@ export const depositVerbs: readonly Verb[] = [
   {
     noun: 'deposits',
     verb: 'record',
-    summary: 'Take in money that has arrived at the bank, for an account or a payment',
+    summary: 'Record a deposit that arrived at the bank, for an account or a payment',
     flags: RECORD,
     run: record,
   },
-  verb('return', 'Say that the bank has taken a deposit back', REASON, decide(recordDepositReturn)),
-  verb('release', 'Let a held deposit be spent', {}, decide(releaseHeldDeposit)),
-  verb('refuse', 'Send a held deposit back', REASON, decide(rejectHeldDeposit)),
+  verb('return', 'Record that the bank recalled a deposit', REASON, decide(recordDepositReturn)),
+  verb('release', 'Release a held deposit', {}, decide(releaseHeldDeposit)),
+  verb('refuse', 'Return a held deposit to its sender', REASON, decide(rejectHeldDeposit)),
 ];

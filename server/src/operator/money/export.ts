@@ -1,5 +1,5 @@
-// `export transactions|postings|balances`: what an accountant checks against a bank, as CSV on standard
-// output, of days in UTC. That balances agree with the postings of each day is the proof.
+// `export transactions|postings|balances`: CSV for reconciliation with a bank, on standard output,
+// by UTC days. Balances must agree with the postings of each day.
 
 import {
   type BalanceLine,
@@ -24,11 +24,11 @@ const MAX_DAYS = 366;
 const FLAGS: Flags = {
   from: { value: 'YYYY-MM-DD', required: true, help: 'First day, UTC' },
   to: { value: 'YYYY-MM-DD', required: true, help: 'Last day, UTC, included' },
-  platform: { value: 'PLATFORM', help: 'Of one platform (all)' },
+  platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
   environment: {
     value: 'ENVIRONMENT',
     choices: ['production', 'sandbox'],
-    help: 'Of one environment (both)',
+    help: 'Filter by environment (both)',
   },
 };
 
@@ -89,7 +89,7 @@ const POSTING_HEAD = [
   ...['debit_account', 'credit_account', 'currency', 'amount', 'minor'],
 ];
 
-/** Only POSTED changes a balance; HELD and VOIDED change what is held. */
+/** Only POSTED changes a balance; HELD and VOIDED change the held amount. */
 const EFFECT: Readonly<Record<string, string>> = {
   posted: 'POSTED',
   post: 'POSTED',
@@ -141,27 +141,27 @@ function exporting<R>({ name, summary, lines, head, cellsOf, flags }: Sheet<R>):
 export const exportVerbs: readonly Verb[] = [
   exporting({
     name: 'transactions',
-    summary: 'Print the transactions that were created on some days, as CSV',
+    summary: 'Print the transactions created in a period, as CSV',
     lines: exportTransactions,
     head: TRANSACTION_HEAD,
     cellsOf: transactionCells,
   }),
   exporting({
     name: 'postings',
-    summary: 'Print every movement of the ledger on some days, as CSV',
+    summary: 'Print the ledger postings of a period, as CSV',
     lines: exportPostings,
     head: POSTING_HEAD,
     cellsOf: postingCells,
   }),
   exporting({
     name: 'balances',
-    summary: 'Print what accounts held around the days on which they moved, as CSV',
+    summary: 'Print opening and closing balances of days with postings, as CSV',
     lines: (stream, range, args) =>
       exportBalances(stream, { ...range, idle: args.on('idle') ?? false }),
     head: BALANCE_HEAD,
     cellsOf: balanceCells,
     flags: {
-      idle: { off: 'no-idle', help: 'Also days on which a balance rested; a row for each' },
+      idle: { off: 'no-idle', help: 'Include days without postings, one row each' },
     },
   }),
 ];

@@ -1,5 +1,5 @@
-// `ledger verify` and `ledger postings`: the proof that the books are what their transfers say, and the
-// transfers of one transaction.
+// `ledger verify` and `ledger postings`: the proof that balances equal the sums of their transfers,
+// and the transfers of one transaction.
 
 import {
   type CurrencyTotal,
@@ -83,7 +83,7 @@ export const ledgerVerbs: readonly Verb[] = [
   {
     noun: 'ledger',
     verb: 'verify',
-    summary: 'Recompute every balance from the transfers; exit 1 when something is off',
+    summary: 'Recompute every balance from the transfers; exit code 1 on a difference',
     flags: {},
     run: verify,
   },

@@ -1,5 +1,5 @@
-// `payouts …`: the work of an operator who carries payments by hand. The list shows what to pay out, to
-// pull or to give back, and with which coordinates; the other verbs record the result.
+// `payouts …`: manual rail transfers. The list shows what to pay out, pull or refund, with account
+// details; the other verbs record the result.
 import type { FailureReason } from '../../connectors/ports/index.ts';
 import {
   cancelTransfer,
@@ -37,13 +37,13 @@ const OF: Flags = {
   of: {
     value: 'MOVEMENT',
     choices: ['payout', 'pull'],
-    help: 'Which came back, of a payment that has both (payout)',
+    help: 'Which transfer was returned, if the payment has both (payout)',
   },
 };
 
 const HEADS = [
   ...['SINCE', 'TRANSACTION', 'KIND', 'AMOUNT', 'CURRENCY', 'RAIL', 'BENEFICIARY', 'ACCOUNT'],
-  ...['REFERENCE', 'CALLED BACK'],
+  ...['REFERENCE', 'RECALLED'],
 ];
 
 async function list(system: System, args: CommandArgs): Promise<Output> {
@@ -113,40 +113,35 @@ export const payoutVerbs: readonly Verb[] = [
   {
     noun: 'payouts',
     verb: 'list',
-    summary: 'List what waits for the operator: payouts, pulls and refunds, oldest first',
+    summary: 'List pending manual transfers: payouts, pulls and refunds, oldest first',
     flags: {
-      platform: { value: 'PLATFORM', help: 'Of one platform (all)' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
       ...LIMIT,
     },
     run: list,
   },
   verb(
     'settle',
-    'Say that the bank has paid',
+    'Record that the bank has settled a transfer',
     {
       reference: { value: 'REFERENCE', help: "The bank's own reference" },
-      hash: { value: 'HASH', help: 'The transaction on its chain' },
+      hash: { value: 'HASH', help: 'Transaction hash' },
     },
     settle,
   ),
   verb(
     'fail',
-    'Say that the bank has not paid and never will',
+    'Record that a transfer failed permanently',
     {
       ...REASON,
       refundable: {
         off: 'not-refundable',
-        help: 'Whether the money can be given back (yes); otherwise it waits for a decision',
+        help: 'Whether the funds can be refunded (yes); otherwise they go to suspense',
       },
     },
     fail,
   ),
-  verb(
-    'return',
-    'Say that a bank has sent back what had settled',
-    { ...REASON, ...OF },
-    returnFunds,
-  ),
-  verb('cancel', 'Say that it was called back, as somebody asked', {}, cancel),
-  verb('refuse-cancel', 'Say that it can no longer be called back', {}, retry),
+  verb('return', 'Record the return of a settled transfer', { ...REASON, ...OF }, returnFunds),
+  verb('cancel', 'Record that a requested recall succeeded', {}, cancel),
+  verb('refuse-cancel', 'Record that a recall is no longer possible', {}, retry),
 ];

@@ -1,5 +1,5 @@
-// `accounts refresh-funding`: requests again where money is paid in, after the operator's collection accounts
-// have changed.
+// `accounts refresh-funding`: requests the funding details again after the operator's collection
+// accounts have changed.
 import { refreshAccountFunding } from '../../features/balances/internal-accounts/index.ts';
 import { type CommandArgs, usageError } from '../cli/flags.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
@@ -17,7 +17,7 @@ async function run(system: System, args: CommandArgs): Promise<Output> {
 export const refreshFundingVerb: Verb = {
   noun: 'accounts',
   verb: 'refresh-funding',
-  summary: 'Ask again where money is paid in for an account, or for all of a platform',
+  summary: 'Refresh the funding details of an account, or of all accounts of a platform',
   flags: {
     account: { value: 'ACCOUNT', help: 'Id of the account' },
     platform: { value: 'PLATFORM', help: 'Or all accounts of this platform' },

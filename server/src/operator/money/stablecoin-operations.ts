@@ -1,6 +1,6 @@
-// `stablecoins operations|end`: the mints and burns of platforms, for whoever has to find out why one does
-// not go on. One that was handed over waits for its provider as long as it takes, so those that wait are
-// worth a look; where the provider never comes back, a person who has found out what became of one says so.
+// `stablecoins operations|end`: mints and burns of platforms, to find out why one does not proceed.
+// A submitted one waits for its provider without a limit; if the provider never responds, an
+// operator records the verified result.
 
 import {
   endStablecoinOperation,
@@ -55,11 +55,11 @@ export const stablecoinOperationVerbs: readonly Verb[] = [
     verb: 'operations',
     summary: 'List mints and burns, latest first',
     flags: {
-      coin: { value: 'STABLECOIN', help: 'Of one stablecoin (all)' },
-      platform: { value: 'PLATFORM', help: 'Of one platform (all)' },
-      status: { value: 'STATUS', choices: OPERATION_STATUSES, help: 'Only those in this state' },
+      coin: { value: 'STABLECOIN', help: 'Filter by stablecoin (all)' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
+      status: { value: 'STATUS', choices: OPERATION_STATUSES, help: 'Filter by status' },
       ...LIMIT,
-      after: { value: 'OPERATION', help: 'Go on behind this one, the last of a list before' },
+      after: { value: 'OPERATION', help: 'Continue after this one, the last of the previous list' },
     },
     bare: 'coin',
     run: list,
@@ -67,16 +67,16 @@ export const stablecoinOperationVerbs: readonly Verb[] = [
   {
     noun: 'stablecoins',
     verb: 'end',
-    summary: 'End a mint or burn whose provider does not come back, as you found it',
+    summary: 'Record the verified result of a mint or burn without an answer from its provider',
     flags: {
       operation: { value: 'OPERATION', required: true, help: 'Id of the mint or burn' },
       as: {
         value: 'OUTCOME',
         required: true,
         choices: OUTCOMES,
-        help: 'Whether tokens and money have moved',
+        help: 'Whether tokens and funds were transferred',
       },
-      reason: { value: 'TEXT', required: true, help: 'How you know, for those who look later' },
+      reason: { value: 'TEXT', required: true, help: 'Evidence, kept with the decision' },
     },
     bare: 'operation',
     run: end,

@@ -1,6 +1,6 @@
-// `stablecoins list|history|approve|refuse|disable`: which tokens of platforms the service may use in
-// accounts and payments of its own. A platform asks, the operator decides; every decision is kept with its
-// reason.
+// `stablecoins list|history|approve|refuse|disable`: the stablecoins that the service may use in
+// its own accounts and payments. A platform requests, the operator decides; every decision is kept
+// with its reason.
 
 import {
   decideStablecoin,
@@ -69,7 +69,7 @@ const decision = (verb: ServiceDecision, summary: string): Verb => ({
   noun: 'stablecoins',
   verb,
   summary,
-  flags: { ...COIN, reason: { value: 'TEXT', help: 'Why, for those who look later' } },
+  flags: { ...COIN, reason: { value: 'TEXT', help: 'Reason, kept with the decision' } },
   bare: 'stablecoin',
   run: (system, args) => decide(system, args, verb),
 });
@@ -78,16 +78,19 @@ export const stablecoinVerbs: readonly Verb[] = [
   {
     noun: 'stablecoins',
     verb: 'list',
-    summary: 'List stablecoins, oldest first; those that wait for you are PENDING_APPROVAL',
+    summary: 'List stablecoins, oldest first; PENDING_APPROVAL needs a decision',
     flags: {
-      platform: { value: 'PLATFORM', help: 'Only those of this platform' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform' },
       status: {
         value: 'STATUS',
         choices: SERVICE_STATUSES,
-        help: 'Only those with this serviceOperationsStatus',
+        help: 'Filter by serviceOperationsStatus',
       },
       ...LIMIT,
-      after: { value: 'STABLECOIN', help: 'Go on behind this one, the last of a list before' },
+      after: {
+        value: 'STABLECOIN',
+        help: 'Continue after this one, the last of the previous list',
+      },
     },
     bare: 'platform',
     run: list,
@@ -95,7 +98,7 @@ export const stablecoinVerbs: readonly Verb[] = [
   {
     noun: 'stablecoins',
     verb: 'history',
-    summary: 'Show what was decided about a stablecoin, or a mint or burn, and why',
+    summary: 'List the decisions about a stablecoin, mint or burn, with reasons',
     flags: {
       stablecoin: { value: 'ID', required: true, help: 'Id of the stablecoin, mint or burn' },
     },
@@ -103,7 +106,7 @@ export const stablecoinVerbs: readonly Verb[] = [
     run: async ({ runtime }, args) =>
       shownActions(await stablecoinHistory(runtime, args.required('stablecoin'))),
   },
-  decision('approve', 'Let the service use a stablecoin, once it is provisioned (ENABLING)'),
-  decision('refuse', 'Refuse what a platform asked for; it may ask again (NOT_ENABLED)'),
-  decision('disable', 'Take a stablecoin out of the service (DISABLED)'),
+  decision('approve', 'Approve the use of a stablecoin, once provisioned (ENABLING)'),
+  decision('refuse', "Reject a platform's request; it may request again (NOT_ENABLED)"),
+  decision('disable', 'Disable a stablecoin (DISABLED)'),
 ];

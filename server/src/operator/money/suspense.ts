@@ -1,5 +1,5 @@
-// `suspense list|return|settle`: money in suspense, which can go neither on nor back until a person decides.
-// Nothing here has an amount to type: the ledger knows it.
+// `suspense list|return|settle`: suspense items, which need an operator's decision to proceed or to
+// be returned. No amount is entered: the ledger has it.
 
 import {
   listSuspense,
@@ -36,7 +36,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
   return { json, text };
 }
 
-/** Does what was decided, and shows the transaction after it. */
+/** Executes a decision and shows the transaction after it. */
 const decide =
   (work: typeof returnSuspense): Verb['run'] =>
   async ({ runtime }, args) => {
@@ -52,19 +52,19 @@ const decide =
 const ID: Flags = {
   transaction: { value: 'TRANSACTION', required: true, help: 'Id of the transaction' },
 };
-const REASON: Flags = { reason: { value: 'TEXT', help: 'Why, for those who look later' } };
+const REASON: Flags = { reason: { value: 'TEXT', help: 'Reason, kept with the decision' } };
 
 export const suspenseVerbs: readonly Verb[] = [
   {
     noun: 'suspense',
     verb: 'list',
-    summary: 'List money that waits for a decision, and money that is missing, oldest first',
+    summary: 'List suspense items and shortfalls, oldest first',
     flags: {
-      platform: { value: 'PLATFORM', help: 'Of one platform (all)' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
       environment: {
         value: 'ENVIRONMENT',
         choices: MODES,
-        help: 'Of one environment (both)',
+        help: 'Filter by environment (both)',
       },
       ...LIMIT,
     },
@@ -73,10 +73,10 @@ export const suspenseVerbs: readonly Verb[] = [
   {
     noun: 'suspense',
     verb: 'return',
-    summary: 'Give parked money back: onto its balance, or say that you have sent it outside',
+    summary: 'Return a suspense item to its balance, or record that it was sent externally',
     flags: {
       ...ID,
-      reference: { value: 'REFERENCE', help: "The bank's own, of what you have sent outside" },
+      reference: { value: 'REFERENCE', help: "The bank's own reference of the external transfer" },
       ...REASON,
     },
     bare: 'transaction',
@@ -85,13 +85,13 @@ export const suspenseVerbs: readonly Verb[] = [
   {
     noun: 'suspense',
     verb: 'settle',
-    summary: 'Say that money has come in for what was missing',
+    summary: 'Record that a shortfall was settled',
     flags: {
       ...ID,
       reference: {
         value: 'REFERENCE',
         required: true,
-        help: "The bank's own, of the money that came in",
+        help: "The bank's own reference of the received funds",
       },
       ...REASON,
     },

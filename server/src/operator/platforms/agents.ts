@@ -1,5 +1,5 @@
-// `agents list|show|pause|resume|audit`: what the operator sees of the programs that act for customers, how
-// it stops one, and who did what. Nothing here is personal but the names that platforms give their agents.
+// `agents list|show|pause|resume|audit`: agents that act for customers, pausing them, and their
+// audit log. It contains no personal data except the names that platforms give their agents.
 import {
   type AgentDetails,
   agentDetails,
@@ -99,29 +99,33 @@ async function audit(system: System, args: CommandArgs): Promise<Output> {
 
 const AGENT: Flags = { agent: { value: 'AGENT', required: true, help: 'Id of the agent' } };
 const REASON: Flags = {
-  reason: { value: 'TEXT', required: true, help: 'Why; kept in the audit, nothing personal' },
+  reason: {
+    value: 'TEXT',
+    required: true,
+    help: 'Reason, kept in the audit log; no personal data',
+  },
 };
 const OF_SOME: Flags = {
-  platform: { value: 'PLATFORM', help: 'Of one platform (all)' },
-  customer: { value: 'CUSTOMER', help: 'Of one customer (all)' },
+  platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
+  customer: { value: 'CUSTOMER', help: 'Filter by customer (all)' },
 };
 
 export const agentVerbs: readonly Verb[] = [
   {
     noun: 'agents',
     verb: 'list',
-    summary: 'List agents that were not deleted, latest first',
+    summary: 'List agents except deleted ones, latest first',
     flags: {
       ...OF_SOME,
       ...LIMIT,
-      after: { value: 'AGENT', help: 'Go on behind this agent, the last of a list before' },
+      after: { value: 'AGENT', help: 'Continue after this agent, the last of the previous list' },
     },
     run: list,
   },
   {
     noun: 'agents',
     verb: 'show',
-    summary: 'Show an agent, its policy and what it has spent',
+    summary: 'Show an agent, its policy and its spending',
     flags: AGENT,
     bare: 'agent',
     run: show,
@@ -129,7 +133,7 @@ export const agentVerbs: readonly Verb[] = [
   {
     noun: 'agents',
     verb: 'pause',
-    summary: 'Stop an agent: it may look and not act',
+    summary: 'Pause an agent: read-only',
     flags: { ...AGENT, ...REASON },
     bare: 'agent',
     run: pause(true),
@@ -137,7 +141,7 @@ export const agentVerbs: readonly Verb[] = [
   {
     noun: 'agents',
     verb: 'resume',
-    summary: 'Let a paused agent act again',
+    summary: 'Resume a paused agent',
     flags: { ...AGENT, ...REASON },
     bare: 'agent',
     run: pause(false),
@@ -145,14 +149,17 @@ export const agentVerbs: readonly Verb[] = [
   {
     noun: 'agents',
     verb: 'audit',
-    summary: 'List who did what with agents, latest first',
+    summary: 'List the audit log of agents, latest first',
     flags: {
-      agent: { value: 'AGENT', help: 'Of one agent; one of the three is needed' },
-      platform: { value: 'PLATFORM', help: 'Of all agents of one platform' },
-      customer: { value: 'CUSTOMER', help: 'Of all agents of one customer' },
-      since: { value: 'TIME', help: 'From this day or moment on (all)' },
+      agent: { value: 'AGENT', help: 'Filter by agent; one of the three is required' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform' },
+      customer: { value: 'CUSTOMER', help: 'Filter by customer' },
+      since: { value: 'TIME', help: 'Start day or time (all)' },
       ...LIMIT,
-      after: { value: 'LINE', help: 'Go on behind this line, the last of a list before (--json)' },
+      after: {
+        value: 'LINE',
+        help: 'Continue after this line, the last of the previous list (--json)',
+      },
     },
     run: audit,
   },

@@ -1,6 +1,6 @@
-// `platform cards|set-cards`: how many cards a platform may have, and which pages may frame the page that
-// shows a card's number. That page names them to browsers in a header, so only a plain origin is taken for
-// one.
+// `platform cards|set-cards`: the maximum number of a platform's cards, and the pages that may
+// frame the page with a card's number. That page lists them in a header, so only plain origins are
+// accepted.
 
 import { changeCardProgram } from '../../features/tenancy/administration/index.ts';
 import { cardProgramOf } from '../../features/tenancy/config/index.ts';
@@ -13,7 +13,7 @@ import type { Output, System, Verb } from '../cli/verb.ts';
 import { isHost } from './passkey-site.ts';
 
 const MAX_LIVE = 10_000_000;
-/** The cards that an account pays for are read at once. */
+/** All cards that an account funds are read at once. */
 const MAX_LIVE_PER_HOLDER = 1_000;
 const MAX_ORIGINS = 20;
 
@@ -23,8 +23,8 @@ const PLATFORM: Flags = {
 
 function shown(json: CardProgram): Output {
   const text = record([
-    ['Live cards at once', String(json.maxLive)],
-    ['Of one cardholder', String(json.maxLivePerHolder)],
+    ['Maximum live cards', String(json.maxLive)],
+    ['Maximum live cards per holder', String(json.maxLivePerHolder)],
     ['Pages that may show a number', json.frameOrigins.join(', ') || 'none'],
   ]);
   return { json, text };
@@ -39,7 +39,7 @@ function countIn(args: CommandArgs, flag: string, most: number): number | undefi
   return Number(text);
 }
 
-/** Nothing but a scheme, a host and a port; without encryption only this machine, where nothing is real. */
+/** A scheme, a host and a port only; without encryption only this machine, in the sandbox. */
 function isOrigin(text: string, environment: Mode): boolean {
   const url = readUrl(text);
   if (url?.origin !== text || !isHost(url.hostname, environment)) return false;
@@ -81,7 +81,7 @@ export const cardProgramVerbs: readonly Verb[] = [
   {
     noun: 'platform',
     verb: 'cards',
-    summary: 'Show how many cards a platform may have and which pages may show their numbers',
+    summary: 'Show the card limits of a platform and the pages that may show card numbers',
     flags: PLATFORM,
     bare: 'platform',
     run: async ({ runtime }, args) =>
@@ -90,15 +90,15 @@ export const cardProgramVerbs: readonly Verb[] = [
   {
     noun: 'platform',
     verb: 'set-cards',
-    summary: 'Change what a platform may do with cards',
+    summary: 'Change the card settings of a platform',
     flags: {
       ...PLATFORM,
-      'max-live': { value: 'N', help: 'Cards that may be live at once (10000)' },
-      'max-live-per-holder': { value: 'N', help: 'The same of one cardholder (10)' },
+      'max-live': { value: 'N', help: 'Maximum live cards (10000)' },
+      'max-live-per-holder': { value: 'N', help: 'Maximum live cards per holder (10)' },
       'frame-origins': {
         value: 'ORIGIN,ORIGIN',
         list: true,
-        help: 'Pages that may frame the page with a number; the whole list, or none (none)',
+        help: 'Origins that may frame the page with a number; the complete list, or none (none)',
       },
     },
     bare: 'platform',

@@ -1,4 +1,4 @@
-// `keys show`: the public keys that webhooks are verified with. Needs no secret.
+// `keys show`: the public keys that verify webhooks. Needs no secret.
 import { iso } from '../../kernel/effects.ts';
 import { publicKeys } from '../../runtime/security/keys.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
@@ -15,14 +15,14 @@ async function show({ runtime }: System): Promise<Output> {
         `${key.environment}, ${key.algorithm}, ${key.status}, since ${key.createdAt}\n${key.publicKeyPem}`,
     )
     .join('\n');
-  return { json: keys, text: text || 'None yet: the first start of the server makes them.\n' };
+  return { json: keys, text: text || 'None yet: the first start of the server generates them.\n' };
 }
 
 export const keysVerbs: readonly Verb[] = [
   {
     noun: 'keys',
     verb: 'show',
-    summary: 'Show the public keys that webhooks are verified with',
+    summary: 'Show the public keys that verify webhooks',
     flags: {},
     run: show,
   },

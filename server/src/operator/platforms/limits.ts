@@ -1,6 +1,7 @@
-// `platform limits|set-limit|remove-limit`: what a platform may send in one payment and in one day. A limit
-// is for a currency, or for a currency on its way into another; a payment is held to all that apply. Amounts
-// are typed as people write them, 10000.00, because here a mistake of a factor of a hundred is expensive.
+// `platform limits|set-limit|remove-limit`: what a platform may send per payment and per day. A
+// limit applies to a currency, or to a currency converted to another; all applicable limits are
+// enforced. Amounts are decimals such as 10000.00, because a factor of one hundred is an expensive
+// mistake here.
 
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
 import { formatAmount } from '../../catalog/currencies/money-format.ts';
@@ -19,15 +20,15 @@ const PLATFORM = { platform: { value: 'PLATFORM', required: true, help: 'Id of t
 const WAY: Flags = {
   ...PLATFORM,
   currency: { value: 'USD', required: true, help: 'The currency that is sent' },
-  to: { value: 'EUR', help: 'Only payments that arrive in this one; any unless given' },
+  to: { value: 'EUR', help: 'Destination currency (any)' },
 };
 
 const AMOUNTS: Flags = {
   'per-payment': {
     value: '10000.00',
-    help: 'The most that one payment may send; none if left out',
+    help: 'Maximum per payment (none)',
   },
-  'per-day': { value: '50000.00', help: 'The most that one UTC day may send; none if left out' },
+  'per-day': { value: '50000.00', help: 'Maximum per UTC day (none)' },
 };
 
 export function currencyIn(args: CommandArgs, flag: string): string | undefined {
@@ -38,7 +39,7 @@ export function currencyIn(args: CommandArgs, flag: string): string | undefined 
   return code;
 }
 
-/** `10000.5` of a currency with two decimals as 1000050. */
+/** Parses `10000.5` of a currency with two decimals to 1000050. */
 export function amountIn(args: CommandArgs, flag: string, currency: string): number | undefined {
   const text = args.text(flag);
   if (text === undefined) return undefined;
@@ -104,7 +105,7 @@ export const limitVerbs: readonly Verb[] = [
   {
     noun: 'platform',
     verb: 'limits',
-    summary: 'List what a platform may send at once and in a day',
+    summary: 'List the limits of a platform',
     flags: PLATFORM,
     bare: 'platform',
     run: async ({ runtime }, args) =>
@@ -113,7 +114,7 @@ export const limitVerbs: readonly Verb[] = [
   {
     noun: 'platform',
     verb: 'set-limit',
-    summary: 'Set the limits of a currency, or of one currency into another',
+    summary: 'Set the limits of a currency, or of a conversion',
     flags: { ...WAY, ...AMOUNTS },
     bare: 'platform',
     run: set,
@@ -121,7 +122,7 @@ export const limitVerbs: readonly Verb[] = [
   {
     noun: 'platform',
     verb: 'remove-limit',
-    summary: 'Remove the limits of a currency, or of one currency into another',
+    summary: 'Remove the limits of a currency, or of a conversion',
     flags: WAY,
     bare: 'platform',
     run: remove,

@@ -1,5 +1,5 @@
-// `--passkey-rp-id` and `--passkey-origins`: where a platform's app keeps the passkeys of its customers. What
-// a browser would refuse later is refused here, before anybody has a passkey that is of no use.
+// `--passkey-rp-id` and `--passkey-origins`: the relying party of a platform's passkeys. Values
+// that browsers would reject are rejected here, before a customer registers an unusable passkey.
 
 import type { PasskeySite } from '../../features/tenancy/platform/index.ts';
 import { originProblem } from '../../kernel/crypto/webauthn.ts';
@@ -9,18 +9,18 @@ import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 export const PASSKEY_FLAGS: Flags = {
   'passkey-rp-id': {
     value: 'example.com',
-    help: 'Site of its passkeys; those of another site end',
+    help: 'Relying party id of its passkeys; those of another site are removed',
   },
   'passkey-origins': {
     value: 'ORIGIN,ORIGIN',
     list: true,
-    help: 'Pages and apps that use them; the whole list',
+    help: 'Pages and apps that use them; the complete list',
   },
 };
 
 const DOMAIN = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/;
 
-/** Whether a host can be one of a platform's; this machine is only where nothing is real. */
+/** Whether a host can be a platform's; this machine only in the sandbox. */
 export const isHost = (host: string, environment: Mode): boolean =>
   host === 'localhost' ? environment === 'sandbox' : host.length <= 253 && DOMAIN.test(host);
 
@@ -43,7 +43,7 @@ function problemOf({ rpId, origins }: PasskeySite, environment: Mode): string | 
 }
 
 /**
- * The site after a call that named all of it, a part of it, or nothing: `before` then. Throws a usage error
+ * The site after a call with all, some or none of its parts: `before` if none. Throws a usage error
  * for one that browsers or apps could not use.
  */
 export function passkeySiteIn(
@@ -55,7 +55,7 @@ export function passkeySiteIn(
   const origins = args.list('passkey-origins') ?? before?.origins;
   if (rpId === undefined && origins === undefined) return null;
   if (rpId === undefined || !origins?.length) {
-    throw usageError('--passkey-rp-id and --passkey-origins are given together at first');
+    throw usageError('--passkey-rp-id and --passkey-origins must both be set the first time');
   }
   const site = { rpId, origins };
   const problem = problemOf(site, environment);

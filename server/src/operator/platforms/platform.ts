@@ -1,4 +1,5 @@
-// `platform create|list|show|set`: tenants, and the settings of theirs that only an operator may change.
+// `platform create|list|show|set`: tenants, and those of their settings that only an operator may
+// change.
 
 import {
   createPlatformWithToken,
@@ -24,27 +25,27 @@ import { PASSKEY_FLAGS, passkeySiteIn } from './passkey-site.ts';
 const SETTINGS: Flags = {
   regulated: {
     off: 'unregulated',
-    help: 'It checks its customers itself (on in the sandbox)',
+    help: 'It verifies its customers itself (on in the sandbox)',
   },
   'skip-verification-paperwork': {
     off: 'no-skip-verification-paperwork',
-    help: 'Verifications ask for no documents (off)',
+    help: 'Verifications require no documents (off)',
   },
-  sca: { off: 'no-sca', help: 'Strong customer authentication where regions ask for it (on)' },
+  sca: { off: 'no-sca', help: 'Strong customer authentication where regions require it (on)' },
   'sca-two-steps': {
     off: 'no-sca-two-steps',
-    help: 'There, payouts that convert take two steps (off)',
+    help: 'With it, payouts with a conversion take two steps (off)',
   },
   ...PASSKEY_FLAGS,
   terms: {
     off: 'no-terms',
-    help: 'Customers must accept terms before money moves; --unregulated only (off)',
+    help: 'Customers must accept terms before payments; --unregulated only (off)',
   },
   invitations: { off: 'no-invitations', help: 'Its customers may invite others (on)' },
   currencies: {
     value: 'USD,EUR',
     list: true,
-    help: 'Currencies its customers may hold; the whole list',
+    help: 'Currencies its customers may hold; the complete list',
   },
 };
 
@@ -52,7 +53,7 @@ const PLATFORM = { platform: { value: 'PLATFORM', required: true, help: 'Id of t
 
 const yesNo = (value: boolean) => (value ? 'yes' : 'no');
 
-/** The colour with the shades that pages use. */
+/** The color with the shades that pages use. */
 function brandColorLine(color: string): string {
   const { light, dark } = accentsOf(color);
   return `${color} (${light} on light pages, ${dark} on dark pages)`;
@@ -66,7 +67,7 @@ function shown(json: PlatformSettings): Output {
     ['Regulated', yesNo(json.regulated)],
     ['Skips verification paperwork', yesNo(json.skipVerificationPaperwork)],
     ['Strong customer authentication', yesNo(json.sca)],
-    ...(json.scaTwoSteps ? [['Conversions are authorised', 'in two steps'] as const] : []),
+    ...(json.scaTwoSteps ? [['Conversions are authorized', 'in two steps'] as const] : []),
     ['Passkeys belong to', json.passkeySite?.rpId ?? 'not set'],
     ...(json.passkeySite
       ? [['Passkeys are used at', json.passkeySite.origins.join(', ')] as const]
@@ -78,20 +79,20 @@ function shown(json: PlatformSettings): Output {
       ? []
       : [['Payments of one customer', `${json.hourlyPayments} an hour`] as const]),
     ...(json.walletProcessing > 0
-      ? [['Wallets answer PROCESSING', `${json.walletProcessing} times`] as const]
+      ? [['Wallets return PROCESSING', `${json.walletProcessing} times`] as const]
       : []),
     ['UMA domain', json.umaDomain],
     ['Webhook endpoint', json.webhookEndpoint ?? 'not set'],
     ...(json.brandColor === null
       ? []
-      : [['Colour of hosted pages', brandColorLine(json.brandColor)] as const]),
+      : [['Color of hosted pages', brandColorLine(json.brandColor)] as const]),
     ['Created', json.createdAt],
     ['Changed', json.updatedAt],
   ]);
   return { json, text };
 }
 
-/** The id of the platform that `--platform` names; undefined where it does not. */
+/** The id of the platform in `--platform`; undefined if it does not exist. */
 export async function platformIn(
   { runtime }: System,
   args: CommandArgs,
@@ -100,7 +101,10 @@ export async function platformIn(
   return id === undefined ? undefined : (await platformById(runtime, id)).id;
 }
 
-/** The public key of an environment, made together with its private half on an installation without one. */
+/**
+ * The public key of an environment, generated together with its private key on an installation
+ * without one.
+ */
 async function webhookKey(system: System, environment: Mode): Promise<string> {
   const { runtime } = system;
   const known = await publicKeyPem(runtime.db, environment);
@@ -115,15 +119,15 @@ interface TermsSettings {
 }
 
 /**
- * The two settings after a command. Throws a usage error where the command asks for terms that would have
- * no effect: a regulated platform has terms of its own, and its customers are not asked to accept others.
+ * The two settings after a command. Throws a usage error if terms would have no effect: a regulated
+ * platform has its own terms, and its customers need not accept others.
  */
 function termsIn(args: CommandArgs, before: TermsSettings): TermsSettings {
   const regulated = args.on('regulated') ?? before.regulated;
   const terms = args.on('terms') ?? before.terms;
   const isNamed = args.on('regulated') || args.on('terms');
   if (regulated && terms && isNamed) {
-    const reason = 'has no effect on a regulated platform, which has terms of its own';
+    const reason = 'has no effect on a regulated platform, which has its own terms';
     const remedy = args.on('terms') ? '--unregulated' : '--no-terms';
     throw usageError(`--terms ${reason}. Add ${remedy}.`);
   }
@@ -135,7 +139,7 @@ async function create(system: System, args: CommandArgs): Promise<Output> {
   const currencies = args.list('currencies') ?? FIRST_CURRENCIES;
   checkCurrencyCodes(currencies, () => 'currencies');
   const passkeySite = passkeySiteIn(args, environment, null);
-  // In production customers are checked unless the operator says otherwise.
+  // In production customers are verified unless the operator overrides it.
   const first = { regulated: environment === 'sandbox', terms: false };
   const { regulated, terms } = termsIn(args, first);
   const webhookPublicKey = await webhookKey(system, environment);
@@ -184,7 +188,7 @@ async function list({ runtime }: System): Promise<Output> {
 
 const MAX_POLLS = 100;
 
-/** The most payments of one customer in an hour; 0 says any number. */
+/** Maximum payments of one customer per hour; 0 for no limit. */
 function hourlyIn(args: CommandArgs): number | null | undefined {
   const text = args.text('hourly-payments');
   if (text === undefined) return undefined;
@@ -192,19 +196,19 @@ function hourlyIn(args: CommandArgs): number | null | undefined {
   return Number(text) || null;
 }
 
-/** How often wallets answer that they are still at work; only where nothing is real. */
+/** How often wallets return PROCESSING; sandbox only. */
 function pollsIn(args: CommandArgs, environment: Mode): number | undefined {
   const text = args.text('wallet-processing');
   if (text === undefined) return undefined;
   const polls = /^\d{1,3}$/.test(text) ? Number(text) : Infinity;
   if (polls > MAX_POLLS) throw usageError(`--wallet-processing takes 0 to ${MAX_POLLS}`);
   if (environment === 'production' && polls > 0) {
-    throw usageError('--wallet-processing is not for production');
+    throw usageError('--wallet-processing is available in the sandbox only');
   }
   return polls;
 }
 
-/** The colour after a call: null for the default, undefined where the call names none. */
+/** The color after a call: null for the default, undefined if absent. */
 function brandColorIn(args: CommandArgs): string | null | undefined {
   const text = args.text('brand-color')?.toLowerCase();
   if (text === undefined) return undefined;
@@ -240,13 +244,13 @@ export const platformVerbs: readonly Verb[] = [
   {
     noun: 'platform',
     verb: 'create',
-    summary: 'Create a platform with a token that may do everything',
+    summary: 'Create a platform with a token with all permissions',
     flags: {
-      name: { value: 'NAME', required: true, help: 'What to call it' },
+      name: { value: 'NAME', required: true, help: 'Display name' },
       environment: {
         value: 'ENVIRONMENT',
         choices: MODES,
-        help: 'Sandbox unless said otherwise',
+        help: 'Environment (sandbox)',
       },
       ...SETTINGS,
     },
@@ -274,19 +278,19 @@ export const platformVerbs: readonly Verb[] = [
     summary: 'Change settings of a platform',
     flags: {
       ...PLATFORM,
-      name: { value: 'NAME', help: 'What to call it' },
+      name: { value: 'NAME', help: 'Display name' },
       ...SETTINGS,
       'brand-color': {
         value: '#RRGGBB',
-        help: 'Colour of hosted pages, darkened or lightened for contrast; or default (default)',
+        help: 'Color of hosted pages, darkened or lightened for contrast; or default (default)',
       },
       'hourly-payments': {
         value: 'N',
-        help: 'The most payments that one customer may start in an hour; 0 for any number (0)',
+        help: 'Maximum payments per customer and hour; 0 for no limit (0)',
       },
       'wallet-processing': {
         value: 'N',
-        help: 'How often wallets answer PROCESSING before they are done, to try clients with (0)',
+        help: 'How often wallets return PROCESSING before they are done, for client tests (0)',
       },
     },
     bare: 'platform',

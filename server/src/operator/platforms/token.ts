@@ -1,5 +1,5 @@
-// `token create|list|revoke`: credentials of any platform. An operator may revoke every token, the last
-// one included; a running server accepts it for two more seconds at most.
+// `token create|list|revoke`: credentials of any platform. An operator may revoke every token,
+// including the last one; a running server accepts it for at most two more seconds.
 import {
   createPlatformToken,
   listPlatformTokens,
@@ -13,7 +13,7 @@ import type { Output, System, Verb } from '../cli/verb.ts';
 async function create({ runtime }: System, args: CommandArgs): Promise<Output> {
   const made = await createPlatformToken(runtime, {
     platformId: args.required('platform'),
-    name: args.text('name') ?? 'Made by the operator',
+    name: args.text('name') ?? 'Created by the operator',
     permissions: (args.list('permissions') ?? []) as Permission[],
   });
   const { tokenId, clientId, clientSecret } = made;
@@ -61,9 +61,9 @@ export const tokenVerbs: readonly Verb[] = [
         required: true,
         list: true,
         choices: PERMISSIONS,
-        help: 'What it may do',
+        help: 'Permissions',
       },
-      name: { value: 'NAME', help: 'What to call it' },
+      name: { value: 'NAME', help: 'Display name' },
     },
     bare: 'platform',
     run: create,
@@ -72,14 +72,14 @@ export const tokenVerbs: readonly Verb[] = [
     noun: 'token',
     verb: 'list',
     summary: 'List tokens, oldest first; secrets are never shown',
-    flags: { platform: { value: 'PLATFORM', help: 'Only those of this platform' } },
+    flags: { platform: { value: 'PLATFORM', help: 'Filter by platform' } },
     bare: 'platform',
     run: list,
   },
   {
     noun: 'token',
     verb: 'revoke',
-    summary: 'Make a token useless',
+    summary: 'Revoke a token',
     flags: { token: { value: 'TOKEN', required: true, help: 'Id of the token' } },
     bare: 'token',
     run: revoke,

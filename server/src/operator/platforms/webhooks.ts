@@ -1,5 +1,5 @@
-// `webhooks attempts|dropped|resend`: what came of telling platforms about events, and telling them once
-// more. The server keeps trying for a week by itself; what it gave up waits here for the operator.
+// `webhooks attempts|dropped|resend`: delivery attempts of events, and resending them. The server
+// retries for a week; events that it gave up are listed here for the operator.
 import {
   listAttempts,
   listDroppedEvents,
@@ -54,7 +54,7 @@ export const webhookVerbs: readonly Verb[] = [
   {
     noun: 'webhooks',
     verb: 'attempts',
-    summary: 'Show every try to deliver an event',
+    summary: 'Show all delivery attempts of an event',
     flags: EVENT,
     bare: 'event',
     run: attempts,
@@ -62,14 +62,14 @@ export const webhookVerbs: readonly Verb[] = [
   {
     noun: 'webhooks',
     verb: 'dropped',
-    summary: 'List events that were given up, latest first',
-    flags: { limit: { value: 'NUMBER', help: 'Most to list (100)' } },
+    summary: 'List undelivered events, latest first',
+    flags: { limit: { value: 'NUMBER', help: 'Maximum number of rows (100)' } },
     run: dropped,
   },
   {
     noun: 'webhooks',
     verb: 'resend',
-    summary: 'Send an event again, whatever came of it before',
+    summary: 'Send an event again, whatever its earlier attempts',
     flags: EVENT,
     bare: 'event',
     run: resend,

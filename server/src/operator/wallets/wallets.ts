@@ -1,6 +1,7 @@
-// `wallet keys|show|authorizations|authorization|recover|recoveries|cancel-recovery`: embedded wallets. The
-// published client libraries pin the public keys of another installation unless they are given the keys that
-// `keys` prints. Account recovery is off unless the installation says how long a user waits for it.
+// `wallet keys|show|authorizations|authorization|recover|recoveries|cancel-recovery`: embedded
+// wallets. The published client libraries pin the public keys of another installation unless
+// configured with the keys that `keys` prints. Account recovery is disabled unless the installation
+// sets its waiting period.
 
 import {
   cancelWalletRecovery,
@@ -21,7 +22,7 @@ import { platformIn } from '../platforms/platform.ts';
 
 type WalletRecovery = Awaited<ReturnType<typeof cancelWalletRecovery>>;
 
-/** Keys, messages and digests that another master key than the server's made would be wrong. */
+/** Keys, messages and digests made with another master key than the server's would be wrong. */
 const checkKeys = ({ runtime, masterKey }: System) => loadSigningKeys(runtime, masterKey());
 
 async function keys(system: System): Promise<Output> {
@@ -39,7 +40,7 @@ async function keys(system: System): Promise<Output> {
       ]),
     )
     .join('\n');
-  return { json: all, text: text || 'None: nobody keeps the keys of wallets here.\n' };
+  return { json: all, text: text || 'None: this installation has no custodian of wallet keys.\n' };
 }
 
 const heads = (...names: string[]) => names.map((head) => ({ head }));
@@ -53,10 +54,10 @@ async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
     ['Customer', json.customerId],
     ['Status', json.status ?? 'none'],
     ['Created', json.createdAt],
-    ['To be signed', String(requests.toSign)],
+    ['Awaiting signature', String(requests.toSign)],
     ['Processing', String(requests.processing)],
-    ['To be fetched', String(requests.settled)],
-    ['Way back', recovery ? `${recovery.recoveryId}, due ${recovery.dueAt}` : 'none'],
+    ['Results to fetch', String(requests.settled)],
+    ['Account recovery', recovery ? `${recovery.recoveryId}, due ${recovery.dueAt}` : 'none'],
   ]);
   const held = table(
     heads('CREDENTIAL', 'TYPE', 'CREATED'),
@@ -88,14 +89,14 @@ async function authorizations({ runtime }: System, args: CommandArgs): Promise<O
       each.operation,
       each.subject,
       each.sessionId ?? '-',
-      // A script that stands in for a key in the sandbox has none.
+      // A script that signs in the sandbox instead of a key has none.
       each.publicKey || '-',
     ]),
   );
   return { json, text };
 }
 
-/** What one signature says, whole: what a dispute is about. */
+/** One signature with its full payload, as evidence in a dispute. */
 async function authorization({ runtime }: System, args: CommandArgs): Promise<Output> {
   const json = await walletAuthorizationDetails(runtime, args.required('authorization'));
   const text = record([
@@ -115,7 +116,7 @@ async function authorization({ runtime }: System, args: CommandArgs): Promise<Ou
 const TYPES: readonly WalletRecovery['type'][] = ['EMAIL_OTP', 'SMS_OTP'];
 
 const OFF =
-  'Wallets have no way back here: RAILHEAD_WALLET_RECOVERY, the hours to wait for one, is not set. ' +
+  'Account recovery is disabled: RAILHEAD_WALLET_RECOVERY, its waiting period in hours, is not set. ' +
   'It must be set for this command as well as for the server.';
 
 function shown(json: WalletRecovery): Output {
@@ -125,7 +126,7 @@ function shown(json: WalletRecovery): Output {
     ['Account', json.accountId],
     ['Credential', json.type],
     ['Status', stopped ? `${json.status}, ${stopped}` : json.status],
-    ['Asked for by', json.actor],
+    ['Requested by', json.actor],
     ['Reason', json.reason],
     ['Due', json.dueAt],
   ]);
@@ -193,7 +194,7 @@ export const walletVerbs: readonly Verb[] = [
   {
     noun: 'wallet',
     verb: 'show',
-    summary: 'Show what an embedded wallet can be signed in to with, and what waits for it',
+    summary: 'Show the credentials of an embedded wallet and its pending requests',
     flags: ACCOUNT,
     bare: 'account',
     run: show,
@@ -201,11 +202,14 @@ export const walletVerbs: readonly Verb[] = [
   {
     noun: 'wallet',
     verb: 'authorizations',
-    summary: 'List what was signed for an embedded wallet and by which key, latest first',
+    summary: 'List the authorizations of an embedded wallet and their keys, latest first',
     flags: {
       ...ACCOUNT,
       ...LIMIT,
-      after: { value: 'AUTHORIZATION', help: 'Go on behind this one, the last of a list before' },
+      after: {
+        value: 'AUTHORIZATION',
+        help: 'Continue after this one, the last of the previous list',
+      },
     },
     bare: 'account',
     run: authorizations,
@@ -213,7 +217,7 @@ export const walletVerbs: readonly Verb[] = [
   {
     noun: 'wallet',
     verb: 'authorization',
-    summary: 'Show one of them with its stamp and the text that was signed',
+    summary: 'Show an authorization with its stamp and the signed text',
     flags: {
       authorization: { value: 'AUTHORIZATION', required: true, help: 'Id of the authorization' },
     },
@@ -223,17 +227,17 @@ export const walletVerbs: readonly Verb[] = [
   {
     noun: 'wallet',
     verb: 'recover',
-    summary: 'Begin a way back for a user without credentials: announced, and delayed',
+    summary: 'Start the delayed recovery of a wallet for a user without credentials',
     flags: {
       ...ACCOUNT,
       type: {
         value: 'TYPE',
         required: true,
         choices: TYPES,
-        help: 'The credential that the wallet is to have',
+        help: 'The new credential of the wallet',
       },
-      actor: { value: 'NAME', required: true, help: 'Who asks for it' },
-      reason: { value: 'TEXT', required: true, help: 'Why, for those who look later' },
+      actor: { value: 'NAME', required: true, help: 'Who requests it' },
+      reason: { value: 'TEXT', required: true, help: 'Reason, kept with the recovery' },
     },
     bare: 'account',
     run: recover,
@@ -241,16 +245,19 @@ export const walletVerbs: readonly Verb[] = [
   {
     noun: 'wallet',
     verb: 'recoveries',
-    summary: 'List ways back that were asked for, latest first',
+    summary: 'List account recoveries, latest first',
     flags: {
-      platform: { value: 'PLATFORM', help: 'Only those of this platform' },
+      platform: { value: 'PLATFORM', help: 'Filter by platform' },
       status: {
         value: 'STATUS',
         choices: Object.keys(walletFeature.states.recovery.transitions),
-        help: 'Only those in this state',
+        help: 'Filter by state',
       },
       ...LIMIT,
-      after: { value: 'RECOVERY', help: 'Go on behind this recovery, the last of a list before' },
+      after: {
+        value: 'RECOVERY',
+        help: 'Continue after this recovery, the last of the previous list',
+      },
     },
     bare: 'platform',
     run: recoveries,
@@ -258,10 +265,10 @@ export const walletVerbs: readonly Verb[] = [
   {
     noun: 'wallet',
     verb: 'cancel-recovery',
-    summary: 'Stop a way back that waits',
+    summary: 'Cancel a pending account recovery',
     flags: {
       recovery: { value: 'RECOVERY', required: true, help: 'Id of the recovery' },
-      actor: { value: 'NAME', help: 'Who stops it (operator)' },
+      actor: { value: 'NAME', help: 'Who cancels it (operator)' },
     },
     bare: 'recovery',
     run: cancel,
