@@ -1,4 +1,4 @@
-// The operator's look at what networks asked and were told, the declines among it.
+// Card authorization decisions as the operator sees them, declines included.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 
 describe('cards decisions', () => {
-  it('lists them of all, of a platform or of a card, latest first', async () => {
+  it('lists those of all, of a platform or of a card, latest first', async () => {
     const all = await json();
     expect(all.map((each) => [each.cardId, each.kind, each.amount, each.reason])).toEqual([
       [theirs, 'AUTHORIZATION', 1, 'INSUFFICIENT_FUNDS'],
@@ -61,7 +61,7 @@ describe('cards decisions', () => {
     expect(await json('--limit', '1')).toEqual(all.slice(0, 1));
   });
 
-  it('prints them as a table', async () => {
+  it('prints a table', async () => {
     const { out } = await run('cards', 'decisions', mine);
     const [head, declined, , approved] = out.split('\n');
     expect(head).toMatch(/^AT +CARD +KIND +AMOUNT +CURRENCY +MERCHANT +DECISION +TRANSACTION$/);
@@ -71,7 +71,7 @@ describe('cards decisions', () => {
 });
 
 describe('other verbs', () => {
-  it('do nothing to a payment with a card', async () => {
+  it('do not change a card payment', async () => {
     for (const [argv, why] of [
       [['suspense', 'return', payment], 'The transaction has no funds in suspense'],
       [['suspense', 'settle', payment, '--reference', 'x'], 'The transaction has no shortfall'],

@@ -1,4 +1,4 @@
-// What an operator sees of card payments that wait for a decision, and what the verbs make of one.
+// Card payments that need a decision, and the effect of the verbs on them.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { commandOn } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -12,7 +12,7 @@ beforeAll(() => {
 
 const run = (...argv: string[]) => commandOn(app)(argv);
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+// biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.
 async function json(...argv: string[]): Promise<any> {
   const { code, out, err } = await run(...argv, '--json');
   expect([code, err]).toEqual([0, '']);
@@ -27,7 +27,7 @@ const listed = async (...more: string[]): Promise<string[]> =>
 const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
 const giving = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
 
-/** One whose account could not pay 20 of 120. */
+/** A payment whose account could not pay 20 of 120. */
 async function short() {
   const paid = await fixture.begin({ funds: 110 });
   await paid.tell(clearing(120));
@@ -36,7 +36,7 @@ async function short() {
 }
 
 describe('cards exceptions', () => {
-  it('lists what waits, oldest first, with what is missing and what is held', async () => {
+  it('lists pending ones, oldest first, with the missing and the held amount', async () => {
     expect((await run('cards', 'exceptions')).out).toBe('None.\n');
     const [first, second] = [await short(), await fixture.begin({ descriptor: 'Shop 006' })];
     expect(await json('cards', 'exceptions')).toEqual([
@@ -61,7 +61,7 @@ describe('cards exceptions', () => {
     expect(await listed()).toEqual([]);
   });
 
-  it('lists money that came back for a closed account until it was sent, each time', async () => {
+  it('lists refunds for a closed account until they were sent, each time', async () => {
     const paid = await fixture.begin({ funds: 100 });
     await paid.tell(clearing(100));
     await fixture.closeAccount(paid.accountId);
@@ -84,7 +84,7 @@ describe('cards exceptions', () => {
       expect([again.code, again.err]).toEqual([1, 'The transaction has no funds in suspense.\n']);
     }
     expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '0 of 0' });
-    // What was sent and is taken back by the network is missing, until somebody has found it.
+    // A refund that was sent and is reversed by the network is missing until it is resolved.
     await paid.tell({ kind: 'RETURN_REVERSAL' });
     expect(await json('suspense', 'list')).toMatchObject([{ amount: -60, to: null }]);
     await json('suspense', 'settle', paid.id, '--reference', 'WIRE-3');
@@ -100,14 +100,14 @@ describe('cards resolve', () => {
     [120, 'REFUNDED', 0],
     [110, 'SETTLED', 10],
     [10, 'SETTLED', 20],
-  ])('counts nothing as lost that came back: %i', async (back, status, lostAmount) => {
+  ])('writes off no refunded amount: %i', async (back, status, lostAmount) => {
     const paid = await short();
     await paid.tell(giving(back));
     const done = await json('cards', 'resolve', paid.id, '--outcome', 'write-off');
     expect(done).toMatchObject({ status, lostAmount });
   });
 
-  it('collects or bears what is missing, once', async () => {
+  it('collects or writes off the missing amount, once', async () => {
     const one = await short();
     const collected = await json('cards', 'resolve', one.id, ...COLLECT, '--reason', 'Agreed');
     expect(collected).toEqual({
@@ -116,7 +116,7 @@ describe('cards resolve', () => {
     expect(await one.now()).toMatchObject({ account: '0 of 0', settled: 120 });
     const two = await short();
     const { out } = await run('cards', 'resolve', two.id, '--outcome', 'write-off');
-    expect(out).toBe(`${two.id} is SETTLED, 0.20 USD of it lost.\n`);
+    expect(out).toBe(`${two.id} is SETTLED, 0.20 USD written off.\n`);
     expect(await two.now()).toMatchObject({ status: 'SETTLED', account: '10 of 10' });
     const again = await run('cards', 'resolve', two.id, ...COLLECT);
     expect([again.code, again.err]).toEqual([
@@ -125,7 +125,7 @@ describe('cards resolve', () => {
     ]);
   });
 
-  it('knows payments with cards alone, and its two outcomes', async () => {
+  it('accepts card payments only, and its two outcomes', async () => {
     const paid = await short();
     expect((await run('cards', 'resolve', paid.id)).code).toBe(2);
     expect((await run('cards', 'resolve', paid.id, '--outcome', 'forget')).code).toBe(2);

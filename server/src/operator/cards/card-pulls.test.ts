@@ -1,5 +1,5 @@
-// What an operator sees of money that an issuer is taking for card payments, and how a pull ends of which
-// that issuer never gives a final answer.
+// Funding debits in progress as an operator sees them, and how one ends whose issuer never gives a
+// final answer.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
@@ -22,7 +22,7 @@ afterAll(() => app.settle());
 
 const run = (...argv: string[]) => commandOn(app)(argv);
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+// biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.
 async function json(...argv: string[]): Promise<any> {
   const { code, out, err } = await run(...argv, '--json');
   expect([code, err]).toEqual([0, '']);
@@ -40,7 +40,7 @@ const endPull = ({ id }: Pick<BegunPayment, 'id'>, as: string, ...more: string[]
 
 const pass = (ms: number) => app.effects.set(app.effects.now() + ms);
 
-/** A worker whose issuer says this of every pull. */
+/** A worker whose issuer returns this for every funding debit. */
 const workerSaying = (check: IssuerPort['checkFundingDebit'], runtime: Runtime = app.runtime) =>
   createWorker({
     runtime,
@@ -54,7 +54,7 @@ const workerSaying = (check: IssuerPort['checkFundingDebit'], runtime: Runtime =
 
 const silent = () => workerSaying(() => Promise.reject(new Error('no answer')));
 
-/** A process in which something else is done just before a payment changes. */
+/** A process in which other work runs just before a payment changes. */
 function crossed(meanwhile: () => Promise<unknown>): Runtime {
   const { committer } = app.runtime;
   let crossings = 0;
@@ -66,14 +66,14 @@ function crossed(meanwhile: () => Promise<unknown>): Runtime {
   return { ...app.runtime, committer: { commit } };
 }
 
-/** What is written down of a person's words. */
+/** The recorded input of the operator. */
 const said = ({ id }: BegunPayment) => {
   const text = 'select kind, state, reason from rail_results where transaction_id = $1 order by id';
   return app.runtime.db.query(text, [id]);
 };
 
 describe('cards pulls', () => {
-  it('lists what is being taken, oldest first, with how often the issuer was asked', async () => {
+  it('lists funding debits in progress, oldest first, with the number of status requests', async () => {
     expect((await run('cards', 'pulls')).out).toBe('None.\n');
     await fixture.begin();
     const since = new Date(app.effects.now()).toISOString();
@@ -108,7 +108,7 @@ describe('cards pulls', () => {
     expect(await tries('--platform', app.other.id)).toEqual([]);
     expect(await tries('--platform', app.platform.id)).toHaveLength(2);
     expect((await run('cards', 'pulls', '--limit', '0')).code).toBe(2);
-    // What was ended is listed no more, though its job comes once again.
+    // An ended one is no longer listed, though its job runs once more.
     await endPull(first, 'taken');
     expect(await tries()).toEqual([[second.id, 3]]);
     await endPull(second, 'taken');
@@ -117,7 +117,7 @@ describe('cards pulls', () => {
 });
 
 describe('cards end-pull', () => {
-  it('takes the money as the issuer would, and lets the customer go', async () => {
+  it('debits like the issuer, and allows the customer to be deleted', async () => {
     const paid = await fixture.begin({ ...SLOW, funds: 100, kind: 'financial_authorization' });
     const leave = () => app.call('DELETE', `/customers/${paid.card.cardholderId}`);
     expect((await leave()).status).toBe(409);
@@ -126,14 +126,14 @@ describe('cards end-pull', () => {
     const taken = { status: 'SETTLED', account: '0 of 0', settled: 100 };
     expect(await paid.now()).toEqual(taken);
     expect(await said(paid)).toEqual([{ kind: 'card', state: 'settled', reason: 'They wrote so' }]);
-    // The job that is still there has nothing to do.
+    // The remaining job has no effect.
     await app.advance(WAIT_MS);
     expect(await paid.now()).toEqual(taken);
     expect(await paid.events()).toEqual(['0 of 100', 'SETTLED', '0 of 0']);
     ok(await leave(), 200);
   });
 
-  it('makes an exception of what was not taken, and the account closes after that', async () => {
+  it('makes an exception of a failed debit, and the account can be closed afterwards', async () => {
     const paid = await fixture.begin({ ...SLOW, funds: 100, kind: 'financial_authorization' });
     const close = () => run('accounts', 'close', paid.accountId);
     expect((await close()).err).toBe('A payment of the account is in progress.\n');
@@ -149,7 +149,7 @@ describe('cards end-pull', () => {
     expect((await close()).code).toBe(0);
   });
 
-  it('lets go of what nobody is owed', async () => {
+  it('releases an amount that is no longer owed', async () => {
     const paid = await fixture.begin(SLOW);
     await paid.tell(EXPIRY);
     const { out } = await endPull(paid, 'failed');
@@ -157,7 +157,7 @@ describe('cards end-pull', () => {
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
   });
 
-  it('wants to know which of several', async () => {
+  it('requires the number if there are several', async () => {
     const paid = await fixture.begin(SLOW);
     await paid.tell(clearing(150));
     expect((await endPull(paid, 'taken')).err).toBe(
@@ -173,7 +173,7 @@ describe('cards end-pull', () => {
     expect((await endPull(paid, 'failed')).err).toBe('No pull of it is under way.\n');
   });
 
-  it('says nothing where the issuer has answered in the same moment', async () => {
+  it('has no effect if the issuer answers at the same moment', async () => {
     const paid = await fixture.begin(SLOW);
     pass(WAIT_MS);
     const runtime = crossed(workerSaying(async () => ({ state: 'confirmed' })).runDue);
@@ -184,7 +184,7 @@ describe('cards end-pull', () => {
     expect(await said(paid)).toEqual([]);
   });
 
-  it('stands where the issuer answers in the same moment', async () => {
+  it('is kept if the issuer answers at the same moment', async () => {
     const paid = await fixture.begin(SLOW);
     pass(WAIT_MS);
     const runtime = crossed(() => endPull(paid, 'taken'));
@@ -195,7 +195,7 @@ describe('cards end-pull', () => {
     expect(await app.runtime.db.query(jobs, [paid.id])).toEqual([]);
   });
 
-  it('knows payments with cards alone, and two outcomes with a reason', async () => {
+  it('accepts card payments only, and two outcomes with a reason', async () => {
     const paid = await fixture.begin(SLOW);
     expect((await endPull(paid, 'lost')).code).toBe(2);
     expect((await endPull(paid, 'taken', '--pull', '0')).code).toBe(2);

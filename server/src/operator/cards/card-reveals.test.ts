@@ -1,4 +1,4 @@
-// The operator's look at who has looked at cards.
+// Requests to show card numbers, as the operator sees them.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
@@ -12,14 +12,14 @@ const links: string[] = [];
 
 const run = (...argv: string[]) => commandOn(app)(argv);
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+// biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.
 async function json(...argv: string[]): Promise<any> {
   const { code, out, err } = await run('cards', 'reveals', ...argv, '--json');
   expect([code, err]).toEqual([0, '']);
   return JSON.parse(out);
 }
 
-/** Asks for a link a second later than whatever was before. */
+/** Requests a link one second after the previous one. */
 async function reveal(id: string): Promise<void> {
   app.effects.set(app.effects.now() + 1_000);
   const { panEmbedUrl } = ok(await app.call('POST', `/cards/${id}/reveal`), 200);
@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 
 describe('cards reveals', () => {
-  it('lists who asked and who looked, latest first', async () => {
+  it('lists requests and when numbers were shown, latest first', async () => {
     const all = await json();
     expect(all.map((each: { cardId: string }) => each.cardId)).toEqual([ids[0], ids[1], ids[0]]);
     const token = ok(await app.call('GET', '/tokens'), 200).data[0].id;
@@ -60,7 +60,7 @@ describe('cards reveals', () => {
     for (const path of links) expect(out).not.toContain(path.split('/').at(-1));
   });
 
-  it('narrows to a card, to a platform, and to so many', async () => {
+  it('filters by card and platform, up to the limit', async () => {
     const times = (rows: { askedAt: string }[]) => rows.map((each) => each.askedAt.slice(17, 19));
     expect(times(await json(ids[0]))).toEqual(['03', '01']);
     expect(times(await json('--card', ids[0], '--limit', '1'))).toEqual(['03']);

@@ -1,4 +1,4 @@
-// The operator's look at cards, how one is closed, and what a platform may do with them.
+// Cards as the operator sees them, closing one, and the card settings of a platform.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../test/kit/app/harness.ts';
@@ -8,12 +8,12 @@ import { type CardFixture, cardFixture, cardName } from '../../../test/kit/cards
 
 const app = testApp();
 let fixture: CardFixture;
-/** Two cards of one holder, of which the second is the newer, and one of another. */
+/** Two cards of one holder, the second newer, and one of another. */
 let [one, two, third]: { id: string; cardholderId: string }[] = [];
 
 const run = (...argv: string[]) => commandOn(app)(argv);
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+// biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.
 async function json(...argv: string[]): Promise<any> {
   const { code, out, err } = await run(...argv, '--json');
   expect([code, err]).toEqual([0, '']);
@@ -34,7 +34,7 @@ beforeAll(async () => {
 const idOf = (card?: { id: string }) => card?.id as string;
 
 describe('cards list', () => {
-  it('shows those of a platform, of a customer, in a state, latest first', async () => {
+  it('lists those of a platform, of a customer, in a state, latest first', async () => {
     const ids = async (...flags: string[]) =>
       (await json('cards', 'list', ...flags)).map((each: { cardId: string }) => each.cardId);
     expect(await ids()).toEqual([third, two, one].map(idOf));
@@ -51,7 +51,7 @@ describe('cards list', () => {
 });
 
 describe('cards show', () => {
-  it('shows a card, what pays for it, and not its number', async () => {
+  it('shows a card and its funding sources, but not its number', async () => {
     const shown = await json('cards', 'show', idOf(one));
     expect(shown).toMatchObject({ id: idOf(one), state: 'ACTIVE', platformId: app.platform.id });
     expect(shown.bindings).toEqual([
@@ -68,15 +68,15 @@ describe('cards show', () => {
     );
     const { out } = await run('cards', 'show', idOf(one));
     expect(out).toMatch(/State +ACTIVE\n/);
-    expect(out).toMatch(/Most of one payment +5\.00 USD\n/);
-    expect(out).toMatch(/Pays +InternalAccount:/);
+    expect(out).toMatch(/Maximum per payment +5\.00 USD\n/);
+    expect(out).toMatch(/Funding source +InternalAccount:/);
     expect(out + JSON.stringify(shown)).not.toContain(row?.secret);
     expect(await run('cards', 'show', 'x')).toMatchObject({ code: 1, err: 'Card not found.\n' });
   });
 });
 
 describe('cards close', () => {
-  it('ends a card, tells its platform, and keeps why', async () => {
+  it('closes a card, emits an event, and keeps the reason', async () => {
     const closed = await json('cards', 'close', idOf(two), '--reason', 'Found in the street');
     expect(closed).toMatchObject({ state: 'CLOSED', stateReason: 'CLOSED_BY_SERVICE' });
     expect(closed.note).toBe('Found in the street');
@@ -86,7 +86,7 @@ describe('cards close', () => {
     const [, told] = await fixture.eventsOf('CARD.STATE_CHANGE', idOf(two));
     expect(told?.data).toEqual(view);
     const { out } = await run('cards', 'show', idOf(two));
-    expect(out).toContain(`Paid until ${bindings[0].endedAt}`);
+    expect(out).toContain(`Funded until ${bindings[0].endedAt}`);
     const again = await run('cards', 'close', idOf(two), '--reason', 'x');
     expect(again).toMatchObject({ code: 1, err: 'The card is closed already.\n' });
     expect(await run('cards', 'close', idOf(one))).toMatchObject({ code: 2 });
@@ -94,7 +94,7 @@ describe('cards close', () => {
     expect(long.code).toBe(2);
   });
 
-  it('ends one that its issuer never answered about', async () => {
+  it('closes a card whose issuer never responded', async () => {
     const waits = await fixture.card(await fixture.holder(), { platformCardId: cardName('001') });
     expect(await json('cards', 'close', waits.id, '--reason', 'Stuck')).toMatchObject({
       state: 'CLOSED',
@@ -109,7 +109,7 @@ describe('platform cards and set-cards', () => {
     run('platform', 'set-cards', id, ...flags);
   const shown = ({ id }: TestPlatform) => json('platform', 'cards', id);
 
-  it('changes what is named, keeps the rest, and counts at once', async () => {
+  it('changes the given settings, keeps the others, and applies at once', async () => {
     const as = app.other;
     expect(await shown(as)).toEqual(USUAL);
     const origins = [
@@ -128,7 +128,7 @@ describe('platform cards and set-cards', () => {
     expect((await set(as, '--frame-origins', 'none')).code).toBe(0);
     expect(await shown(as)).toEqual({ ...program, frameOrigins: [] });
     expect(await shown(app.platform)).toEqual(USUAL);
-    expect((await run('platform', 'cards', as.id)).out).toMatch(/Of one cardholder +1\n/);
+    expect((await run('platform', 'cards', as.id)).out).toMatch(/Maximum live cards per holder +1\n/);
   });
 
   it.each([
@@ -146,14 +146,14 @@ describe('platform cards and set-cards', () => {
     'data:text/html',
     '*',
     "'self'",
-  ])('refuses to frame a number in %s', async (origin) => {
+  ])('rejects framing of a number in %s', async (origin) => {
     const { code, err } = await set(app.platform, '--frame-origins', origin);
     expect(code).toBe(2);
     expect(err).toContain(origin);
     expect(await shown(app.platform)).toEqual(USUAL);
   });
 
-  it('refuses what is no number, this machine in production, and a call for nothing', async () => {
+  it('rejects an invalid number, this machine in production, and a call without changes', async () => {
     for (const [platform, ...flags] of [
       [app.platform, '--max-live', '-1'],
       [app.platform, '--max-live', '1e3'],

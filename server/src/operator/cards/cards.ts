@@ -56,7 +56,7 @@ function shown(json: CardDetails): Output {
     ...json.bindings.map(
       (each) =>
         [
-          each.endedAt ? `Funding source until ${each.endedAt}` : 'Funding source',
+          each.endedAt ? `Funded until ${each.endedAt}` : 'Funding source',
           each.accountId,
         ] as const,
     ),

@@ -22,7 +22,7 @@ function complaint(...argv: string[]): string {
 }
 
 describe('parse', () => {
-  it('takes a bare word for its flag', () => {
+  it('reads a bare argument as its flag', () => {
     expect(read('p').required('platform')).toBe('p');
     expect(read('--platform', 'p').required('platform')).toBe('p');
     expect(read('--platform=p').required('platform')).toBe('p');
@@ -42,7 +42,7 @@ describe('parse', () => {
     expect(read(...argv, '--platform', 'p').on('sca')).toBe(on);
   });
 
-  it('gives the other word of a switch its meaning', () => {
+  it('reads the off flag of a switch', () => {
     expect(read('p', '--unregulated').on('regulated')).toBe(false);
     expect(read('p', '--regulated').on('regulated')).toBe(true);
   });
@@ -54,7 +54,7 @@ describe('parse', () => {
 
   it.each([
     [[], 'PLATFORM is needed'],
-    [['p', 'q'], 'q is not understood here'],
+    [['p', 'q'], 'q is not recognized'],
     [['p', '--platform', 'q'], '--platform is given twice'],
     [['p', '--colour', 'red'], "Unknown option '--colour'"],
     [['p', '--permisions', 'A'], "Unknown option '--permisions'; nearest match: --permissions"],
@@ -67,18 +67,18 @@ describe('parse', () => {
     [['p', '--sca', '--no-sca'], '--sca and --no-sca exclude each other'],
     [['p', '--sca=maybe'], '--sca is on or off, not maybe'],
     [['p', '--no-sca=off'], "Option '--no-sca' does not take an argument"],
-  ])('refuses %j', (argv, message) => {
+  ])('rejects %j', (argv, message) => {
     expect(complaint(...argv)).toBe(message);
   });
 
-  it('does not judge a call that asks for help', () => {
+  it('validates nothing else with --help', () => {
     expect(parse(FLAGS, 'platform', ['--help']).help).toBe(true);
     expect(parse(FLAGS, 'platform', ['a', 'b', '-h']).help).toBe(true);
   });
 });
 
 describe('help', () => {
-  it('shows what is needed and what each flag is', () => {
+  it('shows the required flags and a description of each', () => {
     expect(usageOf(FLAGS, 'platform')).toBe('PLATFORM [flags]');
     expect(usageOf(FLAGS, undefined)).toBe('--platform PLATFORM [flags]');
     expect(describeFlags(FLAGS)).toContainEqual(['--permissions A,B', 'What it may do (A, B)']);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { record, table } from './table.ts';
 
-/** What could drive a terminal, look like a line of ours, or turn a line around. */
+/** Texts that could control a terminal, imitate an output line, or reverse a line. */
 const HARMFUL = [
   ['Shop\u001b[2J\u001b]0;x\u0007!', 'Shop\ufffd[2J\ufffd]0;x\ufffd!'],
   ['Shop\nState\r\n\tACTIVE\rgone', 'Shop State  ACTIVE gone'],
@@ -11,7 +11,7 @@ const HARMFUL = [
 ] as const;
 
 describe('table', () => {
-  it('makes columns as wide as they need to be', () => {
+  it('makes columns as wide as their content', () => {
     const columns = [{ head: 'NAME' }, { head: 'AMOUNT', align: 'right' as const }, { head: 'X' }];
     expect(
       table(columns, [
@@ -21,17 +21,17 @@ describe('table', () => {
     ).toBe(['NAME       AMOUNT  X', 'a            1.00  y', 'longer  12,345.00', ''].join('\n'));
   });
 
-  it('says when there is nothing', () => {
+  it('prints a note without rows', () => {
     expect(table([{ head: 'NAME' }], [])).toBe('None.\n');
   });
 
-  it.each(HARMFUL)('shows a text so that it does nothing, %#', (text, shown) =>
+  it.each(HARMFUL)('neutralizes a text, %#', (text, shown) =>
     expect(table([{ head: 'N' }, { head: 'X' }], [['a', text]])).toBe(`N  X\na  ${shown}\n`),
   );
 });
 
 describe('record', () => {
-  it('lines up values', () => {
+  it('aligns values', () => {
     expect(
       record([
         ['A', '1'],
@@ -40,7 +40,7 @@ describe('record', () => {
     ).toBe('A     1\nLong  2\n');
   });
 
-  it.each(HARMFUL)('shows a text so that it does nothing, %#', (text, shown) =>
+  it.each(HARMFUL)('neutralizes a text, %#', (text, shown) =>
     expect(record([['A', text]])).toBe(`A  ${shown}\n`),
   );
 });

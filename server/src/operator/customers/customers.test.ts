@@ -1,5 +1,5 @@
-// What an operator owes people: finding them, handing out what is held, erasing them. And that no table
-// which names a customer is forgotten by either of the last two.
+// Rights of data subjects: search, export and erasure. Every table that names a customer is covered
+// by the last two.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -95,7 +95,7 @@ async function textOf(verb: string, ...argv: string[]): Promise<string> {
 
 const exportOf = async (id: string) => JSON.parse(await textOf('export', id));
 
-/** A person with an account outside, a payment to it that went well, and a paper. */
+/** A person with an external account, a completed payment to it, and a document. */
 async function busyPerson(more: object = {}) {
   const person = await customer(app, {}, { ...PERSON, ...more });
   const account = await internalAccount(app, person.id, 'USD');
@@ -144,7 +144,7 @@ const remove = async (id: string, as = app.platform) =>
   ok(await app.call('DELETE', `/customers/${id}`, undefined, { as }), 200);
 
 describe('customers find', () => {
-  it('finds by any spelling of e-mail, telephone and identity number, and tells ids alone', async () => {
+  it('finds by any spelling of e-mail, telephone and identity number, and returns ids only', async () => {
     const mine = { ...PERSON, email: 'Find.Me@Example.com', phoneNumber: '+447700900123' };
     const { id } = await customer(app, {}, { ...mine, identifier: '512-34-7799' });
     for (const asked of [
@@ -178,7 +178,7 @@ describe('customers find', () => {
     await expect(run('find', '--email', 'a@b', '--phone', '1')).rejects.toThrow('One of');
   });
 
-  it('follows a change, and finds owners of businesses', async () => {
+  it('follows a change, and finds beneficial owners', async () => {
     const noWallet = { ...PERSON, email: 'before@example.com', currencies: ['USD'] };
     const { id } = await customer(app, {}, noWallet);
     const change = { customerType: 'INDIVIDUAL', email: 'after@example.com' };
@@ -200,7 +200,7 @@ describe('customers find', () => {
 });
 
 describe('customers export', () => {
-  it('tells everything about one customer, opened, and nothing of another', async () => {
+  it('exports all data about one customer, opened, and nothing of another', async () => {
     const { person, quote } = await busyPerson();
     const { person: stranger } = await fundedCustomer(app, 1);
     const text = await textOf('export', person.id);
@@ -226,7 +226,7 @@ describe('customers export', () => {
     await expect(run('export', 'Customer:nobody')).rejects.toThrow('Customer not found.');
   });
 
-  it('writes a new file that only its owner can read, and the papers beside it', async () => {
+  it('writes a new file that only its owner can read, and the documents beside it', async () => {
     const { person } = await busyPerson({ platformCustomerId: 'with-files' });
     const file = path.join(folder, 'all.json');
     const papers = path.join(folder, 'papers');
@@ -242,7 +242,7 @@ describe('customers export', () => {
   });
 });
 
-/** Every text of the database that still shows something of a person, as table.column. */
+/** Every text of the database that still shows personal data, as table.column. */
 async function tracesOf(words: readonly string[], ids: readonly string[]): Promise<string[]> {
   const { db } = app.runtime;
   const columns = (await db.query(
@@ -265,7 +265,7 @@ async function tracesOf(words: readonly string[], ids: readonly string[]): Promi
 }
 
 describe('customers erase', () => {
-  it('refuses one that is not deleted, and without --yes', async () => {
+  it('rejects a customer that is not deleted, and a call without --yes', async () => {
     const { id } = await customer(app, {}, PERSON);
     await expect(run('erase', id)).rejects.toThrow('--yes');
     await expect(run('erase', id, '--yes')).rejects.toThrow('not deleted');
@@ -273,7 +273,7 @@ describe('customers erase', () => {
     expect(ok(await app.call('GET', `/customers/${id}`), 200).fullName).toBe(PERSON.fullName);
   });
 
-  it('leaves nothing of a person and the books whole', async () => {
+  it('leaves no personal data, and unchanged books', async () => {
     const domain = (await customer(app)).umaAddress.split('@')[1];
     const { person, account, outside, quote } = await busyPerson({
       platformCustomerId: 'Vandermolen-1',
@@ -298,7 +298,7 @@ describe('customers erase', () => {
     expect(await app.runtime.db.read(files, paper?.file_id as string)).toBeUndefined();
   });
 
-  it('leaves valid resources behind, and says the same when asked again', async () => {
+  it('leaves valid resources, and returns the same result when repeated', async () => {
     const { person, quote } = await busyPerson({ platformCustomerId: 'Vandermolen-2' });
     await remove(person.id);
     const first = await run('erase', person.id, '--yes');
@@ -336,7 +336,7 @@ describe('customers erase', () => {
     }
   });
 
-  it('erases the owners of a business with it', async () => {
+  it('erases the beneficial owners of a business with it', async () => {
     const body = {
       customerType: 'BUSINESS',
       platformCustomerId: 'firm-to-erase',
@@ -355,7 +355,7 @@ describe('customers erase', () => {
     ok(await app.call('GET', `/beneficial-owners/${owner.id}`, undefined, { as }), 200);
   });
 
-  it('goes on with one that was cut short', async () => {
+  it('resumes an interrupted one', async () => {
     const { person } = await busyPerson({ platformCustomerId: 'Vandermolen-3' });
     await remove(person.id);
     await run('erase', person.id, '--yes');
@@ -377,8 +377,8 @@ describe('customers erase', () => {
   });
 });
 
-describe('what is held', () => {
-  it('lists every table that names a customer', async () => {
+describe('personal data', () => {
+  it('is defined for every table that names a customer', async () => {
     const naming = (await app.runtime.db.query(
       `select distinct table_name as name from information_schema.columns
         where table_schema = 'public' and column_name in
@@ -389,7 +389,7 @@ describe('what is held', () => {
     expect(naming.map(({ name }) => name).filter((name) => !known.includes(name))).toEqual([]);
   });
 
-  it('is emptied by an erasure unless a reason says why it stays', async () => {
+  it('is emptied by an erasure, except for columns with a stated reason', async () => {
     const { id } = await customer(app, {}, { ...PERSON, email: 'all@tables.example' });
     await remove(id);
     const { json } = await run('erase', id, '--yes');

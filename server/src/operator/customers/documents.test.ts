@@ -1,5 +1,5 @@
-// The operator's verbs on documents: what a reviewer sees, that a saved file is the one that was sent, and
-// that nothing is written over or left behind.
+// The operator's verbs on documents: what a reviewer sees, that a saved file equals the one sent,
+// and that no file is overwritten or left incomplete.
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -35,7 +35,7 @@ async function upload(documentHolder: string, bytes: Buffer): Promise<string> {
 }
 
 describe('documents list', () => {
-  it('shows what was handed in about a customer', async () => {
+  it('lists the documents of a customer', async () => {
     const person = await customer(app);
     const id = await upload(person.id, pdfFile());
     for (const argv of [[person.id], ['--customer', person.id], ['--holder', person.id]]) {
@@ -51,7 +51,7 @@ describe('documents list', () => {
     expect((await run('list', (await customer(app)).id)).json).toEqual([]);
   });
 
-  it('wants to know of whom, and of one', async () => {
+  it('requires exactly one filter', async () => {
     await expect(run('list')).rejects.toThrow('One of --customer and --holder');
     const both = ['--customer', 'a', '--holder', 'b'];
     await expect(run('list', ...both)).rejects.toThrow('One of --customer and --holder');
@@ -59,7 +59,7 @@ describe('documents list', () => {
 });
 
 describe('documents save', () => {
-  it('writes the very file that was sent, for its owner alone', async () => {
+  it('writes the original file, for its owner only', async () => {
     const bytes = pdfFile({ note: 'x'.repeat(200_000) });
     const id = await upload((await customer(app)).id, bytes);
     const to = path.join(folder, 'pass.pdf');
@@ -69,7 +69,7 @@ describe('documents save', () => {
     expect(statSync(to).mode & 0o777).toBe(0o600);
   });
 
-  it('writes over nothing', async () => {
+  it('overwrites no file', async () => {
     const id = await upload((await customer(app)).id, pdfFile());
     const to = path.join(folder, 'there.pdf');
     writeFileSync(to, 'mine');
@@ -77,7 +77,7 @@ describe('documents save', () => {
     expect(readFileSync(to, 'utf8')).toBe('mine');
   });
 
-  it('leaves nothing behind of a file that cannot be opened', async () => {
+  it('leaves no file if the content cannot be opened', async () => {
     const id = await upload((await customer(app)).id, pdfFile());
     await app.runtime.db.query(
       `update documents set file_id = (select file_id from documents where id <> $1 limit 1)
@@ -89,7 +89,7 @@ describe('documents save', () => {
     expect(existsSync(to)).toBe(false);
   });
 
-  it('knows its documents', async () => {
+  it('rejects an unknown document', async () => {
     const to = path.join(folder, 'none.pdf');
     for (const id of ['nobody', 'Document:0190a000-0000-7000-8000-0123456789ab']) {
       await expect(run('save', id, '--to', to)).rejects.toThrow('Document not found.');

@@ -1,4 +1,4 @@
-// What an export says of a customer's cards, and what an erasure leaves of them.
+// A customer's cards in an export, and after an erasure.
 import { expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -41,7 +41,7 @@ async function cardholder() {
   return { fixture, card, message, id: customer_id as string };
 }
 
-it('an export has cards, what paid for them and what was asked of them, and no number', async () => {
+it('an export has cards, their funding sources and authorizations, and no number', async () => {
   const { card, id } = await cardholder();
   const row = await app.runtime.db.read(cards, card.id);
   const { text, all } = await exportOf(app, id);
@@ -53,7 +53,7 @@ it('an export has cards, what paid for them and what was asked of them, and no n
   ok(await app.call('PATCH', `/cards/${card.id}`, { state: 'CLOSED' }), 200);
 });
 
-it('an erasure closes cards and leaves nothing of them that is about anybody', async () => {
+it('an erasure closes cards and leaves no personal data in them', async () => {
   const { card, message, id, fixture } = await cardholder();
   ok(await app.call('DELETE', `/customers/${id}`), 200);
   // The job of the deletion has not run.
@@ -91,7 +91,7 @@ it('an erasure closes cards and leaves nothing of them that is about anybody', a
   );
 });
 
-/** What the decision log says of merchants of a customer. */
+/** The decision log's merchant data of a customer. */
 const merchantsOf = async (customer_id: string) =>
   JSON.stringify(
     (await app.runtime.db.find(cardMessages, { customer_id })).map((each) => each.merchant),
@@ -117,14 +117,14 @@ function erasing(customerId: string): Runtime {
   };
 }
 
-/** A payment that is over, by somebody who has no money left. */
+/** A completed payment of a customer without remaining funds. */
 async function finished() {
   const paid = await cardPayments(app).begin({ funds: 100, descriptor: SHOP });
   await paid.tell({ kind: 'CLEARING', amount: 100n });
   return { paid, id: paid.card.cardholderId as string };
 }
 
-it('an erasure names no merchant of what comes back while it is under way', async () => {
+it('an erasure stores no merchant of a concurrent refund', async () => {
   const { paid, id } = await finished();
   ok(await app.call('DELETE', `/customers/${id}`), 200);
   const { db } = app.runtime;
@@ -140,7 +140,7 @@ it('an erasure names no merchant of what comes back while it is under way', asyn
   expect(await merchantsOf(id)).toBe('[null,null,null]');
 });
 
-it('an erasure names no merchant of news that changes nothing and was read before', async () => {
+it('an erasure stores no merchant of a message without effect that was read before', async () => {
   const { paid, id } = await finished();
   const network = cardNetwork(app, erasing(id));
   await network.tell(paid.token, { kind: 'AUTHORIZATION_EXPIRY' });
@@ -152,7 +152,7 @@ it('an erasure names no merchant of news that changes nothing and was read befor
 it.each<[string, CardRequestKind, number]>([
   ['a decline', 'AUTHORIZATION', 5],
   ['a look at the balance', 'BALANCE_INQUIRY', 0],
-])('an erasure names no merchant of %s that was decided before', async (_, kind, amount) => {
+])('an erasure stores no merchant of %s that was decided before', async (_, kind, amount) => {
   const fixture = cardFixture(app);
   const holder = await fixture.holder();
   const card = await fixture.card(holder);

@@ -1,4 +1,4 @@
-// What an export says of a customer's strong authentication, and what an erasure leaves of it.
+// A customer's strong customer authentication in an export, and after an erasure.
 import { expect, it } from 'vitest';
 import { externalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -18,7 +18,9 @@ import { scaLockouts } from '../../features/sca/lockout/lockout.ts';
 
 const app = testApp();
 
-/** A customer with both factors, a login, a failure, a reset, and a challenge and an enrolment that wait. */
+/**
+ * A customer with both factors, a login, a failure, a reset, and a pending challenge and enrolment.
+ */
 async function life() {
   const person = await provenCustomer(app);
   const { id } = person;
@@ -41,7 +43,7 @@ const codesOf = (id: string) =>
     [id],
   );
 
-it('is exported with addresses opened, without what proves anything', async () => {
+it('is exported with addresses opened, without authentication secrets', async () => {
   const { id, secrets, reset } = await life();
   const { text, all } = await exportOf(app, id);
   expect(all.sca_lockouts).toMatchObject([{ id, failed_attempts: 1, suspended: false }]);
@@ -67,7 +69,7 @@ it('is exported with addresses opened, without what proves anything', async () =
   for (const secret of [...secrets, reset.livenessAccessToken]) expect(text).not.toContain(secret);
 });
 
-it('is gone when the customer is erased, but for what happened and when', async () => {
+it('is removed when the customer is erased, except for types and times of events', async () => {
   const { id } = await life();
   const other = await life();
   expect((await codesOf(id)).length).toBeGreaterThan(0);

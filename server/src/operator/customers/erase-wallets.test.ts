@@ -1,4 +1,4 @@
-// What an export says of a customer's embedded wallet, and what an erasure leaves of it.
+// A customer's embedded wallet in an export, and after an erasure.
 import { expect, it } from 'vitest';
 import { customer, ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -20,7 +20,7 @@ import type { System } from '../cli/verb.ts';
 
 const app = testApp();
 
-/** A customer with a wallet, a passkey, a session, a signed change, one that waits, and a code. */
+/** A customer with a wallet, a passkey, a session, a signed change, a pending one, and a code. */
 async function walletOwner() {
   const person = await customer(app, {}, { email: 'vesna@quorbat.example' });
   const path = `/customers/internal-accounts?customerId=${person.id}&type=EMBEDDED_WALLET`;
@@ -46,14 +46,14 @@ async function walletOwner() {
   return { person, id: id as string, asked };
 }
 
-/** The one-time codes of a customer that may still be handed in. */
+/** The one-time codes of a customer that are still valid. */
 const codesOf = (customerId: string) =>
   app.runtime.db.query(
     `select c.id from codes c join credentials k on c.id = 'otp ' || k.id where k.customer_id = $1`,
     [customerId],
   );
 
-it('is exported opened, without what could move it', async () => {
+it('is exported opened, without signing keys', async () => {
   const { person, id, asked } = await walletOwner();
   const row = await app.runtime.db.read(wallets, id);
   const { text, all } = await exportOf(app, person.id);
@@ -81,7 +81,7 @@ it('is exported opened, without what could move it', async () => {
   }
 });
 
-it('is gone with its seed when its owner is erased', async () => {
+it('is removed with its seed when its owner is erased', async () => {
   const { person, id } = await walletOwner();
   const other = await walletOwner();
   ok(await app.call('DELETE', `/customers/${person.id}`), 200);
@@ -111,10 +111,10 @@ it('is gone with its seed when its owner is erased', async () => {
   for (const table of [walletSessions, walletRequests, otpTargets]) {
     expect(await db.find(table, of)).toEqual([]);
   }
-  // Of a code that was sent nothing stays, not even the keyed hash that has the address in it.
+  // Nothing of a sent code remains, not even the keyed hash that contains the address.
   const [theirs, others] = await Promise.all([codesOf(person.id), codesOf(other.person.id)]);
   expect([theirs, others]).toEqual([[], [expect.anything()]]);
-  // What was signed stays, and can be read by nobody.
+  // Signatures remain, but their payloads cannot be read.
   expect(await db.find(walletAuthorizations, of)).toHaveLength(1);
   const { all } = await exportOf(app, person.id);
   expect(all.wallet_authorizations).toMatchObject([{ payload: null }]);

@@ -1,5 +1,6 @@
-// An erasure held against the whole database: a customer with a name, an address and numbers of its own in
-// every place that takes one, and afterwards no column of any table that still shows one of them.
+// An erasure checked against the whole database: a customer with a unique name, address and numbers
+// in every place that takes one, and afterwards no column of any table that still shows one of
+// them.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -56,7 +57,7 @@ const app = testApp();
 
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } });
 
-/** Columns that show one of the words, whoever their rows are about. */
+/** Columns that show one of the texts, whatever their rows are about. */
 async function tracesOf(words: readonly string[]): Promise<string[]> {
   const columns = await app.runtime.db.query<{ name: string; column: string }>(
     `select c.table_name as name, c.column_name as column from information_schema.columns c
@@ -81,7 +82,7 @@ async function everywhere() {
   const umaAddress = `$zyxwina.quorbat@${fixture.domain}`;
   const body = { customerType: 'INDIVIDUAL', nationality: 'DE', ...PERSON, umaAddress };
   const person = ok(await app.call('POST', '/customers', body, keyed('key-1')), 201);
-  // Refused: somebody is there already.
+  // Rejected: it is already taken.
   await app.call('POST', '/customers', body, keyed('again'));
   for (const name of ['email', 'phone'] as const) {
     await sendCode(app, person.id, name);
@@ -165,7 +166,7 @@ it('leaves no trace in any column of any table', async () => {
   await booksBalance(app);
 });
 
-it('leaves no piece of an export that broke off', async () => {
+it('leaves no part of an interrupted export', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'export-'));
   const file = path.join(folder, 'all.json');
   async function* broken() {
@@ -177,12 +178,12 @@ it('leaves no piece of an export that broke off', async () => {
   rmSync(folder, { recursive: true });
 });
 
-it('walks past events of others, as many as there are, and leaves those alone', async () => {
+it("scans past any number of other customers' events and does not change them", async () => {
   const { db } = app.runtime;
   const person = await customer(app);
   const row = await db.read(customers, person.id);
   const first = eventsFrom(row?.created_at as number);
-  // More than are looked at at once, before the first of the customer's own.
+  // More than one batch, before the first of the customer's own.
   await db.query(
     `insert into events (id, platform_id, type, subject, data, created_at)
       select $1::text || '-' || lpad(n::text, 4, '0'), case n % 2 when 0 then $2 else $3 end, 'X', 'X', '{}',

@@ -1,5 +1,5 @@
-// The operator's verbs on accounts outside: what each does, what the platform hears, and which codes its
-// requests then get.
+// The operator's verbs on external accounts: their effects, the platform's events, and the error
+// codes of its requests afterwards.
 import { describe, expect, it } from 'vitest';
 import {
   customer,
@@ -23,7 +23,7 @@ const told = async (id: string) =>
     .map((each) => each.data.status);
 
 describe('external-accounts', () => {
-  it('leads a bank account through all that a check can find', async () => {
+  it('apply every result of a check to a bank account', async () => {
     const { account, person } = await fundedCustomer(shop.app);
     const { id } = await externalAccount(shop.app, person.id, 'USD');
     const pull = async () => {
@@ -65,7 +65,7 @@ describe('external-accounts', () => {
     expect(history[2]).toMatchObject({ actor: 'operator', reason: 'No such account' });
   });
 
-  it('stops a payment in production that was priced before', async () => {
+  it('stop a production payment that was quoted before', async () => {
     const { account, person } = await shop.payer('100.00');
     const to = await shop.payee(person.id);
     const body = quoteBody(account, to, 50_00);
@@ -78,7 +78,7 @@ describe('external-accounts', () => {
     expect(await told(to)).toEqual(['UNDER_REVIEW']);
   });
 
-  it('are listed with the ends of their numbers', async () => {
+  it('list accounts with the last digits of their numbers', async () => {
     const { id: owner } = await customer(shop.app, shop.as);
     const list = (...more: string[]) =>
       shop.json('external-accounts', 'list', shop.shop.id, ...more);
@@ -96,7 +96,7 @@ describe('external-accounts', () => {
     expect(shown.out).toContain(id);
   });
 
-  it('refuse what is not there, and to have a wallet checked', async () => {
+  it('reject an unknown account, and a check of a wallet', async () => {
     const person = await customer(shop.app);
     const address = '0xAbCDEF1234567890aBCdEf1234567890ABcDef12'.toLowerCase();
     const accountInfo = { accountType: 'ETHEREUM_WALLET', address };

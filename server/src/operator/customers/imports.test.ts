@@ -1,4 +1,4 @@
-// Imports as an operator sees them, on rows of imports that have ended.
+// Imports as an operator sees them, with rows of completed imports.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { importErrors, imports } from '../../features/customers/imports/store.ts';
@@ -54,7 +54,7 @@ beforeAll(async () => {
 });
 
 describe('imports list', () => {
-  it('shows the newest first, of all platforms or of one', async () => {
+  it('lists the newest first, of all platforms or of one', async () => {
     const all = JSON.parse((await run('imports', 'list', '--json')).out);
     expect(all.map((each: { importId: string }) => each.importId)).toEqual([broken, partly]);
     expect(all[1]).toMatchObject({
@@ -70,14 +70,14 @@ describe('imports list', () => {
 });
 
 describe('imports show', () => {
-  it('says how one ended, and what was wrong with its file', async () => {
+  it('shows the result of one, and the error of its file', async () => {
     const { code, out } = await run('imports', 'show', broken);
     expect(code).toBe(0);
     expect(out).toContain('FAILED');
     expect(out).toContain('lacks required columns: city');
   });
 
-  it('prints every row that failed as CSV, however many', async () => {
+  it('prints every failed row as CSV, whatever their number', async () => {
     const { code, out } = await run('imports', 'show', partly, '--errors');
     const lines = out.trimEnd().split('\r\n');
     expect(code).toBe(0);
@@ -86,7 +86,7 @@ describe('imports show', () => {
     expect(lines[2_000]).toBe(`2000,'=c-2000,INVALID_INPUT,"Invalid, ""so""",city: is required`);
   });
 
-  it('knows no other', async () => {
+  it('rejects an unknown import', async () => {
     const { code, err } = await run('imports', 'show', 'BulkCustomerImportJob:no');
     expect([code, err]).toEqual([1, 'Import not found.\n']);
   });

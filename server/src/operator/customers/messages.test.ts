@@ -1,4 +1,4 @@
-// The operator's look at what was written: the sandbox's outbox, and what is left of what went out.
+// Messages as the operator sees them: the sandbox's outbox, and the remains of sent ones.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -7,7 +7,7 @@ import { sendMessage } from '../../features/notifications/messages/index.ts';
 import { main } from '../../operator.ts';
 
 const app = testApp();
-// biome-ignore lint/suspicious/noExplicitAny: as the API showed it.
+// biome-ignore lint/suspicious/noExplicitAny: as returned by the API.
 let person: any;
 
 async function run(...argv: string[]) {
@@ -24,7 +24,7 @@ async function run(...argv: string[]) {
   return { code, ...ran };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+// biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.
 async function json(...argv: string[]): Promise<any> {
   const { code, out, err } = await run(...argv, '--json');
   expect([code, err]).toEqual([0, '']);
@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 
 describe('messages', () => {
-  it('lists them, latest first, without a word of what is in them', async () => {
+  it('lists them, latest first, without their content', async () => {
     const all = await json('messages', 'list');
     expect(all.map(({ kind, status }: { kind: string; status: string }) => [kind, status])).toEqual(
       [
@@ -74,7 +74,7 @@ describe('messages', () => {
     expect((await run('messages', 'list', '--status', 'LOST')).code).toBe(2);
   });
 
-  it('shows what one says, and whom it is for', async () => {
+  it('shows the content and the recipient of one', async () => {
     const [greeting, text, mail] = await json('messages', 'list');
     expect(await json('messages', 'show', mail.messageId)).toMatchObject({
       ...mail,
@@ -88,7 +88,7 @@ describe('messages', () => {
     expect(shown.out).toMatch(/^Text +Hello\.$/m);
   });
 
-  it('says what was forgotten', async () => {
+  it('reports deleted content', async () => {
     const [{ messageId }] = await json('messages', 'list', '--customer', person.id);
     await app.runtime.db.query('update customers set data_key = null where id = $1', [person.id]);
     const { out } = await run('messages', 'show', messageId);
@@ -96,7 +96,7 @@ describe('messages', () => {
     expect(out).toMatch(/^Text +forgotten$/m);
   });
 
-  it('knows no other message', async () => {
+  it('rejects an unknown message', async () => {
     for (const id of ['x', 'Message:018f0000-0000-7000-8000-000000000000']) {
       expect(await run('messages', 'show', id)).toMatchObject({
         code: 1,

@@ -1,5 +1,5 @@
-// What an operator does about strong authentication, in production with a bridge for text messages and no
-// service that looks at people, and beside it in the sandbox.
+// The operator's work on strong customer authentication, in production with an SMS gateway and
+// without an identity service, and in the sandbox.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { externalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import type { CallOptions, TestApp } from '../../../test/kit/app/harness.ts';
@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 const run = (...argv: string[]) => command(['sca', ...argv]);
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+// biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.
 async function json(...argv: string[]): Promise<any> {
   const { code, out, err } = await run(...argv, '--json');
   expect([code, err]).toEqual([0, '']);
@@ -38,13 +38,13 @@ async function refused(words: string, ...argv: string[]) {
   expect([code, out, err]).toEqual([1, '', `${words}\n`]);
 }
 
-/** The code that was texted last. */
+/** The code of the latest text message. */
 async function texted(): Promise<string> {
   await app.settle();
   return JSON.parse(sms.got.at(-1)?.body ?? '{}').text.slice(0, 6);
 }
 
-/** A customer of the production platform whose telephone is proven. */
+/** A customer of the production platform with a verified phone number. */
 async function shopper() {
   const person = await european(app, shop);
   ok(await sendCode(app, person.id, 'phone', shop), 204);
@@ -70,8 +70,8 @@ const cells = (text: string) =>
     .split('\n')
     .map((line) => line.split(/ {2,}/));
 
-describe('a reset where no service looks at people', () => {
-  it('waits a day for a person, who lets it go on', async () => {
+describe('a reset without an identity service', () => {
+  it("waits for a day for the operator's decision, and proceeds after it", async () => {
     const { id } = await shopper();
     const asked = await start(id);
     const now = app.effects.now();
@@ -107,7 +107,7 @@ describe('a reset where no service looks at people', () => {
     await refused('The reset cannot be decided: it is COMPLETED.', 'pass-reset', resetId, ...WHY);
   });
 
-  it('makes nothing of codes that went to the number before', async () => {
+  it('does not accept codes that were sent to the previous number', async () => {
     const { id } = await shopper();
     const login = loginFixture(app, shop);
     const { challengeId } = ok(await login.start(id, 'SMS_OTP'), 200);
@@ -123,7 +123,7 @@ describe('a reset where no service looks at people', () => {
     ok(await login.complete(id, answer), 200);
   });
 
-  it('is refused for somebody else, and lapses by itself', async () => {
+  it('is rejected for another customer, and expires', async () => {
     const { id } = await shopper();
     const { resetId } = await start(id);
     await json('reject-reset', resetId, '--reason', 'another face');
@@ -166,7 +166,7 @@ describe('a reset where no service looks at people', () => {
     expect(cells(out)[1]?.slice(1, 4)).toEqual([ids[0], 'SMS_OTP', 'PENDING_REVIEW']);
   });
 
-  it('is decided with a reason, of a customer who is there', async () => {
+  it('is decided with a reason, for an existing customer', async () => {
     const { id } = await shopper();
     const { resetId } = await start(id);
     for (const verb of ['pass-reset', 'reject-reset']) {
@@ -179,7 +179,7 @@ describe('a reset where no service looks at people', () => {
     await refused('The customer was deleted.', 'pass-reset', resetId, ...WHY);
   });
 
-  it('can be decided in the sandbox too, whose page then has nothing to ask', async () => {
+  it('can be decided in the sandbox too, whose page then has no question', async () => {
     const { id } = await provenCustomer(app);
     const { resetId, verificationLink } = await start(id, {});
     expect(await json('reject-reset', resetId, ...WHY)).toMatchObject({ status: 'REJECTED' });
@@ -189,7 +189,7 @@ describe('a reset where no service looks at people', () => {
 });
 
 describe('sca show', () => {
-  it('shows where a customer stands, and nothing that proves anything', async () => {
+  it('shows the state of a customer, and no authentication secrets', async () => {
     const { id } = await provenCustomer(app);
     const { secret, base32, recoveryCodes } = await factorFixture(app).withTotp(id);
     await logIn(app, id);
@@ -226,7 +226,7 @@ describe('sca show', () => {
     }
   });
 
-  it('says of others that it does not apply, and knows no other ids', async () => {
+  it('shows customers to whom it does not apply, and rejects unknown ids', async () => {
     const person = await european(app, {}, { region: 'US' });
     expect(await json('show', person.id)).toMatchObject({
       ...{ isUnderSca: false, failedAttempts: 0, openResets: [], trustedAccounts: [] },
@@ -239,7 +239,7 @@ describe('sca show', () => {
 });
 
 describe('sca unlock', () => {
-  it('lets in who was suspended, and leaves the login that there is', async () => {
+  it('unlocks a suspended customer, and keeps the current login', async () => {
     const { id } = await provenCustomer(app);
     await logIn(app, id);
     const login = loginFixture(app);
@@ -260,7 +260,7 @@ describe('sca unlock', () => {
     });
   });
 
-  it('takes nobody who was deleted, or never was', async () => {
+  it('rejects deleted and unknown customers', async () => {
     const { id } = await provenCustomer(app);
     ok(await app.call('DELETE', `/customers/${id}`), 200);
     await refused('The customer was deleted.', 'unlock', id, ...WHY);
@@ -269,7 +269,7 @@ describe('sca unlock', () => {
 });
 
 describe('sca events', () => {
-  it('lists what happened, latest first, with the address opened', async () => {
+  it('lists events, latest first, with the address opened', async () => {
     const { id } = await provenCustomer(app);
     const other = await provenCustomer(app);
     await logIn(app, other.id);

@@ -1,5 +1,5 @@
-// The identity check by hand: found in the list, looked at, approved, rejected or held, in production and in
-// the sandbox, with the events that a service's decision would have.
+// Manual identity verification: listed, shown, approved, rejected or held, in production and in the
+// sandbox, with the events of an identity service's decision.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../test/kit/app/harness.ts';
@@ -45,7 +45,7 @@ async function person(by = as, fullName = 'Ada Lovelace 001') {
 const PENDING = ['VERIFICATION.PENDING_MANUAL_REVIEW', 'CUSTOMER.KYC_PENDING'];
 
 describe('verifications list', () => {
-  it('has those that wait, of one platform or all, page by page', async () => {
+  it('lists pending ones, of one platform or all, page by page', async () => {
     const mine = await fixture.platformOf('default', 'production');
     const made: string[] = [];
     for (let at = 0; at < 3; at++) {
@@ -64,7 +64,7 @@ describe('verifications list', () => {
     expect(ids(await json('verifications', 'list'))).toEqual(expect.arrayContaining([made[2]]));
   });
 
-  it('has nobody who was deleted: nothing could be decided', async () => {
+  it('omits deleted customers, for whom no decision is possible', async () => {
     const mine = await fixture.platformOf('default', 'production');
     const { id } = await person(mine);
     const { verification } = await person(mine);
@@ -75,7 +75,7 @@ describe('verifications list', () => {
 });
 
 describe('verifications show', () => {
-  it('has everything a reviewer needs, by any of its ids', async () => {
+  it('shows all data for a review, by any of its ids', async () => {
     const { id } = await fixture.firm(as, 'REG-9');
     const [owner] = await fixture.completeBusiness(as, id);
     const made = ok(await fixture.submit(as, id), 200);
@@ -94,14 +94,14 @@ describe('verifications show', () => {
     expect(out).toMatch(/^owners\.0\.personalInfo\.identifier +987-65-4321$/m);
   });
 
-  it('says which channels a customer has still to prove', async () => {
+  it('lists the channels that the customer has not verified yet', async () => {
     const contact = { region: 'DE', email: 'a@example.de', phoneNumber: '+4915112345678' };
     const { id } = await fixture.person(as, 'Ada Lovelace', contact);
     const { contactVerification } = await json('verifications', 'show', id);
     expect(contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
   });
 
-  it('says what is missing of who was never submitted', async () => {
+  it('lists what is missing if nothing was submitted', async () => {
     const { id } = await fixture.person(as, 'Ada Lovelace');
     const shown = await json('verifications', 'show', id);
     expect(shown).toMatchObject({
@@ -110,7 +110,7 @@ describe('verifications show', () => {
     });
   });
 
-  it('knows no other ids', async () => {
+  it('rejects unknown ids', async () => {
     await refused(
       'The verification, customer or owner was not found',
       'verifications',
@@ -123,7 +123,7 @@ describe('verifications show', () => {
 });
 
 describe('a decision', () => {
-  it('approves, once, and is told', async () => {
+  it('approves, once, and emits an event', async () => {
     const { id, verification } = await person();
     expect(await json('verifications', 'approve', verification)).toMatchObject({
       ...{ verificationId: verification, customerId: id, status: 'APPROVED' },
@@ -141,7 +141,7 @@ describe('a decision', () => {
     expect((await fixture.submit(as, id)).status).toBe(400);
   });
 
-  it('rejects, with what was found', async () => {
+  it('rejects, with findings', async () => {
     const { id, verification } = await person();
     const argv = ['verifications', 'reject', id, '--error', 'APPLICANT_SANCTIONED'];
     expect(await json(...argv)).toMatchObject({ verificationId: verification, status: 'REJECTED' });
@@ -155,7 +155,7 @@ describe('a decision', () => {
     ]);
   });
 
-  it('holds, with all that stands in the way, until a new submission', async () => {
+  it('holds, with all findings, until a new submission', async () => {
     const { id, passport, verification } = await person();
     const errors = `EXPIRED_DOCUMENT@${passport},INVALID_FIELD@${id}#birthDate`;
     const argv = ['verifications', 'hold', verification, '--error', errors];
@@ -198,7 +198,7 @@ describe('a decision', () => {
     expect(await fixture.statuses(as, id)).toEqual(['APPROVED']);
   });
 
-  it('needs no submission, and leaves a verification of its own', async () => {
+  it('needs no submission, and creates a separate verification', async () => {
     const { id } = await fixture.person(as, 'Ada Lovelace');
     const { verificationId } = await json('verifications', 'approve', id);
     expect(await fixture.eventTypes(id)).toEqual([
@@ -210,7 +210,7 @@ describe('a decision', () => {
     expect(body.data).toMatchObject([{ id: verificationId, verificationStatus: 'APPROVED' }]);
   });
 
-  it('takes the owners along, or one of them alone', async () => {
+  it('includes the beneficial owners, or applies to one of them only', async () => {
     const { id } = await fixture.firm(as, 'REG-10');
     const owners = await fixture.completeBusiness(as, id, ['Hopper', 'Lamarr']);
     ok(await fixture.submit(as, id), 200);
@@ -235,7 +235,7 @@ describe('a decision', () => {
     expect(await fixture.statuses(as, id)).toEqual(['APPROVED', 'REJECTED', 'APPROVED']);
   });
 
-  it('keeps the papers that it was made by', async () => {
+  it('keeps the documents that it is based on', async () => {
     const { id } = await fixture.firm(as, 'REG-11');
     const [owner] = await fixture.completeBusiness(as, id);
     await json('verifications', 'reject', owner?.id as string);
@@ -248,14 +248,14 @@ describe('a decision', () => {
     }
   });
 
-  it('is possible in the sandbox, for what its table leaves open', async () => {
+  it('is possible in the sandbox, for results that the sandbox leaves open', async () => {
     const sandbox = await fixture.platformOf('default');
     const { id } = await person(sandbox);
     await json('verifications', 'approve', id);
     expect(await fixture.statuses(sandbox, id)).toEqual(['APPROVED']);
   });
 
-  it('refuses what makes no sense', async () => {
+  it('rejects invalid usage', async () => {
     const { id, passport } = await person();
     const hold = (...more: string[]) => ['verifications', 'hold', id, ...more];
     await misused('--error is needed', ...hold());

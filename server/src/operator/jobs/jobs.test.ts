@@ -1,5 +1,5 @@
-// The operator's look at work that waits, runs or is dead: filters, what is shown of a job, retrying one and
-// all of a kind, and a cancellation that stays with its reason.
+// Jobs as the operator sees them: filters, the shown fields, retrying one and all of a kind, and a
+// cancellation that is kept with its reason.
 import { readFileSync } from 'node:fs';
 import { Type } from '@sinclair/typebox';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ afterEach(() => app.runtime.db.query('delete from jobs', []));
 
 const run = (...argv: string[]) => commandOn(app)(argv);
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+// biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.
 async function json(...argv: string[]): Promise<any> {
   const { code, out, err } = await run(...argv, '--json');
   expect([code, err]).toEqual([0, '']);
@@ -57,7 +57,7 @@ async function dead(kind: string, count = 1): Promise<string[]> {
 const kindsOf = (rows: { kind: string }[]) => rows.map(({ kind }) => kind).sort();
 
 describe('jobs', () => {
-  it('list by state, kind and platform, at most as many as asked for', async () => {
+  it('list by state, kind and platform, up to the limit', async () => {
     await dead('payout.send', 2);
     await staged('payout.check');
     await staged('messages.send', 1, app.other);
@@ -96,7 +96,7 @@ describe('jobs', () => {
     ]);
   });
 
-  it('show the ids of an input and nothing else of it', async () => {
+  it('show only the ids of an input', async () => {
     const [id = ''] = await dead('incoming.collect');
     const shown = await json('jobs', 'show', id);
     expect(shown).toEqual({
@@ -123,20 +123,20 @@ describe('jobs', () => {
     expect(await workerWith(failing('payout.send', 2)).runDue()).toBe(1);
     const again = await json('jobs', 'show', id);
     expect(again).toMatchObject({ state: 'queued', attempts: 1 });
-    // One that waits after a failure need not wait.
+    // A job that waits after a failure need not wait.
     expect(await json('jobs', 'retry', id)).toMatchObject({
       dueAt: new Date(app.effects.now()).toISOString(),
     });
   });
 
-  it('retry takes no job that has not failed', async () => {
+  it('retry rejects a job that has not failed', async () => {
     await staged('incoming.review-expiry');
     const [{ jobId }] = await json('jobs', 'list');
     const { code, err } = await run('jobs', 'retry', jobId);
     expect([code, err]).toEqual([1, 'The job is queued. Only failed jobs can be retried.\n']);
   });
 
-  it('retry takes all dead ones of a kind, however many', async () => {
+  it('retry includes all dead ones of a kind, whatever their number', async () => {
     await dead('payout.send', 450);
     await dead('payout.check', 2);
     expect(await json('jobs', 'retry', '--kind', 'payout.send', '--state', 'dead')).toEqual({
@@ -167,8 +167,8 @@ describe('jobs', () => {
   });
 });
 
-describe('the kinds of jobs', () => {
-  it('each say what they leave undone, here and in the documentation', () => {
+describe('job kinds', () => {
+  it('each state their pending effect, here and in the documentation', () => {
     expect(Object.keys(UNDONE).sort()).toEqual([...app.worker.kinds].sort());
     const page = readFileSync(new URL('../../../../docs/jobs.md', import.meta.url), 'utf8');
     const rows = [...page.matchAll(/^\| `([a-z.-]+)` +\| (.+?) +\|$/gm)];

@@ -1,5 +1,5 @@
-// The operator's verbs on internal accounts beside a running server: what each does, what it refuses, and
-// that the platform hears of it.
+// The operator's verbs on internal accounts beside a running server: their effects, their
+// rejections, and the platform's events.
 
 import { describe, expect, it } from 'vitest';
 import { customer, fundedCustomer, internalAccount } from '../../../test/kit/app/fixtures.ts';
@@ -31,7 +31,7 @@ const empty = async () =>
   (await internalAccount(app, (await customer(app)).id, 'USD')).id as string;
 
 describe('accounts hold and release', () => {
-  it('freeze and thaw, and keep who did it and why', async () => {
+  it('freeze and unfreeze, and keep actor and reason', async () => {
     const { account } = await fundedCustomer(app, 12_00);
     const held = await run('hold', account.id, '--reason', 'Asked by the bank');
     expect(held.json).toMatchObject({
@@ -51,7 +51,7 @@ describe('accounts hold and release', () => {
     expect(history.text).toContain('Asked by the bank');
   });
 
-  it('want a reason for a hold, an account that there is, and a move that there is', async () => {
+  it('require a reason for a hold, an existing account, and a valid transition', async () => {
     const id = await empty();
     await expect(run('hold', id)).rejects.toThrow('--reason');
     await expect(run('hold', 'nobody', '--reason', 'x')).rejects.toThrow('Account not found.');
@@ -64,7 +64,7 @@ describe('accounts hold and release', () => {
     expect(await statuses(id)).toEqual([]);
   });
 
-  it('do not bring back the account of a customer who was deleted', async () => {
+  it('do not reactivate the account of a deleted customer', async () => {
     const person = await customer(app);
     const { id } = await internalAccount(app, person.id, 'USD');
     await run('hold', id, '--reason', 'A question');
@@ -74,7 +74,7 @@ describe('accounts hold and release', () => {
 });
 
 describe('accounts close', () => {
-  it('closes what is empty and unused, and nothing else', async () => {
+  it('closes an account only if it is empty and unused', async () => {
     const { account } = await fundedCustomer(app, 1);
     await expect(run('close', account.id)).rejects.toMatchObject({ code: 'CONFLICT' });
     const owing = await empty();
@@ -96,7 +96,7 @@ describe('accounts close', () => {
 });
 
 describe('accounts fail and retry', () => {
-  it('give an account up, and provide for it after all', async () => {
+  it('fail a pending account, and open it after a retry', async () => {
     const person = await customer(app, {}, { currencies: ['EUR'] });
     const [row] = await app.operate(async (ctx) =>
       provisionAccounts(ctx, {
@@ -118,7 +118,7 @@ describe('accounts fail and retry', () => {
 });
 
 describe('accounts list', () => {
-  it('shows what they hold and owe, and filters', async () => {
+  it('lists balances and debts, and filters', async () => {
     const { id: platform } = await app.newPlatform('Listed');
     const all = (await run('list', platform)).json as { accountId: string; status: string }[];
     expect(all.length).toBeGreaterThan(5);
@@ -133,7 +133,7 @@ describe('accounts list', () => {
     await expect(run('list', 'nobody')).rejects.toThrow('Platform not found.');
   });
 
-  it('takes a piece at a time', async () => {
+  it('lists page by page', async () => {
     const { id: platform } = await app.newPlatform('Paged');
     const ids = async (...more: string[]) => {
       const { json } = await run('list', platform, ...more);

@@ -1,5 +1,5 @@
-// The operator's look at mints and burns, at the proof of what circulates, and at what of them is a
-// customer's.
+// Mints and burns as the operator sees them, the verification of the circulating supply, and a
+// customer's part in an export.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { customer, externalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
@@ -17,7 +17,7 @@ let burnt: string;
 
 const run = (...argv: string[]) => commandOn(app)(argv);
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+// biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.
 async function json(...argv: string[]): Promise<any> {
   const { code, out, err } = await run(...argv, '--json');
   expect([code, err]).toEqual([0, '']);
@@ -67,7 +67,7 @@ describe('stablecoins operations', () => {
     expect(out).toContain(`1.230000 ${coin.symbol}`);
   });
 
-  it('knows what it cannot list', async () => {
+  it('rejects unknown filters', async () => {
     expect(await run('stablecoins', 'operations', '--status', 'ODD')).toMatchObject({ code: 2 });
     expect(await run('stablecoins', 'operations', '--after', coin.id)).toMatchObject({
       code: 1,
@@ -77,14 +77,14 @@ describe('stablecoins operations', () => {
 });
 
 describe('ledger verify', () => {
-  it('has no totals of what is no money', async () => {
+  it('has no totals of units that are not money', async () => {
     const { currencies } = await json('ledger', 'verify');
     const units = currencies.map((each: { currency: string }) => each.currency);
     expect(units.filter((unit: string) => unit.startsWith('stablecoin.'))).toEqual([]);
     expect((await run('ledger', 'verify')).out).not.toContain('stablecoin.');
   });
 
-  it('counts what circulates from mints and burns', async () => {
+  it('computes the circulating supply from mints and burns', async () => {
     expect(await json('ledger', 'verify')).toMatchObject({ balanced: true, problems: [] });
     await sql("update stablecoin_operations set status = 'FAILED' where id = $1", [burnt]);
     const { code, out } = await run('ledger', 'verify');
@@ -103,9 +103,9 @@ describe('ledger verify', () => {
 });
 
 describe('customers export', () => {
-  it('has what was burnt for the customer, and an erasure leaves it to its end', async () => {
+  it('contains burns for the customer, and an erasure does not interrupt them', async () => {
     const { id } = await customer(app);
-    // Its number scripts what becomes of it, and the provider was told of that when it was linked.
+    // Its number scripts the outcome, and the provider received it when it was linked.
     const own = await externalAccount(app, id, 'USD', '003');
     const made = ok(await fixture.burn(coin.id, fixture.burnBody(own.id)), 201);
     const all = await json('customers', 'export', id);
@@ -122,7 +122,7 @@ describe('stablecoins end', () => {
   const end = (id: string, as: string) =>
     run('stablecoins', 'end', id, '--as', as, '--reason', 'The provider wrote so');
 
-  /** A burn of a coin of its own, in a state as if it had come that way, and nothing follows it. */
+  /** A burn of a separate coin, put into a state without side effects. */
   async function burnIn(status: string) {
     const own = await fixture.circulating(20);
     const { id } = ok(await fixture.burn(own.id, fixture.burnBody(bank.id)), 201);
@@ -145,7 +145,7 @@ describe('stablecoins end', () => {
     ['PROCESSING', 'failed', 'FAILED', 20n],
     ['EXPIRED', 'completed', 'COMPLETED', 10n],
     ['CREATED', 'failed', 'FAILED', 20n],
-  ] as const)('of one that is %s: as %s', async (status, as, becomes, dollars) => {
+  ] as const)('ends one that is %s: as %s', async (status, as, becomes, dollars) => {
     const { id, coinId } = await burnIn(status);
     expect(await end(id, as)).toEqual({ code: 0, out: `${id} is ${becomes}.\n`, err: '' });
     const shown = await fixture.look(id);
@@ -160,7 +160,7 @@ describe('stablecoins end', () => {
     ]);
   });
 
-  it('lets what was handed over and may still be paid for expire, and asks about it on', async () => {
+  it('lets a submitted mint that may still be paid expire, and continues to request its status', async () => {
     const { id, coinId } = await burnIn('handed over');
     expect((await end(id, 'failed')).out).toBe(`${id} is EXPIRED.\n`);
     expect((await fixture.supply(coinId)).burning).toBe(0n);
@@ -177,7 +177,7 @@ describe('stablecoins end', () => {
   it.each([
     ['EXPIRED', 'failed', 'The mint or burn is EXPIRED.'],
     ['CREATED', 'completed', 'It was never handed to the provider.'],
-  ] as const)('refuses what cannot be: %s as %s', async (status, as, reason) => {
+  ] as const)('rejects an impossible result: %s as %s', async (status, as, reason) => {
     const { id, coinId } = await burnIn(status);
     expect(await end(id, as)).toMatchObject({ code: 1, err: `${reason}\n` });
     expect((await fixture.look(id)).status).toBe(status);
@@ -186,7 +186,7 @@ describe('stablecoins end', () => {
     expect((await fixture.supply(coinId)).circulating).toBe(20n * DOLLAR);
   });
 
-  it('ends nothing twice, and nothing without a reason', async () => {
+  it('ends none twice, and none without a reason', async () => {
     const { id } = await burnIn('PROCESSING');
     expect(await run('stablecoins', 'end', id, '--as', 'failed')).toMatchObject({ code: 2 });
     expect(await end(id, 'odd')).toMatchObject({ code: 2 });

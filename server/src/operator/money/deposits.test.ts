@@ -1,4 +1,4 @@
-// Money that comes in for a production platform, recorded by hand from a bank's statement.
+// Deposits of a production platform, recorded manually from a bank statement.
 import { describe, expect, it } from 'vitest';
 import {
   balances,
@@ -14,10 +14,10 @@ import { PENDING_REASONS } from '../../features/payments/pay-ins/deposit.ts';
 
 const DEPOSIT = 'REALTIME_FUNDING';
 
-/** What the list has of an account. */
+/** The list's entries for an account. */
 async function heldOn(accountId: string) {
   const all: { accountId: string }[] = await shop.json('deposits', 'list', '--limit', '1000');
-  // biome-ignore lint/suspicious/noExplicitAny: what a test reads it asserts.
+  // biome-ignore lint/suspicious/noExplicitAny: checked by assertions.
   return all.filter((each) => each.accountId === accountId) as any[];
 }
 
@@ -25,8 +25,8 @@ const BACK = ['--reason', 'PAYOUT_RETURNED'];
 
 const shop = opened(startProduction);
 
-describe('money that comes in', () => {
-  it('is taken in once for one entry of the statement', async () => {
+describe('a deposit', () => {
+  it('is recorded once for one entry of the statement', async () => {
     const { account } = await shop.payer();
     const entry = ['deposits', 'record', '--account', account, '--currency', 'USD'];
     const same = [...entry, '--amount', '12.50', '--reference', 'WIRE-1', '--rail', 'WIRE'];
@@ -67,8 +67,8 @@ describe('money that comes in', () => {
       'Account not found.',
     ],
     [['--payment-reference', 'RH1'], 2, 'Either --account or --payment-reference'],
-    [['--hash', '0x1'], 2, '--hash and --network go together'],
-  ])('is refused: %j', async (more, code, words) => {
+    [['--hash', '0x1'], 2, '--hash and --network must be used together'],
+  ])('is rejected: %j', async (more, code, words) => {
     const { account } = await shop.payer();
     const usual = { '--amount': '1.00', '--currency': 'USD', '--account': account };
     const given = { ...usual, [more[0] as string]: more[1] as string };
@@ -81,7 +81,7 @@ describe('money that comes in', () => {
     expect((await balances(shop.app, account, shop.as)).total).toBe(0);
   });
 
-  it('may be taken back by the bank', async () => {
+  it('may be recalled by the bank', async () => {
     const { account } = await shop.payer();
     const { transactionId: id } = await shop.json(
       ...['deposits', 'record', '--account', account, '--amount', '20', '--currency', 'USD'],
@@ -95,7 +95,7 @@ describe('money that comes in', () => {
     await shop.refused('FAILED', 'deposits', 'return', id);
   });
 
-  it('goes back by hand when it comes too late for its quote', async () => {
+  it('is returned manually if it arrives too late for its quote', async () => {
     const { person } = await shop.payer();
     const to = await shop.payee(person.id);
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
@@ -117,7 +117,7 @@ describe('money that comes in', () => {
     expect(await shop.queue(id)).toEqual([]);
   });
 
-  it('is held on a frozen account until the operator releases or refuses it', async () => {
+  it('is held on a frozen account until the operator releases or returns it', async () => {
     const { account } = await shop.payer();
     await shop.json('accounts', 'hold', account, '--reason', 'A test');
     const record = async (reference: string) => {
@@ -180,7 +180,7 @@ describe('money that comes in', () => {
     expect((await balances(shop.app, account, shop.as)).total).toBe(0);
   });
 
-  it('is held for what it is said to be held for', async () => {
+  it('is held for the given reason', async () => {
     const { account } = await shop.payer();
     const entry = ['--account', account, '--amount', '5.00', '--currency', 'USD'];
     for (const reason of PENDING_REASONS) {
@@ -193,10 +193,10 @@ describe('money that comes in', () => {
     const ran = await shop.run(
       ...['deposits', 'record', ...quoted, '--reference', 'X', '--hold', 'COMPLIANCE_REVIEW'],
     );
-    expect([ran.code, ran.err]).toEqual([2, expect.stringContaining('--hold is for money')]);
+    expect([ran.code, ran.err]).toEqual([2, expect.stringContaining('--hold requires --account')]);
   });
 
-  it('is decided about and taken back in the sandbox too', async () => {
+  it('is decided and recalled in the sandbox too', async () => {
     const person = await customer(shop.app);
     const account = await internalAccount(shop.app, person.id, 'USD');
     const held = async () => {
@@ -222,7 +222,7 @@ describe('money that comes in', () => {
     expect((await balances(shop.app, account.id)).total).toBe(0);
   });
 
-  it('may be a pull of the sandbox that its bank takes back', async () => {
+  it('may be a sandbox pull that its bank recalls', async () => {
     const person = await customer(shop.app);
     const account = await internalAccount(shop.app, person.id, 'USD');
     const from = await externalAccount(shop.app, person.id, 'USD');
@@ -237,7 +237,7 @@ describe('money that comes in', () => {
     await shop.refused('is in the sandbox', 'payouts', 'settle', id);
   });
 
-  it('is taken back from whoever paid it in, not from whoever was paid with it', async () => {
+  it('is recalled from its payer, not from the payee of a later payment', async () => {
     const { person, account } = await shop.payer();
     const friend = await shop.payer();
     const to = await internalAccount(shop.app, friend.person.id, 'EUR', shop.as);
@@ -268,7 +268,7 @@ describe('money that comes in', () => {
     expect(owing?.owed).toBe(100_00n);
   });
 
-  it('pays for a quote that waits for it', async () => {
+  it('funds a pending quote', async () => {
     const { person } = await shop.payer();
     const to = await shop.payee(person.id);
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
@@ -282,7 +282,7 @@ describe('money that comes in', () => {
     expect((await shop.queue(id))[0]).toMatchObject({ kind: 'payout', amount: 91_08 });
     await shop.json('payouts', 'fail', id, '--reason', 'ACCOUNT_CANNOT_RECEIVE');
     await shop.app.settle();
-    // Somebody paid it in, so a bank has to carry it back.
+    // It was paid in from outside, so a bank has to return it.
     expect((await shop.queue(id))[0]).toMatchObject({
       kind: 'refund',
       amount: 100_00,
@@ -316,7 +316,7 @@ describe('money that comes in', () => {
       { transactionId: ids[1], platformId: shop.shop.id, currency: 'USD', accountId: account },
     ]);
     expect(Date.parse(before[1].since) - Date.parse(before[0].since)).toBe(1_000);
-    // After a month a frozen account still has it, and so does the list.
+    // After a month a frozen account still holds it, and it is still listed.
     await shop.app.advance(31 * DAY);
     await shop.app.settle();
     expect(await heldOn(account)).toEqual(before);

@@ -1,5 +1,5 @@
-// Payments with cards in the export: what their lines say must be what the postings of the same export moved
-// on the account, however the payment went.
+// Card payments in the export: their lines must agree with the postings of the same export,
+// whatever the course of the payment.
 import { beforeAll, expect, it } from 'vitest';
 import { commandOn } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -14,7 +14,7 @@ beforeAll(() => {
   payments = cardPayments(app);
 });
 
-/** Rows of an export that quotes nothing. */
+/** Rows of an export without quoted cells. */
 async function exported(what: string): Promise<Record<string, string>[]> {
   const { code, out, err } = await commandOn(app)(['export', what, ...DAYS]);
   expect([code, err]).toEqual([0, '']);
@@ -25,7 +25,7 @@ async function exported(what: string): Promise<Record<string, string>[]> {
   return rows.map((row) => Object.fromEntries(head.map((name, at) => [name, row[at] as string])));
 }
 
-/** What the postings of a payment have moved on its account. */
+/** Net postings of a payment on its account. */
 async function movedOn(account: string, transaction: string): Promise<bigint> {
   const rows = (await exported('postings')).filter(
     (each) => each.transaction_id === transaction && each.effect === 'POSTED',
@@ -88,7 +88,7 @@ it.each<[string, Choice, Word[], { sent?: string; received?: string }]>([
     [],
     { received: '1.000000' },
   ],
-])('says what a payment has done to its account where %s', async (_, choice, words, expected) => {
+])('agrees with the postings of a payment if %s', async (_, choice, words, expected) => {
   const paid = await payments.begin(choice);
   for (const word of words) {
     if (word === 'CLOSE') {

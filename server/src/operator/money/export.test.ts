@@ -1,5 +1,5 @@
-// The export against a few days of payments that went well, failed, came back and are still on their way.
-// What ties is worked out here from the CSV alone, as an accountant would, and not from the database.
+// The export of a few days with completed, failed, returned and pending payments. Totals are
+// computed from the CSV alone, as an accountant would, and not from the database.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -41,7 +41,9 @@ async function run(...argv: string[]) {
   return ran;
 }
 
-/** Rows of an RFC 4180 text, with its own small reader: quotes, doubled quotes, CRLF inside and after. */
+/**
+ * Rows of an RFC 4180 text, with a minimal parser: quotes, doubled quotes, CRLF inside and after.
+ */
 function parse(csv: string): Record<string, string>[] {
   const rows: string[][] = [[]];
   const pattern = /("(?:[^"]|"")*"|[^",\r\n]*)(,|\r\n)/gy;
@@ -96,7 +98,7 @@ beforeAll(async () => {
 const key = (row: Record<string, string>, account: string) => `${account} ${row.day}`;
 
 describe('the export', () => {
-  it('ties: opening and postings of a day are its closing, for every account and each day', async () => {
+  it('balances: opening and postings of a day equal its closing, for every account and day', async () => {
     const balances = await exported('balances', '2026-01-05', '2026-01-10', '--idle');
     const postings = await exported('postings', '2026-01-05', '2026-01-10');
     const moved = new Map<string, bigint>();
@@ -113,7 +115,7 @@ describe('the export', () => {
       const at = key(row, row.account as string);
       expect(BigInt(row.opening_minor!) + (moved.get(at) ?? 0n)).toBe(BigInt(row.closing_minor!));
       expect(BigInt(row.credits_minor!) - BigInt(row.debits_minor!)).toBe(moved.get(at) ?? 0n);
-      // Each day opens with what the day before closed with; nothing was there before the first.
+      // Each day opens with the closing balance of the day before; the first day opens at zero.
       expect(BigInt(row.opening_minor!)).toBe(closing.get(row.account as string) ?? 0n);
       closing.set(row.account as string, BigInt(row.closing_minor!));
       moved.delete(at);
@@ -134,7 +136,7 @@ describe('the export', () => {
     );
   });
 
-  it('has the days on which an account moved, and all others only when asked', async () => {
+  it('has the days with postings, and others only with --idle', async () => {
     const all = await exported('balances', '2026-01-05', '2026-01-10', '--idle');
     const moved = await exported('balances', '2026-01-05', '2026-01-10');
     expect(moved.length).toBeGreaterThan(15);
@@ -151,7 +153,7 @@ describe('the export', () => {
     expect(after.map(held)).toEqual(last.map(held));
   });
 
-  it.each([[[]], [['--idle']]])('gives the same days the same figures %j', async (more) => {
+  it.each([[[]], [['--idle']]])('returns the same figures for the same days %j', async (more) => {
     const whole = await exported('balances', '2026-01-05', '2026-01-10', ...more);
     const part = await exported('balances', '2026-01-06', '2026-01-06', ...more);
     expect(part.length).toBeGreaterThan(0);
@@ -160,13 +162,13 @@ describe('the export', () => {
     expect(await exported('postings', '2026-01-07', '2026-01-07')).toEqual([]);
   });
 
-  it('has transactions whose amounts are those of their postings', async () => {
+  it('has transactions whose amounts equal those of their postings', async () => {
     const lines = await exported('transactions', '2026-01-05', '2026-01-10');
     const postings = await exported('postings', '2026-01-05', '2026-01-10');
     expect(lines).toHaveLength(13);
     const of = (id: string | undefined) =>
       postings.filter((each) => each.transaction_id === id && each.effect === 'POSTED');
-    // Between two accounts inside, the receiver's transaction has its postings under the payer's.
+    // Between two internal accounts, the receiver's transaction has its postings under the payer's.
     const payersOf = (row: Record<string, string>) =>
       lines.find(
         (each) => each.type === 'OUTGOING' && row.quote_id && each.quote_id === row.quote_id,
@@ -193,7 +195,7 @@ describe('the export', () => {
     }
   });
 
-  it('writes decimals exactly, and texts that are no formulas', async () => {
+  it('writes exact decimals, and texts that are no formulas', async () => {
     const lines = await exported('transactions', '2026-01-05', '2026-01-10');
     for (const row of lines) {
       const currency = row.received_currency as string;
@@ -214,7 +216,7 @@ describe('the export', () => {
     ).toBe(true);
   });
 
-  it('can be of one platform or one environment', async () => {
+  it('filters by platform or environment', async () => {
     const days = ['2026-01-05', '2026-01-10'] as const;
     const mine = ['--platform', app.platform.id];
     for (const what of ['transactions', 'postings', 'balances']) {
@@ -235,8 +237,8 @@ describe('the export', () => {
     [['--from', '2026-01-05', '--to', '5.1.2026'], '--to must be a day'],
     [['--from', '2026-01-05', '--to', '2026-01-04'], '--to must not be before'],
     [['--from', '2024-01-01', '--to', '2026-01-04'], 'At most 366 days'],
-    [['--from', '2026-01-05', '--to', '2026-01-05', '--json'], 'This prints CSV'],
-  ])('refuses %j', async (argv, words) => {
+    [['--from', '2026-01-05', '--to', '2026-01-05', '--json'], 'This command prints CSV'],
+  ])('rejects %j', async (argv, words) => {
     const { code, out, err } = await run('export', 'balances', ...argv);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain(words);
@@ -244,13 +246,13 @@ describe('the export', () => {
 });
 
 describe('csv', () => {
-  it.each(['=1+1', '+1', '-1', '@x', '\tx', '\rx', ' =1', '＝1', '\n=1'])('disarms %j', (bad) =>
+  it.each(['=1+1', '+1', '-1', '@x', '\tx', '\rx', ' =1', '＝1', '\n=1'])('neutralizes %j', (bad) =>
     expect(text(bad)).toBe(`'${bad}`),
   );
-  it.each(['', 'plain', '1=1', 'a-b', 'Ünïcödé'])('leaves %j', (good) =>
+  it.each(['', 'plain', '1=1', 'a-b', 'Ünïcödé'])('does not change %j', (good) =>
     expect(text(good)).toBe(good),
   );
-  it('quotes what has a comma, a quote or an end of line', () => {
+  it('quotes cells with a comma, a quote or a line end', () => {
     expect(csvLine(['a', 'b,c', 'd"e', 'f\ng', ''])).toBe('a,"b,c","d""e","f\ng",\r\n');
   });
 });

@@ -1,5 +1,5 @@
-// The verifier against books that were moved by the real committer, and against each way they can be
-// wrong. What is broken here is broken by hand, because the committer refuses to.
+// The verifier against books written by the real committer, and against each kind of error. Errors
+// are made by direct SQL, because the committer rejects them.
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/kit/app/database.ts';
@@ -54,7 +54,7 @@ const move = (transactionId: string, step: string, debit: string, credit: string
 beforeAll(async () => {
   database = await createTestDatabase();
   const result = readConfig({ DATABASE_URL: database.url }, []);
-  if (!('config' in result)) throw new Error('the settings are good');
+  if (!('config' in result)) throw new Error('the settings are valid');
   config = result.config;
   await stage((ctx) => {
     const account = { currency: 'USD', balance: 0n, held: 0n, frozen: false, created_at: ctx.now };
@@ -81,7 +81,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 describe('ledger verify', () => {
-  it('finds good books good, and shows the totals of each currency', async () => {
+  it('accepts balanced books, and shows the totals of each currency', async () => {
     const { code, out } = await run('ledger', 'verify', '--json');
     expect(code).toBe(0);
     expect(JSON.parse(out)).toEqual({
@@ -130,7 +130,7 @@ describe('ledger verify', () => {
         'carol has a balance of 50.00 USD, but its transfers sum to 0.00 USD',
       ],
     ],
-  ])('finds %s that was changed by hand', async (_what, breakIt, mend, problems) => {
+  ])('finds a manual change of %s', async (_what, breakIt, repair, problems) => {
     await sql(breakIt);
     expect(await verify()).toMatchObject({ code: 1, balanced: false, problems });
     expect((await run('ledger', 'verify')).out).toContain('THE BOOKS DO NOT BALANCE:\n');
@@ -152,7 +152,7 @@ describe('ledger verify', () => {
 });
 
 describe('ledger postings', () => {
-  it('shows the transfers of a transaction in their order', async () => {
+  it('lists the transfers of a transaction in their order', async () => {
     const { code, out } = await run('ledger', 'postings', 'T:pay', '--json');
     expect(code).toBe(0);
     const { transactionId, postings } = JSON.parse(out);
@@ -168,7 +168,7 @@ describe('ledger postings', () => {
     expect(text).toMatch(/send! +alice +bob +50\.00 +USD +posted from a hold\n/);
   });
 
-  it('finds no transaction that is none', async () => {
+  it('rejects an unknown transaction', async () => {
     const { code, err } = await run('ledger', 'postings', 'T:none');
     expect([code, err]).toEqual([1, 'Transaction not found.\n']);
   });

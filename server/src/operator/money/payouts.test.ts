@@ -1,5 +1,5 @@
-// The payouts of a production platform, carried by hand: listed, settled, failed, returned days later,
-// called back, and pulled.
+// Manual payouts of a production platform: listed, settled, failed, returned days later, recalled,
+// and pulled.
 import { createVerify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
@@ -24,7 +24,7 @@ import type { Ctx } from '../../runtime/operation/context.ts';
 const shop = opened(startProduction);
 
 describe('a payout', () => {
-  it('is funded by a deposit, listed, settled, and told with the key of production', async () => {
+  it('is funded by a deposit, listed, settled, and notified with the production key', async () => {
     const { id, account, quote } = await shop.payment();
     // 100.00 USD less 0.5 % at 0.9154.
     expect(quote.totalReceivingAmount).toBe(91_08);
@@ -78,7 +78,7 @@ describe('a payout', () => {
     expect(notice).toMatchObject({ reference: 'SEPA-0001' });
   });
 
-  it('that fails is given back', async () => {
+  it('is refunded if it fails', async () => {
     const { id, account } = await shop.payment();
     await shop.json('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
     await shop.app.settle();
@@ -90,7 +90,7 @@ describe('a payout', () => {
     expect(await shop.queue(id)).toEqual([]);
   });
 
-  it('that fails and cannot be given back waits for a decision', async () => {
+  it('goes to suspense if it fails and cannot be refunded', async () => {
     const { id, account } = await shop.payment();
     await shop.json('payouts', 'fail', id, '--reason', 'COMPLIANCE_REJECTED', '--not-refundable');
     await shop.app.settle();
@@ -98,7 +98,7 @@ describe('a payout', () => {
     expect((await balances(shop.app, account, shop.as)).total).toBe(900_00);
   });
 
-  it('may come back days after it had settled', async () => {
+  it('may be returned days after it settled', async () => {
     const { id, account } = await shop.payment();
     await shop.refused(
       'Only a settled transfer can be returned: it is PROCESSING.',
@@ -114,7 +114,7 @@ describe('a payout', () => {
     await shop.refused('it is FAILED', 'payouts', 'return', id, '--reason', 'PAYOUT_RETURNED');
   });
 
-  it('is listed oldest first, and of one platform alone', async () => {
+  it('is listed oldest first, and of one platform only', async () => {
     const first = await shop.payment();
     await shop.app.advance(1_000);
     const second = await shop.payment();
@@ -127,7 +127,7 @@ describe('a payout', () => {
     for (const { id } of [first, second]) await shop.json('payouts', 'settle', id);
   });
 
-  it('is listed behind any number of rows that outlived their payments', async () => {
+  it('is listed after any number of rows that outlived their payments', async () => {
     const over = [await shop.payment(), await shop.payment(), await shop.payment()];
     for (const { id } of over) {
       await shop.json('payouts', 'settle', id);
@@ -144,7 +144,7 @@ describe('a payout', () => {
   });
 });
 
-describe('a callback', () => {
+describe('a recall', () => {
   async function overAch() {
     const from = await shop.payer('500.00');
     const to = await externalAccount(shop.app, from.person.id, 'USD', '000', shop.as);
@@ -155,7 +155,7 @@ describe('a callback', () => {
     return { ...from, id: made.transactionId as string };
   }
 
-  it('is asked for by the platform and decided by the operator', async () => {
+  it('is requested by the platform and decided by the operator', async () => {
     const { id, account } = await overAch();
     await shop.refused('No cancellation is requested', 'payouts', 'cancel', id);
     ok(await shop.app.call('POST', `/transactions/${id}/cancel`, undefined, shop.as), 200);
@@ -173,8 +173,8 @@ describe('a callback', () => {
   });
 });
 
-describe('what came inside', () => {
-  it('is not returned as if a rail had carried it', async () => {
+describe('an internal transfer', () => {
+  it('cannot be returned by a rail', async () => {
     const { person, account } = await shop.payer();
     const friend = await shop.payer();
     const to = await internalAccount(shop.app, friend.person.id, 'EUR', shop.as);
@@ -195,8 +195,8 @@ describe('what came inside', () => {
   });
 });
 
-describe('a callback of a pull', () => {
-  it('is decided while the pull is on its way', async () => {
+describe('a recall of a pull', () => {
+  it('is decided while the pull is in progress', async () => {
     const { person, account } = await shop.payer();
     const from = await externalAccount(shop.app, person.id, 'USD', '000', shop.as);
     const ends = { source: { accountId: from.id }, destination: { accountId: account } };
@@ -218,7 +218,7 @@ describe('a callback of a pull', () => {
 });
 
 describe('a pull', () => {
-  it('is listed, settled, and then pays out; one that fails takes nothing', async () => {
+  it('is listed, settled, and then paid out; a failed one debits nothing', async () => {
     const { person } = await shop.payer();
     const from = await externalAccount(shop.app, person.id, 'USD', '000', shop.as);
     const to = await shop.payee(person.id);
@@ -254,7 +254,7 @@ describe('a payment over UMA', () => {
     return all.find((each) => each.transactionId === id);
   };
 
-  it('that waits is listed with the address it goes to', async () => {
+  it('is listed with its address while it waits', async () => {
     const { account } = await fundedCustomer(shop.app);
     const umaAddress = '$pending.long.usd@sandbox.uma.money';
     const url = `/receiver/uma/${encodeURIComponent(umaAddress)}`;
@@ -273,7 +273,7 @@ describe('a payment over UMA', () => {
     });
   });
 
-  it('that is fetched waits for word where nobody says when to ask', async () => {
+  it('waits for the operator without a polling interval', async () => {
     const hook = { webhookEndpoint: 'http://127.0.0.1:9/' };
     ok(await shop.app.call('PATCH', '/config', hook), 200);
     const person = await customer(shop.app);
@@ -298,8 +298,8 @@ describe('a payment over UMA', () => {
   });
 });
 
-describe('the borders', () => {
-  it('leave the sandbox to itself', async () => {
+describe('environments', () => {
+  it('do not apply to the sandbox', async () => {
     const person = await customer(shop.app);
     const account = await internalAccount(shop.app, person.id, 'USD');
     await shop.app.call('POST', `/sandbox/internal-accounts/${account.id}/fund`, {
@@ -313,7 +313,7 @@ describe('the borders', () => {
     await shop.refused('Transaction not found.', 'payouts', 'settle', 'Transaction:x');
   });
 
-  it('let a payout of the sandbox come back, once, also where its bank says so later', async () => {
+  it('allow a return of a sandbox payout, once, also if its bank reports it later', async () => {
     const { person, account } = await fundedCustomer(shop.app, 20_00);
     const back = ['--reason', 'PAYOUT_RETURNED'];
     for (const suffix of ['000', '005']) {
@@ -343,7 +343,7 @@ describe('the borders', () => {
   });
 
   it('keep every sandbox operation from production credentials', async () => {
-    // A test webhook tells nothing and moves nothing, so a production platform may ask for one.
+    // A test webhook changes nothing, so a production platform may request one.
     const all = shop.app.operations.filter(
       ({ contract: { path: url } }) => url.startsWith('/sandbox/') && !url.endsWith('/test'),
     );

@@ -1,4 +1,5 @@
-// Coordinates that change after accounts were opened: which accounts get new ones, and who is told.
+// Collection accounts that change after accounts were opened: which accounts get new funding
+// details, and which events are emitted.
 import { describe, expect, it } from 'vitest';
 import { customer, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import { startProduction } from '../../../test/kit/app/production.ts';
@@ -40,7 +41,7 @@ const told = async (id: string) => {
 };
 
 describe('accounts refresh-funding', () => {
-  it('says so where nothing has changed, and tells nobody', async () => {
+  it('reports that nothing has changed, and emits no event', async () => {
     const { account } = await shop.payer();
     const same = await shop.json('accounts', 'refresh-funding', account);
     expect(same).toEqual({ accounts: 1, changed: [] });
@@ -50,7 +51,7 @@ describe('accounts refresh-funding', () => {
     expect([await told(account), await told(sandbox.id)]).toEqual([[], []]);
   });
 
-  it('gives new coordinates with the old reference, and tells the platform with the balance', async () => {
+  it('sets new details with the old reference, and emits an event with the balance', async () => {
     const { account } = await shop.payer('12.00');
     const path = `/internal-accounts/${account}`;
     const before = ok(await shop.app.call('GET', path, undefined, shop.as), 200);
@@ -76,7 +77,7 @@ describe('accounts refresh-funding', () => {
     expect((await refresh([account], NEW)).json.changed).toEqual([]);
   });
 
-  it('does so for all of a platform, but for what is closed', async () => {
+  it('refreshes all accounts of a platform, except closed ones', async () => {
     const closed = await shop.payer();
     await shop.json('accounts', 'close', closed.account);
     const { account } = await shop.payer();
@@ -90,7 +91,7 @@ describe('accounts refresh-funding', () => {
     expect(await told(account)).toHaveLength(2);
   });
 
-  it('is refused where nobody says where, of what is not there, and of both at once', async () => {
+  it('is rejected without collection accounts, for an unknown account, and for both flags at once', async () => {
     const { account } = await shop.payer();
     await expect(refresh([account], undefined)).rejects.toThrow(
       'No funding accounts are configured',

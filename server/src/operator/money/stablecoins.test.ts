@@ -1,4 +1,5 @@
-// The operator's verbs on stablecoins: every decision in every state, what becomes of it, and what is kept.
+// The operator's verbs on stablecoins: every decision in every state, its effect, and what is
+// recorded.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { startProduction } from '../../../test/kit/app/production.ts';
@@ -16,7 +17,7 @@ beforeAll(async () => {
 
 const verb = (name: string, ...more: string[]) => shop.json('stablecoins', name, ...more);
 
-/** A token put into a state as if it had come that way. */
+/** A token put directly into a state. */
 async function coinIn(status: string): Promise<string> {
   const { id } = await fixture.coin();
   await shop.app.runtime.db.query(
@@ -33,7 +34,7 @@ const OUTCOMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 describe.each(Object.keys(OUTCOMES))('stablecoins %s', (name) => {
-  it.each(SERVICE_STATUSES)('of a token that is %s', async (status) => {
+  it.each(SERVICE_STATUSES)('apply to a token that is %s', async (status) => {
     const id = await coinIn(status);
     const outcome = OUTCOMES[name]?.[status];
     if (outcome === undefined) {
@@ -54,7 +55,7 @@ describe.each(Object.keys(OUTCOMES))('stablecoins %s', (name) => {
 });
 
 describe('stablecoins', () => {
-  it('are asked for, refused, asked for again, approved, disabled and approved', async () => {
+  it('are requested, rejected, requested again, approved, disabled and approved', async () => {
     const { id } = await fixture.coin();
     const status = async () => ok(await fixture.read(`/stablecoins/${id}`), 200);
     ok(await fixture.request(id), 200);
@@ -77,13 +78,13 @@ describe('stablecoins', () => {
   it.each([
     ['002', 'REJECTED'],
     ['003', 'FAILED'],
-  ])('that were never issued are not approved: …%s, %s', async (token, issuance) => {
+  ])('are not approved if never issued: …%s, %s', async (token, issuance) => {
     const { id } = await fixture.coin({ token });
     expect((await fixture.request(id)).status).toBe(409);
     await shop.refused(`The token is ${issuance} at its provider.`, 'stablecoins', 'approve', id);
   });
 
-  it('that were disabled before the job came are not enabled by it', async () => {
+  it('are not enabled by a job after they were disabled', async () => {
     const { id } = await fixture.coin();
     await verb('approve', id);
     await verb('disable', id);
@@ -93,7 +94,7 @@ describe('stablecoins', () => {
     );
   });
 
-  it('are listed by platform and state, in pieces', async () => {
+  it('are listed by platform and state, page by page', async () => {
     const other = stablecoinFixture(shop.app, { as: shop.app.other });
     const ids: string[] = [];
     for (let n = 0; n < 3; n++) ids.push((await other.coin()).id);
@@ -107,7 +108,7 @@ describe('stablecoins', () => {
     expect(everybodys.map((each) => each.id)).toContain(ids[1]);
   });
 
-  it('are listed with what circulates of them', async () => {
+  it('are listed with their circulating supply', async () => {
     const mints = mintFixture(shop.app);
     const coin = await mints.circulating(12);
     const all: { id: string; circulating: string }[] = await verb('list');
@@ -118,7 +119,7 @@ describe('stablecoins', () => {
     expect(out).toMatch(new RegExp(`${coin.id} +\\S+ +${coin.symbol} +12\\.000000 +PROVISIONED`));
   });
 
-  it('that are none are said to be none', async () => {
+  it('are rejected if unknown', async () => {
     const none = 'Stablecoin:00000000-0000-7000-8000-000000000000';
     await shop.refused('Stablecoin not found.', 'stablecoins', 'approve', none);
     await shop.refused('Stablecoin not found.', 'stablecoins', 'history', 'x');

@@ -1,5 +1,5 @@
-// Money in suspense and what an operator decides about it: refunds that failed, of balances and of money from
-// outside, in the sandbox and in production; and money that is missing since a bank took a pull back.
+// Suspense items and an operator's decisions: failed refunds of balances and of external funds, in
+// the sandbox and in production; and shortfalls after a bank recalled a pull.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { booksBalance } from '../../../test/kit/app/books.ts';
 import {
@@ -17,10 +17,10 @@ import { opened } from '../../../test/kit/app/test-app.ts';
 
 const shop = opened(startProduction);
 
-/** What the list has of a transaction. */
+/** The list's entries for a transaction. */
 async function listed(id: string, ...more: string[]) {
   const all: { transactionId: string }[] = await shop.json('suspense', 'list', ...more);
-  // biome-ignore lint/suspicious/noExplicitAny: what a test reads it asserts.
+  // biome-ignore lint/suspicious/noExplicitAny: checked by assertions.
   return all.filter((each) => each.transactionId === id) as any[];
 }
 
@@ -49,8 +49,8 @@ async function parkedPayment() {
   return made;
 }
 
-describe('a payment of the sandbox whose refund fails', () => {
-  /** Whose platform takes 0.80 USD of it and has earned it when the payment fails. */
+describe('a sandbox payment whose refund fails', () => {
+  /** Its platform charges 0.80 USD, which is earned when the payment fails. */
   async function stuck() {
     const { app } = shop;
     const { person, account } = await fundedCustomer(app);
@@ -63,7 +63,7 @@ describe('a payment of the sandbox whose refund fails', () => {
     return { id: transactionId as string, account: account.id as string };
   }
 
-  it('goes out by hand when the account that paid is closed by then', async () => {
+  it('is sent externally if the paying account is closed by then', async () => {
     const { app } = shop;
     const { person, account } = await fundedCustomer(app, 100_00);
     const to = await externalAccount(app, person.id, 'EUR', '005');
@@ -80,7 +80,7 @@ describe('a payment of the sandbox whose refund fails', () => {
     expect(await listed(id)).toEqual([]);
   });
 
-  it('is listed, and goes back whole, once', async () => {
+  it('is listed, and returned in full, once', async () => {
     const before = await suspense('USD', 'sandbox');
     const { id, account } = await stuck();
     expect((await suspense('USD', 'sandbox')) - before).toBe(100_00n);
@@ -124,7 +124,7 @@ describe('a payment of the sandbox whose refund fails', () => {
     await booksBalance(shop.app);
   });
 
-  it('is given back once by two who decide at the same time', async () => {
+  it('is returned once by concurrent decisions', async () => {
     const { id, account } = await stuck();
     const both = await Promise.all([1, 2].map(() => shop.run('suspense', 'return', id)));
     expect(both.map((each) => each.code).sort()).toEqual([0, 1]);
@@ -149,14 +149,14 @@ describe('a payment of the sandbox whose refund fails', () => {
   });
 });
 
-describe('a payment of production whose refund fails', () => {
-  it('pays off first what its owner owes, and reaches a frozen account', async () => {
+describe('a production payment whose refund fails', () => {
+  it("first repays its owner's debt, and is credited to a frozen account", async () => {
     const { id, account, person } = await parkedPayment();
     const back = await shop.app.runtime.db.query<{ id: string }>(
       "select id from transactions where type = 'INCOMING' and customer_id = $1",
       [person.id],
     );
-    // The bank takes back the 1,000.00 that came in, of which 900.00 are there.
+    // The bank recalls the deposit of 1,000.00, of which 900.00 remain.
     await shop.json('deposits', 'return', back[0]?.id as string);
     await shop.json('accounts', 'hold', account, '--reason', 'A test');
     const owing = () => shop.json('accounts', 'list', '--owing', '--platform', shop.shop.id);
@@ -168,7 +168,7 @@ describe('a payment of production whose refund fails', () => {
     expect(await suspense('USD')).toBe(0n);
   });
 
-  it('keeps its account open until it is decided', async () => {
+  it('prevents closing its account until it is decided', async () => {
     const { id, account } = await parkedPayment();
     await shop.refused('is in progress', 'accounts', 'close', account);
     await shop.json('suspense', 'return', id);
@@ -179,8 +179,8 @@ describe('a payment of production whose refund fails', () => {
   });
 });
 
-describe('money from outside that could not be sent back', () => {
-  it('is sent by hand, with the reference of the bank', async () => {
+describe('external funds that could not be returned', () => {
+  it('are sent manually, with the reference of the bank', async () => {
     const { person } = await shop.payer();
     const to = await shop.payee(person.id);
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
@@ -211,8 +211,8 @@ describe('money from outside that could not be sent back', () => {
   });
 });
 
-describe('a digital asset that was paid in and cannot be given back', () => {
-  /** A payment of the sandbox with 100 USDC that were paid in for it, to an account that fails so. */
+describe('a digital asset that was paid in and cannot be returned', () => {
+  /** A sandbox payment with 100 USDC paid in for it, to an account at which it fails. */
   async function stuck(closed: boolean) {
     const { app } = shop;
     const person = await customer(app);
@@ -229,7 +229,7 @@ describe('a digital asset that was paid in and cannot be given back', () => {
     return { id: quote.transactionId as string, own: own.id as string };
   }
 
-  it('goes onto the balance of its owner, not to the wallet', async () => {
+  it("is credited to its owner's balance, not sent to the wallet", async () => {
     const { id, own } = await stuck(false);
     expect(await listed(id)).toMatchObject([{ amount: 100_000_000, to: own, outside: null }]);
     await shop.json('suspense', 'return', id);
@@ -237,7 +237,7 @@ describe('a digital asset that was paid in and cannot be given back', () => {
     expect((await eventTypes(shop.app, id)).at(-1)).toBe('OUTGOING_PAYMENT.REFUND_COMPLETED');
   });
 
-  it('is sent by hand where its owner has no such balance any more', async () => {
+  it('is sent manually if its owner no longer has such a balance', async () => {
     const { id, own } = await stuck(true);
     expect(await listed(id)).toMatchObject([{ amount: 100_000_000, to: 'outside' }]);
     await shop.refused('The funds return to an outside account', 'suspense', 'return', id);
@@ -247,7 +247,7 @@ describe('a digital asset that was paid in and cannot be given back', () => {
   });
 });
 
-describe('the pull of a payment that was taken back', () => {
+describe('a recalled pull of a payment', () => {
   let person: { id: string };
   let to: string;
   beforeAll(async () => {
@@ -258,7 +258,7 @@ describe('the pull of a payment that was taken back', () => {
     for (const id of [made.account, own.id]) await shop.json('accounts', 'close', id);
   });
 
-  /** A payment with 50.00 USD that were pulled for it; nobody has an account that could answer for them. */
+  /** A payment funded by a pull of 50.00 USD; no account can cover it. */
   async function pulled(): Promise<string> {
     const from = await externalAccount(shop.app, person.id, 'USD', '000', shop.as);
     const body = quoteBody(from.id, to, 50_00, { immediatelyExecute: true });
@@ -272,10 +272,10 @@ describe('the pull of a payment that was taken back', () => {
   const takeBack = (id: string) =>
     shop.json('payouts', 'return', id, '--of', 'pull', '--reason', 'PAYOUT_RETURNED');
 
-  it('is missing until somebody has brought the money', async () => {
+  it('is a shortfall until the funds are received', async () => {
     const id = await pulled();
     await takeBack(id);
-    // Its payout is still awaited.
+    // Its payout is still pending.
     expect(await shop.queue(id)).toMatchObject([{ kind: 'payout' }]);
     expect(await listed(id)).toMatchObject([{ amount: -50_00, readable: '-50.00', to: null }]);
     expect((await shop.run('suspense', 'list')).out).toMatch(/-50\.00 +USD +PROCESSING +missing\n/);
@@ -297,7 +297,7 @@ describe('the pull of a payment that was taken back', () => {
     await shop.refused('The transaction has no shortfall in suspense.', ...settle);
   });
 
-  it('leaves nothing to send where its funds were in suspense', async () => {
+  it('leaves nothing to return if its funds were in suspense', async () => {
     const id = await pulled();
     const why = ['--reason', 'COMPLIANCE_REJECTED', '--not-refundable'];
     await shop.json('payouts', 'fail', id, ...why);

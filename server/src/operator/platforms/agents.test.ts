@@ -1,4 +1,4 @@
-// The operator's look at agents: what they may do and have done, and how one is stopped.
+// Agents as the operator sees them: their policy and spending, and pausing one.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   type AgentPayer,
@@ -31,7 +31,7 @@ async function run(...argv: string[]) {
   return { code, ...ran };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+// biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.
 async function json(...argv: string[]): Promise<any> {
   const { code, out, err } = await run(...argv, '--json');
   expect([code, err]).toEqual([0, '']);
@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 
 describe('agents list', () => {
-  it('shows those of a platform or a customer, latest first', async () => {
+  it('lists those of a platform or a customer, latest first', async () => {
     const all = await json('agents', 'list', '--platform', app.platform.id);
     expect(all.map((each: { agentId: string }) => each.agentId)).toEqual([two.id, one.id]);
     expect(await json('agents', 'list', '--customer', one.customer.id)).toMatchObject([
@@ -64,7 +64,7 @@ describe('agents list', () => {
 });
 
 describe('agents show', () => {
-  it('shows the policy and what was spent', async () => {
+  it('shows the policy and the spending', async () => {
     expect(await json('agents', 'show', one.id)).toMatchObject({
       id: one.id,
       platformId: app.platform.id,
@@ -79,14 +79,14 @@ describe('agents show', () => {
 });
 
 describe('agents pause and resume', () => {
-  it('stop an agent at once and let it act again, and keep why', async () => {
+  it('pause an agent at once and resume it, and keep the reason', async () => {
     const paused = await json('agents', 'pause', two.id, '--reason', 'Odd payments');
     expect(paused).toMatchObject({ isPaused: true, state: 'paused' });
     expect(coded(await two.transfer('out', 1_00))).toEqual([403, 'FORBIDDEN']);
     const { out } = await run('agents', 'resume', two.id, '--reason', 'Explained');
     expect(out).toMatch(/State +active\n/);
     ok(await two.transfer('out', 1_00), 201);
-    // The command has a clock of its own, so what both wrote is in no one order.
+    // The command uses another clock, so the order of both entries is undefined.
     const lines = await two.audit();
     const by = (who: string) => lines.filter(({ actor }) => actor === who);
     expect(by(two.id).map(({ what }) => what)).toEqual(['ACTION_REFUSED', 'ACTION_EXECUTED']);
@@ -101,7 +101,7 @@ describe('agents pause and resume', () => {
 });
 
 describe('an erasure', () => {
-  it('that comes before the job for agents leaves nothing that waits', async () => {
+  it('leaves no pending action if it precedes the job for agents', async () => {
     const person = await customer(app);
     const account = await internalAccount(app, person.id, 'USD');
     const target = await externalAccount(app, person.id, 'USD');
@@ -133,7 +133,7 @@ describe('an erasure', () => {
 });
 
 describe('agents audit', () => {
-  it('lists what happened, latest first, by agent, customer or platform', async () => {
+  it('lists entries, latest first, by agent, customer or platform', async () => {
     const lines = await json('agents', 'audit', '--agent', one.id);
     const [latest] = lines;
     expect(latest).toMatchObject({
@@ -163,7 +163,7 @@ describe('agents audit', () => {
     });
   });
 
-  it('keeps what a deleted agent did', async () => {
+  it('keeps the entries of a deleted agent', async () => {
     ok(await app.call('DELETE', `/agents/${one.id}`), 204);
     expect((await json('agents', 'audit', '--agent', one.id))[0].what).toBe('DELETED');
     expect(await json('agents', 'show', one.id)).toMatchObject({ state: 'deleted' });

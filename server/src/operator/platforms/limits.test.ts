@@ -1,4 +1,4 @@
-// Limits as an operator sets them: the command's answers and complaints, and what they mean to a platform.
+// Limits set by an operator: the command's output and errors, and their effect on a platform.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/kit/app/database.ts';
 import { main } from '../../operator.ts';
@@ -34,12 +34,12 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 describe('platform limits', () => {
-  it('has none at first', async () => {
+  it('are none at first', async () => {
     expect(await json('platform', 'limits', platform)).toEqual([]);
     expect((await run('platform', 'limits', platform)).out).toBe('None.\n');
   });
 
-  it('sets, replaces and lists them by currency and way', async () => {
+  it('are set, replaced and listed by currency and destination', async () => {
     const set = (...flags: string[]) => json('platform', 'set-limit', platform, ...flags);
     await set('--currency', 'USD', '--per-payment', '10000.00', '--per-day', '50000');
     await set('--currency', 'USD', '--to', 'EUR', '--per-day', '0.5');
@@ -62,7 +62,7 @@ describe('platform limits', () => {
     );
   });
 
-  it('removes one and leaves the others', async () => {
+  it('are removed one by one', async () => {
     const remove = (...flags: string[]) => run('platform', 'remove-limit', platform, ...flags);
     expect((await remove('--currency', 'USD')).code).toBe(0);
     expect(await json('platform', 'limits', platform)).toMatchObject([
@@ -85,13 +85,13 @@ describe('platform limits', () => {
     [['--currency', 'USD', '--per-day', '0.00'], 'more than nothing'],
     [['--currency', 'USD', '--per-payment', '90000000000000.01'], 'less than everything'],
     [['--per-day', '1'], '--currency USD is needed'],
-  ])('refuses %j', async (flags, complaint) => {
+  ])('reject %j', async (flags, complaint) => {
     const { code, out, err } = await run('platform', 'set-limit', platform, ...flags);
     expect([code, out]).toEqual([2, '']);
     expect(err).toContain(complaint);
   });
 
-  it('wants a platform that there is', async () => {
+  it('require an existing platform', async () => {
     const { code, err } = await run('platform', 'limits', 'PlatformConfig:none');
     expect([code, err]).toEqual([1, 'Platform not found.\n']);
   });

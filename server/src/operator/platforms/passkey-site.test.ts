@@ -1,4 +1,5 @@
-// `platform create|set --passkey-rp-id --passkey-origins --sca-two-steps`: what is kept, shown and refused.
+// `platform create|set --passkey-rp-id --passkey-origins --sca-two-steps`: stored, shown and
+// rejected values.
 import { describe, expect, it } from 'vitest';
 import type { TestPlatform } from '../../../test/kit/app/harness.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
@@ -22,8 +23,8 @@ async function shown({ id }: { id: string }) {
 
 const KEY = 'android:apk-key-hash:uKTwrTnTRCCaU7-hWH2nQkzAEGs';
 
-describe('the site of passkeys', () => {
-  it('is none at first, and then what was set, as a whole or in part', async () => {
+describe('passkey site', () => {
+  it('is absent at first, then set completely or in part', async () => {
     const { production } = app;
     expect(await shown(production)).toEqual({ passkeySite: null, scaTwoSteps: false });
     const origins = ['https://pay.example.com', 'https://example.com:8443', KEY];
@@ -40,7 +41,7 @@ describe('the site of passkeys', () => {
     expect(out).toMatch(/Passkeys are used at +https:\/\/pay\.example\.com\n/);
   });
 
-  it('can be given with the platform, and is nothing of another', async () => {
+  it('can be set at creation, and does not affect another platform', async () => {
     const flags = site('xn--mnchen-3ya.example', `https://app.xn--mnchen-3ya.example,${KEY}`);
     const named = ['--name', 'Made', '--environment', 'production', '--sca-two-steps'];
     const { out } = await run('platform', 'create', ...named, ...flags, '--json');
@@ -79,7 +80,7 @@ describe('the site of passkeys', () => {
     ['example.com', 'https://*.example.com'],
     ['example.com', 'example.com'],
     ['example.com', 'https://example.com,https://example.com'],
-  ])('is not %s with %s', async (rpId, origins) => {
+  ])('cannot be %s with %s', async (rpId, origins) => {
     const { code, err } = await set(app.platform, ...site(rpId, origins));
     expect(code).not.toBe(0);
     expect(err).toContain('--passkey-');
@@ -92,12 +93,12 @@ describe('the site of passkeys', () => {
       const { code, err } = await set(app.platform, flag);
       expect([code === 0, err.split('\n')[0]]).toEqual([
         false,
-        expect.stringContaining('given together'),
+        expect.stringContaining('must both be set'),
       ]);
     },
   );
 
-  it('is judged as a whole when a part of it changes', async () => {
+  it('is validated as a whole when a part of it changes', async () => {
     const { id } = await app.newPlatform('Partly');
     const of = { ...app.platform, id };
     expect((await set(of, ...site('example.com', 'https://pay.example.com'))).code).toBe(0);
@@ -107,8 +108,8 @@ describe('the site of passkeys', () => {
   });
 });
 
-describe('two steps of a payment that converts', () => {
-  it('are off, on, and off again', async () => {
+describe('two-step approval of conversions', () => {
+  it('is off, on, and off again', async () => {
     const of = await app.newPlatform('Steps');
     expect((await run('platform', 'show', of.id)).out).not.toContain('two steps');
     expect((await set(of, '--sca-two-steps')).code).toBe(0);

@@ -12,8 +12,8 @@ const run = (...argv: string[]) => commandOn(app)(argv);
 const set = (value: string, { id }: TestPlatform = app.platform) =>
   run('platform', 'set', id, `--wallet-processing=${value}`, '--json');
 
-describe('how often wallets answer PROCESSING', () => {
-  it('is never at first, and what was set last', async () => {
+describe('--wallet-processing', () => {
+  it('is zero at first, and the last value set', async () => {
     const shown = await run('platform', 'show', app.platform.id);
     expect(shown.out).not.toContain('PROCESSING');
     for (const polls of [3, 100]) {
@@ -21,34 +21,34 @@ describe('how often wallets answer PROCESSING', () => {
       expect([code, JSON.parse(out)]).toMatchObject([0, { walletProcessing: polls }]);
     }
     const again = await run('platform', 'show', app.platform.id);
-    expect(again.out).toMatch(/Wallets answer PROCESSING +100 times/);
+    expect(again.out).toMatch(/Wallets return PROCESSING +100 times/);
     const other = await run('platform', 'set', app.platform.id, '--name', 'Main', '--json');
     expect(JSON.parse(other.out)).toMatchObject({ walletProcessing: 100 });
     expect(JSON.parse((await set('0')).out)).toMatchObject({ walletProcessing: 0 });
   });
 
-  it.each(['101', '-1', '1.5', 'many', '1e2', ' '])('is not %s', async (value) => {
+  it.each(['101', '-1', '1.5', 'many', '1e2', ' '])('rejects %s', async (value) => {
     const { code, err } = await set(value);
     expect(code).not.toBe(0);
     expect(err).toContain('--wallet-processing');
   });
 
-  it('is nothing for production', async () => {
+  it('is rejected in production', async () => {
     const { code, err } = await set('1', app.production);
     expect([code, err.split('\n')[0]]).toEqual([
       expect.any(Number),
-      expect.stringContaining('not for production'),
+      expect.stringContaining('in the sandbox only'),
     ]);
     expect(code).not.toBe(0);
     expect((await set('0', app.production)).code).toBe(0);
   });
 });
 
-describe('how often a customer may pay in an hour', () => {
+describe('--hourly-payments', () => {
   const hourly = (value: string) =>
     run('platform', 'set', app.platform.id, `--hourly-payments=${value}`, '--json');
 
-  it('is as often as it likes, until something else was set', async () => {
+  it('is unlimited until set', async () => {
     const shown = () => run('platform', 'show', app.platform.id);
     expect((await shown()).out).not.toContain('an hour');
     expect(JSON.parse((await hourly('12')).out)).toMatchObject({ hourlyPayments: 12 });
@@ -58,7 +58,7 @@ describe('how often a customer may pay in an hour', () => {
     expect(JSON.parse((await hourly('0')).out)).toMatchObject({ hourlyPayments: null });
   });
 
-  it.each(['-1', '1.5', 'many', '1000000', ' '])('is not %s', async (value) => {
+  it.each(['-1', '1.5', 'many', '1000000', ' '])('rejects %s', async (value) => {
     const { code, err } = await hourly(value);
     expect(code).not.toBe(0);
     expect(err).toContain('--hourly-payments');
@@ -76,7 +76,7 @@ describe('--terms', () => {
     );
     return { terms, regulated, name };
   };
-  const REASON = '--terms has no effect on a regulated platform, which has terms of its own.';
+  const REASON = '--terms has no effect on a regulated platform, which has its own terms.';
 
   it.each([
     ['of the sandbox, which is regulated', ['--terms']],
@@ -88,7 +88,7 @@ describe('--terms', () => {
     expect(JSON.parse(out).some(({ name }: { name: string }) => name === 'None')).toBe(false);
   });
 
-  it('is rejected where a platform is regulated or becomes so, and nothing changes', async () => {
+  it('is rejected if a platform is regulated or becomes so, and nothing changes', async () => {
     const regulated = await made();
     const on = await run('platform', 'set', regulated, '--terms', '--name', 'Changed');
     expect([on.code, on.err.includes(`${REASON} Add --unregulated.`)]).toEqual([2, true]);
@@ -99,7 +99,7 @@ describe('--terms', () => {
     expect(await settings(other)).toEqual({ terms: true, regulated: false, name: 'Terms' });
   });
 
-  it('is accepted together with --unregulated, and goes with --no-terms', async () => {
+  it('is accepted together with --unregulated, and removed by --no-terms', async () => {
     const id = await made();
     expect((await run('platform', 'set', id, '--terms', '--unregulated')).code).toBe(0);
     expect(await settings(id)).toMatchObject({ terms: true, regulated: false });
@@ -107,7 +107,7 @@ describe('--terms', () => {
     expect(await settings(id)).toMatchObject({ terms: false, regulated: true });
   });
 
-  it('does not keep other settings of a platform that has both from being changed', async () => {
+  it('does not prevent changing other settings of a platform with both', async () => {
     const id = await made();
     await app.runtime.db.query('update platforms set terms_gate = true where id = $1', [id]);
     expect((await run('platform', 'set', id, '--name', 'Kept')).code).toBe(0);
@@ -115,24 +115,24 @@ describe('--terms', () => {
   });
 });
 
-describe('the colour of hosted pages', () => {
+describe('--brand-color', () => {
   const color = (value: string) =>
     run('platform', 'set', app.platform.id, `--brand-color=${value}`, '--json');
   const shown = async () => (await run('platform', 'show', app.platform.id)).out;
 
-  it('is the default until it is set, and again after default', async () => {
-    expect(await shown()).not.toContain('Colour of hosted pages');
+  it('is the default until set, and again after default', async () => {
+    expect(await shown()).not.toContain('Color of hosted pages');
     expect(JSON.parse((await color('#FFE500')).out)).toMatchObject({ brandColor: '#ffe500' });
     // Yellow text on white cannot be read: light pages use a darker shade.
     expect(await shown()).toMatch(
-      /Colour of hosted pages +#ffe500 \(#[0-9a-f]{6} on light pages, #ffe500 on dark pages\)/,
+      /Color of hosted pages +#ffe500 \(#[0-9a-f]{6} on light pages, #ffe500 on dark pages\)/,
     );
     const other = await run('platform', 'set', app.platform.id, '--name', 'Main', '--json');
     expect(JSON.parse(other.out)).toMatchObject({ brandColor: '#ffe500' });
     expect(JSON.parse((await color('default')).out)).toMatchObject({ brandColor: null });
   });
 
-  it.each(['red', '#fff', '3b49df', '#3b49dg', '#3b49df;'])('is not %s', async (value) => {
+  it.each(['red', '#fff', '3b49df', '#3b49dg', '#3b49df;'])('rejects %s', async (value) => {
     const { code, err } = await color(value);
     expect(code).not.toBe(0);
     expect(err).toContain('--brand-color takes six hexadecimal digits');

@@ -1,10 +1,10 @@
-// What came of telling platforms, seen by the operator: an event that was given up, its tries, and one more.
+// Webhook deliveries as the operator sees them: an undelivered event, its attempts, and a resend.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { customer, fund, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { main } from '../../operator.ts';
 
-// The command has the real clock, which must not be before the server's for the event to be due.
+// The command uses the real clock, which must not be before the server's for the event to be due.
 const app = testApp({ start: Date.now() - 30 * 86_400_000 });
 let status = 500;
 let asked = 0;
@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 
 describe('webhooks', () => {
-  it('shows what was given up and why, and sends it again', async () => {
+  it('shows an undelivered event with its reason, and sends it again', async () => {
     expect(await json('webhooks', 'dropped')).toEqual([]);
     await app.advance(8 * 86_400_000);
     const dropped = await json('webhooks', 'dropped');

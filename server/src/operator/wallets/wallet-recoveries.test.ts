@@ -1,5 +1,5 @@
-// The operator's verbs on a wallet: the way back for its user, from the first word to the credential, and
-// what they show of a wallet and of what was signed for it.
+// The operator's verbs on a wallet: account recovery, from the request to the credential, and what
+// they show of a wallet and of its signatures.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { startApp } from '../../../test/kit/app/harness.ts';
@@ -32,7 +32,7 @@ const recover = (accountId: string, type = 'SMS_OTP') =>
 
 const person = () => fixture.customerWithWallet({ phoneNumber: phoneNumber() });
 
-/** The columns of a text's lines, by two spaces or more. */
+/** The columns of a text's lines, separated by two spaces or more. */
 const cells = (text: string) =>
   text
     .trimEnd()
@@ -40,19 +40,19 @@ const cells = (text: string) =>
     .map((line) => line.split(/ {2,}/));
 
 describe('wallet recover', () => {
-  it('is off unless the installation says how long it takes', async () => {
+  it('is disabled unless the installation sets a waiting period', async () => {
     const { accountId } = await person();
     const argv = ['wallet', 'recover', accountId, '--type', 'SMS_OTP', ...WHY];
     const { code, out, err } = await command(argv);
     expect([code, out]).toEqual([1, '']);
     expect(err).toBe(
-      'Wallets have no way back here: RAILHEAD_WALLET_RECOVERY, the hours to wait for one, is not set. ' +
+      'Account recovery is disabled: RAILHEAD_WALLET_RECOVERY, its waiting period in hours, is not set. ' +
         'It must be set for this command as well as for the server.\n',
     );
     expect(await json('recoveries', '--limit', '1')).toEqual([]);
   });
 
-  it('begins what a running server ends', async () => {
+  it('starts a recovery that a running server completes', async () => {
     const { accountId, customer } = await person();
     const begun = await recover(accountId);
     const now = app.effects.now();
@@ -73,7 +73,7 @@ describe('wallet recover', () => {
     expect(err).toContain('codes to the telephone number can be requested');
   });
 
-  it('reaches a running server from a process of its own', async () => {
+  it('applies to a running server from a separate process', async () => {
     const own = await startApp({ walletRecoveryMs: 48 * HOUR });
     const owner = walletFixture(own);
     try {
@@ -88,7 +88,7 @@ describe('wallet recover', () => {
         err: () => undefined,
       });
       expect(code).toBe(0);
-      // That process goes by the clock on the wall, which is months ahead.
+      // That process uses the real clock, which is months ahead.
       const due = Date.parse(JSON.parse(out).dueAt);
       await own.advance(due - own.effects.now() - 1);
       expect(await owner.credentialsOf(accountId)).toHaveLength(1);
@@ -99,7 +99,7 @@ describe('wallet recover', () => {
     }
   });
 
-  it('says so to a person, without anything personal', async () => {
+  it('notifies the user, without personal data', async () => {
     const { accountId, customer } = await person();
     const { code, out, err } = await run('recover', accountId, '--type', 'SMS_OTP', ...WHY);
     expect([code, err]).toEqual([0, '']);
@@ -108,7 +108,7 @@ describe('wallet recover', () => {
       ['Account', accountId],
       ['Credential', 'SMS_OTP'],
       ['Status', 'WAITING'],
-      ['Asked for by', 'Ada'],
+      ['Requested by', 'Ada'],
       ['Reason', 'lost the mailbox'],
       ['Due', new Date(app.effects.now() + 48 * HOUR).toISOString()],
     ]);
@@ -116,7 +116,7 @@ describe('wallet recover', () => {
     expect(out).not.toContain(customer.phoneNumber);
   });
 
-  it('wants an account that is a wallet, a type that there is, and to know who and why', async () => {
+  it('requires a wallet account, a valid type, an actor and a reason', async () => {
     const { accountId, customer } = await person();
     const path = `/customers/internal-accounts?customerId=${customer.id}&type=INTERNAL_FIAT`;
     const [fiat] = ok(await app.call('GET', path), 200).data;
@@ -133,7 +133,7 @@ describe('wallet recover', () => {
     for (const argv of bad) expect((await run('recover', ...argv)).code).toBe(2);
   });
 
-  it('is refused under another master key than the server has', async () => {
+  it("is rejected under another master key than the server's", async () => {
     const { accountId } = await person();
     let err = '';
     const argv = ['wallet', 'recover', accountId, '--type', 'SMS_OTP', ...WHY];
@@ -148,7 +148,7 @@ describe('wallet recover', () => {
     expect(err).toMatch(/another master key/);
   });
 
-  it('reads the setting as the server does, and refuses what it refuses', async () => {
+  it('validates the setting like the server', async () => {
     const { code, err } = await command(['wallet', 'recoveries'], {
       RAILHEAD_WALLET_RECOVERY: '12',
     });
@@ -158,7 +158,7 @@ describe('wallet recover', () => {
 });
 
 describe('wallet cancel-recovery', () => {
-  it('stops one, once, and keeps who did', async () => {
+  it('cancels one, once, and keeps the actor', async () => {
     const { accountId } = await person();
     const { recoveryId } = await recover(accountId);
     const stopped = await json('cancel-recovery', recoveryId, '--actor', 'Grace');
@@ -172,7 +172,7 @@ describe('wallet cancel-recovery', () => {
     expect(await fixture.credentialsOf(accountId)).toHaveLength(1);
   });
 
-  it('works while new ones are off, and shows a person what became of it', async () => {
+  it('works while new ones are disabled, and shows the result', async () => {
     const { accountId } = await person();
     const { recoveryId } = await recover(accountId);
     const { code, out } = await command(['wallet', 'cancel-recovery', recoveryId]);
@@ -180,7 +180,7 @@ describe('wallet cancel-recovery', () => {
     expect(out).toMatch(/^Status +CANCELLED, OPERATOR$/m);
   });
 
-  it('knows no other ids', async () => {
+  it('rejects unknown ids', async () => {
     for (const id of [`WalletRecovery:${UNKNOWN}`, `Session:${UNKNOWN}`, 'x']) {
       const { code, err } = await run('cancel-recovery', id);
       expect([code, err]).toEqual([1, 'Recovery not found.\n']);
@@ -222,7 +222,7 @@ describe('wallet recoveries', () => {
 });
 
 describe('wallet show', () => {
-  it('shows what can sign, what waits, and nothing personal or secret', async () => {
+  it('shows credentials and pending requests, and no personal data or secrets', async () => {
     const { accountId, customer, email, sms, byEmail, bySms } =
       await fixture.walletWithEmailAndSms();
     ok(
@@ -254,15 +254,15 @@ describe('wallet show', () => {
       expect(out).not.toContain(secret);
       expect(JSON.stringify(shown)).not.toContain(secret);
     }
-    expect(out).toMatch(/^To be signed +1$/m);
-    expect(out).toMatch(/^Way back +none$/m);
+    expect(out).toMatch(/^Awaiting signature +1$/m);
+    expect(out).toMatch(/^Account recovery +none$/m);
     expect(cells(out)).toContainEqual([sms.id, 'SMS_OTP', sms.createdAt]);
     app.effects.set(app.effects.now() + HOUR);
     const later = await json('show', accountId);
     expect([later.sessions, later.requests.toSign]).toEqual([[], 0]);
   });
 
-  it('names the way back that waits', async () => {
+  it('shows the pending recovery', async () => {
     const { accountId } = await person();
     const { recoveryId, dueAt } = await recover(accountId);
     const shown = await json('show', accountId);
@@ -270,7 +270,7 @@ describe('wallet show', () => {
     expect((await run('show', accountId)).out).toContain(`${recoveryId}, due ${dueAt}`);
   });
 
-  it('needs neither the setting nor the master key, and knows wallets alone', async () => {
+  it('needs neither the setting nor the master key, and accepts wallets only', async () => {
     const { accountId } = await person();
     const ran = { code: 0, out: '' };
     ran.code = await main(['wallet', 'show', accountId], {
@@ -289,7 +289,7 @@ describe('wallet show', () => {
 });
 
 describe('wallet authorizations', () => {
-  it('lists what was signed, latest first, page by page, of this wallet alone', async () => {
+  it('lists authorizations, latest first, page by page, of this wallet only', async () => {
     const { accountId, sms, byEmail, bySms } = await fixture.walletWithEmailAndSms();
     const path = `/internal-accounts/${accountId}`;
     app.effects.set(app.effects.now() + 1);
@@ -301,7 +301,7 @@ describe('wallet authorizations', () => {
       ...{ operation: 'updateInternalAccount', subject: accountId },
       ...{ sessionId: bySms.session.id, publicKey: bySms.publicKey },
     });
-    // By its own key, for the session to come; and with the session that it opened.
+    // By its own key, for the new session; and with the session that it opened.
     const operations = all.map(({ operation }: { operation: string }) => operation);
     expect([...operations].sort()).toEqual([
       ...['createAuthCredential', 'updateInternalAccount'],

@@ -1,4 +1,4 @@
-// What the operator is told of embedded wallets.
+// Embedded wallets as the operator sees them.
 
 import { describe, expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -25,7 +25,7 @@ const OWN = '07'.repeat(32);
 const POINT = /^04[0-9a-f]{128}$/;
 
 describe('wallet keys', () => {
-  it('shows the keys that the server signs with, apart for each environment', async () => {
+  it("shows the server's signing keys, separate for each environment", async () => {
     const { code, out, err } = await run(OWN, 'wallet', 'keys', '--json');
     expect([code, err]).toEqual([0, '']);
     const keysOf = (environment: Mode) => ({
@@ -42,7 +42,7 @@ describe('wallet keys', () => {
     expect(new Set(all).size).toBe(4);
   });
 
-  it('shows them to a person', async () => {
+  it('prints them as text', async () => {
     const { code, out } = await run(OWN, 'wallet', 'keys');
     expect(code).toBe(0);
     const names = out.split('\n').map((line) => line.split(/ +/)[0]);
@@ -59,7 +59,7 @@ describe('wallet keys', () => {
     expect(out).toContain(app.connectorsOf('production').custody?.publicKeys().tokens);
   });
 
-  it('shows none under another master key than the server has', async () => {
+  it("shows none under another master key than the server's", async () => {
     const { code, out, err } = await run('08'.repeat(32), 'wallet', 'keys');
     expect([code, out]).toEqual([1, '']);
     expect(err).toMatch(/another master key/);
