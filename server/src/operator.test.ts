@@ -175,11 +175,11 @@ describe('platform', () => {
 
   it('needs the master key only to generate signing keys', async () => {
     const none = { RAILHEAD_MASTER_KEY: '', NODE_ENV: 'production' };
-    const made = await run(['platform', 'create', '--name', 'Keyless', '--json'], none);
+    const made = await run(['platform', 'create', '--name', 'No master key', '--json'], none);
     expect(made.code).toBe(0);
     await sql('alter table signing_keys rename to signing_keys_away');
     await sql('create table signing_keys (like signing_keys_away including all)');
-    const refused = await run(['platform', 'create', '--name', 'Keyless', '--json'], none);
+    const refused = await run(['platform', 'create', '--name', 'No master key', '--json'], none);
     await sql('drop table signing_keys');
     await sql('alter table signing_keys_away rename to signing_keys');
     expect(refused).toEqual({
@@ -320,7 +320,7 @@ describe('misuse', () => {
 
   it('reports in one line that the database cannot be reached', async () => {
     const { code, err } = await run(['platform', 'list'], {
-      DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
+      DATABASE_URL: 'postgresql://user@127.0.0.1:1/none',
     });
     expect(code).toBe(1);
     expect(err.trim().split('\n')).toHaveLength(1);

@@ -19,10 +19,10 @@ describe('retryAdvice', () => {
   });
 
   it('is left to the status for other codes, except for a daily limit', () => {
-    const told = CODES.filter(
+    const finalCodes = CODES.filter(
       (code) => STATUS_OF[code] !== 409 && retryAdvice(new Fault(code, 'Reason.')) !== undefined,
     );
-    expect(told).toEqual(['DAILY_VOLUME_LIMIT_EXCEEDED']);
+    expect(finalCodes).toEqual(['DAILY_VOLUME_LIMIT_EXCEEDED']);
   });
 
   it('follows the fault for a code that is final in some cases only', () => {

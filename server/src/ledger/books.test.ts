@@ -162,7 +162,7 @@ describe('validateTransfers', () => {
 });
 
 describe('freezes', () => {
-  const gate = (account: string, frozen: boolean, empty = false): Postings => ({
+  const freeze = (account: string, frozen: boolean, empty = false): Postings => ({
     transfers: [],
     freezes: [{ account, frozen, empty }],
   });
@@ -185,7 +185,7 @@ describe('freezes', () => {
     const books = both(false);
     judge(books, hold(3n));
     judge(books, { ...hold(2n), step: 'other' });
-    expect(applyPostings(gate('a', true), none, books)).toBe(undefined);
+    expect(applyPostings(freeze('a', true), none, books)).toBe(undefined);
     expect(judge(books, { ...hold(3n), phase: 'post' })).toBe(undefined);
     expect(judge(books, { ...hold(2n), step: 'other', phase: 'void' })).toBe(undefined);
     expect(books.accounts.get('a')).toMatchObject({ balance: 7n, held: 0n, frozen: true });
@@ -193,29 +193,29 @@ describe('freezes', () => {
 
   it('apply after the transfers of their own change set', () => {
     const books = both(false);
-    const last = { ...gate('a', true, true), transfers: [transfer('a', 'b', 10n)] };
+    const last = { ...freeze('a', true, true), transfers: [transfer('a', 'b', 10n)] };
     expect(applyPostings(last, none, books)).toBe(undefined);
     expect(judge(books, transfer('b', 'a', 1n))).toEqual({ why: 'frozen', account: 'a' });
-    expect(applyPostings(gate('a', false), none, books)).toBe(undefined);
+    expect(applyPostings(freeze('a', false), none, books)).toBe(undefined);
     expect(judge(books, transfer('b', 'a', 1n))).toBe(undefined);
   });
 
   it('are rejected for an account that must be empty and is not', () => {
     const books = both(false);
     const full = { why: 'not-empty', account: 'a' };
-    expect(applyPostings(gate('a', true, true), none, books)).toEqual(full);
+    expect(applyPostings(freeze('a', true, true), none, books)).toEqual(full);
     expect(judge(books, transfer('a', 'b', 1n))).toBe(undefined);
     const free = booksOf({ a: account(0n) });
     free.accounts.set('a', { ...account(1n), held: 1n });
-    expect(applyPostings(gate('a', true, true), none, free)).toEqual(full);
+    expect(applyPostings(freeze('a', true, true), none, free)).toEqual(full);
     const missing = { why: 'constraint', constraint: 'ledger_account' };
-    expect(applyPostings(gate('nobody', true), none, books)).toEqual(missing);
+    expect(applyPostings(freeze('unknown', true), none, books)).toEqual(missing);
   });
 
   it('sum up the accounts that must not be frozen, and the final amounts of those that had to be empty', () => {
     const sum = sumOf([
       moves(forced('a', 'b', 4n), transfer('b', 'c', 1n)),
-      gate('a', true, true),
+      freeze('a', true, true),
       moves(forced('b', 'a', 3n)),
     ]);
     const guarded = sum?.effects.filter((each) => each.guarded).map((each) => each.id);
@@ -227,10 +227,10 @@ describe('freezes', () => {
     const pay = moves(transfer('b', 'a', 1n));
     const aside = moves(transfer('b', 'a', 1n, { phase: 'pending' }));
     for (const each of [pay, aside]) {
-      expect(sumOf([gate('a', true), each])).toBe(undefined);
-      expect(sumOf([each, gate('a', true)])).toBeDefined();
+      expect(sumOf([freeze('a', true), each])).toBe(undefined);
+      expect(sumOf([each, freeze('a', true)])).toBeDefined();
     }
-    const sum = sumOf([gate('a', true), gate('a', false), pay]);
+    const sum = sumOf([freeze('a', true), freeze('a', false), pay]);
     expect(sum?.effects.find((each) => each.id === 'a')).toMatchObject({ guarded: false });
   });
 

@@ -63,7 +63,7 @@ export const cardFundingDebitVerbs: readonly Verb[] = [
   {
     noun: 'cards',
     verb: 'end-pull',
-    summary: 'Record the verified result of a funding debit without an answer from its issuer',
+    summary: 'Record the verified result of a funding debit that its issuer does not report',
     flags: {
       transaction: { value: 'TRANSACTION', required: true, help: 'Id of the transaction' },
       as: {

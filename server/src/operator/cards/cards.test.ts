@@ -83,8 +83,8 @@ describe('cards close', () => {
     const { note: _, platformId: __, bindings, ...view } = closed;
     expect(bindings[0].endedAt).not.toBeNull();
     expect(await fixture.cardNow(idOf(two))).toEqual(view);
-    const [, told] = await fixture.eventsOf('CARD.STATE_CHANGE', idOf(two));
-    expect(told?.data).toEqual(view);
+    const [, notified] = await fixture.eventsOf('CARD.STATE_CHANGE', idOf(two));
+    expect(notified?.data).toEqual(view);
     const { out } = await run('cards', 'show', idOf(two));
     expect(out).toContain(`Funded until ${bindings[0].endedAt}`);
     const again = await run('cards', 'close', idOf(two), '--reason', 'x');
@@ -128,7 +128,9 @@ describe('platform cards and set-cards', () => {
     expect((await set(as, '--frame-origins', 'none')).code).toBe(0);
     expect(await shown(as)).toEqual({ ...program, frameOrigins: [] });
     expect(await shown(app.platform)).toEqual(USUAL);
-    expect((await run('platform', 'cards', as.id)).out).toMatch(/Maximum live cards per holder +1\n/);
+    expect((await run('platform', 'cards', as.id)).out).toMatch(
+      /Maximum live cards per holder +1\n/,
+    );
   });
 
   it.each([

@@ -55,10 +55,7 @@ function shown(json: CardDetails): Output {
     ['Maximum per payment', mostOf(json)],
     ...json.bindings.map(
       (each) =>
-        [
-          each.endedAt ? `Funded until ${each.endedAt}` : 'Funding source',
-          each.accountId,
-        ] as const,
+        [each.endedAt ? `Funded until ${each.endedAt}` : 'Funding source', each.accountId] as const,
     ),
     ['Created', json.createdAt],
     ['Changed', json.updatedAt],

@@ -168,7 +168,7 @@ describe('customers find', () => {
     }
     const elsewhere = ['--platform', app.other.id];
     expect((await run('find', '--identifier', '512 34 7799', ...elsewhere)).json).toEqual([]);
-    expect((await run('find', '--email', 'nobody@example.com')).json).toEqual([]);
+    expect((await run('find', '--email', 'unknown@example.com')).json).toEqual([]);
     expect((await run('find', '--phone', 'none')).json).toEqual([]);
     const right = masterKey;
     masterKey = () => Buffer.alloc(32, 8);
@@ -202,7 +202,7 @@ describe('customers find', () => {
 describe('customers export', () => {
   it('exports all data about one customer, opened, and nothing of another', async () => {
     const { person, quote } = await busyPerson();
-    const { person: stranger } = await fundedCustomer(app, 1);
+    const { person: other } = await fundedCustomer(app, 1);
     const text = await textOf('export', person.id);
     const all = JSON.parse(text);
     expect(Object.keys(all)).toEqual([...Object.keys(HELD), 'events']);
@@ -221,24 +221,24 @@ describe('customers export', () => {
     expect(types).toContain('OUTGOING_PAYMENT.COMPLETED');
     expect(types).toContain('INTERNAL_ACCOUNT.BALANCE_UPDATED');
     expect(all.events[0].data).toMatchObject({ fullName: PERSON.fullName });
-    expect(text).not.toContain(stranger.id);
+    expect(text).not.toContain(other.id);
     for (const hidden of ['data_key', 'digest', 'secret_hash']) expect(text).not.toContain(hidden);
-    await expect(run('export', 'Customer:nobody')).rejects.toThrow('Customer not found.');
+    await expect(run('export', 'Customer:unknown')).rejects.toThrow('Customer not found.');
   });
 
   it('writes a new file that only its owner can read, and the documents beside it', async () => {
     const { person } = await busyPerson({ platformCustomerId: 'with-files' });
     const file = path.join(folder, 'all.json');
-    const papers = path.join(folder, 'papers');
-    const { json } = await run('export', person.id, '--to', file, '--files', papers);
+    const documents = path.join(folder, 'documents');
+    const { json } = await run('export', person.id, '--to', file, '--files', documents);
     expect(json).toEqual({ customerId: person.id, to: file, files: 1 });
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(await exportOf(person.id));
-    const [name] = readdirSync(papers);
+    const [name] = readdirSync(documents);
     expect(name).toMatch(/^Document-.*\.png$/);
-    expect(readFileSync(path.join(papers, name as string))).toEqual(pngFile());
+    expect(readFileSync(path.join(documents, name as string))).toEqual(pngFile());
     await expect(run('export', person.id, '--to', file)).rejects.toThrow('EEXIST');
-    await expect(run('export', person.id, '--files', papers)).rejects.toThrow('--to');
+    await expect(run('export', person.id, '--files', documents)).rejects.toThrow('--to');
   });
 });
 
@@ -269,7 +269,7 @@ describe('customers erase', () => {
     const { id } = await customer(app, {}, PERSON);
     await expect(run('erase', id)).rejects.toThrow('--yes');
     await expect(run('erase', id, '--yes')).rejects.toThrow('not deleted');
-    await expect(run('erase', 'Customer:nobody', '--yes')).rejects.toThrow('Customer not found.');
+    await expect(run('erase', 'Customer:unknown', '--yes')).rejects.toThrow('Customer not found.');
     expect(ok(await app.call('GET', `/customers/${id}`), 200).fullName).toBe(PERSON.fullName);
   });
 
@@ -326,8 +326,8 @@ describe('customers erase', () => {
     expect(customers[0].personal).toEqual({ details: {}, identifier: null });
     expect(documents).toEqual([]);
     expect(transactions).toHaveLength(2);
-    const told = events.filter((each: { data: unknown }) => each.data !== null);
-    expect(new Set(told.map((each: { type: string }) => each.type))).toEqual(
+    const visible = events.filter((each: { data: unknown }) => each.data !== null);
+    expect(new Set(visible.map((each: { type: string }) => each.type))).toEqual(
       new Set(['INTERNAL_ACCOUNT.BALANCE_UPDATED']),
     );
     for (const value of [PERSON.email, 'x']) {

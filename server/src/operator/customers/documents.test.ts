@@ -91,7 +91,7 @@ describe('documents save', () => {
 
   it('rejects an unknown document', async () => {
     const to = path.join(folder, 'none.pdf');
-    for (const id of ['nobody', 'Document:0190a000-0000-7000-8000-0123456789ab']) {
+    for (const id of ['unknown', 'Document:0190a000-0000-7000-8000-0123456789ab']) {
       await expect(run('save', id, '--to', to)).rejects.toThrow('Document not found.');
     }
     expect(existsSync(to)).toBe(false);

@@ -128,15 +128,15 @@ it('an erasure stores no merchant of a concurrent refund', async () => {
   const { paid, id } = await finished();
   ok(await app.call('DELETE', `/customers/${id}`), 200);
   const { db } = app.runtime;
-  let told = 0;
+  let updates = 0;
   const query: typeof db.query = async (sql, values) => {
-    if (sql.includes('update transactions') && told++ === 0) {
+    if (sql.includes('update transactions') && updates++ === 0) {
       await paid.tell({ kind: 'RETURN', amount: 40n }, false);
     }
     return db.query(sql, values);
   };
   await erase({ ...app.runtime, db: { ...db, query } }, id, ASKED);
-  expect(told).toBe(1);
+  expect(updates).toBe(1);
   expect(await merchantsOf(id)).toBe('[null,null,null]');
 });
 

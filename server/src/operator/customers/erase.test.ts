@@ -161,8 +161,8 @@ it('leaves no trace in any column of any table', async () => {
   const { errors } = await fixture.shown(job.id);
   const named = errors.map((each: { correlationId: string }) => each.correlationId);
   expect(named).toEqual(['row_1', 'row_2']);
-  const [told] = await fixture.eventsOf(job.id);
-  expect(told?.data.errors[0].correlationId).toBe('erased');
+  const [emitted] = await fixture.eventsOf(job.id);
+  expect(emitted?.data.errors[0].correlationId).toBe('erased');
   await booksBalance(app);
 });
 

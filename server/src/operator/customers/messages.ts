@@ -67,7 +67,7 @@ export const messageVerbs: readonly Verb[] = [
   {
     noun: 'messages',
     verb: 'show',
-    summary: 'Show a message; the content of a sent one is deleted, that of the sandbox is kept',
+    summary: 'Show a message; content is deleted after sending, except in the sandbox',
     flags: { message: { value: 'MESSAGE', required: true, help: 'Id of the message' } },
     bare: 'message',
     run: show,

@@ -134,7 +134,7 @@ describe('ledger verify', () => {
     await sql(breakIt);
     expect(await verify()).toMatchObject({ code: 1, balanced: false, problems });
     expect((await run('ledger', 'verify')).out).toContain('THE BOOKS DO NOT BALANCE:\n');
-    await sql(mend);
+    await sql(repair);
     expect(await verify()).toMatchObject({ code: 0, balanced: true });
   });
 

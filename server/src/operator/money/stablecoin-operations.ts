@@ -67,7 +67,7 @@ export const stablecoinOperationVerbs: readonly Verb[] = [
   {
     noun: 'stablecoins',
     verb: 'end',
-    summary: 'Record the verified result of a mint or burn without an answer from its provider',
+    summary: 'Record the verified result of a mint or burn that its provider does not report',
     flags: {
       operation: { value: 'OPERATION', required: true, help: 'Id of the mint or burn' },
       as: {
