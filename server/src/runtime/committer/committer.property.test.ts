@@ -18,8 +18,8 @@ import {
   updateThing,
 } from '../../../test/kit/app/sample-tables.ts';
 import {
-  isCorrect,
   emptyModel,
+  isCorrect,
   type Model,
   replay,
   rowKey,
