@@ -60,7 +60,7 @@ import { idempotencyRetention } from './runtime/operation/idempotency.ts';
 import type { Runtime } from './runtime/operation/operate.ts';
 import { loadSigningKeys, type SigningKeys } from './runtime/security/keys.ts';
 import { createVault } from './runtime/security/vault.ts';
-import { withSample } from './sample.ts';
+import { sampleReference } from './sample-reference.ts';
 import { stopParts } from './shutdown.ts';
 
 export interface Settings {
@@ -195,7 +195,7 @@ export async function compose(
     metrics,
     openApi,
     siteFolder: settings.siteFolder,
-    shown: (document) => withSample(db, readExamples(), document),
+    shown: sampleReference(runtime, operations, readExamples),
   });
   connectIssuers(runtime, parts);
   const pages = PAGES.map((page) => page(runtime, parts));

@@ -1,16 +1,11 @@
-// A sample customer for the platform of a first start: with it, the main examples of the API
-// reference can be sent as shown. It is created through the API, like any customer.
+// A sample customer for the platform of a first start: with it, the examples of the API reference can be
+// sent as they are shown. It is created through the API, as any customer. Its accounts replace the ids in the
+// requests of the examples by what they are used for (sample-reference.ts).
 import type { FastifyInstance } from 'fastify';
-import { findInternalAccounts } from './features/balances/internal-accounts/index.ts';
-import { findCustomers } from './features/customers/records/index.ts';
-import { findExternalAccounts } from './features/payees/external-accounts/index.ts';
-import { oldestPlatform } from './features/tenancy/platform/index.ts';
-import type { Examples } from './http/examples.ts';
 import { BASE_PATH } from './http/route.ts';
-import type { Database } from './runtime/db/database.ts';
 
 /** The platform's own id of the sample customer. */
-const SAMPLE = 'sample-customer';
+export const SAMPLE = 'sample-customer';
 
 const CUSTOMER = {
   customerType: 'INDIVIDUAL',
@@ -28,22 +23,53 @@ const CUSTOMER = {
   },
 };
 
-const PAYEE = {
-  currency: 'EUR',
-  accountInfo: {
-    accountType: 'EUR_ACCOUNT',
-    iban: 'DE89370400440532013000',
-    beneficiary: {
-      beneficiaryType: 'INDIVIDUAL',
-      fullName: 'Lukas Weber',
-      countryOfResidence: 'DE',
+/** External accounts of the customer: payees in Germany and Mexico, its own bank and its own wallet. */
+const ACCOUNTS = [
+  {
+    currency: 'EUR',
+    accountInfo: {
+      accountType: 'EUR_ACCOUNT',
+      iban: 'DE89370400440532013000',
+      beneficiary: {
+        beneficiaryType: 'INDIVIDUAL',
+        fullName: 'Lukas Weber',
+        countryOfResidence: 'DE',
+      },
     },
   },
-};
+  {
+    currency: 'MXN',
+    accountInfo: {
+      accountType: 'MXN_ACCOUNT',
+      clabeNumber: '032180000118359719',
+      beneficiary: {
+        beneficiaryType: 'INDIVIDUAL',
+        fullName: 'Octavio Reyes',
+        countryOfResidence: 'MX',
+      },
+    },
+  },
+  {
+    currency: 'USD',
+    accountInfo: {
+      accountType: 'USD_ACCOUNT',
+      accountNumber: '000123456789',
+      routingNumber: '021000021',
+      beneficiary: { beneficiaryType: 'INDIVIDUAL', fullName: 'Amara Okafor' },
+    },
+  },
+  {
+    currency: 'USDC',
+    accountInfo: {
+      accountType: 'SOLANA_WALLET',
+      address: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+    },
+  },
+];
 
 const DEPOSIT = 5_000_00;
 
-/** Creates the sample customer with 5,000.00 USD and a payee in Germany. */
+/** Creates the sample customer with 5,000.00 USD and its external accounts. */
 export async function createSample(
   server: FastifyInstance,
   { clientId, clientSecret }: { clientId: string; clientSecret: string },
@@ -56,46 +82,14 @@ export async function createSample(
       headers: { authorization: `Basic ${credential}` },
       ...(body ? { payload: body } : {}),
     });
-    if (reply.statusCode >= 400) throw new Error(`sample customer: ${reply.body}`);
+    if (reply.statusCode >= 400) throw new Error(`the sample customer: ${reply.body}`);
     return reply.json();
   };
   const { id: customerId } = await call('POST', '/customers', CUSTOMER);
-  await call('POST', '/customers/external-accounts', { customerId, ...PAYEE });
+  for (const account of ACCOUNTS) {
+    await call('POST', '/customers/external-accounts', { customerId, ...account });
+  }
   const query = `customerId=${customerId}&currency=USD`;
   const { data } = await call('GET', `/customers/internal-accounts?${query}`);
   await call('POST', `/sandbox/internal-accounts/${data[0].id}/fund`, { amount: DEPOSIT });
-}
-
-/** Its ids in the order customer, USD account, payee; undefined without a sample. */
-async function idsOfSample(db: Database): Promise<readonly string[] | undefined> {
-  const platform = await oldestPlatform(db);
-  if (!platform) return undefined;
-  const where = { platform_id: platform.id, platform_customer_id: SAMPLE };
-  const [customer] = await findCustomers(db, where);
-  if (!customer) return undefined;
-  const customer_id = customer.id;
-  const [balance] = await findInternalAccounts(db, { customer_id, currency: 'USD' });
-  const [payee] = await findExternalAccounts(db, { customer_id, currency: 'EUR' });
-  return balance && payee ? [customer.id, balance.id, payee.id] : undefined;
-}
-
-/** The same ids in the examples. */
-function idsOfExamples({ exchanges }: Examples): readonly string[] {
-  const named = (operationId: string, name: string) =>
-    exchanges.find((each) => each.operationId === operationId && each.name === name);
-  const customer = named('listTransactions', 'of-a-customer')?.parameters?.customerId ?? '';
-  const quote = named('createQuote', 'balance-to-bank')?.request as
-    | { source: { accountId: string }; destination: { accountId: string } }
-    | undefined;
-  return [customer, quote?.source.accountId ?? '', quote?.destination.accountId ?? ''];
-}
-
-/** A document with the examples, with the sample customer's ids if this server has one. */
-export async function withSample(db: Database, examples: Examples, document: string) {
-  const ids = await idsOfSample(db);
-  if (!ids) return document;
-  return idsOfExamples(examples).reduce(
-    (text, example, at) => (example ? text.replaceAll(example, ids[at] ?? example) : text),
-    document,
-  );
 }

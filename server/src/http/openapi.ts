@@ -6,8 +6,9 @@ import type { Naming } from '../catalog/naming.ts';
 import { EVENT_TYPES, type WebhookContract } from '../kernel/contract/event.ts';
 import { type Contract, DEFAULT_MAX_BODY, idempotencyOf } from '../kernel/contract/operation.ts';
 import { MAX_FIELD_ERRORS } from '../kernel/contract/validate.ts';
-import { type Code, STATUS_OF } from '../kernel/fault.ts';
+import { type Code, Fault, STATUS_OF } from '../kernel/fault.ts';
 import { described, named, oneOf, partOf, REF, Timestamp, toOpenApi } from '../kernel/schema.ts';
+import { ERROR_GUIDE } from './error-guide.ts';
 import {
   type Examples,
   type Exchange,
@@ -16,6 +17,7 @@ import {
   requestExamples,
   webhookExamples,
 } from './examples.ts';
+import { faultBody } from './fault-body.ts';
 import { documentedCodesOf } from './operation-errors.ts';
 import { codesText, notesOf } from './operation-notes.ts';
 import { TAGS } from './tags.ts';
@@ -240,6 +242,23 @@ function errorOf(status: number, codes: readonly Code[], document: Document): Js
   return { $ref: `${REF}${name}` };
 }
 
+const EXAMPLE_REF = '#/components/examples/';
+
+/** References to the example of each code. */
+const errorExamples = (codes: readonly Code[], naming: Naming): Json =>
+  Object.fromEntries(
+    codes.map((code) => [naming.code(code), { $ref: `${EXAMPLE_REF}${naming.code(code)}` }]),
+  );
+
+/** The body of an error of each code, with the cause as its reason. */
+const errorBodies = (naming: Naming): Json =>
+  Object.fromEntries(
+    (Object.keys(STATUS_OF) as Code[]).map((code) => {
+      const fault = new Fault(code, ERROR_GUIDE[code].cause);
+      return [naming.code(code), { summary: naming.code(code), value: faultBody(naming, fault) }];
+    }),
+  );
+
 /** `QUOTE_NOT_FOUND` → `QuoteNotFoundError`. */
 const errorName = (code: Code): string =>
   code
@@ -273,7 +292,12 @@ function operationOf(contract: Contract, document: Document): Json {
     responses[String(status)] = {
       description: naming.text(`${STATUS_TEXT[status]}\n\n${codesText(codes)}`),
       ...headersOf(contract, status),
-      content: { 'application/json': { schema: errorOf(status, codes, document) } },
+      content: {
+        'application/json': {
+          schema: errorOf(status, codes, document),
+          examples: errorExamples(codes, naming),
+        },
+      },
     };
   }
   const plain = [
@@ -434,6 +458,6 @@ export function* openApiSteps(
     ...inWords(naming, HEAD),
     paths,
     webhooks: hooks,
-    components: { schemas, securitySchemes },
+    components: { schemas, securitySchemes, examples: errorBodies(naming) },
   };
 }

@@ -3,6 +3,7 @@
 import { type Contract, idempotencyOf } from '../kernel/contract/operation.ts';
 import type { Code } from '../kernel/fault.ts';
 import { ERROR_GUIDE } from './error-guide.ts';
+import { documentedCodesOf } from './operation-errors.ts';
 import { eventsOf } from './operation-events.ts';
 
 const PERMISSIONS = {
@@ -157,6 +158,12 @@ export const noted = {
   guides: [...new Set(Object.values(GUIDES).flatMap((pages) => pages.map(([, page]) => page)))],
 };
 
+// Listed in the description, because the search of the reference reads descriptions of operations alone.
+const ownCodes = (contract: Contract) =>
+  documentedCodesOf(contract)
+    .map((code) => `\`${code}\``)
+    .join(', ');
+
 /** The notes below the description of an operation, as Markdown. */
 export function notesOf(contract: Contract): string {
   const guides = GUIDES[contract.tag] ?? [];
@@ -166,6 +173,7 @@ export function notesOf(contract: Contract): string {
     `**Access**: ${accessOf(contract)}.`,
     `**Idempotency**: ${repetitionOf(contract)}.`,
     ...(events.length ? [`**Events**: ${events.join(', ')}.`] : []),
+    `**Errors**: ${ownCodes(contract)}.`,
     ...sandboxOf(contract.operationId),
     ...(links.length ? [`**Guides**: ${links.join(', ')}.`] : []),
   ].join('\n\n');

@@ -59,8 +59,8 @@ const PAGE = `<!doctype html>
 const HIDDEN_CLIENTS = {
   ...Object.fromEntries(
     [
-      ...['c', 'clojure', 'csharp', 'dart', 'fsharp', 'http', 'java', 'kotlin', 'node', 'objc'],
-      ...['ocaml', 'php', 'powershell', 'r', 'ruby', 'rust', 'swift'],
+      ...['c', 'clojure', 'csharp', 'dart', 'fsharp', 'http', 'java', 'julia', 'kotlin', 'node'],
+      ...['objc', 'ocaml', 'php', 'powershell', 'r', 'ruby', 'rust', 'swift'],
     ].map((target) => [target, true]),
   ),
   shell: ['httpie', 'wget'],

@@ -1,25 +1,42 @@
 // What stands beside the API: health, metrics, the OpenAPI document and a reference to browse it with,
 // served from files of the installation alone. None of it needs a credential or shows a platform's data.
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Metrics } from '../runtime/observability/metrics.ts';
 import type { ReadyStatus } from '../runtime/observability/readiness.ts';
 import { addDocsSite } from './docs-site.ts';
-import { addReference, sendReference } from './reference.ts';
+import { acceptsGzip, addReference, sendReference } from './reference.ts';
 import { BASE_PATH } from './route.ts';
 
 interface SiteOptions {
   /** Whether the server can commit. */
   ready(): Promise<ReadyStatus>;
   metrics: Metrics;
-  openApi: () => Promise<unknown>;
+  openApi: () => Promise<object>;
   /** Folder of the built documentation site; `site/dist` unless stated. */
   siteFolder?: string | undefined;
   /** The document as the reference of this server shows it. */
-  shown: (document: string) => Promise<string>;
+  shown: (document: object) => Promise<object>;
 }
 
 const text = (reply: FastifyReply, type: string, body: string | Buffer) =>
   reply.header('content-type', type).send(body);
+
+/** Sends a JSON document, compressed where the client accepts it. The text of each document is made once. */
+function documentSender(indent?: number) {
+  const texts = new WeakMap<object, Promise<Buffer>>();
+  const compress = promisify(gzip);
+  return async (headers: FastifyRequest['headers'], reply: FastifyReply, document: object) => {
+    reply.header('vary', 'accept-encoding');
+    const type = 'application/json; charset=utf-8';
+    const json = () => JSON.stringify(document, null, indent);
+    if (!acceptsGzip(headers)) return text(reply, type, json());
+    const compressed = texts.get(document) ?? compress(json());
+    texts.set(document, compressed);
+    return text(reply.header('content-encoding', 'gzip'), type, await compressed);
+  };
+}
 
 const WELCOME = JSON.stringify({
   name: 'railhead',
@@ -30,7 +47,7 @@ const WELCOME = JSON.stringify({
 
 /** Adds the routes outside the versioned base path. */
 export function addSite(server: FastifyInstance, options: SiteOptions): void {
-  let openApi: Promise<string> | undefined;
+  let openApi: Promise<object> | undefined;
   server.get('/healthz', async (_request, reply) =>
     text(reply, 'application/json; charset=utf-8', '{"status":"ok"}'),
   );
@@ -43,14 +60,16 @@ export function addSite(server: FastifyInstance, options: SiteOptions): void {
     text(reply, options.metrics.contentType, await options.metrics.text()),
   );
   const document = () => {
-    openApi ??= options.openApi().then((made) => JSON.stringify(made, null, 2));
+    openApi ??= options.openApi();
     return openApi;
   };
-  server.get('/openapi.json', async (_request, reply) =>
-    text(reply, 'application/json; charset=utf-8', await document()),
+  const published = documentSender(2);
+  const shown = documentSender();
+  server.get('/openapi.json', async ({ headers }, reply) =>
+    published(headers, reply, await document()),
   );
-  server.get('/docs/reference/openapi.json', async (_request, reply) =>
-    text(reply, 'application/json; charset=utf-8', await options.shown(await document())),
+  server.get('/docs/reference/openapi.json', async ({ headers }, reply) =>
+    shown(headers, reply, await options.shown(await document())),
   );
   server.get('/', async ({ headers }, reply) => {
     reply.header('vary', 'accept');

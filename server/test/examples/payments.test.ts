@@ -38,6 +38,7 @@ async function payout(stage: Stage) {
     summary: 'A quote that is paid from a balance',
     params: { quoteId: quote.id },
     headers: { 'Idempotency-Key': 'invoice-2026-014' },
+    body: {},
   });
   await stage.show('getQuoteById', 'executed', {
     summary: 'After execution',
