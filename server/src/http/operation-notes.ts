@@ -3,7 +3,7 @@
 import { type Contract, idempotencyOf } from '../kernel/contract/operation.ts';
 import type { Code } from '../kernel/fault.ts';
 import { ERROR_GUIDE } from './error-guide.ts';
-import { documentedCodesOf } from './operation-errors.ts';
+import { ownCodesOf } from './operation-errors.ts';
 import { eventsOf } from './operation-events.ts';
 
 const PERMISSIONS = {
@@ -160,7 +160,7 @@ export const noted = {
 
 // Listed in the description, because the search of the reference reads descriptions of operations alone.
 const ownCodes = (contract: Contract) =>
-  documentedCodesOf(contract)
+  ownCodesOf(contract)
     .map((code) => `\`${code}\``)
     .join(', ');
 
@@ -173,7 +173,7 @@ export function notesOf(contract: Contract): string {
     `**Access**: ${accessOf(contract)}.`,
     `**Idempotency**: ${repetitionOf(contract)}.`,
     ...(events.length ? [`**Events**: ${events.join(', ')}.`] : []),
-    `**Errors**: ${ownCodes(contract)}.`,
+    ...(ownCodesOf(contract).length ? [`**Errors**: ${ownCodes(contract)}.`] : []),
     ...sandboxOf(contract.operationId),
     ...(links.length ? [`**Guides**: ${links.join(', ')}.`] : []),
   ].join('\n\n');

@@ -1,0 +1,116 @@
+// The API reference of a fresh server, in a browser: the main operations run from the page with the printed
+// credentials, the search finds what it should, and nothing is loaded from elsewhere.
+import type { Browser, Page, Response } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPlace, type Running } from '../kit/crash/server.ts';
+import { browserPath, launch, screenshot, type Visit, visit } from './browser.ts';
+
+const place = createPlace('reference');
+const PATIENCE_MS = 60_000;
+
+/** What is typed into the search, and an operation that must be among the results. */
+const SEARCHES = [
+  ['createQuote', 'Create a quote'],
+  ['clabeNumber', 'external account'],
+  ['QUOTE_EXPIRED', 'Execute a quote'],
+  ['$success.usd', 'UMA'],
+] as const;
+
+let server: Running;
+let browser: Browser;
+let seen: Visit;
+let page: Page;
+
+beforeAll(async () => {
+  if (!browserPath) return;
+  [server, browser] = await Promise.all([place.start(), launch()]);
+  seen = await visit(browser, 'desktop', server.origin);
+  page = seen.page;
+  page.setDefaultTimeout(PATIENCE_MS);
+  await page.goto(`${server.origin}/docs/reference`);
+  await page.getByRole('heading', { name: 'Railhead', exact: true }).first().waitFor();
+}, 120_000);
+
+afterAll(async () => {
+  await seen?.close();
+  await browser?.close();
+  await place.remove();
+}, 60_000);
+
+/** Opens an operation, sends its request as it stands, and returns the response. */
+async function send(anchor: string, heading: string, path: string): Promise<Response> {
+  await page.goto(`${server.origin}/docs/reference#${anchor}`);
+  await page.reload();
+  const title = page.getByRole('heading', { name: heading, exact: true }).first();
+  await title.waitFor();
+  const section = page.locator('section').filter({ has: title }).last();
+  await section
+    .getByRole('button', { name: /Test Request/ })
+    .first()
+    .click();
+  const dialog = page.getByRole('dialog').last();
+  const { clientId, clientSecret } = server.credentials;
+  const user = dialog.locator('[data-placeholder=janedoe]');
+  if ((await user.textContent()) === '') {
+    await user.click();
+    await page.keyboard.type(clientId);
+    await dialog.getByPlaceholder('********').fill(clientSecret);
+  }
+  const answered = page.waitForResponse(
+    (each) => each.url().includes(path) && each.request().method() === 'POST',
+  );
+  await dialog.getByRole('button', { name: /^Send/ }).first().click();
+  return answered;
+}
+
+describe.runIf(browserPath)('the API reference', () => {
+  it('creates a quote as the page opens', { timeout: PATIENCE_MS * 2 }, async () => {
+    const response = await send(
+      'tag/cross-currency-transfers/POST/quotes',
+      'Create a quote',
+      '/quotes',
+    );
+    await screenshot(page, 'reference-create-quote');
+    expect(response.status()).toBe(201);
+  });
+
+  it('executes a quote as the page opens', { timeout: PATIENCE_MS * 2 }, async () => {
+    const anchor = 'tag/cross-currency-transfers/POST/quotes/{quoteId}/execute';
+    const response = await send(anchor, 'Execute a quote', '/execute');
+    await screenshot(page, 'reference-execute-quote');
+    expect([response.status(), (await response.json()).status]).toEqual([200, 'PROCESSING']);
+  });
+
+  it('finds operations, fields, codes and sandbox values', { timeout: PATIENCE_MS }, async () => {
+    await page.goto(`${server.origin}/docs/reference`);
+    await page.reload();
+    await page
+      .getByRole('button', { name: /Search/ })
+      .first()
+      .click();
+    const input = page
+      .getByRole('dialog')
+      .getByRole('combobox')
+      .or(page.getByRole('searchbox'))
+      .first();
+    const results = page.getByRole('listbox').getByRole('option');
+    for (const [text, found] of SEARCHES) {
+      await input.fill(text);
+      await results.filter({ hasText: found }).first().waitFor();
+    }
+  });
+
+  it('has samples in four languages', async () => {
+    const reply = await fetch(`${server.origin}/docs/reference/start.js`);
+    const shown = ['shell', 'js', 'python', 'go'];
+    const { hiddenClients } = JSON.parse(
+      /createApiReference\('#reference', (.*)\);/.exec(await reply.text())?.[1] ?? '',
+    );
+    expect(shown.filter((language) => hiddenClients[language] === true)).toEqual([]);
+    expect(hiddenClients).toMatchObject({ julia: true, node: true });
+  });
+
+  it('loads nothing from elsewhere', () => {
+    expect(seen.complaints.filter((each) => each.startsWith('asked '))).toEqual([]);
+  });
+});
