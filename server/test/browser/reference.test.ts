@@ -23,7 +23,10 @@ let page: Page;
 
 beforeAll(async () => {
   if (!browserPath) return;
-  [server, browser] = await Promise.all([place.start(), launch()]);
+  [server, browser] = await Promise.all([
+    place.start([], { RAILHEAD_SAMPLE_CUSTOMER: 'create' }),
+    launch(),
+  ]);
   seen = await visit(browser, 'desktop', server.origin);
   page = seen.page;
   page.setDefaultTimeout(PATIENCE_MS);
