@@ -29,14 +29,14 @@ interface Shown {
 }
 const codes = (data: Shown[]) => data.map((each) => each.balance.currency.code).sort();
 const sorted = (list: readonly string[]) => [...list].sort();
-/** Of a customer who has all: a wallet beside the balance in USDB. */
+/** Accounts of a customer in all currencies: an embedded wallet in addition to the USDB balance. */
 const ALL = [...FIRST_CURRENCIES, 'USDB'];
 
 describe('listCustomerInternalAccounts', () => {
   const list = (query: string, options = {}) =>
     app.call('GET', `/customers/internal-accounts${query}`, undefined, options);
 
-  it('has one account per currency, and a wallet, right after the customer was created', async () => {
+  it('has one account per currency, and a wallet, directly after the customer is created', async () => {
     const { status, body } = await list(`?customerId=${ada}`);
     expect(status).toBe(200);
     expect(codes(body.data)).toEqual(sorted(ALL));
@@ -62,7 +62,7 @@ describe('listCustomerInternalAccounts', () => {
     });
   });
 
-  it('filters, and opens only what a customer chose', async () => {
+  it('filters, and includes only the currencies of the customer', async () => {
     expect(codes((await list(`?customerId=${bob}`)).body.data)).toEqual(['EUR', 'USD']);
     const { body } = await list('?currency=USD&type=INTERNAL_FIAT');
     expect(sorted(body.data.map((each: Shown) => each.customerId))).toEqual(sorted([ada, bob]));
@@ -70,7 +70,7 @@ describe('listCustomerInternalAccounts', () => {
     expect((await list('?customerId=Customer:none')).body.data).toEqual([]);
   });
 
-  it('pages through all of them once', async () => {
+  it('returns every account once across pages', async () => {
     const seen: string[] = [];
     let cursor = '';
     do {
@@ -82,19 +82,19 @@ describe('listCustomerInternalAccounts', () => {
     expect(seen.length).toBe(ALL.length + 2);
   });
 
-  it('refuses a bad page and an unknown type', async () => {
+  it('rejects a bad page and an unknown type', async () => {
     expect((await list('?limit=0')).status).toBe(400);
     expect((await list('?type=SAVINGS')).status).toBe(400);
     expect((await list('?cursor=nonsense')).status).toBe(400);
   });
 
-  it('shows nothing of it to another platform', async () => {
+  it('returns no account of another platform', async () => {
     expect((await list(`?customerId=${ada}`, { as: app.other })).body.data).toEqual([]);
   });
 });
 
 describe('listInternalAccounts', () => {
-  it('answers like the path it stands for', async () => {
+  it('returns the same as the customer path', async () => {
     const old = await app.call('GET', `/internal-accounts?customerId=${bob}`);
     const now = await app.call('GET', `/customers/internal-accounts?customerId=${bob}`);
     expect(old.status).toBe(200);
@@ -104,7 +104,7 @@ describe('listInternalAccounts', () => {
 });
 
 describe('listPlatformInternalAccounts', () => {
-  it("lists the platform's own accounts, whole", async () => {
+  it('returns the complete accounts of the platform', async () => {
     const { status, body } = await app.call('GET', '/platform/internal-accounts');
     expect(status).toBe(200);
     expect(codes(body.data)).toEqual(sorted(FIRST_CURRENCIES));
@@ -117,7 +117,7 @@ describe('listPlatformInternalAccounts', () => {
     expect((await app.call('GET', '/platform/internal-accounts?type=X')).status).toBe(400);
   });
 
-  it('gives no coordinates where no connector does', async () => {
+  it('omits funding instructions without a connector', async () => {
     const as = app.production;
     const { body } = await app.call('GET', '/platform/internal-accounts', undefined, { as });
     expect(body.data.length).toBe(FIRST_CURRENCIES.length);
@@ -126,7 +126,7 @@ describe('listPlatformInternalAccounts', () => {
 });
 
 describe('getInternalAccountById', () => {
-  it('finds an own account and answers every other id alike', async () => {
+  it('returns an own account and the same 404 for every other id', async () => {
     const { body } = await app.call('GET', `/customers/internal-accounts?customerId=${bob}`);
     const path = `/internal-accounts/${body.data[0].id}`;
     expect((await app.call('GET', path)).body).toEqual(body.data[0]);
@@ -138,8 +138,8 @@ describe('getInternalAccountById', () => {
   });
 });
 
-describe('a change of status', () => {
-  it('is told with the balance as committed', async () => {
+describe('status change', () => {
+  it('emits an event with the committed balance', async () => {
     const { body } = await app.call('GET', `/customers/internal-accounts?customerId=${bob}`);
     const { id } = body.data[0];
     await app.operate(async (ctx) => {
@@ -147,8 +147,8 @@ describe('a change of status', () => {
       if (row) transitionInternalAccount(ctx, row, 'freeze');
     });
     expect((await app.call('GET', `/internal-accounts/${id}`)).body.status).toBe('FROZEN');
-    const told = (await app.events()).filter((each) => each.subject === id);
-    expect(told).toMatchObject([
+    const events = (await app.events()).filter((each) => each.subject === id);
+    expect(events).toMatchObject([
       {
         type: 'INTERNAL_ACCOUNT.STATUS_UPDATED',
         data: { status: 'FROZEN' },
@@ -164,7 +164,7 @@ describe('accounts.backfill', () => {
     (await app.call('GET', `/customers/internal-accounts?customerId=${customerId}&limit=100`)).body
       .data as (Shown & { status: string })[];
 
-  it('opens accounts for those who were there before the currency, in pieces', async () => {
+  it('opens accounts for existing customers in batches', async () => {
     const early = [];
     for (let at = 0; at < 51; at++) early.push(await customer(`Early ${at}`));
     const gone = early.pop() as string;
@@ -184,16 +184,16 @@ describe('accounts.backfill', () => {
     expect(codes(await list(bob))).toEqual(['EUR', 'USD']);
     const own = await app.call('GET', '/platform/internal-accounts?currency=KES');
     expect(own.body.data).toHaveLength(1);
-    const told = (await app.events())
+    const events = (await app.events())
       .slice(before)
       .filter((each) => each.type.startsWith('INTERNAL'));
-    expect(new Set(told.map((each) => each.type))).toEqual(
+    expect(new Set(events.map((each) => each.type))).toEqual(
       new Set(['INTERNAL_ACCOUNT.STATUS_UPDATED']),
     );
-    expect(told).toHaveLength(51);
+    expect(events).toHaveLength(51);
   });
 
-  it('changes nothing when it runs again', async () => {
+  it('is idempotent', async () => {
     const before = await list(ada);
     await app.operate(async (ctx) => {
       ctx.later(BACKFILL_ACCOUNTS, { platformId: app.platform.id, currencies: ['KES', 'USD'] });

@@ -20,7 +20,7 @@ const row: InternalAccountRow = {
 const USD = { code: 'USD', name: 'United States Dollar', symbol: '$', decimals: 2 };
 
 describe('presentInternalAccount', () => {
-  it('shows what can be spent apart from everything there is', () => {
+  it('shows the spendable amount apart from the total', () => {
     expect(presentInternalAccount(row, { balance: 1_000n, held: 300n })).toEqual({
       id: 'InternalAccount:1',
       type: 'INTERNAL_FIAT',
@@ -33,7 +33,7 @@ describe('presentInternalAccount', () => {
     });
   });
 
-  it('names the customer, and privacy where there is such a thing', () => {
+  it('includes the customer, and the privacy flag of wallets only', () => {
     const wallet = { ...row, customer_id: 'Customer:1', private_enabled: false };
     const shown = presentInternalAccount(wallet, { balance: 0n, held: 0n });
     expect(shown).toMatchObject({ customerId: 'Customer:1', privateEnabled: false });
@@ -41,7 +41,7 @@ describe('presentInternalAccount', () => {
 });
 
 describe('withBalances', () => {
-  it('puts committed amounts into an event and leaves the rest alone', () => {
+  it('sets committed amounts in an event and changes nothing else', () => {
     const stored = presentInternalAccount(row, { balance: 0n, held: 0n });
     const shown = withBalances(stored, 1_000n, 300n);
     expect(shown).toEqual(presentInternalAccount(row, { balance: 1_000n, held: 300n }));
@@ -50,12 +50,12 @@ describe('withBalances', () => {
 });
 
 describe('typesFor', () => {
-  it('tells state money from digital assets', () => {
+  it('distinguishes fiat currencies from digital assets', () => {
     expect(typesFor('USD', 'customer')).toEqual(['INTERNAL_FIAT']);
     expect(typesFor('USDC', 'customer')).toEqual(['INTERNAL_CRYPTO']);
   });
 
-  it('puts a wallet beside the USDB of a customer, and none beside that of a platform', () => {
+  it('adds a wallet to the USDB account of a customer but not of a platform', () => {
     expect(typesFor('USDB', 'customer')).toEqual(['INTERNAL_CRYPTO', 'EMBEDDED_WALLET']);
     expect(typesFor('USDB', 'platform')).toEqual(['INTERNAL_CRYPTO']);
   });

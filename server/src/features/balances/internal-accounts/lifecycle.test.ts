@@ -1,5 +1,5 @@
-// What each state of an account means for money: new payments, deposits and transfers are refused while it
-// is not active, what was under way goes on, and what comes back comes back.
+// Effect of each account state: new payments, deposits and transfers are rejected while the account is not
+// active; payments in progress continue, and refunds and returns are credited.
 import { describe, expect, it } from 'vitest';
 import { booksBalance } from '../../../../test/kit/app/books.ts';
 import {
@@ -27,7 +27,7 @@ const app = testApp();
 
 const STATUS_UPDATED = 'INTERNAL_ACCOUNT.STATUS_UPDATED';
 
-const move = (id: string, event: InternalAccountEvent) =>
+const transition = (id: string, event: InternalAccountEvent) =>
   app.operate(async (ctx) => {
     const row = await ctx.read(internalAccounts, id);
     if (!row) throw new Error('no such account');
@@ -39,15 +39,15 @@ const isFrozen = async (id: string) => (await app.runtime.db.read(ledgerAccounts
 const statusOf = async (id: string) =>
   ok(await app.call('GET', `/internal-accounts/${id}`), 200).status as string;
 
-/** How often the platform was told of a new status, and the last one. */
-async function told(id: string) {
+/** Number of status events of the account, and the last one. */
+async function statusEvents(id: string) {
   const all = (await app.events()).filter(
     (each) => each.subject === id && each.type === STATUS_UPDATED,
   );
   return { times: all.length, last: all.at(-1)?.data.status, balance: all.at(-1)?.balance };
 }
 
-/** Money from the house, past every check of a handler. */
+/** A transfer from the system account that bypasses the checks of handlers. */
 const deposit = (id: string, amount: bigint, force = false) =>
   app.operate(async (ctx) =>
     ctx.transfer({
@@ -61,7 +61,7 @@ const deposit = (id: string, amount: bigint, force = false) =>
     }),
   );
 
-const refusal = { code: 'INVALID_INPUT', message: 'The account is not open.' };
+const rejection = { code: 'INVALID_INPUT', message: 'The account is not open.' };
 
 async function openedPending() {
   const person = await customer(app, {}, { currencies: ['EUR'] });
@@ -76,36 +76,36 @@ async function openedPending() {
   return row?.id as string;
 }
 
-describe('an account that is opened later', () => {
-  it('takes nothing before it is provided for, and says when it is', async () => {
+describe('account with deferred provisioning', () => {
+  it('rejects deposits until it is provisioned, and emits an event then', async () => {
     const id = await openedPending();
     expect(await isFrozen(id)).toBe(true);
-    await expect(deposit(id, 1n)).rejects.toMatchObject(refusal);
-    await move(id, 'provision');
-    expect(await told(id)).toEqual({ times: 1, last: 'ACTIVE', balance: 0n });
+    await expect(deposit(id, 1n)).rejects.toMatchObject(rejection);
+    await transition(id, 'provision');
+    expect(await statusEvents(id)).toEqual({ times: 1, last: 'ACTIVE', balance: 0n });
     await deposit(id, 1n);
     expect(await balances(app, id)).toEqual({ balance: 1, total: 1 });
   });
 
-  it('stays frozen when that fails, until it has been tried again', async () => {
+  it('stays frozen after a failed provisioning until a retry succeeds', async () => {
     const id = await openedPending();
-    await move(id, 'fail');
-    expect(await told(id)).toMatchObject({ times: 1, last: 'FAILED' });
-    await expect(deposit(id, 1n)).rejects.toMatchObject(refusal);
-    await move(id, 'retry');
-    expect(await told(id)).toMatchObject({ times: 2, last: 'PENDING' });
-    await expect(deposit(id, 1n)).rejects.toMatchObject(refusal);
+    await transition(id, 'fail');
+    expect(await statusEvents(id)).toMatchObject({ times: 1, last: 'FAILED' });
+    await expect(deposit(id, 1n)).rejects.toMatchObject(rejection);
+    await transition(id, 'retry');
+    expect(await statusEvents(id)).toMatchObject({ times: 2, last: 'PENDING' });
+    await expect(deposit(id, 1n)).rejects.toMatchObject(rejection);
     await app.operate(async (ctx) =>
       ctx.later(ACTIVATE_ACCOUNTS, { platformId: app.platform.id, accountIds: [id] }),
     );
     await app.settle();
-    expect(await told(id)).toMatchObject({ times: 3, last: 'ACTIVE' });
+    expect(await statusEvents(id)).toMatchObject({ times: 3, last: 'ACTIVE' });
     await deposit(id, 1n);
   });
 });
 
-describe('a frozen account', () => {
-  it('refuses deposits and payments in both directions, and takes them again afterwards', async () => {
+describe('frozen account', () => {
+  it('rejects deposits and payments in both directions until it is unfrozen', async () => {
     const { person, account } = await fundedCustomer(app);
     const other = await fundedCustomer(app);
     const payee = await externalAccount(app, person.id, 'EUR');
@@ -116,29 +116,33 @@ describe('a frozen account', () => {
       quote(account.id, other.account.id),
       quote(other.account.id, account.id),
     ]);
-    await move(account.id, 'freeze');
-    expect(await told(account.id)).toEqual({ times: 1, last: 'FROZEN', balance: 1_000_00n });
+    await transition(account.id, 'freeze');
+    expect(await statusEvents(account.id)).toEqual({
+      times: 1,
+      last: 'FROZEN',
+      balance: 1_000_00n,
+    });
     for (const id of quotes) {
       const answer = await app.call('POST', `/quotes/${id}/execute`);
       expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
     }
     const path = `/sandbox/internal-accounts/${account.id}/fund`;
     expect((await app.call('POST', path, { amount: 1 })).status).toBe(400);
-    const refused = await app.call('POST', '/quotes', quoteBody(account.id, payee.id, 10_00));
-    expect([refused.status, refused.body.code]).toEqual([400, 'INVALID_INPUT']);
+    const rejected = await app.call('POST', '/quotes', quoteBody(account.id, payee.id, 10_00));
+    expect([rejected.status, rejected.body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(await balances(app, account.id)).toEqual({ balance: 1_000_00, total: 1_000_00 });
     expect(await balances(app, other.account.id)).toMatchObject({ balance: 1_000_00 });
-    await move(account.id, 'unfreeze');
-    expect(await told(account.id)).toMatchObject({ times: 2, last: 'ACTIVE' });
+    await transition(account.id, 'unfreeze');
+    expect(await statusEvents(account.id)).toMatchObject({ times: 2, last: 'ACTIVE' });
     for (const id of quotes) ok(await app.call('POST', `/quotes/${id}/execute`), 200);
     await fund(app, account.id, 1);
     await booksBalance(app);
   });
 
-  it('is refused at commit, whatever a handler has read', async () => {
+  it('rejects a deposit at commit, regardless of what the handler read', async () => {
     const { account } = await fundedCustomer(app);
-    await move(account.id, 'freeze');
-    await expect(deposit(account.id, 1n)).rejects.toMatchObject(refusal);
+    await transition(account.id, 'freeze');
+    await expect(deposit(account.id, 1n)).rejects.toMatchObject(rejection);
     await deposit(account.id, 1n, true);
     expect(await balances(app, account.id)).toMatchObject({ total: 1_000_01 });
   });
@@ -154,9 +158,9 @@ describe('a frozen account', () => {
     return { account, transaction };
   };
 
-  it('lets a payment go on whose money was set aside before', async () => {
+  it('completes a payment whose funds were held before the freeze', async () => {
     const { account, transaction } = await pay('000');
-    await move(account.id, 'freeze');
+    await transition(account.id, 'freeze');
     await app.advance(60_000);
     expect((await transaction()).status).toBe('COMPLETED');
     expect(await balances(app, account.id)).toEqual({ balance: 750_00, total: 750_00 });
@@ -164,12 +168,12 @@ describe('a frozen account', () => {
   });
 
   it.each([
-    ['that never left', '002'],
-    ['that the bank refused later', '004'],
-    ['that the bank sends back', '005'],
-  ])('gets money back %s', async (_, suffix) => {
+    ['that was not submitted', '002'],
+    ['that the bank rejected later', '004'],
+    ['that the bank returned', '005'],
+  ])('receives the refund of a payment %s', async (_, suffix) => {
     const { account, transaction } = await pay(suffix);
-    await move(account.id, 'freeze');
+    await transition(account.id, 'freeze');
     await app.advance(60_000);
     expect(await transaction()).toMatchObject({
       status: 'FAILED',
@@ -181,32 +185,34 @@ describe('a frozen account', () => {
   });
 });
 
-describe('closing an account', () => {
-  it('asks that it is empty, at commit', async () => {
+describe('account closure', () => {
+  it('requires a zero balance at commit', async () => {
     const { account } = await fundedCustomer(app, 5_00);
-    await expect(move(account.id, 'close')).rejects.toMatchObject({ code: 'CONFLICT' });
+    await expect(transition(account.id, 'close')).rejects.toMatchObject({ code: 'CONFLICT' });
     expect(await statusOf(account.id)).toBe('ACTIVE');
-    expect(await told(account.id)).toMatchObject({ times: 0 });
+    expect(await statusEvents(account.id)).toMatchObject({ times: 0 });
   });
 
-  it.each(['ACTIVE', 'FROZEN'])('is for good, from %s', async (from) => {
+  it.each(['ACTIVE', 'FROZEN'])('is permanent from %s', async (from) => {
     const person = await customer(app);
     const account = await internalAccount(app, person.id, 'USD');
-    if (from === 'FROZEN') await move(account.id, 'freeze');
-    await move(account.id, 'close');
-    expect(await told(account.id)).toMatchObject({ last: 'CLOSED', balance: 0n });
-    await expect(deposit(account.id, 1n)).rejects.toMatchObject(refusal);
-    await expect(move(account.id, 'unfreeze')).rejects.toThrow(
+    if (from === 'FROZEN') await transition(account.id, 'freeze');
+    await transition(account.id, 'close');
+    expect(await statusEvents(account.id)).toMatchObject({ last: 'CLOSED', balance: 0n });
+    await expect(deposit(account.id, 1n)).rejects.toMatchObject(rejection);
+    await expect(transition(account.id, 'unfreeze')).rejects.toThrow(
       'no transition unfreeze from CLOSED',
     );
   });
 });
 
-describe('a move that the table lacks', () => {
-  it('throws and changes nothing, by its event or by the row alone', async () => {
+describe('undefined transition', () => {
+  it('throws and changes nothing, by event or by row', async () => {
     const person = await customer(app);
     const { id } = await internalAccount(app, person.id, 'USD');
-    await expect(move(id, 'provision')).rejects.toThrow('no transition provision from ACTIVE');
+    await expect(transition(id, 'provision')).rejects.toThrow(
+      'no transition provision from ACTIVE',
+    );
     const by = app.operate(async (ctx) => {
       const row = await ctx.read(internalAccounts, id);
       if (row) ctx.update(internalAccounts, row, { status: 'FAILED' });
@@ -217,33 +223,33 @@ describe('a move that the table lacks', () => {
   });
 });
 
-describe('a reason', () => {
-  it('is kept with the move', async () => {
+describe('reason', () => {
+  it('is recorded with the transition', async () => {
     const person = await customer(app);
     const { id } = await internalAccount(app, person.id, 'USD');
     await app.operate(async (ctx) => {
       const row = await ctx.read(internalAccounts, id);
-      const cause = { actor: 'operator', reason: 'Asked by the bank' };
+      const cause = { actor: 'operator', reason: 'Requested by the bank' };
       if (row) transitionInternalAccount(ctx, row, 'freeze', cause);
     });
-    await move(id, 'unfreeze');
+    await transition(id, 'unfreeze');
     expect(await accountActionsOf(app.runtime, id)).toMatchObject([
-      { actor: 'operator', action: 'freeze', reason: 'Asked by the bank' },
+      { actor: 'operator', action: 'freeze', reason: 'Requested by the bank' },
     ]);
   });
 });
 
-describe('a customer who is deleted', () => {
+describe('deletion of a customer', () => {
   const remove = (id: string) => app.call('DELETE', `/customers/${id}`);
 
-  it('gets nothing more, not even from who has not heard of it yet', async () => {
+  it('blocks deposits at commit, also from handlers with an outdated read', async () => {
     const person = await customer(app);
     const { id } = await internalAccount(app, person.id, 'USD');
     expect((await remove(person.id)).status).toBe(200);
-    await expect(deposit(id, 1n)).rejects.toMatchObject(refusal);
+    await expect(deposit(id, 1n)).rejects.toMatchObject(rejection);
   });
 
-  it('gets no account any more that was still to be provided for', async () => {
+  it('cancels provisioning of pending accounts', async () => {
     const id = await openedPending();
     const { customerId } = ok(await app.call('GET', `/internal-accounts/${id}`), 200);
     expect((await remove(customerId)).status).toBe(200);
@@ -252,10 +258,10 @@ describe('a customer who is deleted', () => {
     );
     await app.settle();
     expect(await statusOf(id)).toBe('PENDING');
-    await expect(deposit(id, 1n)).rejects.toMatchObject(refusal);
+    await expect(deposit(id, 1n)).rejects.toMatchObject(rejection);
   });
 
-  it('stays when a deposit comes first, in the very same instant', async () => {
+  it('is rejected if a concurrent deposit commits first', async () => {
     const won = { deposit: 0, deletion: 0 };
     for (let round = 0; round < 20; round++) {
       const person = await customer(app);
@@ -265,7 +271,7 @@ describe('a customer who is deleted', () => {
         deposit(id, 1n).then(
           () => true,
           (error: unknown) => {
-            expect(error).toMatchObject(refusal);
+            expect(error).toMatchObject(rejection);
             return false;
           },
         ),

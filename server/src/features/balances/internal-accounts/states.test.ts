@@ -1,4 +1,4 @@
-// The life of an internal account move by move: every one that is allowed, and that no other is.
+// Every allowed transition of an internal account, and that no other is allowed.
 import { describe, expect, it } from 'vitest';
 import {
   INTERNAL_ACCOUNT_STATUSES,
@@ -26,18 +26,18 @@ const ALLOWED: Record<string, string> = {
   'FROZEN close': 'CLOSED',
 };
 
-describe('an internal account', () => {
-  const moves = INTERNAL_ACCOUNT_STATUSES.flatMap((from) =>
+describe('internalAccountStates', () => {
+  const transitions = INTERNAL_ACCOUNT_STATUSES.flatMap((from) =>
     EVENTS.map((event) => ({ from, event })),
   );
-  it.each(moves)('$from, $event', ({ from, event }) => {
+  it.each(transitions)('$from, $event', ({ from, event }) => {
     const to = ALLOWED[`${from} ${event}`];
     expect(internalAccountStates.peek(from, event)).toBe(to);
     if (to) expect(internalAccountStates.next(from, event)).toBe(to);
     else expect(() => internalAccountStates.next(from, event)).toThrow(`no transition ${event}`);
   });
 
-  it('lets money through in one state only', () => {
+  it('allows transfers in one state only', () => {
     expect(INTERNAL_ACCOUNT_STATUSES.filter(isOpen)).toEqual(['ACTIVE']);
   });
 });

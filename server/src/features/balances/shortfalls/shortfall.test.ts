@@ -1,5 +1,5 @@
-// Money that leaves an account after it was spent: what is there goes, the rest is owed, and the house's
-// receivable account is the sum of what all owe, whatever happens in what order.
+// Debits of funds that were already spent: the available balance is debited and the rest is owed. The
+// receivable system account equals the sum of all amounts owed, in any order of events.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { booksBalance } from '../../../../test/kit/app/books.ts';
@@ -19,7 +19,7 @@ import { checkNoShortfall, debitWithShortfall, repayShortfall } from './shortfal
 
 const app = testApp();
 
-const CLEARING = systemAccount('sandbox', 'rail_in_transit', 'USD');
+const RAIL_IN_TRANSIT = systemAccount('sandbox', 'rail_in_transit', 'USD');
 const RECEIVABLE = systemAccount('sandbox', 'receivable', 'USD');
 
 async function rowOf(id: string): Promise<InternalAccountRow> {
@@ -43,18 +43,18 @@ const take = (id: string, amount: bigint, transactionId = 'T:take') =>
       ...dollars(amount),
       transactionId,
       step: 'return',
-      creditTo: CLEARING,
+      creditTo: RAIL_IN_TRANSIT,
     }),
   );
 
-const usd = (movement: Omit<TransferInput, 'currency'>): TransferInput => ({
-  ...movement,
+const usd = (transfer: Omit<TransferInput, 'currency'>): TransferInput => ({
+  ...transfer,
   currency: 'USD',
 });
 
 const credit = (id: string, amount: bigint, transactionId: string) =>
   on(id, async (ctx, row) => {
-    ctx.transfer(usd({ transactionId, step: 'in', debit: CLEARING, credit: id, amount }));
+    ctx.transfer(usd({ transactionId, step: 'in', debit: RAIL_IN_TRANSIT, credit: id, amount }));
     return repayShortfall(ctx, row, { ...dollars(amount), transactionId, step: 'owed' }).repaid;
   });
 
@@ -65,7 +65,7 @@ const stepsOf = async (transactionId: string) =>
     [transactionId],
   );
 
-/** Receivable is what all owe, with the other sign. */
+/** Asserts that the receivable equals the sum of all amounts owed, with the opposite sign. */
 async function agrees(): Promise<void> {
   const [row] = await app.runtime.db.query(
     `select coalesce(sum(owed), 0)::text as owed,
@@ -78,24 +78,24 @@ async function agrees(): Promise<void> {
 }
 
 describe('debitWithShortfall', () => {
-  it('takes what is there and notes nothing where that is enough', async () => {
+  it('debits the balance and records no shortfall if it suffices', async () => {
     const { account } = await fundedCustomer(app, 100_00);
     expect(await take(account.id, 30_00n, 'T:enough')).toMatchObject({ lacking: 0n });
     expect(await balances(app, account.id)).toEqual({ balance: 70_00, total: 70_00 });
     expect(await stepsOf('T:enough')).toMatchObject([
-      { step: 'return', debit: account.id, credit: CLEARING, amount: 30_00n },
+      { step: 'return', debit: account.id, credit: RAIL_IN_TRANSIT, amount: 30_00n },
     ]);
     expect((await rowOf(account.id)).owed).toBe(0n);
     await agrees();
   });
 
-  it('takes what can be spent, leaves what is held, and notes the rest', async () => {
+  it('debits the spendable balance, keeps holds, and records the rest as owed', async () => {
     const { account } = await fundedCustomer(app, 100_00);
     const aside = usd({
       transactionId: 'T:aside',
       step: 'pay',
       debit: account.id,
-      credit: CLEARING,
+      credit: RAIL_IN_TRANSIT,
       amount: 60_00n,
     });
     await app.operate(async (ctx) => ctx.hold(aside));
@@ -103,7 +103,7 @@ describe('debitWithShortfall', () => {
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 60_00 });
     expect(await stepsOf('T:part')).toMatchObject([
       { step: 'return', debit: account.id, amount: 40_00n },
-      { step: 'return.owed', debit: RECEIVABLE, credit: CLEARING, amount: 60_00n },
+      { step: 'return.owed', debit: RECEIVABLE, credit: RAIL_IN_TRANSIT, amount: 60_00n },
     ]);
     expect((await rowOf(account.id)).owed).toBe(60_00n);
     await agrees();
@@ -115,7 +115,7 @@ describe('debitWithShortfall', () => {
     ).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
   });
 
-  it('works on an empty account of the platform, and a frozen one', async () => {
+  it('accepts an empty platform account and a frozen one', async () => {
     const own = await internalAccount(app, null, 'USD');
     expect(await take(own.id, 5_00n, 'T:own')).toMatchObject({ lacking: 5_00n });
     expect(await stepsOf('T:own')).toMatchObject([{ step: 'return.owed', debit: RECEIVABLE }]);
@@ -125,10 +125,10 @@ describe('debitWithShortfall', () => {
     await agrees();
   });
 
-  it('counts what its own change set has moved and owes already', async () => {
+  it('includes the transfers and the debt of its own change set', async () => {
     const { account } = await fundedCustomer(app, 10_00);
     await on(account.id, async (ctx, row) => {
-      const part = { ...dollars(8_00n), transactionId: 'T:twice', creditTo: CLEARING };
+      const part = { ...dollars(8_00n), transactionId: 'T:twice', creditTo: RAIL_IN_TRANSIT };
       await debitWithShortfall(ctx, row, { ...part, step: 'one' });
       await debitWithShortfall(ctx, row, { ...part, step: 'two' });
       await debitWithShortfall(ctx, row, { ...part, step: 'three' });
@@ -138,21 +138,21 @@ describe('debitWithShortfall', () => {
     await agrees();
   });
 
-  it('is refused whole when the balance has fallen since it was read', async () => {
+  it('is rejected as a whole if the balance decreased since it was read', async () => {
     const { account } = await fundedCustomer(app, 10_00);
-    const move = usd({
+    const competing = usd({
       transactionId: 'T:race',
       step: 'out',
       debit: account.id,
-      credit: CLEARING,
+      credit: RAIL_IN_TRANSIT,
       amount: 4_00n,
     });
     let raced = false;
     const race = on(account.id, async (ctx, row) => {
       const name = { transactionId: 'T:raced', step: 'return' };
-      const part = { ...dollars(12_00n), ...name, creditTo: CLEARING };
+      const part = { ...dollars(12_00n), ...name, creditTo: RAIL_IN_TRANSIT };
       await debitWithShortfall(ctx, row, part);
-      if (!raced) await app.operate(async (other) => other.transfer(move));
+      if (!raced) await app.operate(async (other) => other.transfer(competing));
       raced = true;
     });
     await expect(race).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
@@ -164,7 +164,7 @@ describe('debitWithShortfall', () => {
 });
 
 describe('repayShortfall', () => {
-  it('takes the next money in first, as much as is owed and no more', async () => {
+  it('takes incoming funds first, up to the amount owed', async () => {
     const { account } = await fundedCustomer(app, 10_00);
     await take(account.id, 25_00n, 'T:debt');
     expect(await credit(account.id, 9_00n, 'T:first')).toBe(9_00n);
@@ -177,19 +177,19 @@ describe('repayShortfall', () => {
     await agrees();
   });
 
-  it('leaves receivable the sum of what is owed, in any order', async () => {
+  it('keeps the receivable equal to the sum of amounts owed, in any order', async () => {
     const person = await customer(app);
     const { id } = await internalAccount(app, person.id, 'USD');
     const steps = fc.array(
-      fc.record({ amount: fc.bigInt({ min: 1n, max: 50n }), back: fc.boolean() }),
+      fc.record({ amount: fc.bigInt({ min: 1n, max: 50n }), isReturn: fc.boolean() }),
       { minLength: 5, maxLength: 12 },
     );
     let count = 0;
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {
-        for (const { amount, back } of all) {
+        for (const { amount, isReturn } of all) {
           const transactionId = `T:any:${++count}`;
-          if (back) await take(id, amount, transactionId);
+          if (isReturn) await take(id, amount, transactionId);
           else await credit(id, amount, transactionId);
           const row = await rowOf(id);
           const held = await app.runtime.db.read(ledgerAccounts, id);

@@ -1,5 +1,5 @@
-// What an operator lets a platform send, as a payment meets it, and the day's count as the ledger keeps it:
-// exact whoever pays at the same moment, for the day, and back after a refund.
+// Payment size limits and the daily count in the ledger: exact under concurrent payments, reset at midnight,
+// and reduced by refunds.
 import { describe, expect, it } from 'vitest';
 import { booksBalance } from '../../../../test/kit/app/books.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
@@ -29,7 +29,7 @@ interface Options {
   runtime?: Runtime;
 }
 
-/** Starts a payment as far as its volume goes; answers its id, or the code of the fault. */
+/** Starts a payment up to the velocity count. Returns its id, or the code of the fault. */
 async function pay(amount: bigint, options: Options = {}): Promise<string> {
   const { to = 'EUR', payerId = null, as = app.platform, runtime = app.runtime } = options;
   const transactionId = newId(app.effects, 'Transaction');
@@ -43,7 +43,7 @@ async function pay(amount: bigint, options: Options = {}): Promise<string> {
 
 const SOME = { to: 'EUR', transactionId: 't', payerId: 'c' };
 
-const giveBack = (id: string) => app.operate((ctx) => reverseUsage(ctx, { id }));
+const release = (id: string) => app.operate((ctx) => reverseUsage(ctx, { id }));
 
 const accounts = () =>
   app.runtime.db.query(
@@ -57,14 +57,14 @@ describe('checkPaymentSize', () => {
   const size = (limits: PaymentLimit[], sending: bigint, to = 'EUR') =>
     checkPaymentSize(row(limits), { to, sending: usd(sending) });
 
-  it('lets through what no limit is about', () => {
+  it('accepts a payment to which no limit applies', () => {
     size([], 10n ** 15n);
     size([{ currency: 'EUR', perPayment: 1 }], 100n);
     size([{ currency: 'USD', to: 'MXN', perPayment: 1 }], 100n);
     size([{ currency: 'USD', perDay: 1 }], 100n);
   });
 
-  it('refuses more than the least of those that apply', () => {
+  it('rejects more than the lowest applicable limit', () => {
     const limits = [
       { currency: 'USD', perPayment: 1_000_00 },
       { currency: 'USD', to: 'EUR', perPayment: 500_00 },
@@ -83,8 +83,8 @@ describe('checkPaymentSize', () => {
   });
 });
 
-describe('a daily limit', () => {
-  it('costs a platform without one nothing', async () => {
+describe('daily limit', () => {
+  it('adds no transfer for a platform without a limit', async () => {
     await limitTo([{ currency: 'EUR', perDay: 1 }]);
     await app.operate(async (ctx) => {
       const platform = (await ctx.read(platforms, app.platform.id)) as PlatformRow;
@@ -94,14 +94,14 @@ describe('a daily limit', () => {
     expect(await accounts()).toEqual([]);
   });
 
-  it('is met to the cent, and says when the next day begins', async () => {
+  it('is exact to the cent and reports when the next day begins', async () => {
     await limitTo([{ currency: 'USD', perDay: 100_00 }]);
     expect(await pay(60_00n)).toMatch(/^Transaction:/);
     expect(await pay(40_01n)).toBe(EXCEEDED);
     expect(await pay(40_00n)).toMatch(/^Transaction:/);
     const platform = (await app.runtime.db.read(platforms, app.platform.id)) as PlatformRow;
     const volume = { ...SOME, sending: usd(1n) };
-    // The clock says nine in the morning.
+    // The clock starts at 09:00 UTC.
     await expect(app.operate((ctx) => countPayment(ctx, platform, volume))).rejects.toMatchObject({
       code: EXCEEDED,
       status: 429,
@@ -122,7 +122,7 @@ describe('a daily limit', () => {
     await booksBalance(app);
   });
 
-  it('counts a way and everything by themselves', async () => {
+  it('counts a corridor and the total separately', async () => {
     await limitTo([
       { currency: 'USD', perDay: 100_00 },
       { currency: 'USD', to: 'MXN', perDay: 30_00 },
@@ -133,7 +133,7 @@ describe('a daily limit', () => {
     expect(await pay(1n)).toBe(EXCEEDED);
   });
 
-  it('is each platform’s own', async () => {
+  it('applies per platform', async () => {
     await limitTo([{ currency: 'USD', perDay: 100_00 }]);
     await limitTo([{ currency: 'USD', perDay: 100_00 }], app.production);
     await pay(100_00n);
@@ -142,7 +142,7 @@ describe('a daily limit', () => {
     expect(await pay(500_00n, { as: app.other })).toMatch(/^Transaction:/);
   });
 
-  it('begins again at midnight in Greenwich', async () => {
+  it('resets at midnight UTC', async () => {
     await limitTo([{ currency: 'USD', perDay: 100_00 }]);
     await pay(100_00n);
     app.effects.set(app.effects.now() - (app.effects.now() % DAY_MS) + DAY_MS - 1);
@@ -152,25 +152,25 @@ describe('a daily limit', () => {
     expect(await pay(1n)).toBe(EXCEEDED);
   });
 
-  it('is given back by a refund, once, to the day it was taken from', async () => {
+  it('is released by a refund once, on the day of the payment', async () => {
     await limitTo([
       { currency: 'USD', perDay: 100_00 },
       { currency: 'USD', to: 'EUR', perDay: 100_00 },
     ]);
     const first = await pay(100_00n);
-    await giveBack(first);
-    await expect(giveBack(first)).rejects.toThrow('ledger_transfers_pkey');
+    await release(first);
+    await expect(release(first)).rejects.toThrow('ledger_transfers_pkey');
     const second = await pay(100_00n);
     expect(second).toMatch(/^Transaction:/);
     app.effects.set(app.effects.now() + DAY_MS);
     await pay(100_00n);
-    await giveBack(second);
+    await release(second);
     expect(await pay(1n)).toBe(EXCEEDED);
-    await giveBack('Transaction:that-took-nothing');
+    await release('Transaction:that-took-nothing');
     await booksBalance(app);
   });
 
-  it('takes effect when it is changed during the day', async () => {
+  it('applies a change during the day', async () => {
     await limitTo([{ currency: 'USD', perDay: 100_00 }]);
     const first = await pay(60_00n);
     await limitTo([{ currency: 'USD', perDay: 200_00 }]);
@@ -178,8 +178,8 @@ describe('a daily limit', () => {
     expect(await pay(1n)).toBe(EXCEEDED);
     await limitTo([{ currency: 'USD', perDay: 150_00 }]);
     expect(await pay(1n)).toBe(EXCEEDED);
-    // 200.00 were sent, 60.00 come back: 10.00 are left of 150.00.
-    await giveBack(first);
+    // 200.00 were sent and 60.00 are refunded: 10.00 remain of 150.00.
+    await release(first);
     expect(await pay(10_01n)).toBe(EXCEEDED);
     expect(await pay(10_00n)).toMatch(/^Transaction:/);
     await limitTo([]);
@@ -187,9 +187,9 @@ describe('a daily limit', () => {
     await booksBalance(app);
   });
 
-  it('holds when many pay at once, and nobody remembers the account', async () => {
+  it('is exact under concurrent payments without a cached account', async () => {
     await limitTo([{ currency: 'USD', perDay: 100_00 }]);
-    // What is known of an account is known by handle, as it is by process.
+    // Known accounts are cached by database handle, as they are by process.
     const other: Runtime = { ...app.runtime, db: { ...app.runtime.db } };
     const paid = await Promise.all(
       Array.from({ length: 200 }, (_, at) => pay(1_00n, { runtime: at % 2 ? other : app.runtime })),
@@ -200,7 +200,7 @@ describe('a daily limit', () => {
   });
 });
 
-describe('an hourly limit', () => {
+describe('hourly limit', () => {
   const TOO_OFTEN = 'VELOCITY_LIMIT_EXCEEDED';
   const HOUR_MS = 3_600_000;
 
@@ -211,7 +211,7 @@ describe('an hourly limit', () => {
     });
   const payAs = (payerId: string | null, amount = 1n) => pay(amount, { payerId });
 
-  it('counts the payments of each customer, whatever they send, and says when it is over', async () => {
+  it('counts the payments of each customer and reports when it resets', async () => {
     await limitPayments(2);
     expect(await payAs('c')).toMatch(/^Transaction:/);
     expect(await payAs('c', 10_000_00n)).toMatch(/^Transaction:/);
@@ -235,16 +235,16 @@ describe('an hourly limit', () => {
     await booksBalance(app);
   });
 
-  it('is not for the platform itself', async () => {
+  it('does not apply to the platform itself', async () => {
     await limitPayments(1);
     expect(await payAs(null)).toMatch(/^Transaction:/);
     expect(await payAs(null)).toMatch(/^Transaction:/);
     expect(await accounts()).toEqual([]);
   });
 
-  it('begins again with the hour, and a refund gives nothing back', async () => {
+  it('resets every hour, and a refund does not release it', async () => {
     await limitPayments(1);
-    await giveBack(await payAs('c'));
+    await release(await payAs('c'));
     app.effects.set(app.effects.now() + HOUR_MS - 1);
     expect(await payAs('c')).toBe(TOO_OFTEN);
     app.effects.set(app.effects.now() + 1);
@@ -254,7 +254,7 @@ describe('an hourly limit', () => {
     expect(await payAs('c')).toMatch(/^Transaction:/);
   });
 
-  it('holds when one customer pays many times at once', async () => {
+  it('is exact under concurrent payments of one customer', async () => {
     await limitPayments(10);
     const paid = await Promise.all(Array.from({ length: 60 }, () => payAs('c')));
     expect(paid.filter((each) => each.startsWith('Transaction:'))).toHaveLength(10);
