@@ -29,7 +29,7 @@ describe('getExchangeRates', () => {
     });
   });
 
-  it('takes several destinations, repeated or with commas', async () => {
+  it('accepts several destinations, repeated or separated by commas', async () => {
     const repeated = await rates(
       '?sourceCurrency=USD&destinationCurrency=MXN&destinationCurrency=GBP',
     );
@@ -38,7 +38,7 @@ describe('getExchangeRates', () => {
     expect(pairs(joined.body.data)).toEqual(['GBP FASTER_PAYMENTS', 'GBP SWIFT', 'MXN SPEI']);
   });
 
-  it('covers all currencies of the platform unless told which', async () => {
+  it('covers all currencies of the platform by default', async () => {
     const { body } = await rates('?destinationCurrency=MXN&sendingAmount=500');
     const sources = new Set(body.data.map((each: Shown) => each.sourceCurrency.code));
     expect(sources).toContain('BTC');
@@ -63,7 +63,7 @@ describe('getExchangeRates', () => {
     expect(body.data[0].fees).toEqual({ fixed: 50, total: 50 + 30 + 50 });
   });
 
-  it('keeps a rate for five minutes', async () => {
+  it('caches a rate for five minutes', async () => {
     const updated = async () =>
       (await rates('?sourceCurrency=EUR&destinationCurrency=GBP')).body.data[0].updatedAt;
     const first = await updated();
@@ -73,7 +73,7 @@ describe('getExchangeRates', () => {
     expect(Date.parse(await updated()) - Date.parse(first)).toBe(300_000);
   });
 
-  it('refuses what is no currency and no amount', async () => {
+  it('rejects an invalid currency or amount', async () => {
     const unknown = await rates('?sourceCurrency=QQQ&destinationCurrency=EUR,YYY');
     expect([unknown.status, unknown.body.code]).toEqual([400, 'INVALID_CURRENCY']);
     expect(unknown.body.details.errors).toHaveLength(2);
@@ -82,7 +82,7 @@ describe('getExchangeRates', () => {
     expect((await rates('?sendingAmount=1.5')).status).toBe(400);
   });
 
-  it('lists nothing where no rail is connected', async () => {
+  it('returns an empty list without a connected rail', async () => {
     expect((await rates('', { as: app.production })).body).toEqual({ data: [] });
   });
 });
@@ -90,7 +90,7 @@ describe('getExchangeRates', () => {
 describe('getDiscoveries', () => {
   const discoveries = (query = '') => app.call('GET', `/discoveries${query}`);
 
-  it('lists institutions, all or by country and currency', async () => {
+  it('returns all institutions, or those of a country and currency', async () => {
     const all = await discoveries();
     expect(all.status).toBe(200);
     const ng = await discoveries('?country=NG');
@@ -105,7 +105,7 @@ describe('getDiscoveries', () => {
     expect((await discoveries('?country=NG&currency=USD')).body.data).toEqual([]);
   });
 
-  it('refuses what is no code', async () => {
+  it('rejects an invalid code', async () => {
     expect((await discoveries('?country=Nigeria')).status).toBe(400);
     expect((await discoveries('?currency=naira')).status).toBe(400);
   });

@@ -23,7 +23,7 @@ function row(to: string, sending: bigint, of: PlatformRow = platform()) {
 }
 
 describe('priceRow', () => {
-  it('takes the fees out before it converts and shows the price with them', () => {
+  it('deducts fees before conversion and includes them', () => {
     expect(row('EUR', 10_000n)).toMatchObject({
       sendingAmount: 10_000,
       receivingAmount: 9_154,
@@ -33,7 +33,7 @@ describe('priceRow', () => {
     });
   });
 
-  it("adds the platform's standing fee", () => {
+  it("adds the platform's default fee", () => {
     const fees = [
       {
         feeType: 'CROSS_CURRENCY_TRANSACTION' as const,
@@ -45,11 +45,11 @@ describe('priceRow', () => {
     expect(row('EUR', 1_000n, platform({ fees }))?.fees).toEqual({ fixed: 50, total: 58 });
   });
 
-  it('shows the mid rate where nothing would be left', () => {
+  it('shows the mid rate if fees exceed the amount', () => {
     expect(row('EUR', 0n)).toMatchObject({ receivingAmount: 0, exchangeRate: 1.08695652 });
   });
 
-  it('narrows the limits of the corridor to those of the platform', () => {
+  it('intersects the limits of the corridor with those of the platform', () => {
     const currencies = [
       {
         currencyCode: 'USD',
@@ -65,24 +65,24 @@ describe('priceRow', () => {
     });
   });
 
-  it('leaves out what no amount can say', () => {
+  it('omits a row without a representable amount', () => {
     expect(row('VND', 9_000_000_000_000_000n)).toBeUndefined();
   });
 });
 
 describe('readableRate', () => {
-  it('rounds to eight decimals, and keeps six digits of a small rate', () => {
+  it('rounds to eight decimals and keeps six digits of a small rate', () => {
     expect(readableRate({ num: 100n, den: 8_250n })).toBe(0.01212121);
     expect(readableRate({ num: 1n, den: 26_000n })).toBe(0.0000384615);
   });
 });
 
 describe('rateMemory', () => {
-  it('asks again after five minutes', async () => {
-    let asked = 0;
+  it('requests a rate again after five minutes', async () => {
+    let requests = 0;
     let now = 1_000_000;
     const port: RatePort = {
-      rate: async () => ({ rate: { num: BigInt(++asked), den: 1n }, at: now }),
+      rate: async () => ({ rate: { num: BigInt(++requests), den: 1n }, at: now }),
     };
     const memory = rateCache();
     const ask = async () => (await memory(port, 'USD', 'EUR', now))?.rate.num;
@@ -93,7 +93,7 @@ describe('rateMemory', () => {
     expect(await ask()).toBe(2n);
   });
 
-  it('needs no one for a currency against itself', async () => {
+  it('requests no rate from a currency to itself', async () => {
     const port: RatePort = { rate: async () => undefined };
     const memory = rateCache();
     expect((await memory(port, 'USD', 'USD', 5))?.rate).toEqual({ num: 1n, den: 1n });

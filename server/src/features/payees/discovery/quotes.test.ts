@@ -1,5 +1,5 @@
-// The price list beside the quotes that it promises: every pair of the sandbox platform's currencies, over
-// every rail that an account of the destination currency can be paid by.
+// Compares the exchange rates with the quotes: every pair of the sandbox platform's currencies, over every
+// rail that can pay an account of the destination currency.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../../test/kit/app/harness.ts';
@@ -15,7 +15,7 @@ const COINS = ['USDC', 'USDT', 'USDB', 'BTC'];
 
 const { beneficiary: indian } = exampleOf('INR_ACCOUNT');
 const { beneficiary: salvadoran } = exampleOf('SLV_ACCOUNT');
-/** Details that open the rails which the examples of the catalog do not. */
+/** Fields for the rails that the catalog examples do not cover. */
 const OTHER_WAYS: Record<string, Account[]> = {
   INR: ['NEFT', 'RTGS'].map((rail, at) => ({
     accountType: 'INR_ACCOUNT',
@@ -44,7 +44,7 @@ beforeAll(async () => {
   );
 });
 
-/** One spelling of each kind of account that holds the currency. */
+/** One example per account type that can hold the currency. */
 const typesOf = (currency: string): AccountType[] =>
   (Object.keys(ACCOUNT_TYPE_ROWS) as AccountType[]).filter((type) => {
     const { currencies } = ACCOUNT_TYPE_ROWS[type];
@@ -63,7 +63,7 @@ async function payee(customerId: string, currency: string, info: Account) {
   };
 }
 
-/** About 300 dollars in smallest units. */
+/** About 300 dollars in the smallest unit. */
 function amountOf(currency: string): number {
   const rate = referenceRate('USD', currency);
   if (!rate) throw new Error(`no rate for ${currency}`);
@@ -98,8 +98,8 @@ const listed = async (from: string, amount: number): Promise<Price[]> => {
   return ok(await app.call('GET', `/exchange-rates?${query}`), 200).data;
 };
 
-describe('getExchangeRates beside createQuote', () => {
-  it.each(FIRST_CURRENCIES)('lists from %s what quotes give, over the same rails', async (from) => {
+describe('getExchangeRates compared with createQuote', () => {
+  it.each(FIRST_CURRENCIES)('returns the rates of quotes from %s, per rail', async (from) => {
     const amount = amountOf(from);
     const prices = await listed(from, amount);
     const quoted: object[] = [];
@@ -113,7 +113,7 @@ describe('getExchangeRates beside createQuote', () => {
       for (const rail of rails) {
         const answer = await quote(from, id, COINS.includes(currency) ? undefined : rail, amount);
         if (answer.status !== 201) {
-          // SWIFT does not carry every currency that such an account can be opened in.
+          // SWIFT does not support every currency of such an account.
           expect([rail, answer.body.code]).toEqual(['SWIFT', 'NOT_IMPLEMENTED']);
           continue;
         }
@@ -125,7 +125,7 @@ describe('getExchangeRates beside createQuote', () => {
     expect(promised.map((each) => JSON.stringify(each)).sort()).toEqual(unique);
   });
 
-  it('lists dollars to each digital asset and back, each with a rail', async () => {
+  it('lists dollars to and from each digital asset, each with a rail', async () => {
     const prices = (
       await Promise.all(['USD', ...COINS].map((from) => listed(from, 10_000)))
     ).flat();
@@ -149,7 +149,7 @@ describe('getExchangeRates beside createQuote', () => {
     expect(rails('BTC')).toEqual(['SPARK', 'LIGHTNING', 'BITCOIN']);
   });
 
-  it('states the limits that a quote to a digital asset is held to', async () => {
+  it('returns the limits that apply to a quote to a digital asset', async () => {
     const [price] = (await listed('USD', 10_000)).filter(
       (each) => each.destinationCurrency.code === 'USDT',
     );
@@ -160,7 +160,7 @@ describe('getExchangeRates beside createQuote', () => {
     expect([more.status, more.body.code]).toEqual([400, 'TRANSACTION_SIZE_LIMIT_EXCEEDED']);
   });
 
-  it('lists nothing from a currency that the platform has switched off for sending', async () => {
+  it('lists nothing from a currency that is disabled for sending', async () => {
     const as = await app.newPlatform('Receives only');
     const usd = {
       currencyCode: 'USD',

@@ -29,9 +29,9 @@ const proposal = (info: AccountInfo, more: Partial<Proposal> = {}): Proposal => 
   ...more,
 });
 
-function refusal(given: Proposal) {
+function rejection(proposed: Proposal) {
   try {
-    checkProposal(given);
+    checkProposal(proposed);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     const errors = (error.details?.errors ?? []) as { field: string }[];
@@ -43,42 +43,42 @@ function refusal(given: Proposal) {
 describe('checkProposal', () => {
   const withRouting = (routingNumber: string) => details({ ...usd, routingNumber });
 
-  it('asks for check digits in production only', () => {
+  it('validates check digits in production only', () => {
     const bad = { currency: 'USD', production: true };
-    expect(refusal(proposal(withRouting('123456789'), { currency: 'USD' }))).toBeNull();
-    expect(refusal(proposal(withRouting('123456789'), bad))).toEqual({
+    expect(rejection(proposal(withRouting('123456789'), { currency: 'USD' }))).toBeNull();
+    expect(rejection(proposal(withRouting('123456789'), bad))).toEqual({
       code: 'INVALID_INPUT',
       fields: ['accountInfo.routingNumber'],
     });
-    expect(refusal(proposal(withRouting('021000021'), bad))).toBeNull();
+    expect(rejection(proposal(withRouting('021000021'), bad))).toBeNull();
   });
 
-  it('refuses a currency that the type cannot hold', () => {
-    expect(refusal(proposal(withRouting('021000021'), { currency: 'EUR' }))).toEqual({
+  it('rejects a currency that the account type does not support', () => {
+    expect(rejection(proposal(withRouting('021000021'), { currency: 'EUR' }))).toEqual({
       code: 'INVALID_CURRENCY',
       fields: ['currency'],
     });
   });
 
-  it('wants to know whose a self-custody wallet is, where counterparties must be known', () => {
+  it('requires the owner of a self-custody wallet where counterparties must be identified', () => {
     const duty = { counterpartyDuty: true };
-    expect(refusal(proposal(wallet))).toBeNull();
-    expect(refusal(proposal(wallet, duty))?.fields).toEqual(['ownershipType']);
-    expect(refusal(proposal({ ...wallet, vaspName: 'Kraken' }, duty))).toBeNull();
+    expect(rejection(proposal(wallet))).toBeNull();
+    expect(rejection(proposal(wallet, duty))?.fields).toEqual(['ownershipType']);
+    expect(rejection(proposal({ ...wallet, vaspName: 'Kraken' }, duty))).toBeNull();
     const others = { ...duty, ownershipType: 'THIRD_PARTY' } as const;
-    expect(refusal(proposal(wallet, others))?.fields).toEqual(['accountInfo.beneficiary']);
+    expect(rejection(proposal(wallet, others))?.fields).toEqual(['accountInfo.beneficiary']);
     const lightning = details({ accountType: 'LIGHTNING', lightningAddress: 'ada@ln.test' });
-    expect(refusal(proposal(lightning, { ...others, currency: 'BTC' }))).toBeNull();
+    expect(rejection(proposal(lightning, { ...others, currency: 'BTC' }))).toBeNull();
   });
 
-  it('refuses a custodian nobody knows', () => {
-    const held = { ...wallet, vaspName: 'Nobody' };
-    expect(refusal(proposal(held))?.fields).toEqual(['accountInfo.vaspName']);
+  it('rejects an unknown custodian', () => {
+    const held = { ...wallet, vaspName: 'Unlisted' };
+    expect(rejection(proposal(held))?.fields).toEqual(['accountInfo.vaspName']);
   });
 });
 
 describe('firstStatus', () => {
-  it('has the own wallet proven where that is a duty, and nothing else', () => {
+  it('requires a proof only for an own wallet where regulation does', () => {
     const own = { ownershipType: 'FIRST_PARTY', counterpartyDuty: true } as const;
     expect(firstStatus(proposal(wallet, own))).toBe('PENDING_OWNERSHIP_VERIFICATION');
     expect(firstStatus(proposal({ ...wallet, vaspName: 'Kraken' }, own))).toBe('ACTIVE');
@@ -88,14 +88,14 @@ describe('firstStatus', () => {
 });
 
 describe('keptInfo', () => {
-  it('forgets what the type does not have', () => {
+  it('removes fields that the type does not have', () => {
     const kept = keptInfo(details({ ...wallet, paymentRails: ['ACH'], iban: 'X' }));
     expect(kept).toEqual(wallet);
   });
 });
 
 describe('duplicateHash', () => {
-  it('sees one account however it is spelled', () => {
+  it('is equal for different spellings of one account', () => {
     const iban = (text: string) => details({ accountType: 'EUR_ACCOUNT', iban: text, beneficiary });
     const one = duplicateHash(iban('DE89370400440532013000'), 'EUR');
     expect(duplicateHash(iban('de89 3704 0044 0532 0130 00'), 'EUR')).toBe(one);
@@ -107,7 +107,7 @@ describe('duplicateHash', () => {
 });
 
 describe('railsOfAccount', () => {
-  it('is read off the fields that are there', () => {
+  it('derives the rails from the fields present', () => {
     const inr = details({ accountType: 'INR_ACCOUNT', vpa: 'ada@upi', beneficiary });
     expect(railsOf(inr)).toEqual(['UPI']);
     expect(railsOf(wallet)).toEqual([]);
@@ -115,14 +115,14 @@ describe('railsOfAccount', () => {
 });
 
 describe('checkDeletable', () => {
-  it('keeps an account that is trusted', () => {
+  it('rejects a trusted account', () => {
     expect(() => checkDeletable({ trusted_at: null })).not.toThrow();
     expect(() => checkDeletable({ trusted_at: 1 })).toThrow(/trust/);
   });
 });
 
 describe('externalAccountStates', () => {
-  it('leads from a failed proof back to a new one', () => {
+  it('allows a new verification after a failed one', () => {
     const failed = externalAccountStates.next('PENDING_OWNERSHIP_VERIFICATION', 'disprove');
     expect(externalAccountStates.next(failed, 'challenge')).toBe('PENDING_OWNERSHIP_VERIFICATION');
     expect(externalAccountStates.peek('ACTIVE', 'prove')).toBeUndefined();

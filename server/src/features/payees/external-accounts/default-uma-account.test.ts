@@ -1,5 +1,5 @@
-// The account that UMA payments are deposited to, set by many requests at the same moment: over real
-// connections, so that they contend as those of independent clients do.
+// Concurrent changes of the default UMA deposit account, over separate connections, so that they contend like
+// requests of independent clients.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { accountInfos, customer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -48,7 +48,7 @@ async function defaultsOf(customerId: string): Promise<string[]> {
 
 describe('simultaneous defaultUmaDepositAccount: true', () => {
   it.each(['without', 'with'] as const)(
-    'is accepted of every request %s a former default, and one is the default',
+    'is accepted for every request %s a former default, and leaves one default',
     async (former) => {
       const person = await customer(app);
       if (former === 'with') await post('/customers/external-accounts', bodyFor(person.id));

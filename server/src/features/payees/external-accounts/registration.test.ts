@@ -19,7 +19,7 @@ async function newCustomer(options = {}): Promise<string> {
 }
 
 const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Ada Lovelace' };
-/** A US account that nobody registered yet; its number ends as asked. */
+/** An unregistered US account whose number has the given suffix. */
 const usd = (suffix = '000', more: object = {}) => ({
   currency: 'USD',
   accountInfo: {
@@ -76,7 +76,7 @@ describe('createCustomerExternalAccount', () => {
     ['104', 'PENDING', undefined],
     ['106', 'UNSUPPORTED', undefined],
     ['107', 'CHECKED_BY_RECEIVING_FI', undefined],
-  ])('tells what the institution says of the ending %s', async (suffix, verdict, fullName) => {
+  ])('returns the verification result of suffix %s', async (suffix, verdict, fullName) => {
     const { status, body } = await add(usd(suffix, { customerId: ada }));
     expect(status).toBe(201);
     expect(body.status).toBe('ACTIVE');
@@ -84,12 +84,12 @@ describe('createCustomerExternalAccount', () => {
     expect(body.beneficiaryVerifiedData?.fullName).toBe(fullName);
   });
 
-  it('refuses an account that the institution does not have', async () => {
+  it('rejects an account that does not exist at the institution', async () => {
     const { status, body } = await add(usd('105', { customerId: ada }));
     expect([status, body.code]).toEqual([400, 'INVALID_BANK_ACCOUNT']);
   });
 
-  it('names every bad field below accountInfo', async () => {
+  it('reports every bad field of accountInfo', async () => {
     const { accountInfo } = usd();
     const bad = {
       ...accountInfo,
@@ -110,12 +110,12 @@ describe('createCustomerExternalAccount', () => {
     ]);
   });
 
-  it('refuses a currency that the type cannot hold', async () => {
+  it('rejects a currency that the account type does not support', async () => {
     const { status, body } = await add(usd('000', { currency: 'EUR' }));
     expect([status, body.code]).toEqual([400, 'INVALID_CURRENCY']);
   });
 
-  it('refuses the same account of the same owner, however it is spelled, until it is deleted', async () => {
+  it('rejects a duplicate in any spelling until the first is deleted', async () => {
     const iban = (text: string, owner: object) => ({
       ...owner,
       currency: 'EUR',
@@ -137,13 +137,13 @@ describe('createCustomerExternalAccount', () => {
     expect((await add(iban(text, own))).status).toBe(201);
   });
 
-  it('lets one of two twins through that come at once', async () => {
-    const twin = usd('000', { customerId: ada });
-    const replies = await Promise.all([add(twin), add(twin), add(twin)]);
+  it('accepts one of several simultaneous duplicates', async () => {
+    const duplicate = usd('000', { customerId: ada });
+    const replies = await Promise.all([add(duplicate), add(duplicate), add(duplicate)]);
     expect(replies.map((each) => each.status).sort()).toEqual([201, 409, 409]);
   });
 
-  it('moves the default for UMA deposits to the newest', async () => {
+  it('makes the newest account the default for UMA deposits', async () => {
     const customerId = await newCustomer();
     const make = () => add(usd('000', { customerId, defaultUmaDepositAccount: true }));
     const first = (await make()).body;
@@ -154,11 +154,11 @@ describe('createCustomerExternalAccount', () => {
     expect([await flag(first.id), await flag(second.id)]).toEqual([false, true]);
     await app.call('DELETE', `${OF.customer}/${second.id}`);
     expect((await make()).status).toBe(201);
-    const nobodys = await add(usd('000', { defaultUmaDepositAccount: true }));
-    expect(fieldsOf(nobodys)).toEqual(['defaultUmaDepositAccount']);
+    const unowned = await add(usd('000', { defaultUmaDepositAccount: true }));
+    expect(fieldsOf(unowned)).toEqual(['defaultUmaDepositAccount']);
   });
 
-  it('never has two defaults, however many come at once', async () => {
+  it('keeps one default under concurrent registrations', async () => {
     const customerId = await newCustomer();
     const request = () => add(usd('000', { customerId, defaultUmaDepositAccount: true }));
     const replies = await Promise.all(Array.from({ length: 8 }, request));
@@ -170,7 +170,7 @@ describe('createCustomerExternalAccount', () => {
     expect(defaults).toHaveLength(1);
   });
 
-  it('knows only customers of the platform that are still there', async () => {
+  it('accepts only existing customers of the platform', async () => {
     const foreign = await newCustomer({ as: app.other });
     for (const customerId of [foreign, 'Customer:x']) {
       const { status, body } = await add(usd('000', { customerId }));
@@ -182,7 +182,7 @@ describe('createCustomerExternalAccount', () => {
     expect([status, body.code]).toEqual([410, 'CUSTOMER_DELETED']);
   });
 
-  it('counts check digits in production only, and has nobody to ask for names there', async () => {
+  it('validates check digits and makes no name check in production', async () => {
     const as = app.production;
     const { accountInfo, currency } = usd();
     const bad = { currency, accountInfo: { ...accountInfo, routingNumber: '123456789' } };
@@ -193,19 +193,19 @@ describe('createCustomerExternalAccount', () => {
     expect(good.body.beneficiaryVerificationStatus).toBe('UNSUPPORTED');
   });
 
-  it('takes a wallet without asking anybody, and forgets what a wallet has not', async () => {
+  it('makes no name check for a wallet and drops fields that wallets do not have', async () => {
     const { status, body } = await add(wallet({ customerId: ada }, { paymentRails: ['ACH'] }));
     expect(status).toBe(201);
     expect(body.status).toBe('ACTIVE');
     expect(body.beneficiaryVerificationStatus).toBeUndefined();
     expect(Object.keys(body.accountInfo).sort()).toEqual(['accountType', 'address']);
     expect(fieldsOf(await add(wallet({}, { address: '0x12' })))).toEqual(['accountInfo.address']);
-    expect(fieldsOf(await add(wallet({}, { vaspName: 'Nobody' })))).toEqual([
+    expect(fieldsOf(await add(wallet({}, { vaspName: 'Unlisted' })))).toEqual([
       'accountInfo.vaspName',
     ]);
   });
 
-  it('gives the first reply again under one idempotency key', async () => {
+  it('replays the first reply for one idempotency key', async () => {
     const request = usd('000', { customerId: ada });
     const headers = { 'idempotency-key': 'one' };
     const first = await add(request, OF.customer, { headers });
@@ -215,7 +215,7 @@ describe('createCustomerExternalAccount', () => {
     expect(again.headers['idempotency-replayed']).toBe('true');
   });
 
-  it('has own wallets proven where counterparties have to be known', async () => {
+  it('requires a proof of own wallets where counterparties must be identified', async () => {
     const as = await app.newPlatform('Travel rule');
     const { body: config } = await app.call('GET', '/config', undefined, { as });
     const supportedCurrencies = config.supportedCurrencies.map((each: { currencyCode: string }) =>
@@ -233,8 +233,8 @@ describe('createCustomerExternalAccount', () => {
   });
 });
 
-describe('every account type', () => {
-  it.each(ACCOUNT_TYPES)('%s can be registered, sandbox and production alike', async (type) => {
+describe('account types', () => {
+  it.each(ACCOUNT_TYPES)('%s can be registered in sandbox and production', async (type) => {
     const currency = ACCOUNT_TYPE_ROWS[type].currencies[0] ?? 'USD';
     for (const as of [app.platform, app.production]) {
       const customerId = await newCustomer({ as });
@@ -249,7 +249,7 @@ describe('every account type', () => {
 });
 
 describe('createPlatformExternalAccount', () => {
-  it("is the platform's own, whatever else is sent", async () => {
+  it('creates an account of the platform, ignoring other owner fields', async () => {
     const request = usd('000', { customerId: ada, defaultUmaDepositAccount: true });
     const { status, body } = await add(request, OF.platform);
     expect(status).toBe(201);
@@ -261,7 +261,7 @@ describe('createPlatformExternalAccount', () => {
 });
 
 describe('getPlatformExternalAccountById', () => {
-  it("shows a family's accounts on its own path only", async () => {
+  it('returns accounts on the path of their own family only', async () => {
     const mine = (await add(usd('000', { customerId: ada }))).body;
     const own = (await add(usd())).body;
     const status = async (path: string, id: string, options = {}) => {
@@ -279,7 +279,7 @@ describe('getPlatformExternalAccountById', () => {
 });
 
 describe('getCustomerExternalAccountById', () => {
-  it('hides numbers from tokens that can only look', async () => {
+  it('masks numbers for read-only tokens', async () => {
     const { body } = await add(usd('789', { customerId: ada }));
     const as = await app.tokenWith(['VIEW']);
     const seen = await app.call('GET', `${OF.customer}/${body.id}`, undefined, { as });
@@ -321,7 +321,7 @@ describe('listCustomerExternalAccounts', () => {
 });
 
 describe('listPlatformExternalAccounts', () => {
-  it("keeps the platform's own apart", async () => {
+  it('excludes the accounts of customers', async () => {
     const { body } = await add(usd(), OF.platform);
     const { status, body: list } = await app.call('GET', `${OF.platform}?currency=USD&limit=100`);
     expect(status).toBe(200);
@@ -335,7 +335,7 @@ describe.each([
   ['deleteCustomerExternalAccountById', OF.customer],
   ['deletePlatformExternalAccountById', OF.platform],
 ])('%s', (_operation, accounts) => {
-  it('makes an account disappear for good', async () => {
+  it('deletes an account permanently', async () => {
     const owner = accounts === OF.customer ? { customerId: ada } : {};
     const { id } = (await add(usd('000', owner), accounts)).body;
     const path = `${accounts}/${id}`;
@@ -350,7 +350,7 @@ describe.each([
 });
 
 describe('deleteCustomerExternalAccountById', () => {
-  it('keeps one that its owner trusts', async () => {
+  it('rejects an account that its owner trusts', async () => {
     const { id } = (await add(usd('000', { customerId: ada }))).body;
     await app.operate(async (ctx) => {
       const row = await ctx.read(externalAccounts, id);
@@ -361,16 +361,16 @@ describe('deleteCustomerExternalAccountById', () => {
   });
 });
 
-describe('a change of status', () => {
-  it('is told with the whole account', async () => {
+describe('status change', () => {
+  it('emits an event with the complete account', async () => {
     const { body } = await add(usd('000', { customerId: ada }));
     await app.operate(async (ctx) => {
       const row = await ctx.read(externalAccounts, body.id);
       if (row) transitionExternalAccount(ctx, row, 'review');
     });
-    const told = (await app.events()).filter((each) => each.subject === body.id);
-    expect(told).toHaveLength(1);
-    expect(told[0]).toMatchObject({
+    const events = (await app.events()).filter((each) => each.subject === body.id);
+    expect(events).toHaveLength(1);
+    expect(events[0]).toMatchObject({
       type: 'EXTERNAL_ACCOUNT.STATUS_UPDATED',
       data: { ...body, status: 'UNDER_REVIEW', updatedAt: expect.any(String) },
     });

@@ -5,14 +5,14 @@ import { startOwnership, statusAndCode } from '../../../../test/kit/customers/ow
 
 const own = opened(startOwnership);
 
-describe('a contract wallet', () => {
-  const YES = `0x1626ba7e${'00'.repeat(28)}`;
-  const says = (result: unknown) => ({ status: 200, body: JSON.stringify({ id: 1, result }) });
+describe('contract wallet', () => {
+  const MAGIC_VALUE = `0x1626ba7e${'00'.repeat(28)}`;
+  const reply = (result: unknown) => ({ status: 200, body: JSON.stringify({ id: 1, result }) });
 
-  it('is asked on its chain, with EIP-191 of the text and the signature as it is', async () => {
+  it('is verified on its chain, with the EIP-191 digest and the unmodified signature', async () => {
     const { id, wallet, messageToSign } = await own.waiting('customer', 'BASE_WALLET');
     own.node.asked.length = 0;
-    own.node.respondWith(says(YES));
+    own.node.respondWith(reply(MAGIC_VALUE));
     const proof = 'ab'.repeat(130);
     expect((await own.verify(id, `0x${proof}`)).body.status).toBe('ACTIVE');
     expect(own.node.asked).toHaveLength(1);
@@ -26,7 +26,7 @@ describe('a contract wallet', () => {
     expect(messageToSign).toContain(wallet.address);
   });
 
-  it('that is a key after all needs no node', async () => {
+  it('needs no node if its address is that of a key', async () => {
     const { id, wallet, messageToSign } = await own.waiting('customer', 'BASE_WALLET');
     own.node.asked.length = 0;
     ok(await own.verify(id, wallet.sign(messageToSign)), 200);
@@ -34,10 +34,10 @@ describe('a contract wallet', () => {
   });
 
   it.each([
-    ['no', says(`0xffffffff${'00'.repeat(28)}`)],
-    ['that there is no code', says('0x')],
-    ['that it reverted', { status: 200, body: '{"error":{"code":3,"message":"reverted"}}' }],
-  ])('that says %s is a bad signature', async (_, answer) => {
+    ['a wrong magic value', reply(`0xffffffff${'00'.repeat(28)}`)],
+    ['no code', reply('0x')],
+    ['a revert', { status: 200, body: '{"error":{"code":3,"message":"reverted"}}' }],
+  ])('sets the account to UNVERIFIED after %s', async (_, answer) => {
     const { id } = await own.waiting('customer', 'BASE_WALLET');
     own.node.respondWith(answer);
     expect((await own.verify(id, '0xabcd')).status).toBe(400);
@@ -45,10 +45,10 @@ describe('a contract wallet', () => {
   });
 
   it.each([
-    ['nothing', 'nothing' as const],
+    ['no reply', 'nothing' as const],
     ['an error page', { status: 502, body: '<html>' }],
-    ['that it is busy', { status: 200, body: '{"error":{"code":-32005,"message":"limit"}}' }],
-  ])('whose node says %s is asked again', async (_, answer) => {
+    ['a rate limit error', { status: 200, body: '{"error":{"code":-32005,"message":"limit"}}' }],
+  ])('can be verified again after %s', async (_, answer) => {
     const { id } = await own.waiting('customer', 'BASE_WALLET');
     own.node.respondWith(answer);
     const headers = { 'idempotency-key': `node ${id}` };
@@ -56,13 +56,13 @@ describe('a contract wallet', () => {
     expect(statusAndCode(silent)).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect(silent.headers['retry-after']).toBe('5');
     expect(await own.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
-    own.node.respondWith(says(YES));
+    own.node.respondWith(reply(MAGIC_VALUE));
     ok(await own.verify(id, '0xabcd', {}, 'customer', headers), 200);
   });
 
-  it('on a chain without a node is judged by its key alone', async () => {
+  it('is verified by its key alone on a chain without a node', async () => {
     const { id } = await own.waiting('customer', 'POLYGON_WALLET');
-    own.node.respondWith(says(YES));
+    own.node.respondWith(reply(MAGIC_VALUE));
     expect((await own.verify(id, '0xabcd')).status).toBe(400);
   });
 });

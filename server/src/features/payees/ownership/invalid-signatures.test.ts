@@ -13,12 +13,12 @@ import { externalAccounts } from '../external-accounts/store.ts';
 
 const own = opened(startOwnership);
 
-describe('a bad signature', () => {
-  it('is refused, makes the account UNVERIFIED, and needs a new challenge', async () => {
+describe('invalid signature', () => {
+  it('sets the account to UNVERIFIED and requires a new challenge', async () => {
     const { id, wallet, messageToSign } = await own.waiting();
-    const refused = await own.verify(id, evmWallet(9n).sign(messageToSign));
-    expect(statusAndCode(refused)).toEqual([400, 'INVALID_INPUT']);
-    expect(refused.body.details.errors[0].field).toBe('signature');
+    const rejected = await own.verify(id, evmWallet(9n).sign(messageToSign));
+    expect(statusAndCode(rejected)).toEqual([400, 'INVALID_INPUT']);
+    expect(rejected.body.details.errors[0].field).toBe('signature');
     expect(await own.statusOf(id)).toBe('UNVERIFIED');
     expect(statusAndCode(await own.verify(id, wallet.sign(messageToSign)))).toEqual([
       409,
@@ -29,15 +29,15 @@ describe('a bad signature', () => {
     expect(again.messageToSign).not.toBe(messageToSign);
     expect(await own.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
     ok(await own.verify(id, wallet.sign(again.messageToSign)), 200);
-    const told = (await own.app.events()).filter((each) => each.subject === id);
-    expect(told.map((each) => each.data.status)).toEqual([
+    const events = (await own.app.events()).filter((each) => each.subject === id);
+    expect(events.map((each) => each.data.status)).toEqual([
       'UNVERIFIED',
       'PENDING_OWNERSHIP_VERIFICATION',
       'ACTIVE',
     ]);
   });
 
-  it('is what a signature is that comes too late, however good', async () => {
+  it('includes a valid signature after expiry', async () => {
     for (const [lateBy, status, after] of [
       [-1, 200, 'ACTIVE'],
       [0, 400, 'UNVERIFIED'],
@@ -49,7 +49,7 @@ describe('a bad signature', () => {
     }
   });
 
-  it('is one over a text that a newer challenge replaced', async () => {
+  it('includes a signature for a superseded challenge', async () => {
     const { id, wallet, messageToSign } = await own.waiting();
     const { messageToSign: newer } = ok(await own.challenge(id), 201);
     expect(newer).not.toBe(messageToSign);
@@ -57,7 +57,7 @@ describe('a bad signature', () => {
     expect((await own.verify(id, wallet.sign(newer))).status).toBe(409);
   });
 
-  it('counts for a wallet that need not be proven, too', async () => {
+  it('also applies to a wallet that needs no verification', async () => {
     const wallet = evmWallet(nextSecret());
     const { id, status } = ok(
       await own.app.call('POST', OF.platform, {
@@ -80,7 +80,7 @@ describe('a bad signature', () => {
     ok(await own.app.call('POST', `${path}/verify`, { signature }), 200);
   });
 
-  it('gives the same refusal again under one idempotency key', async () => {
+  it('is replayed for one idempotency key', async () => {
     const { id, wallet, messageToSign } = await own.waiting();
     const headers = { 'idempotency-key': 'bad one' };
     const first = await own.verify(id, '0x1234', {}, 'customer', headers);
@@ -95,7 +95,7 @@ describe('a bad signature', () => {
     );
   });
 
-  it('changes nothing where it is no signature at all', async () => {
+  it('does not change the account if it is malformed', async () => {
     const { id } = await own.waiting();
     for (const body of [
       {},
@@ -116,7 +116,7 @@ describe('a bad signature', () => {
     expect((await own.challenge(id, 'FAX')).status).toBe(400);
   });
 
-  it('leaves an account alone that is under review or disabled', async () => {
+  it('does not change an account under review or disabled', async () => {
     const wallet = evmWallet(nextSecret());
     const { id } = ok(
       await own.app.call('POST', OF.platform, {

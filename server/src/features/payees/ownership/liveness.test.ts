@@ -22,7 +22,7 @@ describe('liveness', () => {
     return { id, ...body } as { id: string; verificationLink: string; token: string };
   }
 
-  it('ends by itself after a few seconds', async () => {
+  it('completes after a few seconds', async () => {
     const { id, verificationLink, token } = await linked();
     expect(verificationLink).toBe(`http://127.0.0.1/ownership/${token}`);
     expect(statusAndCode(await own.verify(id, '0x00'))).toEqual([409, 'CONFLICT']);
@@ -34,7 +34,7 @@ describe('liveness', () => {
     expect((await page('GET', verificationLink)).statusCode).toBe(404);
   });
 
-  it('fails for an address that ends in 002, and can be started again', async () => {
+  it('fails for an address with the suffix 002 and can be restarted', async () => {
     const { id } = await linked(`0x${nextSecret().toString(16).padStart(37, 'a')}002`);
     await own.app.advance(5_000);
     expect(await own.statusOf(id)).toBe('UNVERIFIED');
@@ -44,7 +44,7 @@ describe('liveness', () => {
     expect(await own.statusOf(id)).toBe('UNVERIFIED');
   });
 
-  it('gives way to a newer challenge, of either method', async () => {
+  it('is superseded by a newer challenge of either method', async () => {
     const wallet = evmWallet(nextSecret());
     const { id, verificationLink } = await linked(wallet.address);
     const { messageToSign } = ok(await own.challenge(id), 201);
@@ -55,14 +55,14 @@ describe('liveness', () => {
     expect(await eventTypes(own.app, id)).toHaveLength(1);
   });
 
-  it('has a page that shows itself to anybody with the link, and acts once', async () => {
+  it('has a page that is available with the link and can be used once', async () => {
     const { id, verificationLink } = await linked();
     const shown = await page('GET', verificationLink);
     expect(shown.statusCode).toBe(200);
     expect(shown.body).toContain('Travel rule');
     expect(shown.body).toContain('<form method="post"><button type="submit" class="primary">');
     expect(await own.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
-    // As a browser sends a form without fields.
+    // A browser sends a form without fields this way.
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const pressed = await page('POST', verificationLink, headers);
     expect([pressed.statusCode, await own.statusOf(id)]).toEqual([200, 'ACTIVE']);
@@ -72,7 +72,7 @@ describe('liveness', () => {
     expect(await eventTypes(own.app, id)).toHaveLength(1);
   });
 
-  it('has a page that keeps to itself', async () => {
+  it('has a page that cannot be framed, cached or referred from', async () => {
     const { verificationLink, token } = await linked();
     const { headers, body } = await page('GET', verificationLink);
     const policy = String(headers['content-security-policy']);
@@ -94,7 +94,7 @@ describe('liveness', () => {
     expect(JSON.stringify(kept)).not.toContain(token);
   });
 
-  it('confirms nothing when the customer declines', async () => {
+  it('is not confirmed if the customer declines', async () => {
     const { id, verificationLink } = await linked();
     const declined = await page('GET', `${verificationLink}?answer=no`);
     expect(declined.statusCode).toBe(200);
@@ -103,7 +103,7 @@ describe('liveness', () => {
     expect((await page('GET', verificationLink)).body).toContain('Confirm wallet');
   });
 
-  it('ends with the link, and with the account', async () => {
+  it('ends at expiry of the link and on deletion of the account', async () => {
     const { id, verificationLink } = await linked();
     await own.app.operate(async (ctx) => {
       const row = await ctx.read(ownershipChallenges, id);

@@ -11,8 +11,8 @@ import { evmWallet } from '../../../../test/kit/wallets/chain-wallets.ts';
 
 const own = opened(startOwnership);
 
-describe('payments to a wallet that is not proven', () => {
-  it('are let through up to the threshold, and above it after the proof', async () => {
+describe('payments to an unverified wallet', () => {
+  it('are accepted up to the threshold, and above it after verification', async () => {
     const source = await internalAccount(own.app, own.person.id, 'USD', { as: own.as });
     await fund(own.app, source.id, 10_000_00, { as: own.as });
     const { id, wallet } = await own.waiting();
@@ -29,7 +29,7 @@ describe('payments to a wallet that is not proven', () => {
     ok(await pay(5_000_00), 201);
   });
 
-  it('need no proof where a known custodian holds it', async () => {
+  it('need no verification for a wallet at a known custodian', async () => {
     const source = await internalAccount(own.app, own.person.id, 'USD', { as: own.as });
     await fund(own.app, source.id, 10_000_00, { as: own.as });
     const { address } = evmWallet(nextSecret());
@@ -40,7 +40,7 @@ describe('payments to a wallet that is not proven', () => {
     const unknown = await own.call('POST', OF.customer, {
       customerId: own.person.id,
       currency: 'USDC',
-      accountInfo: { ...held, vaspName: 'Nobody & Sons' },
+      accountInfo: { ...held, vaspName: 'Unlisted & Sons' },
     });
     expect(statusAndCode(unknown)).toEqual([400, 'INVALID_INPUT']);
   });

@@ -24,7 +24,7 @@ describe.each([
   ['verifyExternalAccountOwnership', 'customer'],
   ['verifyPlatformExternalAccountOwnership', 'platform'],
 ] as const)('%s', (_operation, owner) => {
-  it('is proven by its signature', async () => {
+  it('is verified by its signature', async () => {
     const { id, wallet, messageToSign, expiresAt } = await own.waiting(owner);
     expect(Date.parse(expiresAt)).toBe(own.app.effects.now() + HOUR);
     expect(messageToSign.split('\n')).toEqual([
@@ -38,8 +38,8 @@ describe.each([
     expect(proven.status).toBe('ACTIVE');
     expect((await own.get(id, owner)).body).toEqual(proven);
     expect(await eventTypes(own.app, id)).toEqual(['EXTERNAL_ACCOUNT.STATUS_UPDATED']);
-    const told = (await own.app.events()).find((each) => each.subject === id);
-    expect(told?.data).toEqual(proven);
+    const event = (await own.app.events()).find((each) => each.subject === id);
+    expect(event?.data).toEqual(proven);
     expect(statusAndCode(await own.verify(id, wallet.sign(messageToSign), {}, owner))).toEqual([
       409,
       'CONFLICT',
@@ -47,7 +47,7 @@ describe.each([
     expect(statusAndCode(await own.challenge(id, undefined, owner))).toEqual([409, 'CONFLICT']);
   });
 
-  it('waits on while its chain is silent', async () => {
+  it('stays pending while its chain node does not respond', async () => {
     const { id } = await own.waiting(owner, 'BASE_WALLET');
     own.node.respondWith('nothing');
     expect((await own.verify(id, '0xabcd', {}, owner)).status).toBe(503);
@@ -55,7 +55,7 @@ describe.each([
     expect((await own.challenge(id, 'FAX', owner)).status).toBe(400);
   });
 
-  it('is not looked at in production, where nobody does that, and can sign there', async () => {
+  it('has no liveness check in production, where a signature is accepted', async () => {
     const as = own.app.production;
     const wallet = evmWallet(nextSecret());
     const of = owner === 'customer' ? { customerId: (await customer(own.app, { as })).id } : {};
@@ -79,7 +79,7 @@ describe.each([
   ['createExternalAccountOwnershipChallenge', 'customer'],
   ['createPlatformExternalAccountOwnershipChallenge', 'platform'],
 ] as const)('%s', (_operation, owner) => {
-  it('is not there in the other family of paths, nor for another platform', async () => {
+  it('is not found on the other path family or by another platform', async () => {
     const { id, wallet, messageToSign } = await own.waiting(owner);
     const other = owner === 'customer' ? 'platform' : 'customer';
     const answers = [
@@ -96,7 +96,7 @@ describe.each([
   });
 });
 
-describe('every chain', () => {
+describe('wallets by chain', () => {
   const seed = () => Buffer.from((nextSecret() % 256n).toString(16).padStart(64, '0'), 'hex');
   const chains: Record<string, () => { address: string; sign: (text: string) => string }> = {
     ETHEREUM_WALLET: () => evmWallet(nextSecret()),
@@ -140,7 +140,7 @@ describe('every chain', () => {
     ok(await own.verify(id, wallet.sign(messageToSign, header), more), 200);
   });
 
-  it('a Bitcoin script cannot sign, so only its owner can be looked at', async () => {
+  it('a Bitcoin script address supports the liveness check only', async () => {
     const script = 'bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3';
     const { id } = await own.add('BITCOIN_L1', script, { currency: 'BTC' });
     expect(statusAndCode(await own.challenge(id))).toEqual([409, 'CONFLICT']);
@@ -148,7 +148,7 @@ describe('every chain', () => {
   });
 });
 
-describe('a challenge is refused', () => {
+describe('a challenge is rejected', () => {
   const lightning = { accountInfo: { accountType: 'LIGHTNING', lightningAddress: 'a@ln.test' } };
   it.each<[string, () => Promise<{ id: string }>]>([
     [
@@ -170,7 +170,7 @@ describe('a challenge is refused', () => {
         }),
     ],
     [
-      'for one that a custodian holds',
+      'for a custodial wallet',
       () =>
         own.add('ETHEREUM_WALLET', '', {
           more: {
@@ -207,7 +207,7 @@ describe('a challenge is refused', () => {
     expect(statusAndCode(await own.verify(id, '0x00'))).toEqual([409, 'CONFLICT']);
   });
 
-  it('where it is not known whose wallet it is', async () => {
+  it('without a known owner of the wallet', async () => {
     const { id } = ok(
       await own.app.call('POST', OF.platform, {
         currency: 'USDC',
@@ -223,7 +223,7 @@ describe('a challenge is refused', () => {
 });
 
 describe('races', () => {
-  it('one signature counts once', async () => {
+  it('a signature counts once', async () => {
     const { id, wallet, messageToSign } = await own.waiting();
     const signature = wallet.sign(messageToSign);
     const answers = await Promise.all([1, 2, 3, 4].map(() => own.verify(id, signature)));
@@ -231,7 +231,7 @@ describe('races', () => {
     expect(await eventTypes(own.app, id)).toHaveLength(1);
   });
 
-  it('of challenges that start together one is outstanding', async () => {
+  it('one of several concurrent challenges is outstanding', async () => {
     const wallet = evmWallet(nextSecret());
     const { id } = await own.add('ETHEREUM_WALLET', wallet.address);
     const answers = await Promise.all([1, 2, 3, 4].map(() => own.challenge(id)));

@@ -9,7 +9,7 @@ const app = testApp();
 const get = (path: string, as = app.platform) => app.call('GET', path, undefined, { as });
 const names = (body: { data: { name: string }[] }) => body.data.map((each) => each.name);
 
-/** All pages of a list, following its cursors. */
+/** All pages of a list. */
 async function walk(path: string) {
   const pages = [];
   for (let cursor = ''; ; ) {
@@ -24,7 +24,7 @@ async function walk(path: string) {
 describe('getAvailableUmaProviders', () => {
   const all = UMA_PROVIDERS.map((each) => each.name).sort();
 
-  it('lists every provider by name, the last first', async () => {
+  it('lists every provider by name in descending order', async () => {
     const body = ok(await get('/uma-providers'), 200);
     expect(names(body)).toEqual([...all].reverse());
     expect(body).toMatchObject({ hasMore: false, totalCount: all.length });
@@ -44,7 +44,7 @@ describe('getAvailableUmaProviders', () => {
     });
   });
 
-  it('is paged in either direction', async () => {
+  it('is paged in either order', async () => {
     for (const [order, expected] of [
       ['asc', all],
       ['desc', [...all].reverse()],
@@ -56,7 +56,7 @@ describe('getAvailableUmaProviders', () => {
     }
   });
 
-  it('is filtered by country, currency, and whether blocked ones count', async () => {
+  it('filters by country, currency, and blocked status', async () => {
     const filtered = async (query: string) => names(ok(await get(`/uma-providers?${query}`), 200));
     expect(await filtered('countryCode=MX')).toEqual(['Sandbox', 'Montera']);
     expect(await filtered('currencyCode=EUR&sortOrder=asc')).toEqual(['Rheintal Konto', 'Sandbox']);
@@ -67,7 +67,7 @@ describe('getAvailableUmaProviders', () => {
     expect(await filtered('currencyCode=BTC&hasBlockedProviders=false')).toEqual([]);
   });
 
-  it('refuses what is no code, no order, no cursor of this list', async () => {
+  it('rejects an invalid code, order and cursor', async () => {
     const vasps = ok(await get('/vasps?limit=1'), 200).nextCursor;
     for (const query of [
       'countryCode=Mexico',
@@ -85,7 +85,7 @@ describe('getAvailableUmaProviders', () => {
     }
   });
 
-  it('is empty where no provider is connected', async () => {
+  it('is empty without a connected provider', async () => {
     const body = ok(await get('/uma-providers', app.production), 200);
     expect(body).toEqual({ data: [], hasMore: false, totalCount: 0 });
   });
@@ -100,13 +100,13 @@ describe('listVasps', () => {
     expect(ok(await get('/vasps'), 200).data).toHaveLength(20);
   });
 
-  it('refuses a bad limit or cursor', async () => {
+  it('rejects a bad limit or cursor', async () => {
     for (const query of ['limit=0', 'limit=many', 'cursor=abc']) {
       expect((await get(`/vasps?${query}`)).body.code).toBe('INVALID_INPUT');
     }
   });
 
-  it('is the same in production', async () => {
+  it('returns the same in production', async () => {
     expect(ok(await get('/vasps?limit=100', app.production), 200).data).toEqual(VASPS);
   });
 });

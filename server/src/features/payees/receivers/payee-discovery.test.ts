@@ -61,7 +61,7 @@ describe('lookupUma', () => {
 
   it.each([
     ['$non.existent.usd', 404, 'UMA_NOT_FOUND'],
-    ['$whoever', 404, 'UMA_NOT_FOUND'],
+    ['$unknown', 404, 'UMA_NOT_FOUND'],
     ['$error.unsupported-uma-version', 412, 'UNSUPPORTED_UMA_VERSION'],
     ['$error.lnurlp-request-failed', 424, 'LNURLP_REQUEST_FAILED'],
     ['$error.counterparty-pubkey-fetch-error', 424, 'COUNTERPARTY_PUBKEY_FETCH_ERROR'],
@@ -74,20 +74,20 @@ describe('lookupUma', () => {
     ['$error.invalid-nonce', 400, 'INVALID_NONCE'],
     ['$error.invalid-timestamp', 400, 'INVALID_TIMESTAMP'],
     ['$error.counterparty-not-allowed', 403, 'COUNTERPARTY_NOT_ALLOWED'],
-  ])('answers for %s', async (name, status, code) => {
+  ])('returns the error of %s', async (name, status, code) => {
     const before = await rows();
     expect(codeOf(await uma(`${name}@${HOST}`))).toEqual([status, code]);
     expect(await rows()).toBe(before);
   });
 
-  it('takes either spelling of the host, any capitals, and a raw dollar sign', async () => {
+  it('accepts either spelling of the host, any case, and a raw dollar sign', async () => {
     const spelled = ok(await uma('$Success.EUR@Sandbox.Word.uma.money'), 200);
     expect(spelled.receiverUmaAddress).toBe('$success.eur@sandbox.word.uma.money');
     const raw = await app.call('GET', `/receiver/uma/$success.usd@${HOST}`);
     expect(raw.status).toBe(200);
   });
 
-  it('asks for a customer by id or by address, or for the platform itself', async () => {
+  it('accepts a customer by id or address, or the platform as sender', async () => {
     const sender = async (asking: Asking) => {
       const { lookupId } = ok(await uma(`$success.usd@${HOST}`, asking), 200);
       const [row] = await app.runtime.db.query(
@@ -106,10 +106,10 @@ describe('lookupUma', () => {
     expect(itself?.sender).toMatch(/^\$p-[0-9a-f]{12}@/);
   });
 
-  it('refuses a sender who is not known here', async () => {
+  it('rejects an unknown sender', async () => {
     const to = `$success.usd@${HOST}`;
     const theirs = await customer(app, { as: app.other });
-    const absent = { senderUmaAddress: '$nobody@example.com' };
+    const absent = { senderUmaAddress: '$absent@example.com' };
     expect(codeOf(await uma(to, absent))).toEqual([404, 'USER_NOT_FOUND']);
     const foreign = { senderUmaAddress: theirs.umaAddress };
     expect(codeOf(await uma(to, foreign))).toEqual([404, 'USER_NOT_FOUND']);
@@ -132,12 +132,12 @@ describe('lookupUma', () => {
     '$a b@x.example',
     '$a@-x',
     '$a@x.',
-  ])('refuses %s as an address', async (address) => {
+  ])('rejects the address %s', async (address) => {
     const answer = await uma(address);
     expect(codeOf(answer)).toEqual([400, 'INVALID_UMA_ADDRESS']);
   });
 
-  it('names both bad addresses at once', async () => {
+  it('reports both bad addresses at once', async () => {
     const { body } = await uma('nope', { senderUmaAddress: 'neither' });
     expect(body.code).toBe('INVALID_UMA_ADDRESS');
     expect(body.details.errors.map((each: { field: string }) => each.field)).toEqual([
@@ -146,23 +146,23 @@ describe('lookupUma', () => {
     ]);
   });
 
-  it('refuses a payment to oneself', async () => {
+  it('rejects a payment to oneself', async () => {
     const answer = await uma(ada.umaAddress, { customerId: ada.id });
     expect(codeOf(answer)).toEqual([400, 'SELF_PAYMENT']);
   });
 
-  it('refuses a blocked provider, and reaches an allowed one', async () => {
+  it('rejects a blocked provider and accepts an allowed one', async () => {
     const blocked = await uma('$success.usd@blockvale.example');
     expect(codeOf(blocked)).toEqual([403, 'COUNTERPARTY_NOT_ALLOWED']);
     expect((await uma('$success.usd@montera.example')).status).toBe(200);
   });
 
-  it('says of a host that nobody answers for that it cannot be reached', async () => {
+  it('reports an unreachable host', async () => {
     const answer = await uma('$ada@uma.example');
     expect(codeOf(answer)).toEqual([424, 'LNURLP_REQUEST_FAILED']);
   });
 
-  it('reaches nobody outside from production', async () => {
+  it('makes no request from production', async () => {
     const answer = await uma(`$success.usd@${HOST}`, { as: app.production });
     expect(codeOf(answer)).toEqual([501, 'NOT_IMPLEMENTED']);
   });
@@ -172,7 +172,7 @@ describe('lookupUma of a customer of this server', () => {
   const codes = (body: { supportedCurrencies: { currency: { code: string } }[] }) =>
     body.supportedCurrencies.map((each) => each.currency.code);
 
-  it('offers what their open accounts can receive', async () => {
+  it('returns the currencies of their open accounts', async () => {
     const body = ok(await uma(grace.umaAddress, { customerId: ada.id }), 200);
     expect(body.receiverUmaAddress).toBe(grace.umaAddress);
     expect(codes(body)).toEqual(expect.arrayContaining(['USD', 'EUR', 'BTC']));
@@ -184,10 +184,10 @@ describe('lookupUma of a customer of this server', () => {
     expect(row.receiver_customer_id).toBe(grace.id);
   });
 
-  it('keeps to the settings of their platform and tells what it asks', async () => {
+  it('applies the settings of their platform and returns its required fields', async () => {
     const as = await app.newPlatform('Picky');
     const theirs = await customer(app, { as });
-    const asked = [
+    const required = [
       { name: 'FULL_NAME', mandatory: false },
       { name: 'EMAIL', mandatory: true },
     ];
@@ -199,7 +199,7 @@ describe('lookupUma of a customer of this server', () => {
       currencyCode: each.currencyCode,
       minAmount: each.currencyCode === 'EUR' ? 5_00 : 0,
       maxAmount: each.currencyCode === 'GBP' ? 0 : 9_000_00,
-      requiredCounterpartyFields: each.currencyCode === 'EUR' ? asked : [asked[0]],
+      requiredCounterpartyFields: each.currencyCode === 'EUR' ? required : [required[0]],
       enabledTransactionTypes: each.currencyCode === 'USD' ? ['OUTGOING'] : ['INCOMING'],
     }));
     ok(await app.call('PATCH', '/config', { supportedCurrencies }, { as }), 200);
@@ -209,10 +209,10 @@ describe('lookupUma of a customer of this server', () => {
     const [first] = body.supportedCurrencies;
     expect(first).toMatchObject({ currency: { code: 'EUR' }, min: 5_00, max: 9_000_00 });
     expect(body.supportedCurrencies[1].min).toBe(1);
-    expect(body.requiredPayerDataFields).toEqual(asked);
+    expect(body.requiredPayerDataFields).toEqual(required);
   });
 
-  it('puts the default account for UMA first', async () => {
+  it('lists the default account for UMA first', async () => {
     const receiver = await customer(app);
     const info = { currency: 'MXN', accountInfo: accountInfos.MXN!('000') };
     const body = { ...info, customerId: receiver.id, defaultUmaDepositAccount: true };
@@ -220,19 +220,19 @@ describe('lookupUma of a customer of this server', () => {
     expect(codes(ok(await uma(receiver.umaAddress), 200))[0]).toBe('MXN');
   });
 
-  it('finds nobody who is unready, deleted, unknown, or of the other environment', async () => {
+  it('finds no unready, deleted or unknown customer, and none of the other environment', async () => {
     const pending = await customer(app, { as: app.unregulated });
     expect(codeOf(await uma(pending.umaAddress))).toEqual([404, 'UMA_NOT_FOUND']);
     const gone = await customer(app);
     ok(await app.call('DELETE', `/customers/${gone.id}`), 200);
     expect(codeOf(await uma(gone.umaAddress))).toEqual([404, 'UMA_NOT_FOUND']);
     const host = ada.umaAddress.split('@')[1];
-    expect(codeOf(await uma(`$nobody.here@${host}`))).toEqual([404, 'UMA_NOT_FOUND']);
+    expect(codeOf(await uma(`$unknown.user@${host}`))).toEqual([404, 'UMA_NOT_FOUND']);
     const far = await uma(ada.umaAddress, { as: app.production });
     expect(codeOf(far)).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 
-  it('cannot be mistaken for a scripted address of the sandbox', async () => {
+  it('takes precedence over scripted addresses of the sandbox', async () => {
     const as = await app.newPlatform('Squatter');
     ok(await app.call('PATCH', '/config', { umaDomain: HOST }, { as }), 200);
     const squatter = await customer(app, { as }, { umaAddress: `$success.eur@${HOST}` });
@@ -242,7 +242,7 @@ describe('lookupUma of a customer of this server', () => {
 });
 
 describe('lookupExternalAccount', () => {
-  it('offers the currency of the account within its rails', async () => {
+  it('returns the currency of the account within the limits of its rails', async () => {
     const outside = await externalAccount(app, ada.id, 'EUR');
     const body = ok(await account(outside.id, { customerId: ada.id }), 200);
     expect(body).toMatchObject({
@@ -258,7 +258,7 @@ describe('lookupExternalAccount', () => {
     expect(row).toMatchObject({ kind: 'ACCOUNT', receiver: outside.id, customer_id: ada.id });
   });
 
-  it('asks for a purpose where the country does', async () => {
+  it('requires a purpose where the country does', async () => {
     const info = {
       currency: 'INR',
       accountInfo: {
@@ -276,7 +276,7 @@ describe('lookupExternalAccount', () => {
     ]);
   });
 
-  it('keeps to what the platform allows', async () => {
+  it('applies the settings of the platform', async () => {
     const as = await app.newPlatform('Careful');
     const outside = await externalAccount(app, null, 'EUR', '000', { as });
     const limit = async (minAmount: number, maxAmount: number) => {
@@ -293,16 +293,16 @@ describe('lookupExternalAccount', () => {
     expect(codeOf(await account(outside.id, { as }))).toEqual([400, 'LOOKUP_REQUEST_FAILED']);
   });
 
-  it('answers unknown, foreign and deleted accounts alike', async () => {
+  it('returns the same 404 for unknown, foreign and deleted accounts', async () => {
     const theirs = await externalAccount(app, null, 'EUR', '000', { as: app.other });
     const mine = await externalAccount(app, ada.id, 'EUR');
     ok(await app.call('DELETE', `/customers/external-accounts/${mine.id}`), 204);
-    for (const id of [theirs.id, mine.id, 'no-such-thing']) {
+    for (const id of [theirs.id, mine.id, 'unknown']) {
       expect(codeOf(await account(id))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
     }
   });
 
-  it('refuses an account that cannot be paid', async () => {
+  it('rejects an account that cannot be paid', async () => {
     const outside = await externalAccount(app, ada.id, 'EUR');
     await app.runtime.db.query("update external_accounts set status = 'INACTIVE' where id = $1", [
       outside.id,
@@ -310,11 +310,11 @@ describe('lookupExternalAccount', () => {
     expect(codeOf(await account(outside.id))).toEqual([400, 'INVALID_RECEIVER']);
   });
 
-  it('judges the sender as the other lookup does', async () => {
+  it('validates the sender like lookupUma', async () => {
     const outside = await externalAccount(app, ada.id, 'EUR');
     const bad = await account(outside.id, { senderUmaAddress: 'ada' });
     expect(codeOf(bad)).toEqual([400, 'INVALID_UMA_ADDRESS']);
-    const absent = await account(outside.id, { senderUmaAddress: '$nobody@example.com' });
+    const absent = await account(outside.id, { senderUmaAddress: '$absent@example.com' });
     expect(codeOf(absent)).toEqual([404, 'USER_NOT_FOUND']);
     const gone = await customer(app);
     ok(await app.call('DELETE', `/customers/${gone.id}`), 200);
@@ -322,7 +322,7 @@ describe('lookupExternalAccount', () => {
     expect(codeOf(late)).toEqual([410, 'CUSTOMER_DELETED']);
   });
 
-  it('says where there is no rate and where there is no way', async () => {
+  it('reports a missing rate and a missing rail', async () => {
     const as = app.production;
     const own = async (accountInfo: object, currency: string) => {
       const body = { currency, accountInfo };
@@ -343,10 +343,10 @@ describe('lookupExternalAccount', () => {
   });
 });
 
-describe('a lookup', () => {
+describe('payee discovery', () => {
   const made = async () => ok(await uma(`$success.usd@${HOST}`), 200).lookupId as string;
 
-  it('counts for ten minutes, and for its platform alone', async () => {
+  it('is valid for ten minutes and for its platform only', async () => {
     const id = await made();
     const find = (as?: TestPlatform, which = id) =>
       app.operate((ctx) => payeeDiscoveryOf(ctx, which), as ?? app.platform);
@@ -360,14 +360,14 @@ describe('a lookup', () => {
     await expect(find()).rejects.toMatchObject(absent);
   });
 
-  it('is forgotten some time after it has expired', async () => {
+  it('is deleted some time after expiry', async () => {
     const id = await made();
     await app.advance(30 * 60_000);
     const left = await app.runtime.db.query('select 1 from payee_discoveries where id = $1', [id]);
     expect(left).toEqual([]);
   });
 
-  it('says what may be sent and what is still to be told', async () => {
+  it('returns limits and the missing counterparty fields', async () => {
     const row = await app.operate(async (ctx) => payeeDiscoveryOf(ctx, await made()));
     const offer = offerOf(row);
     expect(offer).toEqual({ currency: 'USD', min: 1_00n, max: 100_000_00n });

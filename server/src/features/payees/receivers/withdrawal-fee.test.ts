@@ -37,7 +37,7 @@ const estimate = (more: object = {}, as: TestPlatform = app.platform) =>
 
 describe('estimateCryptoWithdrawalFee', () => {
   it.each([
-    // Five thousand lamports at 150 dollars for a billion.
+    // 5,000 lamports at 150 dollars per billion.
     ['SOLANA', 'USDC', SOLANA, 'SOL', 5_000, 750],
     ['SOLANA', 'USDT', SOLANA, 'SOL', 5_000, 750],
     ['ETHEREUM', 'USDC', EVM, 'ETH', 325_000_000_000_000, 1_137_500],
@@ -53,8 +53,8 @@ describe('estimateCryptoWithdrawalFee', () => {
   ])('on %s in %s', async (cryptoNetwork, currency, destinationAddress, asset, fee, total) => {
     const amount = 10_000_000;
     const internalAccountId = accounts[currency];
-    const given = { internalAccountId, currency, cryptoNetwork, amount, destinationAddress };
-    expect(ok(await estimate(given), 200)).toEqual({
+    const request = { internalAccountId, currency, cryptoNetwork, amount, destinationAddress };
+    expect(ok(await estimate(request), 200)).toEqual({
       networkFee: fee,
       networkFeeAsset: asset,
       applicationFee: 0,
@@ -63,7 +63,7 @@ describe('estimateCryptoWithdrawalFee', () => {
     });
   });
 
-  it('holds nothing and leaves nothing behind', async () => {
+  it('creates no hold and stores nothing', async () => {
     const { USDC } = accounts as { USDC: string };
     await fund(app, USDC, 2_000_000);
     const before = await app.events();
@@ -72,14 +72,14 @@ describe('estimateCryptoWithdrawalFee', () => {
     expect(await app.events()).toHaveLength(before.length);
   });
 
-  it('refuses an amount that the fees would eat', async () => {
+  it('rejects an amount that does not exceed the fees', async () => {
     const answer = await estimate({ amount: 750 });
     expect([answer.status, answer.body.code]).toEqual([400, 'AMOUNT_OUT_OF_RANGE']);
     expect(answer.body.details).toEqual({ min: 751 });
     expect(ok(await estimate({ amount: 751 }), 200).netAmount).toBe(1);
   });
 
-  it('names every bad field at once', async () => {
+  it('reports every bad field at once', async () => {
     const fields = async (more: object) => {
       const answer = await estimate(more);
       expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
@@ -97,7 +97,7 @@ describe('estimateCryptoWithdrawalFee', () => {
     expect(await fields(nothing)).toEqual(Object.keys(body()).sort());
   });
 
-  it('refuses another currency than that of the account', async () => {
+  it('rejects a currency other than that of the account', async () => {
     const answer = await estimate({ internalAccountId: accounts.USDT });
     expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_CURRENCY']);
     expect(answer.body.details.errors[0].field).toBe('currency');
@@ -105,25 +105,21 @@ describe('estimateCryptoWithdrawalFee', () => {
     expect(fiat.body.code).toBe('INVALID_CURRENCY');
   });
 
-  it('knows only accounts of the caller', async () => {
+  it('accepts accounts of the caller only', async () => {
     const theirs = await internalAccount(app, null, 'USDC', { as: app.other });
-    for (const internalAccountId of [
-      theirs.id,
-      'no-such-thing',
-      `InternalAccount:${'0'.repeat(36)}`,
-    ]) {
+    for (const internalAccountId of [theirs.id, 'unknown', `InternalAccount:${'0'.repeat(36)}`]) {
       const answer = await estimate({ internalAccountId });
       expect([answer.status, answer.body.code]).toEqual([404, 'ACCOUNT_NOT_FOUND']);
     }
   });
 
-  it('checks the checksum in production, where no network tells its fee yet', async () => {
+  it('validates the checksum in production, where no network provides fees yet', async () => {
     const own = await internalAccount(app, null, 'USDC', { as: app.production });
-    const given = { internalAccountId: own.id, cryptoNetwork: 'BASE' };
+    const request = { internalAccountId: own.id, cryptoNetwork: 'BASE' };
     const wrong = EVM.replace('5aAeb', '5AAeb');
-    const bad = await estimate({ ...given, destinationAddress: wrong }, app.production);
+    const bad = await estimate({ ...request, destinationAddress: wrong }, app.production);
     expect([bad.status, bad.body.code]).toEqual([400, 'INVALID_INPUT']);
-    const good = await estimate({ ...given, destinationAddress: EVM }, app.production);
+    const good = await estimate({ ...request, destinationAddress: EVM }, app.production);
     expect([good.status, good.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
     const sandbox = await estimate({ cryptoNetwork: 'BASE', destinationAddress: wrong });
     expect(sandbox.status).toBe(200);

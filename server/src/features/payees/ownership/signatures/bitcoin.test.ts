@@ -10,7 +10,7 @@ describe('bitcoinDigest', () => {
   it.each([
     ['', '80e795d4a4caadd7047af389d9f7f220562feb6196032e2131e10563352c4bcc'],
     ['Vires is Numeris', 'f8a5affbef4a3241b19067aa694562f64f513310817297089a8929a930f4f933'],
-  ])('agrees for "%s"', (message, digest) => {
+  ])('matches the published digest of "%s"', (message, digest) => {
     expect(Buffer.from(bitcoinDigest(message)).toString('hex')).toBe(digest);
   });
 });
@@ -85,13 +85,13 @@ describe('bip137', () => {
 
   const [uncompressed, plain, wrapped, native] = VECTORS.slice(0, 4) as [string, string, string][];
 
-  it('holds the header to the kind of address', () => {
+  it('requires the header of the address type', () => {
     const crossed = [
       [uncompressed![0], plain![2]],
       [plain![0], uncompressed![2]],
       [wrapped![0], native![2]],
       [native![0], wrapped![2]],
-      // Electrum's way to sign for SegWit.
+      // The header that Electrum uses for SegWit.
       [native![0], base64Of(`20${hexOf(native![2]).slice(2)}`)],
     ] as const;
     for (const [address, signature] of crossed) {
@@ -99,7 +99,7 @@ describe('bip137', () => {
     }
   });
 
-  it('refuses what is malformed', () => {
+  it('rejects malformed signatures', () => {
     const [address, message, good] = plain as [string, string, string];
     const hex = hexOf(good);
     // The first three: bitcoinjs-message, test/fixtures.json, "invalid".
@@ -173,7 +173,7 @@ describe('electrum', () => {
     expect(provesBitcoin(address, `${message}.`, signature, 'electrum')).toBe(false);
   });
 
-  it('knows no headers above 34', () => {
+  it('rejects headers above 34', () => {
     const wallet = bitcoinWallet(21n);
     for (const header of ['p2sh', 'segwit'] as const) {
       const signature = wallet.sign('text', header);
@@ -182,7 +182,7 @@ describe('electrum', () => {
     }
   });
 
-  it('never takes an uncompressed key for SegWit', () => {
+  it('rejects an uncompressed key for SegWit', () => {
     const wallet = bitcoinWallet(22n);
     const signature = wallet.sign('text', 'uncompressed');
     expect(provesBitcoin(wallet.uncompressed, 'text', signature, 'electrum')).toBe(true);
@@ -195,11 +195,11 @@ describe('electrum', () => {
 });
 
 describe('Taproot', () => {
-  // BIP-86, test vectors, first receiving address: its internal key is the one with this secret's x.
+  // BIP-86 test vectors, first receiving address: its internal key is the x of this secret.
   const address = 'bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr';
   const secret = 0x41f41d69260df4cf277826a9b65a3717e4eeddbeedf637f212ca096576479361n;
 
-  it('moves the key as BIP-86 does', () => {
+  it('tweaks the key as in BIP-86', () => {
     const wallet = bitcoinWallet(secret);
     for (const [header, scheme] of [
       ['segwit', 'bip137'],
@@ -216,7 +216,7 @@ describe('Taproot', () => {
 });
 
 describe('isBitcoinProvable', () => {
-  it('is so where one key decides', () => {
+  it('is true for addresses of a single key', () => {
     expect(isBitcoinProvable('bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4')).toBe(true);
     const script = 'bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3';
     expect(isBitcoinProvable(script)).toBe(false);

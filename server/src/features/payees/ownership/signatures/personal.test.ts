@@ -23,7 +23,7 @@ describe('EIP-191', () => {
     ],
   ] as const;
 
-  it.each(VECTORS)('agrees with the published signature of "%s"', (message, digest, signature) => {
+  it.each(VECTORS)('matches the published signature of "%s"', (message, digest, signature) => {
     expect(Buffer.from(evmDigest(message)).toString('hex')).toBe(digest);
     expect(provesEvm(OWNER, message, signature)).toBe(true);
     expect(provesEvm(OWNER.toLowerCase(), message, signature.slice(2))).toBe(true);
@@ -32,7 +32,7 @@ describe('EIP-191', () => {
   });
 
   // EIP-191 digest of "Hello World": go-ethereum and MetaMask's eth-sig-util.
-  it('agrees with the published digest', () => {
+  it('matches the published digest', () => {
     const digest = 'a1de988600a42c4b4ab089b619297c17d53cffae5d5120d82d8a92d0bb3b78f2';
     expect(Buffer.from(evmDigest('Hello World')).toString('hex')).toBe(digest);
   });
@@ -40,14 +40,14 @@ describe('EIP-191', () => {
   const [message, , good] = VECTORS[0];
   const withV = (v: string) => good.slice(0, -2) + v;
 
-  it('takes v as 0 and 1 or as 27 and 28, and nothing else', () => {
+  it('accepts v as 0 and 1 or as 27 and 28 only', () => {
     expect(provesEvm(OWNER, message, withV('01'))).toBe(true);
     for (const v of ['00', '1b', '02', '1a', '1d', '1e', '25', '26', 'ff']) {
       expect([v, provesEvm(OWNER, message, withV(v))]).toEqual([v, false]);
     }
   });
 
-  it('refuses what is not 65 bytes in hexadecimal', () => {
+  it('rejects anything but 65 bytes in hexadecimal', () => {
     // The second is EIP-2098: the parity of y in the top bit of s.
     const compact = `${good.slice(0, 66)}e${good.slice(67, -2)}`;
     const bad = [good.slice(0, -2), compact, `${good}00`, good.slice(0, -1), '', '0x', 'not hex'];
@@ -56,7 +56,7 @@ describe('EIP-191', () => {
     }
   });
 
-  it("refuses the higher s, another's signature, and one for something else", () => {
+  it('rejects a high s, the signature of another key, and of another message', () => {
     const wallet = evmWallet(11n);
     expect(provesEvm(wallet.address, message, wallet.sign(message))).toBe(true);
     expect(provesEvm(wallet.address, message, wallet.sign(message, { v: 0 }))).toBe(true);
@@ -65,14 +65,14 @@ describe('EIP-191', () => {
     expect(provesEvm(wallet.address, message, wallet.sign('another'))).toBe(false);
   });
 
-  it('counts bytes, not letters', () => {
+  it('uses the length in bytes, not characters', () => {
     const wallet = evmWallet(13n);
     expect(provesEvm(wallet.address, 'žluťoučký kůň', wallet.sign('žluťoučký kůň'))).toBe(true);
   });
 });
 
 describe('Tron', () => {
-  it('has its own prefix, so that a signature for one chain says nothing on another', () => {
+  it('has its own prefix, so a signature is valid on one chain only', () => {
     const [tron, evm] = [tronWallet(11n), evmWallet(11n)];
     expect(provesTron(tron.address, 'text', tron.sign('text'))).toBe(true);
     expect(provesTron(tron.address, 'text', evm.sign('text'))).toBe(false);
@@ -84,7 +84,7 @@ describe('Tron', () => {
 });
 
 describe('hexBytes', () => {
-  it('reads whole bytes', () => {
+  it('parses whole bytes', () => {
     expect(hexBytes('0xAb01')).toEqual(Buffer.from([0xab, 1]));
     expect([hexBytes('0xab0'), hexBytes(''), hexBytes('0x'), hexBytes('xy')]).toEqual([
       undefined,

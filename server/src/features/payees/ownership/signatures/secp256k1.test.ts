@@ -16,7 +16,7 @@ const secret = fc.bigInt({ min: 1n, max: ORDER - 1n });
 const digest = fc.uint8Array({ minLength: 32, maxLength: 32 });
 
 describe('recoverKey', () => {
-  it('finds the key behind what OpenSSL signed', () => {
+  it('recovers the key of an OpenSSL signature', () => {
     for (let round = 0; round < 20; round++) {
       const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'secp256k1' });
       const { x, y } = publicKey.export({ format: 'jwk' });
@@ -33,7 +33,7 @@ describe('recoverKey', () => {
     }
   });
 
-  it('finds the key for every secret and digest, the largest and smallest among them', () => {
+  it('recovers the key for every secret and digest, including the extremes', () => {
     fc.assert(
       fc.property(secret, digest, (d, hash) => {
         const { pair, recovery } = signDigest(d, hash);
@@ -49,7 +49,7 @@ describe('recoverKey', () => {
     );
   });
 
-  // What Wycheproof tries on ECDSA: numbers out of range, the other s, other lengths.
+  // Cases of the Wycheproof ECDSA vectors: numbers out of range, the other s, other lengths.
   const hash = createHash('sha256').update('vires in numeris').digest();
   const { pair, recovery } = signDigest(7n, hash);
   const [r, s] = [pair.subarray(0, 32), pair.subarray(32)];
@@ -67,20 +67,20 @@ describe('recoverKey', () => {
     // The curve has no point with x = 5.
     'r of no point': Buffer.concat([bytes32(5n), s]),
   };
-  it.each(Object.keys(bad))('refuses %s', (name) => {
+  it.each(Object.keys(bad))('rejects %s', (name) => {
     const found = [0, 1, 2, 3].map((each) => recoverKey(hash, bad[name]!, each));
     expect(found).toEqual([undefined, undefined, undefined, undefined]);
   });
 
-  it('refuses recovery numbers that there are none of, and gives another key for others', () => {
+  it('rejects undefined recovery ids and recovers another key for others', () => {
     for (const each of [-1, 4, 27, 0.5]) expect(recoverKey(hash, pair, each)).toBeUndefined();
     const others = [0, 1, 2, 3].filter((each) => each !== recovery);
     const key = publicKeyOf(7n);
     for (const each of others) expect(recoverKey(hash, pair, each)?.equals(key)).not.toBe(true);
   });
 
-  it('reads a nonce whose x passed the order, which bit 1 says', () => {
-    // x = n + 2 is on the curve; such a nonce is known to nobody, so only its point can be looked at.
+  it('supports a nonce whose x exceeds the order, indicated by bit 1', () => {
+    // x = n + 2 is on the curve. The nonce itself is unknown, so only its point can be tested.
     const rare = Buffer.concat([bytes32(2n), bytes32(1n)]);
     const found = recoverKey(hash, rare, 2);
     expect(found).toHaveLength(65);

@@ -21,7 +21,7 @@ describe('provesSolana', () => {
       '92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613' +
         'd0f11d8c387b2eaeb4302aeeb00d291612bb0c00',
     ],
-  ])('agrees with RFC 8032 for %s', (key, message, signature) => {
+  ])('matches RFC 8032 for %s', (key, message, signature) => {
     expect(provesSolana(encode(key), message, encode(signature))).toBe(true);
     expect(provesSolana(encode(key), `${message}.`, encode(signature))).toBe(false);
   });
@@ -30,16 +30,16 @@ describe('provesSolana', () => {
   const other = solanaWallet(createHash('sha256').update('two').digest());
   const good = wallet.sign('text');
 
-  it("refuses another's signature and one for something else", () => {
+  it('rejects the signature of another key and of another message', () => {
     expect(provesSolana(wallet.address, 'text', good)).toBe(true);
     expect(provesSolana(wallet.address, 'text', other.sign('text'))).toBe(false);
     expect(provesSolana(other.address, 'text', good)).toBe(false);
   });
 
-  it('refuses what is malformed', () => {
+  it('rejects malformed signatures', () => {
     const bytes = Buffer.from(base58.decode(good));
     const order = 2n ** 252n + 27742317777372353535851937790883648493n;
-    // s + L verifies as well where s is not held to its range (Wycheproof, "SignatureMalleability").
+    // s + L also verifies unless s is range-checked (Wycheproof, "SignatureMalleability").
     const s = BigInt(`0x${Buffer.from(bytes.subarray(32)).reverse().toString('hex')}`) + order;
     const more = Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse();
     const bad = [
@@ -68,7 +68,7 @@ describe('provesSolana', () => {
     ['order 8', 'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a'],
     ['order 8', '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05'],
     ['y = 1 spelled p + 1', `ee${'ff'.repeat(30)}7f`],
-  ])('refuses keys that anybody can sign for: %s', (_, key) => {
+  ])('rejects keys that sign without a secret: %s', (_, key) => {
     const neutral = `01${'00'.repeat(31)}`;
     for (const head of [neutral, key]) {
       const forged = encode(`${head}${'00'.repeat(32)}`);

@@ -7,7 +7,7 @@ import { provesSpark } from './spark.ts';
 const wallet = sparkWallet(31n);
 const good = wallet.sign('text');
 
-/** DER from OpenSSL, tried until its `s` is the lower or the higher one. */
+/** A DER signature from OpenSSL, repeated until `s` is low or high as required. */
 function der(message: string, low: boolean): string {
   const curve = createECDH('secp256k1');
   curve.setPrivateKey(Buffer.from('1f'.padStart(64, '0'), 'hex'));
@@ -26,13 +26,13 @@ function der(message: string, low: boolean): string {
 }
 
 describe('provesSpark', () => {
-  it('takes both forms that the kits make', () => {
+  it('accepts both encodings that wallet SDKs produce', () => {
     expect(provesSpark(wallet.address, 'text', good)).toBe(true);
     expect(provesSpark(wallet.address.toUpperCase(), 'text', `0x${good}`)).toBe(true);
     expect(provesSpark(wallet.address, 'text', der('text', true))).toBe(true);
   });
 
-  it("refuses the higher s, another's signature, and one for something else", () => {
+  it('rejects a high s, the signature of another key, and of another message', () => {
     expect(provesSpark(wallet.address, 'text', wallet.sign('text', { high: true }))).toBe(false);
     expect(provesSpark(wallet.address, 'text', der('text', false))).toBe(false);
     expect(provesSpark(wallet.address, 'other', good)).toBe(false);
@@ -40,7 +40,7 @@ describe('provesSpark', () => {
     expect(provesSpark(`${wallet.address.slice(0, -3)}002`, 'text', good)).toBe(false);
   });
 
-  it('refuses what is malformed', () => {
+  it('rejects malformed signatures', () => {
     const whole = der('text', true);
     const bad = ['', '00', good.slice(2), `${good}00`, '00'.repeat(64), 'ff'.repeat(64)];
     for (const each of [...bad, `${whole}00`, whole.slice(0, -2), `31${whole.slice(2)}`, '30']) {
