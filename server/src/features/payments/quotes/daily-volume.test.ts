@@ -1,5 +1,5 @@
-// What a platform may send in a day: counted when a payment begins, whichever way it begins, and given back
-// when its money comes back.
+// The daily velocity limit of a platform: counted when a payment starts, by every operation that starts one,
+// and released when the payment is refunded.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   externalAccount,
@@ -13,14 +13,14 @@ import { platforms } from '../../tenancy/platform/store.ts';
 
 const app = testApp();
 beforeAll(async () => {
-  await limited({ hourly_payments: null, limits: [{ currency: 'USD', perDay: 250_00 }] });
+  await setLimits({ hourly_payments: null, limits: [{ currency: 'USD', perDay: 250_00 }] });
 });
 beforeEach(() => app.advance(24 * 3_600_000));
 
 type Limits = Pick<PlatformRow, 'hourly_payments' | 'limits'>;
 
-/** Limits the platform so; answers how it was limited before. */
-const limited = (limits: Limits): Promise<Limits> =>
+/** Sets the limits of the platform and returns the former ones. */
+const setLimits = (limits: Limits): Promise<Limits> =>
   app.operate(async (ctx) => {
     const row = await ctx.read(platforms, app.platform.id);
     if (!row) throw new Error('no platform');
@@ -43,8 +43,8 @@ async function payer(suffix = '000') {
   return { person, account, target, quote, pay };
 }
 
-describe('the volume of a day', () => {
-  it('refuses what goes over it, on every way a payment begins', async () => {
+describe('daily velocity limit', () => {
+  it('rejects every operation that would exceed it', async () => {
     const { account, target, quote, pay } = await payer();
     expect(await pay()).toEqual([200, undefined]);
     expect(await pay()).toEqual([200, undefined]);
@@ -63,7 +63,7 @@ describe('the volume of a day', () => {
     expect(await pay()).toEqual([200, undefined]);
   });
 
-  it('is given back what came back', async () => {
+  it('is released by a refund', async () => {
     const { pay } = await payer('002');
     for (let round = 0; round < 5; round++) {
       expect(await pay()).toEqual([200, undefined]);
@@ -71,7 +71,7 @@ describe('the volume of a day', () => {
     }
   });
 
-  it('is given back what could not be pulled', async () => {
+  it('is released by a failed pull', async () => {
     const { person, target } = await payer();
     const source = await externalAccount(app, person.id, 'USD', '003');
     for (let round = 0; round < 4; round++) {
@@ -84,9 +84,9 @@ describe('the volume of a day', () => {
     }
   });
 
-  it('leaves alone who has not paid too often in this hour', async () => {
+  it('does not apply to customers below the hourly limit', async () => {
     const TOO_OFTEN = [403, 'VELOCITY_LIMIT_EXCEEDED'];
-    const was = await limited({ hourly_payments: 1, limits: [] });
+    const was = await setLimits({ hourly_payments: 1, limits: [] });
     const { account, target, pay, quote } = await payer();
     expect(await pay()).toEqual([200, undefined]);
     expect(await pay()).toEqual(TOO_OFTEN);
@@ -101,10 +101,10 @@ describe('the volume of a day', () => {
     await app.advance(3_600_000);
     expect((await send()).status).toBe(201);
     expect(await pay()).toEqual(TOO_OFTEN);
-    await limited(was);
+    await setLimits(was);
   });
 
-  /** Money that comes in for a payment from nobody's balance, and what becomes of the payment. */
+  /** Pays a realtime quote in and returns its transaction. */
   async function paidIn({ person, target }: Awaited<ReturnType<typeof payer>>) {
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
     const body = { ...quoteBody('', target.id, 100_00), source };
@@ -114,24 +114,24 @@ describe('the volume of a day', () => {
     await app.settle();
     return ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200);
   }
-  const SENT_BACK = {
+  const REFUNDED = {
     status: 'FAILED',
     failureReason: 'LIMIT_EXCEEDED',
     refund: { status: 'COMPLETED' },
   };
 
-  it('fails money that comes in when the day is full, and sends it back', async () => {
+  it('fails and returns realtime funds once the day is used up', async () => {
     const who = await payer();
     await who.pay();
     await who.pay();
-    expect(await paidIn(who)).toMatchObject(SENT_BACK);
+    expect(await paidIn(who)).toMatchObject(REFUNDED);
   });
 
-  it('fails money that comes in for a payment too many in the hour, and sends it back', async () => {
+  it('fails and returns realtime funds over the hourly limit', async () => {
     const who = await payer();
-    const was = await limited({ hourly_payments: 1, limits: [] });
+    const was = await setLimits({ hourly_payments: 1, limits: [] });
     expect(await paidIn(who)).toMatchObject({ status: 'COMPLETED' });
-    expect(await paidIn(who)).toMatchObject(SENT_BACK);
-    await limited(was);
+    expect(await paidIn(who)).toMatchObject(REFUNDED);
+    await setLimits(was);
   });
 });

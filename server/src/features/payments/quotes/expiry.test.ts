@@ -1,5 +1,5 @@
-// The expiry of quotes on a real database: how far a look goes, and that a payment that fails to expire
-// delays no other and is tried again.
+// Expiry of quotes on a real database: the batch size of the sweep, and a payment that fails to expire delays
+// no other and is retried.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   eventTypes,
@@ -54,8 +54,8 @@ async function breakPayment(id: string): Promise<() => Promise<void>> {
   };
 }
 
-describe('the expiry of quotes', () => {
-  it('finds quotes that expired long before the server was started', async () => {
+describe('quote expiry sweep', () => {
+  it('expires quotes that expired long before the server was started', async () => {
     const { quote } = await parties();
     const { transactionId } = await quote();
     app.effects.set(app.effects.now() + 40 * 24 * 3_600_000);
@@ -64,7 +64,7 @@ describe('the expiry of quotes', () => {
     expect(await eventTypes(app, transactionId)).toEqual(['OUTGOING_PAYMENT.EXPIRED']);
   });
 
-  it('expires more than one look finds at once', async () => {
+  it('expires more quotes than one batch', async () => {
     const { account, quote } = await parties();
     const quotes = [];
     for (let round = 0; round < 21; round++) {
@@ -79,7 +79,7 @@ describe('the expiry of quotes', () => {
     expect(row?.n).toBe(quotes.length);
   });
 
-  it('goes on beside a payment that fails to expire, and tries that one again', async () => {
+  it('continues past a payment that fails to expire, and retries it', async () => {
     const { quote } = await parties();
     const [broken, ...others] = [await quote(), await quote(), await quote()];
     const repair = await breakPayment(broken.transactionId);
@@ -93,7 +93,7 @@ describe('the expiry of quotes', () => {
       const waiting = await expiryJobs();
       expect(waiting.map(({ input }) => input)).toEqual([{ transactionId: broken.transactionId }]);
 
-      // It is not found again; a look after a restart leaves no second job.
+      // It is not queued again; a sweep after a restart creates no second job.
       expect(await sweep.run(app.runtime)).toBe(0);
       expect(await expirySweep(log).run(app.runtime)).toBe(1);
       expect(await expiryJobs()).toHaveLength(1);

@@ -1,5 +1,5 @@
-// The platform's fee: standing and overridden, within one currency and across two, paid to the platform,
-// given back with a refund even when the platform has spent it, and when the platform pays itself.
+// The platform fee: default and overridden, in one currency and across two, credited to the platform,
+// refunded even if the platform has spent it, and paid by the platform itself.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   balances,
@@ -50,15 +50,15 @@ const transaction = async (id: string) =>
 const holds = async (id: string) => (await balances(app, id, options)).total;
 
 /** Balance events since `from`, as account and balance. */
-async function told(from: number) {
+async function balanceEvents(from: number) {
   const all = (await app.events()).slice(from);
   return all
     .filter((each) => each.type === 'INTERNAL_ACCOUNT.BALANCE_UPDATED')
     .map((each) => [each.subject, Number(each.balance), Number(each.held)]);
 }
 
-describe('a platform fee', () => {
-  it('comes out of the sending amount and shows in every status', async () => {
+describe('platform fee', () => {
+  it('is deducted from the sending amount and included in every status', async () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const target = await externalAccount(app, person.id, 'EUR', '005', options);
     const quote = await quoted(account.id, target.id, 100_00);
@@ -81,7 +81,7 @@ describe('a platform fee', () => {
     expect(await holds(own.id)).toBe(before);
   });
 
-  it('is not taken within one currency unless the payment says so', async () => {
+  it('is not charged in one currency by default', async () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const target = await externalAccount(app, person.id, 'USD', '000', options);
     expect(await quoted(account.id, target.id, 100_00)).toMatchObject({ feesIncluded: 0 });
@@ -109,7 +109,7 @@ describe('a platform fee', () => {
     });
   });
 
-  it('delivers to the cent what was promised, wherever rounding leaves one over', async () => {
+  it('delivers the promised amount to the cent, also with a rounding remainder', async () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const outside = await externalAccount(app, person.id, 'USD', '000', options);
     const returned = await externalAccount(app, person.id, 'USD', '005', options);
@@ -120,7 +120,7 @@ describe('a platform fee', () => {
         ...override(0, 100),
         lockedCurrencySide: 'RECEIVING',
       });
-      // 101.02 are sent, 1.01 is the fee: one cent more is left than arrives.
+      // 101.02 are sent and the fee is 1.01: one cent remains.
       expect(quote).toMatchObject({ totalSendingAmount: 101_02, feesIncluded: 1_01 });
       await execute(quote.id);
       await app.advance(60_000);
@@ -137,7 +137,7 @@ describe('a platform fee', () => {
     expect(stuck?.net).toBe('0');
   });
 
-  it('of one payment replaces the standing one, or waives it', async () => {
+  it('can be overridden or waived per payment', async () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const target = await externalAccount(app, person.id, 'EUR', '000', options);
     const price = async (more: object) =>
@@ -148,11 +148,11 @@ describe('a platform fee', () => {
     expect(await price(override(0, 9_900))).toBe(99_00);
   });
 
-  it('of one payment is refused where it makes no sense', async () => {
+  it('rejects invalid overrides', async () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const eur = await internalAccount(app, person.id, 'EUR', options);
     const target = await externalAccount(app, person.id, 'EUR', '000', options);
-    const refused = async (from: string, more: object, code = 'INVALID_INPUT') => {
+    const expectError = async (from: string, more: object, code = 'INVALID_INPUT') => {
       const answer = await app.call(
         'POST',
         '/quotes',
@@ -162,28 +162,28 @@ describe('a platform fee', () => {
       expect([answer.status, answer.body.code]).toEqual([400, code]);
       return answer.body.details?.errors?.map((each: { field: string }) => each.field);
     };
-    expect(await refused(account.id, override(1, 0, 'EUR'))).toEqual([
+    expect(await expectError(account.id, override(1, 0, 'EUR'))).toEqual([
       'platformFeeOverride.platformFixedFee.currency',
     ]);
-    expect(await refused(eur.id, override(1, 0, 'EUR'))).toEqual(['platformFeeOverride']);
-    expect(await refused(account.id, override(-1, 10_001))).toEqual([
+    expect(await expectError(eur.id, override(1, 0, 'EUR'))).toEqual(['platformFeeOverride']);
+    expect(await expectError(account.id, override(-1, 10_001))).toEqual([
       'platformFeeOverride.platformFixedFee.amount',
       'platformFeeOverride.platformVariableFeeBps',
     ]);
-    expect(await refused(account.id, { platformFeeOverride: {} })).toEqual([
+    expect(await expectError(account.id, { platformFeeOverride: {} })).toEqual([
       'platformFeeOverride.platformFixedFee',
       'platformFeeOverride.platformVariableFeeBps',
     ]);
-    await refused(account.id, override(0, 10_000), 'AMOUNT_OUT_OF_RANGE');
-    await refused(account.id, override(100_00, 0), 'AMOUNT_OUT_OF_RANGE');
-    await refused(
+    await expectError(account.id, override(0, 10_000), 'AMOUNT_OUT_OF_RANGE');
+    await expectError(account.id, override(100_00, 0), 'AMOUNT_OUT_OF_RANGE');
+    await expectError(
       account.id,
       { ...override(9_000_000_000_000_000, 0), lockedCurrencySide: 'RECEIVING' },
       'TRANSACTION_SIZE_LIMIT_EXCEEDED',
     );
   });
 
-  it('needs an account of the platform to go to', async () => {
+  it('requires an account of the platform to credit', async () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const target = await externalAccount(app, person.id, 'EUR', '000', options);
     const status = (to: string) =>
@@ -198,8 +198,8 @@ describe('a platform fee', () => {
   });
 });
 
-describe('a refund', () => {
-  it('takes the fee back from the platform and tells it', async () => {
+describe('refund', () => {
+  it('debits the fee from the platform and emits its balance', async () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const target = await externalAccount(app, person.id, 'EUR', '004', options);
     const quote = await quoted(account.id, target.id, 100_00);
@@ -207,34 +207,34 @@ describe('a refund', () => {
     await execute(quote.id);
     const from = (await app.events()).length;
     await app.settle();
-    expect(await told(from)).toEqual([
+    expect(await balanceEvents(from)).toEqual([
       [account.id, 900_00, 0],
       [own.id, before + 80, 0],
     ]);
     await app.advance(60_000);
-    expect((await told(from)).slice(2)).toEqual(
+    expect((await balanceEvents(from)).slice(2)).toEqual(
       expect.arrayContaining([
         [account.id, 1_000_00, 0],
         [own.id, before, 0],
       ]),
     );
-    expect(await told(from)).toHaveLength(4);
+    expect(await balanceEvents(from)).toHaveLength(4);
   });
 
-  it('says nothing about the platform where the fee was never taken', async () => {
+  it('emits no platform balance if the fee was never charged', async () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const target = await externalAccount(app, person.id, 'EUR', '002', options);
     const quote = await quoted(account.id, target.id, 100_00);
     const from = (await app.events()).length;
     await execute(quote.id);
     await app.settle();
-    expect(await told(from)).toEqual([
+    expect(await balanceEvents(from)).toEqual([
       [account.id, 1_000_00, 100_00],
       [account.id, 1_000_00, 0],
     ]);
   });
 
-  it('says nothing about a payer whose money is kept for a person to decide', async () => {
+  it('emits no payer balance if the funds go to suspense', async () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const target = await externalAccount(app, person.id, 'EUR', '007', options);
     const quote = await quoted(account.id, target.id, 100_00);
@@ -242,7 +242,7 @@ describe('a refund', () => {
     await execute(quote.id);
     const from = (await app.events()).length;
     await app.advance(60_000);
-    expect(await told(from)).toEqual([
+    expect(await balanceEvents(from)).toEqual([
       [account.id, 900_00, 0],
       [own.id, before + 80, 0],
       [own.id, before, 0],
@@ -255,7 +255,7 @@ describe('a refund', () => {
     expect(suspense[0]?.kept).toBe(100_00n);
   });
 
-  it('is whole even when the platform has spent its fee, which it then owes', async () => {
+  it('is complete even if the platform has spent its fee, which it then owes', async () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const target = await externalAccount(app, person.id, 'EUR', '005', options);
     const quote = await quoted(account.id, target.id, 100_00);
@@ -274,7 +274,7 @@ describe('a refund', () => {
     });
     expect(await holds(account.id)).toBe(1_000_00 + spent);
     expect(await holds(own.id)).toBe(0);
-    expect((await told(from)).map(([id]) => id)).toEqual([account.id]);
+    expect((await balanceEvents(from)).map(([id]) => id)).toEqual([account.id]);
     const [owed] = await app.runtime.db.query('select balance from ledger_accounts where id = $1', [
       'system:sandbox:receivable:USD',
     ]);
@@ -282,8 +282,8 @@ describe('a refund', () => {
   });
 });
 
-describe('a platform that pays from the account its fee goes to', () => {
-  it.each(['000', '002', '004', '005', '006'])('ends where it should: …%s', async (suffix) => {
+describe('platform that pays from its fee account', () => {
+  it.each(['000', '002', '004', '005', '006'])('has the expected balance: …%s', async (suffix) => {
     await fund(app, own.id, 1_000_00, options);
     const before = await holds(own.id);
     const target = await externalAccount(app, null, 'EUR', suffix, options);
@@ -294,7 +294,7 @@ describe('a platform that pays from the account its fee goes to', () => {
     expect(await holds(own.id)).toBe(suffix === '000' ? before - 99_20 : before);
   });
 
-  it('keeps everything but its fee when the refund fails', async () => {
+  it('is debited except for its fee if the refund fails', async () => {
     const before = await holds(own.id);
     const target = await externalAccount(app, null, 'EUR', '007', options);
     const quote = await quoted(own.id, target.id, 100_00);

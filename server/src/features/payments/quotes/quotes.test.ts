@@ -1,4 +1,4 @@
-// A payment from quote to settlement, on every path the sandbox scripts.
+// A payment from quote to settlement, with every outcome that the sandbox scripts.
 import { describe, expect, it } from 'vitest';
 import { booksBalance } from '../../../../test/kit/app/books.ts';
 import {
@@ -32,7 +32,7 @@ const execute = (id: string, headers = {}) =>
   app.call('POST', `/quotes/${id}/execute`, undefined, { headers });
 
 describe('createQuote', () => {
-  it('prices a payment and touches no money', async () => {
+  it('prices a payment without a posting', async () => {
     const { account, target, quote } = await quoted('EUR', '000');
     expect(quote).toMatchObject({
       status: 'PENDING',
@@ -55,12 +55,12 @@ describe('createQuote', () => {
     expect(quote.totalReceivingAmount).toBe(500_00);
   });
 
-  it('takes equal currencies at rate 1', async () => {
+  it('uses rate 1 for equal currencies', async () => {
     const { quote } = await quoted('USD', '000');
     expect(quote).toMatchObject({ exchangeRate: 1, feesIncluded: 0, totalReceivingAmount: 100_00 });
   });
 
-  it('names every bad field at once', async () => {
+  it('reports every bad field at once', async () => {
     const answer = await app.call('POST', '/quotes', {
       source: { sourceType: 'ACCOUNT' },
       lockedCurrencyAmount: 0,
@@ -76,19 +76,19 @@ describe('createQuote', () => {
     ]);
   });
 
-  it('refuses what cannot be', async () => {
+  it('rejects invalid requests', async () => {
     const { account, target } = await quoted('EUR', '000');
-    const refused = async (body: object, status: number, code: string) => {
+    const expectError = async (body: object, status: number, code: string) => {
       const answer = await app.call('POST', '/quotes', body);
       expect([answer.status, answer.body.code]).toEqual([status, code]);
     };
-    // Of two foreign ids the source is named, although the destination takes one lookup less.
+    // The source is reported first, although the destination needs fewer reads.
     const foreign = await customer(app, { as: app.other });
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USDC', cryptoNetwork: 'SOLANA' };
     await Promise.all(
       ['ExternalAccount:nope', 'InternalAccount:nope', account.id.replace(/....$/, '0000')].map(
         (id) =>
-          refused(
+          expectError(
             {
               ...quoteBody(account.id, id, 100),
               source: { ...source, customerId: foreign.id },
@@ -98,16 +98,16 @@ describe('createQuote', () => {
           ),
       ),
     );
-    await refused(quoteBody(account.id, account.id, 100), 400, 'SELF_PAYMENT');
-    await refused(quoteBody(account.id, target.id, 1), 400, 'AMOUNT_OUT_OF_RANGE');
-    await refused(
+    await expectError(quoteBody(account.id, account.id, 100), 400, 'SELF_PAYMENT');
+    await expectError(quoteBody(account.id, target.id, 1), 400, 'AMOUNT_OUT_OF_RANGE');
+    await expectError(
       quoteBody(account.id, target.id, 9_000_000_000_000_000),
       400,
       'TRANSACTION_SIZE_LIMIT_EXCEEDED',
     );
-    await refused(quoteBody('InternalAccount:nope', target.id, 100), 404, 'ACCOUNT_NOT_FOUND');
-    await refused(quoteBody(target.id, account.id, 100), 400, 'INVALID_INPUT');
-    await refused(
+    await expectError(quoteBody('InternalAccount:nope', target.id, 100), 404, 'ACCOUNT_NOT_FOUND');
+    await expectError(quoteBody(target.id, account.id, 100), 400, 'INVALID_INPUT');
+    await expectError(
       {
         ...quoteBody(account.id, target.id, 100),
         destination: { destinationType: 'UMA_ADDRESS', umaAddress: '$a@b.c' },
@@ -115,7 +115,7 @@ describe('createQuote', () => {
       400,
       'MISSING_REQUIRED_UMA_PARAMETERS',
     );
-    await refused(
+    await expectError(
       {
         ...quoteBody(account.id, target.id, 100_00),
         destination: { destinationType: 'ACCOUNT', accountId: target.id, paymentRail: 'PIX' },
@@ -125,7 +125,7 @@ describe('createQuote', () => {
     );
   });
 
-  it('refuses a customer who is not approved', async () => {
+  it('rejects a customer who is not approved', async () => {
     const pending = await customer(app, {}, { fullName: 'Waiting Person001' });
     expect(pending.kycStatus).toBe('PENDING');
     const account = await internalAccount(app, pending.id, 'USD');
@@ -134,7 +134,7 @@ describe('createQuote', () => {
     expect([answer.status, answer.body.code]).toEqual([403, 'USER_NOT_READY']);
   });
 
-  it('executes at once when asked to', async () => {
+  it('executes immediately on request', async () => {
     const { account, quote } = await quoted('EUR', '000', 100_00, { immediatelyExecute: true });
     expect(quote.status).toBe('PROCESSING');
     expect(await balances(app, account.id)).toEqual({ balance: 900_00, total: 1_000_00 });
@@ -142,7 +142,7 @@ describe('createQuote', () => {
     expect((await transaction(quote.transactionId)).status).toBe('COMPLETED');
   });
 
-  it('refuses to execute at once without the money', async () => {
+  it('rejects immediate execution without sufficient funds', async () => {
     const { person, account } = await fundedCustomer(app, 50_00);
     const target = await externalAccount(app, person.id, 'EUR');
     const body = quoteBody(account.id, target.id, 100_00, { immediatelyExecute: true });
@@ -150,7 +150,7 @@ describe('createQuote', () => {
     expect([answer.status, answer.body.code]).toEqual([400, 'INSUFFICIENT_FUNDS']);
   });
 
-  it('answers one key once and refuses another body', async () => {
+  it('replays one idempotency key and rejects another body', async () => {
     const { person, account } = await fundedCustomer(app);
     const target = await externalAccount(app, person.id, 'EUR');
     const headers = { 'idempotency-key': 'quote-once' };
@@ -205,7 +205,7 @@ describe('executeQuote', () => {
       ],
       [
         '006',
-        'cancelled by hand',
+        'cancelled',
         MINUTE,
         out('PENDING', 'PROCESSING', 'REFUND_PENDING', 'REFUND_COMPLETED', 'COMPLETED'),
         { status: 'COMPLETED', refund: { status: 'COMPLETED', reason: 'USER_CANCELLATION' } },
@@ -232,21 +232,21 @@ describe('executeQuote', () => {
         } else await app.advance(waitMs);
         expect(await eventTypes(app, quote.transactionId)).toEqual(events);
         expect(await transaction(quote.transactionId)).toMatchObject(shape);
-        const back = 'refund' in shape && suffix !== '007';
-        const left = back ? 1_000_00 : 900_00;
+        const refunded = 'refund' in shape && suffix !== '007';
+        const left = refunded ? 1_000_00 : 900_00;
         expect(await balances(app, account.id)).toEqual({ balance: left, total: left });
         await booksBalance(app);
       });
     }
 
-    it('keeps the quote completed when the bank returns the money', async () => {
+    it('keeps the quote completed if the bank returns the payment', async () => {
       const { quote } = await quoted('EUR', '005');
       await execute(quote.id);
       await app.advance(MINUTE);
       expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200).status).toBe('COMPLETED');
     });
 
-    it('works once', async () => {
+    it('executes once', async () => {
       const { quote } = await quoted('EUR', '000');
       const answers = await Promise.all(Array.from({ length: 8 }, () => execute(quote.id)));
       expect(answers.map((each) => each.status).sort()).toEqual([
@@ -258,7 +258,7 @@ describe('executeQuote', () => {
       );
     });
 
-    it('is safe under one key', async () => {
+    it('is idempotent for one key', async () => {
       const { account, quote } = await quoted('EUR', '000');
       const headers = { 'idempotency-key': 'same-as-the-quote' };
       const answers = await Promise.all(
@@ -269,7 +269,7 @@ describe('executeQuote', () => {
       expect((await balances(app, account.id)).balance).toBe(900_00);
     });
 
-    it('holds nothing when the money is not there, and answers the same again', async () => {
+    it('holds nothing without sufficient funds and replays the error', async () => {
       const { person, account } = await fundedCustomer(app, 50_00);
       const target = await externalAccount(app, person.id, 'EUR');
       const quote = ok(
@@ -285,7 +285,7 @@ describe('executeQuote', () => {
     });
 
     describe('getQuoteById', () => {
-      it('refuses an expired quote, and the sweep tells', async () => {
+      it('shows an expired quote, and the sweep emits the event', async () => {
         const { quote } = await quoted('EUR', '000');
         app.effects.set(Date.parse(quote.expiresAt));
         const answer = await execute(quote.id);
@@ -297,7 +297,7 @@ describe('executeQuote', () => {
       });
     });
 
-    it('refuses a deleted destination', async () => {
+    it('rejects a deleted destination', async () => {
       const { target, quote } = await quoted('EUR', '000');
       ok(await app.call('DELETE', `/customers/external-accounts/${target.id}`), 204);
       const answer = await execute(quote.id);
@@ -306,7 +306,7 @@ describe('executeQuote', () => {
   });
 
   describe('between internal accounts', () => {
-    it('moves the money in one commit and tells both owners', async () => {
+    it('posts the payment in one commit and notifies both owners', async () => {
       const { account } = await fundedCustomer(app);
       const friend = await customer(app);
       const target = await internalAccount(app, friend.id, 'EUR');
@@ -333,7 +333,7 @@ describe('executeQuote', () => {
       expect(seen.at(-1)).toMatchObject({ balance: BigInt(quote.totalReceivingAmount), held: 0n });
     });
 
-    it('needs no twin within one owner', async () => {
+    it('creates the counterparty transaction for one owner as well', async () => {
       const { person, account } = await fundedCustomer(app);
       const target = await internalAccount(app, person.id, 'MXN');
       const quote = ok(
@@ -353,7 +353,7 @@ describe('executeQuote', () => {
 });
 
 describe('platform fees', () => {
-  it('are priced in, paid to the platform, and given back with a refund', async () => {
+  it('are included in the price, credited to the platform, and refunded', async () => {
     const feeConfigs = [
       {
         feeType: 'CROSS_CURRENCY_TRANSACTION',

@@ -1,5 +1,5 @@
-// What a request for a quote, an execution, a transfer or a deposit may look like, and what the two kinds
-// of platforms and the tenants among them are answered.
+// Request validation of quotes, executions, transfers and deposits, and the errors for both kinds of
+// platforms and across platforms.
 import { describe, expect, it } from 'vitest';
 import {
   balances,
@@ -24,12 +24,17 @@ async function badFields(path: string, body: unknown, options: CallOptions = {})
   return (answer.body.details.errors as Fields).map((each) => each.field).sort();
 }
 
-async function refused(path: string, body: unknown, [status, code]: [number, string], more = {}) {
+async function expectError(
+  path: string,
+  body: unknown,
+  [status, code]: [number, string],
+  more = {},
+) {
   const answer = await app.call('POST', path, body, more);
   expect([answer.status, answer.body.code]).toEqual([status, code]);
 }
 
-/** No whole number that a client may mean and we can hold. */
+/** Values that are not valid amounts in the smallest unit. */
 const NO_AMOUNTS = [
   0,
   -1,
@@ -45,7 +50,7 @@ const NO_AMOUNTS = [
 ];
 
 describe('createQuote', () => {
-  it.each([null, 7, 'InternalAccount:x'])('takes no end of two kinds: %j', async (id) => {
+  it.each([null, 7, 'InternalAccount:x'])('rejects accounts of two kinds: %j', async (id) => {
     const base = quoteBody('', '', 100_00);
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', accountId: id };
     const address = { destinationType: 'UMA_ADDRESS', umaAddress: '$a@b.example', accountId: id };
@@ -57,7 +62,7 @@ describe('createQuote', () => {
     ]);
   });
 
-  it('names every bad field at once', async () => {
+  it('reports every bad field at once', async () => {
     const body = {
       source: { sourceType: 'ACCOUNT', accountId: 7, customerId: {} },
       destination: { destinationType: 'ACCOUNT', paymentRail: 'PIGEON' },
@@ -104,7 +109,7 @@ describe('createQuote', () => {
     expect(field.constraint.enum).toContain('SEPA');
   });
 
-  it('takes whole numbers of smallest units and nothing else for an amount', async () => {
+  it('accepts integers in the smallest unit only', async () => {
     const { person, account } = await fundedCustomer(app);
     const target = await externalAccount(app, person.id, 'EUR');
     for (const amount of NO_AMOUNTS) {
@@ -118,7 +123,7 @@ describe('createQuote', () => {
     ok(await app.call('POST', '/quotes', JSON.parse(text)), 201);
   });
 
-  it('finds no account and no customer of another platform, wherever the id stands', async () => {
+  it('returns 404 for accounts and customers of another platform in any field', async () => {
     const { person, account } = await fundedCustomer(app);
     const target = await externalAccount(app, person.id, 'EUR');
     const as = app.other;
@@ -126,61 +131,67 @@ describe('createQuote', () => {
     const outside = await externalAccount(app, theirs.person.id, 'EUR', '000', { as });
     const own = await internalAccount(app, null, 'USD');
     const gone: [number, string] = [404, 'ACCOUNT_NOT_FOUND'];
-    await refused('/quotes', quoteBody(theirs.account.id, target.id, 100_00), gone);
-    await refused('/quotes', quoteBody(account.id, outside.id, 100_00), gone);
-    await refused('/quotes', quoteBody(account.id, theirs.account.id, 100_00), gone);
-    for (const customerId of [theirs.person.id, 'Customer:nobody', '']) {
+    await expectError('/quotes', quoteBody(theirs.account.id, target.id, 100_00), gone);
+    await expectError('/quotes', quoteBody(account.id, outside.id, 100_00), gone);
+    await expectError('/quotes', quoteBody(account.id, theirs.account.id, 100_00), gone);
+    for (const customerId of [theirs.person.id, 'Customer:unknown', '']) {
       const source = { sourceType: 'ACCOUNT', accountId: own.id, customerId };
       const body = quoteBody(own.id, target.id, 100_00, { source });
-      await refused('/quotes', body, [404, 'CUSTOMER_NOT_FOUND']);
+      await expectError('/quotes', body, [404, 'CUSTOMER_NOT_FOUND']);
     }
     const pay = (from: string, to: string) => ({
       source: { accountId: from },
       destination: { accountId: to },
       amount: 100,
     });
-    await refused('/transfer-out', pay(theirs.account.id, target.id), gone);
-    await refused('/transfer-out', pay(account.id, outside.id), gone);
-    await refused(`/sandbox/internal-accounts/${theirs.account.id}/fund`, { amount: 1 }, gone);
+    await expectError('/transfer-out', pay(theirs.account.id, target.id), gone);
+    await expectError('/transfer-out', pay(account.id, outside.id), gone);
+    await expectError(`/sandbox/internal-accounts/${theirs.account.id}/fund`, { amount: 1 }, gone);
   });
 
-  it('pays no account of a customer who is gone', async () => {
+  it('rejects accounts of a deleted customer', async () => {
     const { account } = await fundedCustomer(app);
     const friend = await customer(app);
     const inside = await internalAccount(app, friend.id, 'EUR');
     const outside = await externalAccount(app, friend.id, 'EUR');
     ok(await app.call('DELETE', `/customers/${friend.id}`), 200);
     for (const target of [inside, outside]) {
-      await refused('/quotes', quoteBody(account.id, target.id, 100_00), [410, 'CUSTOMER_DELETED']);
+      await expectError('/quotes', quoteBody(account.id, target.id, 100_00), [
+        410,
+        'CUSTOMER_DELETED',
+      ]);
     }
-    await refused('/quotes', quoteBody(inside.id, account.id, 100_00), [410, 'CUSTOMER_DELETED']);
+    await expectError('/quotes', quoteBody(inside.id, account.id, 100_00), [
+      410,
+      'CUSTOMER_DELETED',
+    ]);
     const bank = await externalAccount(app, null, 'EUR');
     const transfer = {
       source: { accountId: inside.id },
       destination: { accountId: bank.id },
       amount: 100_00,
     };
-    await refused('/transfer-out', transfer, [410, 'CUSTOMER_DELETED']);
+    await expectError('/transfer-out', transfer, [410, 'CUSTOMER_DELETED']);
   });
 
-  it('moves no money of a customer who is not approved', async () => {
+  it('rejects a customer who is not approved', async () => {
     const waiting = await customer(app, {}, { fullName: 'Waiting Person001' });
     const account = await internalAccount(app, waiting.id, 'USD');
     const bank = await externalAccount(app, waiting.id, 'USD');
     const notReady: [number, string] = [403, 'USER_NOT_READY'];
-    await refused('/quotes', quoteBody(account.id, bank.id, 100_00), notReady);
+    await expectError('/quotes', quoteBody(account.id, bank.id, 100_00), notReady);
     const transfer = {
       source: { accountId: account.id },
       destination: { accountId: bank.id },
       amount: 100_00,
     };
-    await refused('/transfer-out', transfer, notReady);
+    await expectError('/transfer-out', transfer, notReady);
     const own = await internalAccount(app, null, 'USD');
     const source = { sourceType: 'ACCOUNT', accountId: own.id, customerId: waiting.id };
-    await refused('/quotes', quoteBody(own.id, bank.id, 100_00, { source }), notReady);
+    await expectError('/quotes', quoteBody(own.id, bank.id, 100_00, { source }), notReady);
   });
 
-  it('uses no account that is not active', async () => {
+  it('rejects inactive accounts', async () => {
     const { person, account } = await fundedCustomer(app);
     const eur = await internalAccount(app, person.id, 'EUR');
     const quote = ok(await app.call('POST', '/quotes', quoteBody(account.id, eur.id, 100_00)), 201);
@@ -193,7 +204,7 @@ describe('createQuote', () => {
       for (const unusable of ['PENDING', 'FROZEN', 'FAILED', 'CLOSED']) {
         await status(id, unusable);
         expect(await badFields('/quotes', quoteBody(account.id, eur.id, 100_00))).toEqual([field]);
-        await refused(`/quotes/${quote.id}/execute`, undefined, [400, 'INVALID_INPUT']);
+        await expectError(`/quotes/${quote.id}/execute`, undefined, [400, 'INVALID_INPUT']);
       }
       await status(id, 'ACTIVE');
     }
@@ -202,7 +213,7 @@ describe('createQuote', () => {
 });
 
 describe('createTransferOut', () => {
-  it('names every bad field at once, the amount among them', async () => {
+  it('reports every bad field at once, including the amount', async () => {
     const body = {
       source: {},
       destination: { accountId: 1, paymentRail: 'X' },
@@ -223,7 +234,7 @@ describe('createTransferOut', () => {
     }
   });
 
-  it('goes from an internal account to an external one and nowhere else', async () => {
+  it('accepts an internal source and an external destination only', async () => {
     const { person, account } = await fundedCustomer(app);
     const target = await externalAccount(app, person.id, 'USD');
     const eur = await internalAccount(app, person.id, 'EUR');
@@ -249,7 +260,7 @@ describe('createTransferOut', () => {
     ok(await app.call('POST', '/transfer-out', pay(account.id, platformBank.id)), 201);
   });
 
-  it('answers one key once', async () => {
+  it('is idempotent for one key', async () => {
     const { person, account } = await fundedCustomer(app);
     const target = await externalAccount(app, person.id, 'USD');
     const headers = { 'idempotency-key': 'rent' };
@@ -264,12 +275,12 @@ describe('createTransferOut', () => {
     expect(new Set(answers.map((each) => each.body.id)).size).toBe(1);
     expect((await balances(app, account.id)).balance).toBe(900_00);
     const other = { ...body, amount: 200_00 };
-    await refused('/transfer-out', other, [409, 'DUPLICATE_PAY_REQUEST'], { headers });
+    await expectError('/transfer-out', other, [409, 'DUPLICATE_PAY_REQUEST'], { headers });
   });
 });
 
-describe('a production platform', () => {
-  it('is served by nothing that only pretends', async () => {
+describe('production platform', () => {
+  it('is not served by the sandbox', async () => {
     const options = { as: app.production };
     const usd = await internalAccount(app, null, 'USD', options);
     const eur = await internalAccount(app, null, 'EUR', options);
@@ -290,7 +301,7 @@ describe('a production platform', () => {
       ),
       201,
     );
-    await refused(
+    await expectError(
       `/sandbox/internal-accounts/${usd.id}/fund`,
       { amount: 1 },
       [403, 'FORBIDDEN'],
@@ -314,20 +325,20 @@ describe('a production platform', () => {
       destination: { accountId: lightning.id },
       amount: 1_000,
     };
-    await refused('/transfer-out', transfer, [501, 'NOT_IMPLEMENTED'], options);
+    await expectError('/transfer-out', transfer, [501, 'NOT_IMPLEMENTED'], options);
     const paidIn = { sourceType: 'REALTIME_FUNDING', currency: 'USD' };
-    const asked = { ...quoteBody(usd.id, bank.id, 100_00), source: paidIn };
-    await refused('/quotes', asked, [501, 'NOT_IMPLEMENTED'], options);
+    const request = { ...quoteBody(usd.id, bank.id, 100_00), source: paidIn };
+    await expectError('/quotes', request, [501, 'NOT_IMPLEMENTED'], options);
     const noRate: [number, string] = [400, 'QUOTE_RATE_UNAVAILABLE'];
-    await refused('/quotes', quoteBody(usd.id, eur.id, 100_00), noRate, options);
+    await expectError('/quotes', quoteBody(usd.id, eur.id, 100_00), noRate, options);
     const person = await customer(app, options);
     expect(person.kycStatus).toBe('UNVERIFIED');
     const theirs = await internalAccount(app, person.id, 'USD', options);
     const notReady: [number, string] = [403, 'USER_NOT_READY'];
-    await refused('/quotes', quoteBody(theirs.id, usd.id, 100_00), notReady, options);
+    await expectError('/quotes', quoteBody(theirs.id, usd.id, 100_00), notReady, options);
   });
 
-  it('moves its own money in its own books', async () => {
+  it('posts payments between its own accounts', async () => {
     const options = { as: app.production };
     const usd = await internalAccount(app, null, 'USD', options);
     const person = await customer(app, options);
@@ -347,7 +358,7 @@ describe('a production platform', () => {
     expect((await balances(app, usd.id, options)).total).toBe(400_00);
     expect((await balances(app, theirs.id, options)).total).toBe(100_00);
     const foreign = await internalAccount(app, null, 'USD');
-    await refused(
+    await expectError(
       '/quotes',
       quoteBody(usd.id, foreign.id, 1_00),
       [404, 'ACCOUNT_NOT_FOUND'],

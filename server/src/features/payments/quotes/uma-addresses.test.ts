@@ -1,5 +1,5 @@
-// Paying UMA addresses: every documented address of the sandbox from lookup to its end, and what is refused
-// on the way.
+// Payments to UMA addresses: every documented sandbox address from payee discovery to the final status, and
+// the rejections.
 import { describe, expect, it } from 'vitest';
 import {
   balances,
@@ -14,7 +14,7 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 const app = testApp();
 
 const HOST = 'sandbox.uma.money';
-const lookup = (address: string, customerId: string) =>
+const discover = (address: string, customerId: string) =>
   app.call('GET', `/receiver/uma/${encodeURIComponent(address)}?customerId=${customerId}`);
 const transaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 
@@ -22,7 +22,7 @@ const INFO = { FULL_NAME: 'Ada Lovelace', BIRTH_DATE: '1990-01-15', NATIONALITY:
 
 async function quoted(address: string, more: object = {}) {
   const { person, account } = await fundedCustomer(app);
-  const { lookupId } = ok(await lookup(address, person.id), 200);
+  const { lookupId } = ok(await discover(address, person.id), 200);
   const body = {
     source: { sourceType: 'ACCOUNT', accountId: account.id },
     destination: { destinationType: 'UMA_ADDRESS', umaAddress: address },
@@ -37,8 +37,8 @@ async function quoted(address: string, more: object = {}) {
 
 const execute = async (id: string) => ok(await app.call('POST', `/quotes/${id}/execute`), 200);
 
-describe('a payment to a UMA address', () => {
-  it('reaches the balance of a receiver here, never the wallet beside it', async () => {
+describe('payment to a UMA address', () => {
+  it('credits the balance of an internal receiver, not its embedded wallet', async () => {
     const receiver = await customer(app, {}, { currencies: ['USDB'] });
     const purse = await internalAccount(app, receiver.id, 'USDB');
     const url = `/customers/internal-accounts?customerId=${receiver.id}&type=EMBEDDED_WALLET`;
@@ -50,14 +50,14 @@ describe('a payment to a UMA address', () => {
     const { total } = await balances(app, purse.id);
     expect(total).toBe(quote.totalReceivingAmount);
     expect(await balances(app, wallet.id)).toMatchObject({ total: 0 });
-    // Nor is it reached where the balance takes nothing.
+    // The wallet is not credited either if the balance is frozen.
     const again = await quoted(receiver.umaAddress);
     const frozen = `update internal_accounts set status = 'FROZEN', version = version + 1 where id = $1`;
     await app.runtime.db.query(frozen, [purse.id]);
-    const refused = await app.call('POST', '/quotes', again.body);
-    expect([refused.status, refused.body.code]).toEqual([400, 'INVALID_RECEIVER']);
+    const rejected = await app.call('POST', '/quotes', again.body);
+    expect([rejected.status, rejected.body.code]).toEqual([400, 'INVALID_RECEIVER']);
     const { person } = await fundedCustomer(app);
-    expect((await lookup(receiver.umaAddress, person.id)).status).not.toBe(200);
+    expect((await discover(receiver.umaAddress, person.id)).status).not.toBe(200);
     const thaw = `update internal_accounts set status = 'ACTIVE', version = version + 1 where id = $1`;
     await app.runtime.db.query(thaw, [purse.id]);
   });
@@ -80,7 +80,7 @@ describe('a payment to a UMA address', () => {
     expect(found.data.map((each: { id: string }) => each.id)).toContain(quote.transactionId);
   });
 
-  it('stays under way for long where the address says so', async () => {
+  it('stays in progress for addresses with a delay', async () => {
     const { answer } = await quoted(`$pending.long.usd@${HOST}`);
     const quote = ok(answer, 201);
     await execute(quote.id);
@@ -91,7 +91,7 @@ describe('a payment to a UMA address', () => {
     expect((await transaction(quote.transactionId)).status).toBe('COMPLETED');
   });
 
-  it('comes back when the other side refuses it', async () => {
+  it('is refunded if the counterparty rejects it', async () => {
     const { account, answer } = await quoted(`$fail.compliance.usd@${HOST}`);
     const quote = ok(answer, 201);
     await execute(quote.id);
@@ -110,7 +110,7 @@ describe('a payment to a UMA address', () => {
     expect((await balances(app, account.id)).balance).toBe(1_000_00);
   });
 
-  it('to a customer of the same platform stays inside', async () => {
+  it('is internal for a customer of the same platform', async () => {
     const receiver = await customer(app);
     const { answer } = await quoted(receiver.umaAddress, {
       destination: {
@@ -126,13 +126,13 @@ describe('a payment to a UMA address', () => {
   });
 });
 
-describe('a quote to a UMA address', () => {
+describe('quote to a UMA address', () => {
   it.each<[string, number, string]>([
     ['payment.unsupported-uma-version', 412, 'UNSUPPORTED_UMA_VERSION'],
     ['payment.no-compatible-uma-version', 424, 'NO_COMPATIBLE_UMA_VERSION'],
     ['payreq-request-failed', 424, 'PAYREQ_REQUEST_FAILED'],
     ['sender-not-accepted', 400, 'SENDER_NOT_ACCEPTED'],
-  ])('hears what the other side says: %s', async (name, status, code) => {
+  ])('returns the error of the counterparty: %s', async (name, status, code) => {
     const { answer } = await quoted(`$error.${name}@${HOST}`);
     expect([answer.status, answer.body.code]).toEqual([status, code]);
   });
@@ -142,24 +142,21 @@ describe('a quote to a UMA address', () => {
     ['payment.no-compatible-uma-version', undefined],
     ['quote-request-failed', undefined],
     ['sender-not-accepted', 'true'],
-  ])(
-    'is asked for again under the same key, unless the answer was final: %s',
-    async (name, replayed) => {
-      const { body } = await quoted(`$error.${name}@${HOST}`);
-      const headers = { 'idempotency-key': `again ${name}` };
-      const first = await app.call('POST', '/quotes', body, { headers });
-      const again = await app.call('POST', '/quotes', body, { headers });
-      expect([again.status, again.body]).toEqual([first.status, first.body]);
-      expect(again.headers['idempotency-replayed']).toBe(replayed);
-    },
-  );
+  ])('is retried with the same key unless the error is final: %s', async (name, replayed) => {
+    const { body } = await quoted(`$error.${name}@${HOST}`);
+    const headers = { 'idempotency-key': `again ${name}` };
+    const first = await app.call('POST', '/quotes', body, { headers });
+    const again = await app.call('POST', '/quotes', body, { headers });
+    expect([again.status, again.body]).toEqual([first.status, first.body]);
+    expect(again.headers['idempotency-replayed']).toBe(replayed);
+  });
 
   const code = (answer: { status: number; body: { code: string } }) => [
     answer.status,
     answer.body.code,
   ];
 
-  it('names its lookup, and one of that address', async () => {
+  it('requires a payee discovery of the same address', async () => {
     const { body } = await quoted(`$success.usd@${HOST}`);
     const ask = (more: object) => app.call('POST', '/quotes', { ...body, ...more });
     expect(code(await ask({ lookupId: undefined }))).toEqual([

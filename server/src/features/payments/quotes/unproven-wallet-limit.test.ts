@@ -1,5 +1,5 @@
-// How much goes to a wallet whose owner has not proven it: a thousand euros' worth at the rates of whoever
-// gives the rates, and nothing where nobody does.
+// Limit for payments to unverified wallets: one thousand euros at the rates of the provider, and zero without
+// rates.
 import { describe, expect, it } from 'vitest';
 import type { RatePort } from '../../../connectors/ports/index.ts';
 import { needsProof } from '../pricing/limits.ts';
@@ -32,7 +32,7 @@ describe('needsProof', () => {
     expect(await needsProof(wallet(), usdc(dollars * DOLLAR), rates(num, den))).toBe(needed);
   });
 
-  it('is true without a rate, and never for a wallet that somebody keeps', async () => {
+  it('is true without a rate, and false for a custodial wallet', async () => {
     const none: RatePort = { rate: async () => undefined };
     expect(await needsProof(wallet(), usdc(1n), none)).toBe(true);
     expect(await needsProof(wallet(), usdc(1n), undefined)).toBe(true);

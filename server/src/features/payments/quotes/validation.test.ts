@@ -1,5 +1,5 @@
-// Payouts to a bank account that micro-entries validate: every operation that pays out says whether to
-// wait or to give up, before and after the price was made.
+// Payouts to a bank account under micro-deposit validation: every payout operation reports whether to retry,
+// before and after pricing.
 import { describe, expect, it } from 'vitest';
 import {
   externalAccount,
@@ -13,7 +13,7 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 
 const app = testApp();
 
-const told = ({ status, body, headers }: Answer) => [
+const errorOf = ({ status, body, headers }: Answer) => [
   status,
   body.code,
   headers['x-should-retry'] ?? null,
@@ -26,7 +26,7 @@ async function verb(name: string, id: string): Promise<void> {
   expect([code, err]).toEqual([0, '']);
 }
 
-/** A funded customer, an account to pay to, and everything that pays out to it. */
+/** A funded customer, a receiving account, and every operation that pays it. */
 async function payer(currency = 'USD') {
   const { person, account } = await fundedCustomer(app, 500_00);
   const { id } = await externalAccount(app, person.id, currency);
@@ -38,18 +38,18 @@ async function payer(currency = 'USD') {
     id: id as string,
     create: () => app.call('POST', '/quotes', body),
     immediate: () => app.call('POST', '/quotes', { ...body, immediatelyExecute: true }),
-    /** Always under one idempotency key. */
+    /** Always with one idempotency key. */
     execute: () => app.call('POST', `/quotes/${ready.id}/execute`, undefined, key),
     transfer: () => app.call('POST', '/transfer-out', { ...transfer, amount: 10_00 }),
   };
 }
 
-describe('a payout to a US bank account', () => {
-  it('is 409 while the account is being validated, and passes afterwards', async () => {
+describe('payout to a US bank account', () => {
+  it('returns 409 during the validation and is accepted afterwards', async () => {
     const { id, create, immediate, execute, transfer } = await payer();
     await verb('check', id);
     for (const pay of [create, immediate, execute, transfer]) {
-      expect(told(await pay())).toEqual([409, 'BANK_ACCOUNT_VALIDATION_PENDING', 'true']);
+      expect(errorOf(await pay())).toEqual([409, 'BANK_ACCOUNT_VALIDATION_PENDING', 'true']);
     }
     await verb('clear', id);
     ok(await create(), 201);
@@ -58,22 +58,22 @@ describe('a payout to a US bank account', () => {
     await app.settle();
   });
 
-  it('is 400 after the validation has failed', async () => {
+  it('returns 400 after a failed validation', async () => {
     const { id, create, immediate, execute, transfer } = await payer();
     await verb('check', id);
     await verb('refuse', id);
     for (const pay of [create, immediate, execute, transfer]) {
-      expect(told(await pay())).toEqual([400, 'INVALID_BANK_ACCOUNT', null]);
+      expect(errorOf(await pay())).toEqual([400, 'INVALID_BANK_ACCOUNT', null]);
     }
   });
 });
 
-describe('a payout to a bank account elsewhere', () => {
-  it('is INVALID_RECEIVER while the account cannot be used', async () => {
+describe('payout to another bank account', () => {
+  it('returns INVALID_RECEIVER while the account is unusable', async () => {
     const { id, create, execute } = await payer('EUR');
     await verb('check', id);
     for (const pay of [create, execute]) {
-      expect(told(await pay())).toEqual([400, 'INVALID_RECEIVER', null]);
+      expect(errorOf(await pay())).toEqual([400, 'INVALID_RECEIVER', null]);
     }
   });
 });

@@ -1,5 +1,5 @@
-// Where money out of an embedded wallet goes: into every kind of destination to the micro-unit, back into the
-// wallet when a payment fails, and the same on a production platform, whose refusals have codes of their own.
+// Payments from an embedded wallet: to every kind of destination to the micro-unit, refunded to the wallet
+// after a failure, and on a production platform, which has its own error codes.
 import { describe, expect, it } from 'vitest';
 import {
   balances,
@@ -33,8 +33,8 @@ const payer = walletPaymentFixture(app);
 
 const payment = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 
-describe('payments out of an embedded wallet', () => {
-  it('go to another internal account to the micro-unit, and into a wallet', async () => {
+describe('payments from an embedded wallet', () => {
+  it('credit another internal account to the micro-unit, and a wallet', async () => {
     const { accountId, session } = await payer.fundedWallet();
     const person = await customer(app);
     const path = `/customers/internal-accounts?customerId=${person.id}&currency=USDB`;
@@ -49,7 +49,7 @@ describe('payments out of an embedded wallet', () => {
     expect(await balances(app, accountId)).toEqual({ balance: left, total: left });
   });
 
-  it('go to another currency inside, over a rail, to a UMA address and to a Spark wallet', async () => {
+  it('pay another currency, a rail, a UMA address and a Spark wallet', async () => {
     const { accountId, customer: person, session } = await payer.fundedWallet();
     const usd = await internalAccount(app, person.id, 'USD');
     const eur = await externalAccount(app, person.id, 'EUR');
@@ -81,7 +81,7 @@ describe('payments out of an embedded wallet', () => {
     expect((await balances(app, usd.id)).balance).toBeGreaterThan(9_00);
   });
 
-  it('start by no way around the signature', async () => {
+  it('cannot start without a signature', async () => {
     const { accountId, customer: person } = await payer.fundedWallet();
     const target = await externalAccount(app, person.id, 'EUR');
     const quote = ok(await payer.create(quoteBody(accountId, target.id, TEN)), 201);
@@ -95,7 +95,7 @@ describe('payments out of an embedded wallet', () => {
     expect(await balances(app, accountId)).toEqual(ALL);
   });
 
-  it('come back into the wallet when they fail, and tell what happens', async () => {
+  it('are refunded to the wallet after a failure, with events', async () => {
     const { accountId, customer: person, session } = await payer.fundedWallet();
     const target = await externalAccount(app, person.id, 'EUR', '004');
     const quote = await payer.pay(session, quoteBody(accountId, target.id, TEN));
@@ -107,10 +107,10 @@ describe('payments out of an embedded wallet', () => {
     });
     expect(await balances(app, accountId)).toEqual(ALL);
     const out = ['PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'];
-    const told = await eventTypes(app, quote.transactionId);
-    expect(told).toEqual(out.map((name) => `OUTGOING_PAYMENT.${name}`));
-    const moved = (await app.events()).filter((each) => each.subject === accountId);
-    expect(moved.at(-1)).toMatchObject({
+    const events = await eventTypes(app, quote.transactionId);
+    expect(events).toEqual(out.map((name) => `OUTGOING_PAYMENT.${name}`));
+    const walletEvents = (await app.events()).filter((each) => each.subject === accountId);
+    expect(walletEvents.at(-1)).toMatchObject({
       type: 'INTERNAL_ACCOUNT.BALANCE_UPDATED',
       balance: BigInt(HUNDRED),
       held: 0n,
@@ -118,7 +118,7 @@ describe('payments out of an embedded wallet', () => {
   });
 });
 
-/** An approved customer of the production platform with a wallet, 100 USDB in it, and a session. */
+/** An approved customer of the production platform with a wallet, 100 USDB and a session. */
 async function inProduction() {
   const as = app.production;
   const person = await customer(app, { as });
@@ -152,19 +152,19 @@ async function inProduction() {
   return { accountId, beside, keys };
 }
 
-describe('a wallet in production', () => {
-  it('pays when its holder has signed, and takes no literal of the sandbox', async () => {
+describe('wallet in production', () => {
+  it('pays with a signature of its session, and rejects sandbox signatures', async () => {
     const { accountId, beside, keys } = await inProduction();
     const { create, execute } = walletPaymentFixture(app, app.production);
     const quote = ok(await create(quoteBody(accountId, beside, TEN)), 201);
-    const refused = async (stamp: string, code: string) => {
+    const expectError = async (stamp: string, code: string) => {
       const { status, body } = await execute(quote.id, stampHeaders(stamp));
       expect([status, body.code]).toEqual([401, code]);
     };
-    await refused('sandbox-valid-signature', 'WALLET_SIGNATURE_MALFORMED');
+    await expectError('sandbox-valid-signature', 'WALLET_SIGNATURE_MALFORMED');
     const { privateKey } = drawKeys();
-    await refused(await stampWith(privateKey, payloadOf(quote)), 'WALLET_SIGNATURE_INVALID');
-    await refused(await stampWith(keys.privateKey, '{}'), 'WALLET_SIGNATURE_INVALID');
+    await expectError(await stampWith(privateKey, payloadOf(quote)), 'WALLET_SIGNATURE_INVALID');
+    await expectError(await stampWith(keys.privateKey, '{}'), 'WALLET_SIGNATURE_INVALID');
     const { requestId, payloadToSign } = ok(await execute(quote.id), 202);
     expect(payloadToSign).toBe(payloadOf(quote));
     const stamp = await stampWith(keys.privateKey, payloadToSign);

@@ -1,5 +1,5 @@
-// Payments out of an embedded wallet: what the quote gives to sign, what an execution without a good
-// signature is answered with, and that money moves once and exactly when its holder has signed.
+// Payments from an embedded wallet: the payload to sign, the rejection of invalid signatures, and a single
+// posting after a valid one.
 import { describe, expect, it } from 'vitest';
 import {
   balances,
@@ -45,7 +45,7 @@ async function quoted() {
 const untouched = { balance: 100_000_000, total: 100_000_000 };
 
 describe('createQuote from an embedded wallet', () => {
-  it('gives what is to be signed, which names everything that will move', async () => {
+  it('returns the payload to sign, which includes all amounts', async () => {
     const { quote, accountId, target } = await quoted();
     expect(quote.transactionId).toMatch(/^Transaction:/);
     expect(quote.paymentInstructions).toEqual([
@@ -84,19 +84,19 @@ describe('createQuote from an embedded wallet', () => {
     expect(await balances(app, accountId)).toEqual(untouched);
   });
 
-  it('gives every quote a text of its own', async () => {
+  it('returns a unique payload per quote', async () => {
     const { accountId, target } = await quoted();
     const body = quoteBody(accountId, target.id, TEN);
     const [one, two] = [ok(await create(body), 201), ok(await create(body), 201)];
     expect(payloadOf(one)).not.toBe(payloadOf(two));
   });
 
-  it('executes nothing at once, and lets nothing out without a quote', async () => {
+  it('rejects immediate execution and transfers without a quote', async () => {
     const { accountId, customer: person } = await payer.fundedWallet();
     const eur = await externalAccount(app, person.id, 'EUR');
-    const haste = await create(quoteBody(accountId, eur.id, TEN, { immediatelyExecute: true }));
-    expect(haste.status).toBe(400);
-    expect(haste.body.details.errors).toMatchObject([{ field: 'immediatelyExecute' }]);
+    const immediate = await create(quoteBody(accountId, eur.id, TEN, { immediatelyExecute: true }));
+    expect(immediate.status).toBe(400);
+    expect(immediate.body.details.errors).toMatchObject([{ field: 'immediatelyExecute' }]);
     const spark = await payer.sparkAccount(person.id);
     const out = await app.call('POST', '/transfer-out', {
       source: { accountId },
@@ -108,7 +108,7 @@ describe('createQuote from an embedded wallet', () => {
     expect(await balances(app, accountId)).toEqual(untouched);
   });
 
-  it('refuses a wallet that is not ready, one that is frozen, and that of another platform', async () => {
+  it('rejects wallets that are not provisioned, frozen, or of another platform', async () => {
     const { accountId, customer: person } = await payer.fundedWallet();
     const target = await externalAccount(app, person.id, 'EUR');
     const body = quoteBody(accountId, target.id, TEN);
@@ -124,7 +124,7 @@ describe('createQuote from an embedded wallet', () => {
     expect(codeOf(early)).toEqual([409, 'WALLET_NOT_PROVISIONED']);
     expect(early.headers['x-should-retry']).toBe('true');
     await be('ACTIVE');
-    // It was a matter of time, so the key does not stand for it.
+    // The condition was temporary, so the error is not stored for the key.
     ok(await app.call('POST', '/quotes', body, { headers: key }), 201);
     await be('FROZEN');
     expect(codeOf(await create(body))).toEqual([400, 'INVALID_INPUT']);
@@ -133,17 +133,17 @@ describe('createQuote from an embedded wallet', () => {
     expect(codeOf(foreign)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
   });
 
-  it('says of a wallet whose customer is gone what it says of a balance', async () => {
+  it('rejects the wallet of a deleted customer like a balance', async () => {
     const { accountId, customer: person } = await payer.fixture.customerWithWallet();
     const friend = await externalAccount(app, null, 'EUR');
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
-    const asked = await create(quoteBody(accountId, friend.id, TEN));
-    expect(codeOf(asked)).toEqual([410, 'CUSTOMER_DELETED']);
+    const rejected = await create(quoteBody(accountId, friend.id, TEN));
+    expect(codeOf(rejected)).toEqual([410, 'CUSTOMER_DELETED']);
   });
 });
 
 describe('executeQuote from an embedded wallet', () => {
-  it('asks for the signature of the quote first, then moves the money', async () => {
+  it('returns the payload to sign first, then posts the payment', async () => {
     const { quote, accountId, session, stamp } = await quoted();
     const first = await execute(quote.id);
     expect(first.status).toBe(202);
@@ -172,20 +172,20 @@ describe('executeQuote from an embedded wallet', () => {
     expect(codeOf(await execute(quote.id))).toEqual([409, 'CONFLICT']);
   });
 
-  it('lets the request to sign run out no later than the quote, nor than five minutes', async () => {
+  it('limits the request to the expiry of the quote and to five minutes', async () => {
     const { quote } = await quoted();
     app.effects.set(app.effects.now() + 2 * MINUTE);
     expect(ok(await execute(quote.id), 202).expiresAt).toBe(quote.expiresAt);
   });
 
-  it('takes the stamp of the quote alone, and a body that asks for nothing', async () => {
+  it('accepts the stamp without a request id, and an empty body', async () => {
     const { quote, accountId, stamp } = await quoted();
     ok(await execute(quote.id, stampHeaders(stamp), {}), 200);
     await app.settle();
     expect(await balances(app, accountId)).toEqual({ balance: 90_000_000, total: 90_000_000 });
   });
 
-  it('takes the old literal of the sandbox, with and without a session', async () => {
+  it('accepts the sandbox signature, with and without a session', async () => {
     const literal = stampHeaders('sandbox-valid-signature');
     const { quote, accountId, session } = await quoted();
     ok(await execute(quote.id, literal), 200);
@@ -204,15 +204,15 @@ describe('executeQuote from an embedded wallet', () => {
     await app.settle();
   });
 
-  it('refuses what is no good signature, and leaves the quote executable', async () => {
+  it('rejects invalid signatures and keeps the quote executable', async () => {
     const { quote, accountId, session, stamp } = await quoted();
-    const twin = await quoted();
+    const second = await quoted();
     const { requestId } = ok(await execute(quote.id), 202);
-    const other = ok(await execute(twin.quote.id), 202).requestId;
-    const foreign = stampHeaders(await stampWith(twin.session.privateKey, payloadOf(quote)));
-    const elsewhere = stampHeaders(await stampWith(session.privateKey, payloadOf(twin.quote)));
+    const other = ok(await execute(second.quote.id), 202).requestId;
+    const foreign = stampHeaders(await stampWith(second.session.privateKey, payloadOf(quote)));
+    const elsewhere = stampHeaders(await stampWith(session.privateKey, payloadOf(second.quote)));
     const unknown = 'Request:019b0000-0000-7000-8000-000000000000';
-    const refused: [Record<string, string>, string][] = [
+    const rejected: [Record<string, string>, string][] = [
       [{ 'request-id': requestId }, 'WALLET_SIGNATURE_MISSING'],
       [{ 'request-id': 'nonsense' }, 'WALLET_SIGNATURE_MISSING'],
       [stampHeaders('nonsense'), 'WALLET_SIGNATURE_MALFORMED'],
@@ -225,7 +225,7 @@ describe('executeQuote from an embedded wallet', () => {
       [elsewhere, 'UNAUTHORIZED'],
       [stampHeaders(await stampWith(drawKeys().privateKey, payloadOf(quote))), 'UNAUTHORIZED'],
     ];
-    for (const [headers, code] of refused) {
+    for (const [headers, code] of rejected) {
       expect(codeOf(await execute(quote.id, headers)), JSON.stringify(headers)).toEqual([
         401,
         code,
@@ -238,7 +238,7 @@ describe('executeQuote from an embedded wallet', () => {
     await app.settle();
   });
 
-  it('drops a request after five wrong signatures, and the quote can still be executed', async () => {
+  it('drops a request after five invalid signatures, and the quote remains executable', async () => {
     const { quote, stamp } = await quoted();
     const { requestId } = ok(await execute(quote.id), 202);
     const wrong = await stampWith(drawKeys().privateKey, payloadOf(quote));
@@ -252,7 +252,7 @@ describe('executeQuote from an embedded wallet', () => {
     await app.settle();
   });
 
-  it('counts a session only while it is active', async () => {
+  it('accepts active sessions only', async () => {
     const { quote, accountId, session, stamp } = await quoted();
     const revoke = 'update wallet_sessions set status = $2 where id = $1';
     await app.runtime.db.query(revoke, [session.session.id, 'REVOKED']);
@@ -265,7 +265,7 @@ describe('executeQuote from an embedded wallet', () => {
     expect(await balances(app, accountId)).toEqual(untouched);
   });
 
-  it('says that a quote has expired before it talks of signatures', async () => {
+  it('reports an expired quote before signature errors', async () => {
     const { quote, stamp } = await quoted();
     const { requestId } = ok(await execute(quote.id), 202);
     app.effects.set(Date.parse(quote.expiresAt));
@@ -278,7 +278,7 @@ describe('executeQuote from an embedded wallet', () => {
     }
   });
 
-  it('keeps the quote where the wallet cannot pay', async () => {
+  it('keeps the quote if the wallet has insufficient funds', async () => {
     const { quote, stamp, accountId, target } = await quoted();
     const all = ok(await create(quoteBody(accountId, target.id, 100_000_000)), 201);
     const { privateKey } = await payer.fixture.emailSession(accountId);
@@ -293,7 +293,7 @@ describe('executeQuote from an embedded wallet', () => {
     expect(await balances(app, accountId)).toEqual({ balance: 0, total: 0 });
   });
 
-  it('ignores both headers where no wallet pays', async () => {
+  it('ignores both headers for other accounts', async () => {
     const { person, account } = await fundedCustomer(app);
     const target = await externalAccount(app, person.id, 'EUR');
     const quote = ok(await create(quoteBody(account.id, target.id, 100_00)), 201);
@@ -302,7 +302,7 @@ describe('executeQuote from an embedded wallet', () => {
     await app.settle();
   });
 
-  it('goes under one Idempotency-Key from the first leg to the last', async () => {
+  it('accepts one Idempotency-Key for all requests of a signed retry', async () => {
     const { quote, accountId, stamp } = await quoted();
     const key = { 'idempotency-key': `all legs ${quote.id}` };
     const { requestId } = ok(await execute(quote.id, key), 202);
@@ -322,23 +322,23 @@ describe('executeQuote from an embedded wallet', () => {
     expect(await recorded(accountId)).toHaveLength(1);
   });
 
-  it('says the same again to a first leg that comes after a refusal', async () => {
+  it('replays an error for a first request that follows it', async () => {
     const { accountId, session } = await payer.fundedWallet();
     const friend = await externalAccount(app, null, 'EUR');
     const body = quoteBody(accountId, friend.id, 90_000_000);
     const [one, two] = [ok(await create(body), 201), ok(await create(body), 201)];
     const sign = (quote: typeof one) => stampWith(session.privateKey, payloadOf(quote));
     ok(await execute(one.id, stampHeaders(await sign(one))), 200);
-    const key = { 'idempotency-key': `refused ${two.id}` };
-    const refused = await execute(two.id, { ...key, ...stampHeaders(await sign(two)) });
-    expect(codeOf(refused)).toEqual([400, 'INSUFFICIENT_FUNDS']);
+    const key = { 'idempotency-key': `rejected ${two.id}` };
+    const rejected = await execute(two.id, { ...key, ...stampHeaders(await sign(two)) });
+    expect(codeOf(rejected)).toEqual([400, 'INSUFFICIENT_FUNDS']);
     const again = await execute(two.id, key);
     expect(codeOf(again)).toEqual([400, 'INSUFFICIENT_FUNDS']);
     expect(again.headers['idempotency-replayed']).toBe('true');
     await app.settle();
   });
 
-  it('moves the money once when many come at once', async () => {
+  it('posts the payment once under concurrent executions', async () => {
     const { quote, accountId, stamp } = await quoted();
     const { requestId } = ok(await execute(quote.id), 202);
     const named = stampHeaders(stamp, { 'request-id': requestId });
@@ -350,12 +350,12 @@ describe('executeQuote from an embedded wallet', () => {
     expect(await recorded(accountId)).toHaveLength(1);
   });
 
-  it('needs a token that may transact, whoever signed', async () => {
+  it('requires a token with the permission to transact', async () => {
     const { quote, stamp } = await quoted();
     const as = await app.tokenWith(['VIEW']);
     const path = `/quotes/${quote.id}/execute`;
-    const refused = await app.call('POST', path, undefined, { as, headers: stampHeaders(stamp) });
-    expect(codeOf(refused)).toEqual([403, 'FORBIDDEN']);
+    const rejected = await app.call('POST', path, undefined, { as, headers: stampHeaders(stamp) });
+    expect(codeOf(rejected)).toEqual([403, 'FORBIDDEN']);
     const foreign = { as: app.other, headers: stampHeaders(stamp) };
     expect((await app.call('POST', path, undefined, foreign)).body.code).toBe('QUOTE_NOT_FOUND');
   });

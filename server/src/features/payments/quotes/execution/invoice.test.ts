@@ -1,6 +1,5 @@
-// Payments to Lightning invoices, on the day that the published ones were issued: what they ask for, how
-// long they are good, and that nobody pays one twice, whoever has it registered and however close two
-// payments follow each other.
+// Payments to Lightning invoices, at the time the published ones were issued: amount, expiry, and one payment
+// per invoice across owners and under concurrency.
 import { describe, expect, it } from 'vitest';
 import {
   balances,
@@ -15,14 +14,14 @@ import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import { bolt11 } from '../../../../connectors/sandbox/payments/bolt11.ts';
 
 const ISSUED_S = 1_496_314_658;
-/** An invoice over any amount, good for an hour. */
+/** An invoice without an amount, valid for an hour. */
 const DONATION =
   'lnbc1pvjluezsp5zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zygspp5qqqsyqcyq5rqwzqfqqqsyqcyq' +
   '5rqwzqfqqqsyqcyq5rqwzqfqypqdpl2pkx2ctnv5sxxmmwwd5kgetjypeh2ursdae8g6twvus8g6rfwvs8qun0dfjkxaq9q' +
   'rsgq357wnc5r2ueh7ck6q93dj32dlqnls087fxdwk8qakdyafkq3yap9us6v52vjjsrvywa6rt52cm9r9zqt8r2t7mlcwsp' +
   'yetp5h2tztugp9lfyql';
 
-/** One over 50,000 satoshis whose last letters make the sandbox refuse the payment. */
+/** An invoice over 50,000 satoshis whose suffix makes the sandbox reject the payment. */
 const FAILING =
   'lnbcrt500u1pvjluezsp5qyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqszqgpqyqspp5qqqp2zgqqqqq' +
   'qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqdq9w3jkzxqrrss9qrsgq3frtmlcdpg76utg68kyek88nm9fe' +
@@ -30,9 +29,9 @@ const FAILING =
 
 const app = testApp({ start: (ISSUED_S + 10) * 1_000 });
 
-let made = 0;
+let count = 0;
 
-/** An invoice like no other, over 50,000 satoshis unless said otherwise. */
+/** A unique invoice, over 50,000 satoshis by default. */
 const invoice = (more: { amountMsat?: bigint; expirySeconds?: number; prefix?: string } = {}) =>
   bolt11({
     prefix: 'lnbcrt',
@@ -40,7 +39,7 @@ const invoice = (more: { amountMsat?: bigint; expirySeconds?: number; prefix?: s
     expirySeconds: 7_200,
     ...more,
     timestamp: Math.floor(app.effects.now() / 1_000),
-    paymentHash: new Uint8Array(32).fill(++made),
+    paymentHash: new Uint8Array(32).fill(++count),
     paymentSecret: new Uint8Array(32).fill(1),
     description: 'tea',
     privateKey: new Uint8Array(32).fill(7),
@@ -81,8 +80,8 @@ const outcome = ({ status, body }: { status: number; body: { code?: string } }) 
 
 const USED = [400, 'INVALID_RECEIVER'];
 
-describe('an invoice', () => {
-  it('is paid with what it asks for, and with nothing else', async () => {
+describe('invoice', () => {
+  it('is paid with its exact amount only', async () => {
     const from = await payer();
     const to = await registered(from, { invoice: invoice({ amountMsat: 49_999_001n }) });
     for (const [amount, more] of [
@@ -102,20 +101,20 @@ describe('an invoice', () => {
     expect(outcome(wrong)).toEqual([400, 'INVALID_AMOUNT']);
     const { status, body } = await quote(from, to);
     expect([status, body.totalReceivingAmount]).toEqual([201, 50_000]);
-    // Ten satoshis are what the network takes; what arrives has to be right.
+    // The network fee is ten satoshis; the received amount must match.
     const bare = await app.call('POST', '/transfer-out', { ...transfer, amount: 50_000 });
     expect(outcome(bare)).toEqual([400, 'INVALID_AMOUNT']);
     ok(await app.call('POST', '/transfer-out', { ...transfer, amount: 50_010 }), 201);
   });
 
-  it('without an amount takes any', async () => {
+  it('without an amount accepts any amount', async () => {
     const from = await payer();
     const to = await registered(from, { invoice: DONATION });
     expect(outcome(await quote(from, to, 12_345))).toBe(201);
     expect(outcome(await quote(from, to, 54_321))).toBe(201);
   });
 
-  it('is good for one payment, of whoever has it registered', async () => {
+  it('is valid for one payment across owners', async () => {
     const text = invoice();
     const [from, other] = [await payer(), await payer({ as: app.other })];
     const to = await registered(from, { invoice: text });
@@ -142,7 +141,7 @@ describe('an invoice', () => {
     expect(spent.filter((total) => total < 1_000_000)).toHaveLength(1);
   });
 
-  it('can be paid again when the payment failed', async () => {
+  it('can be paid again after a failed payment', async () => {
     const from = await payer();
     const to = await registered(from, { invoice: FAILING });
     const [first, second] = [await quote(from, to), await quote(from, to)];
@@ -155,7 +154,7 @@ describe('an invoice', () => {
     expect(outcome(await quote(from, to))).toEqual(USED);
   });
 
-  it('that runs out is refused at each step', async () => {
+  it('is rejected at each step after expiry', async () => {
     const from = await payer();
     const text = invoice({ expirySeconds: 60 });
     const to = await registered(from, { invoice: text });
@@ -174,7 +173,7 @@ describe('an invoice', () => {
     ]);
   });
 
-  it('must be a true one of the main network in production alone', async () => {
+  it('must be valid and of the main network in production only', async () => {
     const add = async (text: string, as = app.production) => {
       const body = { currency: 'BTC', accountInfo: { accountType: 'LIGHTNING', invoice: text } };
       const answer = await app.call('POST', '/platform/external-accounts', body, { as });
@@ -196,7 +195,7 @@ it.each([
   { invoice: 'lnbcrt500u1pjqqqqqqqqqqq' },
   { bolt12: 'lno1qcp4256ypqpq' },
   { lightningAddress: 'amara@wallet.example' },
-])('takes payment after payment where nothing says otherwise: %j', async (details) => {
+])('accepts repeated payments without invoice details: %j', async (details) => {
   const from = await payer();
   const to = await registered(from, details);
   for (const amount of [40_000, 50_000]) {

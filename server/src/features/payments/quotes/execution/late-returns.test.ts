@@ -1,5 +1,5 @@
-// What comes too late, twice, or to somebody who is gone: bank returns after an account closed, pulls that
-// are taken back again and again, fee accounts that froze meanwhile, and callbacks of money not yet here.
+// Late and repeated results: bank returns after an account was closed, pulls returned repeatedly, fee
+// accounts frozen meanwhile, and cancellations of funds that have not arrived.
 import { describe, expect, it } from 'vitest';
 import {
   balances,
@@ -25,16 +25,16 @@ const app = testApp();
 const transaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 const execute = async (id: string) => ok(await app.call('POST', `/quotes/${id}/execute`), 200);
 
-const moved = (accountId: string, event: 'freeze' | 'unfreeze' | 'close') =>
+const transition = (accountId: string, event: 'freeze' | 'unfreeze' | 'close') =>
   app.operate(async (ctx) => {
     const row = await ctx.read(internalAccounts, accountId);
     if (!row) throw new Error('no account');
     transitionInternalAccount(ctx, row, event);
   });
 
-const noticed = (id: string, heed: typeof applyPayoutStatus, progress: Progress) =>
+const notify = (id: string, apply: typeof applyPayoutStatus, progress: Progress) =>
   app.operate(async (ctx) => {
-    await heed(ctx, await currentOf(ctx, id, asOutgoing), progress);
+    await apply(ctx, await currentOf(ctx, id, asOutgoing), progress);
   });
 
 const RETURNED: Progress = { state: 'returned', reason: 'PAYOUT_RETURNED' };
@@ -51,8 +51,8 @@ async function emptied(suffix: string) {
   return { person, account, id: quote.transactionId as string };
 }
 
-describe('a bank return to somebody who is gone', () => {
-  const parked = async (id: string) => {
+describe('bank return for a closed account or a deleted customer', () => {
+  const expectSuspense = async (id: string) => {
     await app.advance(60_000);
     expect(await transaction(id)).toMatchObject({
       status: 'FAILED',
@@ -61,17 +61,17 @@ describe('a bank return to somebody who is gone', () => {
     expect((await eventTypes(app, id)).at(-1)).toBe('OUTGOING_PAYMENT.REFUND_FAILED');
   };
 
-  it('is kept for a person when the account was closed', async () => {
+  it('goes to suspense if the account was closed', async () => {
     const { account, id } = await emptied('005');
-    await moved(account.id, 'close');
-    await parked(id);
+    await transition(account.id, 'close');
+    await expectSuspense(id);
     expect((await balances(app, account.id)).total).toBe(0);
   });
 
-  it('is kept for a person when the customer was deleted', async () => {
+  it('goes to suspense if the customer was deleted', async () => {
     const { person, account, id } = await emptied('005');
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
-    await parked(id);
+    await expectSuspense(id);
     const [row] = await app.runtime.db.query('select balance from ledger_accounts where id = $1', [
       account.id,
     ]);
@@ -79,7 +79,7 @@ describe('a bank return to somebody who is gone', () => {
   });
 });
 
-describe('a pull that is taken back', () => {
+describe('returned pull', () => {
   async function pulled(suffix: string) {
     const { person, account } = await fundedCustomer(app, 300_00);
     const source = await externalAccount(app, person.id, 'USD', suffix);
@@ -94,20 +94,20 @@ describe('a pull that is taken back', () => {
   it.each([
     ['005', 'while it is awaited'],
     ['002', 'after it failed'],
-  ])('…%s %s costs nobody anything, however often it is said', async (suffix) => {
+  ])('…%s %s has no ledger effect, even if repeated', async (suffix) => {
     const { account, id } = await pulled(suffix);
-    for (let round = 0; round < 3; round++) await noticed(id, applyFundingStatus, RETURNED);
+    for (let round = 0; round < 3; round++) await notify(id, applyFundingStatus, RETURNED);
     expect((await transaction(id)).status).toBe('FAILED');
     expect((await balances(app, account.id)).total).toBe(300_00);
   });
 
-  it('is charged once after it was passed on', async () => {
+  it('is debited once after the funds were paid out', async () => {
     const { account, id } = await pulled('000');
-    for (let round = 0; round < 3; round++) await noticed(id, applyFundingStatus, RETURNED);
+    for (let round = 0; round < 3; round++) await notify(id, applyFundingStatus, RETURNED);
     expect((await balances(app, account.id)).total).toBe(200_00);
   });
 
-  it('can be called back before it is here', async () => {
+  it('can be cancelled before the funds arrive', async () => {
     const { account, id } = await pulled('005');
     ok(await app.call('POST', `/transactions/${id}/cancel`), 200);
     await app.settle();
@@ -119,11 +119,11 @@ describe('a pull that is taken back', () => {
   });
 });
 
-describe('a delivered payment', () => {
-  it('does not fail by a late word that it failed', async () => {
+describe('delivered payment', () => {
+  it('ignores a late failure', async () => {
     const { account, id } = await emptied('000');
-    await noticed(id, applyPayoutStatus, { state: 'failed', reason: 'ACCOUNT_INVALID' });
-    await noticed(id, applyPayoutStatus, { state: 'accepted' });
+    await notify(id, applyPayoutStatus, { state: 'failed', reason: 'ACCOUNT_INVALID' });
+    await notify(id, applyPayoutStatus, { state: 'accepted' });
     await app.settle();
     expect((await transaction(id)).status).toBe('COMPLETED');
     expect((await balances(app, account.id)).total).toBe(0);
@@ -134,8 +134,8 @@ describe('a delivered payment', () => {
   });
 });
 
-describe('a fee account that is not open', () => {
-  it('fails money that is paid in, and refuses what is not paid yet', async () => {
+describe('inactive fee account', () => {
+  it('fails payments whose funds arrive and rejects executions', async () => {
     const own = await internalAccount(app, null, 'USD');
     const { person, account } = await fundedCustomer(app);
     const target = await externalAccount(app, person.id, 'MXN');
@@ -149,7 +149,7 @@ describe('a fee account that is not open', () => {
     const body = quoteBody(account.id, target.id, 100_00, fee);
     const paidIn = ok(await app.call('POST', '/quotes', { ...body, source }), 201);
     const held = ok(await app.call('POST', '/quotes', body), 201);
-    await moved(own.id, 'freeze');
+    await transition(own.id, 'freeze');
     const send = { quoteId: paidIn.id, currencyCode: 'USD' };
     ok(await app.call('POST', '/sandbox/send', send), 200);
     await app.settle();
@@ -160,13 +160,13 @@ describe('a fee account that is not open', () => {
     });
     const answer = await app.call('POST', `/quotes/${held.id}/execute`);
     expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
-    await moved(own.id, 'unfreeze');
+    await transition(own.id, 'unfreeze');
     expect((await execute(held.id)).status).toBe('PROCESSING');
   });
 });
 
-describe('money that is paid in on a full day', () => {
-  it('fails and goes back for all but as many as there is room for', async () => {
+describe('funds paid in at the daily limit', () => {
+  it('fail and are returned, except within the remaining limit', async () => {
     await app.operate(async (ctx) => {
       const row = await ctx.read(platforms, app.platform.id);
       if (row) ctx.update(platforms, row, { limits: [{ currency: 'GBP', perDay: 100_00 }] });
@@ -188,8 +188,8 @@ describe('money that is paid in on a full day', () => {
   });
 });
 
-describe('a payment to oneself', () => {
-  it('is refused also by way of a UMA address', async () => {
+describe('payment to oneself', () => {
+  it('is rejected for a UMA address as well', async () => {
     const { person, account } = await fundedCustomer(app);
     const uma = encodeURIComponent(person.umaAddress);
     const { lookupId } = ok(await app.call('GET', `/receiver/uma/${uma}`), 200);
@@ -203,7 +203,7 @@ describe('a payment to oneself', () => {
     expect([answer.status, answer.body.code]).toEqual([400, 'SELF_PAYMENT']);
   });
 
-  it('carries nobody else as its sender', async () => {
+  it('requires the sender of the payee discovery', async () => {
     const { person } = await fundedCustomer(app);
     const { account } = await fundedCustomer(app);
     const umaAddress = '$success.usd@sandbox.uma.money';

@@ -1,6 +1,6 @@
-// Payments made with money from outside: paid in for a quote, exactly, short, in excess, late and twice, and
-// pulled from a bank account, with everything a bank may answer. Each ends with the states, the events in
-// their order, the balances and the books.
+// Payments with external funds: paid in for a quote exactly, short, in excess, late and twice, and pulled
+// from a bank account with every result of a bank. Each ends with the states, the events in order, the
+// balances and the books.
 import { describe, expect, it } from 'vitest';
 import {
   balances,
@@ -21,13 +21,13 @@ import { applyFundingStatus } from './funding.ts';
 const app = testApp();
 
 const MINUTE = 60_000;
-const ALL_BACK = ['PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'];
+const REFUNDED = ['PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'];
 
 const short = (types: string[]) => types.map((type) => type.replace('OUTGOING_PAYMENT.', ''));
 const transaction = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 const quoteOf = async (id: string) => ok(await app.call('GET', `/quotes/${id}`), 200);
 
-/** A quote that waits for money to a Mexican account, or elsewhere. */
+/** A quote that awaits funds, to a Mexican account by default. */
 async function waiting(source: object = {}, more: object = {}) {
   const person = await customer(app);
   const target = await externalAccount(app, person.id, 'MXN');
@@ -48,8 +48,8 @@ async function waiting(source: object = {}, more: object = {}) {
 const send = (quoteId: string, more: object = {}) =>
   app.call('POST', '/sandbox/send', { quoteId, currencyCode: 'USD', ...more });
 
-describe('a quote that is paid in', () => {
-  it('says where to pay, on the quote and on its transaction', async () => {
+describe('realtime funding quote', () => {
+  it('includes payment instructions, on the quote and its transaction', async () => {
     const { quote } = await waiting();
     const [way] = quote.paymentInstructions;
     expect(way.accountOrWalletInfo).toMatchObject({ accountType: 'USD_ACCOUNT' });
@@ -60,7 +60,7 @@ describe('a quote that is paid in', () => {
     expect(Date.parse(quote.expiresAt) - Date.parse(quote.createdAt)).toBe(15 * MINUTE);
   });
 
-  it('goes on by itself when exactly that comes in', async () => {
+  it('continues when the exact amount arrives', async () => {
     const { quote } = await waiting();
     const taken = ok(await send(quote.id), 200);
     expect(taken).toMatchObject({
@@ -81,7 +81,7 @@ describe('a quote that is paid in', () => {
   it.each([
     ['less', 99_99],
     ['more', 100_01],
-  ])('fails with %s than that, and all of it goes back', async (_, currencyAmount) => {
+  ])('fails with %s than the amount and refunds all of it', async (_, currencyAmount) => {
     const { quote } = await waiting();
     ok(await send(quote.id, { currencyAmount }), 200);
     await app.settle();
@@ -90,20 +90,20 @@ describe('a quote that is paid in', () => {
       failureReason: 'FUNDING_AMOUNT_MISMATCH',
       refund: { status: 'COMPLETED', reason: 'TRANSACTION_FAILED' },
     });
-    expect(short(await eventTypes(app, quote.transactionId))).toEqual(ALL_BACK);
-    const [back] = await app.runtime.db.query(
+    expect(short(await eventTypes(app, quote.transactionId))).toEqual(REFUNDED);
+    const [posting] = await app.runtime.db.query(
       `select debit, credit, amount from ledger_transfers
         where transaction_id = $1 and step = 'refund.out'`,
       [quote.transactionId],
     );
-    expect(back).toMatchObject({
+    expect(posting).toMatchObject({
       debit: 'system:sandbox:inbound:USD',
       credit: 'system:sandbox:rail_in_transit:USD',
       amount: BigInt(currencyAmount),
     });
   });
 
-  it('has expired for what comes too late, which goes back', async () => {
+  it('is expired for late funds, which are returned', async () => {
     const { quote } = await waiting();
     await app.advance(15 * MINUTE);
     const stray = ok(await send(quote.id), 200);
@@ -119,7 +119,7 @@ describe('a quote that is paid in', () => {
     expect(short(await eventTypes(app, quote.transactionId))).toEqual(['EXPIRED']);
   });
 
-  it('sends back what comes twice', async () => {
+  it('returns funds that arrive twice', async () => {
     const { quote } = await waiting();
     ok(await send(quote.id), 200);
     const stray = ok(await send(quote.id), 200);
@@ -129,7 +129,7 @@ describe('a quote that is paid in', () => {
     expect((await transaction(stray.id)).refund.status).toBe('COMPLETED');
   });
 
-  it('pays into an account inside at once', async () => {
+  it('credits an internal account immediately', async () => {
     const person = await customer(app);
     const usdc = await internalAccount(app, person.id, 'USDC');
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
@@ -139,7 +139,7 @@ describe('a quote that is paid in', () => {
     expect((await balances(app, usdc.id)).balance).toBe(quote.totalReceivingAmount);
   });
 
-  it('gives back what came in when the payout fails, to whoever paid it', async () => {
+  it('refunds the sender of the funds if the payout fails', async () => {
     const person = await customer(app);
     const target = await externalAccount(app, person.id, 'MXN', '004');
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
@@ -148,10 +148,10 @@ describe('a quote that is paid in', () => {
     ok(await send(quote.id), 200);
     await app.advance(3_000);
     expect((await transaction(quote.transactionId)).refund.status).toBe('COMPLETED');
-    expect(short(await eventTypes(app, quote.transactionId))).toEqual(ALL_BACK);
+    expect(short(await eventTypes(app, quote.transactionId))).toEqual(REFUNDED);
   });
 
-  it('fails when the account it goes to is gone by then', async () => {
+  it('fails if the receiving account was deleted meanwhile', async () => {
     const { quote, target } = await waiting();
     ok(await app.call('DELETE', `/customers/external-accounts/${target.id}`), 204);
     ok(await send(quote.id), 200);
@@ -163,7 +163,7 @@ describe('a quote that is paid in', () => {
     });
   });
 
-  it('refuses to be executed, and to execute at once', async () => {
+  it('rejects execution and immediateExecution', async () => {
     const { quote } = await waiting();
     const answer = await app.call('POST', `/quotes/${quote.id}/execute`);
     expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
@@ -171,15 +171,15 @@ describe('a quote that is paid in', () => {
     const target = await externalAccount(app, person.id, 'MXN');
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD' };
     const body = { ...quoteBody('', target.id, 100), source, immediatelyExecute: true };
-    const refused = await app.call('POST', '/quotes', body);
-    expect(refused.body.details.errors).toMatchObject([{ field: 'immediatelyExecute' }]);
+    const rejected = await app.call('POST', '/quotes', body);
+    expect(rejected.body.details.errors).toMatchObject([{ field: 'immediatelyExecute' }]);
   });
 });
 
-describe('a digital asset that is paid in', () => {
+describe('realtime funding in a digital asset', () => {
   const usdc = { currency: 'USDC', cryptoNetwork: 'SOLANA' };
 
-  it('needs its chain named, one that it lives on', async () => {
+  it('requires a cryptoNetwork that supports the asset', async () => {
     const person = await customer(app);
     const target = await externalAccount(app, person.id, 'MXN');
     const ask = async (source: object) => {
@@ -197,7 +197,7 @@ describe('a digital asset that is paid in', () => {
     expect(await ask({ currency: 'JPY' })).toEqual([400, 'INVALID_CURRENCY', undefined]);
   });
 
-  it('stays with its owner when it is not what was asked for, late, or double', async () => {
+  it('credits funds with a wrong amount, late or repeated, to their owner', async () => {
     const { person, quote } = await waiting(usdc, { lockedCurrencyAmount: 100_000_000 });
     const own = await internalAccount(app, person.id, 'USDC');
     const pay = (currencyAmount?: number) =>
@@ -222,7 +222,7 @@ describe('sandboxSend', () => {
     return [answer.status, answer.body.code];
   };
 
-  it('refuses what no payer could do', async () => {
+  it('rejects invalid requests', async () => {
     const { quote } = await waiting();
     expect(await code({ quoteId: quote.id, currencyCode: 'EUR' })).toEqual([
       400,
@@ -257,7 +257,7 @@ describe('sandboxSend', () => {
   });
 });
 
-describe('a quote that pulls its money', () => {
+describe('pull quote', () => {
   async function pulled(suffix: string) {
     const person = await customer(app);
     const source = await externalAccount(app, person.id, 'USD', suffix);
@@ -286,7 +286,7 @@ describe('a quote that pulls its money', () => {
     ['004', 'ACCOUNT_CANNOT_RECEIVE', 0],
     ['005', 'PAYOUT_RETURNED', 30_000],
   ])(
-    'fails with …%s as %s, and nothing goes back as nothing was taken',
+    'fails with …%s as %s, without a refund because nothing was debited',
     async (suffix, why, ms) => {
       const { quote } = await pulled(suffix);
       await app.settle();
@@ -303,7 +303,7 @@ describe('a quote that pulls its money', () => {
     },
   );
 
-  it('leaves a debt when the bank takes it back after it was passed on', async () => {
+  it('records a debt if the bank returns the pull after the payout', async () => {
     const { quote, person } = await pulled('000');
     await app.settle();
     const account = await internalAccount(app, person.id, 'USD');
@@ -320,7 +320,7 @@ describe('a quote that pulls its money', () => {
     expect(await balances(app, account.id)).toEqual({ balance: 30_00, total: 30_00 });
   });
 
-  it('is refused for what cannot be pulled', async () => {
+  it('is rejected for an account that cannot be pulled', async () => {
     const person = await customer(app);
     const source = await externalAccount(app, person.id, 'EUR');
     const target = await externalAccount(app, person.id, 'MXN');

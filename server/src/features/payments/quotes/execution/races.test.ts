@@ -1,6 +1,5 @@
-// Two things at once: whatever happens between a decision and its commit, money moves once or not at all,
-// and never to or from somebody who is gone. The other thing is made to happen at the worst moment, after
-// everything was read and before anything was written.
+// Concurrent changes between a decision and its commit: funds are posted once or not at all, and never for a
+// deleted customer. The competing change runs at the worst moment, after all reads and before all writes.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   balances,
@@ -70,7 +69,7 @@ async function toFriend() {
 }
 
 const remove = async (id: string) => ok(await app.call('DELETE', `/customers/${id}`), 200);
-/** Past the lifecycle, in which an approval is final: payments do not lean on that. */
+/** Bypasses the lifecycle, in which an approval is final: payments do not rely on that. */
 const setStatus = (id: string, status: string) =>
   app.runtime.db.query('update customers set status = $2, version = version + 1 where id = $1', [
     id,
@@ -78,17 +77,17 @@ const setStatus = (id: string, status: string) =>
   ]);
 
 describe('execution', () => {
-  it('finds a customer that was deleted or refused since the quote', async () => {
-    const gone = await toFriend();
-    await remove(gone.friend.id);
-    const answer = await execute(gone.quote.id);
+  it('rejects a customer that was deleted or rejected since the quote', async () => {
+    const deleted = await toFriend();
+    await remove(deleted.friend.id);
+    const answer = await execute(deleted.quote.id);
     expect([answer.status, answer.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
-    expect((await balances(app, gone.account.id)).total).toBe(1_000_00);
-    expect((await balances(app, gone.target.id)).total).toBe(0);
+    expect((await balances(app, deleted.account.id)).total).toBe(1_000_00);
+    expect((await balances(app, deleted.target.id)).total).toBe(0);
 
-    const refused = await payout();
-    await setStatus(refused.person.id, 'REJECTED');
-    const second = await execute(refused.quote.id);
+    const rejected = await payout();
+    await setStatus(rejected.person.id, 'REJECTED');
+    const second = await execute(rejected.quote.id);
     expect([second.status, second.body.code]).toEqual([403, 'USER_NOT_READY']);
 
     const person = await customer(app);
@@ -99,7 +98,7 @@ describe('execution', () => {
     expect((await execute(quote.id)).body.code).toBe('CUSTOMER_DELETED');
   });
 
-  it('pays nobody who is deleted between its reads and its commit', async () => {
+  it('is rejected if the receiver is deleted before its commit', async () => {
     const { account, friend, target, quote } = await toFriend();
     const run = interrupted(
       (ctx) => start(ctx, quote.transactionId),
@@ -111,7 +110,7 @@ describe('execution', () => {
     expect((await transaction(quote.transactionId)).status).toBe('PENDING');
   });
 
-  it('takes nothing from somebody who is refused meanwhile', async () => {
+  it('is rejected if the payer is rejected before its commit', async () => {
     const { person, account, quote } = await payout();
     const run = interrupted(
       (ctx) => start(ctx, quote.transactionId),
@@ -121,7 +120,7 @@ describe('execution', () => {
     expect((await balances(app, account.id)).balance).toBe(1_000_00);
   });
 
-  it('does not pay an account that is deleted meanwhile', async () => {
+  it('is rejected if the receiving account is deleted before its commit', async () => {
     const { account, target, quote } = await payout();
     const path = `/customers/external-accounts/${target.id}`;
     const run = interrupted(
@@ -132,7 +131,7 @@ describe('execution', () => {
     expect((await balances(app, account.id)).balance).toBe(1_000_00);
   });
 
-  it('happens once when another execution was quicker', async () => {
+  it('happens once if a concurrent execution commits first', async () => {
     const { account, quote } = await payout();
     const { status } = await transaction(quote.transactionId);
     expect(status).toBe('PENDING');
@@ -148,7 +147,7 @@ describe('execution', () => {
     expect((await balances(app, account.id)).balance).toBe(900_00);
   });
 
-  it('loses to the sweep when the quote lapses meanwhile, and the sweep to it', async () => {
+  it('is rejected if the quote expires meanwhile, and the sweep skips executed quotes', async () => {
     const late = await payout();
     const expire = async () => {
       app.effects.set(Date.parse(late.quote.expiresAt));
@@ -167,7 +166,7 @@ describe('execution', () => {
     expect((await transaction(quick.quote.transactionId)).status).toBe('COMPLETED');
   });
 
-  it('of many quotes never spends more than there is', async () => {
+  it('of many quotes never exceeds the balance', async () => {
     const { person, account } = await fundedCustomer(app, 250_00);
     const target = await externalAccount(app, person.id, 'EUR');
     const quotes = await Promise.all(
@@ -175,15 +174,15 @@ describe('execution', () => {
     );
     const answers = await Promise.all(quotes.map((quote) => execute(quote.id)));
     expect(answers.filter((each) => each.status === 200)).toHaveLength(2);
-    const refused = answers.filter((each) => each.body.code === 'INSUFFICIENT_FUNDS');
-    expect(refused).toHaveLength(10);
+    const rejected = answers.filter((each) => each.body.code === 'INSUFFICIENT_FUNDS');
+    expect(rejected).toHaveLength(10);
     await app.settle();
     expect(await balances(app, account.id)).toEqual({ balance: 50_00, total: 50_00 });
   });
 });
 
 describe('funding', () => {
-  it('puts no money on the account of somebody who is deleted meanwhile', async () => {
+  it('is rejected if the customer is deleted before its commit', async () => {
     const person = await customer(app);
     const account = await internalAccount(app, person.id, 'USD');
     const operation = app.operations.find(
@@ -204,7 +203,7 @@ describe('funding', () => {
   });
 });
 
-describe('jobs of a payment', () => {
+describe('payment jobs', () => {
   let handlers: Map<string, JobHandler>;
   beforeAll(() => {
     handlers = new Map(payoutJobs(connectorRegistry(app.effects)).map((each) => [each.kind, each]));
@@ -217,7 +216,7 @@ describe('jobs of a payment', () => {
   const stage = ({ caller, stage: work }: Result) => operate(app.runtime, caller, work);
 
   it.each(['000', '002', '004', '005', '006', '007'])(
-    'mean the same when they run again, late and twice: …%s',
+    'are idempotent when repeated, late and concurrently: …%s',
     async (suffix) => {
       const once = await payout(suffix);
       ok(await execute(once.quote.id), 200);
@@ -230,7 +229,7 @@ describe('jobs of a payment', () => {
           const at = Date.parse(job.due_at as unknown as string) || Number(job.due_at);
           if (at > app.effects.now()) app.effects.set(at);
           const results = await Promise.all([1, 2, 3].map(() => handler?.run(app.runtime, job)));
-          // As a lease that ran out: all answers arrive, at once and after the job was finished.
+          // As with an expired lease: all results arrive, concurrently and after the job was finished.
           await Promise.all(results.map((result) => result && stage(result)));
           await app.settle();
           for (const result of results) if (result) await stage(result);
@@ -243,7 +242,7 @@ describe('jobs of a payment', () => {
           return {
             events: await eventTypes(app, quote.transactionId),
             balances: await balances(app, account.id),
-            told: [status, failureReason, refund?.status],
+            outcome: [status, failureReason, refund?.status],
           };
         }),
       );

@@ -1,4 +1,4 @@
-// A payment that waits for its proof holds nothing: not the money, and not the invoice it would pay either.
+// A payment that awaits authorization holds neither the funds nor the invoice that it would pay.
 import { describe, expect, it } from 'vitest';
 import {
   balances,
@@ -22,7 +22,7 @@ const app = testApp();
 
 const MINUTE = 60_000;
 
-describe('an invoice that a payment would pay once it is authorised', () => {
+describe('invoice of a payment that awaits authorization', () => {
   let made = 0;
   const invoice = () =>
     bolt11({
@@ -40,8 +40,8 @@ describe('an invoice that a payment would pay once it is authorised', () => {
     const accountInfo = { accountType: 'LIGHTNING', invoice: bill };
     const body = { currency: 'BTC', customerId, accountInfo };
     const to = ok(await app.call('POST', '/customers/external-accounts', body, options), 201);
-    const asked = quoteBody(from, to.id, 50_000, { lockedCurrencySide: 'RECEIVING' });
-    return ok(await app.call('POST', '/quotes', asked, options), 201);
+    const request = quoteBody(from, to.id, 50_000, { lockedCurrencySide: 'RECEIVING' });
+    return ok(await app.call('POST', '/quotes', request, options), 201);
   }
 
   async function both() {
@@ -58,7 +58,7 @@ describe('an invoice that a payment would pay once it is authorised', () => {
     return { first, second, eur: waits.eur.id };
   }
 
-  it('is anybody else’s to pay until then', async () => {
+  it('can be paid by another customer until then', async () => {
     const { first, second, eur } = await both();
     expect(ok(await execute(app, second.id), 200).status).toBe('PROCESSING');
     const late = await authorize(app, first.id);
@@ -69,7 +69,7 @@ describe('an invoice that a payment would pay once it is authorised', () => {
     expect(body).toMatchObject({ status: 'FAILED', failureReason: 'SCA_NOT_COMPLETED' });
   });
 
-  it('is paid once by two who pay at the same moment', async () => {
+  it('is paid once by two concurrent payments', async () => {
     const { first, second } = await both();
     const answers = await Promise.all([
       authorize(app, first.id, { code: CODE }),

@@ -1,5 +1,5 @@
-// Payments that a passkey authorises: it signs this amount and this payee, and nothing else. In the sandbox a
-// page without a device will do; in production a device in software plays one to the letter.
+// Payments authorized with a passkey, which signs this amount and payee only. The sandbox accepts a page
+// without a device; the production tests use a software authenticator.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   eventTypes,
@@ -63,7 +63,7 @@ describe('in the sandbox', () => {
     origin: ORIGIN,
   });
 
-  it('a payment shows the request for it, without the origins, and goes on with its answer', async () => {
+  it('a payment includes the assertion request, without origins, and accepts its response', async () => {
     const quote = await waiting();
     expect(quote.scaChallenge).toMatchObject({
       factor: 'PASSKEY',
@@ -80,7 +80,7 @@ describe('in the sandbox', () => {
     expect(done.status).toBe('PROCESSING');
   });
 
-  it('is asked again for the second step, and signs that', async () => {
+  it('is required again for the second step, with a new challenge', async () => {
     const twoSteps = (sca_two_steps: boolean) =>
       app.operate(async (ctx) => {
         const row = await ctx.read(platforms, app.platform.id);
@@ -101,7 +101,7 @@ describe('in the sandbox', () => {
     expect(ok(await authorize(app, quote.id, signed(second)), 200).status).toBe('PROCESSING');
   });
 
-  it('does not authorise another payment, nor without an origin, or from one elsewhere', async () => {
+  it('is rejected for another payment, without an origin, and for a foreign origin', async () => {
     const [one, other] = [await waiting(), await waiting()];
     expect(challengeOf(one)).not.toBe(challengeOf(other));
     expect(fieldsOf(await authorize(app, one.id, signed(one, other)))).toEqual([
@@ -116,7 +116,7 @@ describe('in the sandbox', () => {
     ok(await authorize(app, other.id, signed(other)), 200);
   });
 
-  it('may take its ten minutes, and no more than a quote that is to be paid in', async () => {
+  it('expires after ten minutes, and no later than a realtime funding quote', async () => {
     const quote = await waiting();
     await app.advance(10 * MINUTE - 1);
     expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200).status).toBe(
@@ -152,7 +152,7 @@ describe('in production', () => {
     }, bank);
   });
 
-  /** Somebody approved, with a passkey, logged in by it, and with so many cents. */
+  /** An approved customer with a passkey, a session and the balance. */
   async function payerWithPasskey(cents: number) {
     const person = await european(app, options);
     await app.runtime.db.query(
@@ -170,18 +170,18 @@ describe('in production', () => {
     return { person, account, device, origin };
   }
 
-  /** A payout of theirs to a bank account, not executed yet. */
+  /** A payout of the customer to a bank account, not executed. */
   async function quoted({ person, account }: Awaited<ReturnType<typeof payerWithPasskey>>) {
     const iban = { accountType: 'EUR_ACCOUNT', iban: 'DE89370400440532013000' };
     const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
     const accountInfo = { ...iban, beneficiary: { ...beneficiary, countryOfResidence: 'DE' } };
     const added = { customerId: person.id, currency: 'EUR', accountInfo };
     const target = ok(await app.call('POST', '/customers/external-accounts', added, options), 201);
-    const asked = quoteBody(account.id, target.id, 100_00);
-    return ok(await app.call('POST', '/quotes', asked, options), 201).id as string;
+    const request = quoteBody(account.id, target.id, 100_00);
+    return ok(await app.call('POST', '/quotes', request, options), 201).id as string;
   }
 
-  it('is the only way where nothing is connected that sends codes', async () => {
+  it('is the only factor without a connector that sends codes', async () => {
     const payer = await payerWithPasskey(1_000_00);
     await app.runtime.db.query(
       `update customers set version = version + 1,
@@ -189,12 +189,12 @@ describe('in production', () => {
       [payer.person.id],
     );
     const id = await quoted(payer);
-    const refused = await execute(app, id, {}, options);
-    expect([refused.status, refused.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
+    const rejected = await execute(app, id, {}, options);
+    expect([rejected.status, rejected.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
     expect(ok(await execute(app, id, BY_PASSKEY, options), 200).status).toBe(
       'PENDING_AUTHORIZATION',
     );
-    // As if it had been asked for by SMS while that was still connected.
+    // As if SMS had been chosen while it was still connected.
     await app.runtime.db.query(
       `update sca_challenges set factor = 'SMS_OTP', version = version + 1 where subject = $1`,
       [id],
@@ -203,16 +203,16 @@ describe('in production', () => {
     expect([again.status, again.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 
-  it('is asked for where there is no number, unless something else is', async () => {
+  it('is the default without a phone number', async () => {
     const payer = await payerWithPasskey(1_000_00);
     const id = await quoted(payer);
-    const refused = await execute(app, id, { scaFactor: 'SMS_OTP' }, options);
-    expect(fieldsOf(refused)).toEqual([400, ['scaFactor']]);
+    const rejected = await execute(app, id, { scaFactor: 'SMS_OTP' }, options);
+    expect(fieldsOf(rejected)).toEqual([400, ['scaFactor']]);
     const { scaChallenge } = ok(await execute(app, id, {}, options), 200);
     expect(scaChallenge).toMatchObject({ factor: 'PASSKEY', availableFactors: ['PASSKEY'] });
   });
 
-  it('signs the payment itself, by a device that knew its user', async () => {
+  it('signs the payment, with user verification', async () => {
     const payer = await payerWithPasskey(1_000_00);
     const { device, origin } = payer;
     const id = await quoted(payer);
@@ -234,8 +234,8 @@ describe('in production', () => {
       expect(wrong.status).toBe(400);
     }
     expect(ok(await answer(), 200).status).toBe('PROCESSING');
-    const told = await eventTypes(app, quote.transactionId);
-    expect(told.map((type) => type.replace('OUTGOING_PAYMENT.', ''))).toEqual([
+    const events = await eventTypes(app, quote.transactionId);
+    expect(events.map((type) => type.replace('OUTGOING_PAYMENT.', ''))).toEqual([
       'PENDING',
       'PENDING_AUTHORIZATION',
       'PROCESSING',

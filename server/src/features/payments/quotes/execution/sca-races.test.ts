@@ -1,6 +1,6 @@
-// Two things at once about a payment that waits: two proofs, two executions, a proof and the end of its time,
-// trust that is withdrawn. The other thing is made to happen at the worst moment, after everything was read
-// and before anything was written; exactly one of the two counts.
+// Concurrent operations on a payment that awaits authorization: two proofs, two executions, a proof and the
+// expiry, trust that is removed. The competing operation runs at the worst moment, after all reads and before
+// all writes; exactly one of the two takes effect.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { balances, eventTypes, ok, quoteBody } from '../../../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../../../test/kit/app/harness.ts';
@@ -28,11 +28,11 @@ beforeAll(async () => {
 beforeEach(() => app.advance(60_000));
 
 const AUTHORISED = ['PENDING', 'PENDING_AUTHORIZATION', 'PROCESSING'];
-const LAPSED = ['PENDING', 'PENDING_AUTHORIZATION', 'FAILED'];
+const CHALLENGE_EXPIRED = ['PENDING', 'PENDING_AUTHORIZATION', 'FAILED'];
 
 const get = async (path: string) => ok(await app.call('GET', path), 200);
 const codes = (answers: Answer[]) => answers.map(({ status }) => status).sort();
-const stepsTold = async (id: string) =>
+const eventsOf = async (id: string) =>
   (await eventTypes(app, id)).map((type) => type.replace('OUTGOING_PAYMENT.', ''));
 
 async function waiting() {
@@ -42,7 +42,7 @@ async function waiting() {
   return { quote, target, challenge, before };
 }
 
-/** An operation as a route runs it, to be interrupted. */
+/** An operation as a route runs it, for interruption. */
 function operationOf(operationId: string) {
   const found = app.operations.find(({ contract }) => contract.operationId === operationId);
   if (!found) throw new Error(`no operation ${operationId}`);
@@ -67,7 +67,7 @@ const proving = (quoteId: string) => (ctx: Ctx) =>
     body: { code: CODE },
   });
 
-async function lapsing(quoteId: string, challengeId: string) {
+async function expiryStage(quoteId: string, challengeId: string) {
   const [handler] = authorizationExpiryJobs();
   const job = { input: { quoteId, challengeId } } as unknown as Job;
   const result = await handler?.run(app.runtime, job);
@@ -75,27 +75,27 @@ async function lapsing(quoteId: string, challengeId: string) {
   return result.stage;
 }
 
-describe('two at once', () => {
-  it('who authorise take the money once', async () => {
+describe('concurrent requests', () => {
+  it('to authorize debit the funds once', async () => {
     const { quote, before } = await waiting();
     const answers = await Promise.all([1, 2].map(() => authorize(app, quote.id)));
     expect(codes(answers)).toEqual([200, 409]);
     expect((await balances(app, payer.eur.id)).balance).toBe(before.balance - 10_00);
-    expect(await stepsTold(quote.transactionId)).toEqual(AUTHORISED);
+    expect(await eventsOf(quote.transactionId)).toEqual(AUTHORISED);
   });
 
-  it('who execute ask once, and send one code', async () => {
+  it('to execute create one challenge and send one code', async () => {
     const { quote } = await quotedPayout(app, payer, { amount: 10_00 });
     const written = (await messagesTo(app, payer.person.id)).length;
     const answers = await Promise.all([1, 2].map(() => execute(app, quote.id)));
     expect(codes(answers)).toEqual([200, 409]);
     expect((await messagesTo(app, payer.person.id)).length).toBe(written + 1);
-    const asked = await app.runtime.db.find(scaChallenges, { subject: quote.id });
-    expect(asked).toHaveLength(1);
+    const challenges = await app.runtime.db.find(scaChallenges, { subject: quote.id });
+    expect(challenges).toHaveLength(1);
     ok(await authorize(app, quote.id), 200);
   });
 
-  it('with one key are one, whenever the second comes', async () => {
+  it('with one idempotency key have one result', async () => {
     const { quote } = await quotedPayout(app, payer, { amount: 10_00 });
     const headers = { 'idempotency-key': 'executed-in-the-region' };
     const first = ok(await execute(app, quote.id, {}, { headers }), 200);
@@ -105,7 +105,7 @@ describe('two at once', () => {
     const done = ok(await authorize(app, quote.id, proof, own), 200);
     expect(ok(await authorize(app, quote.id, proof, own), 200)).toEqual(done);
     expect(ok(await execute(app, quote.id, {}, { headers }), 200)).toEqual(first);
-    expect(await stepsTold(quote.transactionId)).toEqual(AUTHORISED);
+    expect(await eventsOf(quote.transactionId)).toEqual(AUTHORISED);
 
     const body = quoteBody(payer.eur.id, quote.destination.accountId, 10_00, {
       immediatelyExecute: true,
@@ -119,10 +119,10 @@ describe('two at once', () => {
   });
 });
 
-describe('a proof and the end of its time', () => {
-  it('the proof first: nothing fails', async () => {
+describe('proof and expiry', () => {
+  it('a proof that commits first prevents the failure', async () => {
     const { quote, challenge, before } = await waiting();
-    const stage = await lapsing(quote.id, challenge.id);
+    const stage = await expiryStage(quote.id, challenge.id);
     const end = Date.parse(challenge.expiresAt);
     app.effects.set(end);
     await interrupted(stage, async () => {
@@ -130,53 +130,53 @@ describe('a proof and the end of its time', () => {
       ok(await authorize(app, quote.id), 200);
       app.effects.set(end);
     });
-    expect(await stepsTold(quote.transactionId)).toEqual(AUTHORISED);
+    expect(await eventsOf(quote.transactionId)).toEqual(AUTHORISED);
     expect((await balances(app, payer.eur.id)).balance).toBe(before.balance - 10_00);
     expect((await app.runtime.db.read(scaChallenges, challenge.id))?.status).toBe('SATISFIED');
-    // The job itself, at its time.
+    // The job itself, when due.
     await app.advance(10 * 60_000);
-    expect(await stepsTold(quote.transactionId)).toEqual([...AUTHORISED, 'COMPLETED']);
+    expect(await eventsOf(quote.transactionId)).toEqual([...AUTHORISED, 'COMPLETED']);
   });
 
-  it('the end first: the proof takes nothing', async () => {
+  it('an expiry that commits first rejects the proof', async () => {
     const { quote, challenge, before } = await waiting();
-    const stage = await lapsing(quote.id, challenge.id);
+    const stage = await expiryStage(quote.id, challenge.id);
     const late = interrupted(proving(quote.id), () => {
       app.effects.set(Date.parse(challenge.expiresAt));
       return app.operate(stage);
     });
     await expect(late).rejects.toMatchObject({ code: 'CONFLICT' });
-    expect(await stepsTold(quote.transactionId)).toEqual(LAPSED);
+    expect(await eventsOf(quote.transactionId)).toEqual(CHALLENGE_EXPIRED);
     expect(await balances(app, payer.eur.id)).toEqual(before);
     await app.advance(10 * 60_000);
-    expect(await stepsTold(quote.transactionId)).toEqual(LAPSED);
+    expect(await eventsOf(quote.transactionId)).toEqual(CHALLENGE_EXPIRED);
     const payment = await app.runtime.db.read(transactions, quote.transactionId);
     expect(payment).toMatchObject({ status: 'FAILED', funds: 'NONE' });
   });
 
-  it('the end twice, as after a crash, is told once', async () => {
+  it('a repeated expiry, as after a crash, emits one event', async () => {
     const { quote, challenge } = await waiting();
-    const stage = await lapsing(quote.id, challenge.id);
+    const stage = await expiryStage(quote.id, challenge.id);
     app.effects.set(Date.parse(challenge.expiresAt));
     await interrupted(stage, () => app.operate(stage));
     await app.operate(stage);
-    expect(await stepsTold(quote.transactionId)).toEqual(LAPSED);
+    expect(await eventsOf(quote.transactionId)).toEqual(CHALLENGE_EXPIRED);
   });
 
-  it('the end too soon, by a clock that goes wrong, is put off', async () => {
+  it('an early expiry, caused by clock drift, is postponed', async () => {
     const { quote, challenge } = await waiting();
     const end = Date.parse(challenge.expiresAt);
     app.effects.set(end - 1);
-    await app.operate(await lapsing(quote.id, challenge.id));
+    await app.operate(await expiryStage(quote.id, challenge.id));
     await app.settle();
     expect((await app.runtime.db.read(scaChallenges, challenge.id))?.status).toBe('PENDING');
     await app.advance(1);
-    expect(await stepsTold(quote.transactionId)).toEqual(LAPSED);
+    expect(await eventsOf(quote.transactionId)).toEqual(CHALLENGE_EXPIRED);
   });
 });
 
-describe('money that is spent meanwhile', () => {
-  it('between a proof and its commit discards the proof, which works again', async () => {
+describe('funds spent meanwhile', () => {
+  it('discard a proof at its commit, and the challenge stays valid', async () => {
     const own = await scaPayer(app, { eur: 100_00, usdc: 0 });
     const { quote } = await quotedPayout(app, own, { amount: 100_00 });
     ok(await execute(app, quote.id), 200);
@@ -199,8 +199,8 @@ describe('money that is spent meanwhile', () => {
   });
 });
 
-describe('trust that is withdrawn', () => {
-  it('while a payment begins brings the challenge back', async () => {
+describe('trust removed meanwhile', () => {
+  it('requires a challenge for a payment that is starting', async () => {
     const { target, quote: first } = await waiting();
     ok(await authorize(app, first.id), 200);
     const path = `/customers/external-accounts/${target.id}`;
@@ -223,8 +223,8 @@ describe('trust that is withdrawn', () => {
   });
 });
 
-describe('guesses at everything that waits at once', () => {
-  it('are five in all before the customer is locked', async () => {
+describe('concurrent failed attempts', () => {
+  it('are limited to five across all challenges of a customer', async () => {
     const guessed = await scaPayer(app, { usdc: 0 });
     const { id } = guessed.person;
     const { quote, target } = await quotedPayout(app, guessed, { amount: 10_00 });
@@ -247,8 +247,8 @@ describe('guesses at everything that waits at once', () => {
     // Resends over the limit are rejected and do not count as failed attempts.
     const guesses = codes(answers).filter((status) => status !== 423 && status !== 503);
     expect(guesses).toEqual([400, 400, 400, 400, 400]);
-    const refused = await authorize(app, quote.id);
-    expect([refused.status, refused.body.details.failedAttempts]).toEqual([423, 5]);
+    const rejected = await authorize(app, quote.id);
+    expect([rejected.status, rejected.body.details.failedAttempts]).toEqual([423, 5]);
     expect((await balances(app, guessed.eur.id)).balance).toBe(1_000_00);
   });
 });

@@ -1,5 +1,5 @@
-// Quotes of the region that somebody will pay in: nobody is told where before the customer has authorised
-// them, and money that comes before is not theirs.
+// Realtime funding quotes in the region: payment instructions are withheld until the customer has authorized
+// the payment, and funds that arrive before are not assigned to it.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   balances,
@@ -29,7 +29,7 @@ const EUROS = { currency: 'EUR' };
 const COINS = { currency: 'USDC', cryptoNetwork: 'BASE' };
 
 const get = async (path: string) => ok(await app.call('GET', path), 200);
-const stepsTold = async (id: string) =>
+const eventsOf = async (id: string) =>
   (await eventTypes(app, id)).map((type) => type.replace('OUTGOING_PAYMENT.', ''));
 const send = (quoteId: string, currencyCode = 'EUR') =>
   app.call('POST', '/sandbox/send', { quoteId, currencyCode });
@@ -41,7 +41,7 @@ async function bodyOf(source: object, customerId = payer.person.id) {
   return { target, body: { ...quoteBody('', target.id, amount), ...paidIn } };
 }
 
-/** A quote that waits for the customer's word. */
+/** A quote that awaits authorization. */
 async function waiting(source: object = EUROS, headers: Record<string, string> = {}) {
   const { body } = await bodyOf(source);
   return ok(await app.call('POST', '/quotes', body, { headers }), 202);
@@ -51,13 +51,13 @@ async function expectWithheld(quote: { id: string; transactionId: string }): Pro
   expect((await get(`/quotes/${quote.id}`)).paymentInstructions).toEqual([]);
   const payment = await get(`/transactions/${quote.transactionId}`);
   expect(payment).not.toHaveProperty('paymentInstructions');
-  const told = (await app.events()).filter(({ subject }) => subject === quote.transactionId);
-  expect(told.length).toBeGreaterThan(0);
-  for (const { data } of told) expect(data).not.toHaveProperty('paymentInstructions');
+  const events = (await app.events()).filter(({ subject }) => subject === quote.transactionId);
+  expect(events.length).toBeGreaterThan(0);
+  for (const { data } of events) expect(data).not.toHaveProperty('paymentInstructions');
 }
 
-describe('a quote that is to be paid in', () => {
-  it('says where once it was authorised, and goes on by itself then', async () => {
+describe('realtime funding quote', () => {
+  it('includes payment instructions after authorization and continues when paid', async () => {
     const quote = await waiting();
     expect(quote).toMatchObject({
       status: 'PENDING_AUTHORIZATION',
@@ -80,12 +80,12 @@ describe('a quote that is to be paid in', () => {
     expect((await get(`/transactions/${quote.transactionId}`)).paymentInstructions).toEqual(
       open.paymentInstructions,
     );
-    expect(await stepsTold(quote.transactionId)).toEqual(['PENDING_AUTHORIZATION']);
+    expect(await eventsOf(quote.transactionId)).toEqual(['PENDING_AUTHORIZATION']);
 
     ok(await send(quote.id), 200);
     await app.advance(10 * MINUTE);
     expect((await get(`/quotes/${quote.id}`)).status).toBe('COMPLETED');
-    expect(await stepsTold(quote.transactionId)).toEqual([
+    expect(await eventsOf(quote.transactionId)).toEqual([
       'PENDING_AUTHORIZATION',
       'PENDING',
       'PROCESSING',
@@ -93,11 +93,11 @@ describe('a quote that is to be paid in', () => {
     ]);
   });
 
-  it('does not take money that comes before: euros go back, coins are kept for their owner', async () => {
+  it('does not use funds that arrive before: euros are returned, coins credited', async () => {
     const euros = await waiting();
-    const back = ok(await send(euros.id), 200);
-    expect(back).toMatchObject({ type: 'INCOMING', status: 'FAILED' });
-    expect(back.id).not.toBe(euros.transactionId);
+    const returned = ok(await send(euros.id), 200);
+    expect(returned).toMatchObject({ type: 'INCOMING', status: 'FAILED' });
+    expect(returned.id).not.toBe(euros.transactionId);
 
     await app.advance(MINUTE);
     const coins = await waiting(COINS);
@@ -112,7 +112,7 @@ describe('a quote that is to be paid in', () => {
     }
   });
 
-  it('fails when nobody authorises it, and never says where', async () => {
+  it('fails without authorization and never includes payment instructions', async () => {
     const quote = await waiting();
     await app.advance(5 * MINUTE - 1);
     expect((await get(`/quotes/${quote.id}`)).status).toBe('PENDING_AUTHORIZATION');
@@ -123,33 +123,33 @@ describe('a quote that is to be paid in', () => {
       failureReason: 'SCA_NOT_COMPLETED',
     });
     await expectWithheld(quote);
-    expect(await stepsTold(quote.transactionId)).toEqual(['PENDING_AUTHORIZATION', 'FAILED']);
+    expect(await eventsOf(quote.transactionId)).toEqual(['PENDING_AUTHORIZATION', 'FAILED']);
     const late = await authorize(app, quote.id);
     expect([late.status, late.body.code]).toEqual([409, 'CONFLICT']);
     const stray = ok(await send(quote.id), 200);
     expect(stray.type).toBe('INCOMING');
   });
 
-  it('expires when it was authorised and nobody pays in', async () => {
+  it('expires if it is authorized but not paid', async () => {
     const quote = await waiting();
     ok(await authorize(app, quote.id), 200);
     await app.advance(15 * MINUTE);
     expect((await get(`/quotes/${quote.id}`)).status).toBe('EXPIRED');
-    expect(await stepsTold(quote.transactionId)).toEqual(['PENDING_AUTHORIZATION', 'EXPIRED']);
+    expect(await eventsOf(quote.transactionId)).toEqual(['PENDING_AUTHORIZATION', 'EXPIRED']);
   });
 
-  it('is not waited for longer than its price, and expires when authorised at its end', async () => {
+  it('has no challenge that outlives its price, and expires if authorized at the end', async () => {
     const quote = await waiting({ currency: 'USDC', cryptoNetwork: 'BASE' });
     expect(quote.scaChallenge.expiresAt).toBe(quote.expiresAt);
-    // Past every look for what expires, as if that had been in another process a moment earlier.
+    // Skips the expiry sweep, as if it had run in another process a moment earlier.
     app.effects.set(Date.parse(quote.expiresAt) - 1);
     ok(await authorize(app, quote.id), 200);
     await app.advance(1);
     expect((await get(`/transactions/${quote.transactionId}`)).status).toBe('EXPIRED');
-    expect(await stepsTold(quote.transactionId)).toEqual(['PENDING_AUTHORIZATION', 'EXPIRED']);
+    expect(await eventsOf(quote.transactionId)).toEqual(['PENDING_AUTHORIZATION', 'EXPIRED']);
   });
 
-  it('is open at once for a trusted beneficiary', async () => {
+  it('is payable immediately for a trusted beneficiary', async () => {
     const { target, body } = await bodyOf(EUROS);
     const path = `/customers/external-accounts/${target.id}/trust`;
     ok(await app.call('POST', path), 200);
@@ -159,7 +159,7 @@ describe('a quote that is to be paid in', () => {
     expect(quote.paymentInstructions).toHaveLength(1);
   });
 
-  it('cannot be executed, waiting or not', async () => {
+  it('cannot be executed, before or after authorization', async () => {
     const { id } = await waiting();
     for (const proof of [false, true]) {
       if (proof) ok(await authorize(app, id), 200);
@@ -168,21 +168,21 @@ describe('a quote that is to be paid in', () => {
     }
   });
 
-  it('is made once for one key, with one code', async () => {
+  it('is created once per idempotency key, with one code', async () => {
     const headers = { 'idempotency-key': 'one-quote-in-the-region' };
     const { body } = await bodyOf(EUROS);
     const ask = () => app.call('POST', '/quotes', body, { headers });
     const first = ok(await ask(), 202);
     ok(await authorize(app, first.id), 200);
     expect(ok(await ask(), 202)).toEqual(first);
-    expect(await stepsTold(first.transactionId)).toEqual(['PENDING_AUTHORIZATION']);
+    expect(await eventsOf(first.transactionId)).toEqual(['PENDING_AUTHORIZATION']);
   });
 
-  it('asks for a login first, and for a factor that can show a payment', async () => {
+  it('requires a session and a factor that supports dynamic linking', async () => {
     const person = await provenCustomer(app);
     const { body } = await bodyOf(EUROS, person.id);
-    const refused = await app.call('POST', '/quotes', body);
-    expect([refused.status, refused.body.code]).toEqual([409, 'SCA_SESSION_REQUIRED']);
+    const rejected = await app.call('POST', '/quotes', body);
+    expect([rejected.status, rejected.body.code]).toEqual([409, 'SCA_SESSION_REQUIRED']);
     const own = await bodyOf(EUROS);
     for (const scaFactor of ['TOTP', 'PASSKEY']) {
       const answer = await app.call('POST', '/quotes', { ...own.body, scaFactor });

@@ -1,5 +1,5 @@
-// Proofs that do not hold, come too late, come from elsewhere or meet an empty account: nothing moves, and
-// what may be tried again stays as it was.
+// Rejected proofs: wrong, late, from another quote, or without funds. Nothing is posted, and a challenge that
+// can be retried does not change.
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   balances,
@@ -39,7 +39,7 @@ const fieldsOf = ({ status, body }: Answer) => [
   body.details?.errors?.map(({ field }: { field: string }) => field),
 ];
 
-/** A payout that waits for its code, of a customer with so many cents. */
+/** A payout that awaits its code, of a customer with this balance. */
 async function waiting(amount = 100_00, eur = 1_000_00) {
   const payer = await scaPayer(app, { eur, usdc: 0 });
   const { quote, target } = await quotedPayout(app, payer, { amount });
@@ -51,8 +51,8 @@ const attempts = async (customerId: string) =>
   (await app.runtime.db.read(scaLockouts, customerId))?.failed_attempts ?? 0;
 
 describe('authorizeQuote', () => {
-  describe('a proof', () => {
-    it('that is wrong is refused and counts, and the right one still does', async () => {
+  describe('proof', () => {
+    it('is rejected and counted if wrong, and a correct one is accepted afterwards', async () => {
       const { payer, quote, challenge } = await waiting();
       expect(fieldsOf(await authorize(app, quote.id, WRONG))).toEqual([400, ['code']]);
       expect(await attempts(payer.person.id)).toBe(1);
@@ -66,7 +66,7 @@ describe('authorizeQuote', () => {
       ]);
     });
 
-    it('is one thing, and complete', async () => {
+    it('must be of one kind and complete', async () => {
       const { payer, quote } = await waiting();
       const passkeyAssertion = { id: 'x', response: {} };
       const wrongs: [object, string[]][] = [
@@ -83,7 +83,7 @@ describe('authorizeQuote', () => {
       ok(await authorize(app, quote.id), 200);
     });
 
-    it('comes from an address, where one is told, which is kept', async () => {
+    it('accepts an optional valid IP address, which is stored', async () => {
       const { payer, quote } = await waiting();
       const from = (endUserIpAddress: string | null) =>
         authorize(app, quote.id, { code: CODE, endUserIpAddress });
@@ -94,7 +94,7 @@ describe('authorizeQuote', () => {
       expect(ok(await from(null), 200).status).toBe('PROCESSING');
     });
 
-    it('that comes too late ends nothing but itself; the payment fails and no money moved', async () => {
+    it('is rejected after expiry, and the payment fails without a posting', async () => {
       const { payer, quote, challenge } = await waiting();
       app.effects.set(Date.parse(challenge.expiresAt));
       expect(codeOf(await authorize(app, quote.id))).toEqual([400, 'INVALID_INPUT']);
@@ -109,8 +109,8 @@ describe('authorizeQuote', () => {
       expect(codeOf(await resend(app, quote.id))).toEqual([409, 'CONFLICT']);
       const whole = { balance: 1_000_00, total: 1_000_00 };
       expect(await balances(app, payer.eur.id)).toEqual(whole);
-      const told = (await app.events()).filter(({ subject }) => subject === quote.transactionId);
-      expect(told.map(({ type, data }) => [type, data.status])).toEqual([
+      const events = (await app.events()).filter(({ subject }) => subject === quote.transactionId);
+      expect(events.map(({ type, data }) => [type, data.status])).toEqual([
         ['OUTGOING_PAYMENT.PENDING', 'PENDING'],
         ['OUTGOING_PAYMENT.PENDING_AUTHORIZATION', 'PENDING_AUTHORIZATION'],
         ['OUTGOING_PAYMENT.FAILED', 'FAILED'],
@@ -118,7 +118,7 @@ describe('authorizeQuote', () => {
       expect((await app.runtime.db.read(scaChallenges, challenge.id))?.status).toBe('EXPIRED');
     });
 
-    it('is asked for by a factor that can show the payment, and that is there', async () => {
+    it('requires an enrolled factor that supports dynamic linking', async () => {
       const payer = await scaPayer(app, { usdc: 0 });
       const { quote } = await quotedPayout(app, payer);
       for (const scaFactor of ['TOTP', 'PASSKEY']) {
@@ -128,7 +128,7 @@ describe('authorizeQuote', () => {
       ok(await execute(app, quote.id, { scaFactor: 'SMS_OTP' }), 200);
     });
 
-    it('finds no quote of another platform, and none that waits where none does', async () => {
+    it('is rejected for quotes of other platforms and quotes without a challenge', async () => {
       const { payer, quote } = await waiting();
       const unknown = 'Quote:00000000-0000-7000-8000-000000000000';
       for (const [id, as] of [
@@ -148,7 +148,7 @@ describe('authorizeQuote', () => {
       expect(codeOf(await resend(app, other.quote.id))).toEqual([409, 'CONFLICT']);
     });
 
-    it('needs a permission to move money', async () => {
+    it('requires the permission to transact', async () => {
       const { quote } = await waiting();
       const as = await app.tokenWith(['VIEW', 'MANAGE']);
       expect(codeOf(await authorize(app, quote.id, { code: CODE }, { as }))).toEqual([
@@ -160,8 +160,8 @@ describe('authorizeQuote', () => {
   });
 });
 
-describe('a customer who is shut out', () => {
-  it('by five wrong codes cannot authorise until that is over; the payment has failed by then', async () => {
+describe('locked customer', () => {
+  it('cannot authorize after five wrong codes until the lockout ends', async () => {
     const { payer, quote } = await waiting();
     for (let at = 0; at < 5; at++) {
       expect(fieldsOf(await authorize(app, quote.id, WRONG))).toEqual([400, ['code']]);
@@ -182,7 +182,7 @@ describe('a customer who is shut out', () => {
     expect(ok(await authorize(app, next.quote.id), 200).status).toBe('PROCESSING');
   });
 
-  it('is asked for nothing: no payment begins to wait, and no code goes out', async () => {
+  it('starts no authorization and receives no code', async () => {
     const payer = await scaPayer(app, { usdc: 0 });
     const { quote, target } = await quotedPayout(app, payer);
     const fail = { eventType: 'FAILED_LOGIN_ATTEMPT' };
@@ -207,7 +207,7 @@ describe('a customer who is shut out', () => {
     expect((await get(`/quotes/${quote.id}`)).status).toBe('PENDING');
   });
 
-  it('and let in again finds a challenge of no use any more after five', async () => {
+  it('cannot use a challenge with five failures after the lockout is cleared', async () => {
     const { payer, quote } = await waiting();
     for (let at = 0; at < 5; at++) await authorize(app, quote.id, WRONG);
     const eventType = 'RESET_PASSWORD_COMPLETED';
@@ -223,25 +223,25 @@ describe('a customer who is shut out', () => {
   });
 });
 
-describe('a login', () => {
-  it('is needed to execute, at once as well, and to authorise', async () => {
+describe('session', () => {
+  it('is required to execute, immediately as well, and to authorize', async () => {
     const { payer, quote, target } = await waiting();
     const eventType = 'RESET_PASSWORD_COMPLETED';
     const path = `/sca/record-event?customerId=${payer.person.id}`;
     ok(await app.call('POST', path, { eventType }), 200);
-    const refused = [409, 'SCA_SESSION_REQUIRED'];
-    expect(codeOf(await authorize(app, quote.id))).toEqual(refused);
+    const rejected = [409, 'SCA_SESSION_REQUIRED'];
+    expect(codeOf(await authorize(app, quote.id))).toEqual(rejected);
     const next = await quotedPayout(app, payer);
-    expect(codeOf(await execute(app, next.quote.id))).toEqual(refused);
+    expect(codeOf(await execute(app, next.quote.id))).toEqual(rejected);
     const body = quoteBody(payer.eur.id, target.id, 10_00, { immediatelyExecute: true });
-    expect(codeOf(await app.call('POST', '/quotes', body))).toEqual(refused);
+    expect(codeOf(await app.call('POST', '/quotes', body))).toEqual(rejected);
     await logIn(app, payer.person.id);
     expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
   });
 });
 
-describe('an account that is empty', () => {
-  it('is told before a code is sent', async () => {
+describe('insufficient balance', () => {
+  it('is reported before a code is sent', async () => {
     const payer = await scaPayer(app, { eur: 50_00, usdc: 0 });
     const { quote } = await quotedPayout(app, payer);
     const before = (await messagesTo(app, payer.person.id)).length;
@@ -253,7 +253,7 @@ describe('an account that is empty', () => {
     expect(await balances(app, payer.eur.id)).toEqual({ balance: 0, total: 100_00 });
   });
 
-  it('when the proof comes leaves the challenge and its code as they were', async () => {
+  it('leaves the challenge and its code unchanged on authorization', async () => {
     const { payer, quote, challenge } = await waiting(100_00, 100_00);
     await app.advance(MINUTE);
     const other = await quotedPayout(app, payer, { amount: 60_00 });
@@ -267,8 +267,8 @@ describe('an account that is empty', () => {
   });
 });
 
-describe('what else may stand in the way when the proof comes', () => {
-  it('is the volume of the day', async () => {
+describe('authorization is rejected', () => {
+  it('over the daily limit', async () => {
     const { payer, quote } = await waiting();
     const limit = (perDay: number | undefined) =>
       app.operate(async (ctx) => {
@@ -284,7 +284,7 @@ describe('what else may stand in the way when the proof comes', () => {
     expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
   });
 
-  it('is a receiver who was deleted, or a payer who may not pay any more', async () => {
+  it('for a deleted receiver and a payer who is no longer approved', async () => {
     const payer = await scaPayer(app, { usdc: 0 });
     const friend = await scaPayer(app, { eur: 0, usdc: 0 });
     const body = quoteBody(payer.eur.id, friend.eur.id, 10_00);
@@ -293,16 +293,16 @@ describe('what else may stand in the way when the proof comes', () => {
     ok(await app.call('DELETE', `/customers/${friend.person.id}`), 200);
     expect(codeOf(await authorize(app, quote.id))).toEqual([410, 'CUSTOMER_DELETED']);
 
-    const refused = await waiting();
-    // Past the lifecycle, in which an approval is final: payments do not lean on that.
+    const rejected = await waiting();
+    // Bypasses the lifecycle, in which an approval is final: payments do not rely on that.
     await app.runtime.db.query(
       `update customers set status = 'REJECTED', version = version + 1 where id = $1`,
-      [refused.payer.person.id],
+      [rejected.payer.person.id],
     );
-    expect(codeOf(await authorize(app, refused.quote.id))).toEqual([403, 'USER_NOT_READY']);
+    expect(codeOf(await authorize(app, rejected.quote.id))).toEqual([403, 'USER_NOT_READY']);
   });
 
-  it('is that the payer is gone', async () => {
+  it('for a deleted payer', async () => {
     const payer = await scaPayer(app, { eur: 100_00, usdc: 0 });
     const target = await externalAccount(app, payer.person.id, 'EUR');
     const body = quoteBody(payer.eur.id, target.id, 100_00);
@@ -320,7 +320,7 @@ describe('what else may stand in the way when the proof comes', () => {
 });
 
 describe('resendQuoteScaCode', () => {
-  it('comes after half a minute, for the same challenge that ends when it did', async () => {
+  it('sends a code after half a minute, for the same challenge and expiry', async () => {
     const { payer, quote, challenge } = await waiting();
     const soon = await resend(app, quote.id);
     expect(codeOf(soon)).toEqual([429, 'RATE_LIMITED']);

@@ -1,6 +1,5 @@
-// Payments to accounts that their customer trusts need no proof. What they need all the same: somebody who is
-// not shut out, and a line for those who look later. Beside them what a message shows of a chain's address,
-// and numbers that nobody asked about when their customer came.
+// Payments to trusted accounts need no proof, but a customer who is not locked out, and a record of the
+// exemption. Also: blockchain addresses in messages, and phone numbers that were not verified at creation.
 import { describe, expect, it } from 'vitest';
 import { ok, quoteBody } from '../../../../../test/kit/app/fixtures.ts';
 import { commandOn } from '../../../../../test/kit/app/production.ts';
@@ -25,8 +24,8 @@ async function trust(accountId: string): Promise<void> {
 
 const post = (path: string, body: object) => app.call('POST', path, body);
 
-describe('a payment to a trusted account', () => {
-  it('is written down as exempt, where it was executed and where it is to be paid in', async () => {
+describe('payment to a trusted account', () => {
+  it('is recorded as exempt, on execution and for realtime funding', async () => {
     const payer = await scaPayer(app);
     const { quote, target } = await quotedPayout(app, payer);
     await trust(target.id);
@@ -49,7 +48,7 @@ describe('a payment to a trusted account', () => {
     await app.settle();
   });
 
-  it('is refused to a customer who is shut out', async () => {
+  it('is rejected for a locked customer', async () => {
     const payer = await scaPayer(app);
     const { quote, target } = await quotedPayout(app, payer);
     await trust(target.id);
@@ -57,8 +56,8 @@ describe('a payment to a trusted account', () => {
     for (let at = 0; at < 5; at++) {
       ok(await post(record, { eventType: 'FAILED_LOGIN_ATTEMPT' }), 200);
     }
-    const refused = await execute(app, quote.id);
-    expect([refused.status, refused.body.code]).toEqual([423, 'ACCOUNT_LOCKED']);
+    const rejected = await execute(app, quote.id);
+    expect([rejected.status, rejected.body.code]).toEqual([423, 'ACCOUNT_LOCKED']);
     const body = quoteBody(payer.eur.id, target.id, 10_00, { immediatelyExecute: true });
     const again = await post('/quotes', body);
     expect([again.status, again.body.details.failedAttempts]).toEqual([423, 5]);
@@ -69,8 +68,8 @@ describe('a payment to a trusted account', () => {
   });
 });
 
-describe('a message about a payment to a chain', () => {
-  it('shows ten characters of both ends of the address', async () => {
+describe('message about a payment to a blockchain address', () => {
+  it('shows the first and last ten characters of the address', async () => {
     const payer = await scaPayer(app);
     const address = `0x${'52ab34cd'.repeat(5)}`;
     const accountInfo = { accountType: 'BASE_WALLET', address };
@@ -83,8 +82,8 @@ describe('a message about a payment to a chain', () => {
   });
 });
 
-describe('a platform whose operator asks for strong authentication only now', () => {
-  it('has numbers proved that nobody asked about, before codes go to them', async () => {
+describe('platform that enables SCA later', () => {
+  it('verifies existing phone numbers before it sends codes to them', async () => {
     const as = await app.newPlatform('Late');
     const command = commandOn(app);
     expect((await command(['platform', 'set', as.id, '--no-sca'])).code).toBe(0);

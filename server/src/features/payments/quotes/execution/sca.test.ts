@@ -1,5 +1,5 @@
-// Payments that their customer authorises: what is asked for, in how many steps, what is told on the way and
-// when the money moves; and who needs not.
+// Payments that the customer authorizes: factors, steps, events, and the time of the posting; and payments
+// that need no authorization.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   balances,
@@ -30,13 +30,13 @@ let payer: ScaPayer;
 beforeAll(async () => {
   payer = await scaPayer(app);
 });
-// Long enough for another code to the same customer.
+// Allows another code to the same customer.
 beforeEach(() => app.advance(60_000));
 
 const MINUTE = 60_000;
 
 const get = async (path: string) => ok(await app.call('GET', path), 200);
-const stepsTold = async (id: string) =>
+const eventsOf = async (id: string) =>
   (await eventTypes(app, id)).map((type) => type.replace('OUTGOING_PAYMENT.', ''));
 
 const twoSteps = (on: boolean) =>
@@ -45,8 +45,8 @@ const twoSteps = (on: boolean) =>
     if (row) ctx.update(platforms, row, { sca_two_steps: on });
   });
 
-/** What is told of the payment and the account it leaves, in one order: `PENDING`, `900.00/1000.00`. */
-async function story(transactionId: string, accountId: string): Promise<string[]> {
+/** Events of the payment and its source account, in order: `PENDING`, `900 of 1000`. */
+async function timeline(transactionId: string, accountId: string): Promise<string[]> {
   const all = await app.events();
   const first = all.findIndex((each) => each.subject === transactionId);
   return all.slice(first).flatMap(({ type, subject, balance, held }) => {
@@ -56,8 +56,8 @@ async function story(transactionId: string, accountId: string): Promise<string[]
   });
 }
 
-describe('a payout of euros', () => {
-  it('waits for the code, and takes the money with it', async () => {
+describe('payout of euros', () => {
+  it('awaits the code and debits the funds with it', async () => {
     const own = await scaPayer(app, { usdc: 0 });
     const { quote, target } = await quotedPayout(app, own);
     expect(quote).toMatchObject({ status: 'PENDING' });
@@ -91,7 +91,7 @@ describe('a payout of euros', () => {
     expect(await balances(app, own.eur.id)).toEqual({ balance: 900_00, total: 1_000_00 });
     await app.advance(10 * MINUTE);
     expect((await get(`/quotes/${quote.id}`)).status).toBe('COMPLETED');
-    expect(await story(quote.transactionId, own.eur.id)).toEqual([
+    expect(await timeline(quote.transactionId, own.eur.id)).toEqual([
       'PENDING',
       'PENDING_AUTHORIZATION',
       '900 of 1000',
@@ -103,7 +103,7 @@ describe('a payout of euros', () => {
     expect([once.status, once.body.code]).toEqual([409, 'CONFLICT']);
   });
 
-  it('keeps its price while the code is looked for, although the quote runs out', async () => {
+  it('keeps its price while it awaits the code, after the quote expires', async () => {
     const { quote } = await quotedPayout(app, payer);
     const left = Date.parse(quote.expiresAt) - app.effects.now();
     await app.advance(left - 1_000);
@@ -118,7 +118,7 @@ describe('a payout of euros', () => {
     });
   });
 
-  it('is executed at once by a code that follows', async () => {
+  it('is executed immediately after the code', async () => {
     const target = await externalAccount(app, payer.person.id, 'EUR');
     const more = { immediatelyExecute: true };
     const body = quoteBody(payer.eur.id, target.id, 10_00, more);
@@ -128,14 +128,14 @@ describe('a payout of euros', () => {
       scaChallenge: { purpose: 'PAYOUT', factor: 'SMS_OTP' },
     });
     expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
-    expect(await stepsTold(quote.transactionId)).toEqual([
+    expect(await eventsOf(quote.transactionId)).toEqual([
       'PENDING',
       'PENDING_AUTHORIZATION',
       'PROCESSING',
     ]);
   });
 
-  it("is the customer's to authorise where the platform's own account pays for it", async () => {
+  it('is authorized by the customer on whose behalf a platform account pays', async () => {
     const own = await internalAccount(app, null, 'EUR');
     await fund(app, own.id, 500_00);
     const { id: customerId } = payer.person;
@@ -151,17 +151,17 @@ describe('a payout of euros', () => {
   });
 });
 
-describe('steps', () => {
+describe('authorization steps', () => {
   const conversion = () =>
     quotedPayout(app, payer, { currency: 'USD', from: payer.usdc.id, amount: 10_000_000 });
 
-  it('are two for a payout that converts, where the platform is set so', async () => {
+  it('are two for a conversion payout, if the platform enables it', async () => {
     await twoSteps(true);
     const { quote } = await conversion();
     const before = await balances(app, payer.usdc.id);
     const first = ok(await execute(app, quote.id), 200).scaChallenge;
     expect(first.purpose).toBe('CURRENCY_CONVERSION');
-    // A change of the setting is for payments to come.
+    // A change of the setting applies to later payments.
     await twoSteps(false);
     const between = ok(await authorize(app, quote.id), 200);
     expect(between).toMatchObject({
@@ -173,7 +173,7 @@ describe('steps', () => {
     expect(await balances(app, payer.usdc.id)).toEqual(before);
     expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
     await app.advance(10 * MINUTE);
-    expect(await stepsTold(quote.transactionId)).toEqual([
+    expect(await eventsOf(quote.transactionId)).toEqual([
       'PENDING',
       'PENDING_AUTHORIZATION',
       'PENDING_AUTHORIZATION',
@@ -184,13 +184,13 @@ describe('steps', () => {
     for (const text of texts) expect(text).toContain(`10.000000 USDC as `);
   });
 
-  it('are one elsewhere', async () => {
+  it('are one otherwise', async () => {
     const { quote } = await conversion();
     expect(ok(await execute(app, quote.id), 200).scaChallenge.purpose).toBe('PAYOUT');
     expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
   });
 
-  it('are called by what they do inside the house', async () => {
+  it('have the purpose of the payment between internal accounts', async () => {
     const friend = await customer(app);
     const theirs = await internalAccount(app, friend.id, 'EUR');
     const quoteTo = async (id: string) =>
@@ -198,7 +198,7 @@ describe('steps', () => {
     const transfer = await quoteTo(theirs.id);
     expect(ok(await execute(app, transfer.id), 200).scaChallenge.purpose).toBe('TRANSFER');
     expect(ok(await authorize(app, transfer.id), 200).status).toBe('COMPLETED');
-    expect(await stepsTold(transfer.transactionId)).toEqual([
+    expect(await eventsOf(transfer.transactionId)).toEqual([
       'PENDING',
       'PENDING_AUTHORIZATION',
       'PROCESSING',
@@ -216,8 +216,8 @@ describe('steps', () => {
   });
 });
 
-describe('a UMA address elsewhere', () => {
-  it('is paid by one step, and named to whoever authorises it', async () => {
+describe('external UMA address', () => {
+  it('is paid in one step, and is named in the message', async () => {
     const umaAddress = '$success.eur@sandbox.uma.money';
     const { id: customerId } = payer.person;
     const at = encodeURIComponent(umaAddress);
@@ -242,8 +242,8 @@ describe('a UMA address elsewhere', () => {
   });
 });
 
-describe('a trusted beneficiary', () => {
-  it('is paid without a proof, until it is trusted no more; the login is needed all the same', async () => {
+describe('trusted beneficiary', () => {
+  it('is paid without a proof until trust is removed, but not without a session', async () => {
     const { quote, target } = await quotedPayout(app, payer);
     const path = `/customers/external-accounts/${target.id}`;
     const confirmed = async (what: string) => {
@@ -253,13 +253,13 @@ describe('a trusted beneficiary', () => {
     expect(await confirmed('trust')).toEqual({ trusted: true });
     const paid = ok(await execute(app, quote.id), 200);
     expect(paid.status).toBe('PROCESSING');
-    expect(await stepsTold(quote.transactionId)).toEqual(['PENDING', 'PROCESSING']);
+    expect(await eventsOf(quote.transactionId)).toEqual(['PENDING', 'PROCESSING']);
     const body = quoteBody('', target.id, 10_00);
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'EUR', customerId: payer.person.id };
     const awaited = ok(await app.call('POST', '/quotes', { ...body, source }), 201);
     await app.advance(MINUTE);
     await confirmed('untrust');
-    // It was decided when the quote was made.
+    // The exemption was decided at creation of the quote.
     const money = { quoteId: awaited.id, currencyCode: 'EUR' };
     ok(await app.call('POST', '/sandbox/send', money), 200);
     expect((await get(`/quotes/${awaited.id}`)).status).toBe('PROCESSING');
@@ -272,7 +272,7 @@ describe('a trusted beneficiary', () => {
     ok(await authorize(app, next.id), 200);
   });
 
-  it('of somebody who has not logged in is refused', async () => {
+  it('requires a session', async () => {
     const person = await provenCustomer(app);
     const account = await internalAccount(app, person.id, 'EUR');
     await fund(app, account.id, 100_00);
@@ -291,8 +291,8 @@ describe('a trusted beneficiary', () => {
   });
 });
 
-describe('no proof', () => {
-  it('is asked for dollars, nor of a customer elsewhere, whose quotes cannot be authorised', async () => {
+describe('authorization', () => {
+  it('is not required for dollars or outside the region, where authorizeQuote is rejected', async () => {
     const dollars = await internalAccount(app, payer.person.id, 'USD');
     await fund(app, dollars.id, 100_00);
     const plain = await quotedPayout(app, payer, { from: dollars.id, currency: 'USD' });
@@ -313,7 +313,7 @@ describe('no proof', () => {
     expect(ok(await execute(app, quote.id), 200).status).toBe('PROCESSING');
   });
 
-  it('can be given by somebody whose telephone is not proven', async () => {
+  it('requires a verified phone number', async () => {
     const person = await european(app);
     const account = await internalAccount(app, person.id, 'EUR');
     await fund(app, account.id, 100_00);
