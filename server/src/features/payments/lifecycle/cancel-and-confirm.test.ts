@@ -1,4 +1,4 @@
-// What a platform may do to a transaction: call it back, and note that a receipt was delivered.
+// Operations of a platform on a transaction: cancellation, and confirmation that a receipt was delivered.
 import { describe, expect, it } from 'vitest';
 import {
   balances,
@@ -27,13 +27,13 @@ async function payout(suffix: string, rail: string, currency = 'USD') {
 
 const execute = async (id: string) => ok(await app.call('POST', `/quotes/${id}/execute`), 200);
 
-const refusal = async (id: string) => {
+const rejection = async (id: string) => {
   const answer = await cancel(id);
   return [answer.status, answer.body.code];
 };
 
 describe('cancelTransaction', () => {
-  it('calls back a payment that has not settled', async () => {
+  it('cancels a payment that has not settled', async () => {
     const { account, quote, id } = await payout('003', 'ACH');
     await execute(quote.id);
     await app.settle();
@@ -51,7 +51,7 @@ describe('cancelTransaction', () => {
     expect((await transaction(id)).refund.status).toBe('COMPLETED');
   });
 
-  it('waits for the rail when it has not been sent yet', async () => {
+  it('is applied after submission if the payment has not been submitted', async () => {
     const { quote, id } = await payout('003', 'WIRE');
     await execute(quote.id);
     ok(await cancel(id), 200);
@@ -60,19 +60,19 @@ describe('cancelTransaction', () => {
     expect((await transaction(id)).refund.status).toBe('COMPLETED');
   });
 
-  it('is refused by rails and states that know no way back', async () => {
+  it('is rejected for rails and states that do not support it', async () => {
     const instant = await payout('003', 'RTP');
     await execute(instant.quote.id);
-    expect(await refusal(instant.id)).toEqual([400, 'INVALID_INPUT']);
+    expect(await rejection(instant.id)).toEqual([400, 'INVALID_INPUT']);
     const quoted = await payout('000', 'ACH');
-    expect(await refusal(quoted.id)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
+    expect(await rejection(quoted.id)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
     const unsent = await payout('000', 'RTP');
-    expect(await refusal(unsent.id)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
+    expect(await rejection(unsent.id)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
     await execute(quoted.quote.id);
     await app.settle();
-    expect(await refusal(quoted.id)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
+    expect(await rejection(quoted.id)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
     const none = 'Transaction:00000000-0000-7000-8000-000000000000';
-    expect(await refusal(none)).toEqual([404, 'TRANSACTION_NOT_FOUND']);
+    expect(await rejection(none)).toEqual([404, 'TRANSACTION_NOT_FOUND']);
   });
 });
 
@@ -80,7 +80,7 @@ describe('confirmReceiptDelivery', () => {
   const confirm = (id: string, at?: string) =>
     app.call('POST', `/transactions/${id}/confirm`, at && { receiptDeliveryConfirmedAt: at });
 
-  it('notes the time, and again', async () => {
+  it('records the time and can be repeated', async () => {
     const { id } = await payout('000', 'ACH');
     const now = new Date(app.effects.now()).toISOString();
     expect(ok(await confirm(id), 200).receiptDeliveryConfirmedAt).toBe(now);
@@ -89,7 +89,7 @@ describe('confirmReceiptDelivery', () => {
     expect((await transaction(id)).receiptDeliveryConfirmedAt).toBe(earlier);
   });
 
-  it('refuses a time that is none, or is to come', async () => {
+  it('rejects an invalid or future time', async () => {
     const { id } = await payout('000', 'ACH');
     const outside = ['0000-06-01T00:00:00Z', '0001-01-01T00:00:00+14:00'];
     for (const at of ['2099-01-01T00:00:00.000Z', 'yesterday', ...outside]) {

@@ -1,5 +1,5 @@
-// Notices that come twice, late or in the wrong order: for every state a payment can be in, which steps
-// still do something. What must do nothing stages nothing at all.
+// Repeated, late and out-of-order notifications: for every state of a payment, the steps that have an
+// effect. All other steps stage no change at all.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   externalAccount,
@@ -48,18 +48,18 @@ type State = Pick<OutgoingRow, 'status' | 'funds' | 'refund'>;
 
 const STATES: Record<string, State> = {
   pending: { status: 'PENDING', funds: 'NONE', refund: null },
-  'waiting for its payer': { status: 'PENDING_AUTHORIZATION', funds: 'NONE', refund: null },
+  'awaiting authorization': { status: 'PENDING_AUTHORIZATION', funds: 'NONE', refund: null },
   held: { status: 'PROCESSING', funds: 'HELD', refund: null },
-  'handed over': { status: 'PROCESSING', funds: 'SUBMITTED', refund: null },
+  submitted: { status: 'PROCESSING', funds: 'SUBMITTED', refund: null },
   completed: { status: 'COMPLETED', funds: 'SETTLED', refund: null },
   'being cancelled': { status: 'PROCESSING', funds: 'SUBMITTED', refund: refund('PENDING') },
   cancelled: { status: 'COMPLETED', funds: 'RETURNED', refund: refund('COMPLETED') },
-  'failed, held': { status: 'FAILED', funds: 'HELD', refund: refund('PENDING') },
-  'failed, handed over': { status: 'FAILED', funds: 'SUBMITTED', refund: refund('PENDING') },
-  'sent back': { status: 'FAILED', funds: 'SETTLED', refund: refund('PENDING') },
+  'failed with a hold': { status: 'FAILED', funds: 'HELD', refund: refund('PENDING') },
+  'failed after submission': { status: 'FAILED', funds: 'SUBMITTED', refund: refund('PENDING') },
+  returned: { status: 'FAILED', funds: 'SETTLED', refund: refund('PENDING') },
   refunded: { status: 'FAILED', funds: 'RETURNED', refund: refund('COMPLETED') },
-  parked: { status: 'FAILED', funds: 'SUSPENSE', refund: refund('FAILED') },
-  unauthorised: { status: 'FAILED', funds: 'NONE', refund: null },
+  'in suspense': { status: 'FAILED', funds: 'SUSPENSE', refund: refund('FAILED') },
+  unauthorized: { status: 'FAILED', funds: 'NONE', refund: null },
   expired: { status: 'EXPIRED', funds: 'NONE', refund: null },
 };
 
@@ -71,20 +71,20 @@ const STEPS: Record<string, (ctx: Ctx, row: OutgoingRow) => unknown> = {
   refund: (ctx, row) => payRefund(ctx, row, true),
   park: (ctx, row) => payRefund(ctx, row, false),
   expire: expirePayment,
-  lapse: failUnauthorized,
+  expireAuthorization: failUnauthorized,
 };
 
-/** State → what each step that does something leaves of status, money and refund. */
+/** By state: status, funds and refund status after each step that has an effect. */
 const EFFECTS: Record<string, Record<string, string>> = {
   pending: { expire: 'EXPIRED NONE' },
-  'waiting for its payer': { lapse: 'FAILED NONE' },
+  'awaiting authorization': { expireAuthorization: 'FAILED NONE' },
   held: {
     submit: 'PROCESSING SUBMITTED',
     settle: 'COMPLETED SETTLED',
     fail: 'FAILED HELD PENDING',
     cancel: 'PROCESSING HELD PENDING',
   },
-  'handed over': {
+  submitted: {
     settle: 'COMPLETED SETTLED',
     fail: 'FAILED SUBMITTED PENDING',
     cancel: 'PROCESSING SUBMITTED PENDING',
@@ -94,12 +94,15 @@ const EFFECTS: Record<string, Record<string, string>> = {
     refund: 'COMPLETED RETURNED COMPLETED',
     park: 'COMPLETED SUSPENSE FAILED',
   },
-  'failed, held': { refund: 'FAILED RETURNED COMPLETED', park: 'FAILED SUSPENSE FAILED' },
-  'failed, handed over': { refund: 'FAILED RETURNED COMPLETED', park: 'FAILED SUSPENSE FAILED' },
-  'sent back': { refund: 'FAILED RETURNED COMPLETED', park: 'FAILED SUSPENSE FAILED' },
+  'failed with a hold': { refund: 'FAILED RETURNED COMPLETED', park: 'FAILED SUSPENSE FAILED' },
+  'failed after submission': {
+    refund: 'FAILED RETURNED COMPLETED',
+    park: 'FAILED SUSPENSE FAILED',
+  },
+  returned: { refund: 'FAILED RETURNED COMPLETED', park: 'FAILED SUSPENSE FAILED' },
 };
 
-/** What a step would stage; nothing of it is committed. */
+/** What a step stages. Nothing is committed. */
 async function staged(state: State, step: (ctx: Ctx, row: OutgoingRow) => unknown) {
   const enough = new Error('seen enough');
   let seen: { rows: string[]; size: number } | undefined;
@@ -118,7 +121,7 @@ async function staged(state: State, step: (ctx: Ctx, row: OutgoingRow) => unknow
   return seen;
 }
 
-describe.each(Object.entries(STATES))('a payment that is %s', (name, state) => {
+describe.each(Object.entries(STATES))('payment that is %s', (name, state) => {
   it.each(Object.entries(STEPS))('%s', async (what, step) => {
     const effect = EFFECTS[name]?.[what];
     const seen = await staged(state, step);

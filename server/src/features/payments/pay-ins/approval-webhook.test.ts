@@ -1,5 +1,5 @@
-// The platform is asked once over real HTTP, and each of its answers, or none, is held against the state,
-// the events in their order and the balances.
+// The approval webhook over real HTTP: the effect of each response, or of none, on the state, the events in
+// order, and the balances.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   balances,
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 beforeEach(() => fixture.say({ status: 200 }));
 
-describe("the platform's answer", () => {
+describe('approval webhook', () => {
   it.each([
     [403, '{"code":"NOT_HERE","message":"no"}', 'PAY_REQUEST_FAILED'],
     [422, '{"requiredFields":["TAX_ID"]}', 'MISSING_MANDATORY_PAYEE_DATA'],
@@ -31,7 +31,7 @@ describe("the platform's answer", () => {
     [500, '', 'PAYMENT_APPROVAL_WEBHOOK_ERROR'],
     [204, '', 'PAYMENT_APPROVAL_WEBHOOK_ERROR'],
     [200, 'certainly', 'PAYMENT_APPROVAL_WEBHOOK_ERROR'],
-  ])('%s %s fails the payment, and nothing moves', async (status, body, reason) => {
+  ])('%s %s fails the payment without a posting', async (status, body, reason) => {
     fixture.say({ status, body });
     const { account, payment } = await fixture.offered();
     await app.settle();
@@ -44,7 +44,7 @@ describe("the platform's answer", () => {
     expect(fixture.asked()).toHaveLength(1);
   });
 
-  it('that does not come within five seconds fails the payment', async () => {
+  it('fails the payment if there is no response within five seconds', async () => {
     fixture.say({ status: 200, silent: true });
     const { payment } = await fixture.offered();
     const before = performance.now();
@@ -54,13 +54,13 @@ describe("the platform's answer", () => {
       status: 'FAILED',
       failureReason: 'PAYMENT_APPROVAL_TIMED_OUT',
     });
-    const [question] = fixture.asked() as [Received];
-    expect(await attemptsOf(app.runtime.db, question.id)).toMatchObject([
+    const [request] = fixture.asked() as [Received];
+    expect(await attemptsOf(app.runtime.db, request.id)).toMatchObject([
       { status: null, result: 'dropped' },
     ]);
   });
 
-  it('must hold what is asked about the customer', async () => {
+  it('requires the requested customer fields in the response', async () => {
     const as = await app.newPlatform('Korean');
     await fixture.listen(as);
     const more = { birthDate: undefined, nationality: undefined };
@@ -90,7 +90,7 @@ describe("the platform's answer", () => {
       status: 'FAILED',
       failureReason: 'MISSING_MANDATORY_PAYEE_DATA',
     });
-    // The same is asked of who decides by request, and such a request may be corrected.
+    // The same fields are required by approvePendingPayment, whose requests can be corrected.
     fixture.say({ status: 202 });
     const { id } = ok(await fixture.receive(offer, as), 200);
     await app.settle();
@@ -103,7 +103,7 @@ describe("the platform's answer", () => {
     expect(ok(await approve({ receiverCustomerInfo: info }), 200).status).toBe('PROCESSING');
   });
 
-  it('fails when the endpoint was taken away before it could be asked', async () => {
+  it('fails the payment if the endpoint was removed before the request', async () => {
     const { payment } = await fixture.offered();
     const take = 'update platforms set webhook_endpoint = null where id = $1';
     await app.runtime.db.query(take, [app.platform.id]);
@@ -115,7 +115,7 @@ describe("the platform's answer", () => {
     });
   });
 
-  it('is asked for once more after a crash, with the same event, and then no more', async () => {
+  it('is sent once more after a crash, with the same event, and not again', async () => {
     fixture.say({ status: 409 });
     const again = async (attempts: number) => {
       const { payment } = await fixture.offered();
@@ -132,7 +132,7 @@ describe("the platform's answer", () => {
 });
 
 describe('approvePendingPayment', () => {
-  it('completes a payment that was answered with 202', async () => {
+  it('completes a payment after a 202 response', async () => {
     fixture.say({ status: 202 });
     const { account, payment } = await fixture.offered();
     await app.settle();
@@ -144,7 +144,7 @@ describe('approvePendingPayment', () => {
     expect(await balances(app, account.id)).toEqual({ balance: 250_00, total: 250_00 });
   });
 
-  it('comes too late after five seconds', async () => {
+  it('is rejected after five seconds', async () => {
     fixture.say({ status: 202 });
     const { payment } = await fixture.offered();
     await app.advance(4_999);
@@ -163,9 +163,9 @@ describe('approvePendingPayment', () => {
     }
   });
 
-  it('may come before the question is answered, and counts then', async () => {
-    const meanwhile = async (question: Received) => {
-      const { data } = JSON.parse(question.body);
+  it('is accepted before the webhook response', async () => {
+    const meanwhile = async (request: Received) => {
+      const { data } = JSON.parse(request.body);
       ok(await fixture.act(data.id, 'approve', {}), 200);
     };
     fixture.say({ status: 500, meanwhile });
@@ -174,7 +174,7 @@ describe('approvePendingPayment', () => {
     expect((await fixture.read(payment.id)).status).toBe('COMPLETED');
   });
 
-  it('approves once, however many ask at a time', async () => {
+  it('approves once under concurrent requests', async () => {
     fixture.say({ status: 202 });
     const { account, payment } = await fixture.offered();
     await app.settle();
@@ -187,7 +187,7 @@ describe('approvePendingPayment', () => {
     expect([status, total]).toEqual(status === 'COMPLETED' ? ['COMPLETED', 250_00] : ['FAILED', 0]);
   });
 
-  it('finds nothing to approve in other transactions', async () => {
+  it('rejects other transactions', async () => {
     const person = await customer(app);
     const account = await internalAccount(app, person.id, 'USD');
     const path = `/sandbox/internal-accounts/${account.id}/fund`;
@@ -203,7 +203,7 @@ describe('approvePendingPayment', () => {
 });
 
 describe('rejectPendingPayment', () => {
-  it('fails a payment that was answered with 202', async () => {
+  it('fails a payment after a 202 response', async () => {
     fixture.say({ status: 202 });
     const { account, payment } = await fixture.offered();
     await app.settle();

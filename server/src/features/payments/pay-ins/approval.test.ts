@@ -1,39 +1,41 @@
-// What each answer of a platform means, apart from the database and the network.
+// Meaning of each webhook response, without the database and the network.
 import { describe, expect, it } from 'vitest';
 import { decisionOf, missingIn, requestedFields } from './approval.ts';
 
 const BIRTH = [{ name: 'BIRTH_DATE', mandatory: true }];
-const said = (status: number | null, answer: string | null = '') => ({ status, answer });
+const response = (status: number | null, answer: string | null = '') => ({ status, answer });
 const rejected = (reason: string) => ({ outcome: 'reject', reason });
 
 describe('decisionOf', () => {
   it.each([
-    ['an empty body when nothing is asked', '', []],
+    ['an empty body when no fields are requested', '', []],
     ['an object without the info', '{"message":"fine"}', []],
     ['null for the info', '{"receiverCustomerInfo":null}', []],
   ])('accepts 200 with %s', (_, answer, requested) => {
-    expect(decisionOf(said(200, answer), requested)).toEqual({ outcome: 'approve', info: {} });
+    expect(decisionOf(response(200, answer), requested)).toEqual({ outcome: 'approve', info: {} });
   });
 
-  it('accepts 200 with what was asked for', () => {
+  it('accepts 200 with the requested fields', () => {
     const answer = '{"receiverCustomerInfo":{"BIRTH_DATE":"1990-01-15"}}';
     const info = { BIRTH_DATE: '1990-01-15' };
-    expect(decisionOf(said(200, answer), BIRTH)).toEqual({ outcome: 'approve', info });
+    expect(decisionOf(response(200, answer), BIRTH)).toEqual({ outcome: 'approve', info });
   });
 
   it.each(['', '{}', '{"receiverCustomerInfo":{"BIRTH_DATE":""}}'])(
-    'refuses 200 without a mandatory field: %s',
+    'rejects 200 without a mandatory field: %s',
     (answer) => {
-      expect(decisionOf(said(200, answer), BIRTH)).toEqual(
+      expect(decisionOf(response(200, answer), BIRTH)).toEqual(
         rejected('MISSING_MANDATORY_PAYEE_DATA'),
       );
     },
   );
 
   it.each(['{', '[]', '"yes"', 'null', '{"receiverCustomerInfo":"yes"}', '<html>'])(
-    'refuses 200 with a body that is no answer: %s',
+    'rejects 200 with an invalid body: %s',
     (answer) => {
-      expect(decisionOf(said(200, answer), [])).toEqual(rejected('PAYMENT_APPROVAL_WEBHOOK_ERROR'));
+      expect(decisionOf(response(200, answer), [])).toEqual(
+        rejected('PAYMENT_APPROVAL_WEBHOOK_ERROR'),
+      );
     },
   );
 
@@ -45,22 +47,22 @@ describe('decisionOf', () => {
       (status) => [status, 'PAYMENT_APPROVAL_WEBHOOK_ERROR'] as const,
     ),
   ] as const)('takes %s for %s', (status, reason) => {
-    expect(decisionOf(said(status), [])).toEqual(rejected(reason));
+    expect(decisionOf(response(status), [])).toEqual(rejected(reason));
   });
 
-  it('waits after 202', () => {
-    expect(decisionOf(said(202), BIRTH)).toEqual({ outcome: 'defer' });
+  it('defers after 202', () => {
+    expect(decisionOf(response(202), BIRTH)).toEqual({ outcome: 'defer' });
   });
 });
 
 describe('requestedFields', () => {
-  it('asks for what a provider demands and nobody told', () => {
+  it('includes fields that a provider requires and the customer lacks', () => {
     expect(requestedFields('KRW', { FULL_NAME: 'Ada' })).toEqual(BIRTH);
     expect(requestedFields('KRW', { FULL_NAME: 'A', BIRTH_DATE: '1990-01-15' })).toEqual([]);
     expect(requestedFields('USD', {})).toEqual([]);
   });
 
-  it('misses mandatory fields alone', () => {
+  it('reports missing mandatory fields only', () => {
     expect(missingIn({}, [...BIRTH, { name: 'EMAIL', mandatory: false }])).toEqual(['BIRTH_DATE']);
   });
 });

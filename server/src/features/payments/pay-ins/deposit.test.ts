@@ -1,5 +1,5 @@
-// Money that arrives by itself: taken, held, released, refused, taken back by the bank days later, or sent
-// straight back; each time with the events in order, the balances and the books.
+// Deposits: credited, held, released, rejected, reversed by the bank days later, or returned at once; each
+// with the events in order, the balances and the books.
 import { describe, expect, it } from 'vitest';
 import { booksBalance } from '../../../../test/kit/app/books.ts';
 import {
@@ -31,26 +31,27 @@ import {
   reverseDeposit,
 } from './index.ts';
 
-const told = (words: string) => words.split(' ').map((word) => `INCOMING_PAYMENT.${word}`);
+const incoming = (statuses: string) =>
+  statuses.split(' ').map((status) => `INCOMING_PAYMENT.${status}`);
 const DAY = 24 * 3_600_000;
 const WALLET = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
 const app = testApp();
 
-async function someone(currency = 'USD') {
+async function accountHolder(currency = 'USD') {
   const person = await customer(app);
   return { person, account: await internalAccount(app, person.id, currency) };
 }
 
-/** What a bank tells about money for an account. */
+/** A deposit as a bank reports it. */
 async function arrive(accountId: string, amount: number, more: Partial<Deposit> = {}) {
   return app.operate(async (ctx) => {
     const account = await ctx.read(internalAccounts, accountId);
     if (!account) throw new Error('no account');
     const owner = account.customer_id ? await ctx.read(customers, account.customer_id) : undefined;
     const origin = { accountHolderName: 'Grace Hopper', accountIdentifier: '12345000' };
-    const given = { account, owner: owner ?? null, amount: BigInt(amount), origin, ...more };
-    return (await receiveDeposit(ctx, given)).id;
+    const notification = { account, owner: owner ?? null, amount: BigInt(amount), origin, ...more };
+    return (await receiveDeposit(ctx, notification)).id;
   });
 }
 
@@ -59,7 +60,7 @@ const onRow = (id: string, work: (ctx: Ctx, row: IncomingRow) => unknown) =>
     await work(ctx, await currentOf(ctx, id, asIncoming));
   });
 
-const move = (id: string, event: InternalAccountEvent) =>
+const transition = (id: string, event: InternalAccountEvent) =>
   app.operate(async (ctx) => {
     const row = await ctx.read(internalAccounts, id);
     if (row) transitionInternalAccount(ctx, row, event);
@@ -67,8 +68,8 @@ const move = (id: string, event: InternalAccountEvent) =>
 
 const read = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 
-/** How often a balance was told since `from` events ago. */
-async function balancesTold(accountId: string): Promise<number[][]> {
+/** Spendable and total amounts of the balance events of the account. */
+async function balanceEvents(accountId: string): Promise<number[][]> {
   const events = await app.events();
   return events
     .filter((each) => each.subject === accountId && each.type.endsWith('BALANCE_UPDATED'))
@@ -81,8 +82,8 @@ async function owedBy(accountId: string): Promise<number> {
 }
 
 describe('receiveDeposit', () => {
-  it('credits at once and tells who paid', async () => {
-    const { account } = await someone('USDC');
+  it('credits immediately and includes the payer', async () => {
+    const { account } = await accountHolder('USDC');
     const chain = { transactionHash: '0xabc', network: 'BASE' };
     const id = await arrive(account.id, 500, { chain });
     expect(await read(id)).toMatchObject({
@@ -95,42 +96,42 @@ describe('receiveDeposit', () => {
       },
       settledAt: expect.any(String),
     });
-    expect(await eventTypes(app, id)).toEqual(told('COMPLETED'));
-    expect(await balancesTold(account.id)).toEqual([[500, 500]]);
+    expect(await eventTypes(app, id)).toEqual(incoming('COMPLETED'));
+    expect(await balanceEvents(account.id)).toEqual([[500, 500]]);
   });
 
-  it('holds what must not be spent yet, in the total alone', async () => {
-    const { account } = await someone();
+  it('adds held funds to the total only', async () => {
+    const { account } = await accountHolder();
     const id = await arrive(account.id, 500, { hold: 'COUNTERPARTY_INFORMATION_REQUIRED' });
     expect(await read(id)).toMatchObject({
       status: 'PENDING',
       pendingReason: 'COUNTERPARTY_INFORMATION_REQUIRED',
     });
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 500 });
-    expect(await balancesTold(account.id)).toEqual([[0, 500]]);
-    // No approval is requested: the event is a notification like any other.
+    expect(await balanceEvents(account.id)).toEqual([[0, 500]]);
+    // No approval is requested: the event is an ordinary notification.
     const types = 'select type from events where subject = $1';
     expect(await app.runtime.db.query(types, [id])).toEqual([{ type: 'INCOMING_PAYMENT.PENDING' }]);
     const approve = await app.call('POST', `/transactions/${id}/approve`);
     expect(approve.status).toBe(409);
   });
 
-  it('holds what arrives for a frozen account, and never gives it back by itself', async () => {
-    const { account } = await someone();
-    await move(account.id, 'freeze');
+  it('holds a deposit to a frozen account and does not return it automatically', async () => {
+    const { account } = await accountHolder();
+    await transition(account.id, 'freeze');
     const id = await arrive(account.id, 500);
     expect(await read(id)).toMatchObject({ status: 'PENDING', pendingReason: 'COMPLIANCE_REVIEW' });
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 500 });
     await app.advance(31 * DAY);
     expect((await read(id)).status).toBe('PENDING');
-    await move(account.id, 'unfreeze');
+    await transition(account.id, 'unfreeze');
     await app.advance(31 * DAY);
     expect((await read(id)).status).toBe('FAILED');
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
 
-  it.each(['PENDING', 'FAILED', 'CLOSED'])('sends back what arrives for %s', async (status) => {
-    const { account } = await someone();
+  it.each(['PENDING', 'FAILED', 'CLOSED'])('returns a deposit to a %s account', async (status) => {
+    const { account } = await accountHolder();
     const set = 'update internal_accounts set status = $2 where id = $1';
     await app.runtime.db.query(set, [account.id, status]);
     await app.runtime.db.query('update ledger_accounts set frozen = true where id = $1', [
@@ -144,22 +145,22 @@ describe('receiveDeposit', () => {
     });
     await app.settle();
     expect((await read(id)).refund).toMatchObject({ status: 'COMPLETED' });
-    expect(await eventTypes(app, id)).toEqual(told('FAILED REFUND_PENDING REFUND_COMPLETED'));
-    expect(await balancesTold(account.id)).toEqual([]);
+    expect(await eventTypes(app, id)).toEqual(incoming('FAILED REFUND_PENDING REFUND_COMPLETED'));
+    expect(await balanceEvents(account.id)).toEqual([]);
   });
 
-  it('sends back what arrives for somebody who was deleted', async () => {
-    const { person, account } = await someone();
+  it('returns a deposit to a deleted customer', async () => {
+    const { person, account } = await accountHolder();
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
     const id = await arrive(account.id, 500);
     await app.settle();
-    expect(await eventTypes(app, id)).toEqual(told('FAILED REFUND_PENDING REFUND_COMPLETED'));
+    expect(await eventTypes(app, id)).toEqual(incoming('FAILED REFUND_PENDING REFUND_COMPLETED'));
   });
 });
 
 describe('releaseDeposit', () => {
-  it('makes it spendable, once', async () => {
-    const { account } = await someone();
+  it('makes the deposit spendable, once', async () => {
+    const { account } = await accountHolder();
     const id = await arrive(account.id, 500, { hold: 'COMPLIANCE_REVIEW' });
     await onRow(id, releaseDeposit);
     await onRow(id, releaseDeposit);
@@ -168,8 +169,8 @@ describe('releaseDeposit', () => {
     expect(after.status).toBe('COMPLETED');
     expect(after).not.toHaveProperty('pendingReason');
     expect(await balances(app, account.id)).toEqual({ balance: 500, total: 500 });
-    expect(await eventTypes(app, id)).toEqual(told('PENDING COMPLETED'));
-    expect(await balancesTold(account.id)).toEqual([
+    expect(await eventTypes(app, id)).toEqual(incoming('PENDING COMPLETED'));
+    expect(await balanceEvents(account.id)).toEqual([
       [0, 500],
       [500, 500],
     ]);
@@ -179,8 +180,8 @@ describe('releaseDeposit', () => {
 });
 
 describe('returnHeldDeposit', () => {
-  it('takes it off the account and sends it back', async () => {
-    const { account } = await someone();
+  it('reverses and returns the deposit', async () => {
+    const { account } = await accountHolder();
     const id = await arrive(account.id, 500, { hold: 'COMPLIANCE_REVIEW' });
     await onRow(id, (ctx, row) => returnHeldDeposit(ctx, row));
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
@@ -190,27 +191,27 @@ describe('returnHeldDeposit', () => {
       failureReason: 'COLLECTION_FAILED',
       refund: { status: 'COMPLETED', reason: 'TRANSACTION_FAILED' },
     });
-    const all = told('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
+    const all = incoming('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
     expect(await eventTypes(app, id)).toEqual(all);
-    expect(await balancesTold(account.id)).toEqual([
+    expect(await balanceEvents(account.id)).toEqual([
       [0, 500],
       [0, 0],
     ]);
   });
 
-  it('happens by itself after thirty days', async () => {
-    const { account } = await someone();
+  it('happens automatically after thirty days', async () => {
+    const { account } = await accountHolder();
     const id = await arrive(account.id, 500, { hold: 'COUNTERPARTY_DECLARATION_REQUIRED' });
     await app.advance(30 * DAY - 1);
     expect((await read(id)).status).toBe('PENDING');
     await app.advance(1);
-    const all = told('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
+    const all = incoming('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
     expect(await eventTypes(app, id)).toEqual(all);
   });
 });
 
 describe('rejectDeposit', () => {
-  const bounce = (accountIdentifier: string) =>
+  const rejected = (accountIdentifier: string) =>
     app.operate(async (ctx) => {
       const row = rejectDeposit(ctx, {
         owner: null,
@@ -223,8 +224,8 @@ describe('rejectDeposit', () => {
       return row.id;
     });
 
-  it('sends back at the pace of the rail', async () => {
-    const id = await bounce('DE003');
+  it('returns the deposit with the delay of the rail', async () => {
+    const id = await rejected('DE003');
     await app.advance(6 * 60_000 - 1);
     expect((await read(id)).refund.status).toBe('PENDING');
     await app.advance(1);
@@ -232,10 +233,10 @@ describe('rejectDeposit', () => {
     await booksBalance(app);
   });
 
-  it('parks what its payer cannot be given back', async () => {
-    const id = await bounce('DE007');
+  it('posts a deposit that cannot be returned to suspense', async () => {
+    const id = await rejected('DE007');
     await app.advance(60_000);
-    const all = told('FAILED REFUND_PENDING REFUND_FAILED');
+    const all = incoming('FAILED REFUND_PENDING REFUND_FAILED');
     expect(await eventTypes(app, id)).toEqual(all);
     const refund = (await read(id)).refund;
     expect(refund.status).toBe('FAILED');
@@ -248,26 +249,26 @@ describe('rejectDeposit', () => {
 });
 
 describe('reverseDeposit', () => {
-  it('takes back what is still there', async () => {
-    const { account } = await someone();
+  it('debits the available balance', async () => {
+    const { account } = await accountHolder();
     const id = await arrive(account.id, 500);
     await app.advance(3 * DAY);
     await onRow(id, (ctx, row) =>
       applyIncomingStatus(ctx, row, 'pull', { state: 'returned', reason: 'PAYOUT_RETURNED' }),
     );
     expect(await read(id)).toMatchObject({ status: 'FAILED', failureReason: 'COLLECTION_FAILED' });
-    expect(await eventTypes(app, id)).toEqual(told('COMPLETED FAILED'));
+    expect(await eventTypes(app, id)).toEqual(incoming('COMPLETED FAILED'));
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
     expect(await owedBy(account.id)).toBe(0);
     await onRow(id, (ctx, row) => reverseDeposit(ctx, row));
-    expect(await balancesTold(account.id)).toEqual([
+    expect(await balanceEvents(account.id)).toEqual([
       [500, 500],
       [0, 0],
     ]);
   });
 
-  it('leaves a debt where it was spent, which the next money repays first', async () => {
-    const { account } = await someone();
+  it('records a debt for spent funds, which the next deposits repay', async () => {
+    const { account } = await accountHolder();
     const id = await arrive(account.id, 500);
     const other = await arrive(account.id, 120);
     // 380 of 620 are spent.
@@ -304,22 +305,22 @@ describe('reverseDeposit', () => {
     await booksBalance(app);
   });
 
-  it('takes back from a frozen account, and what was held', async () => {
-    const { account } = await someone();
+  it('reverses from a frozen account, and reverses held funds', async () => {
+    const { account } = await accountHolder();
     const id = await arrive(account.id, 500);
     const held = await arrive(account.id, 70, { hold: 'COMPLIANCE_REVIEW' });
-    await move(account.id, 'freeze');
+    await transition(account.id, 'freeze');
     await onRow(id, (ctx, row) => reverseDeposit(ctx, row));
     await onRow(held, (ctx, row) => reverseDeposit(ctx, row));
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
     const after = await read(held);
     expect(after).toMatchObject({ status: 'FAILED', failureReason: 'COLLECTION_FAILED' });
     expect(after).not.toHaveProperty('refund');
-    expect(await eventTypes(app, held)).toEqual(told('PENDING FAILED'));
+    expect(await eventTypes(app, held)).toEqual(incoming('PENDING FAILED'));
   });
 });
 
-describe('a wallet that is declared', () => {
+describe('declared wallet', () => {
   const register = (customerId: string, address: string, more: object = {}) =>
     app.call('POST', '/customers/external-accounts', {
       customerId,
@@ -328,16 +329,16 @@ describe('a wallet that is declared', () => {
     });
   const vaspName = 'Coinbase';
 
-  it('releases what it sent and what was held for that', async () => {
-    const { person, account } = await someone('USDC');
+  it('releases later and held deposits from it', async () => {
+    const { person, account } = await accountHolder('USDC');
     const from = (accountIdentifier: string, hold: Deposit['hold']) =>
       arrive(account.id, 100, { hold, origin: { accountIdentifier } });
     const declared = await from(WALLET.toLowerCase(), 'COUNTERPARTY_DECLARATION_REQUIRED');
     const verified = await from(WALLET, 'WALLET_VERIFICATION_REQUIRED');
     const reviewed = await from(WALLET, 'COMPLIANCE_REVIEW');
     const other = await from('0x0000000000000000000000000000000000000001', 'COMPLIANCE_REVIEW');
-    const stranger = await someone('USDC');
-    ok(await register(stranger.person.id, WALLET, { vaspName }), 201);
+    const outsider = await accountHolder('USDC');
+    ok(await register(outsider.person.id, WALLET, { vaspName }), 201);
     ok(await register(person.id, '0x52908400098527886E0F7030069857D2E4169EE7'), 201);
     await app.settle();
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 400 });
@@ -353,8 +354,8 @@ describe('a wallet that is declared', () => {
     expect(await balances(app, account.id)).toEqual({ balance: 200, total: 400 });
   });
 
-  it('releases more than one change set may hold', async () => {
-    const { person, account } = await someone('USDC');
+  it('releases more deposits than fit in one change set', async () => {
+    const { person, account } = await accountHolder('USDC');
     const address = '0xde709f2102306220921060314715629080e2fb77';
     const origin = { accountIdentifier: address };
     const hold = 'COUNTERPARTY_DECLARATION_REQUIRED';
@@ -364,12 +365,12 @@ describe('a wallet that is declared', () => {
     expect(before).toEqual({ balance: 0, total: 120 });
     await app.settle();
     expect(await balances(app, account.id)).toEqual({ balance: 120, total: 120 });
-    const spendable = (await balancesTold(account.id)).map(([now]) => now);
+    const spendable = (await balanceEvents(account.id)).map(([now]) => now);
     expect([...new Set(spendable)]).toEqual([0, 50, 100, 120]);
   });
 
-  it('counts once its owner has proved it', async () => {
-    const { person, account } = await someone('USDC');
+  it('is accepted after its owner has verified it', async () => {
+    const { person, account } = await accountHolder('USDC');
     const address = '0x8617E340B3D01FA5F11F306F4090FD50E238070D';
     const id = await arrive(account.id, 100, {
       hold: 'WALLET_VERIFICATION_REQUIRED',
@@ -383,6 +384,6 @@ describe('a wallet that is declared', () => {
       if (row) stageWalletDeclared(ctx, ctx.update(externalAccounts, row, { proven_at: ctx.now }));
     });
     await app.settle();
-    expect(await eventTypes(app, id)).toEqual(told('PENDING COMPLETED'));
+    expect(await eventTypes(app, id)).toEqual(incoming('PENDING COMPLETED'));
   });
 });

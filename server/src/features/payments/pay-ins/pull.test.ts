@@ -1,5 +1,5 @@
-// Transfers in: every ending that the sandbox scripts, what a rail's word means at each moment, and every
-// request that is refused.
+// Transfers in: every outcome that the sandbox scripts, rail notifications at each stage, and every request
+// that is rejected.
 import { describe, expect, it, vi } from 'vitest';
 import { booksBalance } from '../../../../test/kit/app/books.ts';
 import {
@@ -22,11 +22,12 @@ import { asIncoming } from '../transactions/rows.ts';
 import { applyIncomingStatus, releaseDeposit, returnHeldDeposit } from './index.ts';
 import { cancelPull } from './pull.ts';
 
-const told = (words: string) => words.split(' ').map((word) => `INCOMING_PAYMENT.${word}`);
+const incoming = (statuses: string) =>
+  statuses.split(' ').map((status) => `INCOMING_PAYMENT.${status}`);
 
 const app = testApp();
 
-async function ends(suffix = '000', as?: TestPlatform) {
+async function accounts(suffix = '000', as?: TestPlatform) {
   const person = await customer(app, { as });
   const account = await internalAccount(app, person.id, 'USD', { as });
   const source = await externalAccount(app, person.id, 'USD', suffix, { as });
@@ -42,14 +43,14 @@ const transferIn = (from: string, to: string, amount: unknown = 250_00, options 
   );
 
 async function pulled(suffix: string) {
-  const { account, source } = await ends(suffix);
+  const { account, source } = await accounts(suffix);
   const row = ok(await transferIn(source.id, account.id), 201);
   return { account, source, row };
 }
 
 const read = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 
-const heed = (id: string, progress: Progress, kind: WaitKind = 'pull') =>
+const notify = (id: string, progress: Progress, kind: WaitKind = 'pull') =>
   app.operate(async (ctx) => {
     const row = await currentOf(ctx, id, asIncoming);
     await applyIncomingStatus(ctx, row, kind, progress);
@@ -60,14 +61,14 @@ const decide = (id: string, work: typeof releaseDeposit) =>
     await work(ctx, await currentOf(ctx, id, asIncoming));
   });
 
-const move = (id: string, event: 'freeze' | 'close') =>
+const transition = (id: string, event: 'freeze' | 'close') =>
   app.operate(async (ctx) => {
     const row = await ctx.read(internalAccounts, id);
     if (row) transitionInternalAccount(ctx, row, event);
   });
 
 describe('createTransferIn', () => {
-  it('answers a pending transaction and completes', async () => {
+  it('returns a pending transaction and completes', async () => {
     const { account, source, row } = await pulled('000');
     expect(row).toMatchObject({
       type: 'INCOMING',
@@ -81,21 +82,21 @@ describe('createTransferIn', () => {
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
     await app.settle();
     expect(await read(row.id)).toMatchObject({ status: 'COMPLETED' });
-    expect(await eventTypes(app, row.id)).toEqual(told('PENDING COMPLETED'));
+    expect(await eventTypes(app, row.id)).toEqual(incoming('PENDING COMPLETED'));
     expect(await balances(app, account.id)).toEqual({ balance: 250_00, total: 250_00 });
   });
 
-  it.each(['002', '003', '004'])('fails at once for %s', async (suffix) => {
+  it.each(['002', '003', '004'])('fails immediately for %s', async (suffix) => {
     const { account, row } = await pulled(suffix);
     await app.settle();
     const after = await read(row.id);
     expect(after).toMatchObject({ status: 'FAILED', failureReason: 'COLLECTION_FAILED' });
     expect(after).not.toHaveProperty('refund');
-    expect(await eventTypes(app, row.id)).toEqual(told('PENDING FAILED'));
+    expect(await eventTypes(app, row.id)).toEqual(incoming('PENDING FAILED'));
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
 
-  it('shows 005 in the total for thirty seconds, and fails', async () => {
+  it('includes 005 in the total for thirty seconds and fails', async () => {
     const { account, row } = await pulled('005');
     await app.advance(29_999);
     expect((await read(row.id)).status).toBe('PROCESSING');
@@ -105,7 +106,7 @@ describe('createTransferIn', () => {
       status: 'FAILED',
       failureReason: 'COLLECTION_FAILED',
     });
-    expect(await eventTypes(app, row.id)).toEqual(told('PENDING FAILED'));
+    expect(await eventTypes(app, row.id)).toEqual(incoming('PENDING FAILED'));
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
     const events = (await app.events()).filter((each) => each.subject === account.id);
     expect(events.map(({ balance, held }) => [balance, held])).toEqual([
@@ -114,7 +115,7 @@ describe('createTransferIn', () => {
     ]);
   });
 
-  it("takes the platform's own money in", async () => {
+  it("credits the platform's own account", async () => {
     const own = await internalAccount(app, null, 'USD');
     const source = await externalAccount(app, null, 'USD');
     const row = ok(await transferIn(source.id, own.id, 5), 201);
@@ -123,8 +124,8 @@ describe('createTransferIn', () => {
     expect((await balances(app, own.id)).balance).toBe(5);
   });
 
-  it('takes in once for one key', async () => {
-    const { account, source } = await ends();
+  it('runs once per idempotency key', async () => {
+    const { account, source } = await accounts();
     const options = { headers: { 'idempotency-key': 'in-once' } };
     const one = ok(await transferIn(source.id, account.id, 7, options), 201);
     const two = ok(await transferIn(source.id, account.id, 7, options), 201);
@@ -135,9 +136,12 @@ describe('createTransferIn', () => {
     expect([other.status, other.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
   });
 
-  it('refuses what makes no sense', async () => {
-    const { person, account, source } = await ends();
-    const refused = async (reply: Promise<{ status: number; body: unknown }>, ...what: unknown[]) =>
+  it('rejects invalid requests', async () => {
+    const { person, account, source } = await accounts();
+    const expectError = async (
+      reply: Promise<{ status: number; body: unknown }>,
+      ...what: unknown[]
+    ) =>
       expect([(await reply).status, ((await reply).body as { code: string }).code]).toEqual(what);
     for (const amount of [0, -1, 1.5, '1', null, undefined]) {
       const reply = await app.call('POST', '/transfer-in', {
@@ -150,53 +154,57 @@ describe('createTransferIn', () => {
       expect(fields.sort()).toEqual(['amount', 'source.accountId']);
     }
     const unknown = source.id.replace(/.{12}$/, '0123456789ab');
-    await refused(transferIn(unknown, account.id), 404, 'ACCOUNT_NOT_FOUND');
+    await expectError(transferIn(unknown, account.id), 404, 'ACCOUNT_NOT_FOUND');
     const nowhere = account.id.replace(/.{12}$/, '0123456789ab');
-    await refused(transferIn(source.id, nowhere), 404, 'ACCOUNT_NOT_FOUND');
-    await refused(transferIn(account.id, account.id), 400, 'INVALID_INPUT');
-    await refused(transferIn(source.id, source.id), 400, 'INVALID_INPUT');
-    const theirs = await ends('000', app.other);
-    await refused(transferIn(theirs.source.id, account.id), 404, 'ACCOUNT_NOT_FOUND');
-    await refused(transferIn(source.id, theirs.account.id), 404, 'ACCOUNT_NOT_FOUND');
-    const other = await ends();
-    await refused(transferIn(source.id, other.account.id), 400, 'INVALID_INPUT');
+    await expectError(transferIn(source.id, nowhere), 404, 'ACCOUNT_NOT_FOUND');
+    await expectError(transferIn(account.id, account.id), 400, 'INVALID_INPUT');
+    await expectError(transferIn(source.id, source.id), 400, 'INVALID_INPUT');
+    const theirs = await accounts('000', app.other);
+    await expectError(transferIn(theirs.source.id, account.id), 404, 'ACCOUNT_NOT_FOUND');
+    await expectError(transferIn(source.id, theirs.account.id), 404, 'ACCOUNT_NOT_FOUND');
+    const other = await accounts();
+    await expectError(transferIn(source.id, other.account.id), 400, 'INVALID_INPUT');
     const own = await externalAccount(app, null, 'USD');
-    await refused(transferIn(own.id, account.id), 400, 'INVALID_INPUT');
+    await expectError(transferIn(own.id, account.id), 400, 'INVALID_INPUT');
     const euros = await internalAccount(app, person.id, 'EUR');
-    await refused(transferIn(source.id, euros.id), 400, 'INVALID_CURRENCY');
+    await expectError(transferIn(source.id, euros.id), 400, 'INVALID_CURRENCY');
     const iban = await externalAccount(app, person.id, 'EUR');
-    await refused(transferIn(iban.id, euros.id), 400, 'INVALID_INPUT');
+    await expectError(transferIn(iban.id, euros.id), 400, 'INVALID_INPUT');
     const much = 9_000_000_000_000_000;
-    await refused(transferIn(source.id, account.id, much), 400, 'TRANSACTION_SIZE_LIMIT_EXCEEDED');
-    await move(account.id, 'freeze');
-    await refused(transferIn(source.id, account.id), 400, 'INVALID_INPUT');
-    const third = await ends();
+    await expectError(
+      transferIn(source.id, account.id, much),
+      400,
+      'TRANSACTION_SIZE_LIMIT_EXCEEDED',
+    );
+    await transition(account.id, 'freeze');
+    await expectError(transferIn(source.id, account.id), 400, 'INVALID_INPUT');
+    const third = await accounts();
     ok(await app.call('DELETE', `/customers/external-accounts/${third.source.id}`), 204);
-    await refused(transferIn(third.source.id, third.account.id), 404, 'ACCOUNT_NOT_FOUND');
+    await expectError(transferIn(third.source.id, third.account.id), 404, 'ACCOUNT_NOT_FOUND');
     ok(await app.call('DELETE', `/customers/${other.person.id}`), 200);
-    await refused(transferIn(other.source.id, other.account.id), 410, 'CUSTOMER_DELETED');
+    await expectError(transferIn(other.source.id, other.account.id), 410, 'CUSTOMER_DELETED');
   });
 
   it.each([
     ['PENDING', 409, 'BANK_ACCOUNT_VALIDATION_PENDING'],
     ['INACTIVE', 400, 'INVALID_BANK_ACCOUNT'],
     ['UNDER_REVIEW', 400, 'INVALID_INPUT'],
-  ])('takes nothing from an account that is %s', async (status, code, reason) => {
-    const { account, source } = await ends();
+  ])('does not debit an account that is %s', async (status, code, reason) => {
+    const { account, source } = await accounts();
     const set = 'update external_accounts set status = $2 where id = $1';
     await app.runtime.db.query(set, [source.id, status]);
     const reply = await transferIn(source.id, account.id);
     expect([reply.status, reply.body.code]).toEqual([code, reason]);
   });
 
-  it('takes nothing in for who is not ready, or against the settings of the platform', async () => {
-    const unready = await ends('000', app.unregulated);
-    const refused = await transferIn(unready.source.id, unready.account.id, 1, {
+  it('rejects customers who are not ready and enforces platform settings', async () => {
+    const unready = await accounts('000', app.unregulated);
+    const rejected = await transferIn(unready.source.id, unready.account.id, 1, {
       as: app.unregulated,
     });
-    expect([refused.status, refused.body.code]).toEqual([403, 'USER_NOT_READY']);
+    expect([rejected.status, rejected.body.code]).toEqual([403, 'USER_NOT_READY']);
     const as = await app.newPlatform('Narrow');
-    const { account, source } = await ends('000', as);
+    const { account, source } = await accounts('000', as);
     const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
     const change = async (more: object) => {
       const changed = supportedCurrencies.map((each: object) => ({ ...each, ...more }));
@@ -213,38 +221,38 @@ describe('createTransferIn', () => {
   });
 });
 
-describe("a rail's word about a pull", () => {
-  it('counts once, however often it comes', async () => {
+describe('rail notification about a pull', () => {
+  it('is applied once', async () => {
     const { account, row } = await pulled('005');
     await app.settle();
     const settled: Progress = { state: 'settled', reference: 'x' };
-    await heed(row.id, { state: 'accepted', checkAfterMs: 3_600_000 });
-    await heed(row.id, settled);
-    await heed(row.id, settled);
-    await heed(row.id, { state: 'failed', reason: 'ACCOUNT_INVALID' });
+    await notify(row.id, { state: 'accepted', checkAfterMs: 3_600_000 });
+    await notify(row.id, settled);
+    await notify(row.id, settled);
+    await notify(row.id, { state: 'failed', reason: 'ACCOUNT_INVALID' });
     await app.advance(60_000);
     expect((await read(row.id)).status).toBe('COMPLETED');
     expect(await balances(app, account.id)).toEqual({ balance: 250_00, total: 250_00 });
-    expect(await eventTypes(app, row.id)).toEqual(told('PENDING COMPLETED'));
+    expect(await eventTypes(app, row.id)).toEqual(incoming('PENDING COMPLETED'));
   });
 
-  it('may be that the bank took it back days later', async () => {
+  it('reverses a completed pull that the bank returns days later', async () => {
     const { account, row } = await pulled('000');
     await app.advance(5 * 24 * 3_600_000);
-    await heed(row.id, { state: 'returned', reason: 'PAYOUT_RETURNED' });
-    expect(await eventTypes(app, row.id)).toEqual(told('PENDING COMPLETED FAILED'));
+    await notify(row.id, { state: 'returned', reason: 'PAYOUT_RETURNED' });
+    expect(await eventTypes(app, row.id)).toEqual(incoming('PENDING COMPLETED FAILED'));
     expect(await read(row.id)).toMatchObject({ failureReason: 'COLLECTION_FAILED' });
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
 
-  it('may be that it was screened out', async () => {
+  it('fails the pull after screening', async () => {
     const { row } = await pulled('005');
     await app.settle();
-    await heed(row.id, { state: 'failed', reason: 'COMPLIANCE_REJECTED' });
+    await notify(row.id, { state: 'failed', reason: 'COMPLIANCE_REJECTED' });
     expect((await read(row.id)).failureReason).toBe('COMPLIANCE_REJECTED');
   });
 
-  it('may be that it was called back', async () => {
+  it('is ignored after a cancellation', async () => {
     const { account, row } = await pulled('005');
     await app.settle();
     await app.operate(async (ctx) => {
@@ -256,20 +264,20 @@ describe("a rail's word about a pull", () => {
     });
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
     await app.advance(60_000);
-    expect(await eventTypes(app, row.id)).toEqual(told('PENDING FAILED'));
+    expect(await eventTypes(app, row.id)).toEqual(incoming('PENDING FAILED'));
   });
 
-  /** Settled by its bank on an account that froze before. */
-  async function heldBack(settle = true) {
+  /** A pull that its bank settled on an account frozen before. */
+  async function heldPull(settle = true) {
     const { account, row } = await pulled('005');
     if (settle) await app.settle();
-    await move(account.id, 'freeze');
-    await heed(row.id, { state: 'settled', reference: 'x' });
+    await transition(account.id, 'freeze');
+    await notify(row.id, { state: 'settled', reference: 'x' });
     return { account, row };
   }
 
-  it('holds the money on an account that froze meanwhile', async () => {
-    const { account, row } = await heldBack();
+  it('holds the funds if the account was frozen meanwhile', async () => {
+    const { account, row } = await heldPull();
     expect(await read(row.id)).toMatchObject({
       status: 'PROCESSING',
       pendingReason: 'COMPLIANCE_REVIEW',
@@ -277,44 +285,44 @@ describe("a rail's word about a pull", () => {
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 250_00 });
   });
 
-  it('leaves held money alone until it is said to be returned', async () => {
-    const { account, row } = await heldBack();
-    await heed(row.id, { state: 'failed', reason: 'ACCOUNT_INVALID' });
-    await heed(row.id, { state: 'cancelled' });
+  it('does not change held funds unless they are returned', async () => {
+    const { account, row } = await heldPull();
+    await notify(row.id, { state: 'failed', reason: 'ACCOUNT_INVALID' });
+    await notify(row.id, { state: 'cancelled' });
     expect((await read(row.id)).status).toBe('PROCESSING');
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 250_00 });
-    await heed(row.id, { state: 'returned', reason: 'PAYOUT_RETURNED' });
-    expect(await eventTypes(app, row.id)).toEqual(told('PENDING FAILED'));
+    await notify(row.id, { state: 'returned', reason: 'PAYOUT_RETURNED' });
+    expect(await eventTypes(app, row.id)).toEqual(incoming('PENDING FAILED'));
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
 
-  it('ends with whoever releases or refuses what is held', async () => {
-    const kept = await heldBack();
+  it('ends with the release or return of held funds', async () => {
+    const kept = await heldPull();
     await decide(kept.row.id, releaseDeposit);
     expect(await balances(app, kept.account.id)).toEqual({ balance: 250_00, total: 250_00 });
-    expect(await eventTypes(app, kept.row.id)).toEqual(told('PENDING COMPLETED'));
-    const sent = await heldBack();
+    expect(await eventTypes(app, kept.row.id)).toEqual(incoming('PENDING COMPLETED'));
+    const sent = await heldPull();
     await decide(sent.row.id, returnHeldDeposit);
     await app.settle();
     expect(await balances(app, sent.account.id)).toEqual({ balance: 0, total: 0 });
-    const all = told('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
+    const all = incoming('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
     expect(await eventTypes(app, sent.row.id)).toEqual(all);
   });
 
-  it('cannot be called back once it is held', async () => {
-    // Settled before the rail had said that it took it, and then the usual way.
+  it('prevents cancellation once the funds are held', async () => {
+    // Settled before the rail accepted it, and then in the usual order.
     for (const settle of [false, true]) {
-      const { row } = await heldBack(settle);
+      const { row } = await heldPull(settle);
       const reply = await app.call('POST', `/transactions/${row.id}/cancel`);
       expect([reply.status, reply.body.code]).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
     }
   });
 
-  it('ends the callback of what arrives meanwhile', async () => {
+  it('ends the cancellation of funds that arrive meanwhile', async () => {
     const { account, row } = await pulled('005');
     ok(await app.call('POST', `/transactions/${row.id}/cancel`), 200);
-    await move(account.id, 'freeze');
-    await heed(row.id, { state: 'settled', reference: 'x' });
+    await transition(account.id, 'freeze');
+    await notify(row.id, { state: 'settled', reference: 'x' });
     await app.advance(10 * 60_000);
     expect(await read(row.id)).toMatchObject({ pendingReason: 'COMPLIANCE_REVIEW' });
     const rows = await app.runtime.db.query(
@@ -329,24 +337,24 @@ describe("a rail's word about a pull", () => {
     expect(cancel_requested_at).toBeNull();
   });
 
-  it('is not its word about the way back', async () => {
+  it('about the pull does not affect the deposit return', async () => {
     const { account, row } = await pulled('005');
-    await move(account.id, 'close');
-    await heed(row.id, { state: 'settled', reference: 'x' });
+    await transition(account.id, 'close');
+    await notify(row.id, { state: 'settled', reference: 'x' });
     for (const state of ['settled', 'failed', 'returned'] as const) {
-      await heed(row.id, { state, reference: 'x', reason: 'ACCOUNT_INVALID' });
+      await notify(row.id, { state, reference: 'x', reason: 'ACCOUNT_INVALID' });
       expect((await read(row.id)).refund.status).toBe('PENDING');
     }
     await app.settle();
-    const all = told('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
+    const all = incoming('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
     expect(await eventTypes(app, row.id)).toEqual(all);
   });
 
-  it('about the way back keeps it from being sent', async () => {
+  it('about the deposit return prevents its submission', async () => {
     const { account, row } = await pulled('005');
-    await move(account.id, 'close');
-    await heed(row.id, { state: 'settled', reference: 'x' });
-    await heed(row.id, { state: 'failed', reason: 'ACCOUNT_INVALID' }, 'refund');
+    await transition(account.id, 'close');
+    await notify(row.id, { state: 'settled', reference: 'x' });
+    await notify(row.id, { state: 'failed', reason: 'ACCOUNT_INVALID' }, 'refund');
     expect((await read(row.id)).refund.status).toBe('FAILED');
     const send = vi.spyOn(sandboxRail, 'send');
     await app.settle();
@@ -355,13 +363,13 @@ describe("a rail's word about a pull", () => {
     expect(sent).not.toContain(`${row.id}/refund`);
   });
 
-  it('sends the money back where the account closed meanwhile', async () => {
+  it('returns the funds if the account was closed meanwhile', async () => {
     const { account, row } = await pulled('005');
-    await move(account.id, 'close');
+    await transition(account.id, 'close');
     await app.settle();
-    await heed(row.id, { state: 'settled', reference: 'x' });
+    await notify(row.id, { state: 'settled', reference: 'x' });
     await app.settle();
-    const all = told('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
+    const all = incoming('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
     expect(await eventTypes(app, row.id)).toEqual(all);
     await booksBalance(app);
   });

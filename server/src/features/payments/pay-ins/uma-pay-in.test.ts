@@ -1,5 +1,5 @@
-// Payments from UMA addresses to customers: who can receive one, where its money lands, and that it goes back
-// where it cannot stay.
+// Payments from UMA addresses to customers: who can receive one, the account that is credited, and the return
+// of funds that cannot be credited.
 import { createPublicKey, verify } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { booksBalance } from '../../../../test/kit/app/books.ts';
@@ -40,7 +40,7 @@ beforeAll(async () => {
 beforeEach(() => fixture.say({ status: 200 }));
 
 describe('sandboxReceive', () => {
-  it('answers a payment that waits, and completes it once the platform has approved', async () => {
+  it('returns a pending payment and completes it after approval by the platform', async () => {
     const { person, account, payment } = await fixture.offered();
     expect(payment).toMatchObject({
       type: 'INCOMING',
@@ -56,41 +56,41 @@ describe('sandboxReceive', () => {
     expect(await fixture.read(payment.id)).toMatchObject({ status: 'COMPLETED' });
     expect(await eventTypes(app, payment.id)).toEqual([PENDING, COMPLETED]);
     expect(await balances(app, account.id)).toEqual({ balance: 250_00, total: 250_00 });
-    const told = (await app.events()).filter((each) => each.subject === account.id);
-    expect(told.map((each) => [each.type, each.balance])).toEqual([
+    const balanceEvents = (await app.events()).filter((each) => each.subject === account.id);
+    expect(balanceEvents.map((each) => [each.type, each.balance])).toEqual([
       ['INTERNAL_ACCOUNT.BALANCE_UPDATED', 250_00n],
     ]);
   });
 
-  it('asks once, signed like every event, and keeps what was said', async () => {
+  it('sends one signed webhook and stores its response', async () => {
     fixture.say({ status: 200, body: '{"message":"welcome"}' });
     const { payment } = await fixture.offered();
     await app.settle();
     await app.advance(60_000);
     expect(fixture.asked()).toHaveLength(1);
-    const [question] = fixture.asked() as [Received];
-    const sent = JSON.parse(question.body);
+    const [request] = fixture.asked() as [Received];
+    const sent = JSON.parse(request.body);
     expect(sent.data).toMatchObject({ id: payment.id, status: 'PENDING' });
     expect(sent.data.requestedReceiverCustomerInfoFields).toEqual([]);
     const key = createPublicKey(app.keys.sandbox.publicKeyPem);
-    const signature = Buffer.from(question.headers['x-service-signature'] as string, 'base64');
-    expect(verify('sha256', Buffer.from(question.body), key, signature)).toBe(true);
-    const tries = await attemptsOf(app.runtime.db, question.id);
-    expect(tries).toMatchObject([
+    const signature = Buffer.from(request.headers['x-service-signature'] as string, 'base64');
+    expect(verify('sha256', Buffer.from(request.body), key, signature)).toBe(true);
+    const attempts = await attemptsOf(app.runtime.db, request.id);
+    expect(attempts).toMatchObject([
       { attempt: 1, status: 200, result: 'delivered', response: '{"message":"welcome"}' },
     ]);
     const due = 'select due_at from webhook_queue where event_id = $1';
-    expect(await app.runtime.db.query(due, [question.id])).toEqual([]);
+    expect(await app.runtime.db.query(due, [request.id])).toEqual([]);
   });
 
-  it('finds the customer by UMA address, in any spelling', async () => {
+  it('finds the customer by UMA address in any spelling', async () => {
     const person = await customer(app);
     const receiverUmaAddress = person.umaAddress.toUpperCase();
     const payment = ok(await fixture.receive({ receiverUmaAddress, customerId: person.id }), 200);
     expect(payment.customerId).toBe(person.id);
   });
 
-  it('tells the platform what it asks of counterparties, and refuses a sender who does not', async () => {
+  it('returns the required sender fields and rejects a sender without them', async () => {
     const as = await app.newPlatform('Curious');
     await fixture.listen(as);
     const person = await customer(app, { as });
@@ -110,37 +110,37 @@ describe('sandboxReceive', () => {
       NATIONALITY: 'US',
     });
     await ask('TAX_ID', 'REGISTRATION_NUMBER');
-    const refused = await fixture.receive({ customerId: person.id }, as);
-    expect([refused.status, refused.body.code]).toEqual([400, 'SENDER_NOT_ACCEPTED']);
-    expect(refused.body.details.requiredFields).toEqual(['TAX_ID', 'REGISTRATION_NUMBER']);
+    const rejected = await fixture.receive({ customerId: person.id }, as);
+    expect([rejected.status, rejected.body.code]).toEqual([400, 'SENDER_NOT_ACCEPTED']);
+    expect(rejected.body.details.requiredFields).toEqual(['TAX_ID', 'REGISTRATION_NUMBER']);
   });
 
-  it('refuses what cannot be received', async () => {
+  it('rejects invalid requests', async () => {
     const person = await customer(app);
-    const refused = async (body: object, status: number, code: string, as?: TestPlatform) => {
+    const expectError = async (body: object, status: number, code: string, as?: TestPlatform) => {
       const reply = await fixture.receive({ customerId: person.id, ...body }, as);
       expect([reply.status, reply.body.code]).toEqual([status, code]);
       return reply.body;
     };
     const unknown = '$non.existent.usd@sandbox.uma.money';
-    await refused({ senderUmaAddress: unknown }, 404, 'UMA_NOT_FOUND');
-    await refused({ senderUmaAddress: '$a@elsewhere.example' }, 404, 'UMA_NOT_FOUND');
-    await refused({ senderUmaAddress: 'nobody' }, 400, 'INVALID_UMA_ADDRESS');
+    await expectError({ senderUmaAddress: unknown }, 404, 'UMA_NOT_FOUND');
+    await expectError({ senderUmaAddress: '$a@elsewhere.example' }, 404, 'UMA_NOT_FOUND');
+    await expectError({ senderUmaAddress: 'invalid' }, 400, 'INVALID_UMA_ADDRESS');
     const error = '$error.cert-chain-expired@sandbox.uma.money';
-    await refused({ senderUmaAddress: error }, 400, 'SENDER_NOT_ACCEPTED');
+    await expectError({ senderUmaAddress: error }, 400, 'SENDER_NOT_ACCEPTED');
     const blocked = '$success.usd@blockvale.example';
-    await refused({ senderUmaAddress: blocked }, 403, 'COUNTERPARTY_NOT_ALLOWED');
-    await refused({ receiverUmaAddress: '$nobody@main.example' }, 404, 'UMA_NOT_FOUND');
+    await expectError({ senderUmaAddress: blocked }, 403, 'COUNTERPARTY_NOT_ALLOWED');
+    await expectError({ receiverUmaAddress: '$unknown@main.example' }, 404, 'UMA_NOT_FOUND');
     const other = await customer(app);
-    await refused({ receiverUmaAddress: other.umaAddress }, 404, 'UMA_NOT_FOUND');
+    await expectError({ receiverUmaAddress: other.umaAddress }, 404, 'UMA_NOT_FOUND');
     const foreign = await customer(app, { as: app.other });
-    await refused({ customerId: foreign.id }, 404, 'CUSTOMER_NOT_FOUND');
+    await expectError({ customerId: foreign.id }, 404, 'CUSTOMER_NOT_FOUND');
     const { umaAddress } = foreign;
     const named = { customerId: undefined, receiverUmaAddress: umaAddress };
-    await refused(named, 404, 'UMA_NOT_FOUND');
-    await refused({ receivingCurrencyCode: 'JPY' }, 400, 'INVALID_CURRENCY');
-    await refused({ receivingCurrencyCode: 'nothing' }, 400, 'INVALID_CURRENCY');
-    const bad = await refused(
+    await expectError(named, 404, 'UMA_NOT_FOUND');
+    await expectError({ receivingCurrencyCode: 'JPY' }, 400, 'INVALID_CURRENCY');
+    await expectError({ receivingCurrencyCode: 'nothing' }, 400, 'INVALID_CURRENCY');
+    const bad = await expectError(
       { customerId: undefined, receivingCurrencyAmount: 0 },
       400,
       'INVALID_INPUT',
@@ -149,16 +149,16 @@ describe('sandboxReceive', () => {
       'receiverUmaAddress',
       'receivingCurrencyAmount',
     ]);
-    await refused({ customerId: foreign.id }, 400, 'WEBHOOK_ENDPOINT_NOT_SET', app.other);
+    await expectError({ customerId: foreign.id }, 400, 'WEBHOOK_ENDPOINT_NOT_SET', app.other);
     const unready = await customer(app, { as: app.unregulated });
     await fixture.listen(app.unregulated);
-    await refused({ customerId: unready.id }, 403, 'USER_NOT_READY', app.unregulated);
+    await expectError({ customerId: unready.id }, 403, 'USER_NOT_READY', app.unregulated);
     ok(await app.call('DELETE', `/customers/${other.id}`), 200);
-    await refused({ customerId: other.id }, 410, 'CUSTOMER_DELETED');
-    await refused({}, 403, 'FORBIDDEN', app.production);
+    await expectError({ customerId: other.id }, 410, 'CUSTOMER_DELETED');
+    await expectError({}, 403, 'FORBIDDEN', app.production);
   });
 
-  it('keeps to the amounts and directions of the platform', async () => {
+  it('enforces the limits and transaction types of the platform', async () => {
     const as = await app.newPlatform('Narrow');
     await fixture.listen(as);
     const person = await customer(app, { as });
@@ -180,7 +180,7 @@ describe('sandboxReceive', () => {
     expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_CURRENCY']);
   });
 
-  it('counts once for one key', async () => {
+  it('runs once per idempotency key', async () => {
     const person = await customer(app);
     const body = {
       senderUmaAddress: SENDER,
@@ -201,8 +201,8 @@ describe('sandboxReceive', () => {
   });
 });
 
-describe('the money of an approved payment', () => {
-  it('takes its time where the sender does', async () => {
+describe('funds of an approved payment', () => {
+  it('arrive with the delay of the sender', async () => {
     const { account, payment } = await fixture.offered({
       senderUmaAddress: '$pending.long.usd@sandbox.uma.money',
     });
@@ -214,7 +214,7 @@ describe('the money of an approved payment', () => {
     expect(await eventTypes(app, payment.id)).toEqual([PENDING, COMPLETED]);
   });
 
-  it('goes back where it is screened out', async () => {
+  it('are returned after screening', async () => {
     const { account, payment } = await fixture.offered({
       senderUmaAddress: '$fail.compliance.usd@sandbox.uma.money',
     });
@@ -229,17 +229,17 @@ describe('the money of an approved payment', () => {
     await booksBalance(app);
   });
 
-  const move = (id: string, event: 'freeze' | 'close') =>
+  const transition = (id: string, event: 'freeze' | 'close') =>
     app.operate(async (ctx) => {
       const row = await ctx.read(internalAccounts, id);
       if (row) transitionInternalAccount(ctx, row, event);
     });
 
-  it('is held on an account that froze meanwhile', async () => {
+  it('are held if the account was frozen meanwhile', async () => {
     fixture.say({ status: 202 });
     const { account, payment } = await fixture.offered();
     await app.settle();
-    await move(account.id, 'freeze');
+    await transition(account.id, 'freeze');
     ok(await fixture.act(payment.id, 'approve'), 200);
     await app.settle();
     expect(await fixture.read(payment.id)).toMatchObject({
@@ -249,11 +249,11 @@ describe('the money of an approved payment', () => {
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 250_00 });
   });
 
-  it('goes back where the account closed meanwhile', async () => {
+  it('are returned if the account was closed meanwhile', async () => {
     fixture.say({ status: 202 });
     const { account, payment } = await fixture.offered();
     await app.settle();
-    await move(account.id, 'close');
+    await transition(account.id, 'close');
     ok(await fixture.act(payment.id, 'approve'), 200);
     await app.settle();
     expect(await fixture.read(payment.id)).toMatchObject({
@@ -265,26 +265,26 @@ describe('the money of an approved payment', () => {
   });
 });
 
-describe('a word about the money of an approved payment', () => {
-  const heed = (id: string, kind: WaitKind, progress: Progress) =>
+describe('notification about an approved payment', () => {
+  const notify = (id: string, kind: WaitKind, progress: Progress) =>
     app.operate(async (ctx) => {
       const row = await currentOf(ctx, id, asIncoming);
       await applyIncomingStatus(ctx, row, kind, progress);
     });
 
-  it('that it was taken back takes it off the account', async () => {
+  it('reverses the credit if the funds are returned', async () => {
     const { account, payment } = await fixture.offered();
     await app.settle();
-    await heed(payment.id, 'payout', { state: 'returned', reason: 'PAYOUT_RETURNED' });
+    await notify(payment.id, 'payout', { state: 'returned', reason: 'PAYOUT_RETURNED' });
     expect((await fixture.read(payment.id)).status).toBe('COMPLETED');
-    await heed(payment.id, 'pull', { state: 'returned', reason: 'PAYOUT_RETURNED' });
+    await notify(payment.id, 'pull', { state: 'returned', reason: 'PAYOUT_RETURNED' });
     expect((await fixture.read(payment.id)).status).toBe('FAILED');
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
     await booksBalance(app);
   });
 });
 
-describe('the default UMA deposit account', () => {
+describe('default UMA deposit account', () => {
   async function withDefault(suffix: string, currency = 'USD') {
     const person = await customer(app);
     const { accountInfo } = await externalAccount(app, person.id, currency, suffix);
@@ -306,7 +306,7 @@ describe('the default UMA deposit account', () => {
     return { outside, account, payment };
   }
 
-  it('receives over a rail', async () => {
+  it('is paid over a rail', async () => {
     const { outside, account, payment } = await withDefault('000');
     expect(payment.destination.accountId).toBe(outside.id);
     await app.settle();
@@ -320,8 +320,8 @@ describe('the default UMA deposit account', () => {
     expect(steps.map((each) => each.step)).toEqual(['fund', 'pay', 'settle']);
   });
 
-  it.each(['002', '003', '004', '005'])('that fails with %s sends the money back', async (end) => {
-    const { payment } = await withDefault(end);
+  it.each(['002', '003', '004', '005'])('returns the funds if it fails with %s', async (suffix) => {
+    const { payment } = await withDefault(suffix);
     await app.advance(60_000);
     expect(await fixture.read(payment.id)).toMatchObject({
       status: 'FAILED',
@@ -332,28 +332,28 @@ describe('the default UMA deposit account', () => {
     await booksBalance(app);
   });
 
-  const heed = (id: string, kind: WaitKind, progress: Progress) =>
+  const notify = (id: string, kind: WaitKind, progress: Progress) =>
     app.operate(async (ctx) => {
       const row = await currentOf(ctx, id, asIncoming);
       await applyIncomingStatus(ctx, row, kind, progress);
     });
 
-  /** Approved and fetched, with the way on not begun. */
+  /** An approved payment whose funds have arrived and whose payout has not started. */
   async function fetched(suffix: string) {
     fixture.say({ status: 202 });
     const { account, payment } = await withDefault(suffix);
     await app.settle();
     ok(await fixture.act(payment.id, 'approve'), 200);
-    await heed(payment.id, 'pull', { state: 'settled', reference: 'x' });
+    await notify(payment.id, 'pull', { state: 'settled', reference: 'x' });
     return { account, id: payment.id as string };
   }
 
   it.each(['failed', 'settled', 'returned'] as const)(
-    'that is said to have failed and then to have %s gives back once',
+    'refunds once if it fails and is then %s',
     async (state) => {
       const { id } = await fetched('005');
-      await heed(id, 'payout', { state: 'failed', reason: 'ACCOUNT_INVALID' });
-      await heed(id, 'payout', { state, reference: 'x', reason: 'ACCOUNT_INVALID' });
+      await notify(id, 'payout', { state: 'failed', reason: 'ACCOUNT_INVALID' });
+      await notify(id, 'payout', { state, reference: 'x', reason: 'ACCOUNT_INVALID' });
       expect((await fixture.read(id)).refund.status).toBe('PENDING');
       await app.advance(60_000);
       expect((await fixture.read(id)).refund.status).toBe('COMPLETED');
@@ -361,9 +361,9 @@ describe('the default UMA deposit account', () => {
     },
   );
 
-  it('is not paid after it was said to have failed', async () => {
+  it('is not paid after a failure notification', async () => {
     const { id } = await fetched('000');
-    await heed(id, 'payout', { state: 'failed', reason: 'ACCOUNT_INVALID' });
+    await notify(id, 'payout', { state: 'failed', reason: 'ACCOUNT_INVALID' });
     const send = vi.spyOn(sandboxRail, 'send');
     await app.settle();
     const sent = send.mock.calls.map(([instruction]) => instruction.id);
@@ -371,7 +371,7 @@ describe('the default UMA deposit account', () => {
     expect(sent.filter((each) => each.startsWith(id))).toEqual([`${id}/refund`]);
   });
 
-  it('is passed over where it holds another currency or is not usable', async () => {
+  it('is skipped if it holds another currency or is not active', async () => {
     const { account, payment } = await withDefault('000', 'EUR');
     expect(payment.destination.accountId).toBe(account.id);
     const { outside, account: own } = await withDefault('000');

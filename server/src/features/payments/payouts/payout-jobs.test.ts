@@ -1,5 +1,5 @@
-// The jobs of a payout against a rail that is told what to answer: what the rail is given, and what each
-// answer does, the ones that no scripted bank ever gives among them.
+// The jobs of a payout with a scripted rail: the payload for the rail, and the effect of each result,
+// including results that the sandbox bank never returns.
 import { describe, expect, it } from 'vitest';
 import {
   balances,
@@ -25,13 +25,13 @@ async function payout(more: object = {}) {
   return { account, target, id: transactionId as string };
 }
 
-/** Runs the payment's jobs in turn against a rail that gives these answers, one after the other. */
+/** Runs the jobs of the payment in order against a rail that returns these results one by one. */
 async function follow(id: string, answers: Progress[]) {
-  const asked: { how: 'send' | 'check'; instruction: RailInstruction }[] = [];
+  const requests: { how: 'send' | 'check'; instruction: RailInstruction }[] = [];
   const answer = (how: 'send' | 'check') => async (instruction: RailInstruction) => {
-    asked.push({ how, instruction });
-    const next = answers[asked.length - 1];
-    if (!next) throw new Error('asked once too often');
+    requests.push({ how, instruction });
+    const next = answers[requests.length - 1];
+    if (!next) throw new Error('no result left');
     return next;
   };
   const rail = { carries: () => true, send: answer('send'), check: answer('check') };
@@ -41,7 +41,7 @@ async function follow(id: string, answers: Progress[]) {
       "select * from jobs where input->>'transactionId' = $1",
       [id],
     )) as unknown as Job[];
-    if (!job) return asked;
+    if (!job) return requests;
     app.effects.set(Math.max(app.effects.now(), Number(job.due_at)));
     const result = await handlers.get(job.kind)?.run(app.runtime, job);
     if (result) await operate(app.runtime, result.caller, result.stage);
@@ -53,16 +53,16 @@ async function follow(id: string, answers: Progress[]) {
 const statusOf = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200).status;
 const out = (...names: string[]) => names.map((name) => `OUTGOING_PAYMENT.${name}`);
 
-describe('a rail', () => {
-  it('is given everything that travels with the money', async () => {
+describe('rail', () => {
+  it('receives the complete rail payload', async () => {
     const { id, target } = await payout({
       remittanceInformation: 'INV 42',
       purposeOfPayment: 'GOODS_OR_SERVICES',
     });
     const startedAt = app.effects.now();
-    const [asked] = await follow(id, [{ state: 'settled', reference: 'r' }]);
-    expect(asked?.how).toBe('send');
-    expect(asked?.instruction).toEqual({
+    const [request] = await follow(id, [{ state: 'settled', reference: 'r' }]);
+    expect(request?.how).toBe('send');
+    expect(request?.instruction).toEqual({
       id,
       platformId: app.platform.id,
       kind: 'payout',
@@ -78,25 +78,25 @@ describe('a rail', () => {
     });
   });
 
-  it('that does not know is asked again, and nothing fails meanwhile', async () => {
+  it('is polled after an unknown result, and the payment does not fail', async () => {
     const { id, account } = await payout();
     const unknown: Progress = { state: 'unknown', checkAfterMs: 5_000 };
     const started = app.effects.now();
-    const asked = await follow(id, [
+    const requests = await follow(id, [
       unknown,
       unknown,
       unknown,
       { state: 'settled', reference: 'r' },
     ]);
-    expect(asked.map((each) => each.how)).toEqual(['send', 'check', 'check', 'check']);
-    expect(new Set(asked.map((each) => each.instruction.sentAt))).toEqual(new Set([started]));
-    expect(new Set(asked.map((each) => each.instruction.id))).toEqual(new Set([id]));
+    expect(requests.map((each) => each.how)).toEqual(['send', 'check', 'check', 'check']);
+    expect(new Set(requests.map((each) => each.instruction.sentAt))).toEqual(new Set([started]));
+    expect(new Set(requests.map((each) => each.instruction.id))).toEqual(new Set([id]));
     expect(app.effects.now() - started).toBe(15_000);
     expect(await eventTypes(app, id)).toEqual(out('PENDING', 'PROCESSING', 'COMPLETED'));
     expect((await balances(app, account.id)).total).toBe(900_00);
   });
 
-  it('may return what it never said was settled', async () => {
+  it('can return a payout that it did not report as settled', async () => {
     const { id, account } = await payout();
     await follow(id, [
       { state: 'accepted', checkAfterMs: 1 },
@@ -108,7 +108,7 @@ describe('a rail', () => {
     expect((await balances(app, account.id)).total).toBe(1_000_00);
   });
 
-  it('may cancel or refuse at once, before the money left', async () => {
+  it('can cancel or reject immediately, before submission', async () => {
     const cancelled = await payout();
     await follow(cancelled.id, [{ state: 'cancelled' }]);
     expect(await statusOf(cancelled.id)).toBe('COMPLETED');
@@ -118,14 +118,14 @@ describe('a rail', () => {
     await follow(stuck.id, [never]);
     expect(await balances(app, stuck.account.id)).toEqual({ balance: 900_00, total: 900_00 });
     const [row] = await app.runtime.db.query(
-      `select sum(amount)::text as parked from ledger_transfers
+      `select sum(amount)::text as suspense from ledger_transfers
         where transaction_id = $1 and credit like 'system:sandbox:suspense:%'`,
       [stuck.id],
     );
-    expect(row?.parked).toBe('10000');
+    expect(row?.suspense).toBe('10000');
   });
 
-  it('that repeats itself and contradicts itself moves nothing twice', async () => {
+  it('posts nothing twice for repeated and contradictory results', async () => {
     const { id, account } = await payout();
     await follow(id, [
       { state: 'accepted', checkAfterMs: 1 },
@@ -140,10 +140,10 @@ describe('a rail', () => {
   });
 });
 
-describe('a rail that throws', () => {
-  it('leaves the payment as it is and the job to be done again', async () => {
+describe('rail that throws', () => {
+  it('does not change the payment, and the job is retried', async () => {
     const { id } = await payout();
-    await expect(follow(id, [])).rejects.toThrow('asked once too often');
+    await expect(follow(id, [])).rejects.toThrow('no result left');
     expect(await statusOf(id)).toBe('PROCESSING');
     await app.settle();
     expect(await statusOf(id)).toBe('COMPLETED');

@@ -1,5 +1,5 @@
-// The amounts of card payments in the database: what the constraints reject, and that the migration which
-// made columns of them keeps every payment as it was.
+// The amounts of card payments in the database: rejections by the constraints, and the migration to columns,
+// which preserves every payment.
 import fs from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
@@ -17,7 +17,7 @@ let fixture: CardFixture;
 const rows = async (): Promise<TransactionRow[]> =>
   app.runtime.db.find(transactions, {}, { orderBy: 'id' });
 
-/** A process whose commits come too late for the network. */
+/** A process whose commits exceed the time limit of the network. */
 const slow = (): Runtime => ({
   ...app.runtime,
   committer: {
@@ -29,7 +29,7 @@ const slow = (): Runtime => ({
   },
 });
 
-/** One payment for each way that facts can be: cleared in parts, refunded, not paid, undone, a credit. */
+/** One payment per combination: cleared in parts, refunded, unpaid, undone, a credit. */
 beforeAll(async () => {
   fixture = cardFixture(app);
   const network = cardNetwork(app);
@@ -55,27 +55,27 @@ beforeAll(async () => {
 
 const query = (sql: string, values: unknown[] = []) => app.runtime.db.query(sql, values);
 
-describe('the amounts of a card payment', () => {
+describe('card amount constraints', () => {
   it.each([
     ['a negative amount', 'card_authorized = -1'],
-    ['a clearing of nothing', "card_clearings = '{5,0}'"],
+    ['a clearing of zero', "card_clearings = '{5,0}'"],
     [
-      'a piece without an amount',
+      'a funding debit without an amount',
       "card_funding_debits = '{null}', card_funding_debit_statuses = '{FAILED}'",
     ],
-    ['a pull without a status', "card_funding_debit_statuses = '{}'"],
+    ['a funding debit without a status', "card_funding_debit_statuses = '{}'"],
     ['an unknown status', "card_funding_debits = '{1}', card_funding_debit_statuses = '{OTHER}'"],
     ['more refunded than cleared', "card_refunds = '{1000000}'"],
-    ['more released than taken', 'card_released = 1000000'],
+    ['more released than debited', 'card_released = 1000000'],
     ['more written off than cleared', 'card_written_off = 1000000'],
     ['more recovered than refunded', 'card_recovered = 1000000'],
-  ])('are not %s', async (_, change) => {
+  ])('reject %s', async (_, change) => {
     const one = "select id from transactions where type = 'CARD' and direction = 'DEBIT' limit 1";
     const update = `update transactions set ${change} where id = (${one})`;
     await expect(query(update)).rejects.toMatchObject({ constraint: 'transactions_card_amounts' });
   });
 
-  it('are of card payments only', async () => {
+  it('reject amounts on other transactions', async () => {
     const [card] = (await rows()).filter(({ type }) => type === 'CARD');
     const update = "update transactions set type = 'INCOMING', card = null where id = $1";
     await expect(query(update, [card?.id])).rejects.toMatchObject({
@@ -92,8 +92,8 @@ const COLUMNS =
 const texts = (list: string) =>
   `(select coalesce(json_agg(each::text), '[]') from unnest(${list}) each)`;
 
-/** What brings the rows back to their form before the migration. */
-const BACK = `
+/** Restores the rows to their form before the migration. */
+const BEFORE_MIGRATION = `
   alter table transactions drop constraint transactions_columns,
     drop constraint transactions_card_amounts;
   update transactions t set card = json_strip_nulls(json_build_object(
@@ -111,8 +111,8 @@ const BACK = `
   alter table transactions add constraint transactions_columns check (true);
   drop function card_sum, card_pulled;`;
 
-describe('the migration of card payments', () => {
-  it('keeps every payment as it was', async () => {
+describe('card amount migration', () => {
+  it('preserves every payment', async () => {
     const before = await rows();
     const facts = before.flatMap((row) => (row.type === 'CARD' ? [row] : []));
     expect(facts.some((row) => row.card_clearings.length === 2)).toBe(true);
@@ -125,7 +125,7 @@ describe('the migration of card payments', () => {
     const renames = migration('0041_standard_names').match(/^.*rename column card_.*$/gm) ?? [];
     const client = new pg.Client({ connectionString: app.databaseUrl });
     await client.connect();
-    await client.query(BACK);
+    await client.query(BEFORE_MIGRATION);
     const { rows: old } = await client.query("select card from transactions where type = 'CARD'");
     expect(old.every(({ card }) => typeof card.authorized === 'string')).toBe(true);
     await client.query(migration('0040_card_amounts'));

@@ -1,5 +1,5 @@
-// Payments with cards among the transactions: they are listed and found as all others are, by the platform
-// and by its customer's agent, and nothing but looking can be done with them.
+// Card payments among the transactions: the platform and the agent of the customer list and filter them like
+// all others; they are read-only.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { agentFixture } from '../../../../test/kit/agents/agents.ts';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
@@ -15,7 +15,7 @@ let accountId: string;
 // biome-ignore lint/suspicious/noExplicitAny: replies, of which a test reads what it asserts.
 let all: any[];
 
-/** A deposit, then two payments and a credit, each at a moment of its own. */
+/** A deposit, then two payments and a credit, each at a different time. */
 beforeAll(async () => {
   cards = cardFixture(app);
   network = cardNetwork(app);
@@ -42,7 +42,7 @@ const list = async (query: string) =>
 const ids = (rows: typeof all) => rows.map((each) => each.id);
 
 describe('listTransactions', () => {
-  it('has them among the others, each as it is by itself', async () => {
+  it('includes card payments, each equal to its own resource', async () => {
     expect(all.map((each) => `${each.type} ${each.status}`)).toEqual([
       'INCOMING COMPLETED',
       'CARD AUTHORIZED',
@@ -57,28 +57,24 @@ describe('listTransactions', () => {
   it.each([
     ['type', () => 'type=CARD', [1, 2, 3]],
     ['other types', () => 'type=INCOMING', [0]],
-    ['both ends', () => `accountIdentifier=${accountId}`, [0, 1, 2, 3]],
-    ['the end that pays', () => `senderAccountIdentifier=${accountId}`, [1, 2]],
-    ['the end that is paid', () => `receiverAccountIdentifier=${accountId}`, [0, 3]],
+    ['either account', () => `accountIdentifier=${accountId}`, [0, 1, 2, 3]],
+    ['the sender account', () => `senderAccountIdentifier=${accountId}`, [1, 2]],
+    ['the receiver account', () => `receiverAccountIdentifier=${accountId}`, [0, 3]],
+    ['platformCustomerId', () => `platformCustomerId=${person.platformCustomerId}`, [0, 1, 2, 3]],
+    ['startDate', () => `startDate=${all[2].createdAt}`, [2, 3]],
+    ['endDate', () => `endDate=${all[1].createdAt}`, [0, 1]],
     [
-      'the name of their customer',
-      () => `platformCustomerId=${person.platformCustomerId}`,
-      [0, 1, 2, 3],
-    ],
-    ['a day from', () => `startDate=${all[2].createdAt}`, [2, 3]],
-    ['a day until', () => `endDate=${all[1].createdAt}`, [0, 1]],
-    [
-      'both',
+      'several filters',
       () => `type=CARD&senderAccountIdentifier=${accountId}&endDate=${all[1].createdAt}`,
       [1],
     ],
-    ['a status of others', () => 'status=COMPLETED', [0]],
-  ])('finds them by %s', async (_, query, places) => {
+    ['a status of other types', () => 'status=COMPLETED', [0]],
+  ])('filters them by %s', async (_, query, places) => {
     const found = await list(`customerId=${person.id}&sortOrder=asc&${query()}`);
     expect(ids(found)).toEqual(places.map((at) => all[at].id));
   });
 
-  it('turns pages through them', async () => {
+  it('pages through them', async () => {
     const seen: string[] = [];
     let cursor = '';
     do {
@@ -91,18 +87,18 @@ describe('listTransactions', () => {
   });
 });
 
-describe('what is done with transactions', () => {
+describe('operations on transactions', () => {
   it.each([
     ['cancel', {}],
     ['confirm', {}],
     ['approve', {}],
     ['reject', {}],
-  ])('is not done with them: %s', async (what, body) => {
+  ])('reject card payments: %s', async (what, body) => {
     const answer = await app.call('POST', `/transactions/${all[1].id}/${what}`, body);
     expect([answer.status, answer.body.code]).toEqual([404, 'TRANSACTION_NOT_FOUND']);
   });
 
-  it('does not find those of another platform, or that there are none of', async () => {
+  it('return 404 for those of another platform and unknown ones', async () => {
     const theirs = await app.call('GET', `/transactions/${all[1].id}`, undefined, {
       as: app.other,
     });
@@ -112,8 +108,8 @@ describe('what is done with transactions', () => {
   });
 });
 
-describe("a customer's agent", () => {
-  it('sees them, and none of other customers', async () => {
+describe('agent of the customer', () => {
+  it('lists its card payments and none of other customers', async () => {
     const fixture = agentFixture(app);
     const agent = await fixture.agentOf(person.id);
     const seen = ok(await agent.call('GET', '/agents/me/transactions?sortOrder=asc'), 200);

@@ -1,5 +1,5 @@
-// What a platform is told of a payment, event by event: the documented order, the balance after each
-// posting, and data that is what GET would have answered at that moment.
+// Events of a payment: the documented order, the balance after each posting, and data equal to the GET
+// response at that moment.
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { SeenEvent } from '../../../../test/kit/app/effects.ts';
 import {
@@ -30,15 +30,15 @@ const FEE = {
   },
 };
 
-/** An event in one line: its type, or whose balance it tells: what can be spent of what there is. */
+/** An event in one line: its type, or the account with its spendable and total balance. */
 function line({ type, subject, balance, held }: SeenEvent, names: Record<string, string>): string {
   if (type !== 'INTERNAL_ACCOUNT.BALANCE_UPDATED') return type.replace('_PAYMENT', '');
   const [total, aside] = [Number(balance), Number(held)];
   return `${names[subject] ?? subject} ${total - aside}/${total}`;
 }
 
-/** Runs `work` and answers the events it caused. */
-async function caused(names: Record<string, string>, work: () => Promise<unknown>) {
+/** Runs `work` and returns the events that it emitted. */
+async function eventsOf(names: Record<string, string>, work: () => Promise<unknown>) {
   const before = (await app.events()).length;
   await work();
   const events = (await app.events()).slice(before);
@@ -51,34 +51,34 @@ async function pay(suffix: string) {
   const body = quoteBody(account.id, target.id, 100_00, FEE);
   const quote = ok(await app.call('POST', '/quotes', body, options), 201);
   const path = `/transactions/${quote.transactionId}`;
-  const told = await caused({ [account.id]: 'payer' }, async () => {
+  const emitted = await eventsOf({ [account.id]: 'payer' }, async () => {
     app.effects.set(app.effects.now() + 1_000);
     ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, options), 200);
     app.effects.set(app.effects.now() + 1_000);
     await app.advance(7 * 60_000);
   });
   const last = ok(await app.call('GET', path, undefined, options), 200);
-  return { ...told, last, account: account.id as string };
+  return { ...emitted, last, account: account.id as string };
 }
 
 const STARTED = ['OUTGOING.PENDING', 'payer 90000/100000', 'OUTGOING.PROCESSING'];
 const SUBMITTED = ['payer 90000/90000', 'platform 1080/1080'];
-const BACK = ['payer 100000/100000', 'platform 1000/1000'];
+const REFUNDED = ['payer 100000/100000', 'platform 1000/1000'];
 const FAILED = ['OUTGOING.FAILED', 'OUTGOING.REFUND_PENDING'];
 
-describe('a payout', () => {
+describe('payout', () => {
   it.each<[string, string, string[]]>([
     ['000', 'arrives', [...STARTED, ...SUBMITTED, 'OUTGOING.COMPLETED']],
     [
       '002',
-      'fails before it leaves',
+      'fails before submission',
       [...STARTED, ...FAILED, 'payer 100000/100000', 'OUTGOING.REFUND_COMPLETED'],
     ],
     ['003', 'arrives late', [...STARTED, ...SUBMITTED, 'OUTGOING.COMPLETED']],
     [
       '004',
-      'fails on its way',
-      [...STARTED, ...SUBMITTED, ...FAILED, ...BACK, 'OUTGOING.REFUND_COMPLETED'],
+      'fails after submission',
+      [...STARTED, ...SUBMITTED, ...FAILED, ...REFUNDED, 'OUTGOING.REFUND_COMPLETED'],
     ],
     [
       '005',
@@ -88,7 +88,7 @@ describe('a payout', () => {
         ...SUBMITTED,
         'OUTGOING.COMPLETED',
         ...FAILED,
-        ...BACK,
+        ...REFUNDED,
         'OUTGOING.REFUND_COMPLETED',
       ],
     ],
@@ -99,14 +99,14 @@ describe('a payout', () => {
         ...STARTED,
         ...SUBMITTED,
         'OUTGOING.REFUND_PENDING',
-        ...BACK,
+        ...REFUNDED,
         'OUTGOING.REFUND_COMPLETED',
         'OUTGOING.COMPLETED',
       ],
     ],
     [
       '007',
-      'fails and cannot go back',
+      'fails and cannot be refunded',
       [...STARTED, ...SUBMITTED, ...FAILED, 'platform 1000/1000', 'OUTGOING.REFUND_FAILED'],
     ],
   ])('…%s %s', async (suffix, _what, expected) => {
@@ -114,25 +114,25 @@ describe('a payout', () => {
     expect(lines).toEqual(expected);
     const payments = events.filter((each) => each.subject === last.id);
     for (const { type, data } of payments) {
-      const word = type.split('.')[1] as string;
-      if (word.startsWith('REFUND_')) expect(data.refund.status).toBe(word.slice(7));
-      else expect(data.status).toBe(word);
+      const status = type.split('.')[1] as string;
+      if (status.startsWith('REFUND_')) expect(data.refund.status).toBe(status.slice(7));
+      else expect(data.status).toBe(status);
     }
     const stamps = payments.map((each) => each.data.updatedAt);
     expect(stamps).toEqual([...stamps].sort());
-    // What an event says of a payment is the resource itself, and the last one is how it stands.
+    // The data of an event is the resource; the last event is its current state.
     expect(payments.at(-1)?.data).toEqual(last);
     expect(new Set(events.map((each) => each.platformId))).toEqual(new Set([options.as.id]));
   });
 });
 
-describe('a payment inside the house', () => {
-  it('tells both owners and the platform that earned', async () => {
+describe('payment between internal accounts', () => {
+  it('notifies both owners and the platform that earns the fee', async () => {
     const { account } = await fundedCustomer(app, 1_000_00, options);
     const friend = await customer(app, options);
     const target = await internalAccount(app, friend.id, 'EUR', options);
     const body = quoteBody(account.id, target.id, 100_00, { ...FEE, immediatelyExecute: true });
-    const { lines } = await caused({ [account.id]: 'payer', [target.id]: 'payee' }, () =>
+    const { lines } = await eventsOf({ [account.id]: 'payer', [target.id]: 'payee' }, () =>
       app.call('POST', '/quotes', body, options),
     );
     expect(lines).toEqual([
@@ -146,10 +146,10 @@ describe('a payment inside the house', () => {
     ]);
   });
 
-  it('tells of a deposit', async () => {
+  it('emits the events of a deposit', async () => {
     const person = await customer(app, options);
     const account = await internalAccount(app, person.id, 'USD', options);
-    const { lines, events } = await caused({ [account.id]: 'payee' }, () =>
+    const { lines, events } = await eventsOf({ [account.id]: 'payee' }, () =>
       fund(app, account.id, 5_00, options),
     );
     expect(lines).toEqual(['INCOMING.COMPLETED', 'payee 500/500']);
@@ -165,11 +165,11 @@ describe('a payment inside the house', () => {
   });
 });
 
-describe('a quote', () => {
-  it('tells nothing when it is made, refused or read, and once when it lapses', async () => {
+describe('quote', () => {
+  it('emits no event on creation, rejection or read, and one at expiry', async () => {
     const { person, account } = await fundedCustomer(app, 50_00, options);
     const target = await externalAccount(app, person.id, 'EUR', '000', options);
-    const { lines } = await caused({}, async () => {
+    const { lines } = await eventsOf({}, async () => {
       const body = quoteBody(account.id, target.id, 100_00);
       const quote = ok(await app.call('POST', '/quotes', body, options), 201);
       await app.call('POST', `/quotes/${quote.id}/execute`, undefined, options);

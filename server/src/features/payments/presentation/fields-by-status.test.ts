@@ -1,4 +1,4 @@
-// Every field of a transaction in every state it can be in, for the one who pays and the one who receives.
+// Every field of a transaction in every status, for the payer and the receiver.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   customer,
@@ -24,8 +24,8 @@ async function askFor(currency: string, names: string[]) {
   const { supportedCurrencies } = await get('/config');
   const list = supportedCurrencies.map((each: { currencyCode: string }) => {
     const { providerRequiredCustomerFields: _, ...rest } = each as Record<string, unknown>;
-    const asked = names.map((name) => ({ name, mandatory: false }));
-    return each.currencyCode === currency ? { ...rest, requiredCounterpartyFields: asked } : rest;
+    const fields = names.map((name) => ({ name, mandatory: false }));
+    return each.currencyCode === currency ? { ...rest, requiredCounterpartyFields: fields } : rest;
   });
   ok(await app.call('PATCH', '/config', { supportedCurrencies: list }, options), 200);
 }
@@ -39,7 +39,7 @@ const EUR = { code: 'EUR', name: 'Euro', symbol: '€', decimals: 2 };
 
 describe('getTransactionById', () => {
   describe('an outgoing transaction', () => {
-    it('shows what it is from the moment its quote exists', async () => {
+    it('includes its fields from creation of the quote', async () => {
       const { person, account } = await fundedCustomer(app, 1_000_00, options);
       const target = await externalAccount(app, person.id, 'EUR', '000', options);
       const quote = await quoted(account.id, target.id, {
@@ -100,7 +100,7 @@ describe('getTransactionById', () => {
       expect((await get(`/quotes/${quote.id}`)).status).toBe('COMPLETED');
     });
 
-    it('shows its refund and why it failed', async () => {
+    it('includes its refund and failure reason', async () => {
       const { person, account } = await fundedCustomer(app, 1_000_00, options);
       const target = await externalAccount(app, person.id, 'EUR', '005', options);
       const quote = await quoted(account.id, target.id);
@@ -108,23 +108,23 @@ describe('getTransactionById', () => {
       const settledAt = new Date(app.effects.now()).toISOString();
       await app.advance(60_000);
       const shown = await get(`/transactions/${quote.transactionId}`);
-      const back = new Date(Date.parse(settledAt) + 10_000).toISOString();
+      const refundedAt = new Date(Date.parse(settledAt) + 10_000).toISOString();
       expect(shown).toMatchObject({
         status: 'FAILED',
         failureReason: 'PAYOUT_RETURNED',
         settledAt,
-        updatedAt: back,
+        updatedAt: refundedAt,
         refund: {
           reference: shown.reconciliationInstructions.reference.replace('RH', 'RF'),
           status: 'COMPLETED',
           reason: 'TRANSACTION_FAILED',
-          initiatedAt: back,
-          settledAt: back,
+          initiatedAt: refundedAt,
+          settledAt: refundedAt,
         },
       });
     });
 
-    it('of the platform itself names the platform, and on behalf of a customer the customer', async () => {
+    it('has the platform as owner, or the customer on whose behalf it pays', async () => {
       const own = await internalAccount(app, null, 'USD', options);
       await fund(app, own.id, 500_00, options);
       const person = await customer(app, options);
@@ -154,7 +154,7 @@ describe('getTransactionById', () => {
       expect(answer.body.details.errors[0].field).toBe('source.customerId');
     });
 
-    it('has no rail to a wallet and inside the house', async () => {
+    it('has no rail to a wallet or between internal accounts', async () => {
       const person = await customer(app, options);
       const usdc = await internalAccount(app, person.id, 'USDC', options);
       const wallet = ok(
@@ -187,8 +187,8 @@ describe('getTransactionById', () => {
     });
   });
 
-  describe('the transaction of whoever receives inside the house', () => {
-    it('shows the same payment from the other end', async () => {
+  describe('an incoming transaction between internal accounts', () => {
+    it('shows the same payment for the receiver', async () => {
       const { account } = await fundedCustomer(app, 1_000_00, options);
       const friend = await customer(app, options);
       const target = await internalAccount(app, friend.id, 'EUR', options);
@@ -223,8 +223,8 @@ describe('getTransactionById', () => {
     });
   });
 
-  describe('what is told about the other end', () => {
-    it('is what the platform asks for in the currency received, as far as it is known', async () => {
+  describe('counterpartyInformation', () => {
+    it('contains the fields that the platform requires in the received currency, if known', async () => {
       await askFor('EUR', ['FULL_NAME', 'BIRTH_DATE', 'COUNTRY_OF_RESIDENCE', 'USER_TYPE']);
       const { person, account } = await fundedCustomer(app, 1_000_00, options);
       const bank = await externalAccount(app, person.id, 'EUR', '000', options);
@@ -247,8 +247,8 @@ describe('getTransactionById', () => {
         USER_TYPE: 'INDIVIDUAL',
       };
       expect(gift.counterpartyInformation).toEqual({ FULL_NAME: 'Emmy Noether', ...facts });
-      const [twin] = (await get(`/transactions?customerId=${friend.id}`)).data;
-      expect(twin.counterpartyInformation).toEqual({ FULL_NAME: 'Ada Lovelace', ...facts });
+      const [counterparty] = (await get(`/transactions?customerId=${friend.id}`)).data;
+      expect(counterparty.counterpartyInformation).toEqual({ FULL_NAME: 'Ada Lovelace', ...facts });
 
       const mine = await internalAccount(app, person.id, 'EUR', options);
       expect(await quoted(account.id, mine.id)).not.toHaveProperty('counterpartyInformation');
@@ -256,15 +256,18 @@ describe('getTransactionById', () => {
       expect(await quoted(account.id, mxn.id)).not.toHaveProperty('counterpartyInformation');
     });
 
-    it('names the platform where it pays or receives for itself', async () => {
+    it('contains the platform where it pays or receives for itself', async () => {
       await askFor('EUR', ['FULL_NAME', 'USER_TYPE']);
       const own = await internalAccount(app, null, 'USD', options);
       await fund(app, own.id, 500_00, options);
       const person = await customer(app, options);
       const target = await internalAccount(app, person.id, 'EUR', options);
       await quoted(own.id, target.id, { immediatelyExecute: true });
-      const [twin] = (await get(`/transactions?customerId=${person.id}`)).data;
-      expect(twin.counterpartyInformation).toEqual({ FULL_NAME: 'Shapes', USER_TYPE: 'BUSINESS' });
+      const [counterparty] = (await get(`/transactions?customerId=${person.id}`)).data;
+      expect(counterparty.counterpartyInformation).toEqual({
+        FULL_NAME: 'Shapes',
+        USER_TYPE: 'BUSINESS',
+      });
     });
   });
 });

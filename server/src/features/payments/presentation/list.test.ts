@@ -1,4 +1,4 @@
-// Finding transactions: each filter alone and together with others, over pages, in both directions.
+// Transaction filters, alone and combined, over pages, in both orders.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   customer,
@@ -27,7 +27,7 @@ const app = testApp();
 let all: Shown[];
 const ids: Record<string, string> = {};
 
-/** Two customers, one of whom pays the other, a bank that takes, one that refuses and one that waits. */
+/** Two customers, one of whom pays the other; banks that accept, reject and delay payouts. */
 async function populate(): Promise<void> {
   const ada = await customer(app, {}, { platformCustomerId: 'ada' });
   const bob = await customer(app, {}, { platformCustomerId: 'bob' });
@@ -74,7 +74,7 @@ beforeAll(async () => {
 const iso = (text: string) => Date.parse(text);
 
 describe('listTransactions', () => {
-  it('shows everything, newest first unless asked otherwise', async () => {
+  it('returns everything, newest first by default', async () => {
     expect(all.map((each) => `${each.type} ${each.status}`)).toEqual([
       'INCOMING COMPLETED',
       'INCOMING COMPLETED',
@@ -100,7 +100,7 @@ describe('listTransactions', () => {
   const middle = () => iso((all[5] as Shown).createdAt);
   const filters: [string, () => string, (each: Shown) => boolean, number][] = [
     ['customerId', () => ids.ada as string, (each) => each.customerId === ids.ada, 7],
-    ['customerId of nobody', () => 'Customer:nobody', () => false, 0],
+    ['customerId unknown', () => 'Customer:unknown', () => false, 0],
     [
       'customerId of the platform',
       () => app.platform.id,
@@ -117,10 +117,10 @@ describe('listTransactions', () => {
       4,
     ],
     ['status', () => 'COMPLETED', (each) => each.status === 'COMPLETED', 7],
-    ['status of today', () => 'EXPIRED', (each) => each.status === 'EXPIRED', 1],
-    ['status of old', () => 'REFUNDED', () => false, 0],
+    ['status EXPIRED', () => 'EXPIRED', (each) => each.status === 'EXPIRED', 1],
+    ['status legacy', () => 'REFUNDED', () => false, 0],
     ['type', () => 'INCOMING', (each) => each.type === 'INCOMING', 4],
-    ['type of cards', () => 'CARD', () => false, 0],
+    ['type CARD', () => 'CARD', () => false, 0],
     [
       'reference',
       () => (all[3] as Shown).reconciliationInstructions.reference,
@@ -134,12 +134,12 @@ describe('listTransactions', () => {
       1,
     ],
     [
-      'reference of a refund that never was',
+      'reference of an absent refund',
       () => (all[3] as Shown).reconciliationInstructions.reference.replace('RH', 'RF'),
       () => false,
       0,
     ],
-    ['reference of nothing', () => 'RH0', () => false, 0],
+    ['reference unknown', () => 'RH0', () => false, 0],
     [
       'startDate, inclusive',
       () => (all[5] as Shown).createdAt,
@@ -181,7 +181,7 @@ describe('listTransactions', () => {
     }
   });
 
-  it('wants every filter to match', async () => {
+  it('combines filters with AND', async () => {
     const both = await list(
       `customerId=${ids.ada}&senderAccountIdentifier=${ids.adaUsd}` +
         '&type=OUTGOING&status=COMPLETED&sortOrder=asc',
@@ -195,7 +195,7 @@ describe('listTransactions', () => {
     ).toEqual([]);
   });
 
-  it('pages on while new ones come in', async () => {
+  it('keeps pages stable while new transactions are created', async () => {
     const first = await list('limit=3');
     await fund(app, ids.adaUsd as string, 1);
     const second = await list(`limit=3&cursor=${first.nextCursor}`);
@@ -204,7 +204,7 @@ describe('listTransactions', () => {
     expect(second.totalCount).toBe(all.length + 1);
   });
 
-  it("shows nothing of another platform's, whatever is asked", async () => {
+  it('returns nothing of another platform for any filter', async () => {
     const as = app.other;
     expect((await list('', { as })).data).toEqual([]);
     const one = all[3] as Shown;
@@ -222,12 +222,12 @@ describe('listTransactions', () => {
     expect([answer.status, answer.body.code]).toEqual([404, 'TRANSACTION_NOT_FOUND']);
   });
 
-  it('takes moments from the year 1 to 9999', async () => {
+  it('accepts dates from the year 1 to 9999', async () => {
     const query = 'startDate=0001-01-01T00:00:00Z&endDate=9999-12-31T23:59:59.999Z';
     expect((await app.call('GET', `/transactions?${query}`)).status).toBe(200);
   });
 
-  it('names every bad parameter at once', async () => {
+  it('reports every bad parameter at once', async () => {
     const query =
       'limit=0&status=DONE&type=IN&startDate=yesterday&endDate=2026-02-30T00:00:00Z&sortOrder=up';
     const answer = await app.call('GET', `/transactions?${query}`);

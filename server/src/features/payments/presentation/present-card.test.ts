@@ -1,4 +1,4 @@
-// What a payment with a card shows at each point of its life: a sum is there once there is something to sum.
+// Fields of a card payment at each stage: a total is present once there is an amount.
 import { describe, expect, it } from 'vitest';
 import { type CardFacts, columnsOf, newFacts } from '../card-payments/facts.ts';
 import type { CardStatus } from '../card-payments/states.ts';
@@ -41,7 +41,7 @@ function shown(more: Partial<CardFacts>, status: CardStatus = 'AUTHORIZED', cred
 const USD = { code: 'USD', name: 'United States Dollar', symbol: '$', decimals: 2 };
 
 describe('presentCardPayment', () => {
-  it('shows what is authorised and being taken, and nothing that has not happened', () => {
+  it('shows authorized amounts and pending debits, and omits later fields', () => {
     expect(shown({})).toEqual({
       type: 'CARD',
       id: 'CardTransaction:1',
@@ -62,7 +62,7 @@ describe('presentCardPayment', () => {
     });
   });
 
-  it('sums what was cleared, came back and was taken', () => {
+  it('adds up clearings, refunds and funding debits', () => {
     const view = shown(
       {
         clearings: [10_00n, 25_00n],
@@ -81,19 +81,19 @@ describe('presentCardPayment', () => {
       refundedAmount: { amount: 5_00, currency: USD },
       settlementSummary: { count: 2, totalAmount: 35_00 },
       refundSummary: { count: 2, totalAmount: 5_00 },
-      // What the account could not pay was not taken.
+      // The shortfall of the account is not included.
       pullSummary: { count: 2, totalAmount: 35_00, pendingCount: 0 },
     });
   });
 
-  it('says that nothing was cleared once nothing will be', () => {
+  it('shows a zero clearing once no clearing can follow', () => {
     const view = shown({ closed: true }, 'SETTLED');
     expect(view.settledAmount).toEqual({ amount: 0, currency: USD });
     expect(view).not.toHaveProperty('settlementSummary');
     expect(view).not.toHaveProperty('refundedAmount');
   });
 
-  it('names the account that is paid, of which nothing is taken', () => {
+  it('names the account that is credited, without debits', () => {
     const view = shown({ fundingDebits: [], clearings: [30_00n], closed: true }, 'SETTLED', true);
     expect(view).toMatchObject({ direction: 'CREDIT', accountId: 'InternalAccount:1' });
     expect(view).not.toHaveProperty('pullSummary');

@@ -1,5 +1,5 @@
-// What a payment may amount to and which way it goes: limits of platforms and corridors, the automatic
-// choice of a rail, wallets whose owner is not proven, and amounts that no number can say.
+// Amounts and directions of payments: limits of platforms and corridors, automatic rail selection, wallets
+// of unverified owners, and amounts that JSON numbers cannot represent.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   customer,
@@ -26,7 +26,7 @@ interface Setting {
   enabledTransactionTypes: string[];
 }
 
-/** Runs `work` while some settings of one currency are other than usual. */
+/** Runs `work` with changed settings of one currency. */
 async function withSetting(code: string, change: Partial<Setting>, work: () => Promise<void>) {
   const as = platform;
   const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
@@ -48,7 +48,7 @@ async function withSetting(code: string, change: Partial<Setting>, work: () => P
   }
 }
 
-async function refused(path: string, body: object, code: string, status = 400) {
+async function expectError(path: string, body: object, code: string, status = 400) {
   const answer = await app.call('POST', path, body, { as: platform });
   expect([answer.status, answer.body.code]).toEqual([status, code]);
   return answer.body;
@@ -61,21 +61,21 @@ const transferBody = (from: string, to: string, amount: number, more: object = {
   ...more,
 });
 
-describe('limits of the platform', () => {
-  it('hold for the sending side of quotes and transfers', async () => {
+describe('platform limits', () => {
+  it('apply to the sending side of quotes and transfers', async () => {
     const options = { as: platform };
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const eur = await externalAccount(app, person.id, 'EUR', '000', options);
     const usd = await externalAccount(app, person.id, 'USD', '000', options);
     await withSetting('USD', { minAmount: 20_00, maxAmount: 50_00 }, async () => {
       for (const amount of [19_99, 50_01]) {
-        const body = await refused(
+        const body = await expectError(
           '/quotes',
           quoteBody(account.id, eur.id, amount),
           'AMOUNT_OUT_OF_RANGE',
         );
         expect(body.details).toEqual({ minAmount: 20_00, maxAmount: 50_00 });
-        await refused(
+        await expectError(
           '/transfer-out',
           transferBody(account.id, usd.id, amount),
           'AMOUNT_OUT_OF_RANGE',
@@ -96,7 +96,7 @@ describe('limits of the platform', () => {
     });
   });
 
-  it('hold for the receiving side', async () => {
+  it('apply to the receiving side', async () => {
     const options = { as: platform };
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const outside = await externalAccount(app, person.id, 'EUR', '000', options);
@@ -113,40 +113,44 @@ describe('limits of the platform', () => {
             lockedCurrencySide: 'RECEIVING',
           });
           if (right) ok(await app.call('POST', '/quotes', body, options), 201);
-          else await refused('/quotes', body, 'AMOUNT_OUT_OF_RANGE');
+          else await expectError('/quotes', body, 'AMOUNT_OUT_OF_RANGE');
         }
       }
     });
   });
 
-  it('hold for the direction on both sides', async () => {
+  it('apply to the direction on both sides', async () => {
     const options = { as: platform };
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const eur = await internalAccount(app, person.id, 'EUR', options);
     const outside = await externalAccount(app, person.id, 'USD', '000', options);
     await withSetting('USD', { enabledTransactionTypes: ['INCOMING'] }, async () => {
-      await refused('/quotes', quoteBody(account.id, eur.id, 100), 'INVALID_CURRENCY');
-      await refused('/transfer-out', transferBody(account.id, outside.id, 100), 'INVALID_CURRENCY');
+      await expectError('/quotes', quoteBody(account.id, eur.id, 100), 'INVALID_CURRENCY');
+      await expectError(
+        '/transfer-out',
+        transferBody(account.id, outside.id, 100),
+        'INVALID_CURRENCY',
+      );
     });
     await withSetting('EUR', { enabledTransactionTypes: ['OUTGOING'] }, async () => {
-      await refused('/quotes', quoteBody(account.id, eur.id, 100), 'INVALID_CURRENCY');
+      await expectError('/quotes', quoteBody(account.id, eur.id, 100), 'INVALID_CURRENCY');
       const bank = await externalAccount(app, person.id, 'EUR', '000', options);
       ok(await app.call('POST', '/quotes', quoteBody(account.id, bank.id, 100_00), options), 201);
     });
   });
 });
 
-describe('limits of corridors', () => {
-  it('hold for transfers as for quotes', async () => {
+describe('corridor limits', () => {
+  it('apply to transfers and quotes', async () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, { as: platform });
     const usd = await externalAccount(app, person.id, 'USD', '000', { as: platform });
-    await refused('/transfer-out', transferBody(account.id, usd.id, 99), 'AMOUNT_OUT_OF_RANGE');
+    await expectError('/transfer-out', transferBody(account.id, usd.id, 99), 'AMOUNT_OUT_OF_RANGE');
     const much = transferBody(account.id, usd.id, 100_000_000_01);
-    const body = await refused('/transfer-out', much, 'TRANSACTION_SIZE_LIMIT_EXCEEDED');
+    const body = await expectError('/transfer-out', much, 'TRANSACTION_SIZE_LIMIT_EXCEEDED');
     expect(body.details).toEqual({ min: 1_00, max: 100_000_000_00 });
   });
 
-  it('choose a rail that carries the amount, the cheapest instant one if any', async () => {
+  it('select a rail that supports the amount, the cheapest instant one if any', async () => {
     const options = { as: platform };
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const usd = await externalAccount(app, person.id, 'USD', '000', options);
@@ -173,7 +177,7 @@ describe('limits of corridors', () => {
       settlementTimelineSeconds: 86_400,
     });
     expect(Date.parse(ach.expectedSettlementAt) - Date.parse(ach.createdAt)).toBe(86_400_000);
-    await refused(
+    await expectError(
       '/quotes',
       quoteBody(account.id, usd.id, 10_000_000_01, {
         destination: { destinationType: 'ACCOUNT', accountId: usd.id, paymentRail: 'RTP' },
@@ -182,7 +186,7 @@ describe('limits of corridors', () => {
     );
   });
 
-  it('ask for a purpose where the receiving country does', async () => {
+  it('require a purpose where the receiving country does', async () => {
     const options = { as: platform };
     const person = await customer(app, options);
     const account = await internalAccount(app, person.id, 'INR', options);
@@ -208,7 +212,7 @@ describe('limits of corridors', () => {
       ['/quotes', quoteBody(account.id, inr.id, 50_000)],
       ['/transfer-out', transferBody(account.id, inr.id, 50_000)],
     ] as const) {
-      const answer = await refused(path, body, 'MISSING_MANDATORY_USER_INFO');
+      const answer = await expectError(path, body, 'MISSING_MANDATORY_USER_INFO');
       expect(answer.details.errors[0].field).toBe('purposeOfPayment');
       const full = { ...body, purposeOfPayment: 'FAMILY_SUPPORT' };
       ok(await app.call('POST', path, full, options), 201);
@@ -217,18 +221,18 @@ describe('limits of corridors', () => {
 });
 
 describe('amounts', () => {
-  it('stay within what a number can say, on both sides', async () => {
+  it('do not exceed the largest safe integer, on either side', async () => {
     const options = { as: platform };
     const person = await customer(app, options);
     const btc = await internalAccount(app, person.id, 'BTC', options);
     const ngn = await internalAccount(app, person.id, 'NGN', options);
     const most = 9_000_000_000_000_000;
-    await refused('/quotes', quoteBody(btc.id, ngn.id, most), 'AMOUNT_OUT_OF_RANGE');
+    await expectError('/quotes', quoteBody(btc.id, ngn.id, most), 'AMOUNT_OUT_OF_RANGE');
     const locked = { lockedCurrencySide: 'RECEIVING' };
-    await refused('/quotes', quoteBody(ngn.id, btc.id, most, locked), 'AMOUNT_OUT_OF_RANGE');
+    await expectError('/quotes', quoteBody(ngn.id, btc.id, most, locked), 'AMOUNT_OUT_OF_RANGE');
   });
 
-  it('have a rate above zero however unequal the currencies', async () => {
+  it('have a rate above zero for any pair of currencies', async () => {
     const options = { as: platform };
     const person = await customer(app, options);
     const btc = await internalAccount(app, person.id, 'BTC', options);
@@ -243,8 +247,8 @@ describe('amounts', () => {
   });
 });
 
-describe('a wallet whose owner is not proven', () => {
-  it('is paid up to a thousand euros and not beyond, at creation and at execution', async () => {
+describe('unverified wallet', () => {
+  it('is paid up to a thousand euros, at creation and at execution', async () => {
     const options = { as: platform };
     const person = await customer(app, options);
     const usdc = await internalAccount(app, person.id, 'USDC', options);
@@ -281,22 +285,26 @@ describe('a wallet whose owner is not proven', () => {
         201,
       );
       ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, options), 200);
-      await refused(
+      await expectError(
         '/quotes',
         quoteBody(usdc.id, wallet.id, 1_090_000_000),
         'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED',
       );
-      await refused(
+      await expectError(
         '/transfer-out',
         transferBody(usdc.id, wallet.id, 1_090_000_000),
         'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED',
       );
-      await refused(`/quotes/${large.id}/execute`, {}, 'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED');
+      await expectError(
+        `/quotes/${large.id}/execute`,
+        {},
+        'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED',
+      );
     }
     for (const unusable of ['PENDING', 'UNDER_REVIEW', 'INACTIVE']) {
       await status(unusable);
-      await refused('/quotes', quoteBody(usdc.id, wallet.id, 100_000_000), 'INVALID_RECEIVER');
-      await refused(`/quotes/${large.id}/execute`, {}, 'INVALID_RECEIVER');
+      await expectError('/quotes', quoteBody(usdc.id, wallet.id, 100_000_000), 'INVALID_RECEIVER');
+      await expectError(`/quotes/${large.id}/execute`, {}, 'INVALID_RECEIVER');
     }
     await status('ACTIVE');
     ok(await app.call('POST', `/quotes/${large.id}/execute`, undefined, options), 200);

@@ -7,7 +7,7 @@ import * as price from './price.ts';
 const FROM = 'USD';
 const TO = 'EUR';
 
-/** Terms between two currencies, as bare amounts. */
+/** Terms between two currencies, as plain amounts. */
 interface Terms {
   lock: 'SENDING' | 'RECEIVING';
   amount: bigint;
@@ -16,7 +16,7 @@ interface Terms {
   platform: FeeSchedule;
 }
 
-/** The price as bare amounts, each of which is in the currency of its side. */
+/** The price as plain amounts, each in the currency of its side. */
 function priceOf({ lock, amount, rate, ...fees }: Terms) {
   const locked = { currency: lock === 'SENDING' ? FROM : TO, amount };
   const found = price.priceOf({
@@ -58,28 +58,28 @@ describe('exchangeRate', () => {
   const rate = (sending: bigint, fee: bigint, receiving: bigint, decimals: number) =>
     exchangeRate({ net: sending - fee, receiving }, { sending: 2, receiving: decimals });
 
-  it('is sending over receiving in whole units', () => {
+  it('is the sending amount divided by the receiving amount, in whole units', () => {
     expect(rate(100000n, 500n, 828835n, 8)).toBe('120048.01920768');
     expect(rate(100000n, 500n, 91540n, 2)).toBe('1.08695652');
     expect(rate(100000n, 500n, 1716375n, 2)).toBe('0.05797101');
     expect(rate(100n, 0n, 100n, 2)).toBe('1');
   });
 
-  it('has more than 8 decimals only where they would say next to nothing', () => {
+  it('has more than 8 decimals only for very small rates', () => {
     const bitcoin = { sending: 8, receiving: 2 };
-    // 0.001 BTC for 180,072.00 NGN, and for 9.00 of something that 8 decimals can tell.
+    // 0.001 BTC for 180,072.00 NGN, and for 9.00 of a currency whose rate fits in 8 decimals.
     expect(exchangeRate({ net: 100_000n, receiving: 18_007_200n }, bitcoin)).toBe('0.000000005553');
     expect(exchangeRate({ net: 100_000n, receiving: 9_00n }, bitcoin)).toBe('0.00011111');
     expect(exchangeRate({ net: 1n, receiving: 9_000_000_000_000_000n }, bitcoin)).toBe(
       '0.000000000000000000000111',
     );
-    // 100.00 USD in rupiahs: four digits are left and stay as they are.
+    // 100.00 USD in rupiahs: four significant digits remain and are kept.
     expect(rate(100_00n, 0n, 164_000_000n, 2)).toBe('0.00006098');
   });
 });
 
 describe('priceOf', () => {
-  it('fails for an amount in the currency of the other side', () => {
+  it('throws for an amount in the currency of the other side', () => {
     const rate = { ...par, from: FROM, to: TO };
     const terms = { rate, service: none, platform: none, amount: { currency: 'JPY', amount: 1n } };
     const mixed = expect.objectContaining({ name: 'CurrencyMismatch' });
@@ -87,7 +87,7 @@ describe('priceOf', () => {
     expect(() => price.priceOf({ ...terms, lock: 'RECEIVING' })).toThrow(mixed);
   });
 
-  it('takes fees out of the sending amount first', () => {
+  it('deducts fees from the sending amount first', () => {
     const price = priceOf({
       lock: 'SENDING',
       amount: 1000n,
@@ -99,7 +99,7 @@ describe('priceOf', () => {
     expect(price && price.sending - price.net).toBe(63n);
   });
 
-  it('adds fixed fees to what is asked for', () => {
+  it('adds fixed fees to a locked receiving amount', () => {
     const service = { fixed: 30n, variableBps: 100 };
     const platform = { fixed: 20n, variableBps: 0 };
     const terms = { rate: { num: 92n, den: 100n }, service, platform };
@@ -108,7 +108,7 @@ describe('priceOf', () => {
     expect(price).toMatchObject({ sending: 101_52n, serviceFee: 131n, platformFee: 20n });
   });
 
-  it('takes 10 bps of 50', () => {
+  it('charges 10 bps of 50', () => {
     const fee = { fixed: 0n, variableBps: 10 };
     const terms = { rate: par, service: fee, platform: none };
     const sent = priceOf({ ...terms, lock: 'SENDING', amount: 50_00000000n });
@@ -119,7 +119,7 @@ describe('priceOf', () => {
     expect(cents).toMatchObject({ sending: 50_06n, serviceFee: 5n, receiving: 50_00n });
   });
 
-  it('has no price when fees leave nothing', () => {
+  it('has no price if fees exceed the amount', () => {
     const fixed = { ...none, fixed: 100n };
     const terms = { rate: par, service: fixed, platform: none };
     expect(priceOf({ ...terms, lock: 'SENDING', amount: 100n })).toBeUndefined();
@@ -147,13 +147,13 @@ describe('priceOf', () => {
     }),
   });
 
-  it('adds up to the unit and, for a fixed amount, never delivers more than it took', () => {
+  it('adds up exactly and never delivers more than a fixed sending amount covers', () => {
     fc.assert(
-      fc.property(terms, (given) => {
-        const price = priceOf(given);
+      fc.property(terms, (input) => {
+        const price = priceOf(input);
         if (!price) return;
         expect(price.net + price.serviceFee + price.platformFee).toBe(price.sending);
-        const { rate, lock, amount } = given;
+        const { rate, lock, amount } = input;
         expect(lock === 'SENDING' ? price.sending : price.receiving).toBe(amount);
         if (lock === 'RECEIVING') return;
         expect(price.receiving).toBe(divide(price.net * rate.num, rate.den, 'floor'));
@@ -162,15 +162,15 @@ describe('priceOf', () => {
     );
   });
 
-  it('asks for what delivers the amount, fees on top, rounded up once', () => {
+  it('charges what delivers the amount, plus fees, rounded up once', () => {
     fc.assert(
-      fc.property(terms, ({ service, platform, ...given }) => {
-        const price = priceOf({ ...given, service, platform, lock: 'RECEIVING' });
+      fc.property(terms, ({ service, platform, ...input }) => {
+        const price = priceOf({ ...input, service, platform, lock: 'RECEIVING' });
         if (!price) return;
-        const { amount, rate } = given;
+        const { amount, rate } = input;
         const left = 10_000n - BigInt(service.variableBps + platform.variableBps);
         const base = price.sending - service.fixed - platform.fixed;
-        // base × (1 - v) ≥ amount / rate, and one unit less would not do.
+        // base × (1 - v) ≥ amount / rate, and one unit less is insufficient.
         const covers = (sent: bigint) => sent * left * rate.num >= amount * rate.den * 10_000n;
         expect([covers(base), covers(base - 1n)]).toEqual([true, false]);
       }),
@@ -178,12 +178,12 @@ describe('priceOf', () => {
     );
   });
 
-  it('leaves the exchange within two units of what the rate says', () => {
+  it('keeps the FX position within two units of the rate', () => {
     fc.assert(
-      fc.property(terms, (given) => {
-        const price = priceOf({ ...given, lock: 'RECEIVING' });
+      fc.property(terms, (input) => {
+        const price = priceOf({ ...input, lock: 'RECEIVING' });
         if (!price) return;
-        const { num, den } = given.rate;
+        const { num, den } = input.rate;
         const over = price.net * num - price.receiving * den; // in units of 1 / num
         expect(over >= -num && over < 2n * num).toBe(true);
       }),

@@ -1,5 +1,4 @@
-// The books of every way a payment can go, leg by leg: what is set aside, what moves from whom to whom, and
-// what is left with the rails when all is over.
+// Ledger postings of every payment path: holds, transfers, and the balance of the rails at the end.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   customer,
@@ -80,17 +79,17 @@ const RECLAIMED = [
 ];
 const UNSETTLED = ['posted refund.settle: external_settlement > rail_in_transit 9080 EUR'];
 
-describe('a payout in another currency', () => {
+describe('payout in another currency', () => {
   it.each<[string, string, string[]]>([
     ['000', 'arrives', [...HELD, ...SUBMITTED, ...SETTLED]],
-    ['002', 'is refused before it was handed over', [...HELD, ...RELEASED]],
-    ['003', 'takes its time', [...HELD, ...SUBMITTED, ...SETTLED]],
-    ['004', 'fails on its way', [...HELD, ...SUBMITTED, ...RECLAIMED]],
+    ['002', 'is rejected before submission', [...HELD, ...RELEASED]],
+    ['003', 'arrives late', [...HELD, ...SUBMITTED, ...SETTLED]],
+    ['004', 'fails after submission', [...HELD, ...SUBMITTED, ...RECLAIMED]],
     ['005', 'is returned', [...HELD, ...SUBMITTED, ...SETTLED, ...UNSETTLED, ...RECLAIMED]],
     ['006', 'is cancelled', [...HELD, ...SUBMITTED, ...RECLAIMED]],
     [
       '007',
-      'fails and cannot go back',
+      'fails and cannot be refunded',
       [...HELD, ...SUBMITTED, ...RECLAIMED.map((each) => each.replace('> payer', '> suspense'))],
     ],
   ])('…%s %s', async (suffix, _what, expected) => {
@@ -101,31 +100,31 @@ describe('a payout in another currency', () => {
   });
 });
 
-describe('a payout in the same currency', () => {
+describe('payout in the same currency', () => {
   const held = [
     'pending fee.platform: payer > platform 80 USD',
     'pending pay: payer > rail_in_transit 9920 USD',
   ];
-  const handed = [
+  const submitted = [
     'post fee.platform!: payer > platform 80 USD',
     'post pay!: payer > rail_in_transit 9920 USD',
   ];
   const settled = ['posted settle: rail_in_transit > external_settlement 9920 USD'];
-  const back = [
+  const refunded = [
     'posted refund.pay: rail_in_transit > payer 9920 USD',
     'posted refund.fee.platform: platform > payer 80 USD',
   ];
   it.each<[string, string[]]>([
-    ['000', [...held, ...handed, ...settled]],
-    ['004', [...held, ...handed, ...back]],
+    ['000', [...held, ...submitted, ...settled]],
+    ['004', [...held, ...submitted, ...refunded]],
     [
       '005',
       [
         ...held,
-        ...handed,
+        ...submitted,
         ...settled,
         'posted refund.settle: external_settlement > rail_in_transit 9920 USD',
-        ...back,
+        ...refunded,
       ],
     ],
   ])('…%s', async (suffix, expected) => {
@@ -134,7 +133,7 @@ describe('a payout in the same currency', () => {
     expect(await shown()).toEqual(expected.toSorted());
   });
 
-  it('as a transfer is one movement, held and then made', async () => {
+  it('posts one transfer with a hold for transfer-out', async () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const target = await externalAccount(app, person.id, 'USD', '000', options);
     const body = {
@@ -152,7 +151,7 @@ describe('a payout in the same currency', () => {
   });
 });
 
-describe('money inside the house', () => {
+describe('payment between internal accounts', () => {
   async function inside(currency: string, more: object = {}) {
     const { account } = await fundedCustomer(app, 1_000_00, options);
     const friend = await customer(app, options);
@@ -163,7 +162,7 @@ describe('money inside the house', () => {
     return legs(quote.transactionId, parts);
   }
 
-  it('is exchanged and arrives at once', async () => {
+  it('converts and credits immediately', async () => {
     expect(await inside('EUR', FEE)).toEqual([
       'posted buy: fx_position > payee 9080 EUR',
       'posted fee.platform: payer > platform 80 USD',
@@ -172,11 +171,11 @@ describe('money inside the house', () => {
     ]);
   });
 
-  it('of one currency goes straight over', async () => {
+  it('posts one transfer in the same currency', async () => {
     expect(await inside('USD')).toEqual(['posted pay: payer > payee 10000 USD']);
   });
 
-  it('comes in by funding out of clearing', async () => {
+  it('debits the rail in transit when an account is funded', async () => {
     const person = await customer(app, options);
     const account = await internalAccount(app, person.id, 'USD', options);
     await fund(app, account.id, 12_34, options);
@@ -190,8 +189,8 @@ describe('money inside the house', () => {
   });
 });
 
-describe('the house', () => {
-  it('keeps sandbox and production apart', async () => {
+describe('system accounts', () => {
+  it('separate sandbox and production', async () => {
     const rows = await app.runtime.db.query(
       "select id from ledger_accounts where id like 'system:production:%' and (balance <> 0 or held <> 0)",
       [],
@@ -199,9 +198,9 @@ describe('the house', () => {
     expect(rows).toEqual([]);
   });
 
-  it('is owed nothing by the rails once every payment is over', async () => {
+  it('have a rail in transit of zero once every payment is final', async () => {
     await app.advance(10 * 60_000);
-    // Out of clearing went what was funded, into it came nothing that did not go on.
+    // Without deposits, every posting into the rail in transit is followed by one out of it.
     const [row] = await app.runtime.db.query(
       `select sum(case when split_part(credit, ':', 3) = 'rail_in_transit' then amount
         else -amount end)::text as net

@@ -1,4 +1,4 @@
-// What the type of a transaction guarantees is held by the database and checked where a row is read.
+// Guarantees per transaction type: enforced by the database and checked where a row is read.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   externalAccount,
@@ -33,7 +33,7 @@ beforeAll(async () => {
   }
 });
 
-describe('the columns of a transaction', () => {
+describe('transaction columns', () => {
   it.each([
     ['OUTGOING', 'destination_account'],
     ['OUTGOING', 'sent_amount'],
@@ -63,7 +63,7 @@ describe('the columns of a transaction', () => {
   });
 
   it.each([["type = 'OTHER'"], ["direction = 'CREDIT'"], ["card = '{}'"], ['card_authorized = 1']])(
-    'do not contradict its type: %s',
+    'must match the transaction type: %s',
     async (change) => {
       const update = `update transactions set ${change} where id = $1`;
       await expect(app.runtime.db.query(update, [rows.OUTGOING.id])).rejects.toMatchObject({
@@ -73,8 +73,8 @@ describe('the columns of a transaction', () => {
   );
 });
 
-describe('a transaction as its type', () => {
-  it('is itself, and no other type', () => {
+describe('typed transaction', () => {
+  it('is read as its own type only', () => {
     expect(asOutgoing(rows.OUTGOING)).toBe(rows.OUTGOING);
     expect(asIncoming(rows.INCOMING)).toBe(rows.INCOMING);
     expect(asCardPayment(rows.CARD)).toBe(rows.CARD);
@@ -84,7 +84,7 @@ describe('a transaction as its type', () => {
     expect(() => asPayment(rows.CARD)).toThrow('is a card payment');
   });
 
-  it('is there', async () => {
+  it('throws if absent', async () => {
     await expect(transactionAt(app.runtime.db, 'Transaction:none')).rejects.toThrow('not found');
   });
 });

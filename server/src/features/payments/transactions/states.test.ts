@@ -1,4 +1,4 @@
-// The lifecycles move by move: every one that is allowed, and that no other is.
+// Every allowed transition of the lifecycles, and that no other is allowed.
 import { describe, expect, it } from 'vitest';
 import {
   type OutgoingStatus,
@@ -39,9 +39,9 @@ const ALLOWED: Record<string, OutgoingStatus> = {
   'COMPLETED return': 'FAILED',
 };
 
-describe('an outgoing payment', () => {
-  const moves = STATUSES.flatMap((from) => EVENTS.map((event) => ({ from, event })));
-  it.each(moves)('$from, $event', ({ from, event }) => {
+describe('outgoing payment', () => {
+  const transitions = STATUSES.flatMap((from) => EVENTS.map((event) => ({ from, event })));
+  it.each(transitions)('$from, $event', ({ from, event }) => {
     const to = ALLOWED[`${from} ${event}`];
     expect(outgoingStates.peek(from, event)).toBe(to);
     if (to) expect(outgoingStates.next(from, event)).toBe(to);
@@ -49,12 +49,12 @@ describe('an outgoing payment', () => {
       expect(() => outgoingStates.next(from, event)).toThrow(`no transition ${event} from ${from}`);
   });
 
-  it('knows no other status', () => {
+  it('has no other status', () => {
     expect(Object.keys(outgoingStates.transitions).sort()).toEqual([...STATUSES].sort());
   });
 });
 
-describe('a refund', () => {
+describe('refund', () => {
   const REFUNDS: RefundStatus[] = ['NONE', 'PENDING', 'COMPLETED', 'FAILED'];
   const allowed: Record<string, RefundStatus> = {
     'NONE open': 'PENDING',
@@ -62,10 +62,10 @@ describe('a refund', () => {
     'PENDING fail': 'FAILED',
     'FAILED resolve': 'COMPLETED',
   };
-  const moves = REFUNDS.flatMap((from) =>
+  const transitions = REFUNDS.flatMap((from) =>
     (['open', 'pay', 'fail', 'resolve'] as const).map((event) => ({ from, event })),
   );
-  it.each(moves)('$from, $event', ({ from, event }) => {
+  it.each(transitions)('$from, $event', ({ from, event }) => {
     expect(refundStates.peek(from, event)).toBe(allowed[`${from} ${event}`]);
   });
 });

@@ -1,6 +1,5 @@
-// What a network takes is charged as it was estimated, to the unit: by transfers out of the amount, by quotes
-// on either side, across currencies, and given back with a refund. Banks, and chains that nobody knows the
-// fee of, cost nothing.
+// Network fees are charged exactly as estimated: on transfers out of the amount, on quotes for either side,
+// across currencies, and refunded with a refund. Banks, and chains without known fees, cost nothing.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   balances,
@@ -26,7 +25,7 @@ beforeAll(async () => {
 
 const accountOf = (currency: string) => internalAccount(app, person.id, currency);
 
-/** The id of a wallet outside. */
+/** The id of an external wallet. */
 async function walletOf(accountType: string, currency: string, details: object): Promise<string> {
   const accountInfo = { accountType, ...details };
   const body = { customerId: person.id, currency, accountInfo };
@@ -51,7 +50,7 @@ const legsOf = async (id: string): Promise<string[]> => {
   return rows.map(({ phase, step, amount }) => `${phase} ${step} ${amount}`).sort();
 };
 
-describe('what a network takes', () => {
+describe('network fee', () => {
   it.each([
     ['SOLANA', 'USDC', 'SOLANA_WALLET', SOLANA, 750],
     ['SOLANA', 'USDT', 'SOLANA_WALLET', SOLANA, 750],
@@ -71,33 +70,33 @@ describe('what a network takes', () => {
     const to = await walletOf(type, currency, { [key]: address });
     await fund(app, from, ALL);
     const before = (await balances(app, from)).total;
-    const given = { internalAccountId: from, currency, cryptoNetwork, amount: SENT };
-    const body = { ...given, destinationAddress: address };
-    const told = ok(await app.call('POST', '/crypto/estimate-withdrawal-fee', body), 200);
-    expect([told.totalFee, told.netAmount]).toEqual([fee, SENT - fee]);
+    const request = { internalAccountId: from, currency, cryptoNetwork, amount: SENT };
+    const body = { ...request, destinationAddress: address };
+    const estimate = ok(await app.call('POST', '/crypto/estimate-withdrawal-fee', body), 200);
+    expect([estimate.totalFee, estimate.netAmount]).toEqual([fee, SENT - fee]);
 
     const sent = ok(await transfer(from, to, SENT), 201);
     expect(sent.sentAmount.amount).toBe(SENT);
-    expect(sent.receivedAmount.amount).toBe(told.netAmount);
-    expect(sent.fees).toBe(told.totalFee);
+    expect(sent.receivedAmount.amount).toBe(estimate.netAmount);
+    expect(sent.fees).toBe(estimate.totalFee);
     await app.settle();
     const done = ok(await app.call('GET', `/transactions/${sent.id}`), 200);
-    expect([done.status, done.fees]).toEqual(['COMPLETED', told.totalFee]);
+    expect([done.status, done.fees]).toEqual(['COMPLETED', estimate.totalFee]);
     expect((await balances(app, from)).total).toBe(before - SENT);
     const earned = fee ? [`pending fee.service ${fee}`, `post fee.service! ${fee}`] : [];
     expect(await legsOf(sent.id)).toEqual(
       [
         ...earned,
-        `pending pay ${told.netAmount}`,
-        `post pay! ${told.netAmount}`,
-        `posted settle ${told.netAmount}`,
+        `pending pay ${estimate.netAmount}`,
+        `post pay! ${estimate.netAmount}`,
+        `posted settle ${estimate.netAmount}`,
       ].sort(),
     );
 
     expect(ok(await quote(from, to, SENT), 201)).toMatchObject({
       totalSendingAmount: SENT,
-      totalReceivingAmount: told.netAmount,
-      feesIncluded: told.totalFee,
+      totalReceivingAmount: estimate.netAmount,
+      feesIncluded: estimate.totalFee,
       exchangeRate: 1,
       rateDetails: { serviceApiFixedFee: fee, serviceApiVariableFeeAmount: 0 },
     });
@@ -109,10 +108,10 @@ describe('what a network takes', () => {
     });
   });
 
-  it('is put into the currency that is sent, beside the fee for the exchange', async () => {
+  it('is converted to the sending currency, in addition to the exchange fee', async () => {
     const { id: from } = await accountOf('USD');
     const ethereum = await walletOf('ETHEREUM_WALLET', 'USDC', { address: `0x${'d'.repeat(40)}` });
-    // 113.75 cents, rounded up; 0.1 % of 98.86 dollars are 9.886 cents.
+    // 113.75 cents, rounded up; 0.1 % of 98.86 dollars is 9.886 cents.
     expect(ok(await quote(from, ethereum, 100_00), 201)).toMatchObject({
       feesIncluded: 124,
       rateDetails: { serviceApiFixedFee: 114, serviceApiVariableFeeAmount: 10 },
@@ -123,7 +122,7 @@ describe('what a network takes', () => {
     expect(locked.totalSendingAmount).toBe(100_00);
   });
 
-  it('comes back with a refund', async () => {
+  it('is refunded with the payment', async () => {
     const { id: from } = await accountOf('USDC');
     await fund(app, from, ALL);
     const before = await balances(app, from);
@@ -142,7 +141,7 @@ describe('what a network takes', () => {
     }
   });
 
-  it('must leave something of the amount', async () => {
+  it('must be less than the amount', async () => {
     const { id: from } = await accountOf('USDT');
     await fund(app, from, ALL);
     const to = await walletOf('ETHEREUM_WALLET', 'USDT', { address: `0x${'c'.repeat(40)}` });
@@ -153,8 +152,8 @@ describe('what a network takes', () => {
   });
 });
 
-describe('nothing is taken', () => {
-  it('on the way to a bank, and on a chain whose fee nobody knows', async () => {
+describe('no network fee is charged', () => {
+  it('for a bank, or a chain without a known fee', async () => {
     const { id: usd } = await accountOf('USD');
     const { id: usdc } = await accountOf('USDC');
     await fund(app, usd, 100_00);
@@ -171,14 +170,14 @@ describe('nothing is taken', () => {
     }
   });
 
-  it('where no connector tells the fees of networks', async () => {
+  it('without a connector that provides network fees', async () => {
     const as = app.production;
     const own = await internalAccount(app, null, 'USDC', { as });
     const accountInfo = { accountType: 'BASE_WALLET', address: EVM, vaspName: 'Kraken' };
     const body = { currency: 'USDC', accountInfo };
     const wallet = ok(await app.call('POST', '/platform/external-accounts', body, { as }), 201);
-    const asked = quoteBody(own.id, wallet.id, SENT);
-    expect(ok(await app.call('POST', '/quotes', asked, { as }), 201)).toMatchObject({
+    const request = quoteBody(own.id, wallet.id, SENT);
+    expect(ok(await app.call('POST', '/quotes', request, { as }), 201)).toMatchObject({
       feesIncluded: 0,
       totalReceivingAmount: SENT,
     });

@@ -1,4 +1,4 @@
-// Same-currency payouts on every path the sandbox scripts.
+// Same-currency payouts with every outcome that the sandbox scripts.
 import { describe, expect, it } from 'vitest';
 import {
   balances,
@@ -29,7 +29,7 @@ async function transfer(suffix: string, more: object = {}) {
 }
 
 describe('createTransferOut', () => {
-  it('answers a pending transaction and completes', async () => {
+  it('returns a pending transaction and completes', async () => {
     const { account, answer } = await transfer('000');
     const sent = ok(answer, 201);
     expect(sent).toMatchObject({ type: 'OUTGOING', direction: 'DEBIT', status: 'PENDING' });
@@ -68,13 +68,13 @@ describe('createTransferOut', () => {
     );
   });
 
-  it('refuses what cannot be', async () => {
+  it('rejects invalid requests', async () => {
     const { person, account } = await transfer('000');
     const eur = await externalAccount(app, person.id, 'EUR');
-    const stranger = await customer(app);
-    const theirs = await externalAccount(app, stranger.id, 'USD');
+    const outsider = await customer(app);
+    const theirs = await externalAccount(app, outsider.id, 'USD');
     const usd = await externalAccount(app, person.id, 'USD');
-    const refused = async (accountId: string, more: object, status: number, code: string) => {
+    const expectError = async (accountId: string, more: object, status: number, code: string) => {
       const body = {
         source: { accountId: account.id },
         destination: { accountId },
@@ -84,23 +84,23 @@ describe('createTransferOut', () => {
       const answer = await app.call('POST', '/transfer-out', body);
       expect([answer.status, answer.body.code]).toEqual([status, code]);
     };
-    await refused(eur.id, {}, 400, 'INVALID_CURRENCY');
-    await refused(theirs.id, {}, 400, 'INVALID_INPUT');
-    await refused(usd.id, { amount: undefined }, 400, 'INVALID_INPUT');
-    await refused(usd.id, { amount: 5_000_00 }, 400, 'INSUFFICIENT_FUNDS');
-    await refused('ExternalAccount:unknown', {}, 404, 'ACCOUNT_NOT_FOUND');
+    await expectError(eur.id, {}, 400, 'INVALID_CURRENCY');
+    await expectError(theirs.id, {}, 400, 'INVALID_INPUT');
+    await expectError(usd.id, { amount: undefined }, 400, 'INVALID_INPUT');
+    await expectError(usd.id, { amount: 5_000_00 }, 400, 'INSUFFICIENT_FUNDS');
+    await expectError('ExternalAccount:unknown', {}, 404, 'ACCOUNT_NOT_FOUND');
   });
 
-  it('takes nothing that its customer authorises', async () => {
+  it('rejects a payment that requires customer authorization', async () => {
     const payer = await scaPayer(app);
     const target = await externalAccount(app, payer.person.id, 'EUR');
     const body = { source: { accountId: payer.eur.id }, destination: { accountId: target.id } };
-    const refused = await app.call('POST', '/transfer-out', { ...body, amount: 10_00 });
-    expect([refused.status, refused.body.code]).toEqual([409, 'CONFLICT']);
+    const rejected = await app.call('POST', '/transfer-out', { ...body, amount: 10_00 });
+    expect([rejected.status, rejected.body.code]).toEqual([409, 'CONFLICT']);
     expect((await balances(app, payer.eur.id)).balance).toBe(1_000_00);
   });
 
-  it('takes nothing from an embedded wallet, which nobody has signed for', async () => {
+  it('rejects an embedded wallet without a signature', async () => {
     const person = await customer(app);
     const url = `/customers/internal-accounts?customerId=${person.id}&type=EMBEDDED_WALLET`;
     const [wallet] = ok(await app.call('GET', url), 200).data;
@@ -121,8 +121,8 @@ describe('createTransferOut', () => {
   });
 });
 
-describe('a transfer in that waited for a yes', () => {
-  it('is judged again by what the platform takes in by then', async () => {
+describe('transfer in after approval', () => {
+  it('is validated again against the current platform settings', async () => {
     const as = await app.newPlatform('Changing');
     const person = await customer(app, { as });
     const account = await internalAccount(app, person.id, 'USD', { as });
