@@ -1,21 +1,32 @@
 // `npm run docs`: installs what the documentation site needs in site/ and builds it into site/dist, where the
-// server finds it below /docs. `npm run docs -- --out FOLDER` writes a static export for any host.
+// server finds it below /docs. `npm run docs -- --out FOLDER` writes a static export for any host, with the API
+// reference in it; `--base /` is the path at which that host has it (`/docs/` unless stated).
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
 import { writeCollection } from './collection.mjs';
+import { llmsTexts, pagesOf } from './llms.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const site = path.join(root, 'site');
-const docs = path.join(root, 'docs');
+
+/** Exit code: the packages of the site cannot be installed, for example without a network. */
+const NOT_INSTALLED = 69;
 
 const say = (line) => process.stderr.write(`${line}\n`);
 
-function run(program, args) {
-  const { status, error } = spawnSync(program, args, { cwd: site, stdio: 'inherit' });
+function fail(message, code) {
+  say(message);
+  process.exit(code);
+}
+
+function run(program, args, env = {}) {
+  const options = { cwd: site, stdio: 'inherit', env: { ...process.env, ...env } };
+  const { status, error } = spawnSync(program, args, options);
   if (error) say(error.message);
-  if (status !== 0) process.exit(status ?? 1);
+  return status ?? 1;
 }
 
 function isInstalled() {
@@ -30,64 +41,50 @@ function isInstalled() {
   );
 }
 
-function outFolder(argv) {
-  const at = argv.indexOf('--out');
-  if (at === -1) return path.join(site, 'dist');
-  const folder = argv[at + 1];
-  if (!folder) {
-    say('--out needs a folder.');
-    process.exit(2);
+function options() {
+  const known = { out: { type: 'string' }, base: { type: 'string' } };
+  try {
+    const { out, base = '/docs/' } = parseArgs({ options: known }).values;
+    if (!/^\/(?:.*\/)?$/.test(base)) fail('--base begins and ends with a slash.', 2);
+    return { base, out };
+  } catch (error) {
+    return fail(error.message, 2);
   }
-  return path.resolve(folder);
 }
 
-/** Pages in the order of their paths, with title and first sentence. */
-function pages() {
-  return fs
-    .readdirSync(docs, { recursive: true })
-    .map((name) => String(name).replaceAll(path.sep, '/'))
-    .filter((name) => name.endsWith('.md'))
-    .sort()
-    .map((name) => {
-      const text = fs.readFileSync(path.join(docs, name), 'utf8');
-      const [, title = name] = /^# (.*)$/m.exec(text) ?? [];
-      const [, first = ''] = /^# .*\n\n([^#|`\n][\s\S]*?)(?:\n\n|$)/m.exec(text) ?? [];
-      return { name, title, first: first.replaceAll('\n', ' '), text };
-    });
+function build(folder, base) {
+  if (!isInstalled()) {
+    say('Installing what the site needs …');
+    const args = ['ci', '--no-audit', '--no-fund', '--loglevel', 'error'];
+    if (run('npm', args) !== 0) fail('The packages of site/ cannot be installed.', NOT_INSTALLED);
+  }
+  const link = path.join(site, 'pages');
+  if (!fs.existsSync(link)) fs.symlinkSync(path.join('..', 'docs'), link, 'junction');
+  const vitepress = path.join(site, 'node_modules', 'vitepress', 'bin', 'vitepress.js');
+  const args = [vitepress, 'build', '.', '--outDir', folder];
+  const status = run(process.execPath, args, { RAILHEAD_DOCS_BASE: base });
+  if (status !== 0) process.exit(status);
 }
 
-/** `llms.txt` and `llms-full.txt`: an index, and everything but the decisions in one file. */
-function writeTexts(folder) {
-  const all = pages();
-  const line = ({ name, title, first }) =>
-    `- [${title}](/docs/${name.replace(/(?:index)?\.md$/, '')})${first && `: ${first}`}`;
-  const head = '# Railhead\n\n> A payments platform that you run yourself, behind one HTTP API.\n';
-  const index = [
-    head,
-    '## Documentation\n',
-    ...all.map(line),
-    '\n## API\n',
-    '- [OpenAPI document](/openapi.json): all operations, webhooks, errors and examples\n',
+/** A server has its own reference; the export contains one. */
+async function writeReference(folder, base) {
+  const [{ ensureInstalled }, { ensureBuilt }] = [
+    await import('./install.mjs'),
+    await import('./build.mjs'),
   ];
-  fs.writeFileSync(path.join(folder, 'llms.txt'), index.join('\n'));
-  const full = all.filter(({ name }) => !name.startsWith('decisions/')).map(({ text }) => text);
-  fs.writeFileSync(path.join(folder, 'llms-full.txt'), [head, ...full].join('\n\n'));
+  await ensureInstalled({ dev: false });
+  const { document } = await ensureBuilt();
+  const { referenceFiles } = await import(pathToFileURL(document).href);
+  for (const [name, text] of Object.entries(await referenceFiles(base)))
+    fs.writeFileSync(path.join(folder, name), text);
 }
 
-const out = outFolder(process.argv);
-if (!isInstalled()) {
-  say('Installing what the site needs …');
-  run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel', 'error']);
-}
-const pagesLink = path.join(site, 'pages');
-if (!fs.existsSync(pagesLink)) fs.symlinkSync(path.join('..', 'docs'), pagesLink, 'junction');
-run(process.execPath, [
-  path.join(site, 'node_modules', 'vitepress', 'bin', 'vitepress.js'),
-  'build',
-  '.',
-  '--outDir',
-  out,
-]);
-writeTexts(out);
-writeCollection(path.join(out, 'railhead.postman_collection.json'));
-say(`The site is in ${out}.`);
+const { out, base } = options();
+const folder = out === undefined ? path.join(site, 'dist') : path.resolve(out);
+build(folder, base);
+const texts = llmsTexts(pagesOf(path.join(root, 'docs')), base);
+for (const [name, text] of Object.entries(texts)) fs.writeFileSync(path.join(folder, name), text);
+fs.copyFileSync(path.join(root, 'openapi.json'), path.join(folder, 'openapi.json'));
+writeCollection(path.join(folder, 'railhead.postman_collection.json'));
+if (out !== undefined) await writeReference(folder, base);
+say(`The site is in ${folder}.`);

@@ -8,6 +8,7 @@ import { commonCodesOf, ownCodesOf } from './http/operation-errors.ts';
 import type { Contract } from './kernel/contract/operation.ts';
 import { runToEnd } from './kernel/steps.ts';
 
+export { referenceFiles } from './http/reference.ts';
 export { statesPage } from './states-page.ts';
 
 /** No part is called while the document is generated. */

@@ -2,6 +2,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig } from 'vitepress';
+import { addDiagrams } from './diagrams.mjs';
+import { addLinks } from './links.mjs';
+import { themePatches } from './theme-patches.mjs';
 
 const docs = path.resolve(import.meta.dirname, '../../docs');
 
@@ -16,6 +19,9 @@ const pagesIn = (folder) =>
     .sort()
     .map((name) => page(`${folder}/${name}`));
 
+/** Set by `npm run docs`; the server has the site below /docs/. */
+const base = process.env.RAILHEAD_DOCS_BASE ?? '/docs/';
+
 const part = (text, items, collapsed = false) => ({ text, items, collapsed });
 
 const SIDEBAR = [
@@ -29,7 +35,8 @@ const SIDEBAR = [
   ]),
   part('Guides', pagesIn('guides')),
   part('Reference', [
-    { text: 'API reference', link: '/reference', target: '_self' },
+    page('api.md'),
+    { text: 'Reference with requests', link: '/reference', target: '_self' },
     page('errors.md'),
     page('webhooks.md'),
   ]),
@@ -56,12 +63,10 @@ export default defineConfig({
   // A link to ../docs, so that what the pages are compiled to finds the packages of this folder.
   srcDir: './pages',
   outDir: './dist',
-  base: '/docs/',
+  base,
   cleanUrls: true,
   lastUpdated: true,
   metaChunk: true,
-  // Served by the server itself beside the site.
-  ignoreDeadLinks: [/^\/reference$/, /^\/docs\/reference/],
   head: [
     ['meta', { name: 'color-scheme', content: 'light dark' }],
     ['link', { rel: 'icon', href: 'data:,' }],
@@ -69,14 +74,34 @@ export default defineConfig({
   // Prefetching every page that is linked would cost more than the page itself.
   router: { prefetchLinks: false },
   // Pages are plain Markdown; a text such as <address> is no element.
-  markdown: { html: false },
-  vite: { resolve: { preserveSymlinks: true } },
+  markdown: {
+    html: false,
+    // Every colour of these themes has the contrast of WCAG AA on the ground of a code block.
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    config(md) {
+      addDiagrams(md);
+      addLinks(md, base);
+    },
+  },
+  vite: { resolve: { preserveSymlinks: true }, plugins: [themePatches()] },
+  transformPageData(pageData) {
+    if (pageData.relativePath !== 'index.md') return undefined;
+    const frontmatter = {
+      ...pageData.frontmatter,
+      sidebar: false,
+      aside: false,
+      pageClass: 'home',
+    };
+    return { frontmatter };
+  },
   themeConfig: {
     nav: [
-      { text: 'Start', link: '/start' },
       { text: 'Guides', link: '/guides/payouts' },
       { text: 'Reference', link: '/reference', target: '_self' },
       { text: 'Errors', link: '/errors' },
+      { text: 'Webhooks', link: '/webhooks' },
+      { text: 'Operating', link: '/guides/operating' },
+      { text: 'Architecture', link: '/architecture' },
     ],
     sidebar: SIDEBAR,
     outline: [2, 3],

@@ -96,6 +96,12 @@ export function addDocsSite(
   server.get('/docs', async (_request, reply) =>
     built() ? reply.redirect('/docs/') : reference(reply),
   );
+  // Where programs look for them.
+  for (const name of ['llms.txt', 'llms-full.txt'])
+    server.get(`/${name}`, async (request, reply) => {
+      const file = (await built())?.get(name);
+      return file ? sendFile(request, reply, name, file) : reply.code(404).send();
+    });
   server.get<{ Params: { '*': string } }>('/docs/*', async (request, reply) => {
     const found = await built();
     if (!found) return reply.redirect('/docs');

@@ -39,7 +39,7 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
 const compressed = once(async () => promisify(gzip)(await extracted()));
 const plain = once(async () => promisify(gunzip)(await compressed()));
 
-const PAGE = `<!doctype html>
+const page = (viewer: string, start: string) => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -49,8 +49,8 @@ const PAGE = `<!doctype html>
 </head>
 <body>
 <div id="reference"></div>
-<script src="/docs/reference/viewer.js"></script>
-<script src="/docs/reference/start.js"></script>
+<script src="${viewer}"></script>
+<script src="${start}"></script>
 </body>
 </html>
 `;
@@ -69,7 +69,6 @@ const HIDDEN_CLIENTS = {
 };
 
 const CONFIGURATION = {
-  url: '/docs/reference/openapi.json',
   theme: 'default',
   layout: 'modern',
   withDefaultFonts: false,
@@ -85,7 +84,18 @@ const CONFIGURATION = {
   authentication: { preferredSecurityScheme: 'BasicAuth' },
 };
 
-const START = `Scalar.createApiReference('#reference', ${JSON.stringify(CONFIGURATION)});\n`;
+const startScript = (url: string) =>
+  `Scalar.createApiReference('#reference', ${JSON.stringify({ url, ...CONFIGURATION })});\n`;
+
+const PAGE = page('/docs/reference/viewer.js', '/docs/reference/start.js');
+const START = startScript('/docs/reference/openapi.json');
+
+/** The reference as files of a static site at `base`, which also has `openapi.json`. */
+export const referenceFiles = async (base: string): Promise<Record<string, string>> => ({
+  'reference.html': page(`${base}reference-viewer.js`, `${base}reference-start.js`),
+  'reference-viewer.js': await extracted(),
+  'reference-start.js': startScript(`${base}openapi.json`),
+});
 
 /** The viewer writes styles into the page and calls this server alone. */
 const POLICY = [

@@ -1,0 +1,59 @@
+// Mermaid blocks as SVG, drawn while the site is built: a page loads no script for its diagrams. Colours are
+// the tokens of the theme, so that a diagram follows light and dark.
+import { renderMermaidSVG } from 'beautiful-mermaid';
+
+const COLORS = {
+  bg: 'var(--surface)',
+  fg: 'var(--text)',
+  line: 'var(--border)',
+  accent: 'var(--text-soft)',
+  muted: 'var(--text-soft)',
+  surface: 'var(--ground)',
+  border: 'var(--border)',
+};
+
+/** The smallest text is drawn at 11 pixels; at this scale it is 12. Wide diagrams scroll. */
+const SCALE = 12 / 11;
+
+const scaled = (_, width, height) =>
+  `width="${Math.ceil(width * SCALE)}" height="${Math.ceil(height * SCALE)}"`;
+
+/** Styles of one diagram would apply to the whole page; the theme has them. Ids are unique in a page. */
+const embedded = (svg, id) =>
+  svg
+    .replace(/<style>[\s\S]*?<\/style>/, '')
+    .replace(/ style="--bg:[^"]*"/, '')
+    .replace(/width="([\d.]+)" height="([\d.]+)"/, scaled)
+    .replaceAll(/id="(arrowhead[\w-]*)"/g, `id="${id}-$1"`)
+    .replaceAll('url(#arrowhead', `url(#${id}-arrowhead`)
+    .replaceAll(/\d+\.\d{3,}/g, (number) => String(Number(Number(number).toFixed(2))))
+    .replaceAll(/\n\s*/g, '\n')
+    // Not an expression of Vue.
+    .replaceAll('{{', '&#123;&#123;');
+
+const drawings = new Map();
+
+function drawn(source) {
+  const made = drawings.get(source) ?? renderMermaidSVG(source, COLORS);
+  drawings.set(source, made);
+  return made;
+}
+
+/** The heading above a block names its diagram. */
+function headingBefore(tokens, index) {
+  for (let at = index - 1; at > 0; at--) {
+    if (tokens[at].type === 'heading_close') return tokens[at - 1].content.replaceAll('`', '');
+  }
+  return '';
+}
+
+/** Adds the rendering of `mermaid` fences to a markdown-it instance. */
+export function addDiagrams(md) {
+  const fence = md.renderer.rules.fence;
+  md.renderer.rules.fence = (tokens, index, options, env, self) => {
+    if (tokens[index].info.trim() !== 'mermaid') return fence(tokens, index, options, env, self);
+    const label = md.utils.escapeHtml(`Diagram: ${headingBefore(tokens, index)}`);
+    const svg = embedded(drawn(tokens[index].content), `diagram-${index}`);
+    return `<figure class="diagram" role="group" tabindex="0" aria-label="${label}">${svg}</figure>\n`;
+  };
+}

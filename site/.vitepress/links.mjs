@@ -1,0 +1,18 @@
+// Links to what stands beside the pages. In the Markdown they name a server on this machine, where a reader of
+// the repository finds them; in the site they lead to the same host, below its base.
+const SERVER = 'http://localhost:4000/docs/';
+
+/** Adds the links to a markdown-it instance. */
+export function addLinks(md, base) {
+  const open =
+    md.renderer.rules.link_open ??
+    ((tokens, at, options, _, self) => self.renderToken(tokens, at, options));
+  md.renderer.rules.link_open = (tokens, index, options, env, self) => {
+    const href = tokens[index].attrGet('href') ?? '';
+    if (!href.startsWith(SERVER)) return open(tokens, index, options, env, self);
+    tokens[index].attrSet('href', `${base}${href.slice(SERVER.length)}`);
+    // A complete load: these are no pages of the site.
+    tokens[index].attrSet('target', '_self');
+    return self.renderToken(tokens, index, options);
+  };
+}

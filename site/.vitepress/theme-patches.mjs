@@ -1,0 +1,63 @@
+// Changes to files of the default theme and to the design tokens while Vite reads them. A build fails when a
+// new version of the theme no longer has the text that is replaced.
+
+const PATCHES = [
+  {
+    // A group of the sidebar was a button inside a button; only the caret is one now.
+    file: /VPSidebarItem\.vue$/,
+    replace: [
+      ["(isLink.value ? undefined : 'button')", 'undefined'],
+      ['{ click: onItemInteraction, keydown: onItemInteraction }', '{ click: onItemInteraction }'],
+      [':tabindex="item.items && 0"', ''],
+      [
+        /<div\s+v-if="item\.collapsed != null[\s\S]*?<\/div>/,
+        `<button
+          v-if="item.collapsed != null && item.items && item.items.length"
+          type="button"
+          class="caret"
+          :aria-label="item.text"
+          :aria-expanded="!collapsed"
+          @click="onCaretClick"
+        >
+          <span class="vpi-chevron-right caret-icon" />
+        </button>`,
+      ],
+    ],
+  },
+  {
+    // The visible text of the button is part of its label; the key is drawn by the style sheet.
+    file: /VPNavBarSearchButton\.vue$/,
+    replace: [
+      [
+        '<kbd class="DocSearch-Button-Key">K</kbd>',
+        '<kbd class="DocSearch-Button-Key" data-key="K"></kbd>',
+      ],
+    ],
+  },
+  {
+    // The tokens of the hosted pages follow the system; the site has a switch.
+    file: /pages[\\/]page[\\/]tokens\.css$/,
+    replace: [
+      ['color-scheme: light dark;', 'color-scheme: light;'],
+      [
+        /@media \(prefers-color-scheme: dark\) \{\s*:root \{([^}]*)\}\s*\}/,
+        '.dark {\n  color-scheme: dark;$1}',
+      ],
+    ],
+  },
+];
+
+/** Plug-in for Vite. */
+export const themePatches = () => ({
+  name: 'theme patches',
+  enforce: 'pre',
+  transform(code, id) {
+    const patch = PATCHES.find(({ file }) => file.test(id));
+    if (!patch) return undefined;
+    return patch.replace.reduce((text, [from, to]) => {
+      const changed = text.replace(from, to);
+      if (changed === text) this.error(`${id} no longer contains ${from}.`);
+      return changed;
+    }, code);
+  },
+});
