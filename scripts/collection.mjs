@@ -45,14 +45,17 @@ function bodyOf(requestBody) {
 
 function repliesOf(operation, originalRequest) {
   return Object.entries(operation.responses).flatMap(([status, { content }]) =>
-    Object.values(content?.['application/json']?.examples ?? {}).map(({ summary, value }) => ({
-      name: summary,
-      originalRequest,
-      code: Number(status),
-      _postman_previewlanguage: 'json',
-      header: [{ key: 'Content-Type', value: 'application/json' }],
-      body: pretty(value),
-    })),
+    Object.values(content?.['application/json']?.examples ?? {})
+      // Errors refer to shared examples.
+      .filter(({ value }) => value !== undefined)
+      .map(({ summary, value }) => ({
+        name: summary,
+        originalRequest,
+        code: Number(status),
+        _postman_previewlanguage: 'json',
+        header: [{ key: 'Content-Type', value: 'application/json' }],
+        body: pretty(value),
+      })),
   );
 }
 

@@ -5,6 +5,7 @@ import { findCustomers } from './features/customers/records/index.ts';
 import { findExternalAccounts } from './features/payees/external-accounts/index.ts';
 import { oldestPlatform, systemCaller } from './features/tenancy/platform/index.ts';
 import type { Examples } from './http/examples.ts';
+import type { Caller } from './kernel/caller.ts';
 import type { Time } from './kernel/effects.ts';
 import type { Operation } from './runtime/operation/feature.ts';
 import { operate, type Runtime } from './runtime/operation/operate.ts';
@@ -17,39 +18,80 @@ const MIN_VALIDITY_MS = 2 * 60_000;
 /** Reading the reference needs no credential, so it creates no more quotes than this. */
 const MIN_AGE_MS = 10_000;
 
+/** A quote that can be executed, and a receiver lookup for a quote to a UMA address. */
 interface SampleQuote {
   id: string;
+  lookupId: string | undefined;
   transactionId: string;
   createdAt: Time;
   expiresAt: Time;
 }
 
 interface Sample {
-  caller: ReturnType<typeof systemCaller>;
+  caller: Caller;
   customer: string;
   /** Internal accounts by currency. */
   balances: ReadonlyMap<string, string>;
   /** External accounts by currency. */
   external: ReadonlyMap<string, string>;
+  /** Other resources by type of their ids, and `ownBank`, an external account of the platform. */
+  others: Readonly<Record<string, string | undefined>>;
 }
 
-async function findSample({ db }: Runtime): Promise<Sample | undefined> {
+type Run = (operationId: string, given: object) => Promise<unknown>;
+
+/** Runs operations as the server itself, without a credential. */
+const runnerOf =
+  (runtime: Runtime, operations: readonly Operation[], caller: Caller): Run =>
+  async (operationId, given) => {
+    const found = operations.find(({ contract }) => contract.operationId === operationId);
+    if (!found) throw new Error(`there is no operation ${operationId}`);
+    const input = { params: {}, query: {}, headers: {}, body: {}, ...given };
+    const reply = await operate(runtime, caller, (ctx) => found.run(ctx, input));
+    if ('rejected' in reply) throw reply.rejected;
+    return reply.body;
+  };
+
+async function findOthers(run: Run, customer: string): Promise<Sample['others']> {
+  const first = async (operationId: string, query: object = {}) => {
+    const { data } = (await run(operationId, { query: { limit: 1, ...query } })) as {
+      data: { id: string }[];
+    };
+    return data[0]?.id;
+  };
+  const [Token, Agent, Card, ownBank] = await Promise.all([
+    first('listTokens'),
+    first('listAgents', { customerId: customer }),
+    first('listCards', { cardholderId: customer }),
+    first('listPlatformExternalAccounts'),
+  ]);
+  return { Token, Agent, Card, ownBank };
+}
+
+async function findSample(
+  runtime: Runtime,
+  operations: readonly Operation[],
+): Promise<Sample | undefined> {
+  const { db } = runtime;
   const platform = await oldestPlatform(db);
   if (!platform) return undefined;
   const where = { platform_id: platform.id, platform_customer_id: SAMPLE };
   const [customer] = await findCustomers(db, where);
   if (!customer) return undefined;
-  const [balances, external] = await Promise.all([
+  const caller = systemCaller(platform.id, platform.environment);
+  const [balances, external, others] = await Promise.all([
     findInternalAccounts(db, { customer_id: customer.id }),
     findExternalAccounts(db, { customer_id: customer.id }),
+    findOthers(runnerOf(runtime, operations, caller), customer.id),
   ]);
   const byCurrency = (rows: readonly { currency: string; id: string }[]) =>
     new Map(rows.map(({ currency, id }) => [currency, id]));
   return {
-    caller: systemCaller(platform.id, platform.environment),
+    caller,
     customer: customer.id,
     balances: byCurrency(balances),
     external: byCurrency(external),
+    others,
   };
 }
 
@@ -82,11 +124,13 @@ function replacerOf({ exchanges }: Examples, sample: Sample, quote: SampleQuote 
     known.set(destination.accountId ?? '', idOf(roles[1]));
   }
   const byType: Readonly<Record<string, string | undefined>> = {
+    ...sample.others,
     Customer: sample.customer,
     InternalAccount: idOf('balance USD'),
     ExternalAccount: idOf('external EUR'),
     Quote: quote?.id,
     Transaction: quote?.transactionId,
+    Lookup: quote?.lookupId,
   };
   return (id: string) => known.get(id) ?? byType[id.slice(0, id.indexOf(':'))] ?? id;
 }
@@ -103,14 +147,22 @@ function replaced(value: unknown, replace: (id: string) => string): unknown {
   );
 }
 
+/** Ids of an operation that the type alone does not state. */
+const OWN_BANK = new Set(['getPlatformExternalAccountById']);
+
 /** An operation of the document with other ids in its parameters and its body. */
-function withIds(operation: Json, replace: (id: string) => string): Json {
+function withIds(operation: Json, replace: (id: string) => string, { ownBank }: Sample['others']) {
   const { parameters, requestBody } = operation as { parameters?: Json[]; requestBody?: Json };
+  const example = (parameter: Json) => {
+    if (parameter.name === 'platformCustomerId') return SAMPLE;
+    if (ownBank && OWN_BANK.has(String(operation.operationId))) return ownBank;
+    return replaced(parameter.example, replace);
+  };
   return {
     ...operation,
     ...(parameters && {
       parameters: parameters.map((each) =>
-        'example' in each ? { ...each, example: replaced(each.example, replace) } : each,
+        'example' in each ? { ...each, example: example(each) } : each,
       ),
     }),
     ...(requestBody && {
@@ -129,23 +181,23 @@ export function sampleReference(
   operations: readonly Operation[],
   examples: () => Examples,
 ) {
-  const createQuote = operations.find((each) => each.contract.operationId === 'createQuote');
   let quote: SampleQuote | undefined;
   let shown: { document: unknown; quoteId: string | undefined; result: unknown } | undefined;
 
-  async function newQuote({ caller, balances, external }: Sample): Promise<SampleQuote> {
+  async function newQuote({ caller, customer, balances, external }: Sample): Promise<SampleQuote> {
+    const run = runnerOf(runtime, operations, caller);
     const body = {
       source: { sourceType: 'ACCOUNT', accountId: balances.get('USD') },
       destination: { destinationType: 'ACCOUNT', accountId: external.get('EUR') },
       lockedCurrencySide: 'SENDING',
       lockedCurrencyAmount: 1_000,
     };
-    const input = { params: {}, query: {}, headers: {}, body };
-    const reply = await operate(runtime, caller, async (ctx) => createQuote?.run(ctx, input));
-    if (!reply || 'rejected' in reply) throw new Error('the sample quote was rejected');
-    const made = reply.body as Json;
+    const made = (await run('createQuote', { body })) as Json;
+    const params = { receiverUmaAddress: '$success.eur@sandbox.uma.money' };
+    const lookup = (await run('lookupUma', { params, query: { customerId: customer } })) as Json;
     return {
       id: String(made.id),
+      lookupId: String(lookup.lookupId),
       transactionId: String(made.transactionId),
       createdAt: runtime.effects.now(),
       expiresAt: Date.parse(String(made.expiresAt)),
@@ -166,7 +218,7 @@ export function sampleReference(
   }
 
   return async function show(document: object): Promise<object> {
-    const sample = await findSample(runtime);
+    const sample = await findSample(runtime, operations);
     if (!sample) return document;
     const { id } = (await currentQuote(sample)) ?? {};
     if (shown?.document === document && shown.quoteId === id) return shown.result as object;
@@ -178,7 +230,11 @@ export function sampleReference(
         Object.entries(paths).map(([path, item]) => [
           path,
           Object.fromEntries(
-            Object.entries(item).map(([method, each]) => [method, withIds(each, replace)]),
+            Object.entries(item).map(([method, each]) => [
+              method,
+              // A request that is sent as it is shown does not delete the sample.
+              method === 'delete' ? each : withIds(each, replace, sample.others),
+            ]),
           ),
         ]),
       ),

@@ -67,9 +67,30 @@ const ACCOUNTS = [
   },
 ];
 
+/** A bank account of the platform itself. */
+const OWN_BANK = {
+  currency: 'USD',
+  accountInfo: {
+    accountType: 'USD_ACCOUNT',
+    accountNumber: '000987654321',
+    routingNumber: '021000021',
+    beneficiary: { beneficiaryType: 'BUSINESS', legalName: 'Northwind Payments Inc.' },
+  },
+};
+
 const DEPOSIT = 5_000_00;
 
-/** Creates the sample customer with 5,000.00 USD and its external accounts. */
+const AGENT = {
+  name: 'Bookkeeping',
+  policy: {
+    permissions: ['VIEW_TRANSACTIONS'],
+    defaultExecutionMode: 'AUTO',
+    spendingLimits: { currency: 'USD', perTransactionLimit: 500_00 },
+    approvalThresholds: { currency: 'USD', amount: 100_00 },
+  },
+};
+
+/** Creates the sample customer with 5,000.00 USD, external accounts, a card and an agent. */
 export async function createSample(
   server: FastifyInstance,
   { clientId, clientSecret }: { clientId: string; clientSecret: string },
@@ -91,5 +112,12 @@ export async function createSample(
   }
   const query = `customerId=${customerId}&currency=USD`;
   const { data } = await call('GET', `/customers/internal-accounts?${query}`);
-  await call('POST', `/sandbox/internal-accounts/${data[0].id}/fund`, { amount: DEPOSIT });
+  const balance = data[0].id as string;
+  await call('POST', `/sandbox/internal-accounts/${balance}/fund`, { amount: DEPOSIT });
+  const card = { cardholderId: customerId, form: 'VIRTUAL', fundingSources: [balance] };
+  await Promise.all([
+    call('POST', '/cards', card),
+    call('POST', '/agents', { customerId, ...AGENT }),
+    call('POST', '/platform/external-accounts', OWN_BANK),
+  ]);
 }

@@ -222,6 +222,8 @@ function securityOf({ permission, auth }: Contract): Json[] {
 interface Document {
   naming: Naming;
   components: Json;
+  /** Error replies that operations share. */
+  responses: Json;
   /** The schema of each error status, made once. */
   errors: Map<number, TSchema>;
   examples: Examples;
@@ -242,6 +244,7 @@ function errorOf(status: number, codes: readonly Code[], document: Document): Js
   return { $ref: `${REF}${name}` };
 }
 
+const RESPONSE_REF = '#/components/responses/';
 const EXAMPLE_REF = '#/components/examples/';
 
 /** References to the example of each code. */
@@ -266,6 +269,32 @@ const errorName = (code: Code): string =>
     .replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
     .replace(/(?:Error)?$/, 'Error');
 
+/** The reply of an operation with these codes of a status. Replies with one code are shared. */
+function errorResponse(
+  contract: Contract,
+  status: number,
+  codes: readonly Code[],
+  document: Document,
+): Json {
+  const { naming, responses } = document;
+  const response = {
+    description: naming.text(`${STATUS_TEXT[status]}\n\n${codesText(codes)}`),
+    ...headersOf(contract, status),
+    content: {
+      'application/json': {
+        schema: errorOf(status, codes, document),
+        examples: errorExamples(codes, naming),
+      },
+    },
+  };
+  const [code, ...others] = codes;
+  if (code === undefined || others.length > 0) return response;
+  const isPublic = status === 429 && !contract.permission;
+  const name = isPublic ? `Public${errorName(code)}` : errorName(code);
+  responses[name] = response;
+  return { $ref: `${RESPONSE_REF}${name}` };
+}
+
 /** Error status → the codes that an operation can answer with it. */
 function codesByStatus(contract: Contract): Map<number, Code[]> {
   const found = new Map<number, Code[]>();
@@ -277,7 +306,7 @@ function codesByStatus(contract: Contract): Map<number, Code[]> {
 }
 
 function operationOf(contract: Contract, document: Document): Json {
-  const { components, naming } = document;
+  const { components } = document;
   const exchanges = exchangesOf(contract, document);
   const responses: Json = {};
   for (const [status, schema] of Object.entries(contract.replies)) {
@@ -289,16 +318,7 @@ function operationOf(contract: Contract, document: Document): Json {
     };
   }
   for (const [status, codes] of codesByStatus(contract)) {
-    responses[String(status)] = {
-      description: naming.text(`${STATUS_TEXT[status]}\n\n${codesText(codes)}`),
-      ...headersOf(contract, status),
-      content: {
-        'application/json': {
-          schema: errorOf(status, codes, document),
-          examples: errorExamples(codes, naming),
-        },
-      },
-    };
+    responses[String(status)] = errorResponse(contract, status, codes, document);
   }
   const plain = [
     ...parametersOf(contract.params, 'path', components),
@@ -431,7 +451,9 @@ export function* openApiSteps(
   examples: Examples,
 ): Generator<void, Json> {
   const components: Json = {};
-  const document = { naming, components, errors: new Map<number, TSchema>(), examples };
+  const responses: Json = {};
+  const errors = new Map<number, TSchema>();
+  const document = { naming, components, responses, errors, examples };
   const paths: Record<string, Json> = {};
   for (const contract of contracts) {
     if (contract.auth === 'hosted') continue;
@@ -458,6 +480,11 @@ export function* openApiSteps(
     ...inWords(naming, HEAD),
     paths,
     webhooks: hooks,
-    components: { schemas, securitySchemes, examples: errorBodies(naming) },
+    components: {
+      schemas,
+      responses: inWords(naming, responses),
+      examples: errorBodies(naming),
+      securitySchemes,
+    },
   };
 }

@@ -90,8 +90,12 @@ describe('the document', () => {
   it('names for each operation the codes that it lists', () => {
     const document = publishedDocument() as {
       paths: Record<string, Record<string, { operationId: string; responses: object }>>;
-      components: { schemas: Record<string, Shown> };
+      components: { schemas: Record<string, Shown>; responses: Record<string, Reply> };
     };
+    interface Reply {
+      $ref?: string;
+      content: { 'application/json': { schema: Shown } };
+    }
     interface Shown {
       $ref?: string;
       allOf?: Shown[];
@@ -103,10 +107,12 @@ describe('the document', () => {
     };
     const shown = new Map<string, string[]>();
     for (const each of Object.values(document.paths).flatMap((item) => Object.values(item))) {
-      const replies = Object.entries(each.responses) as [
-        string,
-        { content: { 'application/json': { schema: Shown } } },
-      ][];
+      const replies = Object.entries(each.responses as Record<string, Reply>).map(
+        ([status, reply]) => {
+          const name = reply.$ref?.split('/').at(-1);
+          return [status, name ? (document.components.responses[name] as Reply) : reply] as const;
+        },
+      );
       const codes = replies
         .filter(([status]) => status >= '400')
         .flatMap(([status, { content }]) => {

@@ -179,8 +179,14 @@ export function notesOf(contract: Contract): string {
   ].join('\n\n');
 }
 
+/** Section of the page of errors. */
+const sectionOf = (code: Code) => `/docs/errors#${code.toLowerCase().replaceAll('_', '-')}`;
+
 /** Codes with their causes and remedies, as Markdown. */
 export const codesText = (codes: readonly Code[]): string =>
   codes
-    .map((code) => `- \`${code}\`: ${ERROR_GUIDE[code].cause} ${ERROR_GUIDE[code].remedy}`)
+    .map((code) => {
+      const { cause, remedy } = ERROR_GUIDE[code];
+      return `- [\`${code}\`](${sectionOf(code)}): ${cause} ${remedy}`;
+    })
     .join('\n');

@@ -1,0 +1,91 @@
+// The sample customer makes the examples of the API reference work as shown.
+import { describe, expect, it } from 'vitest';
+import { createSample } from '../../src/sample.ts';
+import { testApp } from '../kit/app/test-app.ts';
+
+const app = testApp();
+
+interface Described {
+  operationId: string;
+  parameters?: { name: string; in: string; example?: string }[];
+  requestBody?: { content: Record<string, { examples: Record<string, { value: object }> }> };
+}
+
+async function reference(): Promise<Map<string, Described & { path: string }>> {
+  const { body } = await app.app.server.inject('/docs/reference/openapi.json');
+  const { paths } = JSON.parse(body) as { paths: Record<string, Record<string, Described>> };
+  return new Map(
+    Object.entries(paths).flatMap(([path, methods]) =>
+      Object.values(methods).map((each) => [each.operationId, { ...each, path }] as const),
+    ),
+  );
+}
+
+function urlOf({ path, parameters = [] }: Described & { path: string }): string {
+  const query = new URLSearchParams();
+  let url = path;
+  for (const { name, in: place, example } of parameters) {
+    if (example === undefined) continue;
+    if (place === 'path') url = url.replace(`{${name}}`, encodeURIComponent(example));
+    if (place === 'query') query.set(name, example);
+  }
+  return query.size ? `${url}?${query}` : url;
+}
+
+/** Reads that need an agent's token, or a resource that the sample does not have. */
+const WITHOUT = new Set([
+  'getBeneficialOwner',
+  'getBulkCustomerImportJob',
+  'getDelegatedKeyById',
+  'getAgentDeviceCodeStatus',
+  'getDocument',
+  'getInvitation',
+  'getStablecoin',
+  'getStablecoinOperation',
+  'getStablecoinProviderAccount',
+  'getTwoFactorResetStatus',
+  'getVerification',
+  'listScaFactors',
+  'listStablecoinOperations',
+]);
+
+const isAgents = ({ path }: { path: string }) => path.startsWith('/agents/me');
+
+describe('the sample customer', () => {
+  it('answers the quotes and reads of the reference as they are shown', async () => {
+    await createSample(app.app.server, app.platform);
+    const operations = await reference();
+    const found: string[] = [];
+    const { examples = {} } =
+      operations.get('createQuote')?.requestBody?.content['application/json'] ?? {};
+    expect(Object.keys(examples).length).toBeGreaterThan(7);
+    for (const [name, { value }] of Object.entries(examples)) {
+      const { status, body } = await app.call('POST', '/quotes', value);
+      if (status !== 201) found.push(`createQuote ${name}: ${JSON.stringify(body)}`);
+    }
+    const paths = JSON.parse((await app.app.server.inject('/openapi.json')).body).paths;
+    for (const [id, described] of operations) {
+      const isRead = paths[described.path].get?.operationId === id;
+      if (!isRead || WITHOUT.has(id) || isAgents(described)) continue;
+      const { status, body } = await app.call('GET', urlOf(described));
+      if (status !== 200) found.push(`${id}: ${JSON.stringify(body)}`);
+    }
+    expect(found).toEqual([]);
+  });
+
+  it('has a quote that can be executed, and another after that', async () => {
+    const quote = async () => {
+      const execute = (await reference()).get('executeQuote');
+      return execute?.parameters?.find(({ name }) => name === 'quoteId')?.example as string;
+    };
+    const first = await quote();
+    expect(await quote()).toBe(first);
+    const { status } = await app.call('POST', `/quotes/${first}/execute`, {});
+    expect(status).toBe(200);
+    await app.advance(11_000);
+    const second = await quote();
+    expect(second).not.toBe(first);
+    await app.advance(10 * 60_000);
+    expect(await quote()).not.toBe(second);
+  });
+});
