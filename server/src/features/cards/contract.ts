@@ -1,5 +1,5 @@
-// Cards as the API shows them, and the operations on them. A card never shows its number: for that there is a
-// page of ours. What happens to one after it was created is told by webhooks.
+// Cards as the API shows them, and the operations on them. A card does not include its number, which only the
+// hosted page shows. Changes after creation are reported by webhooks.
 import { Type } from '@sinclair/typebox';
 import { defineEvent, type WebhookContract } from '../../kernel/contract/event.ts';
 import { operation } from '../../kernel/contract/operation.ts';
@@ -23,27 +23,27 @@ const shown = (description: string) => Type.String({ readOnly: true, description
 const CardStateName = named(
   'CardState',
   oneOf(CARD_STATES, {
-    description: 'No card is ever in PENDING_KYC: its holder is checked before.',
+    description: 'PENDING_KYC is not used: the cardholder is verified before a card is issued.',
   }),
 );
 const CardStateReasonName = named(
   'CardStateReason',
-  oneOf(CARD_STATE_REASONS, { description: 'Why a card is closed.' }),
+  oneOf(CARD_STATE_REASONS, { description: 'Reason of the closure.' }),
 );
 const CardForm = named(
   'CardForm',
-  oneOf(['VIRTUAL'], { description: 'VIRTUAL: a number without plastic.' }),
+  oneOf(['VIRTUAL'], { description: 'VIRTUAL: a card without a physical form.' }),
 );
 const CardBrand = named(
   'CardBrand',
-  oneOf(['VISA', 'MASTERCARD'], { description: 'The network of the card; the issuer decides.' }),
+  oneOf(['VISA', 'MASTERCARD'], { description: 'Card network, chosen by the issuer.' }),
 );
 
 const Cap = Type.Integer({
   format: 'int64',
   minimum: 1,
   maximum: 9_000_000_000_000_000,
-  description: 'The most that one payment may be for, smallest units of the currency of the card.',
+  description: 'Maximum amount of one payment, in minor units of the currency of the card.',
 });
 
 const MAX_SOURCES = 10;
@@ -51,7 +51,7 @@ const sources = Type.Array(Type.String(), {
   minItems: 1,
   maxItems: MAX_SOURCES,
   uniqueItems: true,
-  description: 'Internal accounts of the cardholder; the first pays.',
+  description: 'Internal accounts of the cardholder that fund the card; payments debit the first.',
 });
 
 export const Card = named(
@@ -59,28 +59,33 @@ export const Card = named(
   Type.Object(
     {
       id: shown('Card:<uuid>'),
-      cardholderId: Type.String({ description: 'The customer who holds it.' }),
-      platformCardId: maybe(Type.String({ description: 'Your own id of the card.' })),
+      cardholderId: Type.String({ description: 'Id of the customer who holds the card.' }),
+      platformCardId: maybe(
+        Type.String({ description: 'Id of the card in the system of the platform.' }),
+      ),
       state: CardStateName,
-      stateReason: maybe(described(nullable(CardStateReasonName), 'Why it is closed, else null.')),
+      stateReason: maybe(
+        described(nullable(CardStateReasonName), 'Reason of the closure; null unless closed.'),
+      ),
       brand: maybe(CardBrand),
       form: CardForm,
-      last4: maybe(Type.String({ description: 'The end of its number, once it was issued.' })),
-      expMonth: maybe(
-        Type.Integer({ minimum: 1, maximum: 12, description: 'The last month it is good for.' }),
+      last4: maybe(
+        Type.String({ description: 'Last four digits of the number. Absent until issued.' }),
       ),
-      expYear: maybe(Type.Integer({ description: 'The year of that month, four digits.' })),
+      expMonth: maybe(Type.Integer({ minimum: 1, maximum: 12, description: 'Expiry month.' })),
+      expYear: maybe(Type.Integer({ description: 'Expiry year, four digits.' })),
       fundingSources: Type.Array(Type.String(), {
-        description: 'Accounts that pay, the first at first; those of a closed card are its last.',
+        description:
+          'Ids of the accounts that fund the card, in order. A closed card keeps its last ones.',
       }),
       maxSpendPerTransaction: nullable(Cap),
-      currency: maybe(shown('What its amounts are in.')),
-      processorRef: maybe(shown('What the processor calls it.')),
-      issuerRef: maybe(shown('What the issuer calls it.')),
+      currency: maybe(shown('Currency of the amounts of the card.')),
+      processorRef: maybe(shown('Id of the card at the processor.')),
+      issuerRef: maybe(shown('Id of the card at the issuer.')),
       createdAt: Timestamp,
       updatedAt: Timestamp,
     },
-    { description: 'A card. It shows neither its number nor its code.' },
+    { description: 'A card, without its number and security code.' },
   ),
 );
 
@@ -88,23 +93,23 @@ const CardCreateRequest = named(
   'CardCreateRequest',
   Type.Object(
     {
-      cardholderId: Type.String({ description: 'An approved customer.' }),
+      cardholderId: Type.String({ description: 'Id of a customer with an approved verification.' }),
       platformCardId: maybe(
         Type.String({
           minLength: 1,
           maxLength: 255,
-          description: 'Your own id of the card; made up where there is none.',
+          description: 'Id of the card in the system of the platform. Generated if absent.',
         }),
       ),
       threeDSecurePassword: maybe(
-        Type.String({ description: 'Refused: cards here have no password of their own.' }),
+        Type.String({ description: 'Not supported: rejected if present.' }),
       ),
       form: CardForm,
       fundingSources: sources,
       maxSpendPerTransaction: maybe(Cap),
     },
     {
-      description: 'A card to issue.',
+      description: 'Card to issue.',
       examples: [
         {
           cardholderId: 'Customer:019b8e2a-0c00-7000-8000-00000000a001',
@@ -122,14 +127,12 @@ const CardUpdateRequest = named(
   'CardUpdateRequest',
   Type.Object(
     {
-      state: maybe(
-        oneOf(['ACTIVE', 'FROZEN', 'CLOSED'], { description: 'What it is to be from now on.' }),
-      ),
-      fundingSources: maybe(described(sources, 'Takes the place of the whole list.')),
+      state: maybe(oneOf(['ACTIVE', 'FROZEN', 'CLOSED'], { description: 'New state.' })),
+      fundingSources: maybe(described(sources, 'Replaces the whole list.')),
       maxSpendPerTransaction: maybe(nullable(Cap)),
     },
     {
-      description: 'At least one of the three. CLOSED comes alone.',
+      description: 'At least one field. CLOSED cannot be combined with other fields.',
       examples: [{ state: 'FROZEN' }, { maxSpendPerTransaction: null }],
     },
   ),
@@ -142,7 +145,7 @@ const has = (body: unknown, field: string) => partOf(body, field) !== undefined;
 
 function createErrors(body: unknown): FieldError[] {
   if (!has(body, 'threeDSecurePassword')) return [];
-  return [{ field: 'threeDSecurePassword', message: 'is not taken by the issuer of your cards' }];
+  return [{ field: 'threeDSecurePassword', message: 'is not supported by the card issuer' }];
 }
 
 function updateErrors(body: unknown): FieldError[] {
@@ -152,10 +155,13 @@ function updateErrors(body: unknown): FieldError[] {
     return [{ field: '', message }];
   }
   if (partOf(body, 'state') !== 'CLOSED') return [];
-  return others.map((field) => ({ field, message: 'cannot be changed by what closes the card' }));
+  return others.map((field) => ({
+    field,
+    message: 'cannot be changed together with the closure of the card',
+  }));
 }
 
-const params = Type.Object({ id: Type.String({ description: 'Id of the card.' }) });
+const params = Type.Object({ id: Type.String({ description: 'Card id.' }) });
 
 export const createCard = operation({
   operationId: 'createCard',
@@ -164,8 +170,8 @@ export const createCard = operation({
   tag: CARDS_TAG,
   summary: 'Issue a card',
   description:
-    'It begins PROCESSING and is ACTIVE once it was issued, which a webhook tells. A platform, and each ' +
-    'cardholder, has so many cards at once and no more.',
+    'The card is PROCESSING until the issuer has issued it, then ACTIVE; a webhook reports the change. The ' +
+    'number of open cards is limited per platform and per cardholder.',
   permission: 'MANAGE',
   body: CardCreateRequest,
   bodyRules: createErrors,
@@ -186,13 +192,15 @@ export const listCards = operation({
   path: '/cards',
   tag: CARDS_TAG,
   summary: 'List cards',
-  description: 'Newest first unless asked otherwise.',
+  description: 'Lists the cards of the platform, newest first by default.',
   permission: 'VIEW',
   query: Type.Object({
-    cardholderId: maybe(Type.String({ description: 'Only those of this customer.' })),
-    accountId: maybe(Type.String({ description: 'Only those that this account pays for now.' })),
-    platformCardId: maybe(Type.String({ description: 'Only those of this id of yours.' })),
-    state: maybe(described(CardStateName, 'Only those in this state.')),
+    cardholderId: maybe(Type.String({ description: 'Filter by cardholder.' })),
+    accountId: maybe(Type.String({ description: 'Filter by a current funding source.' })),
+    platformCardId: maybe(
+      Type.String({ description: 'Filter by the id in the system of the platform.' }),
+    ),
+    state: maybe(described(CardStateName, 'Filter by state.')),
     ...PageQuery,
     sortOrder: maybe(
       oneOf(['asc', 'desc'], { default: 'desc', description: '`desc`: newest first.' }),
@@ -207,7 +215,8 @@ export const getCardById = operation({
   method: 'GET',
   path: '/cards/{id}',
   tag: CARDS_TAG,
-  summary: 'Show a card',
+  summary: 'Get a card',
+  description: 'Returns a card with its state and funding sources.',
   permission: 'VIEW',
   params,
   replies: { 200: Card },
@@ -220,10 +229,11 @@ export const updateCardById = operation({
   method: 'PATCH',
   path: '/cards/{id}',
   tag: CARDS_TAG,
-  summary: 'Freeze, close or fund a card anew',
+  summary: 'Update a card',
   description:
-    'A frozen card pays nothing new until it is ACTIVE again. A closed one is closed for good; what it has ' +
-    'under way comes to its end.',
+    'Freezes, unfreezes or closes a card, or replaces its funding sources or its limit. A FROZEN card ' +
+    'declines new payments until it is ACTIVE again. A closed card cannot be reopened; its payments in ' +
+    'progress are completed.',
   permission: 'MANAGE',
   params,
   body: CardUpdateRequest,
@@ -246,14 +256,14 @@ export const cardFundingSourceChange = defineEvent('CARD.FUNDING_SOURCE_CHANGE',
 export const cardWebhooks: readonly WebhookContract[] = [
   {
     name: 'card-state-change',
-    summary: 'A card was issued, frozen, opened again or closed',
-    description: 'Sent at every change of its state after it was created.',
+    summary: 'The state of a card changed',
+    description: 'Sent on each change of state after creation: issued, frozen, unfrozen or closed.',
     events: [cardStateChange],
   },
   {
     name: 'card-funding-source-change',
-    summary: 'A card is paid for by other accounts',
-    description: 'Sent when the list of its funding sources was replaced.',
+    summary: 'The funding sources of a card changed',
+    description: 'Sent when the list of funding sources was replaced.',
     events: [cardFundingSourceChange],
   },
 ];

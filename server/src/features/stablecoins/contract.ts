@@ -10,43 +10,45 @@ export const TAG = 'Stablecoins';
 
 const maybe = Type.Optional;
 
-/** A name or a secret of the provider's. */
+/** A name or secret at the provider. */
 const word = (description: string, maxLength = 255) =>
   Type.String({ minLength: 1, maxLength, description });
 
 export const StablecoinProvider = named(
   'StablecoinProvider',
-  oneOf(['BRALE'], { description: 'Who issues the token.' }),
+  oneOf(['BRALE'], { description: 'Issuer of the token.' }),
 );
 
 export const StablecoinProviderEnvironment = named(
   'StablecoinProviderEnvironment',
-  oneOf(['SANDBOX', 'PRODUCTION'], { description: 'That of your platform.' }),
+  oneOf(['SANDBOX', 'PRODUCTION'], { description: 'Environment of the platform.' }),
 );
 
 const StablecoinProviderAccountStatus = named(
   'StablecoinProviderAccountStatus',
   oneOf(LINK_STATUSES, {
     description:
-      'INVALID: the provider no longer takes the credentials. REVOKED: it took them back. Link the ' +
-      'same provider account again, with credentials that are good, and it is ACTIVE under the same id.',
+      'INVALID: the provider rejects the credentials. REVOKED: the provider revoked them. Link the same ' +
+      'provider account again with valid credentials; it becomes ACTIVE under the same id.',
   }),
 );
 
 const StablecoinNetwork = named(
   'StablecoinNetwork',
-  oneOf(['SPARK'], { description: 'The network that the token is on.' }),
+  oneOf(['SPARK'], { description: 'Network of the token.' }),
 );
 
 const StablecoinIssuanceStatus = named(
   'StablecoinIssuanceStatus',
-  oneOf(ISSUANCE_STATUSES, { description: 'Only a PROVISIONED token is minted and burnt.' }),
+  oneOf(ISSUANCE_STATUSES, {
+    description: 'Issuance status. Only a PROVISIONED token can be minted and burned.',
+  }),
 );
 
 const StablecoinServiceOperationsStatus = named(
   'StablecoinServiceOperationsStatus',
   oneOf(SERVICE_STATUSES, {
-    description: 'Whether the service may use the token in accounts and payments of its own.',
+    description: 'Whether accounts and payments of the service can use the token.',
   }),
 );
 
@@ -56,49 +58,53 @@ const StablecoinProviderAccount = named(
     {
       id: Type.String({ description: 'StablecoinProviderAccount:<uuid>' }),
       provider: StablecoinProvider,
-      providerAccountId: Type.String({ description: 'What the provider calls the account.' }),
+      providerAccountId: Type.String({ description: 'Id of the account at the provider.' }),
       providerEnvironment: StablecoinProviderEnvironment,
       status: StablecoinProviderAccountStatus,
       lastVerifiedAt: maybe({
         ...Timestamp,
-        description: 'When the credentials were shown to the provider and found to be good.',
+        description: 'Time at which the provider last accepted the credentials.',
       }),
       createdAt: Timestamp,
       updatedAt: Timestamp,
     },
-    { description: 'An account at a provider of stablecoins. It never shows the credentials.' },
+    { description: 'A linked account at a stablecoin provider, without its credentials.' },
   ),
 );
 
-const PROVIDER_NAME = 'What the provider calls the token.';
-const NETWORK_NAME = 'What the network calls the token.';
+const PROVIDER_NAME = 'Id of the token at the provider.';
+const NETWORK_NAME = 'Id of the token on its network.';
 
 const Stablecoin = named(
   'Stablecoin',
   Type.Object(
     {
       id: Type.String({ description: 'Stablecoin:<uuid>' }),
-      name: Type.String({ description: 'As the provider has it, and so are the next three.' }),
-      symbol: Type.String({ description: 'Its short name.' }),
-      baseCurrency: Type.String({ description: 'What one whole token is worth one of.' }),
-      decimals: Type.Integer({ description: 'Of its smallest unit.' }),
+      name: Type.String({ description: 'Name of the token at the provider.' }),
+      symbol: Type.String({ description: 'Ticker symbol at the provider.' }),
+      baseCurrency: Type.String({
+        description: 'Currency that the token is pegged to, one to one.',
+      }),
+      decimals: Type.Integer({ description: 'Number of decimal places.' }),
       network: StablecoinNetwork,
       issuanceStatus: StablecoinIssuanceStatus,
       serviceOperationsStatus: StablecoinServiceOperationsStatus,
       networkTokenIdentifier: Type.String({ description: NETWORK_NAME }),
       currency: maybe(
-        Type.String({ description: 'What accounts and payments call it, once it is ENABLED.' }),
+        Type.String({
+          description: 'Currency code in accounts and payments. Absent until the token is ENABLED.',
+        }),
       ),
       provider: StablecoinProvider,
       stablecoinProviderAccountId: Type.String({
-        description: 'The provider account that it was registered from.',
+        description: 'Id of the provider account that the token was registered with.',
       }),
       providerEnvironment: StablecoinProviderEnvironment,
       providerTokenIdentifier: Type.String({ description: PROVIDER_NAME }),
       createdAt: Timestamp,
       updatedAt: Timestamp,
     },
-    { description: 'A token that you have at a provider.' },
+    { description: 'A registered token of a provider.' },
   ),
 );
 
@@ -107,15 +113,17 @@ export const StablecoinProviderAccountLinkRequest = named(
   Type.Object(
     {
       provider: StablecoinProvider,
-      apiClientId: word('Of an API client that you made at the provider.'),
+      apiClientId: word('Id of an API client at the provider.'),
       apiClientSecret: {
-        ...word('Its secret. It is kept sealed and never shown.', 1_024),
+        ...word('Secret of the API client. Stored encrypted and not returned.', 1_024),
         writeOnly: true,
       },
-      providerAccountId: maybe(word('Needed where the client opens more than one account.')),
+      providerAccountId: maybe(
+        word('Id of the account at the provider. Required if the client has more than one.'),
+      ),
     },
     {
-      description: 'The client by which your account at the provider is opened.',
+      description: 'Credentials of an account at the provider.',
       examples: [
         {
           provider: 'BRALE',
@@ -135,11 +143,13 @@ export const StablecoinRegisterRequest = named(
       networkTokenIdentifier: word(NETWORK_NAME),
       network: StablecoinNetwork,
       stablecoinProviderAccountId: maybe(
-        Type.String({ description: 'Needed where more than one provider account is linked.' }),
+        Type.String({
+          description: 'Id of the provider account. Required if more than one is linked.',
+        }),
       ),
     },
     {
-      description: 'A token as its provider and its network call it.',
+      description: 'Token to register.',
       examples: [
         {
           providerTokenIdentifier: 'acme-usd',
@@ -152,10 +162,10 @@ export const StablecoinRegisterRequest = named(
 );
 
 const accountParams = Type.Object({
-  stablecoinProviderAccountId: Type.String({ description: 'Id of the provider account.' }),
+  stablecoinProviderAccountId: Type.String({ description: 'Provider account id.' }),
 });
 export const coinParams = Type.Object({
-  stablecoinId: Type.String({ description: 'Id of the stablecoin.' }),
+  stablecoinId: Type.String({ description: 'Stablecoin id.' }),
 });
 
 export const linkStablecoinProviderAccount = operation({
@@ -163,8 +173,9 @@ export const linkStablecoinProviderAccount = operation({
   method: 'POST',
   path: '/stablecoin-provider-accounts',
   tag: TAG,
-  summary: 'Link an account at a provider of stablecoins',
-  description: 'The credentials are shown to the provider before anything is kept.',
+  summary: 'Link a stablecoin provider account',
+  description:
+    'Links an account at a stablecoin provider. The credentials are verified with the provider before they are stored.',
   permission: 'MANAGE',
   body: StablecoinProviderAccountLinkRequest,
   replies: { 201: StablecoinProviderAccount },
@@ -179,7 +190,7 @@ export const listStablecoinProviderAccounts = operation({
   path: '/stablecoin-provider-accounts',
   tag: TAG,
   summary: 'List linked provider accounts',
-  description: 'Newest first.',
+  description: 'Lists the linked provider accounts, newest first.',
   permission: 'VIEW',
   query: Type.Object({
     provider: maybe(described(StablecoinProvider, 'Only those at this provider.')),
@@ -200,7 +211,8 @@ export const getStablecoinProviderAccount = operation({
   method: 'GET',
   path: '/stablecoin-provider-accounts/{stablecoinProviderAccountId}',
   tag: TAG,
-  summary: 'Show a linked provider account',
+  summary: 'Get a linked provider account',
+  description: 'Returns a linked provider account with its status.',
   permission: 'VIEW',
   params: accountParams,
   replies: { 200: StablecoinProviderAccount },
@@ -215,8 +227,8 @@ export const registerStablecoin = operation({
   tag: TAG,
   summary: 'Register a stablecoin',
   description:
-    'One that you have at the provider already. Name, symbol, decimals and what it is worth come from ' +
-    'there. Where it is still being issued, `issuanceStatus` goes on by itself.',
+    'Registers a token that exists at the provider. Name, symbol, decimals and base currency are taken from ' +
+    'the provider. While the provider is still issuing it, `issuanceStatus` is updated automatically.',
   permission: 'MANAGE',
   body: StablecoinRegisterRequest,
   replies: { 201: Stablecoin },
@@ -240,16 +252,14 @@ export const listStablecoins = operation({
   path: '/stablecoins',
   tag: TAG,
   summary: 'List stablecoins',
-  description: 'Newest first.',
+  description: 'Lists the registered stablecoins, newest first.',
   permission: 'VIEW',
   query: Type.Object({
-    issuanceStatus: maybe(
-      described(StablecoinIssuanceStatus, 'Only those whose issuance is so far.'),
-    ),
+    issuanceStatus: maybe(described(StablecoinIssuanceStatus, 'Filter by issuance status.')),
     serviceOperationsStatus: maybe(
-      described(StablecoinServiceOperationsStatus, 'Only those whose use by the service is so.'),
+      described(StablecoinServiceOperationsStatus, 'Filter by service operations status.'),
     ),
-    provider: maybe(described(StablecoinProvider, 'Only those of this provider.')),
+    provider: maybe(described(StablecoinProvider, 'Filter by provider.')),
     ...PageQuery,
   }),
   replies: {
@@ -266,7 +276,8 @@ export const getStablecoin = operation({
   method: 'GET',
   path: '/stablecoins/{stablecoinId}',
   tag: TAG,
-  summary: 'Show a stablecoin',
+  summary: 'Get a stablecoin',
+  description: 'Returns a registered stablecoin.',
   permission: 'VIEW',
   params: coinParams,
   replies: { 200: Stablecoin },
@@ -279,9 +290,10 @@ export const requestStablecoinServiceEnablement = operation({
   method: 'POST',
   path: '/stablecoins/{stablecoinId}/request-service-enablement',
   tag: TAG,
-  summary: 'Ask to have a stablecoin used by the service',
+  summary: 'Request service enablement of a stablecoin',
   description:
-    'The operator of the service decides. Asked again while that is awaited, it changes nothing.',
+    'Requests that accounts and payments of the service can use the token. The operator decides. A repeated ' +
+    'request has no effect while a decision is pending.',
   permission: 'MANAGE',
   params: coinParams,
   replies: { 200: Stablecoin },

@@ -1,5 +1,5 @@
-// Delegated keys as the API shows them, and the operations on them: keys that we keep and that pay with a
-// wallet's money for one card.
+// Delegated keys as the API shows them, and the operations on them: keys in custody that sign the payments of
+// one card from an embedded wallet.
 
 import { type Static, Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
@@ -8,12 +8,12 @@ import { SignedRequestChallenge } from '../../customers/registration/index.ts';
 
 const TAG = 'Embedded Wallet Auth';
 const text = (description: string, more: object = {}) => Type.String({ description, ...more });
-const params = Type.Object({ id: text('Id of the delegated key.') });
+const params = Type.Object({ id: text('Delegated key id.') });
 
 const DelegatedKeyStatus = named(
   'DelegatedKeyStatus',
   oneOf(['PENDING', 'ACTIVE', 'REVOKED'], {
-    description: 'PENDING until the wallet has said what it may sign; REVOKED ones sign no more.',
+    description: 'PENDING until the wallet has authorized the key. A REVOKED key no longer signs.',
   }),
 );
 
@@ -21,17 +21,17 @@ const DelegatedKey = named(
   'DelegatedKey',
   Type.Object(
     {
-      id: text('Id of the key.'),
-      cardId: text('The card that it pays for.'),
-      fundingSourceId: text('What binds the card to the wallet.'),
-      accountId: text('The embedded wallet that it pays from.'),
+      id: text('Delegated key id.'),
+      cardId: text('Id of the card that the key pays for.'),
+      fundingSourceId: text('Id of the funding source that links the card to the wallet.'),
+      accountId: text('Id of the embedded wallet that is debited.'),
       publicKey: text('P-256 public key, compressed, lower-case hex.'),
-      nickname: text('The name it was given.'),
+      nickname: text('Display name.'),
       status: DelegatedKeyStatus,
       createdAt: Timestamp,
       updatedAt: Timestamp,
     },
-    { description: 'A key in our keeping that signs payments of one card for a wallet.' },
+    { description: 'A key in custody that signs the payments of one card for an embedded wallet.' },
   ),
 );
 export type DelegatedKeyView = Static<typeof DelegatedKey>;
@@ -40,7 +40,7 @@ const DelegatedKeySignedRequestChallenge = named(
   'DelegatedKeySignedRequestChallenge',
   Type.Object(
     { ...SignedRequestChallenge.properties },
-    { description: 'What a session of the wallet must sign next, in each of two rounds.' },
+    { description: 'Payload that a session of the wallet must sign next. There are two rounds.' },
   ),
 );
 
@@ -54,10 +54,10 @@ export const createDelegatedKey = operation({
   tag: TAG,
   summary: 'Let a card pay from an embedded wallet',
   description:
-    'Three requests with one body. The second carries the signature of a session of the wallet over what ' +
-    'the first was answered with, and makes the key; the third that over what the second was answered ' +
-    'with, and lets the key sign. A funding source has one active key; one that was never let to sign ' +
-    'is in nobody’s way.',
+    'Takes three requests with the same body. The second carries the signature of a wallet session over ' +
+    'the payload of the first reply and creates the key; the third carries the signature over the payload ' +
+    'of the second reply and authorizes the key. A funding source has at most one ACTIVE key; a PENDING ' +
+    'key does not prevent the creation of another.',
   permission: 'MANAGE',
   signedRetry: true,
   callsExternal: true,
@@ -65,12 +65,12 @@ export const createDelegatedKey = operation({
     'DelegatedKeyCreateRequest',
     Type.Object(
       {
-        cardId: text('The card.'),
-        internalAccountId: text('The embedded wallet, one of the funding sources of the card.'),
-        nickname: text('A name for the key.', { minLength: 1, maxLength: 256 }),
+        cardId: text('Card id.'),
+        internalAccountId: text('Id of the embedded wallet; a funding source of the card.'),
+        nickname: text('Display name of the key.', { minLength: 1, maxLength: 256 }),
       },
       {
-        description: 'Which card may pay from which wallet.',
+        description: 'Card and embedded wallet to link.',
         examples: [
           {
             cardId: 'Card:019b8e2a-0c00-7000-8000-00000000c001',
@@ -97,19 +97,19 @@ export const listDelegatedKeys = operation({
   tag: TAG,
   summary: 'List delegated keys',
   description:
-    'All keys of a wallet, of a funding source, or of both, oldest first and whatever their status. At ' +
-    'least one of the two must be named; what is not there has none.',
+    'Lists the keys of a wallet, of a funding source, or of both, in every status, oldest first. At least ' +
+    'one of the two filters is required; an unknown id returns an empty list.',
   permission: 'VIEW',
   query: Type.Object({
-    accountId: Type.Optional(text('Those of this embedded wallet.')),
-    fundingSourceId: Type.Optional(text('Those of this funding source of a card.')),
+    accountId: Type.Optional(text('Filter by embedded wallet.')),
+    fundingSourceId: Type.Optional(text('Filter by funding source of a card.')),
   }),
   replies: {
     200: named(
       'DelegatedKeyListResponse',
       Type.Object(
-        { data: Type.Array(DelegatedKey, { description: 'The keys.' }) },
-        { description: 'Delegated keys.' },
+        { data: Type.Array(DelegatedKey, { description: 'Delegated keys.' }) },
+        { description: 'A list of delegated keys.' },
       ),
     ),
   },
@@ -122,6 +122,7 @@ export const getDelegatedKeyById = operation({
   path: '/auth/delegated-keys/{id}',
   tag: TAG,
   summary: 'Get a delegated key',
+  description: 'Returns a delegated key with its status.',
   permission: 'VIEW',
   params,
   replies: { 200: DelegatedKey },
@@ -135,7 +136,7 @@ export const revokeDelegatedKey = operation({
   path: '/auth/delegated-keys/{id}',
   tag: TAG,
   summary: 'Revoke a delegated key',
-  description: 'From then on the card cannot pay from the wallet. Nothing is signed for it.',
+  description: 'The card can no longer pay from the wallet. No signature is required.',
   permission: 'MANAGE',
   params,
   replies: { 204: null },

@@ -1,4 +1,4 @@
-// The operation that gives out a link to a card's number and code. The API itself never says either.
+// The operation that returns a link to the number and security code of a card, which the API does not return.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { described, named, Timestamp } from '../../../kernel/schema.ts';
@@ -11,11 +11,11 @@ const CardRevealResponse = named(
       panEmbedUrl: Type.String({
         format: 'uri',
         description:
-          'Page that shows number, expiry and code to whoever opens it first, once. Secret.',
+          'Page that shows number, expiry and security code once. Secret: anyone with the link can open it.',
       }),
-      expiresAt: described(Timestamp, 'Until when it may be opened.'),
+      expiresAt: described(Timestamp, 'Time at which the link expires.'),
     },
-    { description: 'Where the cardholder sees the card.' },
+    { description: 'Link to the details of a card.' },
   ),
 );
 
@@ -24,14 +24,14 @@ export const revealCard = operation({
   method: 'POST',
   path: '/cards/{id}/reveal',
   tag: CARDS_TAG,
-  summary: "Get a link to a card's number and code",
+  summary: 'Reveal the details of a card',
   description:
-    'The page may be framed by the origins that the operator has set for the platform, and by no other. ' +
-    'It is for the cardholder: a platform that keeps the number of no card never asks for it itself. ' +
-    'A new link each time, for five minutes and one look; who asked and when it was opened is kept. ' +
-    'A card that is not issued yet, or closed, has nothing to show.',
+    'Returns a link to a hosted page with number, expiry and security code, for the cardholder only. Each ' +
+    'request returns a new link, which is valid for five minutes and can be opened once; requests and ' +
+    'openings are recorded. Only the origins that the operator has set for the platform can embed the page ' +
+    'in a frame. Not available for a card that is not issued yet or is closed.',
   permission: 'MANAGE',
-  params: Type.Object({ id: Type.String({ description: 'Id of the card.' }) }),
+  params: Type.Object({ id: Type.String({ description: 'Card id.' }) }),
   replies: { 200: CardRevealResponse },
   errors: ['NOT_IMPLEMENTED'],
   notFound: 'NOT_FOUND',

@@ -19,7 +19,7 @@ import { OPERATION_STATUSES } from '../states.ts';
 const maybe = Type.Optional;
 const text = (description: string) => Type.String({ description });
 
-/** The longest that any table of ours could hold, with room for zeros in front. */
+/** Enough for every amount that the database can store, with leading zeros. */
 const MAX_DIGITS = 40;
 
 const UnitsText = ruled(
@@ -27,30 +27,30 @@ const UnitsText = ruled(
     pattern: '^[0-9]+$',
     maxLength: MAX_DIGITS,
     description:
-      'Whole number of the smallest unit of the token, as text; worth a whole number of cents.',
+      'Amount in minor units of the token, as a string. Its value must be a whole number of cents.',
   }),
-  `must be digits alone, ${MAX_DIGITS} at most`,
+  `must consist of at most ${MAX_DIGITS} digits`,
 );
 
 const Description = Type.String({
   maxLength: 1024,
-  description: 'What it is for; shown with the operation. Nothing personal.',
+  description: 'Purpose, shown with the operation. Must not contain personal data.',
 });
 
 const bankToDebit = {
-  externalAccountId: Type.String({ description: 'A US bank account, which is debited.' }),
+  externalAccountId: Type.String({ description: 'Id of the US bank account that is debited.' }),
 };
 const ownAccount = {
-  accountId: Type.String({ description: 'An account with the service. Reserved.' }),
+  accountId: Type.String({ description: 'Id of an account with the service. Reserved.' }),
 };
 
 const MintSourceType = named(
   'StablecoinMintFundingSourceType',
-  oneOf(MINT_SOURCES, { description: 'What pays for a mint.' }),
+  oneOf(MINT_SOURCES, { description: 'Funding source of a mint.' }),
 );
 const BurnSourceType = named(
   'StablecoinBurnSourceType',
-  oneOf(BURN_SOURCES, { description: 'What the tokens of a burn are taken from.' }),
+  oneOf(BURN_SOURCES, { description: 'Source of the tokens of a burn.' }),
 );
 
 const MintFundingSource = named(
@@ -60,32 +60,32 @@ const MintFundingSource = named(
     {
       WIRE: named(
         'StablecoinWireFundingSource',
-        Type.Object({}, { description: 'Pay by wire, as `fundingInstructions` say.' }),
+        Type.Object({}, { description: 'Wire transfer according to `fundingInstructions`.' }),
       ),
       ACH_DEBIT: named(
         'StablecoinAchDebitFundingSource',
-        Type.Object(bankToDebit, { description: 'Pay by debit of a bank account.' }),
+        Type.Object(bankToDebit, { description: 'ACH debit of a bank account.' }),
       ),
       SAME_DAY_ACH_DEBIT: named(
         'StablecoinSameDayAchDebitFundingSource',
-        Type.Object(bankToDebit, { description: 'Pay by debit of a bank account, the same day.' }),
+        Type.Object(bankToDebit, { description: 'Same-day ACH debit of a bank account.' }),
       ),
       SERVICE_INTERNAL_ACCOUNT: named(
         'StablecoinServiceInternalFundingSource',
-        Type.Object(ownAccount, { description: 'From an account with the service. Reserved.' }),
+        Type.Object(ownAccount, { description: 'An account with the service. Reserved.' }),
       ),
       PROVIDER_INTERNAL_BALANCE: named(
         'StablecoinProviderBalanceFundingSource',
         Type.Object(
           {
-            sourceTokenIdentifier: Type.String({ description: 'The token that pays.' }),
-            cryptoNetwork: Type.String({ description: 'The network it is on.' }),
+            sourceTokenIdentifier: Type.String({ description: 'Token that funds the mint.' }),
+            cryptoNetwork: Type.String({ description: 'Network of the token.' }),
           },
-          { description: 'From what the provider holds for you. Reserved.' },
+          { description: 'Balance at the provider. Reserved.' },
         ),
       ),
     },
-    { tagType: MintSourceType, description: 'Where the money comes from.' },
+    { tagType: MintSourceType, description: 'Funding source.' },
   ),
 );
 
@@ -96,28 +96,31 @@ const BurnSource = named(
     {
       EXTERNAL_ACCOUNT: named(
         'StablecoinExternalAccountBurnSource',
-        Type.Object({}, { description: 'Any wallet sends them to `fundingInstructions.address`.' }),
+        Type.Object(
+          {},
+          { description: 'Tokens sent from any wallet to `fundingInstructions.address`.' },
+        ),
       ),
       SERVICE_INTERNAL_ACCOUNT: named(
         'StablecoinServiceInternalBurnSource',
-        Type.Object(ownAccount, { description: 'From an account with the service. Reserved.' }),
+        Type.Object(ownAccount, { description: 'An account with the service. Reserved.' }),
       ),
       PROVIDER_INTERNAL_BALANCE: named(
         'StablecoinProviderBalanceBurnSource',
-        Type.Object({}, { description: 'What the provider holds for you.' }),
+        Type.Object({}, { description: 'Balance at the provider.' }),
       ),
     },
-    { tagType: BurnSourceType, description: 'Where the tokens come from.' },
+    { tagType: BurnSourceType, description: 'Source of the tokens.' },
   ),
 );
 
-const BurnRail = oneOf(BURN_RAILS, { description: 'How the money goes to the bank account.' });
+const BurnRail = oneOf(BURN_RAILS, { description: 'Rail of the payout to the bank account.' });
 
 const MintDestination = named(
   'StablecoinMintDestination',
   Type.Object(
     { accountId: text('An active Spark wallet among external accounts.') },
-    { description: 'Where the tokens go.' },
+    { description: 'Destination of the tokens.' },
   ),
 );
 
@@ -125,11 +128,13 @@ const BurnDestination = named(
   'StablecoinBurnDestination',
   Type.Object(
     {
-      type: oneOf(['EXTERNAL_ACCOUNT'], { description: 'Money goes to nothing else.' }),
+      type: oneOf(['EXTERNAL_ACCOUNT'], {
+        description: 'Only external accounts can receive the payout.',
+      }),
       externalAccountId: text('An active US bank account.'),
       rail: BurnRail,
     },
-    { description: 'Where the money goes.' },
+    { description: 'Destination of the payout.' },
   ),
 );
 
@@ -143,7 +148,7 @@ export const StablecoinMintRequest = named(
       description: maybe(Description),
     },
     {
-      description: 'Tokens to order.',
+      description: 'Mint to order.',
       examples: [
         {
           amount: '100000000',
@@ -166,7 +171,7 @@ export const StablecoinBurnRequest = named(
       description: maybe(Description),
     },
     {
-      description: 'Tokens to turn into money.',
+      description: 'Burn to order.',
       examples: [
         {
           amount: '25000000',
@@ -184,7 +189,7 @@ export const StablecoinBurnRequest = named(
 
 const OperationType = named(
   'StablecoinOperationType',
-  oneOf(['MINT', 'BURN'], { description: 'Whether tokens come to be or cease to be.' }),
+  oneOf(['MINT', 'BURN'], { description: 'MINT creates tokens, BURN destroys them.' }),
 );
 
 const OperationSource = named(
@@ -192,22 +197,22 @@ const OperationSource = named(
   Type.Object(
     {
       type: oneOf([...new Set([...MINT_SOURCES, ...BURN_SOURCES])], {
-        description: 'As the request said.',
+        description: 'Type of the source, as in the request.',
       }),
-      externalAccountId: maybe(text('The bank account that is debited.')),
-      accountId: maybe(text('The account with the service. Reserved.')),
-      sourceTokenIdentifier: maybe(text('The token that pays. Reserved.')),
-      cryptoNetwork: maybe(text('The network that token is on. Reserved.')),
+      externalAccountId: maybe(text('Id of the bank account that is debited.')),
+      accountId: maybe(text('Id of the account with the service. Reserved.')),
+      sourceTokenIdentifier: maybe(text('Token that funds the mint. Reserved.')),
+      cryptoNetwork: maybe(text('Network of that token. Reserved.')),
     },
-    { description: 'What pays for a mint, or where the tokens of a burn come from.' },
+    { description: 'Funding source of a mint, or source of the tokens of a burn.' },
   ),
 );
 
 const OperationDestination = named(
   'StablecoinOperationDestination',
   Type.Object(
-    { accountId: text('The external account.'), rail: maybe(BurnRail) },
-    { description: 'Where the tokens of a mint, or the money of a burn, go.' },
+    { accountId: text('Id of the external account.'), rail: maybe(BurnRail) },
+    { description: 'Destination of the tokens of a mint, or of the payout of a burn.' },
   ),
 );
 
@@ -215,14 +220,17 @@ const FundingInstructions = named(
   'StablecoinFundingInstructions',
   Type.Object(
     {
-      rail: maybe(text('How: WIRE, or the network of the token.')),
-      network: maybe(text('The network that carries it.')),
-      address: maybe(text('The bank account or wallet that it goes to.')),
-      valueType: maybe(text('What to send: a currency, or the token as its network calls it.')),
+      rail: maybe(text('Rail: WIRE, or the network of the token.')),
+      network: maybe(text('Network of the transfer.')),
+      address: maybe(text('Bank account or wallet address to send to.')),
+      valueType: maybe(
+        text('What to send: a currency code, or the id of the token on its network.'),
+      ),
     },
     {
       additionalProperties: true,
-      description: 'Where somebody must pay, or send tokens, before the operation goes on.',
+      description:
+        'Payment instructions. The operation continues when the funds or tokens have arrived.',
     },
   ),
 );
@@ -231,14 +239,14 @@ const EstimatedDelivery = named(
   'StablecoinEstimatedDelivery',
   Type.Object(
     {
-      rail: maybe(text('How it goes to the destination.')),
+      rail: maybe(text('Rail to the destination.')),
       amount: maybe(
-        Type.String({ pattern: '^[0-9]+$', description: 'Smallest units of `currency`.' }),
+        Type.String({ pattern: '^[0-9]+$', description: 'Amount in minor units of `currency`.' }),
       ),
-      currency: maybe(text('What `amount` is in.')),
-      timing: maybe(text('How long it takes, in a word of the provider.')),
+      currency: maybe(text('Currency of `amount`.')),
+      timing: maybe(text('Expected duration, as stated by the provider.')),
     },
-    { additionalProperties: true, description: 'Guidance by the provider, and no promise.' },
+    { additionalProperties: true, description: 'Estimate of the provider, not guaranteed.' },
   ),
 );
 
@@ -247,30 +255,30 @@ const StablecoinOperation = named(
   Type.Object(
     {
       id: text('StablecoinOperation:<uuid>'),
-      stablecoinId: text('The stablecoin that is minted or burnt.'),
+      stablecoinId: text('Id of the stablecoin.'),
       operationType: OperationType,
       status: named(
         'StablecoinOperationStatus',
         oneOf(OPERATION_STATUSES, {
           description:
-            'COMPLETED and FAILED are final. One that is EXPIRED goes on if it was paid for after ' +
-            'all, for a week. There are no webhooks about it: ask again.',
+            'COMPLETED and FAILED are final. An EXPIRED operation continues if its funds arrive within a ' +
+            'week. No webhooks are sent for these operations: poll `getStablecoinOperation`.',
         }),
       ),
-      amount: Type.String({ description: 'Smallest units of the token.' }),
+      amount: Type.String({ description: 'Amount in minor units of the token, as a string.' }),
       provider: StablecoinProvider,
       providerEnvironment: StablecoinProviderEnvironment,
-      stablecoinProviderAccountId: text('The provider account that it was ordered through.'),
+      stablecoinProviderAccountId: text('Id of the provider account.'),
       source: maybe(OperationSource),
       fundingInstructions: maybe(FundingInstructions),
       destination: maybe(OperationDestination),
       estimatedDelivery: maybe(EstimatedDelivery),
       expiresAt: maybe(Timestamp),
-      providerStatus: maybe(Type.String({ description: 'In the words of the provider.' })),
+      providerStatus: maybe(Type.String({ description: 'Status as reported by the provider.' })),
       failureReason: maybe(
-        Type.String({ description: 'A word that stays the same, for programs.' }),
+        Type.String({ description: 'Stable, machine-readable reason of the failure.' }),
       ),
-      description: maybe(text('What it is for, as the request said.')),
+      description: maybe(text('Purpose, as in the request.')),
       createdAt: Timestamp,
       updatedAt: Timestamp,
     },
@@ -313,8 +321,8 @@ export const createStablecoinMint = operation({
   path: '/stablecoins/{stablecoinId}/mints',
   summary: 'Mint a stablecoin',
   description:
-    'Orders new tokens from the provider, paid for in money and sent to a wallet. Where somebody ' +
-    'has to pay first, the reply says how, and until when.',
+    'Orders new tokens from the provider, funded by a bank payment and sent to a wallet. If the funding ' +
+    'requires a payment, the reply has the instructions and the time limit.',
   body: StablecoinMintRequest,
 });
 
@@ -342,8 +350,8 @@ export const createStablecoinBurn = operation({
   path: '/stablecoins/{stablecoinId}/burns',
   summary: 'Burn a stablecoin',
   description:
-    'Takes tokens out of circulation and has their money sent to a bank account. What is being ' +
-    'burnt is set aside at once, so that no more can be burnt than circulates.',
+    'Destroys tokens and pays out their value to a bank account. The amount is held immediately, so that ' +
+    'no more than the circulating supply can be burned.',
   body: StablecoinBurnRequest,
 });
 
@@ -353,11 +361,11 @@ export const listStablecoinOperations = operation({
   path: '/stablecoins/{stablecoinId}/operations',
   tag: TAG,
   summary: 'List mints and burns',
-  description: 'Of one stablecoin, newest first.',
+  description: 'Lists the mints and burns of a stablecoin, newest first.',
   permission: 'VIEW',
   params: coinParams,
   query: Type.Object({
-    operationType: maybe(described(OperationType, 'Only mints, or only burns.')),
+    operationType: maybe(described(OperationType, 'Filter by type.')),
     ...PageQuery,
   }),
   notFound: 'STABLECOIN_NOT_FOUND',
@@ -376,8 +384,9 @@ export const getStablecoinOperation = operation({
   path: '/stablecoin-operations/{stablecoinOperationId}',
   tag: TAG,
   summary: 'Get a mint or burn',
+  description: 'Returns a mint or burn with its status.',
   permission: 'VIEW',
-  params: Type.Object({ stablecoinOperationId: text('Id of the mint or burn.') }),
+  params: Type.Object({ stablecoinOperationId: text('Mint or burn id.') }),
   notFound: 'STABLECOIN_OPERATION_NOT_FOUND',
   replies: { 200: StablecoinOperation },
   errors: [],
