@@ -109,17 +109,22 @@ const page = (imports) =>
     '# Imports',
     '',
     'Made by `npm run imports:page` from the imports of `server/src`, those of types included and',
-    'those of tests not; do not edit it. The boxes are the layers and, among the features, the wings.',
+    'those of tests not; do not edit it. The boxes are the layers and, among the features, the ' +
+      'wings.',
     '',
-    'An arrow says that a file of one box imports a file of the other. It is left out where a longer',
-    'way leads to the same box; the table has all of them. Every arrow points to a later line of the',
-    'table, so there is no circle; the command fails otherwise. `npm run imports` holds single files',
+    'An arrow says that a file of one box imports a file of the other. It is left out where a ' +
+      'longer',
+    'way leads to the same box; the table has all of them. Every arrow points to a later line of ' +
+      'the',
+    'table, so there is no circle; the command fails otherwise. `npm run imports` holds single ' +
+      'files',
     'to the finer rules of `.dependency-cruiser.cjs`.',
     '',
     ...drawing(imports),
     '',
     '`operator` is the command of the operator with its verbs. `composition` is the files directly',
-    'in `server/src`, such as `compose.ts` and `features.ts`, with `connectors/registry.ts`. `ports`',
+    'in `server/src`, such as `compose.ts` and `features.ts`, with `connectors/registry.ts`. ' +
+      '`ports`',
     'is `connectors/ports`, the only part of the connectors that features import.',
     '',
     ...table(imports),

@@ -93,7 +93,8 @@ describe('readConfig', () => {
     'rejects %s as a proxy',
     (text) => {
       expect(bad({ RAILHEAD_TRUSTED_PROXIES: text })).toEqual([
-        'RAILHEAD_TRUSTED_PROXIES must be addresses or networks like 10.0.0.0/8, with commas between.',
+        'RAILHEAD_TRUSTED_PROXIES must be addresses or networks like 10.0.0.0/8, with commas ' +
+          'between.',
       ]);
     },
   );

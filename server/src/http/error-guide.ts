@@ -21,7 +21,8 @@ const REQUESTS = {
     'Correct the fields in `details.errors` and send the request again.',
   ),
   UNAUTHORIZED: guide(
-    'The credential is missing, unknown or revoked; for wallets: the signing key has no active session.',
+    'The credential is missing, unknown or revoked; for wallets: the signing key has no active ' +
+      'session.',
     'Send valid credentials, or sign in to the wallet again.',
   ),
   FORBIDDEN: guide(
@@ -56,7 +57,8 @@ const REQUESTS = {
     'Send the request again with the same idempotency key; report it if it persists.',
   ),
   SERVICE_UNAVAILABLE: guide(
-    'The database, the file storage or a provider is not available, or too many requests contend for a row.',
+    'The database, the file storage or a provider is not available, or too many requests contend ' +
+      'for a row.',
     'Send the request again with the same idempotency key after `Retry-After` seconds.',
   ),
   NOT_IMPLEMENTED: guide(

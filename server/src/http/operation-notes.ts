@@ -73,20 +73,22 @@ const GUIDES: Readonly<Record<string, readonly [title: string, page: string][]>>
 };
 
 const PAYOUT =
-  'last three characters of the account number of the destination: `002` fails, `003` completes after ' +
-  '6 minutes, `004` fails and is refunded, `005` is returned after 10 s, `007` stays in suspense';
+  'last three characters of the account number of the destination: `002` fails, `003` completes ' +
+  'after 6 minutes, `004` fails and is refunded, `005` is returned after 10 s, `007` stays in ' +
+  'suspense';
 const TRANSFER =
-  'last three characters of the account number of the external account: `002`, `003` and `004` fail, ' +
-  '`005` is returned after 30 s';
+  'last three characters of the account number of the external account: `002`, `003` and `004` ' +
+  'fail, `005` is returned after 30 s';
 const NAME_CHECK =
-  'last three characters of the account number: `102` name mismatch, `103` partial match, `104` reply ' +
-  'after 5 s, `105` rejected, `106` and `107` no check of the name';
+  'last three characters of the account number: `102` name mismatch, `103` partial match, `104` ' +
+  'reply after 5 s, `105` rejected, `106` and `107` no check of the name';
 const VERIFICATION =
-  'last three characters of the full name, of a registration number or of the family name of an owner: ' +
-  '`001` stays in review, `002` is rejected, `003` leaves errors to resolve';
+  'last three characters of the full name, of a registration number or of the family name of an ' +
+  'owner: `001` stays in review, `002` is rejected, `003` leaves errors to resolve';
 const DESCRIPTOR =
-  'last three characters of the merchant descriptor: `002` is declined with `INSUFFICIENT_FUNDS`, ' +
-  '`003` with `CARD_PAUSED`, `005` confirms the funding debit after 30 s, `006` fails it';
+  'last three characters of the merchant descriptor: `002` is declined with ' +
+  '`INSUFFICIENT_FUNDS`, `003` with `CARD_PAUSED`, `005` confirms the funding debit after 30 s, ' +
+  '`006` fails it';
 const CODE = 'the code `123456` is always correct';
 const ADDRESSES = 'the address `$success.usd@sandbox.uma.money` and others';
 const FILE_NAME = 'a code such as `LOW_QUALITY` in the file name';
@@ -124,7 +126,8 @@ const SANDBOX: Readonly<Record<string, SandboxNote>> = {
   createVerification: [VERIFICATION, 'identity-verifications'],
   executeQuote: payout,
   linkStablecoinProviderAccount: [
-    'last three characters of `apiClientSecret`: `002` is rejected, `003` becomes `INVALID`, `004` `REVOKED`',
+    'last three characters of `apiClientSecret`: `002` is rejected, `003` becomes `INVALID`, ' +
+      '`004` `REVOKED`',
     'stablecoins',
   ],
   lookupUma: [ADDRESSES, 'uma-addresses'],

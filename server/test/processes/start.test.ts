@@ -91,7 +91,8 @@ describe('a start on loopback', () => {
   );
 
   it.runIf(hasIpv6)(
-    'serves the second loopback address, and prints the first one if another program uses the second',
+    'serves the second loopback address, and prints the first one if another program uses the ' +
+      'second',
     async () => {
       const own = place();
       const server = await own.start();

@@ -25,7 +25,8 @@ const ExecutionMode = named(
   'AgentExecutionMode',
   oneOf(EXECUTION_MODES, {
     description:
-      'AUTO executes immediately what the policy allows; APPROVAL_REQUIRED waits for the approval of the platform.',
+      'AUTO executes immediately what the policy allows; APPROVAL_REQUIRED waits for the ' +
+      'approval of the platform.',
   }),
 );
 
@@ -51,7 +52,8 @@ const AgentSpendingLimits = named(
     { currency, perTransactionLimit: limit('Maximum amount of one payment.'), ...limits },
     {
       description:
-        'Spending limits of an agent. Payments in other currencies are converted at the current rate.',
+        'Spending limits of an agent. Payments in other currencies are converted at the current ' +
+        'rate.',
     },
   ),
 );
@@ -157,7 +159,8 @@ const AgentUsage = named(
     },
     {
       description:
-        'Usage of the limits in the current day and month, in minor units of the currency of the limits.',
+        'Usage of the limits in the current day and month, in minor units of the currency of the ' +
+        'limits.',
     },
   ),
 );

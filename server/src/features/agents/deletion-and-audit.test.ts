@@ -1,5 +1,5 @@
-// Audit of failed requests, approvals that stay pending, deletion of agents with their customer, and retention
-// of device codes.
+// Audit of failed requests, approvals that stay pending, deletion of agents with their customer, and
+// retention of device codes.
 import { describe, expect, it } from 'vitest';
 import { ASKS, agentPayer, coded, whats } from '../../../test/kit/agents/agent-payments.ts';
 import { agentFixture, policy } from '../../../test/kit/agents/agents.ts';

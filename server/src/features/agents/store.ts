@@ -1,5 +1,5 @@
-// Tables of agents, device codes, actions and the audit. Usage of spending limits is kept in the ledger, as the
-// velocity limits of platforms are.
+// Tables of agents, device codes, actions and the audit. Usage of spending limits is kept in the ledger, as
+// the velocity limits of platforms are.
 import { Fault } from '../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../runtime/db/table.ts';
 import type { Policy } from './policy/policy.ts';

@@ -170,8 +170,8 @@ export const createCard = operation({
   tag: CARDS_TAG,
   summary: 'Issue a card',
   description:
-    'The card is PROCESSING until the issuer has issued it, then ACTIVE; a webhook reports the change. The ' +
-    'number of open cards is limited per platform and per cardholder.',
+    'The card is PROCESSING until the issuer has issued it, then ACTIVE; a webhook reports the ' +
+    'change. The number of open cards is limited per platform and per cardholder.',
   permission: 'MANAGE',
   body: CardCreateRequest,
   bodyRules: createErrors,
@@ -231,9 +231,9 @@ export const updateCardById = operation({
   tag: CARDS_TAG,
   summary: 'Update a card',
   description:
-    'Freezes, unfreezes or closes a card, or replaces its funding sources or its limit. A FROZEN card ' +
-    'declines new payments until it is ACTIVE again. A closed card cannot be reopened; its payments in ' +
-    'progress are completed.',
+    'Freezes, unfreezes or closes a card, or replaces its funding sources or its limit. A FROZEN ' +
+    'card declines new payments until it is ACTIVE again. A closed card cannot be reopened; its ' +
+    'payments in progress are completed.',
   permission: 'MANAGE',
   params,
   body: CardUpdateRequest,

@@ -1,6 +1,6 @@
-// Operator functions for jobs of every platform: show, retry and cancel. A retry resets the attempts of a dead
-// job. A cancellation removes the job; if the job follows a transfer, only the operator can record the result
-// afterwards, as for a manual rail.
+// Operator functions for jobs of every platform: show, retry and cancel. A retry resets the attempts of a
+// dead job. A cancellation removes the job; if the job follows a transfer, only the operator can record the
+// result afterwards, as for a manual rail.
 import type { Caller } from '../../kernel/caller.ts';
 import { Fault } from '../../kernel/fault.ts';
 import {
@@ -48,7 +48,9 @@ export async function retryJob(runtime: Runtime, jobId: string): Promise<JobDeta
 /** Jobs per change set when all of a kind are retried. */
 const PAGE = 200;
 
-/** Makes all dead jobs of a kind due now; returns their number. Jobs that die in the meantime are not retried. */
+/**
+ * Makes all dead jobs of a kind due now; returns their number. Jobs that die in the meantime are not retried.
+ */
 export async function retryDeadJobs(runtime: Runtime, kind: string): Promise<number> {
   const before = runtime.effects.now();
   const caller = await callerFor(runtime, '');

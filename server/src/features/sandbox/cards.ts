@@ -1,5 +1,6 @@
 // A simulated card network. Each operation is one message, which the same functions process as messages of a
-// real issuer, in the change set of the request. Only messages that a network would not send are rejected here.
+// real issuer, in the change set of the request. Only messages that a network would not send are rejected
+// here.
 
 import type { CardMerchant, CardNotice, CardRequest } from '../../connectors/ports/cards.ts';
 import { assertNever } from '../../kernel/assert-never.ts';

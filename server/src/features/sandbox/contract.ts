@@ -1,5 +1,5 @@
-// Contract for funding an account in the sandbox. Payer and hold reason are optional fields, not suffixes of an
-// address as elsewhere in the sandbox, because addresses of most blockchains cannot contain such codes.
+// Contract for funding an account in the sandbox. Payer and hold reason are optional fields, not suffixes of
+// an address as elsewhere in the sandbox, because addresses of most blockchains cannot contain such codes.
 
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../kernel/contract/operation.ts';

@@ -1,5 +1,5 @@
-// Funding of accounts in the sandbox. A funded account receives a regular incoming payment: a transaction, its
-// events, and a posting from the rail in transit.
+// Funding of accounts in the sandbox. A funded account receives a regular incoming payment: a transaction,
+// its events, and a posting from the rail in transit.
 
 import type { Static } from '@sinclair/typebox';
 import { Fault } from '../../kernel/fault.ts';

@@ -28,8 +28,9 @@ const StablecoinProviderAccountStatus = named(
   'StablecoinProviderAccountStatus',
   oneOf(LINK_STATUSES, {
     description:
-      'INVALID: the provider rejects the credentials. REVOKED: the provider revoked them. Link the same ' +
-      'provider account again with valid credentials; it becomes ACTIVE under the same id.',
+      'INVALID: the provider rejects the credentials. REVOKED: the provider revoked them. Link ' +
+      'the same provider account again with valid credentials; it becomes ACTIVE under the same ' +
+      'id.',
   }),
 );
 
@@ -175,7 +176,8 @@ export const linkStablecoinProviderAccount = operation({
   tag: TAG,
   summary: 'Link a stablecoin provider account',
   description:
-    'Links an account at a stablecoin provider. The credentials are verified with the provider before they are stored.',
+    'Links an account at a stablecoin provider. The credentials are verified with the provider ' +
+    'before they are stored.',
   permission: 'MANAGE',
   body: StablecoinProviderAccountLinkRequest,
   replies: { 201: StablecoinProviderAccount },
@@ -227,8 +229,9 @@ export const registerStablecoin = operation({
   tag: TAG,
   summary: 'Register a stablecoin',
   description:
-    'Registers a token that exists at the provider. Name, symbol, decimals and base currency are taken from ' +
-    'the provider. While the provider is still issuing it, `issuanceStatus` is updated automatically.',
+    'Registers a token that exists at the provider. Name, symbol, decimals and base currency are ' +
+    'taken from the provider. While the provider is still issuing it, `issuanceStatus` is ' +
+    'updated automatically.',
   permission: 'MANAGE',
   body: StablecoinRegisterRequest,
   replies: { 201: Stablecoin },
@@ -292,8 +295,8 @@ export const requestStablecoinServiceEnablement = operation({
   tag: TAG,
   summary: 'Request service enablement of a stablecoin',
   description:
-    'Requests that accounts and payments of the service can use the token. The operator decides. A repeated ' +
-    'request has no effect while a decision is pending.',
+    'Requests that accounts and payments of the service can use the token. The operator decides. ' +
+    'A repeated request has no effect while a decision is pending.',
   permission: 'MANAGE',
   params: coinParams,
   replies: { 200: Stablecoin },

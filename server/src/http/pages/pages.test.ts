@@ -85,7 +85,8 @@ describe('a page', () => {
     expect(policyOf(headers['content-security-policy'])).not.toHaveProperty('sandbox');
     expect(body).toContain(
       '<dl>\n<div><dt>A &#38; B</dt>\n<dd><span class="code">4111 1100 0000 0000</span></dd></div>\n' +
-        '<div><dt>C</dt>\n<dd><span class="code">&#60;b&#62;7&#60;/b&#62;</span></dd></div>\n</dl>\n',
+        '<div><dt>C</dt>\n<dd><span ' +
+        'class="code">&#60;b&#62;7&#60;/b&#62;</span></dd></div>\n</dl>\n',
     );
     expect(body).toContain('<h2>Why &#60;i&#62;</h2>\n<p>Because &#34;x&#34;.</p>');
   });

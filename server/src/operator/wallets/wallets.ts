@@ -116,8 +116,8 @@ async function authorization({ runtime }: System, args: CommandArgs): Promise<Ou
 const TYPES: readonly WalletRecovery['type'][] = ['EMAIL_OTP', 'SMS_OTP'];
 
 const OFF =
-  'Account recovery is disabled: RAILHEAD_WALLET_RECOVERY, its waiting period in hours, is not set. ' +
-  'It must be set for this command as well as for the server.';
+  'Account recovery is disabled: RAILHEAD_WALLET_RECOVERY, its waiting period in hours, is not ' +
+  'set. It must be set for this command as well as for the server.';
 
 function shown(json: WalletRecovery): Output {
   const stopped = json.cancelledFor ?? '';

@@ -190,7 +190,8 @@ export function findBinaries(user: RunAs | undefined, platform = PLATFORM): stri
     }
   }
   throw unavailable(
-    'The embedded PostgreSQL cannot be copied to a folder it can run from. Set DATABASE_URL instead.',
+    'The embedded PostgreSQL cannot be copied to a folder it can run from. Set DATABASE_URL ' +
+      'instead.',
     last,
   );
 }

@@ -184,7 +184,8 @@ describe('startEmbedded', () => {
 
   it('names DATABASE_URL if there is no build', () => {
     expect(() => findBinaries(undefined, 'linux-riscv64')).toThrow(
-      'The embedded PostgreSQL does not support linux-riscv64. Set DATABASE_URL to a PostgreSQL 15 or newer.',
+      'The embedded PostgreSQL does not support linux-riscv64. Set DATABASE_URL to a PostgreSQL ' +
+        '15 or newer.',
     );
   });
 });

@@ -1,5 +1,5 @@
-// Fixture for agents: a funded customer, an agent with a permissive policy, and requests with the access token
-// of the agent.
+// Fixture for agents: a funded customer, an agent with a permissive policy, and requests with the access
+// token of the agent.
 import { customer, fund, internalAccount, ok } from '../app/fixtures.ts';
 import type { Answer, CallOptions, TestApp } from '../app/harness.ts';
 

@@ -20,7 +20,8 @@ export async function booksBalance(app: { runtime: Runtime }): Promise<void> {
   );
   expect(wrong).toEqual([]);
   const sums = await app.runtime.db.query(
-    'select currency, sum(balance)::text as total from ledger_accounts group by 1 having sum(balance) <> 0',
+    'select currency, sum(balance)::text as total from ledger_accounts group by 1 having ' +
+      'sum(balance) <> 0',
     [],
   );
   expect(sums).toEqual([]);

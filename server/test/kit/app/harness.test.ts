@@ -27,7 +27,8 @@ function problemsOf(code: Code, word = 'Service'): string[] {
 describe('watcher', () => {
   it('reports an error code that the contract does not list', () => {
     expect(problemsOf('QUOTE_NOT_FOUND')).toEqual([
-      'doThing 404 is not declared: neither its contract nor operation-errors.ts lists QUOTE_NOT_FOUND',
+      'doThing 404 is not declared: neither its contract nor operation-errors.ts lists ' +
+        'QUOTE_NOT_FOUND',
     ]);
     expect(problemsOf('INSUFFICIENT_FUNDS')).toHaveLength(1);
   });

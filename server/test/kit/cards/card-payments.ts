@@ -1,7 +1,7 @@
-// A fixture for tests of card payments that were let through: one is begun with money to spare, and everything
-// that happens to it is read back at once, its status, its account and what it has changed in the purses of
-// the house. What a network says comes by the issuer's own fixture, which believes also what the sandbox would
-// refuse.
+// A fixture for tests of card payments that were let through: one is begun with money to spare, and
+// everything that happens to it is read back at once, its status, its account and what it has changed in the
+// purses of the house. What a network says comes by the issuer's own fixture, which believes also what the
+// sandbox would refuse.
 import { randomUUID } from 'node:crypto';
 import type { CardNotice } from '../../../src/connectors/ports/cards.ts';
 import { transitionInternalAccount } from '../../../src/features/balances/internal-accounts/lifecycle.ts';

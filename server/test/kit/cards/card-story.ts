@@ -81,7 +81,8 @@ export async function openCardStories() {
   /** The decision about the newest request of a card. */
   async function decision(cardId: string): Promise<string> {
     const [row] = await app.runtime.db.query(
-      'select kind, approved, reason from card_messages where card_id = $1 order by id desc limit 1',
+      'select kind, approved, reason from card_messages where card_id = $1 order by id desc ' +
+        'limit 1',
       [cardId],
     );
     return `${row?.kind} ${row?.approved ? 'approved' : row?.reason}`;

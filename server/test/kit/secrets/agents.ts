@@ -1,5 +1,5 @@
-// Scenario of an agent, from its device code to its deletion, with invalid codes and tokens in every place that
-// accepts input.
+// Scenario of an agent, from its device code to its deletion, with invalid codes and tokens in every place
+// that accepts input.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { receiveFunds } from '../../../src/features/payments/quotes/index.ts';

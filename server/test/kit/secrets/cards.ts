@@ -1,5 +1,5 @@
-// Scenario of a card funded by a wallet: delegated key, payment, reveal of the number, and number, links and an
-// unused password in unexpected places. The security code has three digits, which occur in longer texts by
+// Scenario of a card funded by a wallet: delegated key, payment, reveal of the number, and number, links and
+// an unused password in unexpected places. The security code has three digits, which occur in longer texts by
 // chance, so isolated groups of three digits are searched.
 import { expect } from 'vitest';
 import { ok } from '../app/fixtures.ts';

@@ -1,5 +1,6 @@
-// Scenario of a customer under SCA: every factor is enrolled, used for login and payment, lost and reset, each
-// with a failed attempt first. Secrets are recorded as they are created; six-digit codes are searched as words.
+// Scenario of a customer under SCA: every factor is enrolled, used for login and payment, lost and reset,
+// each with a failed attempt first. Secrets are recorded as they are created; six-digit codes are searched as
+// words.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { receiveFunds } from '../../../src/features/payments/quotes/index.ts';

@@ -1,5 +1,5 @@
-// Test wallets that sign messages like real wallets, for every kind of blockchain. ECDSA is implemented here on
-// top of OpenSSL's point multiplication, because Node.js cannot sign a precomputed digest.
+// Test wallets that sign messages like real wallets, for every kind of blockchain. ECDSA is implemented here
+// on top of OpenSSL's point multiplication, because Node.js cannot sign a precomputed digest.
 import { createECDH, createHash, sign } from 'node:crypto';
 import { ripemd160 } from '@noble/hashes/legacy.js';
 import { sha256 } from '@noble/hashes/sha2.js';

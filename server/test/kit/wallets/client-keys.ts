@@ -1,5 +1,5 @@
-// Client-side cryptography of embedded wallets: key generation, signatures, encryption of codes and decryption
-// of session keys, with the published client libraries. Independent of the test runner.
+// Client-side cryptography of embedded wallets: key generation, signatures, encryption of codes and
+// decryption of session keys, with the published client libraries. Independent of the test runner.
 import { createECDH } from 'node:crypto';
 import { ApiKeyStamper, walletCrypto } from './client-libraries.ts';
 

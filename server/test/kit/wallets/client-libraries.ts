@@ -1,5 +1,5 @@
-// Published client libraries of embedded wallets, with the types that tests need. Loaded with `require`, because
-// their type definitions would add browser types to the whole project.
+// Published client libraries of embedded wallets, with the types that tests need. Loaded with `require`,
+// because their type definitions would add browser types to the whole project.
 import { createRequire } from 'node:module';
 
 interface Stamper {

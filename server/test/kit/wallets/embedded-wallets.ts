@@ -1,5 +1,5 @@
-// Fixture for embedded wallets: customers with a wallet, client keys, sessions and signed retries. Client steps
-// use the published client libraries, so the tests also cover compatibility.
+// Fixture for embedded wallets: customers with a wallet, client keys, sessions and signed retries. Client
+// steps use the published client libraries, so the tests also cover compatibility.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { customer, ok } from '../app/fixtures.ts';

@@ -38,7 +38,8 @@ export const CARDS: readonly Provocation[] = [
   ),
   provocation(
     'CARD_LIMIT_REACHED',
-    'Issue an eleventh card to a cardholder; `railhead-server platform set-cards` changes the limit',
+    'Issue an eleventh card to a cardholder; `railhead-server platform set-cards` changes the ' +
+      'limit',
     async (fixture) => {
       const cards = fixtureOf(fixture);
       const holder = await cards.holder();

@@ -60,7 +60,8 @@ const ACCOUNTS: readonly Provocation[] = [
   ofLink('STABLECOIN_PROVIDER_ACCOUNT_REVOKED', '004'),
   provocation(
     'STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED',
-    'Register a stablecoin without `stablecoinProviderAccountId` where two provider accounts are linked',
+    'Register a stablecoin without `stablecoinProviderAccountId` where two provider accounts are ' +
+      'linked',
     async (fixture) => {
       const issuer = await open(fixture);
       await issuer.link();

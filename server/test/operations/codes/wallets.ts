@@ -47,7 +47,8 @@ async function credentialRemovedBetween(wallets: CodeFixture['wallets'], kind: '
 const CREDENTIALS: readonly Provocation[] = [
   provocation(
     'EMAIL_OTP_CREDENTIAL_SYNC_FAILED',
-    'Change an e-mail address that receives codes to one with the suffix `+sync-failed` before the @',
+    'Change an e-mail address that receives codes to one with the suffix `+sync-failed` before ' +
+      'the @',
     async ({ wallets }) => {
       const { customer: person, byEmail } = await wallets.walletWithEmailAndSms();
       const email = freshMail().replace('@', '+sync-failed@');
@@ -160,7 +161,8 @@ const SIGNATURES: readonly Provocation[] = [
   ),
   provocation(
     'WALLET_SIGNATURE_INVALID',
-    'Sign with a key without a session of the wallet, in production; in the sandbox the code is UNAUTHORIZED',
+    'Sign with a key without a session of the wallet, in production; in the sandbox the code is ' +
+      'UNAUTHORIZED',
     async ({ app }) => {
       const fixture = walletFixture(app, { as: app.production });
       const { accountId } = await fixture.customerWithWallet();

@@ -17,8 +17,9 @@ const asAgent = { tag: OPERATIONS_TAG, auth: 'agent' } as const;
 
 /** Outcomes of the policy, stated in the description of each operation. */
 const POLICY_OUTCOMES =
-  'If the policy allows it, the action is executed immediately (APPROVED). If the policy requires approval, ' +
-  'it waits for the platform (PENDING_APPROVAL). If it violates the policy or a limit, the reply is 403.';
+  'If the policy allows it, the action is executed immediately (APPROVED). If the policy ' +
+  'requires approval, it waits for the platform (PENDING_APPROVAL). If it violates the policy or ' +
+  'a limit, the reply is 403.';
 
 export const agentExecuteQuote = operation({
   ...asAgent,
@@ -28,8 +29,8 @@ export const agentExecuteQuote = operation({
   summary: 'Execute a quote',
   description:
     `${POLICY_OUTCOMES} For a quote with an embedded wallet as its source, send the signature of its ` +
-    '`payloadToSign`; approval is possible after the session has ended, but not after the quote has ' +
-    'expired. Requires EXECUTE_QUOTES in the policy.',
+    '`payloadToSign`; approval is possible after the session has ended, but not after the quote ' +
+    'has expired. Requires EXECUTE_QUOTES in the policy.',
   permission: 'TRANSACT',
   signedRetry: true,
   params: Type.Object({ quoteId: Type.String() }),
@@ -138,8 +139,9 @@ export const approveAgentAction = operation({
   path: '/agents/{agentId}/actions/{actionId}/approve',
   summary: 'Approve an agent action',
   description:
-    'The action is evaluated again against the policy and the current usage, then executed. An action that ' +
-    'is no longer possible, because its quote has expired or funds are insufficient, becomes FAILED.',
+    'The action is evaluated again against the policy and the current usage, then executed. An ' +
+    'action that is no longer possible, because its quote has expired or funds are insufficient, ' +
+    'becomes FAILED.',
   errors: [
     'VELOCITY_LIMIT_EXCEEDED',
     'SCA_SESSION_REQUIRED',

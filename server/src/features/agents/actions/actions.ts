@@ -184,8 +184,8 @@ export async function submitAction(
     recordAudit(ctx, agent, 'ACTION_EXECUTED', { action, ...named });
     return presentAction(ctx, { action, payment: started, quote });
   }
-  // A concurrent deletion of the agent wins. The payment of the quote is updated, not only required, so that a
-  // concurrent execution by the platform retries and finds the action.
+  // A concurrent deletion of the agent wins. The payment of the quote is updated, not only required, so that
+  // a concurrent execution by the platform retries and finds the action.
   ctx.require(agents, agent);
   if (quote) changeTransaction(ctx, payment, {});
   recordAudit(ctx, agent, 'ACTION_SUBMITTED', { action, rule: evaluation.rule, ...named });
@@ -252,7 +252,8 @@ const isTemporary = (code: Code) =>
 
 /**
  * Approves an action: evaluates the policy again and executes it in one change set. If execution is no longer
- * possible the action becomes FAILED with `failure`; temporary errors are thrown and the action stays pending.
+ * possible the action becomes FAILED with `failure`; temporary errors are thrown and the action stays
+ * pending.
  */
 export async function approve(
   ctx: Ctx,

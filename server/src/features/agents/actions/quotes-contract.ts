@@ -26,10 +26,10 @@ export const agentCreateQuote = operation({
   tag,
   summary: 'Create a quote for the customer',
   description:
-    'Source and destination must belong to the customer of the agent, and internal accounts must be allowed ' +
-    'by the policy. `immediatelyExecute` and `platformFeeOverride` are not available. Requires CREATE_QUOTES in the ' +
-    'policy. A quote that is funded by a pay-in starts when the funds arrive; it also requires EXECUTE_QUOTES and ' +
-    'a policy that does not require approval.',
+    'Source and destination must belong to the customer of the agent, and internal accounts must ' +
+    'be allowed by the policy. `immediatelyExecute` and `platformFeeOverride` are not available. ' +
+    'Requires CREATE_QUOTES in the policy. A quote that is funded by a pay-in starts when the ' +
+    'funds arrive; it also requires EXECUTE_QUOTES and a policy that does not require approval.',
   permission: 'TRANSACT',
   auth: 'agent',
   body: createQuote.body,

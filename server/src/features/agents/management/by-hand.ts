@@ -1,5 +1,5 @@
-// Operator functions for agents of all platforms: search, details, pause, resume and audit. The only personal data
-// shown are the names of agents.
+// Operator functions for agents of all platforms: search, details, pause, resume and audit. The only personal
+// data shown are the names of agents.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';

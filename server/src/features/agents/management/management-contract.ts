@@ -92,7 +92,8 @@ export const createAgent = operation({
   tag: MANAGEMENT_TAG,
   summary: 'Create an agent',
   description:
-    'Creates an agent and its device code. The code is valid for 24 hours and can be redeemed once with `redeemAgentDeviceCode`.',
+    'Creates an agent and its device code. The code is valid for 24 hours and can be redeemed ' +
+    'once with `redeemAgentDeviceCode`.',
   permission: 'MANAGE',
   body: AgentCreateRequest,
   maxBody: POLICY_BODY,
@@ -165,7 +166,8 @@ export const deleteAgent = operation({
   tag: MANAGEMENT_TAG,
   summary: 'Delete an agent',
   description:
-    'Revokes the access of the agent immediately and rejects its pending actions. A deleted agent cannot be restored.',
+    'Revokes the access of the agent immediately and rejects its pending actions. A deleted ' +
+    'agent cannot be restored.',
   permission: 'MANAGE',
   params,
   replies: { 204: null },
@@ -180,8 +182,8 @@ export const updateAgentPolicy = operation({
   tag: MANAGEMENT_TAG,
   summary: 'Update the policy of an agent',
   description:
-    'Absent fields stay unchanged, lists are replaced, and null removes a limit. The new policy also ' +
-    'applies to pending actions when they are approved.',
+    'Absent fields stay unchanged, lists are replaced, and null removes a limit. The new policy ' +
+    'also applies to pending actions when they are approved.',
   permission: 'MANAGE',
   params,
   body: AgentPolicyUpdateRequest,
@@ -200,7 +202,8 @@ export const regenerateAgentDeviceCode = operation({
   tag: MANAGEMENT_TAG,
   summary: 'Reissue a device code',
   description:
-    'Replaces the previous device code. A connected agent gets no new code; delete it and create another.',
+    'Replaces the previous device code. A connected agent gets no new code; delete it and create ' +
+    'another.',
   permission: 'MANAGE',
   params,
   replies: { 201: AgentDeviceCode },
@@ -230,7 +233,8 @@ export const redeemAgentDeviceCode = operation({
   tag: MANAGEMENT_TAG,
   summary: 'Redeem a device code',
   description:
-    'Called by the program, without credentials. Returns the access token of the agent. Each code can be redeemed once.',
+    'Called by the program, without credentials. Returns the access token of the agent. Each ' +
+    'code can be redeemed once.',
   auth: 'none',
   params: codeParams,
   replies: { 200: AgentDeviceCodeRedeemResponse },

@@ -1,5 +1,5 @@
-// Management of agents. Every change increments the version of the agent row, which agent operations require, so
-// a change takes effect when it is committed.
+// Management of agents. Every change increments the version of the agent row, which agent operations require,
+// so a change takes effect when it is committed.
 
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalid } from '../../../kernel/fault.ts';

@@ -1,5 +1,5 @@
-// Agent operations built on operations of the platform: one function serves both, after the request of the agent
-// is scoped to its customer.
+// Agent operations built on operations of the platform: one function serves both, after the request of the
+// agent is scoped to its customer.
 import type {
   Bound,
   Contract,
@@ -38,8 +38,8 @@ interface AgentScope<C extends Contract, P extends Contract> {
 }
 
 /**
- * An agent operation served by `serve`. A paused agent may only read. Rejected writes are recorded in the audit,
- * rejected reads are not.
+ * An agent operation served by `serve`. A paused agent may only read. Rejected writes are recorded in the
+ * audit, rejected reads are not.
  */
 export function agentScoped<C extends Contract, P extends Contract>(
   contract: C,

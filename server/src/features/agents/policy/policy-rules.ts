@@ -96,8 +96,8 @@ export const keptPolicy = (policy: Policy): Policy => ({
 });
 
 /**
- * Merges a change. Lists are replaced, other fields are merged, null removes a limit. Limits are not converted
- * when their currency changes.
+ * Merges a change. Lists are replaced, other fields are merged, null removes a limit. Limits are not
+ * converted when their currency changes.
  */
 export function mergePolicy(before: Policy, change: PolicyChange): Policy {
   const { accountRestrictions, approvalThresholds } = change;

@@ -1,5 +1,5 @@
-// Limits of agents under concurrency, in one and in two processes: exactly the payments within the limit pass,
-// also during policy changes and refunds.
+// Limits of agents under concurrency, in one and in two processes: exactly the payments within the limit
+// pass, also during policy changes and refunds.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isPaid, type Paid, spenders } from '../../../../test/kit/agents/agent-spending.ts';
 import { secondProcess } from '../../../../test/kit/app/second-process.ts';

@@ -1,5 +1,5 @@
-// Resources that an agent may use: external accounts of its customer, internal accounts that its policy allows, and
-// its own quotes.
+// Resources that an agent may use: external accounts of its customer, internal accounts that its policy
+// allows, and its own quotes.
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';

@@ -1,5 +1,5 @@
-// Reads of agents and external accounts of their customers: the same resources as for the platform, and none of
-// other customers.
+// Reads of agents and external accounts of their customers: the same resources as for the platform, and none
+// of other customers.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { agentFixture, type HeldAgent } from '../../../../test/kit/agents/agents.ts';
 import { accountInfos, externalAccount, ok, quoteBody } from '../../../../test/kit/app/fixtures.ts';

@@ -54,10 +54,10 @@ export const createDelegatedKey = operation({
   tag: TAG,
   summary: 'Let a card pay from an embedded wallet',
   description:
-    'Takes three requests with the same body. The second carries the signature of a wallet session over ' +
-    'the payload of the first reply and creates the key; the third carries the signature over the payload ' +
-    'of the second reply and authorizes the key. A funding source has at most one ACTIVE key; a PENDING ' +
-    'key does not prevent the creation of another.',
+    'Takes three requests with the same body. The second carries the signature of a wallet ' +
+    'session over the payload of the first reply and creates the key; the third carries the ' +
+    'signature over the payload of the second reply and authorizes the key. A funding source has ' +
+    'at most one ACTIVE key; a PENDING key does not prevent the creation of another.',
   permission: 'MANAGE',
   signedRetry: true,
   callsExternal: true,
@@ -97,8 +97,8 @@ export const listDelegatedKeys = operation({
   tag: TAG,
   summary: 'List delegated keys',
   description:
-    'Lists the keys of a wallet, of a funding source, or of both, in every status, oldest first. At least ' +
-    'one of the two filters is required; an unknown id returns an empty list.',
+    'Lists the keys of a wallet, of a funding source, or of both, in every status, oldest first. ' +
+    'At least one of the two filters is required; an unknown id returns an empty list.',
   permission: 'VIEW',
   query: Type.Object({
     accountId: Type.Optional(text('Filter by embedded wallet.')),

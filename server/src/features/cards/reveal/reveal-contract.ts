@@ -11,7 +11,8 @@ const CardRevealResponse = named(
       panEmbedUrl: Type.String({
         format: 'uri',
         description:
-          'Page that shows number, expiry and security code once. Secret: anyone with the link can open it.',
+          'Page that shows number, expiry and security code once. Secret: anyone with the link ' +
+          'can open it.',
       }),
       expiresAt: described(Timestamp, 'Time at which the link expires.'),
     },
@@ -26,10 +27,11 @@ export const revealCard = operation({
   tag: CARDS_TAG,
   summary: 'Reveal the details of a card',
   description:
-    'Returns a link to a hosted page with number, expiry and security code, for the cardholder only. Each ' +
-    'request returns a new link, which is valid for five minutes and can be opened once; requests and ' +
-    'openings are recorded. Only the origins that the operator has set for the platform can embed the page ' +
-    'in a frame. Not available for a card that is not issued yet or is closed.',
+    'Returns a link to a hosted page with number, expiry and security code, for the cardholder ' +
+    'only. Each request returns a new link, which is valid for five minutes and can be opened ' +
+    'once; requests and openings are recorded. Only the origins that the operator has set for ' +
+    'the platform can embed the page in a frame. Not available for a card that is not issued yet ' +
+    'or is closed.',
   permission: 'MANAGE',
   params: Type.Object({ id: Type.String({ description: 'Card id.' }) }),
   replies: { 200: CardRevealResponse },

@@ -14,7 +14,8 @@ export const verificationPage = ({ db }: Pick<Runtime, 'db'>): HostedApp => ({
   path: VERIFY_PATH,
   title: 'Verification',
   withoutScript:
-    'This page needs JavaScript. Enable it in the settings of the browser, or open the link in another one.',
+    'This page needs JavaScript. Enable it in the settings of the browser, or open the link in ' +
+    'another one.',
   ended: { ...LINK_EXPIRED, status: 410 },
   async brandOf(secret) {
     const [link] = await db.find(kycLinks, { secret_hash: sha256Hex(secret) });

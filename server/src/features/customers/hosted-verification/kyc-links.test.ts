@@ -109,7 +109,8 @@ describe('createCustomerKycLink', () => {
     expect(again.body).toEqual(made.body);
     expect(again.headers['idempotency-replayed']).toBe('true');
     const rows = await app.runtime.db.query(
-      'select row_to_json(l)::text as text from kyc_links l union all select reply from idempotency',
+      'select row_to_json(l)::text as text from kyc_links l union all select reply from ' +
+        'idempotency',
     );
     expect(rows.length).toBeGreaterThan(1);
     for (const { text } of rows) expect(text).not.toContain(secretOf(made));

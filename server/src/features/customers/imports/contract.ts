@@ -117,17 +117,17 @@ export const uploadCustomersCsv = operation({
     'Creates customers from a CSV file in the background; poll `getBulkCustomerImportJob`. The file is ' +
     `UTF-8 text of at most 100 MB and ${MAX_ROWS} rows; the first row contains the column names.\n\n` +
     '- All rows: `umaAddress` (with or without `$`), `platformCustomerId`, `customerType`, ' +
-    '`addressLine1`, `city`, `state`, `postalCode`, `country`.\n' +
-    '- `INDIVIDUAL`: `fullName`, `birthDate`. `BUSINESS`: `businessLegalName`.\n' +
-    '- Optional: `addressLine2`, `email`, `phoneNumber`, `businessRegistrationNumber`, `businessTaxId`, ' +
-    'and for an `INDIVIDUAL` `nationality`, `idType`, `identifier`, `countryOfIssuance`. The country ' +
-    'of a business is also its country of registration. `state` is optional outside the US.\n' +
-    '- `platformAccountId`, `description` and unknown columns are ignored.\n\n' +
-    'Rows follow the rules of `createCustomer`, except that a business does not need a tax number or ' +
-    'date of incorporation. Rows are imported independently: a row that fails is listed and does not ' +
-    'affect the others. To correct failed rows, upload the whole corrected file again; customers that ' +
-    'already exist are then listed as `CONFLICT`. If the file itself is invalid, the import fails ' +
-    'before any customer is created. The file is deleted when the import has ended.',
+    '`addressLine1`, `city`, `state`, `postalCode`, `country`.\n- `INDIVIDUAL`: `fullName`, ' +
+    '`birthDate`. `BUSINESS`: `businessLegalName`.\n- Optional: `addressLine2`, `email`, ' +
+    '`phoneNumber`, `businessRegistrationNumber`, `businessTaxId`, and for an `INDIVIDUAL` ' +
+    '`nationality`, `idType`, `identifier`, `countryOfIssuance`. The country of a business is ' +
+    'also its country of registration. `state` is optional outside the US.\n- ' +
+    '`platformAccountId`, `description` and unknown columns are ignored.\n\nRows follow the ' +
+    'rules of `createCustomer`, except that a business does not need a tax number or date of ' +
+    'incorporation. Rows are imported independently: a row that fails is listed and does not ' +
+    'affect the others. To correct failed rows, upload the whole corrected file again; customers ' +
+    'that already exist are then listed as `CONFLICT`. If the file itself is invalid, the import ' +
+    'fails before any customer is created. The file is deleted when the import has ended.',
   permission: 'MANAGE',
   rateClass: 'quotes',
   upload: { maxBytes: MAX_BYTES, inspect: inspectCsv },

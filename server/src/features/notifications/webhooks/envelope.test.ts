@@ -68,6 +68,7 @@ describe('standardHeaders', () => {
       'webhook-id': id,
       'webhook-timestamp': '1614265330',
       'webhook-signature':
+        '' +
         'v1a,tQ9V2XOqn7jL/DQenEFpqIugdBVtiMmER5mhSkXBNwM0mkATuDe6KYYUuxqtaiHeYGb7KaaBRdM5WqyeFiL8Ag==',
     });
   });

@@ -1,4 +1,5 @@
-// Delivery under adverse conditions: unavailable receivers and databases, several processes, crashes, backlogs.
+// Delivery under adverse conditions: unavailable receivers and databases, several processes, crashes,
+// backlogs.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';

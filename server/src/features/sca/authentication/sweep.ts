@@ -1,6 +1,6 @@
-// Retention of strong customer authentication: deletes unconfirmed enrollments at expiry, because they contain
-// secrets, and challenges after 30 days. The results of challenges are permanent events. The quote expiry job
-// treats a deleted challenge as expired.
+// Retention of strong customer authentication: deletes unconfirmed enrollments at expiry, because they
+// contain secrets, and challenges after 30 days. The results of challenges are permanent events. The quote
+// expiry job treats a deleted challenge as expired.
 import { retentionSweep } from '../../../runtime/db/retention.ts';
 
 const INTERVAL_MS = 60_000;

@@ -261,8 +261,9 @@ const StablecoinOperation = named(
         'StablecoinOperationStatus',
         oneOf(OPERATION_STATUSES, {
           description:
-            'COMPLETED and FAILED are final. An EXPIRED operation continues if its funds arrive within a ' +
-            'week. No webhooks are sent for these operations: poll `getStablecoinOperation`.',
+            'COMPLETED and FAILED are final. An EXPIRED operation continues if its funds arrive ' +
+            'within a week. No webhooks are sent for these operations: poll ' +
+            '`getStablecoinOperation`.',
         }),
       ),
       amount: Type.String({ description: 'Amount in minor units of the token, as a string.' }),
@@ -321,8 +322,8 @@ export const createStablecoinMint = operation({
   path: '/stablecoins/{stablecoinId}/mints',
   summary: 'Mint a stablecoin',
   description:
-    'Orders new tokens from the provider, funded by a bank payment and sent to a wallet. If the funding ' +
-    'requires a payment, the reply has the instructions and the time limit.',
+    'Orders new tokens from the provider, funded by a bank payment and sent to a wallet. If the ' +
+    'funding requires a payment, the reply has the instructions and the time limit.',
   body: StablecoinMintRequest,
 });
 
@@ -350,8 +351,8 @@ export const createStablecoinBurn = operation({
   path: '/stablecoins/{stablecoinId}/burns',
   summary: 'Burn a stablecoin',
   description:
-    'Destroys tokens and pays out their value to a bank account. The amount is held immediately, so that ' +
-    'no more than the circulating supply can be burned.',
+    'Destroys tokens and pays out their value to a bank account. The amount is held immediately, ' +
+    'so that no more than the circulating supply can be burned.',
   body: StablecoinBurnRequest,
 });
 

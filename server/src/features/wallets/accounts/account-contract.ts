@@ -48,9 +48,9 @@ export const exportInternalAccount = operation({
   tag: TAG,
   summary: 'Export the recovery phrase of an embedded wallet',
   description:
-    'Signed by any active session of the wallet, at most three times per hour. The recovery phrase is ' +
-    'encrypted to `clientPublicKey`; other replies do not contain it. It gives full control of the wallet ' +
-    'without this API.',
+    'Signed by any active session of the wallet, at most three times per hour. The recovery ' +
+    'phrase is encrypted to `clientPublicKey`; other replies do not contain it. It gives full ' +
+    'control of the wallet without this API.',
   permission: 'TRANSACT',
   signedRetry: true,
   callsExternal: true,

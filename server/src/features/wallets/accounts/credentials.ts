@@ -111,8 +111,8 @@ const ACTIVE_SESSIONS = `select id from wallet_sessions
   where account_id = $1 and expires_at > $2 and status = 'ACTIVE' order by created_at, id`;
 
 /**
- * Active sessions of a wallet, oldest first. Expired sessions accumulate in the table, so they are excluded in
- * the query.
+ * Active sessions of a wallet, oldest first. Expired sessions accumulate in the table, so they are excluded
+ * in the query.
  */
 export async function sessionsOf(ctx: Ctx, accountId: string): Promise<SessionRow[]> {
   const live = [accountId, new Date(ctx.now)];

@@ -1,6 +1,6 @@
 // Changes of a contact that receives one-time codes of a wallet. A new contact gives access to the wallet, so
-// the holder signs the change with a session of any wallet that uses it. Contact and credentials change in one
-// commit; codes sent to the previous contact become invalid, sessions remain.
+// the holder signs the change with a session of any wallet that uses it. Contact and credentials change in
+// one commit; codes sent to the previous contact become invalid, sessions remain.
 
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { ALL_OF_ONE } from '../../../runtime/db/database.ts';

@@ -77,7 +77,8 @@ const ClientPublicKey = ruled(
       'compressed key becomes the session key.',
     { pattern: POINT, minLength: 66, maxLength: 130 },
   ),
-  'must be a P-256 public key in hex: 130 digits that start with 04, or 66 that start with 02 or 03',
+  'must be a P-256 public key in hex: 130 digits that start with 04, or 66 that start with 02 or ' +
+    '03',
 );
 
 const accountId = text('Id of the embedded wallet.');
@@ -175,7 +176,8 @@ export const createAuthCredential = operation({
   tag: TAG,
   summary: 'Add a credential',
   description:
-    'The first credential of a wallet requires no signature; others are signed by a session of the wallet.',
+    'The first credential of a wallet requires no signature; others are signed by a session of ' +
+    'the wallet.',
   permission: 'TRANSACT',
   signedRetry: true,
   callsExternal: true,
@@ -220,8 +222,8 @@ export const revokeAuthCredential = operation({
   tag: TAG,
   summary: 'Remove a credential',
   description:
-    'Signed by a session of another credential of the wallet. Ends the sessions of the credential. The ' +
-    'last credential cannot be removed.',
+    'Signed by a session of another credential of the wallet. Ends the sessions of the ' +
+    'credential. The last credential cannot be removed.',
   permission: 'TRANSACT',
   signedRetry: true,
   params: params('credential'),
@@ -271,8 +273,8 @@ export const verifyAuthCredential = operation({
   tag: TAG,
   summary: 'Verify a credential and open a session',
   description:
-    'One-time codes require two requests; the second is signed by the key that was encrypted with the code. ' +
-    'For a passkey, send the id of the challenge in the `Request-Id` header.',
+    'One-time codes require two requests; the second is signed by the key that was encrypted ' +
+    'with the code. For a passkey, send the id of the challenge in the `Request-Id` header.',
   permission: 'TRANSACT',
   signedRetry: true,
   callsExternal: true,
@@ -307,8 +309,8 @@ export const refreshAuthSession = operation({
   tag: TAG,
   summary: 'Refresh a session',
   description:
-    'Opens a new session. Signed by the session itself while it is active; the previous session remains ' +
-    'valid until its expiry.',
+    'Opens a new session. Signed by the session itself while it is active; the previous session ' +
+    'remains valid until its expiry.',
   permission: 'TRANSACT',
   signedRetry: true,
   params: params('session'),

@@ -1,6 +1,6 @@
 // Operations on credentials, common to all types: they handle wallets, signatures and rows. The last
-// credential of a wallet cannot be removed, and a credential cannot be removed by its own session: otherwise a
-// stolen device could lock the owner out.
+// credential of a wallet cannot be removed, and a credential cannot be removed by its own session: otherwise
+// a stolen device could lock the owner out.
 import type { Static } from '@sinclair/typebox';
 import type { Bound } from '../../../kernel/contract/operation.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';

@@ -1,5 +1,5 @@
-// Operations on sessions. An active session can be refreshed, signed by its own key. Any session of the wallet
-// can end any other, so that the holder can end the session of a lost device. Refreshes without a new
+// Operations on sessions. An active session can be refreshed, signed by its own key. Any session of the
+// wallet can end any other, so that the holder can end the session of a lost device. Refreshes without a new
 // verification of the credential end after 12 hours.
 
 import type { Bound } from '../../../kernel/contract/operation.ts';

@@ -1,6 +1,6 @@
 // Signature requests. The first request stores the exact payload, the input and the permitted signers; the
-// signed retry is verified against the stored row only. A result is delivered once. The order of the checks of
-// a retry is part of the contract.
+// signed retry is verified against the stored row only. A result is delivered once. The order of the checks
+// of a retry is part of the contract.
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { type Code, Fault } from '../../../kernel/fault.ts';

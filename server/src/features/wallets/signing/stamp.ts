@@ -1,7 +1,7 @@
 // Stamps: the signature of a session key over a payload, in one header. A stamp is base64url of JSON with the
 // public key, the scheme and a DER signature over SHA-256 of the payload. Signatures with a high S are valid,
-// because many libraries create them, and replays are prevented by the payload. Any other form is rejected, so
-// that a stamp has exactly one interpretation.
+// because many libraries create them, and replays are prevented by the payload. Any other form is rejected,
+// so that a stamp has exactly one interpretation.
 import { type KeyObject, verify } from 'node:crypto';
 import { p256PublicKey, uncompressedPoint } from '../../../kernel/crypto/p256.ts';
 

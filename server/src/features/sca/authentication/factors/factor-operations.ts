@@ -1,5 +1,5 @@
-// Enrollment of factors. A pending enrollment is stored encrypted until it is confirmed, for ten minutes and a
-// limited number of failed attempts, which are counted in the row. Of two concurrent confirmations one
+// Enrollment of factors. A pending enrollment is stored encrypted until it is confirmed, for ten minutes and
+// a limited number of failed attempts, which are counted in the row. Of two concurrent confirmations one
 // succeeds.
 import { Fault, type FieldError, invalid, invalidField } from '../../../../kernel/fault.ts';
 import { isId } from '../../../../kernel/id.ts';

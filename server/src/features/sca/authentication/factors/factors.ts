@@ -122,8 +122,8 @@ export async function assertionOptions(
 }
 
 /**
- * Verifies the passkey signature of the challenge (base64url) and stages the counter. Throws INVALID_INPUT for
- * fields of invalid form and for an origin that is not allowed.
+ * Verifies the passkey signature of the challenge (base64url) and stages the counter. Throws INVALID_INPUT
+ * for fields of invalid form and for an origin that is not allowed.
  */
 export async function verifyAssertion(
   ctx: Ctx,

@@ -1,5 +1,5 @@
-// The hosted page of a factor reset, where the customer confirms their identity. It shows the platform and the
-// factor but no personal data, because the visitor is authenticated by the link only.
+// The hosted page of a factor reset, where the customer confirms their identity. It shows the platform and
+// the factor but no personal data, because the visitor is authenticated by the link only.
 import type { LivenessProgress } from '../../../../connectors/ports/index.ts';
 import {
   CHECK_FAILED,
