@@ -1,6 +1,6 @@
 // `npm run docs`: installs what the documentation site needs in site/ and builds it into site/dist, where the
-// server finds it below /docs. `npm run docs -- --out FOLDER` writes a static export for any host, with the API
-// reference in it; `--base /` is the path at which that host has it (`/docs/` unless stated).
+// server finds it below /docs. `npm run docs -- --out FOLDER` writes a static export for any host, with the
+// API reference; `--base /` is the path at which that host has it (`/docs/` unless stated).
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

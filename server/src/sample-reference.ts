@@ -3,6 +3,7 @@
 import { findInternalAccounts } from './features/balances/internal-accounts/index.ts';
 import { findCustomers } from './features/customers/records/index.ts';
 import { findExternalAccounts } from './features/payees/external-accounts/index.ts';
+import { readTransaction } from './features/payments/transactions/index.ts';
 import { oldestPlatform, systemCaller } from './features/tenancy/platform/index.ts';
 import type { Examples } from './http/examples.ts';
 import type { Caller } from './kernel/caller.ts';
@@ -209,8 +210,8 @@ export function sampleReference(
     if (quote && now - quote.createdAt < MIN_AGE_MS) return quote;
     const isValid = quote && quote.expiresAt - now > MIN_VALIDITY_MS;
     if (quote && isValid) {
-      const sql = "select 1 from transactions where id = $1 and status = 'PENDING'";
-      if ((await runtime.db.query(sql, [quote.transactionId])).length) return quote;
+      const payment = await readTransaction(runtime.db, quote.transactionId);
+      if (payment?.status === 'PENDING') return quote;
     }
     // The account may be empty or frozen by now; the reference is shown all the same.
     quote = await newQuote(sample).catch(() => undefined);

@@ -56,7 +56,8 @@ select (select sum(count) from acknowledged) as approved,
       or a.held <> coalesce(o.hold, 0) or a.balance - a.held < a.floor) as wrong_balances,
   (select count(*) from (select currency from ledger_accounts
     group by currency having sum(balance) <> 0) unbalanced) as unbalanced,
-  (select abs(count(*) - (select sum(count) from acknowledged)) from jobs where kind = 'cards.pull') as wrong_jobs,
+  (select abs(count(*) - (select sum(count) from acknowledged)) from jobs
+    where kind = 'cards.pull') as wrong_jobs,
   (select abs(count(*) - (select sum(count) from acknowledged)) from events
     where type = 'CARD_TRANSACTION.AUTHORIZED') as wrong_events,
   (select abs(count(distinct w.subject) - (select coalesce(sum(count), 0) from acknowledged

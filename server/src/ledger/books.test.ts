@@ -212,7 +212,7 @@ describe('freezes', () => {
     expect(applyPostings(freeze('unknown', true), none, books)).toEqual(missing);
   });
 
-  it('sum up the accounts that must not be frozen, and the final amounts of those that had to be empty', () => {
+  it('sum up accounts that must not be frozen, and final amounts of those that had to be empty', () => {
     const sum = sumOf([
       moves(forced('a', 'b', 4n), transfer('b', 'c', 1n)),
       freeze('a', true, true),

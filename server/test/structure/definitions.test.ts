@@ -200,5 +200,5 @@ describe('operations', () => {
     const names = operations.map(({ operationId }) => operationId as string);
     expect(names).toContain('createQuote');
     expect(names.filter((name) => !blocks.has(name))).toEqual([]);
-  });
+  }, 60_000);
 });

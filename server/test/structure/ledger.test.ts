@@ -50,5 +50,5 @@ it('writes tables of the ledger in the statements beside the committer alone', (
 });
 
 it('makes ids of accounts that are no balance in the chart alone', () => {
-  expect(named(/['`](house|volume|stablecoin|cards):/)).toEqual(['ledger/chart.ts']);
+  expect(named(/['`](system|velocity|stablecoin|cards):/)).toEqual(['ledger/chart.ts']);
 });

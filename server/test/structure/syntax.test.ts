@@ -60,7 +60,7 @@ describe('functions', () => {
     expect(
       files.filter((file) => !isTest(file)).flatMap((file) => longFunctions(parse(file))),
     ).toEqual([]);
-  });
+  }, 60_000);
 });
 
 /** Switches whose values are not a union that the compiler knows, each with the reason. */

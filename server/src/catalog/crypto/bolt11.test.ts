@@ -20,8 +20,8 @@ describe('a published invoice', () => {
     [
       'of any amount',
       `lnbc1pvjluez${S}${P}dpl2pkx2ctnv5sxxmmwwd5kgetjypeh2ursdae8g6twvus8g6rfwvs8qun0dfjkxaq9qrsgq35` +
-        '' +
-        '7wnc5r2ueh7ck6q93dj32dlqnls087fxdwk8qakdyafkq3yap9us6v52vjjsrvywa6rt52cm9r9zqt8r2t7mlcwspyetp5h2tztugp9lfyql',
+        '7wnc5r2ueh7ck6q93dj32dlqnls087fxdwk8qakdyafkq3yap9us6v52vjjsrvywa6rt52cm9r9zqt8r2t7mlcwspye' +
+        'tp5h2tztugp9lfyql',
       undefined,
       3_600,
     ],
@@ -35,8 +35,8 @@ describe('a published invoice', () => {
     [
       'with a hashed description',
       `lnbc20m1pvjluez${S}${P}hp58yjmdan79s6qqdhdzgynm4zwqd5d7xmw5fk98klysy043l2ahrqs9qrsgq7ea976txfr` +
-        '' +
-        'aylvgzuxs8kgcw23ezlrszfnh8r6qtfpr6cxga50aj6txm9rxrydzd06dfeawfk6swupvz4erwnyutnjq7x39ymw6j38gp7ynn44',
+        'aylvgzuxs8kgcw23ezlrszfnh8r6qtfpr6cxga50aj6txm9rxrydzd06dfeawfk6swupvz4erwnyutnjq7x39ymw6j3' +
+        '8gp7ynn44',
       2_000_000_000n,
       3_600,
     ],
@@ -45,8 +45,8 @@ describe('a published invoice', () => {
     [
       'with metadata',
       `lnbc10m1pvjluez${P}dp9wpshjmt9de6zqmt9w3skgct5vysxjmnnd9jx2mq8q8a04uq${S}9q2gqqqqqqsgq7hf8he7e` +
-        '' +
-        'cf7n4ffphs6awl9t6676rrclv9ckg3d3ncn7fct63p6s365duk5wrk202cfy3aj5xnnp5gs3vrdvruverwwq7yzhkf5a3xqpd05wjc',
+        'cf7n4ffphs6awl9t6676rrclv9ckg3d3ncn7fct63p6s365duk5wrk202cfy3aj5xnnp5gs3vrdvruverwwq7yzhkf5' +
+        'a3xqpd05wjc',
       1_000_000_000n,
       3_600,
     ],
@@ -58,8 +58,8 @@ describe('a published invoice', () => {
   it('of a test network', () => {
     const text =
       `lntb20m1pvjluez${S}hp58yjmdan79s6qqdhdzgynm4zwqd5d7xmw5fk98klysy043l2ahrqs${P}fpp3x9et2e20v6pu3` +
-      '' +
-      '7c5d9vax37wxq72un989qrsgqdj545axuxtnfemtpwkc45hx9d2ft7x04mt8q7y6t0k2dge9e7h8kpy9p34ytyslj3yu569aalz2xdk8xkd7ltxqld94u8h2esmsmacgpghe9k8';
+      '7c5d9vax37wxq72un989qrsgqdj545axuxtnfemtpwkc45hx9d2ft7x04mt8q7y6t0k2dge9e7h8kpy9p34ytyslj3yu5' +
+      '69aalz2xdk8xkd7ltxqld94u8h2esmsmacgpghe9k8';
     expect(readBolt11(text)).toMatchObject({ network: 'lntb', amountMsat: 2_000_000_000n });
   });
 
@@ -69,8 +69,8 @@ describe('a published invoice', () => {
       'etpd5s9xar0wfjn5gpc8qhrsdfq24f5ggrxdaezqsnvda3kkum5wfjkzmfqf3jkgem9wgsyuctwdus9xgrcyqcjcgpzgf' +
       'skx6eqf9hzqnteypzxz7fzypfhg6trddjhygrcyqezcgpzfysywmm5ypxxjemgw3hxjmn8yptk7untd9hxwg3q2d6xjcm' +
       `tv4ezq7pqxgsxzmnyyqcjqmt0wfjjq6t5v4khx${S}xqyjw5qcqp2rzjq0gxwkzc8w6323m55m4jyxcjwmy7stt9hwkwe` +
-      '' +
-      '2qxmy8zpsgg7jcuwz87fcqqeuqqqyqqqqlgqqqqn3qq9q9qrsgqrvgkpnmps664wgkp43l22qsgdw4ve24aca4nymnxddlnp8vh9v2sdxlu5ywdxefsfvm0fq3sesf08uf6q9a2ke0hc9j6z6wlxg5z5kqpu2v9wz';
+      '2qxmy8zpsgg7jcuwz87fcqqeuqqqyqqqqlgqqqqn3qq9q9qrsgqrvgkpnmps664wgkp43l22qsgdw4ve24aca4nymnxdd' +
+      'lnp8vh9v2sdxlu5ywdxefsfvm0fq3sesf08uf6q9a2ke0hc9j6z6wlxg5z5kqpu2v9wz';
     expect(readBolt11(text)).toEqual({
       network: 'lnbc',
       amountMsat: 967_878_534n,
@@ -86,8 +86,8 @@ describe('a published invoice', () => {
     const text =
       `${COFFEE_BEANS.slice(0, 15)}${P}dq5vdhkven9v5sxyetpdees${S}9q5sqqqqqqqqqqqqqqqqsgq2qrqqq` +
       `fppn${'q'.repeat(32)}${odd.join('')}${of('n', '5', 52)}${of('n', 'k', 54)}` +
-      '' +
-      'z599y53s3ujmcfjp5xrdap68qxymkqphwsexhmhr8wdz5usdzkzrse33chw6dlp3jhuhge9ley7j2ayx36kawe7kmgg8sv5ugdyusdcqzn8z9x';
+      'z599y53s3ujmcfjp5xrdap68qxymkqphwsexhmhr8wdz5usdzkzrse33chw6dlp3jhuhge9ley7j2ayx36kawe7kmgg8sv5' +
+      'ugdyusdcqzn8z9x';
     expect(readBolt11(text)).toMatchObject({ amountMsat: 2_500_000_000n, paymentHash: HASH });
   });
 });

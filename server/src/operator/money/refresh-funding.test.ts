@@ -91,7 +91,7 @@ describe('accounts refresh-funding', () => {
     expect(await told(account)).toHaveLength(2);
   });
 
-  it('is rejected without collection accounts, for an unknown account, and for both flags at once', async () => {
+  it('is rejected without collection accounts, for unknown accounts, and for both flags', async () => {
     const { account } = await shop.payer();
     await expect(refresh([account], undefined)).rejects.toThrow(
       'No funding accounts are configured',

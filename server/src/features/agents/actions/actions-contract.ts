@@ -46,7 +46,9 @@ export const agentCreateTransferOut = operation({
   method: 'POST',
   path: '/agents/me/transfer-out',
   summary: 'Create a transfer out',
-  description: `Transfers funds from an internal account of the customer to an external account in the same currency. ${POLICY_OUTCOMES} Requires CREATE_TRANSFERS in the policy.`,
+  description:
+    'Transfers funds from an internal account of the customer to an external account in the same ' +
+    `currency. ${POLICY_OUTCOMES} Requires CREATE_TRANSFERS in the policy.`,
   permission: 'TRANSACT',
   body: createTransferOut.body,
   bodyRules: createTransferOut.bodyRules,

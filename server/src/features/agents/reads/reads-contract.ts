@@ -34,7 +34,9 @@ export const agentListInternalAccounts = operation({
   path: '/agents/me/internal-accounts',
   tag,
   summary: 'List usable internal accounts',
-  description: `Lists the internal accounts of the customer that the policy allows, oldest first. ${NEEDS_VIEW}`,
+  description:
+    'Lists the internal accounts of the customer that the policy allows, oldest first. ' +
+    NEEDS_VIEW,
   permission: 'VIEW',
   auth: 'agent',
   query: Type.Omit(listCustomerInternalAccounts.query, ['customerId']),
@@ -48,7 +50,9 @@ export const agentListTransactions = operation({
   path: '/agents/me/transactions',
   tag,
   summary: 'List transactions of the customer',
-  description: `Lists all transactions of the customer, including those that the agent did not create, newest first by default. Filters are combined with AND. ${NEEDS_VIEW}`,
+  description:
+    'Lists all transactions of the customer, including those that the agent did not create, newest ' +
+    `first by default. Filters are combined with AND. ${NEEDS_VIEW}`,
   permission: 'VIEW',
   auth: 'agent',
   query: Type.Omit(listTransactions.query, ['customerId', 'platformCustomerId']),

@@ -5,9 +5,8 @@
 
 import type { Time } from '../../../kernel/effects.ts';
 import type { Mode } from '../../../kernel/mode.ts';
-import { statement, unnest } from '../../../runtime/committer/statements.ts';
+import { statement } from '../../../runtime/committer/statements.ts';
 import type { Database } from '../../../runtime/db/database.ts';
-import type { ColumnType } from '../../../runtime/db/table.ts';
 import type { StoredEvent } from './envelope.ts';
 import type { AttemptResult } from './schedule.ts';
 
@@ -56,8 +55,6 @@ export interface Outcome extends AttemptRow {
 
 const time = (at: Time) => new Date(at);
 
-const QUEUE_TYPES: ColumnType[] = ['text', 'text', 'time'];
-
 /**
  * Queues events for delivery. Parameters: ids, platforms, times. Events of a platform without an endpoint
  * are not delivered, also if it sets one later.
@@ -65,10 +62,10 @@ const QUEUE_TYPES: ColumnType[] = ['text', 'text', 'time'];
 export const ENQUEUE = statement(
   `insert into webhook_queue (event_id, platform_id, due_at)
     select x.id, x.platform_id, x.due_at
-    from ${unnest(QUEUE_TYPES, ['id', 'platform_id', 'due_at'])}
+    from unnest($1::text[], $2::text[], $3::timestamptz[]) x(id, platform_id, due_at)
     where exists (select from platforms p
       where p.id = x.platform_id and p.webhook_endpoint is not null)`,
-  QUEUE_TYPES,
+  ['text', 'text', 'time'],
 );
 
 const WAITING = `
