@@ -44,7 +44,8 @@ const CHECK = `with acknowledged as (
     select account, sum(amount * case currency when 'USD' then 1 else 10000 end) as hold
     from acknowledged join ledger_accounts a on a.id = account group by 1, currency)
 select (select sum(count) from acknowledged) as approved,
-  (select count(*) from acknowledged full join logged l using (id) where l.declined is distinct from 0
+  (select count(*) from acknowledged full join logged l using (id)
+    where l.declined is distinct from 0
     or l.count is distinct from acknowledged.count or l.payments is distinct from acknowledged.count
     or l.amount is distinct from acknowledged.amount) as wrong_messages,
   (select count(*) from acknowledged full join paid p using (id)
