@@ -337,7 +337,12 @@ function operationOf(contract: Contract, document: Document): Json {
       ...(maxBody && { description: `At most ${maxBody.bytes} bytes: ${maxBody.reason}.` }),
       required: !contract.bodyOptional,
       content: contract.upload
-        ? { 'multipart/form-data': { schema: toOpenApi(contract.body, components) } }
+        ? {
+            'multipart/form-data': {
+              schema: toOpenApi(contract.body, components),
+              ...requestExamples(exchanges),
+            },
+          }
         : contentOf(contract.body, components, requestExamples(exchanges)),
     },
   };
@@ -420,6 +425,7 @@ const HEAD = {
       `most ${DEFAULT_MAX_BODY} bytes unless the operation states another limit.`,
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
+  externalDocs: { description: 'Guides, concepts, errors and webhooks', url: '/docs' },
   servers: [{ url: '/2025-10-13' }],
   tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
 };

@@ -25,9 +25,7 @@ describe('notes of the reference', () => {
   });
 
   it('link to guides and sections that exist', () => {
-    const missing = noted.guides.filter(
-      (page) => !existsSync(path.join(docs, 'guides', `${page}.md`)),
-    );
+    const missing = noted.guides.filter((page) => !existsSync(path.join(docs, `${page}.md`)));
     expect(missing).toEqual([]);
     const page = readFileSync(path.join(docs, 'concepts', 'sandbox.md'), 'utf8');
     const sections = [...page.matchAll(/^## (.*)$/gm)].map(([, title = '']) =>

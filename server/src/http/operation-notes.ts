@@ -34,8 +34,9 @@ function repetitionOf(contract: Contract): string {
   );
 }
 
-/** Pages of the documentation, by tag. */
+/** Pages of the documentation, by tag: guides, or other pages by their path. */
 const GUIDES: Readonly<Record<string, readonly [title: string, page: string][]>> = {
+  'API Tokens': [['First steps', '/start']],
   'Agent Management': [['Agents', 'agents']],
   'Agent Operations': [['Agents', 'agents']],
   'Available UMA Providers': [['Payouts', 'payouts']],
@@ -58,18 +59,25 @@ const GUIDES: Readonly<Record<string, readonly [title: string, page: string][]>>
     ['Ownership of wallets', 'ownership'],
   ],
   'Internal Accounts': [['Funding', 'funding']],
+  Invitations: [['Incoming payments', 'incoming']],
   'KYC/KYB Verifications': [
     ['Onboarding individuals', 'onboarding-individuals'],
     ['Onboarding businesses', 'onboarding-businesses'],
   ],
+  'Platform Configuration': [
+    ['First steps', '/start'],
+    ['Webhooks', '/concepts/webhooks'],
+  ],
   'Same-Currency Transfers': [['Funding', 'funding']],
+  Sandbox: [['Sandbox', '/concepts/sandbox']],
   Stablecoins: [['Stablecoins', 'stablecoins']],
   'Strong Customer Authentication': [['Strong authentication', 'sca']],
   Transactions: [
     ['Payouts', 'payouts'],
     ['Incoming payments', 'incoming'],
   ],
-  Webhooks: [['Payouts', 'payouts']],
+  VASPs: [['Ownership of wallets', 'ownership']],
+  Webhooks: [['Webhooks', '/concepts/webhooks']],
 };
 
 const PAYOUT =
@@ -153,12 +161,16 @@ function sandboxOf(operationId: string): string[] {
   return [`**Sandbox**: ${values} ([all values](/docs/concepts/sandbox#${section})).`];
 }
 
+const pathOf = (page: string) => (page.startsWith('/') ? page : `/guides/${page}`);
+
 /** What these tables name, for the test that holds it against contracts and pages. */
 export const noted = {
   operations: Object.keys(SANDBOX),
   sections: [...new Set(Object.values(SANDBOX).map(([, section]) => section))],
   tags: Object.keys(GUIDES),
-  guides: [...new Set(Object.values(GUIDES).flatMap((pages) => pages.map(([, page]) => page)))],
+  guides: [
+    ...new Set(Object.values(GUIDES).flatMap((pages) => pages.map(([, page]) => pathOf(page)))),
+  ],
 };
 
 // Listed in the description, because the search of the reference reads descriptions of operations alone.
@@ -170,7 +182,7 @@ const ownCodes = (contract: Contract) =>
 /** The notes below the description of an operation, as Markdown. */
 export function notesOf(contract: Contract): string {
   const guides = GUIDES[contract.tag] ?? [];
-  const links = guides.map(([title, page]) => `[${title}](/docs/guides/${page})`);
+  const links = guides.map(([title, page]) => `[${title}](/docs${pathOf(page)})`);
   const events = eventsOf(contract.operationId).map((type) => `\`${type}\``);
   return [
     `**Access**: ${accessOf(contract)}.`,

@@ -68,8 +68,20 @@ const HIDDEN_CLIENTS = {
   python: ['aiohttp', 'http.client', 'httpx_async', 'httpx_sync', 'python3'],
 };
 
+/** The accent of the site (`tokens.css` of the hosted pages) in light and dark. */
+const ACCENT = [
+  ['light', '#4338ca'],
+  ['dark', '#a5b4fc'],
+]
+  .map(
+    ([mode, color]) =>
+      `.${mode}-mode { --scalar-color-accent: ${color}; --scalar-link-color: ${color}; }`,
+  )
+  .join('\n');
+
 const CONFIGURATION = {
   theme: 'default',
+  customCss: ACCENT,
   layout: 'modern',
   withDefaultFonts: false,
   telemetry: false,

@@ -167,6 +167,7 @@ async function cancelled(stage: Stage) {
   await stage.show('confirmReceiptDelivery', 'now', {
     summary: 'The customer received the receipt',
     params,
+    body: { receiptDeliveryConfirmedAt: '2026-01-05T09:00:00.000Z' },
   });
   await stage.show('cancelTransaction', 'requested', {
     summary: 'Cancel a payout by ACH that has not settled',
@@ -202,6 +203,7 @@ async function incoming(stage: Stage) {
   await show('approvePendingPayment', 'approved', {
     summary: 'Accept a payment',
     params: { transactionId: accepted.id },
+    body: { receiverCustomerInfo: { FULL_NAME: 'Amara Okafor' } },
   });
   await show('rejectPendingPayment', 'rejected', {
     summary: 'Reject a payment',

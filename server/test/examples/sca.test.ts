@@ -116,6 +116,7 @@ async function factors(stage: Stage) {
     summary: 'Complete a reset after the identity check',
     params: { resetId },
     query,
+    body: {},
   });
 }
 

@@ -52,6 +52,7 @@ export const agentGetQuote = operation({
   path: '/agents/me/quotes/{quoteId}',
   tag,
   summary: 'Get an own quote',
+  description: 'Returns a quote of the agent with its current status.',
   permission: 'VIEW',
   auth: 'agent',
   params: getQuoteById.params,
