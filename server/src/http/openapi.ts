@@ -350,7 +350,9 @@ function operationOf(contract: Contract, document: Document): Json {
     operationId: contract.operationId,
     tags: [contract.tag],
     summary: contract.summary,
-    description: [contract.description, notesOf(contract)].filter(Boolean).join('\n\n'),
+    description: [contract.description, document.naming.text(notesOf(contract))]
+      .filter(Boolean)
+      .join('\n\n'),
     ...(contract.deprecated ? { deprecated: true } : {}),
     security: securityOf(contract),
     ...(parameters.length ? { parameters } : {}),

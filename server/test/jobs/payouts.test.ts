@@ -113,7 +113,7 @@ describe('jobs retry', () => {
       'retry',
       job,
     );
-    await shop.refused('It runs now.', 'jobs', 'cancel', job, '--reason', 'x');
+    await shop.refused('The job is running.', 'jobs', 'cancel', job, '--reason', 'x');
     expect(await funds(payment)).toEqual(HELD);
     await run;
     provider.manner = 'pays';

@@ -298,11 +298,11 @@ describe('the use of wallets, strong authentication, agents and a card', () => {
       'an e-mail address in the event CUSTOMER.',
       'an e-mail address in the webhook CUSTOMER.',
       'the id of a passkey in idempotency.reply',
-      'what is in a damaged row in credentials.facts',
-      'what is in a damaged row in wallets.seed',
       ...[NUMBERS, SIGNERS, TARGETS, CREDENTIALS, SEEDS].map(
         (at) => `what is encrypted in ${at} in ${at}`,
       ),
+      'what is in a damaged row in credentials.facts',
+      'what is in a damaged row in wallets.seed',
     ]);
   });
 

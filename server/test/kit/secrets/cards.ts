@@ -26,8 +26,8 @@ async function noteSealed({ app, secrets }: CardLife, { card }: WalletCard, keyI
     [card.id, keyId],
   );
   if (!sealed) throw new Error('no card with a key');
-  secrets.note(`what is sealed in ${NUMBERS}`, sealed.number, NUMBERS);
-  secrets.note(`what is sealed in ${SIGNERS}`, sealed.signer, SIGNERS);
+  secrets.note(`what is encrypted in ${NUMBERS}`, sealed.number, NUMBERS);
+  secrets.note(`what is encrypted in ${SIGNERS}`, sealed.signer, SIGNERS);
   const scalar = vault.openOwn(sealed.signer, `sandbox signer of ${keyId}`);
   secrets.note('a private key of a card', scalar.toString('hex'));
 }

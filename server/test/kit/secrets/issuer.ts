@@ -32,5 +32,5 @@ export async function liveAsIssuer({ app, as, secrets }: IssuerLife): Promise<vo
     'select credentials from stablecoin_provider_accounts where id = $1',
     [stablecoinProviderAccountId],
   );
-  secrets.note(`what is sealed in ${CREDENTIALS}`, sealed?.credentials ?? '', CREDENTIALS);
+  secrets.note(`what is encrypted in ${CREDENTIALS}`, sealed?.credentials ?? '', CREDENTIALS);
 }
