@@ -113,7 +113,7 @@ describe('the amount', () => {
     expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
     const [error] = answer.body.details.errors;
     expect(error.field).toBe('amount');
-    if (amount.length > 40) expect(error.message).toBe('must be digits alone, 40 at most');
+    if (amount.length > 40) expect(error.message).toBe('must consist of at most 40 digits');
   });
 
   it('is a text, and no number', async () => {
