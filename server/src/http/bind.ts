@@ -35,7 +35,7 @@ type Answer = Reply & { replayed?: boolean };
 
 const MAX_KEY_LENGTH = 255;
 
-/** Requests under way in this process, by idempotency id: a twin waits, then replays. */
+/** Requests under way in this process, by idempotency id: a second one waits, then replays. */
 const underWay = new WeakMap<Runtime, Map<string, Promise<unknown>>>();
 
 function underWayIn(runtime: Runtime): Map<string, Promise<unknown>> {
@@ -295,9 +295,9 @@ export async function perform(
   const keyed = keyedBy(runtime, contract, caller, request);
   const map = underWayIn(runtime);
   if (keyed) {
-    const twin = map.get(keyed.id);
-    if (twin) {
-      await twin.catch(() => undefined);
+    const first = map.get(keyed.id);
+    if (first) {
+      await first.catch(() => undefined);
       const stored = await replay(runtime, contract, keyed);
       return stored ?? perform(runtime, caller, operation, request, faultBody);
     }

@@ -132,7 +132,7 @@ describe('updatePlatformConfig', () => {
       embeddedWalletConfig: {
         otpLength: 3,
         expirationSeconds: 86_401,
-        sendFromEmailAddress: 'nobody',
+        sendFromEmailAddress: 'sender',
         logoUrl: 'x'.repeat(513),
       },
       cardTokenization2faConfig: {

@@ -321,7 +321,7 @@ describe('authentication', () => {
       basic(clientId),
       basic(`${clientId}:`),
       basic(`${clientId}:${clientSecret}x`),
-      basic(`nobody:${clientSecret}`),
+      basic(`unknown:${clientSecret}`),
       basic(`${clientId} :${clientSecret}`),
       basic(`a\0b:${clientSecret}`),
     ];

@@ -1,0 +1,104 @@
+// Words without a meaning in the payments field are banned in source, texts and docs, as whole
+// words and as parts of identifiers. CONTRIBUTING.md describes the language.
+import { describe, expect, it } from 'vitest';
+import { read, tracked } from './sources.ts';
+
+const WORDS = new RegExp(
+  `^(${[
+    ...['tell', 'tells', 'telling', 'told', 'whoever', 'nobody', 'somebody', 'anybody'],
+    ...['heed\\w*', 'parked', 'mend(s|ed|ing)?', 'lapse\\w*', 'stranger\\w*', 'papers', 'keyless'],
+    ...['desks?', 'twins?', 'bounce\\w*', 'recoup\\w*'],
+  ].join('|')})$`,
+  'i',
+);
+const PHRASES = /\b(put ?off|slip ?in|move ?and ?tell|open ?way ?back|refuse ?haste|ways? back)\b/i;
+
+/** Older migrations fix database names and cannot change. */
+const FIRST_MIGRATION = 41;
+
+const RENAMES = 'server/migrations/0041_standard_names.sql';
+
+/** Folders that are still to be rewritten. A folder leaves the list with its last banned word. */
+const PENDING: readonly RegExp[] = [
+  /^server\/src\/features\/cards\//,
+  /^server\/src\/features\/stablecoins\//,
+  /^server\/src\/connectors\//,
+  /^server\/src\/catalog\//,
+  /^server\/src\/operator\/.*\.test\.ts$/,
+  /^server\/test\/(sandbox|kit\/cards)\//,
+  /^server\/src\/features\/payments\/presentation\/card-columns\.test\.ts$/,
+  /^scripts\//,
+];
+
+/** Names that cannot change, each with the reason; with `file`, in that file only. */
+const EXCEPTIONS: readonly { text: string; reason: string; file?: string }[] = [
+  { text: 'quotes.lapse', reason: 'a job kind: stored jobs have it' },
+  { text: 'invitations.tell-claimed', reason: 'a job kind: stored jobs have it' },
+  { text: "'nobody'", reason: 'stored with the requests of wallets' },
+  { text: '`nobody`', reason: 'a user of Unix systems' },
+  { text: 'recoup.N', reason: 'a step of stored transfers' },
+  { text: 'N.recoup', reason: 'a step of stored transfers' },
+  { text: '`recoup`', reason: 'a step of stored transfers' },
+  { text: 'PARKED', reason: 'a state before migration 0041', file: RENAMES },
+  { text: 'LAPSED', reason: 'a state before migration 0041', file: RENAMES },
+  { text: 'parked', reason: 'a table and a kind before migration 0041', file: RENAMES },
+  { text: '.lapse', reason: 'kinds of jobs before migration 0041', file: RENAMES },
+];
+
+const isChecked = (file: string): boolean => {
+  const migration = /^server\/migrations\/(\d+)_/.exec(file)?.[1];
+  if (migration) return Number(migration) >= FIRST_MIGRATION;
+  return (
+    /^(server|bench|scripts|examples|docs|site)\/|^(README|CONTRIBUTING)\.md$/.test(file) &&
+    /\.(ts|mts|cts|js|mjs|cjs|md|json|jsonc|sql|html|css|sh|vue|yml|yaml)$/.test(file) &&
+    !file.endsWith('structure/words.test.ts')
+  );
+};
+
+/** Parts of identifiers as words: `moveAndTell` is `move And Tell`. */
+const split = (text: string): string =>
+  text.replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll(/([A-Z])([A-Z][a-z])/g, '$1 $2');
+
+function bannedIn(text: string, file?: string): string[] {
+  const plain = EXCEPTIONS.filter((each) => !each.file || each.file === file).reduce(
+    (rest, each) => rest.replaceAll(each.text, ''),
+    text,
+  );
+  const words = split(plain)
+    .split(/[^A-Za-z]+/)
+    .filter((word) => WORDS.test(word));
+  const phrase = PHRASES.exec(split(plain).replaceAll(/[^A-Za-z]+/g, ' '))?.[0];
+  return phrase ? [...words, phrase] : words;
+}
+
+const problemsOf = (file: string): string[] =>
+  [file, ...read(file).split('\n')].flatMap((line, at) =>
+    bannedIn(line, file).map((word) => `${file}:${at} ${word}`),
+  );
+
+describe('banned words', () => {
+  it.each([
+    ['a client is told', ['told']],
+    ['const postAndTell = 1', ['Tell']],
+    ['NOBODY', ['NOBODY']],
+    ['the way-back', ['way back']],
+    ['desktop, elapsed, amend, untold', []],
+  ])('are found: %s', (text, words) => {
+    expect(bannedIn(text)).toEqual(words);
+  });
+
+  it('occur nowhere but in folders that are still to be rewritten', () => {
+    const isPending = (file: string) => PENDING.some((each) => each.test(file));
+    const files = tracked.filter(isChecked);
+    expect(files.length).toBeGreaterThan(500);
+    expect(files.filter((file) => !isPending(file)).flatMap(problemsOf)).toEqual([]);
+    const left = files.filter((file) => isPending(file) && problemsOf(file).length > 0);
+    expect(PENDING.filter((each) => !left.some((file) => each.test(file)))).toEqual([]);
+  });
+
+  it('have exceptions that are in use', () => {
+    const texts = tracked.filter(isChecked).map(read);
+    const unused = EXCEPTIONS.filter((each) => !texts.some((text) => text.includes(each.text)));
+    expect(unused).toEqual([]);
+  });
+});
