@@ -1,6 +1,6 @@
 // `npm run bench [-- --only 1,2 --rounds 3 …]`: installs what the server and the bench
-// need, builds both, and measures. The peers are a package of their own in bench/, which nobody installs
-// who does not measure.
+// need, builds both, and measures. The peers are a separate package in bench/, which is installed for
+// measurements only.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';

@@ -10,7 +10,7 @@ import { operator } from './demo/books.mjs';
 import { line } from './demo/print.mjs';
 import { startReceiver } from './demo/receiver.mjs';
 import { findServer } from './demo/server.mjs';
-import { tellStory } from './demo/story.mjs';
+import { runStory } from './demo/story.mjs';
 import { ensureInstalled } from './install.mjs';
 
 const LIMIT_MS = 60_000;
@@ -48,7 +48,7 @@ async function demonstrate(server, signal) {
     signal,
   });
   try {
-    await tellStory({ call, webhooks, who, operate: operator(server, signal) });
+    await runStory({ call, webhooks, who, operate: operator(server, signal) });
   } finally {
     if (!own) await restore(server, webhookEndpoint);
     webhooks.close();
@@ -69,13 +69,13 @@ function readFlags() {
   return values;
 }
 
-/** Runs `work` with a signal that ends everything when time is up or somebody has seen enough. */
+/** Runs `work` with a signal that ends everything at its deadline or when the output is closed. */
 async function within(limitMs, work) {
   const end = new AbortController();
   const because = (why) => () => end.abort(why);
   const timer = setTimeout(because(`Not done after ${limitMs / 1_000} seconds.`), limitMs);
   for (const name of ['SIGINT', 'SIGTERM']) process.once(name, because('Interrupted.'));
-  process.stdout.on('error', because('Nobody is reading.'));
+  process.stdout.on('error', because('The output was closed.'));
   try {
     await work(end.signal);
   } catch (error) {

@@ -99,7 +99,7 @@ function isRunning(pid) {
   }
 }
 
-/** The process that holds the lock; 0 when it has not signed yet; undefined when nobody does. */
+/** The process that holds the lock; 0 if its id is not written yet; undefined if the lock is free. */
 function holder() {
   try {
     const [name] = fs.readdirSync(LOCK);
@@ -125,16 +125,16 @@ function tryLock() {
     fs.renameSync(LOCK, away);
     fs.rmSync(away, { recursive: true });
   } catch {
-    // Somebody else did.
+    // Another process did.
   }
   return false;
 }
 
 async function lock() {
-  for (let told = false; !tryLock(); await sleep(POLL_MS)) {
-    if (!told && holder()) {
+  for (let isReported = false; !tryLock(); await sleep(POLL_MS)) {
+    if (!isReported && holder()) {
       say(`Another process (${holder()}) is installing packages here. Waiting for it …`);
-      told = true;
+      isReported = true;
     }
   }
 }

@@ -7,8 +7,8 @@ await ensureInstalled({ dev: false });
 const { ensureBuilt } = await import('./build.mjs');
 const built = await ensureBuilt();
 
-// npm runs us below a shell, and a signal to npm ends that shell without a word to us. A parent that is
-// gone therefore means the same as the signal. Started without npm, nobody is watched.
+// npm runs this process below a shell, and a signal to npm ends that shell only. The end of the parent is
+// therefore treated as the signal. Without npm the parent is not watched.
 const PARENT_LOOK_MS = 200;
 if (process.env.npm_lifecycle_event === 'start') {
   const parent = process.ppid;

@@ -1,6 +1,6 @@
-// A webhook receiver as a platform has one: it checks the signature of each request over the bytes that
-// came, keeps what is new, and answers. `expect` then tells the story: it prints what came and waits until
-// every resource has said what it should have, in the order it should have.
+// A webhook receiver like that of a platform: it verifies the signature over the raw body, keeps new events,
+// and replies. `expect` prints the events received and waits until each resource has emitted the expected
+// ones, in the expected order.
 import { verify } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -30,13 +30,13 @@ const fullText = ({ type, words }) => `${type} ${words}`.trimEnd();
 const fits = (event, wanted) => wanted === event.type || wanted === fullText(event);
 
 /**
- * Starts to listen on a free port. `header` carries the signature, `publicKey` checks it; `isOurs` tells
- * the demonstration's events from others of the same platform.
+ * Starts to listen on a free port. `header` carries the signature, `publicKey` checks it; `isOurs` selects
+ * the events of the demonstration among those of the platform.
  */
 export async function startReceiver({ publicKey, header, isOurs, signal }) {
   const seen = new Set();
   const fresh = [];
-  const told = {};
+  const printed = {};
   const expected = {};
   let broken;
 
@@ -62,16 +62,16 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
     server.emit('webhook');
   });
 
-  function tell() {
+  function printNew() {
     if (broken) throw broken;
     for (const event of fresh.splice(0)) {
       const subject = event.data.id ?? event.type;
-      told[subject] = [...(told[subject] ?? []), event];
+      printed[subject] = [...(printed[subject] ?? []), event];
       tick(event.type, event.words);
     }
   }
 
-  const eventsOf = (subject) => inOrder(subject, told[subject] ?? []);
+  const eventsOf = (subject) => inOrder(subject, printed[subject] ?? []);
   const waiting = () =>
     Object.keys(expected).filter((each) => eventsOf(each).length < expected[each].length);
 
@@ -95,7 +95,7 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
       for (const subject in wanted) {
         expected[subject] = [...(expected[subject] ?? []), ...wanted[subject]];
       }
-      for (tell(); waiting().length > 0; tell()) {
+      for (printNew(); waiting().length > 0; printNew()) {
         await once(server, 'webhook', { signal }).catch(() => {
           const [subject] = waiting();
           compare(subject, eventsOf(subject), expected[subject]);
@@ -107,10 +107,10 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
       }
     },
 
-    /** Nothing may have come but what was expected. Answers how many events that were. */
+    /** Fails if unexpected events arrived. Returns the number of events. */
     finish() {
-      tell();
-      for (const subject in told) compare(subject, eventsOf(subject), expected[subject] ?? []);
+      printNew();
+      for (const subject in printed) compare(subject, eventsOf(subject), expected[subject] ?? []);
       return seen.size;
     },
 

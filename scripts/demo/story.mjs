@@ -1,5 +1,5 @@
-// The story that the demonstration tells, step by step. Each step prints what the API answered, waits for
-// the webhooks that must follow, in the order they must come, and holds the balance against the quote.
+// The steps of the demonstration. Each prints the reply of the API, waits for the expected webhooks in their
+// order, and compares the balance with the quote.
 import { gain, printPostings } from './books.mjs';
 import { fact, heading, line, money, tick } from './print.mjs';
 
@@ -173,7 +173,7 @@ async function closeBooks(parts, owner, first, second, third) {
  * Runs it all; throws at the first thing that is not as it should be. `call` is the API's client, `operate`
  * the operator's command; `who` learns the id of the customer that is made under its name.
  */
-export async function tellStory(parts) {
+export async function runStory(parts) {
   heading('A customer with money');
   const owner = await begin(parts);
   heading('Dollars to euros');

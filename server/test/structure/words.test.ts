@@ -23,11 +23,9 @@ const PENDING: readonly RegExp[] = [
   /^server\/src\/features\/cards\//,
   /^server\/src\/features\/stablecoins\//,
   /^server\/src\/connectors\//,
-  /^server\/src\/catalog\//,
   /^server\/src\/operator\/.*\.test\.ts$/,
   /^server\/test\/(sandbox|kit\/cards)\//,
   /^server\/src\/features\/payments\/presentation\/card-columns\.test\.ts$/,
-  /^scripts\//,
 ];
 
 /** Names that cannot change, each with the reason; with `file`, in that file only. */

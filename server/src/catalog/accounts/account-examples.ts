@@ -1,6 +1,5 @@
-// One complete set of details per account type, with check digits that hold: shown in the API
-// reference, and the first thing every test about account types starts from. Names and numbers
-// belong to nobody.
+// One complete set of details per account type, with valid check digits, for the API reference and for
+// tests. Names and numbers are invented.
 import type { Account } from './account-info.ts';
 import type { AccountType } from './account-types.ts';
 

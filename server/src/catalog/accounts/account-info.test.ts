@@ -65,14 +65,14 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
     expect(new Set(row.paths.flatMap((path) => path.rails))).toEqual(new Set(row.rails));
   });
 
-  it('names only fields it has, and has something to tell accounts apart by', () => {
+  it('names existing fields only, and has an identifying field', () => {
     for (const path of row.paths) {
       for (const name of path.needs) expect(Object.keys(row.fields)).toContain(name);
       expect(path.needs.some((name) => row.fields[name]?.identifies)).toBe(true);
     }
   });
 
-  it('is one account whoever owns it, and another in another currency', () => {
+  it('is the same account for every owner, and a different one per currency', () => {
     const key = duplicateKeyOf(example, 'AAA');
     expect(duplicateKeyOf({ ...example, beneficiary: undefined, extra: 1 }, 'AAA')).toBe(key);
     expect(duplicateKeyOf(example, 'BBB')).not.toBe(key);

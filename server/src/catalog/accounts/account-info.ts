@@ -191,9 +191,8 @@ export function displayIdentifier(info: Account): string {
 }
 
 /**
- * Beginning and end of the identifier, for who is asked whether this is the account: enough for whoever
- * knows it, and short enough for a message. Of addresses on chains more is shown, since anybody can make
- * one that resembles another a little.
+ * Start and end of the identifier, short enough for a message in which its owner confirms the account. For
+ * blockchain addresses more is shown, because similar addresses can be generated.
  */
 export function shortenedIdentifier(info: Account): string {
   const text = primaryIdentifierOf(info);

@@ -12,7 +12,7 @@ formats.default(ajv);
 const input = ajv.compile(toAjv(accountInfoCreateSchema));
 const answer = ajv.compile(toAjv(accountInfoSchema));
 
-/** The fields a request is told about, each with the rule it broke. */
+/** The fields reported as invalid, each with the violated rule. */
 function complaints(value: unknown): string[] {
   input(value);
   return (input.errors ?? [])
@@ -113,7 +113,7 @@ describe('the union', () => {
       fullName: 'A',
       birthDate: '31.12.1990',
       nationality: 'usa',
-      email: 'nobody',
+      email: 'unknown',
       phoneNumber: '12',
       address: { line1: '', country: 'US' },
     };

@@ -11,7 +11,7 @@ import { address, type Field, lightning, opt, phone, provider } from './fields.t
 export interface Path {
   /** The field people know the account by; the sandbox reads its ending. */
   readonly primary: string;
-  /** Fields which must all be there; the identifying ones among them tell two accounts apart. */
+  /** Required fields; the identifying ones distinguish accounts. */
   readonly needs: readonly string[];
   /** Rails this way opens. */
   readonly rails: readonly PaymentRail[];

@@ -73,7 +73,7 @@ export function isCnpj(text: string): boolean {
   return text.endsWith(`${first}${second}`);
 }
 
-/** CPF or CNPJ, told apart by length. */
+/** CPF or CNPJ, distinguished by length. */
 export const isBrazilianTaxId = (text: string): boolean =>
   text.length === 11 ? isCpf(text) : isCnpj(text);
 

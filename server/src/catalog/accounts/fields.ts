@@ -7,7 +7,7 @@ import { isAbaRouting, isBrazilianTaxId, isClabe, isIban } from './checks.ts';
 
 interface Check {
   readonly holds: (value: string) => boolean;
-  /** What a person is told when it does not. */
+  /** Message if the value is invalid. */
   readonly message: string;
 }
 

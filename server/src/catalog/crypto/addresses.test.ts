@@ -108,7 +108,7 @@ describe('Lightning', () => {
     'srvywa6rt52cm9r9zqt8r2t7mlcwspyetp5h2tztugp9lfyql',
   ].join('');
 
-  it('tells an invoice from a broken one', () => {
+  it('distinguishes valid and invalid invoices', () => {
     expect([looksLikeBolt11(INVOICE), isBolt11(INVOICE)]).toEqual([true, true]);
     expect(isBolt11(INVOICE.toUpperCase())).toBe(true);
     const broken = INVOICE.replace('pvjluez', 'pvjluex');

@@ -1,6 +1,6 @@
 // Bitcoin addresses: what each kind contains. The older kinds are base58 with a checksum and a first byte
 // that names the kind and the network; SegWit ones are bech32 (version 0) or bech32m (version 1, Taproot),
-// as BIP-173 and BIP-350 have it. Later versions are not accepted, since nobody can be paid there yet.
+// as BIP-173 and BIP-350 have it. Later versions are not in use yet and are rejected.
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bech32, bech32m, createBase58check } from '@scure/base';
 

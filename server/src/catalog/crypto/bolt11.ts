@@ -25,7 +25,7 @@ const SIGNATURE_GROUPS = 104;
 const HASH_GROUPS = 52;
 /** Where an invoice does not say how long it is good. */
 const USUAL_EXPIRY_S = 3_600;
-/** The last moment that a date can tell; an invoice may name a later one. */
+/** The maximum of a date; an invoice can have a later expiry. */
 const LAST_MOMENT = 8.64e15;
 
 const PREFIX = /^(lnbcrt|lnbc|lntbs|lntb)(?:([1-9]\d{0,20})([munp]?))?$/;

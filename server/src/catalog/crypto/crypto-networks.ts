@@ -1,6 +1,5 @@
-// Chains that money can leave over: what moves on each, what an address there looks like, and what the
-// chain typically takes for carrying one payment. The fees are fixed like the reference rates, so that the
-// sandbox estimates the same on every day and machine; production asks whoever connects it.
+// Blockchain networks for payouts: assets, address formats and typical network fees. Fees are fixed like the
+// reference rates, so that sandbox estimates are reproducible; in production the connector estimates them.
 import type { Rate } from '../../kernel/money.ts';
 import { oneOf } from '../../kernel/schema.ts';
 import {

@@ -1,6 +1,5 @@
-// What providers of currencies ask before they serve somebody: facts about the customer that a currency
-// cannot be used without, and regions a currency is not offered in. Both are data, because they change
-// with every provider and law, and both are told to the client instead of found out by a failed payment.
+// Requirements of currencies: customer data that a currency requires, and regions in which it is not offered.
+// Both are data, because they change with providers and law, and both are checked before a payment fails.
 
 import type { CounterpartyFieldName } from '../accounts/field-names.ts';
 import { COUNTRY_CODES, scaRegion } from '../identity/countries.ts';

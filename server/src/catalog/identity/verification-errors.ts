@@ -1,11 +1,11 @@
-// What can stand in the way of an identity check: every type of finding, in words that fit all of its kind,
-// and the documents that would answer it. Completeness, connectors and operators all speak of these types.
-/** What a finding is about: a field of somebody, the absence of something, a document, or a person. */
+// Findings of identity verifications: every type with its message and the documents that resolve it. The
+// completeness check, connectors and operators share these types.
+/** Subject of a finding: a field, missing data, a document, or the applicant. */
 type About = 'field' | 'absence' | 'document' | 'applicant';
 
 interface Kind<Document extends string> {
   about: About;
-  /** A sentence for whoever has to mend it; never with what somebody entered. */
+  /** Message for the person who resolves it. Never contains entered data. */
   reason: string;
   /** Documents of which one would do. */
   accepted?: readonly Document[];

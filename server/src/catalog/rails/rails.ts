@@ -1,6 +1,5 @@
-// Payment rails: what they are called, how long money takes on them, what they cost beside each
-// other, and which of them can still be called back. Times are what a sender is told to expect, not
-// a promise.
+// Payment rails: names, expected times of arrival, relative costs, and whether a payment can be recalled.
+// Times are estimates, not guarantees.
 import { named, oneOf } from '../../kernel/schema.ts';
 
 export const PAYMENT_RAILS = [

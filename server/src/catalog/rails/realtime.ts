@@ -19,9 +19,9 @@ export interface RealtimeWays {
 
 const MINUTE = 60_000;
 
-/** A quote that waits for nobody's bank. */
+/** Validity of a quote that needs no action in a banking app. */
 export const QUOTE_TTL_MS = 5 * MINUTE;
-/** Somebody has to open a bank's app and confirm. */
+/** The payer must confirm in a banking app. */
 const BANK_TTL_MS = 15 * MINUTE;
 /** An invoice holds the payer's liquidity on the way, so it is short; a block takes ten minutes. */
 const NETWORK_TTL_MS: Readonly<Record<string, number>> = {

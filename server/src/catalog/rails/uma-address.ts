@@ -1,5 +1,4 @@
-// UMA addresses as anybody's, `$name@host`: whether a text is one. What our own customers may be called is
-// the business of their feature.
+// Syntax of UMA addresses, `$name@host`. Rules for the names of own customers are in `customers`.
 import { invalid } from '../../kernel/fault.ts';
 
 const NAME = /^\$[a-z0-9\-_.+]{1,63}$/;

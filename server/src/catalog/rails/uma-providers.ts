@@ -1,6 +1,6 @@
 // Providers of UMA wallets that the sandbox knows: made up, on domains that cannot exist, with legal entity
-// identifiers that nobody issues but whose check digits hold, so that clients can be tried against a list
-// with everything in it. One is blocked, which is what a platform sees of a provider it may not deal with.
+// identifiers that are not issued but have valid check digits, so that clients can be tested against every
+// case. One is blocked, as a provider with which a platform must not deal.
 
 export interface UmaProvider {
   readonly name: string;

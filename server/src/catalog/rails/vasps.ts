@@ -1,6 +1,5 @@
 // Exchanges and custodians that can be named as the holder of a wallet (`vaspName`), sorted by
-// name. Naming one says that the wallet is not its owner's own keys, so nobody is asked to prove
-// those.
+// name. A wallet with such a holder is custodial, so proof of ownership of its keys is not required.
 
 interface Vasp {
   readonly vaspName: string;
