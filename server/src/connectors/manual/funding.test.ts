@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { accountOfReference, accountReference } from '../../catalog/accounts/account-reference.ts';
 import { PaymentInstructions } from '../../catalog/rails/payment-instructions.ts';
 import { fieldErrors } from '../../kernel/contract/validate.ts';
 import { collectionOf } from './collection.ts';
 import { manualFunding } from './funding.ts';
-import { accountOfReference, accountReference } from './reference.ts';
 
 const judge = (value: unknown) => fieldErrors(PaymentInstructions, value, 'body');
 const read = (value: unknown) => collectionOf(JSON.stringify(value), 'funding.json', judge);

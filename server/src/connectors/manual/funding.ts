@@ -1,13 +1,14 @@
 // Where money is paid in before a bank is connected: the operator's own collection accounts, one list per
 // currency. Everybody pays into the same account, so the reference alone tells whose money it is; a form
 // without one cannot be shared and is refused.
+
+import { accountReference } from '../../catalog/accounts/account-reference.ts';
 import { currencyOf } from '../../catalog/currencies/currencies.ts';
 import type { PaymentInstructions } from '../../catalog/rails/payment-instructions.ts';
 import { isRail, RAILS } from '../../catalog/rails/rails.ts';
 import { iso } from '../../kernel/effects.ts';
 import { readable } from '../../kernel/money.ts';
 import type { FundingPort, PaymentFunding } from '../ports/index.ts';
-import { accountReference } from './reference.ts';
 
 /** By currency: the coordinates of the operator's accounts, without references. */
 export type Collection = Readonly<Record<string, readonly PaymentInstructions[]>>;

@@ -7,15 +7,15 @@ import {
   accountHistory,
   internalAccountFeature,
   listAccounts,
+  refreshAccountFunding,
   transitionAccount,
 } from '../../features/balances/internal-accounts/index.ts';
 import { accountPorts } from '../../features.ts';
-import type { CommandArgs, Flags } from '../cli/flags.ts';
+import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
-import { refreshFundingVerb } from './refresh-funding.ts';
 
 const shown = (amount: number, currency: string) =>
   formatAmount({ currency, amount: BigInt(amount) });
@@ -92,6 +92,28 @@ const statusVerb = (verb: string, event: Event, summary: string, needsReason = f
     bare: 'account',
     run: (system, args) => changeStatus(system, args, event),
   };
+};
+
+async function refreshFunding(system: System, args: CommandArgs): Promise<Output> {
+  const [accountId, platformId] = [args.text('account'), args.text('platform')];
+  if ((accountId === undefined) === (platformId === undefined)) {
+    throw usageError('Either ACCOUNT or --platform is needed');
+  }
+  const input = accountId === undefined ? { platformId: platformId as string } : { accountId };
+  const json = await refreshAccountFunding(system, input);
+  return { json, text: `${json.changed.length} of ${json.accounts} changed.\n` };
+}
+
+export const refreshFundingVerb: Verb = {
+  noun: 'accounts',
+  verb: 'refresh-funding',
+  summary: 'Refresh the funding details of an account, or of all accounts of a platform',
+  flags: {
+    account: { value: 'ACCOUNT', help: 'Id of the account' },
+    platform: { value: 'PLATFORM', help: 'Or all accounts of this platform' },
+  },
+  bare: 'account',
+  run: refreshFunding,
 };
 
 export const accountVerbs: readonly Verb[] = [

@@ -4,7 +4,6 @@
 
 import { ACCOUNT_TYPE_ROWS } from '../../catalog/accounts/account-types.ts';
 import { PAYMENT_RAILS } from '../../catalog/rails/rails.ts';
-import { accountOfReference } from '../../connectors/manual/reference.ts';
 import {
   type DepositResult,
   listHeldFunds,
@@ -61,16 +60,13 @@ const REASON: Flags = {
   reason: { value: 'REASON', choices: REASONS, help: `Why (${REASONS[0]})` },
 };
 
-/** The target of the deposit: an account, or a payment by its reference. */
+/** The target of the deposit: an account, or a payment or account by its reference. */
 function targetOf(args: CommandArgs): Pick<FundsNotice, 'accountId' | 'reference'> {
-  const account = args.text('account');
-  const said = args.text('payment-reference');
-  if ((account === undefined) === (said === undefined)) {
+  const [accountId, reference] = [args.text('account'), args.text('payment-reference')];
+  if ((accountId === undefined) === (reference === undefined)) {
     throw usageError('Either --account or --payment-reference is needed');
   }
-  if (said === undefined) return { accountId: account as string };
-  const accountId = accountOfReference(said);
-  return accountId ? { accountId } : { reference: said.replace(/[\s-]/g, '').toUpperCase() };
+  return accountId === undefined ? { reference: reference as string } : { accountId };
 }
 
 const args = (pairs: Record<string, string | undefined>) =>

@@ -8,7 +8,7 @@ import type { PaymentInstructions } from '../../catalog/rails/payment-instructio
 import { manualFunding } from '../../connectors/manual/funding.ts';
 import { parse } from '../cli/flags.ts';
 import type { System } from '../cli/verb.ts';
-import { refreshFundingVerb } from './refresh-funding.ts';
+import { refreshFundingVerb } from './accounts.ts';
 
 const shop = opened(startProduction);
 

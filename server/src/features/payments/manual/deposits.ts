@@ -1,6 +1,7 @@
 // Deposits from the operator's bank statement or wallet, recorded manually. The bank reference of an entry
 // is its key: an entry that is recorded twice is posted once. A deposit is for an account, or for a payment
 // by reference.
+import { accountOfReference } from '../../../catalog/accounts/account-reference.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -43,6 +44,18 @@ const deposits = table(
 
 type DepositRow = RowOf<typeof deposits>;
 
+/**
+ * The notice with its target resolved: banks space references as they like, and the reference of an
+ * account names the account.
+ */
+function withTarget(notice: FundsNotice): FundsNotice {
+  const { reference, ...rest } = notice;
+  if (reference === undefined) return notice;
+  const accountId = accountOfReference(reference);
+  if (accountId) return { ...rest, accountId };
+  return { ...rest, reference: reference.replace(/[\s-]/g, '').toUpperCase() };
+}
+
 /** The platform of the target. */
 async function platformAt(runtime: Runtime, target: Pick<FundsNotice, 'accountId' | 'reference'>) {
   const { accountId, reference = '' } = target;
@@ -81,6 +94,7 @@ function checkSame(before: DepositRow, entry: Pick<DepositRow, 'amount' | 'targe
 interface DepositInput {
   /** Reference that the bank assigned to the entry. */
   bankReference: string;
+  /** Its reference is that of a payment or of an account, as the statement shows it. */
   notice: FundsNotice;
 }
 
@@ -90,8 +104,9 @@ interface DepositInput {
  */
 export async function recordDeposit(
   runtime: Runtime,
-  { bankReference, notice }: DepositInput,
+  { bankReference, ...input }: DepositInput,
 ): Promise<DepositResult> {
+  const notice = withTarget(input.notice);
   const platform = await platformAt(runtime, notice);
   const { currency, amount } = notice;
   const target = (notice.accountId ?? notice.reference) as string;

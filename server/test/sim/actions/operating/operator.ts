@@ -1,8 +1,9 @@
 // The operator of manual rails for production platforms: waiting payouts are settled, failed,
 // returned or cancelled, in any order and twice; deposits are recorded from a bank statement, held,
 // released, rejected and returned. Predicted rejections follow from the state of the payment.
+
+import { accountReference } from '../../../../src/catalog/accounts/account-reference.ts';
 import { findCurrency } from '../../../../src/catalog/currencies/currencies.ts';
-import { accountReference } from '../../../../src/connectors/manual/reference.ts';
 import { paymentReference } from '../../../../src/features/payments/suspense/reference.ts';
 import { operator, outcome } from '../../harness/operator.ts';
 import {
