@@ -1,9 +1,9 @@
 // Concurrency limits for webhook delivery. Every platform has a lane with a number of slots; a success adds
 // one, a failure halves them, so an unavailable receiver occupies one request and does not slow the others.
-// Events of one resource are delivered sequentially, which keeps a payment's events in order; balance events
-// are delivered in parallel, because a busy account emits them faster than a distant receiver can respond
-// one by one. No I/O here: the deliverer reads, sends and records.
+// Choosing the next event takes constant time: lanes that cannot send now are not visited. No I/O here: the
+// deliverer reads, sends and records.
 import type { Time } from '../../../kernel/effects.ts';
+import { createLaneQueue, type LaneQueue } from './lane-queue.ts';
 import type { DueEvent } from './store.ts';
 
 export interface Limits {
@@ -23,8 +23,8 @@ const AHEAD_MS = 1_000;
 const AHEAD_ROUNDS = 64;
 /** Weight of the latest response time in a lane's moving average. */
 const LATEST_WEIGHT = 0.2;
-/** Idle lanes are deleted beyond this number of lanes. */
-const MAX_IDLE_LANES = 10_000;
+/** Idle lanes are deleted when there are this many lanes, and again when their number has doubled. */
+const PRUNE_AT = 10_000;
 
 interface Lane {
   readonly platformId: string;
@@ -35,11 +35,9 @@ interface Lane {
   healthy: boolean | null;
   meanMs: number;
   inFlight: number;
-  queue: DueEvent[];
+  readonly queue: LaneQueue;
   /** Ids of events that were read and whose result is not yet recorded. */
   readonly buffered: Set<string>;
-  /** Resources with an event in flight. */
-  readonly busy: Set<string>;
 }
 
 interface DeliveryOutcome {
@@ -76,9 +74,6 @@ export interface Lanes {
   readonly queued: number;
 }
 
-/** Whether events of this subject are delivered sequentially. */
-const inOrder = (event: DueEvent) => event.balance === null;
-
 const within = (least: number, value: number, most: number) =>
   Math.min(most, Math.max(least, value));
 
@@ -89,27 +84,35 @@ const newLane = (platformId: string, slots: number): Lane => ({
   healthy: null,
   meanMs: 0,
   inFlight: 0,
-  queue: [],
+  queue: createLaneQueue(),
   buffered: new Set(),
-  busy: new Set(),
 });
 
 export function createLanes(limits: Limits): Lanes {
   const lanes = new Map<string, Lane>();
-  /** Lanes with something in their queue. */
-  const waiting = new Set<Lane>();
+  /** Lanes with a buffered event. */
+  const active = new Set<Lane>();
+  /** Lanes that may have an event to send, in the order in which they are served. */
+  const sendable = new Set<Lane>();
+  /** Lanes of failing receivers that wait until fewer of their requests are in flight. */
+  const stalled = new Set<Lane>();
+  let pruneAt = PRUNE_AT;
   let total = 0;
+  let queued = 0;
   let inFlight = 0;
   let failingInFlight = 0;
   // Failing receivers, however many, get at most half of the requests in flight.
   const failingMax = Math.ceil(limits.inFlightTotal / 2);
 
+  function prune(): void {
+    for (const [id, lane] of lanes) if (!lane.buffered.size) lanes.delete(id);
+    pruneAt = Math.max(PRUNE_AT, 2 * lanes.size);
+  }
+
   function laneOf(platformId: string): Lane {
     const known = lanes.get(platformId);
     if (known) return known;
-    if (lanes.size >= MAX_IDLE_LANES) {
-      for (const [id, lane] of lanes) if (!lane.buffered.size) lanes.delete(id);
-    }
+    if (lanes.size >= pruneAt) prune();
     const lane = newLane(platformId, Math.min(INITIAL_SLOTS, limits.perPlatform));
     lanes.set(platformId, lane);
     return lane;
@@ -124,40 +127,55 @@ export function createLanes(limits: Limits): Lanes {
   }
 
   function release(lane: Lane, id: string): void {
-    if (lane.buffered.delete(id)) total--;
+    if (!lane.buffered.delete(id)) return;
+    total--;
+    if (!lane.buffered.size) active.delete(lane);
   }
 
   /** Drops all but the first `most` of a queue; they are still due in the database. */
   function shorten(lane: Lane, most: number): void {
-    for (const event of lane.queue.splice(most)) release(lane, event.id);
-    if (!lane.queue.length) waiting.delete(lane);
+    const dropped = lane.queue.shorten(most);
+    queued -= dropped.length;
+    for (const event of dropped) release(lane, event.id);
   }
 
+  /** The next event of a lane; if there is none now, the lane is no longer visited. */
   function take(lane: Lane): DueEvent | undefined {
+    const failing = lane.healthy === false;
+    sendable.delete(lane);
     if (lane.inFlight >= lane.slots) return undefined;
-    if (lane.healthy === false && failingInFlight >= failingMax) return undefined;
-    const at = lane.queue.findIndex((event) => !inOrder(event) || !lane.busy.has(event.subject));
-    if (at < 0) return undefined;
-    const [event] = lane.queue.splice(at, 1) as [DueEvent];
+    if (failing && failingInFlight >= failingMax) {
+      if (lane.queue.ready) stalled.add(lane);
+      return undefined;
+    }
+    const event = lane.queue.take();
+    if (!event) return undefined;
+    queued--;
     lane.inFlight++;
     inFlight++;
-    if (inOrder(event)) lane.busy.add(event.subject);
-    if (lane.healthy === false) failingInFlight++;
+    if (failing) failingInFlight++;
+    if (lane.queue.ready) sendable.add(lane);
     return event;
   }
 
   function next(most = Number.POSITIVE_INFINITY): DueEvent[] {
     const out: DueEvent[] = [];
     // Round robin: a lane that was served moves to the end.
-    for (const lane of waiting) {
+    for (const lane of sendable) {
       if (inFlight >= limits.inFlightTotal || out.length >= most) break;
       const event = take(lane);
-      if (!event) continue;
-      out.push(event);
-      waiting.delete(lane);
-      if (lane.queue.length) waiting.add(lane);
+      if (event) out.push(event);
     }
     return out;
+  }
+
+  function resumeStalled(): void {
+    let places = failingMax - failingInFlight;
+    for (const lane of stalled) {
+      if (places-- <= 0) break;
+      stalled.delete(lane);
+      sendable.add(lane);
+    }
   }
 
   function recordDelivery(lane: Lane, { delivered, ms }: DeliveryOutcome): void {
@@ -170,7 +188,7 @@ export function createLanes(limits: Limits): Lanes {
       : Math.max(1, Math.floor(lane.slots / 2));
     lane.meanMs = lane.meanMs ? lane.meanMs * (1 - LATEST_WEIGHT) + ms * LATEST_WEIGHT : ms;
     // A receiver that became slow must not keep buffer space from others.
-    if (lane.queue.length > 2 * capacity(lane)) shorten(lane, capacity(lane));
+    if (lane.queue.size > 2 * capacity(lane)) shorten(lane, capacity(lane));
   }
 
   function done(event: DueEvent, outcome: DeliveryOutcome | null): void {
@@ -178,9 +196,11 @@ export function createLanes(limits: Limits): Lanes {
     lane.inFlight--;
     inFlight--;
     if (lane.healthy === false) failingInFlight--;
-    if (inOrder(event)) lane.busy.delete(event.subject);
+    lane.queue.end(event);
     if (outcome) recordDelivery(lane, outcome);
     else release(lane, event.id);
+    if (lane.queue.ready) sendable.add(lane);
+    if (stalled.size) resumeStalled();
   }
 
   return {
@@ -194,9 +214,11 @@ export function createLanes(limits: Limits): Lanes {
       const lane = laneOf(event.platform_id);
       if (lane.buffered.has(event.id)) return;
       lane.buffered.add(event.id);
+      active.add(lane);
       total++;
+      queued++;
       lane.queue.push(event);
-      waiting.add(lane);
+      if (lane.queue.ready) sendable.add(lane);
     },
     next,
     done,
@@ -210,19 +232,17 @@ export function createLanes(limits: Limits): Lanes {
       lane.until = 0;
       shorten(lane, 0);
     },
-    active: () => [...lanes.values()].filter((lane) => lane.buffered.size).map((l) => l.platformId),
+    active: () => [...active].map((lane) => lane.platformId),
     leased: (now) =>
       [...lanes.values()].filter((lane) => lane.until > now).map((l) => l.platformId),
     clear() {
-      for (const lane of waiting) shorten(lane, 0);
+      for (const lane of active) shorten(lane, 0);
     },
     get total() {
       return total;
     },
     get queued() {
-      let sum = 0;
-      for (const lane of waiting) sum += lane.queue.length;
-      return sum;
+      return queued;
     },
   };
 }

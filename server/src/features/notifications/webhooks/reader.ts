@@ -13,6 +13,8 @@ import {
   discardUnreadable,
   dueEvents,
   leasePlatforms,
+  type QueuePosition,
+  type ReadRequest,
   type Waiting,
   waitingPlatforms,
 } from './store.ts';
@@ -23,6 +25,11 @@ export const LEASE_MS = 10_000;
 const PLATFORMS_PER_STRIDE = 500;
 /** New leases per stride, so that several processes share the platforms. */
 const NEW_LEASES_PER_STRIDE = 32;
+/**
+ * A platform with a backlog is read from where the previous read ended. An event that was committed behind
+ * that position is found by the next read from the start, which comes after this time at the latest.
+ */
+const CONTINUE_MS = 1_000;
 /** Events of platforms without an endpoint that are discarded in one statement. */
 const DISCARD_BATCH = 5_000;
 
@@ -33,12 +40,6 @@ export interface Stride {
   more: boolean;
 }
 
-interface ReadRequest {
-  platformId: string;
-  /** Events wanted in addition to the buffered ones. */
-  take: number;
-}
-
 interface ReaderDeps {
   db: Database;
   vault: Vault;
@@ -46,8 +47,41 @@ interface ReaderDeps {
   lanes: Lanes;
 }
 
+/** The later of two positions in a queue. */
+function latest(a: QueuePosition | undefined, b: QueuePosition | undefined) {
+  if (!a || !b) return a ?? b;
+  return b.due_at > a.due_at || (b.due_at === a.due_at && b.id > a.id) ? b : a;
+}
+
 export function createReader({ db, vault, log, lanes }: ReaderDeps, holder: string) {
   let after = '';
+  /** How far the buffered events of a platform reach in its queue, and until when to read on from there. */
+  const progress = new Map<string, { position: QueuePosition; until: Time }>();
+
+  /** Reads on from the last position, behind which nothing is buffered, or from the start. */
+  function requestOf(platformId: string, wanted: number, now: Time): ReadRequest {
+    const buffered = lanes.buffered(platformId).size;
+    const reached = progress.get(platformId);
+    if (buffered && reached && reached.until > now) {
+      return { platformId, take: wanted, after: reached.position };
+    }
+    if (!buffered) progress.delete(platformId);
+    return { platformId, take: wanted + buffered, after: null };
+  }
+
+  function noteProgress(requests: readonly ReadRequest[], events: readonly DueEvent[], now: Time) {
+    const read = new Map(requests.map(({ platformId }) => [platformId, [] as DueEvent[]]));
+    for (const event of events) read.get(event.platform_id)?.push(event);
+    for (const { platformId, take, after } of requests) {
+      const found = read.get(platformId) ?? [];
+      const before = progress.get(platformId);
+      const position = latest(before?.position, found.at(-1));
+      if (!position) continue;
+      const isBacklog = found.length >= (after ? take : take - lanes.buffered(platformId).size);
+      const until = after && before ? before.until : now + CONTINUE_MS;
+      progress.set(platformId, { position, until: isBacklog ? until : 0 });
+    }
+  }
 
   function planReads(due: readonly Waiting[], now: Time, total: number) {
     const requests: ReadRequest[] = [];
@@ -55,7 +89,7 @@ export function createReader({ db, vault, log, lanes }: ReaderDeps, holder: stri
     let leases = NEW_LEASES_PER_STRIDE;
     for (const { id } of due) {
       const take = Math.min(left, lanes.room(id));
-      if (take > 0) requests.push({ platformId: id, take });
+      if (take > 0) requests.push(requestOf(id, take, now));
       left -= take;
       if (lanes.leaseOf(id) <= now) leases--;
       if (left <= 0 || leases <= 0) return { requests, cutAt: id };
@@ -97,12 +131,11 @@ export function createReader({ db, vault, log, lanes }: ReaderDeps, holder: stri
     );
     const leased = requests.filter((request) => lanes.leaseOf(request.platformId) > now);
     if (!leased.length) return 0;
-    const known = leased.flatMap((request) => [...lanes.buffered(request.platformId)]);
-    const reach = leased.map(({ platformId, take }) => ({
-      platformId,
-      take: take + lanes.buffered(platformId).size,
-    }));
-    const events = await dueEvents(db, now, reach, known);
+    const known = leased.flatMap(({ platformId, after }) =>
+      after ? [] : [...lanes.buffered(platformId)],
+    );
+    const events = await dueEvents(db, now, leased, known);
+    noteProgress(leased, events, now);
     const unreadable: string[] = [];
     for (const event of events) {
       const readable = opened(event);

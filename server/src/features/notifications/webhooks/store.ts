@@ -5,8 +5,8 @@
 
 import type { Time } from '../../../kernel/effects.ts';
 import type { Mode } from '../../../kernel/mode.ts';
-import { statement } from '../../../runtime/committer/statements.ts';
 import type { Database } from '../../../runtime/db/database.ts';
+import { statement } from '../../../runtime/db/statement.ts';
 import type { StoredEvent } from './envelope.ts';
 import type { AttemptResult } from './schedule.ts';
 
@@ -126,33 +126,54 @@ export async function releasePlatforms(
   await db.query(RELEASE, [platforms, holder]);
 }
 
+/** The due events wanted from one platform. */
+export interface ReadRequest {
+  platformId: string;
+  take: number;
+  /** Continue after this event; null reads from the earliest. */
+  after: QueuePosition | null;
+}
+
+/** Place in a platform's queue, which is ordered by due time and id. */
+export type QueuePosition = Pick<DueEvent, 'due_at' | 'id'>;
+
 const DUE = `
   select e.id, e.platform_id, e.type, e.subject, e.data, e.balance, e.held, e.created_at,
     d.attempts, d.due_at, p.webhook_endpoint as endpoint, p.environment, e.sealed_for, c.data_key
-  from unnest($2::text[], $3::int[]) as a(platform_id, take)
+  from unnest($2::text[], $3::int[], $4::timestamptz[], $5::text[])
+      as a(platform_id, take, after_due, after_id)
     join platforms p on p.id = a.platform_id and p.webhook_endpoint is not null
     cross join lateral (
       select event_id, due_at, attempts from webhook_queue
       where platform_id = a.platform_id and due_at <= $1
+        and (due_at, event_id) > (a.after_due, a.after_id)
       order by due_at, event_id limit a.take) d
-    left join unnest($4::text[]) as known(id) on known.id = d.event_id
+    left join unnest($6::text[]) as known(id) on known.id = d.event_id
     join events e on e.id = d.event_id
     left join customers c on c.id = e.sealed_for
   where known.id is null`;
 
+const EARLIEST: QueuePosition = { due_at: 0, id: '' };
+
 /**
- * The `take` events of each platform that have been due longest, except those in `known`, which are buffered
- * already and are the earliest. Ordered by due time and id.
+ * The `take` events of each platform that have been due longest after its position, except those in `known`.
+ * Ordered by due time and id.
  */
 export async function dueEvents(
   db: Database,
   now: Time,
-  requests: readonly { platformId: string; take: number }[],
+  requests: readonly ReadRequest[],
   known: readonly string[],
 ): Promise<DueEvent[]> {
-  const platforms = requests.map((request) => request.platformId);
-  const takes = requests.map((request) => request.take);
-  const due = await db.query<DueEvent>(DUE, [time(now), platforms, takes, known]);
+  const from = requests.map((request) => request.after ?? EARLIEST);
+  const due = await db.query<DueEvent>(DUE, [
+    time(now),
+    requests.map((request) => request.platformId),
+    requests.map((request) => request.take),
+    from.map((position) => time(position.due_at)),
+    from.map((position) => position.id),
+    known,
+  ]);
   return due.sort((a, b) => a.due_at - b.due_at || (a.id < b.id ? -1 : 1));
 }
 

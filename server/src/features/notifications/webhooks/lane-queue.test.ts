@@ -1,0 +1,77 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createLaneQueue } from './lane-queue.ts';
+import type { DueEvent } from './store.ts';
+
+interface Part {
+  id: number;
+  /** Resource of the event; null for a balance event. */
+  subject: number | null;
+}
+
+const eventOf = ({ id, subject }: Part) =>
+  ({
+    id: `Webhook:${id}`,
+    subject: `Transaction:${subject}`,
+    balance: subject === null ? 1n : null,
+  }) as DueEvent;
+
+/** The same rules by searching a list. */
+function searched() {
+  let queue: DueEvent[] = [];
+  const busy = new Set<string>();
+  const isFree = (each: DueEvent) => each.balance !== null || !busy.has(each.subject);
+  return {
+    push: (event: DueEvent) => void queue.push(event),
+    take() {
+      const event = queue.find(isFree);
+      queue = queue.filter((each) => each !== event);
+      if (event?.balance === null) busy.add(event.subject);
+      return event;
+    },
+    end(event: DueEvent) {
+      if (event.balance === null) busy.delete(event.subject);
+    },
+    shorten: (most: number) => queue.splice(most),
+    size: () => queue.length,
+    ready: () => queue.some(isFree),
+  };
+}
+
+const step = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ push: fc.option(fc.nat(3), { freq: 4 }) }) },
+  { weight: 4, arbitrary: fc.constant('take' as const) },
+  { weight: 3, arbitrary: fc.record({ end: fc.nat(5) }) },
+  { weight: 1, arbitrary: fc.record({ shorten: fc.nat(6) }) },
+);
+
+describe('queue of a lane', () => {
+  it('takes the events that a search of the whole queue would take', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
+        const [queue, expected] = [createLaneQueue(), searched()];
+        const taken: DueEvent[] = [];
+        steps.forEach((each, id) => {
+          if (each === 'take') {
+            const event = queue.take();
+            expect(event).toBe(expected.take());
+            if (event) taken.push(event);
+          } else if ('push' in each) {
+            const event = eventOf({ id, subject: each.push });
+            queue.push(event);
+            expected.push(event);
+          } else if ('shorten' in each) {
+            expect(queue.shorten(each.shorten)).toEqual(expected.shorten(each.shorten));
+          } else {
+            const [event] = taken.splice(each.end % Math.max(1, taken.length), 1);
+            if (event) {
+              queue.end(event);
+              expected.end(event);
+            }
+          }
+          expect([queue.size, queue.ready]).toEqual([expected.size(), expected.ready()]);
+        });
+      }),
+    );
+  });
+});
