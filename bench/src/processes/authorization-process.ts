@@ -13,9 +13,9 @@ import { dataKeyOf } from '../../../server/src/features/customers/records/index.
 import { customers } from '../../../server/src/features/customers/records/store.ts';
 import { systemCaller } from '../../../server/src/features/tenancy/platform/index.ts';
 import { createCommitter } from '../../../server/src/runtime/committer/committer.ts';
-import { connectLane } from '../../../server/src/runtime/committer/lane.ts';
 import { systemEffects } from '../../../server/src/runtime/config/system-effects.ts';
 import { openDatabase } from '../../../server/src/runtime/db/database.ts';
+import { connectLane } from '../../../server/src/runtime/db/lane.ts';
 import type { Ctx } from '../../../server/src/runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../server/src/runtime/operation/operate.ts';
 import { masterKeyIn } from '../../../server/src/runtime/security/master-key.ts';

@@ -7,8 +7,8 @@ import {
   type Committer,
   createCommitter,
 } from '../../../server/src/runtime/committer/committer.ts';
-import { connectLane } from '../../../server/src/runtime/committer/lane.ts';
 import { systemEffects } from '../../../server/src/runtime/config/system-effects.ts';
+import { connectLane } from '../../../server/src/runtime/db/lane.ts';
 import { answer } from '../machine/answer.ts';
 import type { Spread } from '../machine/bench.ts';
 import { ACCOUNTS, FIRST_NUMBER, ID_HEAD } from '../machine/pgbench.ts';

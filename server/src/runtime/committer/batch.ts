@@ -4,15 +4,14 @@
 // contended ones, locked for the shortest time) and their freezes, events last.
 
 import { applyPostings, type Books, emptyBooks } from '../../ledger/books.ts';
+import type { Answer } from '../db/lane.ts';
+import { type Bound, bind, type Statement } from '../db/statement.ts';
 import type { Table } from '../db/table.ts';
 import type { ChangeSet, Rejection, Row, Update, Versioned } from './change-set.ts';
 import { type BatchRead, column, columns } from './columns.ts';
-import type { Answer } from './lane.ts';
 import { openedAccounts, postingReads, postingWrites } from './ledger-batch.ts';
 import { EVENT_NAMES, INSERT_EVENTS } from './ledger-statements.ts';
 import {
-  type Bound,
-  bind,
   changingNames,
   deleteFrom,
   existingKeys,
@@ -20,7 +19,6 @@ import {
   lockAndMatch,
   lockOf,
   readVersions,
-  type Statement,
   updateOf,
 } from './statements.ts';
 

@@ -1,7 +1,8 @@
 // Rows as columns: the form in which statements of a batch take their parameters.
+
+import type { Answer } from '../db/lane.ts';
+import type { Bound } from '../db/statement.ts';
 import type { Row } from './change-set.ts';
-import type { Answer } from './lane.ts';
-import type { Bound } from './statements.ts';
 
 export const column = (rows: readonly object[], name: string) =>
   rows.map((row) => (row as Row)[name]);

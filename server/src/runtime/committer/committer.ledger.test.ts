@@ -11,10 +11,10 @@ import {
   transfer,
 } from '../../../test/kit/app/sample-tables.ts';
 import type { FreezeRow } from '../../ledger/transfer.ts';
+import { connectLane } from '../db/lane.ts';
 import { col, table } from '../db/table.ts';
 import type { ChangeSet, Outcome } from './change-set.ts';
 import { type Committer, createCommitter } from './committer.ts';
-import { connectLane } from './lane.ts';
 
 let sample: Sample;
 let committer: Committer;

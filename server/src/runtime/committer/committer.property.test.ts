@@ -26,10 +26,10 @@ import {
 } from '../../../test/kit/crash/serial-model.ts';
 import type { TransferRow } from '../../ledger/transfer.ts';
 import { type Database, openDatabase } from '../db/database.ts';
+import { connectLane } from '../db/lane.ts';
 import { col, type RowOf, table } from '../db/table.ts';
 import type { ChangeSet, Outcome } from './change-set.ts';
 import { type Committer, createCommitter } from './committer.ts';
-import { connectLane } from './lane.ts';
 
 const ORDER = `
 create table set_log (

@@ -17,10 +17,10 @@ import {
   transfer,
   updateThing,
 } from '../../../test/kit/app/sample-tables.ts';
+import { connectLane } from '../db/lane.ts';
 import { col, table } from '../db/table.ts';
 import type { ChangeSet, Outcome } from './change-set.ts';
 import { type BatchReport, type Committer, createCommitter } from './committer.ts';
-import { connectLane } from './lane.ts';
 
 let sample: Sample;
 let committer: Committer;

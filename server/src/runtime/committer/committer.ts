@@ -5,12 +5,12 @@
 import type pg from 'pg';
 import { Fault } from '../../kernel/fault.ts';
 import { validateTransfers } from '../../ledger/books.ts';
+import { type Lane, openLane } from '../db/lane.ts';
+import type { Statement } from '../db/statement.ts';
 import { type BatchFormat, tableOrder } from './batch.ts';
 import type { ChangeSet, Outcome } from './change-set.ts';
-import { type Lane, openLane } from './lane.ts';
 import { createQueue, createUnit, type Queue, type Unit } from './queue.ts';
 import { settle, type Tally, type Verdict } from './settle.ts';
-import type { Statement } from './statements.ts';
 
 /** One batch, for metrics; `mode` is the most expensive that any part of it needed. */
 export interface BatchReport {

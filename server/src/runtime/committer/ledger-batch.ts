@@ -7,9 +7,10 @@ import {
   transferKey,
 } from '../../ledger/books.ts';
 import { resolves, storedStep, type TransferRow } from '../../ledger/transfer.ts';
+import type { Answer } from '../db/lane.ts';
+import { type Bound, bind } from '../db/statement.ts';
 import type { ChangeSet } from './change-set.ts';
 import { type BatchRead, column, columns } from './columns.ts';
-import type { Answer } from './lane.ts';
 import {
   EFFECT_NAMES,
   FREEZE_NAMES,
@@ -25,7 +26,6 @@ import {
   SET_FREEZES,
   TRANSFER_NAMES,
 } from './ledger-statements.ts';
-import { type Bound, bind } from './statements.ts';
 
 /** The ledger state that was read so far. */
 interface Known {

@@ -2,8 +2,9 @@
 // and those that read them for the runtime and for features. Decisions are made in ledger/.
 // Parameters of a `statement` are arrays, one for each column.
 import { quoted } from '../db/paging.ts';
+import { statement } from '../db/statement.ts';
 import type { ColumnType, Table } from '../db/table.ts';
-import { inOrder, statement, unnest } from './statements.ts';
+import { inOrder, unnest } from './statements.ts';
 
 export const TRANSFER_NAMES = [
   'transaction_id',

@@ -3,10 +3,11 @@
 // with its own reason, or a group that the caller has to halve.
 import type pg from 'pg';
 import { Fault } from '../../kernel/fault.ts';
+import { isLost, type Lane } from '../db/lane.ts';
+import { bind } from '../db/statement.ts';
 import { type BatchFormat, batchReads, batchWrites } from './batch.ts';
 import type { ChangeSet, Outcome } from './change-set.ts';
-import { isLost, type Lane } from './lane.ts';
-import { BEGIN, bind, COMMIT, ROLLBACK } from './statements.ts';
+import { BEGIN, COMMIT, ROLLBACK } from './statements.ts';
 
 /** Result of a change set; an Error if no rejection describes the failure. */
 export type Verdict = Outcome | Error;

@@ -4,38 +4,8 @@
 // update alone locks in the order of its plan, and two lanes with different plans would deadlock,
 // which costs a second each time.
 import { ARRAY_TYPE, LIST_TYPE } from '../db/arrays.ts';
+import { type Statement, statement } from '../db/statement.ts';
 import type { ColumnType, Table } from '../db/table.ts';
-
-/** A prepared statement; each parameter is an array of its type. */
-export interface Statement {
-  readonly name: string;
-  readonly text: string;
-  readonly types: readonly ColumnType[];
-}
-
-/** A statement with one array for each parameter. */
-export interface Bound {
-  readonly statement: Statement;
-  readonly columns: readonly (readonly unknown[])[];
-}
-
-export const bind = (statement: Statement, ...columns: (readonly unknown[])[]): Bound => ({
-  statement,
-  columns,
-});
-
-/** Text to statement, so that two definitions of one table never claim one name for two texts. */
-const byText = new Map<string, Statement>();
-
-/** The prepared statement of this text; the same object for every caller. */
-export function statement(text: string, types: readonly ColumnType[] = []): Statement {
-  let known = byText.get(text);
-  if (!known) {
-    known = { name: `batch_${byText.size + 1}`, text, types };
-    byText.set(text, known);
-  }
-  return known;
-}
 
 /** One statement for each table, created on first use. */
 function derived(make: (table: Table) => Statement): (table: Table) => Statement {

@@ -1,7 +1,8 @@
-// Reads. Concurrent requests that each need one row by id are served by one select, which raises
-// the throughput under load by two thirds. Everything is read as committed; writes are the
-// committer's, except for a few hand-written statements of loops that take leases.
-import { pgArray } from './arrays.ts';
+// Reads. Those of one row by id are batched (reader.ts); other queries are sent to a pool. Everything
+// is read as committed; writes are the committer's, except for a few hand-written statements of
+// loops that take leases.
+import type { ResultRow } from './decode.ts';
+import { connectLane } from './lane.ts';
 import {
   columnList,
   conditions,
@@ -14,7 +15,8 @@ import {
   quoted,
   type Sql,
 } from './paging.ts';
-import { createPool, type ResultRow } from './pool.ts';
+import { createPool } from './pool.ts';
+import { createReader } from './reader.ts';
 import type { RowOf, Table } from './table.ts';
 
 export { equals, type Filter, type PageQuery } from './paging.ts';
@@ -78,73 +80,6 @@ export async function allRows<T extends Table>(
   return all;
 }
 
-interface Waiter {
-  resolve(row: ResultRow | undefined): void;
-  reject(error: unknown): void;
-}
-
-type RunTogether = (statements: readonly Sql[]) => Promise<ResultRow[]>[];
-
-const readSql = new WeakMap<Table, string>();
-
-/** The same text object every time: finding its prepared statement then costs no hashing. */
-function readText(table: Table): string {
-  const known = readSql.get(table);
-  if (known) return known;
-  const text = `select ${columnList(table)} from ${quoted(table.name)} where id = any($1::text[])`;
-  readSql.set(table, text);
-  return text;
-}
-
-/** Collects single reads until the end of the tick. */
-function createReader(runTogether: RunTogether) {
-  let tables = new Map<Table, Map<string, Waiter[]>>();
-
-  async function answer(rows: Promise<ResultRow[]>, waiting: Map<string, Waiter[]>) {
-    try {
-      for (const row of await rows) {
-        const id = row.id as string;
-        waiting.get(id)?.forEach((waiter, i) => {
-          waiter.resolve(i ? { ...row } : row);
-        });
-        waiting.delete(id);
-      }
-      for (const waiters of waiting.values()) for (const each of waiters) each.resolve(undefined);
-    } catch (error) {
-      for (const waiters of waiting.values()) for (const each of waiters) each.reject(error);
-    }
-  }
-
-  function flush(): void {
-    const all = tables;
-    tables = new Map();
-    const statements = [...all].map(([table, waiting]) => ({
-      text: readText(table),
-      values: [pgArray('text', [...waiting.keys()])],
-    }));
-    const results = runTogether(statements);
-    [...all.values()].forEach((waiting, i) => {
-      void answer(results[i] as Promise<ResultRow[]>, waiting);
-    });
-  }
-
-  return function read(table: Table, id: string): Promise<ResultRow | undefined> {
-    // No text in PostgreSQL contains NUL; sending one would fail the select of all callers.
-    if (id.includes('\u0000')) return Promise.resolve(undefined);
-    return new Promise((resolve, reject) => {
-      if (tables.size === 0) setImmediate(flush);
-      let waiting = tables.get(table);
-      if (!waiting) {
-        waiting = new Map();
-        tables.set(table, waiting);
-      }
-      const waiters = waiting.get(id);
-      if (waiters) waiters.push({ resolve, reject });
-      else waiting.set(id, [{ resolve, reject }]);
-    });
-  };
-}
-
 function findSql<T extends Table>(table: T, where: object, options: FindOptions<T>): Sql {
   const { orderBy, descending = false, limit = MAX_FOUND } = options;
   const filters = Object.entries(where).map(
@@ -164,9 +99,13 @@ export function openDatabase(options: DatabaseOptions): Database {
   const pool = createPool({ url, size: poolSize, statementTimeoutMs });
   const repeatable = (sql: Sql) => ({ ...sql, keep: true, repeatable: true });
   const run = (sql: Sql) => pool.run(repeatable(sql));
-  const read = createReader((statements) => pool.runTogether(statements.map(repeatable)));
+  const reader = createReader({
+    connect: () => connectLane(url, { name: 'railhead reader', statementTimeoutMs }),
+    runTogether: (statements) => pool.runTogether(statements.map(repeatable)),
+    timeoutMs: 2 * statementTimeoutMs,
+  });
   return {
-    read: (table, id) => read(table, id) as Promise<never>,
+    read: (table, id) => reader.read(table, id) as Promise<never>,
     // The interface states the row type, which follows from the table; an arrow cannot repeat it.
     find: async (table, where, choice = {}) => (await run(findSql(table, where, choice))) as never,
     async page<T extends Table>(table: T, query: PageQuery) {
@@ -186,6 +125,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     async ping() {
       await run({ text: 'select 1', values: [] });
     },
-    close: () => pool.close(),
+    async close() {
+      await reader.close();
+      await pool.close();
+    },
   };
 }

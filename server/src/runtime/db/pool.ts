@@ -3,6 +3,7 @@
 // reopened by the next query that uses it.
 import pg from 'pg';
 import { Fault } from '../../kernel/fault.ts';
+import { parseInt8s, parseTime, type ResultRow } from './decode.ts';
 
 interface PoolOptions {
   url: string;
@@ -20,8 +21,6 @@ interface Statement {
   /** May be run a second time if the connection breaks. */
   repeatable: boolean;
 }
-
-export type ResultRow = Record<string, unknown>;
 
 interface Pool {
   /**
@@ -44,19 +43,6 @@ interface Slot {
 
 const MAX_UNDER_WAY = 20_000;
 const MAX_NAMES = 500;
-
-/**
- * Parses PostgreSQL's format of a time in a UTC session to milliseconds. Finer digits are dropped.
- */
-function parseTime(text: string): number {
-  const iso = text.endsWith('+00') ? `${text.slice(0, 10)}T${text.slice(11, -3)}Z` : text;
-  const ms = Date.parse(iso);
-  if (Number.isNaN(ms)) throw new RangeError(`not a time: ${text}`);
-  return ms;
-}
-
-const parseInt8s = (text: string): bigint[] =>
-  text === '{}' ? [] : text.slice(1, -1).split(',').map(BigInt);
 
 const PARSERS: Record<number, (text: string) => unknown> = {
   20: BigInt,

@@ -2,7 +2,8 @@
 // fast as the caller consumes them. All rows of one stream belong to one snapshot, however long it
 // takes and whatever is written meanwhile.
 import pg from 'pg';
-import { isolatedTypes, type ResultRow } from './pool.ts';
+import type { ResultRow } from './decode.ts';
+import { isolatedTypes } from './pool.ts';
 
 /** Rows of one statement and one snapshot, in chunks, for results that do not fit into memory. */
 export type RowStream = <R extends object>(

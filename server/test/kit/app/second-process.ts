@@ -3,8 +3,8 @@
 // one process.
 import { ENQUEUE } from '../../../src/features/notifications/webhooks/index.ts';
 import { createCommitter } from '../../../src/runtime/committer/committer.ts';
-import { connectLane } from '../../../src/runtime/committer/lane.ts';
 import { openDatabase } from '../../../src/runtime/db/database.ts';
+import { connectLane } from '../../../src/runtime/db/lane.ts';
 import type { Runtime } from '../../../src/runtime/operation/operate.ts';
 import type { TestApp } from './harness.ts';
 

@@ -28,7 +28,7 @@ import type { Caller } from '../../../kernel/caller.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import { Fault, isTransient } from '../../../kernel/fault.ts';
 import type { Mode } from '../../../kernel/mode.ts';
-import { isLost } from '../../../runtime/committer/lane.ts';
+import { isLost } from '../../../runtime/db/lane.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { isKeyTaken, operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';

@@ -13,8 +13,8 @@ import {
 import { type MailServer, startMailServer } from '../../../../test/kit/http/mail-server.ts';
 import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
 import { createCommitter } from '../../../runtime/committer/committer.ts';
-import { connectLane } from '../../../runtime/committer/lane.ts';
 import { openDatabase } from '../../../runtime/db/database.ts';
+import { connectLane } from '../../../runtime/db/lane.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { messagePersonalData } from '../../notifications/messages/personal-data.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';

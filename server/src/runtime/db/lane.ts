@@ -1,11 +1,11 @@
-// One connection that writes batches. A batch is sent as a single message and succeeds or fails as
+// One connection that runs batches of statements. A batch is sent as a single message and succeeds or fails as
 // a whole: with one Sync at its end PostgreSQL runs it as one transaction, and a failing statement
 // rolls back everything without another round trip. No failure can therefore leave half of a batch
 // committed. A lost connection is reopened in the background without a limit of attempts.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { createSink, putArray, reserve, type Sink } from '../db/arrays.ts';
-import type { Bound, Statement } from './statements.ts';
+import { createSink, putArray, reserve, type Sink } from './arrays.ts';
+import type { Bound, Statement } from './statement.ts';
 
 /** One result row; every value in PostgreSQL's text format. */
 export type Answer = (string | null)[];
@@ -54,25 +54,37 @@ const LANE_SETTINGS = [
   'enable_mergejoin = off',
   "default_transaction_isolation = 'read committed'",
   'default_transaction_read_only = off',
-  'statement_timeout = 20000',
+  "timezone = 'UTC'",
+  "datestyle = 'ISO'",
 ];
 
-/**
- * Opens a connection for a lane. A change set fails if it waits longer than the timeout for a lock.
- */
+interface ConnectLaneOptions {
+  /** Name of the connection, as PostgreSQL lists it. */
+  name?: string;
+  /** A batch fails if it waits longer than this for a lock. */
+  lockTimeoutMs?: number;
+  statementTimeoutMs?: number;
+}
+
+/** Opens a connection for a lane. */
 export async function connectLane(
   url: string,
-  { lockTimeoutMs = 3_000 }: { lockTimeoutMs?: number } = {},
+  { name = 'railhead committer', lockTimeoutMs = 3_000, ...rest }: ConnectLaneOptions = {},
 ): Promise<pg.Client> {
+  const { statementTimeoutMs = 20_000 } = rest;
   const client = new pg.Client({
     connectionString: url,
-    application_name: 'railhead committer',
+    application_name: name,
     keepAlive: true,
     connectionTimeoutMillis: 10_000,
   });
   client.on('error', () => undefined); // until the lane adds its own listener
   await client.connect();
-  const settings = [...LANE_SETTINGS, `lock_timeout = ${lockTimeoutMs}`];
+  const settings = [
+    ...LANE_SETTINGS,
+    `lock_timeout = ${lockTimeoutMs}`,
+    `statement_timeout = ${statementTimeoutMs}`,
+  ];
   await client.query(settings.map((each) => `set ${each}`).join('; '));
   return client;
 }

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createSample, NOW, type Sample, things } from '../../../test/kit/app/sample-tables.ts';
+import { BEGIN, existingKeys, insertInto, readVersions } from '../committer/statements.ts';
 import { table } from '../db/table.ts';
 import { connectLane, isLost, type Lane, openLane } from './lane.ts';
-import { BEGIN, type Bound, bind, existingKeys, insertInto, readVersions } from './statements.ts';
+import { type Bound, bind } from './statement.ts';
 
 let sample: Sample;
 let lanes: Lane[] = [];

@@ -1,0 +1,51 @@
+// Values of PostgreSQL's text format as the code uses them: bigint for int8, milliseconds for
+// timestamptz, parsed JSON.
+import pg from 'pg';
+import type { Answer } from './lane.ts';
+import type { ColumnType, Table } from './table.ts';
+
+/**
+ * Parses PostgreSQL's format of a time in a UTC session to milliseconds. Finer digits are dropped.
+ */
+export function parseTime(text: string): number {
+  const iso = text.endsWith('+00') ? `${text.slice(0, 10)}T${text.slice(11, -3)}Z` : text;
+  const ms = Date.parse(iso);
+  if (Number.isNaN(ms)) throw new RangeError(`not a time: ${text}`);
+  return ms;
+}
+
+export const parseInt8s = (text: string): bigint[] =>
+  text === '{}' ? [] : text.slice(1, -1).split(',').map(BigInt);
+
+/** A row as the code uses it. */
+export type ResultRow = Record<string, unknown>;
+
+// The types of `pg` list no OIDs of arrays.
+const TEXT_ARRAY_OID: number = 1009;
+
+type Parse = (text: string) => unknown;
+
+const PARSE: Record<ColumnType, Parse> = {
+  text: (text) => text,
+  int4: Number,
+  int8: BigInt,
+  bool: (text) => text === 't',
+  json: (text) => JSON.parse(text) as unknown,
+  time: parseTime,
+  bytes: pg.types.getTypeParser(pg.types.builtins.BYTEA) as Parse,
+  int8s: parseInt8s,
+  texts: pg.types.getTypeParser(TEXT_ARRAY_OID) as Parse,
+};
+
+/** Makes a row of the table's columns, in the order of `columnNames`. */
+export function rowDecoder({ columns, columnNames }: Table): (answer: Answer) => ResultRow {
+  const parsers = columnNames.map((name) => PARSE[columns[name]?.type ?? 'text']);
+  return (answer) => {
+    const row: ResultRow = {};
+    for (let i = 0; i < parsers.length; i++) {
+      const text = answer[i] as string | null;
+      row[columnNames[i] as string] = text === null ? null : (parsers[i] as Parse)(text);
+    }
+    return row;
+  };
+}

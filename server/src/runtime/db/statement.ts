@@ -1,0 +1,34 @@
+// Prepared statements whose parameters are arrays, one for each column, so that a batch of any size
+// is the same statement.
+import type { ColumnType } from './table.ts';
+
+/** A prepared statement; each parameter is an array of its type. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+  readonly types: readonly ColumnType[];
+}
+
+/** A statement with one array for each parameter. */
+export interface Bound {
+  readonly statement: Statement;
+  readonly columns: readonly (readonly unknown[])[];
+}
+
+export const bind = (statement: Statement, ...columns: (readonly unknown[])[]): Bound => ({
+  statement,
+  columns,
+});
+
+/** Text to statement, so that two definitions of one table never claim one name for two texts. */
+const byText = new Map<string, Statement>();
+
+/** The prepared statement of this text; the same object for every caller. */
+export function statement(text: string, types: readonly ColumnType[] = []): Statement {
+  let known = byText.get(text);
+  if (!known) {
+    known = { name: `statement_${byText.size + 1}`, text, types };
+    byText.set(text, known);
+  }
+  return known;
+}
