@@ -16,6 +16,8 @@ export interface HttpRequest {
   maxBytes: number;
   /** Only https to a public address, checked after name resolution. */
   publicOnly: boolean;
+  /** The receiver recognises a repetition: the request may be sent again if its connection breaks. */
+  repeatable?: boolean;
 }
 
 export interface HttpReply {
@@ -65,5 +67,14 @@ export interface Effects {
   call<R>(limits: CallLimits, work: (signal: AbortSignal) => Promise<R>): Promise<R>;
 }
 
-/** Formats a time as RFC 3339 in UTC, the format of the API. */
-export const iso = (time: Time): string => new Date(time).toISOString();
+let lastTime = 0;
+let lastText = new Date(0).toISOString();
+
+/** Formats a time as RFC 3339 in UTC, the format of the API. Most calls repeat the last time. */
+export function iso(time: Time): string {
+  if (time !== lastTime) {
+    lastText = new Date(time).toISOString();
+    lastTime = time;
+  }
+  return lastText;
+}

@@ -23,7 +23,7 @@ afterEach(() => {
   }
 });
 
-const requestTo = (url: string, more: Partial<HttpRequest> = {}): HttpRequest => ({
+const request = (url: string, more: Partial<HttpRequest> = {}): HttpRequest => ({
   url,
   method: 'POST',
   headers: { 'content-type': 'text/plain' },
@@ -34,6 +34,9 @@ const requestTo = (url: string, more: Partial<HttpRequest> = {}): HttpRequest =>
   ...more,
 });
 
+/** Both clients that send requests. */
+const CLIENTS = [{ repeatable: false }, { repeatable: true }];
+
 const effects = systemEffects();
 const codeOf = (promise: Promise<unknown>) =>
   promise.then(
@@ -41,7 +44,10 @@ const codeOf = (promise: Promise<unknown>) =>
     (error: { code?: string }) => error.code,
   );
 
-describe('http', () => {
+describe.each(CLIENTS)('http, repeatable: $repeatable', ({ repeatable }) => {
+  const requestTo = (url: string, more?: Partial<HttpRequest>) =>
+    request(url, { repeatable, ...more });
+
   it('sends the whole request and returns status, headers and body', async () => {
     const [, url] = await listen(
       http.createServer((request, response) => {
@@ -166,7 +172,10 @@ describe('http', () => {
   });
 });
 
-describe('publicOnly', () => {
+describe.each(CLIENTS)('publicOnly, repeatable: $repeatable', ({ repeatable }) => {
+  const requestTo = (url: string, more?: Partial<HttpRequest>) =>
+    request(url, { repeatable, ...more });
+
   it('rejects plain http and every private address before a byte is sent', async () => {
     let connections = 0;
     const [server, url] = await listen(net.createServer(() => connections++));
@@ -195,8 +204,8 @@ describe('publicOnly', () => {
     };
     const checked = systemEffects({ resolve: async (name) => answers[name] ?? [] });
     for (const name of Object.keys(answers)) {
-      const request = requestTo(`https://${name}/`, { publicOnly: true });
-      expect(await codeOf(checked.http(request)), name).toBe('EADDRREFUSED');
+      const toName = requestTo(`https://${name}/`, { publicOnly: true });
+      expect(await codeOf(checked.http(toName)), name).toBe('EADDRREFUSED');
     }
   });
 
@@ -219,16 +228,16 @@ describe('publicOnly', () => {
 
   it('times out on a name server that never responds', async () => {
     const failing = systemEffects({ resolve: () => new Promise(() => {}) });
-    const request = requestTo('https://slow.example/', { publicOnly: true, timeoutMs: 100 });
-    expect(await codeOf(failing.http(request))).toBe('ETIMEDOUT');
+    const slow = requestTo('https://slow.example/', { publicOnly: true, timeoutMs: 100 });
+    expect(await codeOf(failing.http(slow))).toBe('ETIMEDOUT');
   });
 
   it('reports that a name is unknown', async () => {
     const failing = systemEffects({
       resolve: () => Promise.reject(Object.assign(new Error('unknown'), { code: 'ENOTFOUND' })),
     });
-    const request = requestTo('https://gone.example/', { publicOnly: true });
-    expect(await codeOf(failing.http(request))).toBe('ENOTFOUND');
+    const slow = requestTo('https://gone.example/', { publicOnly: true });
+    expect(await codeOf(failing.http(slow))).toBe('ENOTFOUND');
   });
 });
 

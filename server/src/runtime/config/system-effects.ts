@@ -177,8 +177,8 @@ function exchange(request: HttpRequest, network: Network): Promise<HttpReply> {
       });
       // An unrequested upgrade ends without an error.
       outgoing.on('close', () => {
-        const closed = failure('ECONNRESET', 'closed without an answer');
-        if (!answered && call === outgoing) settle(() => reject(closed));
+        if (answered || call !== outgoing) return;
+        settle(() => reject(failure('ECONNRESET', 'closed without an answer')));
       });
       outgoing.end(body);
     };
@@ -240,6 +240,17 @@ function conversed<R>(
   });
 }
 
+/** Exchanges of repeatable requests; their client is loaded with the first. */
+function repeatableExchange(lookup: LookupFunction): (request: HttpRequest) => Promise<HttpReply> {
+  let loaded: Promise<(request: HttpRequest) => Promise<HttpReply>> | undefined;
+  return async (request) => {
+    loaded ??= import('./repeatable-exchange.ts').then(({ repeatableExchanges }) =>
+      repeatableExchanges({ lookup, maxSockets: MAX_SOCKETS_PER_HOST, idleMs: IDLE_SOCKET_MS }),
+    );
+    return (await loaded)(request);
+  };
+}
+
 function pooledRandom(): (bytes: number) => Uint8Array {
   let pool = randomBytes(POOL_BYTES);
   let used = 0;
@@ -260,17 +271,20 @@ function pooledRandom(): (bytes: number) => Uint8Array {
  * alive.
  */
 export function systemEffects(options: SystemEffectsOptions = {}): Effects {
-  const publicNetwork = networkWith(publicLookup(options.resolve ?? resolvePublic));
+  const checkedLookup = publicLookup(options.resolve ?? resolvePublic);
+  const publicNetwork = networkWith(checkedLookup);
   const openNetwork = networkWith(openLookup);
+  const publicExchange = repeatableExchange(checkedLookup);
+  const openExchange = repeatableExchange(openLookup);
   return {
     now: () => Date.now(),
     random: pooledRandom(),
     async http(request) {
-      if (!request.publicOnly) return exchange(request, openNetwork);
       // A literal address is connected to without a lookup, so it is checked here.
-      const problem = publicUrlProblem(request.url);
+      const problem = request.publicOnly ? publicUrlProblem(request.url) : null;
       if (problem) throw failure('EADDRREFUSED', `the address ${problem}`);
-      return exchange(request, publicNetwork);
+      if (request.repeatable) return (request.publicOnly ? publicExchange : openExchange)(request);
+      return exchange(request, request.publicOnly ? publicNetwork : openNetwork);
     },
     stream: (request) => streamed(request, openNetwork),
     call: conversed,

@@ -77,6 +77,7 @@ export async function send(
       timeoutMs: deps.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
       maxBytes: MAX_ANSWER,
       publicOnly: mustBePublic(endpoint),
+      repeatable: true,
     });
     const ms = effects.now() - started;
     return { at: started, status: reply.status, error: null, ms, answer: reply.body };

@@ -1,0 +1,134 @@
+// HTTP requests that may be sent twice, such as webhook deliveries, whose receivers recognise a
+// repeated id. They use undici, which costs half the processor time of node's own client but does
+// not show whether a connection was used before. A request is sent once more if its connection broke
+// before the response and the receiver may have closed it as idle.
+import type { LookupFunction } from 'node:net';
+import { Agent, type Dispatcher } from 'undici';
+import type { HttpReply, HttpRequest } from '../../kernel/effects.ts';
+
+interface ExchangeOptions {
+  lookup: LookupFunction;
+  /** Sockets to one receiver. */
+  maxSockets: number;
+  /** How long an unused socket stays open. */
+  idleMs: number;
+}
+
+const MAX_ORIGINS = 10_000;
+
+type Settle = (error: Error | null, reply?: HttpReply) => void;
+
+const failure = (code: string, message: string) => Object.assign(new Error(message), { code });
+
+const codeOf = (error: Error) => (error as { code?: string }).code ?? '';
+
+/** undici's code for a connection that ended early is not a system code. */
+const publicError = (error: Error): Error =>
+  codeOf(error) === 'UND_ERR_SOCKET' ? failure('ECONNRESET', 'closed without an answer') : error;
+
+const isBroken = (error: Error) =>
+  ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error));
+
+const flat = (headers: Record<string, string | string[] | undefined>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),
+  );
+
+/** Collects one response, up to `maxBytes`; a longer one is truncated and its connection closed. */
+function handlerOf(maxBytes: number, settle: Settle): Dispatcher.DispatchHandler {
+  const chunks: Buffer[] = [];
+  let room = maxBytes;
+  let head: Omit<HttpReply, 'body'> | undefined;
+  const finish = () => {
+    if (head) settle(null, { ...head, body: Buffer.concat(chunks).toString('utf8') });
+  };
+  return {
+    onRequestStart: () => undefined,
+    onResponseStart(_controller, status, headers) {
+      head = { status, headers: flat(headers) };
+    },
+    onResponseData(controller, chunk) {
+      chunks.push(chunk.subarray(0, room));
+      if (chunk.length > room) {
+        finish();
+        controller.abort(failure('ETOOLARGE', 'the response is too long'));
+      }
+      room -= chunk.length;
+    },
+    onResponseEnd() {
+      // undici frees the connection in an immediate that is scheduled after this call. A request that
+      // started earlier would open another connection.
+      queueMicrotask(() => setImmediate(finish));
+    },
+    onResponseError(_controller, error) {
+      settle(error);
+    },
+  };
+}
+
+/** Exchanges on connections of their own. They reject like those of `Effects.http`. */
+export function repeatableExchanges({ lookup, maxSockets, idleMs }: ExchangeOptions) {
+  const agent = new Agent({
+    connections: maxSockets,
+    pipelining: 1,
+    keepAliveTimeout: idleMs,
+    keepAliveMaxTimeout: idleMs,
+    // Each exchange has a deadline of its own.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: { lookup, noDelay: true },
+  });
+
+  /** Time of the last response of each receiver. */
+  const answers = new Map<string, number>();
+
+  function noteAnswer(origin: string): void {
+    if (answers.size >= MAX_ORIGINS) answers.clear();
+    answers.set(origin, performance.now());
+  }
+
+  const mayBeIdle = (origin: string) =>
+    performance.now() - (answers.get(origin) ?? -idleMs) < idleMs;
+
+  return ({ url, method, headers, body = '', timeoutMs, maxBytes }: HttpRequest) =>
+    new Promise<HttpReply>((resolve, reject) => {
+      const { origin, pathname, search } = new URL(url);
+      const options = { origin, path: pathname + search, method, headers, body };
+      let open = true;
+      let controller: Dispatcher.DispatchController | undefined;
+      const settle = (act: () => void) => {
+        if (!open) return;
+        open = false;
+        clearTimeout(timer);
+        act();
+      };
+      const timer = setTimeout(() => {
+        const late = failure('ETIMEDOUT', `no complete answer within ${timeoutMs} ms`);
+        settle(() => reject(late));
+        controller?.abort(late);
+      }, timeoutMs);
+      const send = (isFirst: boolean) => {
+        let answered = false;
+        const handler = handlerOf(maxBytes, (error, reply) => {
+          if (reply) settle(() => resolve(reply));
+          else if (error && open && isAgain(error)) send(false);
+          else if (error) settle(() => reject(publicError(error)));
+        });
+        const isAgain = (error: Error) =>
+          isFirst && !answered && isBroken(error) && mayBeIdle(origin);
+        agent.dispatch(options, {
+          ...handler,
+          onRequestStart(started) {
+            controller = started;
+            if (!open) started.abort(failure('ETIMEDOUT', 'the deadline has passed'));
+          },
+          onResponseStart(...head) {
+            answered = true;
+            noteAnswer(origin);
+            handler.onResponseStart?.(...head);
+          },
+        });
+      };
+      send(true);
+    });
+}
