@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=64
 // The server's own command: `start`, and every noun of the operator. What installing and building print
 // goes to standard error, so that `--json` stays one JSON value on standard output.
 import { pathToFileURL } from 'node:url';

@@ -2,6 +2,7 @@
 // the shared PostgreSQL, with customers that hold funds and one quote each. Further quotes are
 // copies of those, made in SQL, because a run executes more of them than could be created over HTTP
 // before the first expire.
+import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,6 +32,14 @@ export const freePort = (): Promise<number> =>
     });
   });
 
+/** Arguments of Node in the start script of the checkout: its flags, and the program. */
+function startCommand(root: string): string[] {
+  const text = fs.readFileSync(path.join(root, 'package.json'), 'utf8');
+  const { scripts } = JSON.parse(text) as { scripts: { start: string } };
+  const [, ...args] = scripts.start.split(' ');
+  return args.map((each) => (each.startsWith('-') ? each : path.join(root, each)));
+}
+
 /** Starts the server and waits until it responds with its platform. */
 export async function startServer(
   root: string,
@@ -39,7 +48,7 @@ export async function startServer(
 ): Promise<{ port: number; process: Child; startedMs: number }> {
   const port = await freePort();
   const started = performance.now();
-  const child = startNode([path.join(root, 'scripts', 'start.mjs'), '--port', `${port}`, ...args], {
+  const child = startNode([...startCommand(root), '--port', `${port}`, ...args], {
     cwd: root,
     profile: options.profile,
     log: options.log,

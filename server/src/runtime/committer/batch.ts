@@ -79,6 +79,18 @@ function locks({ updates, removes, requires }: Work): unknown[][] {
   return [...columns(all, ['id', 'version']), all.map((_, i) => i < changing.length)];
 }
 
+/** Updates by their statements: one for each set of changed columns. */
+function groupedUpdates(table: Table, updates: readonly Update[]) {
+  const groups = new Map<ReturnType<typeof updateOf>, Update[]>();
+  for (const each of updates) {
+    const update = updateOf(table, changingNames(table, each.changed));
+    const group = groups.get(update);
+    if (group) group.push(each);
+    else groups.set(update, [each]);
+  }
+  return groups;
+}
+
 function rowWrites(table: Table, work: Work): Bound[] {
   const { updates, removes, requires } = work;
   const bounds: Bound[] = [];
@@ -86,10 +98,10 @@ function rowWrites(table: Table, work: Work): Bound[] {
   else if (updates.length + removes.length) {
     bounds.push(bind(lockOf(table), column([...updates, ...removes], 'id')));
   }
-  if (updates.length) {
-    const rows = updates.map((each) => each.row);
-    const key = columns(updates, ['id', 'version']);
-    bounds.push(bind(updateOf(table), ...key, ...columns(rows, changingNames(table))));
+  // The rows are locked by now, so the order of the updates does not matter.
+  for (const [{ statement, names }, group] of groupedUpdates(table, updates)) {
+    const rows = group.map((each) => each.row);
+    bounds.push(bind(statement, ...columns(group, ['id', 'version']), ...columns(rows, names)));
   }
   if (removes.length) bounds.push(bind(deleteFrom(table), ...columns(removes, ['id', 'version'])));
   return bounds;

@@ -12,6 +12,8 @@ export interface Update {
   id: string;
   version: number;
   row: Row;
+  /** Columns that may differ from the row as read; only these are written. */
+  changed: ReadonlySet<string>;
 }
 
 /** A row that the decision depends on, or a row to remove, as read at `version`. */

@@ -49,22 +49,43 @@ export const insertInto = derived((table) => {
   );
 });
 
-/** The columns that `updateOf` takes after id and version. */
-export const changingNames = (table: Table): readonly string[] =>
-  table.mutableNames.filter((name) => name !== 'id' && name !== 'version');
+interface UpdateStatement {
+  statement: Statement;
+  /** The columns it takes after id and version. */
+  names: readonly string[];
+}
 
-/** Parameters: id, version as read, then the mutable columns. All rows must match. */
-export const updateOf = derived((table) => {
-  const names = ['id', 'version', ...changingNames(table)];
-  const types = ['text', 'int4', ...typesOf(table, changingNames(table))] as ColumnType[];
-  const sets = changingNames(table).map((name) => `${quoted(name)} = ${cast(table, name)}`);
+/** Statements that update a table, by the columns that they change. */
+const updates = new WeakMap<Table, Map<string, UpdateStatement>>();
+
+/** Columns that an update of `changed` writes, in the order of the table. */
+export const changingNames = (table: Table, changed: ReadonlySet<string>): readonly string[] =>
+  table.mutableNames.filter((name) => name !== 'id' && name !== 'version' && changed.has(name));
+
+/** Parameters: id, version as read, then `names`. All rows must match. */
+export function updateOf(table: Table, names: readonly string[]): UpdateStatement {
+  const known = updates.get(table) ?? new Map<string, UpdateStatement>();
+  updates.set(table, known);
+  const key = names.join();
+  let found = known.get(key);
+  if (!found) {
+    found = { statement: updateStatement(table, names), names };
+    known.set(key, found);
+  }
+  return found;
+}
+
+function updateStatement(table: Table, names: readonly string[]): Statement {
+  const types = ['text', 'int4', ...typesOf(table, names)] as ColumnType[];
+  const sets = names.map((name) => `${quoted(name)} = ${cast(table, name)}`);
   return statement(
     `with done as (update ${quoted(table.name)} t set ${[...sets, 'version = t.version + 1'].join(', ')}
-      from ${unnest(types, names)} where t.id = x.id and t.version = x.version returning 1)
+      from ${unnest(types, ['id', 'version', ...names])}
+      where t.id = x.id and t.version = x.version returning 1)
     select batch_guard(count(*) = cardinality($1), 'version') from done`,
     types,
   );
-});
+}
 
 /** Parameters: id, version as read. All rows must match. */
 export const deleteFrom = derived((table) => {

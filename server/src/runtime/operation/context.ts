@@ -177,6 +177,8 @@ export function createContext(
   const now = effects.now();
   const set = emptyChangeSet();
   const staged = new Map<string, Row>();
+  /** Changed columns of staged updates, by table and id. */
+  const changes = new Map<string, Set<string>>();
   const insufficientFundsFaults = new Map<string, () => Fault>();
   const retryAccounts = new Set<string>();
   const keyOf = (table: Table, id: unknown) => `${table.name} ${String(id)}`;
@@ -196,16 +198,20 @@ export function createContext(
   }
 
   function update<T extends Table>(table: T, was: RowOf<T>, patch: PatchOf<T>): RowOf<T> {
-    const known = staged.get(keyOf(table, was.id));
+    const key = keyOf(table, was.id);
+    const known = staged.get(key);
     const states = statesOf(table, known ?? was);
     if (known) {
       assertTransition(table, states, Object.assign(known, patch));
+      for (const name of Object.keys(patch)) changes.get(key)?.add(name);
       return known as RowOf<T>;
     }
     const row: Row = { ...was, ...patch };
     assertTransition(table, states, row);
-    set.updates.push({ ...versioned(table, was), row });
-    staged.set(keyOf(table, was.id), row);
+    const changed = new Set(Object.keys(patch));
+    set.updates.push({ ...versioned(table, was), row, changed });
+    changes.set(key, changed);
+    staged.set(key, row);
     return row as RowOf<T>;
   }
 
