@@ -1,6 +1,6 @@
-// What every storage must keep, whether files lie in a folder or in a bucket of a service that speaks S3.
-// The bucket is on a real peer of this machine; it takes any signature of a key it knows, so those are
-// held against the rules of Signature Version 4 here.
+// What every storage must keep, whether files lie in a folder or in a bucket of a service that
+// speaks S3. The bucket is on a real peer of this machine; it takes any signature of a key it
+// knows, so those are held against the rules of Signature Version 4 here.
 import { createHash, createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -230,7 +230,7 @@ describe('the bucket', () => {
       asked++;
       return false;
     };
-    const s3 = bucket({ accessKeyId: 'STRANGER', secretAccessKey: 'sesame' });
+    const s3 = bucket({ accessKeyId: 'UNKNOWN', secretAccessKey: 'sesame' });
     const wrong = storageOf(effects, { folder: staging, s3 });
     const refused = wrong.put(newName(), chunks(bytesOf(10)));
     await expect(refused).rejects.toThrow('storage answered PUT with 403 InvalidAccessKeyId');

@@ -1,6 +1,6 @@
-// Which messages of a network the sandbox does not play: news in states in which no network has any,
-// about payments that are not this card's, in bodies that say nothing sensible. And what a request means
-// that comes twice.
+// Which messages of a network the sandbox does not play: news in states in which no network has
+// any, about payments that are not this card's, in bodies that say nothing sensible. And what a
+// request means that comes twice.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';
 import type { Answer } from '../kit/app/harness.ts';
@@ -9,27 +9,27 @@ import {
   type Act,
   ASKED,
   asks,
+  NOTICES,
+  type NoticeKind,
+  notice,
   openCardStories,
-  TOLD,
-  type Told,
-  tells,
 } from '../kit/cards/card-story.ts';
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 
 const fixture = opened(openCardStories);
 beforeEach(() => fixture.drain());
 
-/** How a payment comes to stand so, what can be told of it then, and what else is wrong where that cannot. */
+/** How a payment reaches a state, which notices it accepts then, and the error of the others. */
 interface Parent {
   acts: readonly Act[];
   status: string;
-  takes: readonly Told[];
+  takes: readonly NoticeKind[];
   /** Where not the payment is the bad field. */
-  amount?: readonly Told[];
+  amount?: readonly NoticeKind[];
 }
 
 const auth = asks('authorization', 40);
-const cleared = tells('clearing', 40);
+const cleared = notice('clearing', 40);
 const PARENTS: Readonly<Record<string, Parent>> = {
   'is authorized': {
     acts: [auth],
@@ -37,18 +37,18 @@ const PARENTS: Readonly<Record<string, Parent>> = {
     takes: ['authorization_advice', 'clearing'],
   },
   'is cleared in part': {
-    acts: [auth, tells('clearing', 30)],
+    acts: [auth, notice('clearing', 30)],
     status: 'PARTIALLY_SETTLED',
     takes: ['authorization_advice', 'clearing', 'return'],
   },
   'is settled': { acts: [auth, cleared], status: 'SETTLED', takes: ['return'] },
   'is settled with nothing cleared': {
-    acts: [auth, tells('clearing', 0)],
+    acts: [auth, notice('clearing', 0)],
     status: 'SETTLED',
     takes: [],
   },
   'has come back': {
-    acts: [auth, cleared, tells('return', 40)],
+    acts: [auth, cleared, notice('return', 40)],
     status: 'REFUNDED',
     takes: ['return_reversal'],
     amount: ['return'],
@@ -77,7 +77,9 @@ const fieldsOf = ({ status, body }: Answer) => [
 ];
 
 describe('a payment that', () => {
-  const cases = Object.keys(PARENTS).flatMap((name) => TOLD.map((what) => [name, what] as const));
+  const cases = Object.keys(PARENTS).flatMap((name) =>
+    NOTICES.map((what) => [name, what] as const),
+  );
   it.each(cases)('%s: %s', async (name, what) => {
     const { acts, status, takes, amount = [] } = expectedOf(PARENTS, name);
     const story = await fixture.begin();
@@ -87,7 +89,7 @@ describe('a payment that', () => {
     }
     const before = await story.payment();
     expect(before.status).toBe(status);
-    const answer = await story.told(what, what === 'return_reversal' ? undefined : 20);
+    const answer = await story.send(what, what === 'return_reversal' ? undefined : 20);
     if (takes.includes(what)) {
       ok(answer, 202);
       expect((await story.next()).length).toBeGreaterThan(0);
@@ -101,7 +103,7 @@ describe('a payment that', () => {
 
   it('is returned by no cent more than was cleared and did not come back', async () => {
     const story = await fixture.begin();
-    for (const act of [auth, cleared, tells('return', 10)]) await act(story);
+    for (const act of [auth, cleared, notice('return', 10)]) await act(story);
     const { id: cardTransactionId } = await story.payment();
     const returns = (amount: number) => story.simulate('return', { cardTransactionId, amount });
     expect(fieldsOf(await returns(30_01))).toEqual([400, 'INVALID_INPUT', 'amount']);
@@ -119,7 +121,7 @@ const ASKING = [
   ['sandboxSimulateCardFinancialCreditAuthorization', 'financial_credit_authorization'],
   ['sandboxSimulateCardCreditAuthorizationAdvice', 'credit_authorization_advice'],
 ] as const;
-const TELLING = [
+const NOTICE_OPERATIONS = [
   ['sandboxSimulateCardAuthorizationAdvice', 'authorization_advice'],
   ['sandboxSimulateCardClearing', 'clearing'],
   ['sandboxSimulateCardReturn', 'return'],
@@ -142,7 +144,7 @@ describe('what is simulated', () => {
     ).data.filter((each: { type: string }) => each.type === 'INCOMING');
     const unknown = id.replace(/.$/, (last: string) => (last === '0' ? '1' : '0'));
     for (const cardTransactionId of [id, unknown, deposit.id, 'x']) {
-      for (const what of TOLD) {
+      for (const what of NOTICES) {
         const answer = await story.simulate(what, { cardTransactionId, amount: 1_00 });
         expect([answer.status, answer.body.code]).toEqual([404, 'TRANSACTION_NOT_FOUND']);
       }
@@ -191,20 +193,20 @@ describe('what is simulated', () => {
     });
   });
 
-  const NEWS: Readonly<Record<Told, { acts: readonly Act[]; shows: object }>> = {
+  const NEWS: Readonly<Record<NoticeKind, { acts: readonly Act[]; shows: object }>> = {
     authorization_advice: { acts: [auth], shows: { authorizedAmount: { amount: 20_00 } } },
     clearing: { acts: [auth], shows: { settledAmount: { amount: 20_00 } } },
     return: { acts: [auth, cleared], shows: { refundedAmount: { amount: 20_00 } } },
-    return_reversal: { acts: [auth, cleared, tells('return', 40)], shows: { status: 'SETTLED' } },
+    return_reversal: { acts: [auth, cleared, notice('return', 40)], shows: { status: 'SETTLED' } },
   };
-  describe.each(TELLING)('%s', (_operation, what) => {
+  describe.each(NOTICE_OPERATIONS)('%s', (_operation, what) => {
     it('happens once for an idempotency key', async () => {
       const { acts, shows } = NEWS[what];
       const story = await fixture.begin();
       for (const act of acts) await act(story);
       const { id: cardTransactionId } = await story.payment();
       const news = { cardTransactionId, ...(what === 'return_reversal' ? {} : { amount: 20_00 }) };
-      const key = { 'idempotency-key': `tell ${what}` };
+      const key = { 'idempotency-key': `notice ${what}` };
       const first = ok(await story.simulate(what, news, key), 202);
       expect(ok(await story.simulate(what, news, key), 202)).toEqual(first);
       expect(await story.payment()).toMatchObject(shows);

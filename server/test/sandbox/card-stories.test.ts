@@ -1,6 +1,6 @@
-// Payments with sandbox cards from their first message to their last, as their platform is told of them:
-// everything that the sandbox can make up about one, where it means something. Each is paid from dollars and
-// from a coin.
+// Payments with sandbox cards from their first message to their last, as their events show them:
+// everything that the sandbox can make up about one, where it means something. Each is paid from
+// dollars and from a coin.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { opened } from '../kit/app/test-app.ts';
 import {
@@ -9,8 +9,8 @@ import {
   asks,
   type Begun,
   becomes,
+  notice,
   openCardStories,
-  tells,
 } from '../kit/cards/card-story.ts';
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 
@@ -42,7 +42,7 @@ const paid = (end?: string) =>
   ] as const;
 const TAKEN = 'taken 40 in 1';
 const WHOLE = `SETTLED 40, cleared 40 in 1, ${TAKEN}`;
-const whole = [tells('clearing', 40), [WHOLE]] as const;
+const whole = [notice('clearing', 40), [WHOLE]] as const;
 /** It has just what it pays. */
 const barely = [
   asks('authorization', 40),
@@ -63,23 +63,23 @@ const STORIES: Readonly<Record<string, Story>> = {
   'cleared in pieces': {
     acts: [
       paid(),
-      [tells('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${TAKEN}`]],
-      [tells('clearing', 20), [`PARTIALLY_SETTLED 40, cleared 30 in 2, ${TAKEN}`]],
-      [tells('clearing', 10), [`SETTLED 40, cleared 40 in 3, ${TAKEN}`]],
+      [notice('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${TAKEN}`]],
+      [notice('clearing', 20), [`PARTIALLY_SETTLED 40, cleared 30 in 2, ${TAKEN}`]],
+      [notice('clearing', 10), [`SETTLED 40, cleared 40 in 3, ${TAKEN}`]],
     ],
     end: `SETTLED 40, cleared 40 in 3, ${TAKEN}; account 960/960`,
   },
   'never cleared': {
     acts: [
       paid(),
-      [tells('clearing', 0), ['account 1000/1000', `SETTLED 40, cleared 0, ${TAKEN}`]],
+      [notice('clearing', 0), ['account 1000/1000', `SETTLED 40, cleared 0, ${TAKEN}`]],
     ],
     end: `SETTLED 40, cleared 0, ${TAKEN}; account 1000/1000`,
   },
   'never cleared, while it is still being taken': {
     acts: [
       [paid('005')[0], paid()[1].slice(0, 2)],
-      [tells('clearing', 0), [`SETTLED 40, cleared 0, ${TAKEN} (1 pending)`]],
+      [notice('clearing', 0), [`SETTLED 40, cleared 0, ${TAKEN} (1 pending)`]],
       [waits(HALF_A_MINUTE), ['account 1000/1000']],
     ],
     end: `SETTLED 40, cleared 0, ${TAKEN}; account 1000/1000`,
@@ -87,8 +87,8 @@ const STORIES: Readonly<Record<string, Story>> = {
   'cleared in part, and no more': {
     acts: [
       paid(),
-      [tells('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${TAKEN}`]],
-      [tells('clearing', 0), ['account 990/990', `SETTLED 40, cleared 10 in 1, ${TAKEN}`]],
+      [notice('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${TAKEN}`]],
+      [notice('clearing', 0), ['account 990/990', `SETTLED 40, cleared 10 in 1, ${TAKEN}`]],
     ],
     end: `SETTLED 40, cleared 10 in 1, ${TAKEN}; account 990/990`,
   },
@@ -96,7 +96,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     acts: [
       paid(),
       [
-        tells('clearing', 50),
+        notice('clearing', 50),
         [
           'account 950/960',
           'SETTLED 40, cleared 50 in 1, taken 50 in 2 (1 pending)',
@@ -111,7 +111,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     acts: [
       paid(),
       [
-        tells('clearing', 50),
+        notice('clearing', 50),
         [
           'account 950/960',
           'SETTLED 40, cleared 50 in 1, taken 50 in 2 (1 pending)',
@@ -126,7 +126,7 @@ const STORIES: Readonly<Record<string, Story>> = {
       [paid('005')[0], paid()[1].slice(0, 2)],
       [waits(HALF_A_MINUTE), ['account 960/960']],
       [
-        tells('clearing', 50),
+        notice('clearing', 50),
         ['account 950/960', 'SETTLED 40, cleared 50 in 1, taken 50 in 2 (1 pending)'],
       ],
       [waits(HALF_A_MINUTE), ['account 950/950']],
@@ -137,7 +137,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     acts: [
       [paid('005')[0], paid()[1].slice(0, 2)],
       [
-        tells('clearing', 50),
+        notice('clearing', 50),
         ['account 950/1000', 'SETTLED 40, cleared 50 in 1, taken 50 in 2 (2 pending)'],
       ],
       [waits(HALF_A_MINUTE), [ONE_OF_TWO, 'account 950/950']],
@@ -146,12 +146,12 @@ const STORIES: Readonly<Record<string, Story>> = {
   },
   'cleared for more than there is': {
     funds: 40,
-    acts: [barely, [tells('clearing', 50), [`EXCEPTION 40, cleared 50 in 1, ${TAKEN}`]]],
+    acts: [barely, [notice('clearing', 50), [`EXCEPTION 40, cleared 50 in 1, ${TAKEN}`]]],
     end: `EXCEPTION 40, cleared 50 in 1, ${TAKEN}; account 0/0`,
     kept: -10,
   },
   'cleared for more when the card was closed, at our cost': {
-    acts: [paid(), closed, [tells('clearing', 50), [`SETTLED 40, cleared 50 in 1, ${TAKEN}`]]],
+    acts: [paid(), closed, [notice('clearing', 50), [`SETTLED 40, cleared 50 in 1, ${TAKEN}`]]],
     end: `SETTLED 40, cleared 50 in 1, ${TAKEN}; account 960/960`,
   },
   'cleared and returned when the card is frozen': {
@@ -159,7 +159,7 @@ const STORIES: Readonly<Record<string, Story>> = {
       paid(),
       frozen,
       whole,
-      [tells('return', 40), ['account 1000/1000', `REFUNDED${WHOLE.slice(7)}, back 40 in 1`]],
+      [notice('return', 40), ['account 1000/1000', `REFUNDED${WHOLE.slice(7)}, back 40 in 1`]],
     ],
     end: `REFUNDED${WHOLE.slice(7)}, back 40 in 1; account 1000/1000`,
   },
@@ -167,7 +167,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     acts: [
       paid(),
       closed,
-      [tells('clearing', 0), ['account 1000/1000', `SETTLED 40, cleared 0, ${TAKEN}`]],
+      [notice('clearing', 0), ['account 1000/1000', `SETTLED 40, cleared 0, ${TAKEN}`]],
     ],
     end: `SETTLED 40, cleared 0, ${TAKEN}; account 1000/1000`,
   },
@@ -175,10 +175,10 @@ const STORIES: Readonly<Record<string, Story>> = {
     acts: [
       paid(),
       [
-        tells('authorization_advice', 60),
+        notice('authorization_advice', 60),
         ['account 940/960', 'AUTHORIZED 60, taken 60 in 2 (1 pending)', 'account 940/940'],
       ],
-      [tells('clearing', 60), ['SETTLED 60, cleared 60 in 1, taken 60 in 2']],
+      [notice('clearing', 60), ['SETTLED 60, cleared 60 in 1, taken 60 in 2']],
     ],
     end: 'SETTLED 60, cleared 60 in 1, taken 60 in 2; account 940/940',
   },
@@ -186,9 +186,9 @@ const STORIES: Readonly<Record<string, Story>> = {
     funds: 40,
     acts: [
       barely,
-      [tells('authorization_advice', 60), [`AUTHORIZED 60, ${TAKEN}`]],
-      [tells('clearing', 40), [`PARTIALLY_SETTLED 60, cleared 40 in 1, ${TAKEN}`]],
-      [tells('clearing', 20), [`EXCEPTION 60, cleared 60 in 2, ${TAKEN}`]],
+      [notice('authorization_advice', 60), [`AUTHORIZED 60, ${TAKEN}`]],
+      [notice('clearing', 40), [`PARTIALLY_SETTLED 60, cleared 40 in 1, ${TAKEN}`]],
+      [notice('clearing', 20), [`EXCEPTION 60, cleared 60 in 2, ${TAKEN}`]],
     ],
     end: `EXCEPTION 60, cleared 60 in 2, ${TAKEN}; account 0/0`,
     kept: -20,
@@ -196,17 +196,17 @@ const STORIES: Readonly<Record<string, Story>> = {
   'advised to be less': {
     acts: [
       paid(),
-      [tells('authorization_advice', 25), ['account 975/975', `AUTHORIZED 25, ${TAKEN}`]],
-      [tells('clearing', 25), [`SETTLED 25, cleared 25 in 1, ${TAKEN}`]],
+      [notice('authorization_advice', 25), ['account 975/975', `AUTHORIZED 25, ${TAKEN}`]],
+      [notice('clearing', 25), [`SETTLED 25, cleared 25 in 1, ${TAKEN}`]],
     ],
     end: `SETTLED 25, cleared 25 in 1, ${TAKEN}; account 975/975`,
   },
   'advised to be no more than was cleared': {
     acts: [
       paid(),
-      [tells('clearing', 30), [`PARTIALLY_SETTLED 40, cleared 30 in 1, ${TAKEN}`]],
+      [notice('clearing', 30), [`PARTIALLY_SETTLED 40, cleared 30 in 1, ${TAKEN}`]],
       [
-        tells('authorization_advice', 30),
+        notice('authorization_advice', 30),
         ['account 970/970', `SETTLED 30, cleared 30 in 1, ${TAKEN}`],
       ],
     ],
@@ -216,8 +216,8 @@ const STORIES: Readonly<Record<string, Story>> = {
     acts: [
       paid(),
       whole,
-      [tells('return', 40), ['account 1000/1000', `REFUNDED${WHOLE.slice(7)}, back 40 in 1`]],
-      [tells('return_reversal'), ['account 960/960', WHOLE]],
+      [notice('return', 40), ['account 1000/1000', `REFUNDED${WHOLE.slice(7)}, back 40 in 1`]],
+      [notice('return_reversal'), ['account 960/960', WHOLE]],
     ],
     end: `${WHOLE}; account 960/960`,
   },
@@ -225,22 +225,22 @@ const STORIES: Readonly<Record<string, Story>> = {
     acts: [
       paid(),
       whole,
-      [tells('return', 10), ['account 970/970', `${WHOLE}, back 10 in 1`]],
-      [tells('return', 30), ['account 1000/1000', `REFUNDED${WHOLE.slice(7)}, back 40 in 2`]],
-      [tells('return_reversal'), ['account 970/970', `${WHOLE}, back 10 in 1`]],
+      [notice('return', 10), ['account 970/970', `${WHOLE}, back 10 in 1`]],
+      [notice('return', 30), ['account 1000/1000', `REFUNDED${WHOLE.slice(7)}, back 40 in 2`]],
+      [notice('return_reversal'), ['account 970/970', `${WHOLE}, back 10 in 1`]],
     ],
     end: `${WHOLE}, back 10 in 1; account 970/970`,
   },
   'returned before all of it was cleared': {
     acts: [
       paid(),
-      [tells('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${TAKEN}`]],
+      [notice('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${TAKEN}`]],
       [
-        tells('return', 10),
+        notice('return', 10),
         ['account 970/970', `PARTIALLY_SETTLED 40, cleared 10 in 1, ${TAKEN}, back 10 in 1`],
       ],
       [
-        tells('clearing', 0),
+        notice('clearing', 0),
         ['account 1000/1000', `REFUNDED 40, cleared 10 in 1, ${TAKEN}, back 10 in 1`],
       ],
     ],
@@ -252,32 +252,32 @@ const STORIES: Readonly<Record<string, Story>> = {
         asks('financial_authorization', 40),
         ['account 960/1000', `${WHOLE} (1 pending)`, 'account 960/960'],
       ],
-      [tells('return', 15), ['account 975/975', `${WHOLE}, back 15 in 1`]],
+      [notice('return', 15), ['account 975/975', `${WHOLE}, back 15 in 1`]],
     ],
     end: `${WHOLE}, back 15 in 1; account 975/975`,
   },
   'a credit that is cleared': {
-    acts: [announced('credit_authorization'), [tells('clearing', 40), ARRIVED]],
+    acts: [announced('credit_authorization'), [notice('clearing', 40), ARRIVED]],
     end: `${ARRIVED[1]}; account 1040/1040`,
   },
   'a credit that is cleared in pieces, in part': {
     acts: [
       announced('credit_authorization'),
-      [tells('clearing', 15), ['account 1015/1015', 'PARTIALLY_SETTLED +40, cleared 15 in 1']],
-      [tells('clearing', 0), ['SETTLED +40, cleared 15 in 1']],
+      [notice('clearing', 15), ['account 1015/1015', 'PARTIALLY_SETTLED +40, cleared 15 in 1']],
+      [notice('clearing', 0), ['SETTLED +40, cleared 15 in 1']],
     ],
     end: 'SETTLED +40, cleared 15 in 1; account 1015/1015',
   },
   'a credit that never comes': {
-    acts: [announced('credit_authorization'), [tells('clearing', 0), ['SETTLED +40, cleared 0']]],
+    acts: [announced('credit_authorization'), [notice('clearing', 0), ['SETTLED +40, cleared 0']]],
     end: 'SETTLED +40, cleared 0; account 1000/1000',
   },
-  'a credit that was only told of': {
+  'a credit without an authorization': {
     acts: [
       frozen,
       announced('credit_authorization_advice'),
       closed,
-      [tells('clearing', 40), ARRIVED],
+      [notice('clearing', 40), ARRIVED],
     ],
     end: `${ARRIVED[1]}; account 1040/1040`,
   },
@@ -290,9 +290,9 @@ describe('a payment', () => {
   it.each(cases)('%s, from %s', async (name, currency) => {
     const { acts, end, kept = 0, ...begun } = expectedOf(STORIES, name);
     const story = await fixture.begin({ ...begun, currency });
-    for (const [act, told] of acts) {
+    for (const [act, events] of acts) {
       await act(story);
-      expect(await story.next()).toEqual(told);
+      expect(await story.next()).toEqual(events);
     }
     expect(await story.end()).toBe(end);
     expect(await story.kept()).toBe(kept);

@@ -1,7 +1,7 @@
-// Every row of the sandbox's tables of cards, in every context it applies to: how a card is issued, whether
-// accounts may pay, and what becomes of each thing a card can be asked. Card, payment, balances and each
-// webhook in its order are watched. The rows are taken from the sandbox's own data, so one that is added
-// without saying here what it means fails.
+// Every row of the sandbox's tables of cards, in every context it applies to: how a card is issued,
+// whether accounts may pay, and what becomes of each thing a card can be asked. Card, payment,
+// balances and each webhook in its order are watched. The rows are taken from the sandbox's own
+// data, so one that is added without saying here what it means fails.
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   DESCRIPTOR_DECLINES,
@@ -57,7 +57,7 @@ describe('the table of issuing', () => {
     const platformCardId = cardName(suffix);
     const asked = ok(await cards.askCard(holder, { platformCardId }), 201);
     expect(asked).toMatchObject({ state: 'PROCESSING', platformCardId });
-    const story = await fixture.tellOf(asked, holder);
+    const story = await fixture.storyOf(asked, holder);
     expect(await story.next()).toEqual(row.now);
     if (row.later) {
       await app.advance(row.later.afterMs - 1);
@@ -129,7 +129,7 @@ describe('the table of funding', () => {
   });
 });
 
-/** What comes of a request, told in its order; `later` after the half minute that a slow pull takes. */
+/** Results of a request in order; `later` after the half minute of a slow debit. */
 interface Row {
   decision: string;
   now: string[];
@@ -149,10 +149,10 @@ const CLEARED = 'SETTLED 40, cleared 40 in 1, taken 40 in 1 (1 pending)';
 const STUCK = 'EXCEPTION 40, taken 40 in 1';
 const STUCK_CLEARED = 'EXCEPTION 40, cleared 40 in 1, taken 40 in 1';
 
-const debit = (told: string, stuck: string): Record<string, Row> => {
-  const began = ['account 960/1000', told];
-  const end = `${told.replace(' (1 pending)', '')}; account 960/960`;
-  const kept = told === AUTHORIZED ? 40 : 0;
+const debit = (events: string, stuck: string): Record<string, Row> => {
+  const began = ['account 960/1000', events];
+  const end = `${events.replace(' (1 pending)', '')}; account 960/960`;
+  const kept = events === AUTHORIZED ? 40 : 0;
   return {
     [OTHER]: { decision: 'approved', now: [...began, 'account 960/960'], end, kept },
     '002': FUNDS,
@@ -255,7 +255,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'is frozen': {
     begun: () => ({}),
     patch: { state: 'FROZEN' },
-    // What is only told of is a fact.
+    // An advice is a fact.
     declines: { ...ofAll('CARD_PAUSED'), credit_authorization_advice: undefined },
   },
   'is closed': {
@@ -288,13 +288,13 @@ describe('a card that a wallet pays for', () => {
     if (hasKey) await wallets.key(held);
     await fixture.app.settle();
     const { card, accountId, customer } = held;
-    const story = await fixture.tellOf(card, { accountId, customer, currency: 'USDB' });
+    const story = await fixture.storyOf(card, { accountId, customer, currency: 'USDB' });
     await story.ask(what, 40);
-    const told = await story.next();
+    const emitted = await story.next();
     const reason = hasKey ? undefined : WITHOUT[what];
     expect(await story.decision()).toBe(`${what.toUpperCase()} ${reason ?? 'approved'}`);
     const row = expectedOf(ROWS[what], OTHER);
-    expect(told).toEqual(reason ? [] : row.now);
+    expect(emitted).toEqual(reason ? [] : row.now);
     if (reason || row.end === undefined) expect(await story.payments()).toEqual([]);
     else expect(await story.end()).toBe(row.end);
   });
@@ -310,9 +310,9 @@ describe('a card that', () => {
     if (patch) ok(await story.patch(patch), 200);
     await story.next();
     await story.ask(what, 40);
-    const told = await story.next();
+    const emitted = await story.next();
     expect(await story.decision()).toBe(`${what.toUpperCase()} ${declines[what] ?? 'approved'}`);
     const pays = declines[what] === undefined && what !== 'balance_inquiry';
-    expect([told.length > 0, (await story.payments()).length]).toEqual([pays, pays ? 1 : 0]);
+    expect([emitted.length > 0, (await story.payments()).length]).toEqual([pays, pays ? 1 : 0]);
   });
 });

@@ -1,6 +1,6 @@
-// Every name in the sandbox: what banks say of a beneficiary's, by the ending of the account, and each UMA
-// address as receiver and as sender. The rows are taken from the sandbox's own data, so one that is added
-// without saying here what it means fails.
+// Every name in the sandbox: what banks say of a beneficiary's, by the ending of the account, and
+// each UMA address as receiver and as sender. The rows are taken from the sandbox's own data, so
+// one that is added without saying here what it means fails.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NAME_ANSWERS } from '../../src/connectors/sandbox/payments/names.ts';
 import { UMA_SCRIPTS } from '../../src/connectors/sandbox/uma/uma-addresses.ts';
@@ -114,7 +114,7 @@ const PAID: Row = {
   now: [...OUT, 'COMPLETED'],
   end: { status: 'COMPLETED', quote: 'COMPLETED' },
 };
-const WAY_BACK = ['FAILED', 'REFUND_PENDING FAILED/PENDING'];
+const REFUND_FAILS = ['FAILED', 'REFUND_PENDING FAILED/PENDING'];
 const CAME_BACK = 'REFUND_COMPLETED FAILED/COMPLETED';
 
 const STATUSES: Readonly<Record<string, number>> = {
@@ -166,7 +166,7 @@ const RECEIVERS: Readonly<Record<string, UmaRow>> = {
     later: {
       afterMs: 2 * SECOND,
       status: 'PROCESSING',
-      comes: [...WAY_BACK, 'payer all/all', CAME_BACK],
+      comes: [...REFUND_FAILS, 'payer all/all', CAME_BACK],
     },
     end: {
       status: 'FAILED',
@@ -232,7 +232,7 @@ const TAKEN: Row = {
   now: ['PENDING', 'COMPLETED', 'payee got/got'],
   end: { status: 'COMPLETED' },
 };
-/** A sender whom the lookup cannot show is nobody we take money from. */
+/** A payment of a sender whom discovery does not find is rejected. */
 const NOT_TAKEN = { lookup: [400, 'SENDER_NOT_ACCEPTED'] } as const;
 
 const SENDERS: Readonly<Record<string, Row | { lookup: Refusal }>> = {
@@ -246,7 +246,7 @@ const SENDERS: Readonly<Record<string, Row | { lookup: Refusal }>> = {
   },
   '$fail.compliance.usd': {
     now: ['PENDING'],
-    later: { afterMs: 2 * SECOND, status: 'PROCESSING', comes: [...WAY_BACK, CAME_BACK] },
+    later: { afterMs: 2 * SECOND, status: 'PROCESSING', comes: [...REFUND_FAILS, CAME_BACK] },
     end: { status: 'FAILED', failureReason: 'COMPLIANCE_REJECTED', refund: REFUNDED },
   },
   '$non.existent.usd': { lookup: [404, 'UMA_NOT_FOUND'] },

@@ -1,6 +1,6 @@
-// Every row of the sandbox's tables of quotes and transfers, in every context it applies to: what a payment
-// comes to, its refund, the balances and each webhook in its order. The rows are taken from the sandbox's own
-// data, so one that is added without saying here what it means fails.
+// Every row of the sandbox's tables of quotes and transfers, in every context it applies to: what a
+// payment comes to, its refund, the balances and each webhook in its order. The rows are taken from
+// the sandbox's own data, so one that is added without saying here what it means fails.
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   QUOTE_OUTCOMES,
@@ -47,7 +47,7 @@ async function payer(currency: string, way: WayName, suffix: string) {
   return { person, account, target, watched: payerOf(account) };
 }
 
-/** The platform's account that its fees go to, told relative to what earlier rows left on it. */
+/** The platform's fee account, relative to the balance that earlier rows left. */
 async function earner(): Promise<Watched> {
   const { id } = await internalAccount(fixture.app, null, 'USD');
   const { total } = await balances(fixture.app, id);
@@ -253,7 +253,7 @@ const PULLS: Readonly<Record<string, Row>> = {
   '007': COLLECTED,
 };
 
-/** Nothing is taken from anybody by a pull that fails, so nothing goes back. */
+/** A failed pull debits nothing, so nothing is refunded. */
 const notPulled = (failureReason: string): Row => ({
   now: ['PENDING', 'PROCESSING', 'FAILED'],
   end: { status: 'FAILED', failureReason, quote: 'FAILED' },

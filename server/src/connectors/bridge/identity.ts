@@ -1,19 +1,19 @@
-// Identity checks by a service of the operator's own. The case is posted to it as JSON, and again whenever
-// it is time to ask; the answer to the same `id` is how far that case has come. A service must therefore
-// take a second post of an id as the first, whatever else the case says by then.
+// Identity checks by a service of the operator's own. The case is posted to it as JSON, and again
+// whenever it is time to ask; the answer to the same `id` is how far that case has come. A service
+// must therefore take a second post of an id as the first, whatever else the case says by then.
 //
-// Case:    { id, platformId, customerId, type: INDIVIDUAL | BUSINESS, email, phoneNumber, details,
-//            identifier, owners: [{ id, roles, ownershipPercentage, personalInfo }],
-//            documents: [{ id, holder, documentType, side?, country, documentNumber?, issuingAuthority? }] }
-//          `details` and `personalInfo` have the fields that the API shows for customers and owners.
-// Verdict: { state: approved | rejected | unresolved | review,
-//            owners?: { <owner's id>: APPROVED | REJECTED | PENDING },
-//            findings?: [{ type, resourceId?, field?, reason? }], checkAfterMs? }
-//          `type` is one of the API's VerificationErrorType; `unresolved` has at least one finding. `review`
-//          without `checkAfterMs` waits for the operator's word and is not asked about again.
+// Case: { id, platformId, customerId, type: INDIVIDUAL | BUSINESS, email, phoneNumber, details,
+// identifier, owners: [{ id, roles, ownershipPercentage, personalInfo }], documents: [{ id, holder,
+// documentType, side?, country, documentNumber?, issuingAuthority? }] } `details` and
+// `personalInfo` have the fields that the API shows for customers and owners. Verdict: { state:
+// approved | rejected | unresolved | review, owners?: { <owner's id>: APPROVED | REJECTED | PENDING
+// }, findings?: [{ type, resourceId?, field?, reason? }], checkAfterMs? } `type` is one of the
+// API's VerificationErrorType; `unresolved` has at least one finding. `review` without
+// `checkAfterMs` waits for the operator's word and is not asked about again.
 //
-// Any other answer than 200 with a verdict, or none, means that nothing is known: it is asked again in a
-// minute. The address is https or this machine, and what its query says is a secret like any credential.
+// Any other answer than 200 with a verdict, or none, means that nothing is known: it is asked again
+// in a minute. The address is https or this machine, and what its query says is a secret like any
+// credential.
 import { isFindingType } from '../../catalog/identity/verification-errors.ts';
 import type { Effects } from '../../kernel/effects.ts';
 import type {
@@ -86,7 +86,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** `note` is told in a sentence what is wrong with the service; never its address. */
+/** `note` receives a description of a problem with the service, without its address. */
 export function httpIdentity(
   effects: Effects,
   url: string,

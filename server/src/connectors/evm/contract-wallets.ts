@@ -1,6 +1,6 @@
-// Asks wallets that are contracts through the JSON-RPC of a node that the operator named, one for each
-// chain. It reads and nothing else. A node that is down, slow or confused is no answer, never a no: whoever
-// asked can try again.
+// Verifies signatures of contract wallets through the JSON-RPC of a node that the operator
+// configured, one for each chain. Read-only. An unavailable or faulty node is no answer and never a
+// rejection; the caller may retry.
 import type { Effects } from '../../kernel/effects.ts';
 import type { ContractWalletPort } from '../ports/index.ts';
 import { callData, verdictOf } from './eip1271.ts';

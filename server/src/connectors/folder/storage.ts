@@ -1,6 +1,6 @@
-// Files in a folder. An object is written under a name of its own beside its place and moved there when it
-// is on the disk, so a crash leaves the whole of it or a piece that nobody takes for it. Folder and files
-// are their owner's alone, sealed as the content is.
+// Files in a folder. An object is written under a temporary name beside its place and renamed once
+// it is on the disk, so a crash leaves either the whole object or a fragment that is ignored. Only
+// the owner of the process can read folder and files; the content is sealed.
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,6 +1,6 @@
-// The built-in check of documents: what can be told from a file alone, without anybody's help. It refuses
-// what no reviewer could use, so that a platform hears of it while its customer is still there. What a
-// document says, and whether it is genuine, is for a provider that takes this one's place, or for a person.
+// The built-in document check, based on the file alone. It rejects what no reviewer could use,
+// while the customer is still present. Content and authenticity are checked by a provider that
+// replaces this one, or by a person.
 import type { DocumentCheckPort, DocumentFindings, DocumentVerdict } from '../ports/documents.ts';
 
 /** The shorter side of a picture in which print can still be read. */
@@ -23,10 +23,7 @@ export function checkFile({
   if (!readable) return refused('UNSUITABLE_DOCUMENT', 'The file cannot be read.');
   if (!complete) return refused('INCOMPLETE', 'The file breaks off: a part of it is missing.');
   if (locked) {
-    return refused(
-      'UNSUITABLE_DOCUMENT',
-      'The file is encrypted. Send one that opens for anybody.',
-    );
+    return refused('UNSUITABLE_DOCUMENT', 'The file is encrypted. Send one without a password.');
   }
   if (width !== null && height !== null && Math.min(width, height) < MIN_SIDE_PIXELS) {
     const reason = `The image has ${width} × ${height} pixels; each side needs ${MIN_SIDE_PIXELS}.`;

@@ -1,6 +1,6 @@
-// The operator's collection accounts as a file: a JSON object of currency and list, each entry as the API
-// shows payment instructions, without a reference. Everything that is wrong with it is told at once, at the
-// start, because a payer who is shown wrong coordinates sends money to a stranger.
+// The operator's collection accounts as a file: a JSON object of currency and list, each entry in
+// the API's form of payment instructions, without a reference. All errors are reported at once at
+// the start, because payers with wrong coordinates would pay into another account.
 import { readFileSync } from 'node:fs';
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
 import {
@@ -32,7 +32,7 @@ function entryProblems(entry: unknown, where: string, judge: Validator): string[
   const type = String(info.accountType);
   return takesReference(type)
     ? []
-    : [`${where}: ${type} carries no reference, so nobody could tell whose money it is`];
+    : [`${where}: ${type} carries no reference, so its deposits could not be attributed`];
 }
 
 function problemsOf(read: unknown, judge: Validator): string[] {

@@ -1,6 +1,6 @@
-// Where money is paid in before a bank is connected: the operator's own collection accounts, one list per
-// currency. Everybody pays into the same account, so the reference alone tells whose money it is; a form
-// without one cannot be shared and is refused.
+// Payment instructions before a bank is connected: the operator's own collection accounts, a list
+// for each currency. All payers share an account, so only the reference attributes a deposit; a
+// form without a reference is rejected.
 
 import { accountReference } from '../../catalog/accounts/account-reference.ts';
 import { currencyOf } from '../../catalog/currencies/currencies.ts';

@@ -1,6 +1,7 @@
-// A bank that is a person: every instruction waits until the operator says what became of it, so that a
-// production platform can work before any bank is connected by wire. It keeps no state and asks nobody; an
-// instruction that it takes is `accepted` without a time to ask again, which means that a notice will come.
+// A rail that is operated manually: every instruction waits until the operator records its result,
+// so that a production platform can work before a bank is connected. It keeps no state and makes no
+// calls; an instruction that it accepts is `accepted` without a time of the next check, because a
+// notice will follow.
 import { ACCOUNT_TYPE_ROWS, isAccountType } from '../../catalog/accounts/account-types.ts';
 import type { Progress, RailInstruction, RailPort } from '../ports/index.ts';
 
@@ -8,12 +9,12 @@ import type { Progress, RailInstruction, RailPort } from '../ports/index.ts';
 const carries = (accountType: string): boolean =>
   isAccountType(accountType) && ACCOUNT_TYPE_ROWS[accountType].kind !== 'lightning';
 
-/** Direct debits: what American banks offer to whoever has the owner's consent. */
+/** Direct debits that US banks offer with the consent of the owner. */
 const pulls = (accountType: string, rail: string | null): boolean =>
   accountType === 'USD_ACCOUNT' && (rail === null || rail === 'ACH');
 
 function takes({ kind, account, rail }: RailInstruction): boolean {
-  if (kind === 'refund') return true; // to whoever paid in, however little is known of them
+  if (kind === 'refund') return true; // a refund needs no data of the payer
   return kind === 'pull' ? pulls(account.accountType, rail) : carries(account.accountType);
 }
 

@@ -63,7 +63,7 @@ describe('tableOfJson', () => {
     (text) => expect(problems(tableOfJson(text, false))).toHaveLength(1),
   );
 
-  it('leaves out what a service says of currencies that nobody has here', () => {
+  it('ignores currencies that the catalog does not have', () => {
     const parsed = tableOfJson('{"base":"USD","rates":{"EUR":"0.9","XAU":"0.0005"}}', false);
     expect(parsed).toMatchObject({ skipped: ['rates.XAU: XAU is not a currency here'] });
     expect(midRate(good(parsed), 'USD', 'EUR')).toBeDefined();

@@ -96,7 +96,7 @@ describe('httpRates', () => {
     expect(await euro(other)).toBeUndefined();
   });
 
-  it('has none where nobody answers, and tells without the address', async () => {
+  it('has no rate if the service is unavailable, and logs no address', async () => {
     const port = httpRates(testEffects(NOW), 'http://127.0.0.1:1/rates?key=secret', options);
     expect(await euro(port)).toBeUndefined();
     expect(notes).toEqual(['The rate service does not answer.']);

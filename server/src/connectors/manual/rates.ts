@@ -1,6 +1,5 @@
-// Exchange rates of a production platform before a market is connected: from a service that is asked over
-// the network, or from a file that somebody keeps. Old rates are worse than none, so a table that is older
-// than the setting allows gives no rate, and neither does one that comes from the future.
+// Exchange rates of a production platform before a market is connected: from an HTTP service, or
+// from a file. A table older than the setting allows, or with a time in the future, gives no rate.
 import { readFileSync, statSync } from 'node:fs';
 import type { Effects, Time } from '../../kernel/effects.ts';
 import type { RatePort } from '../ports/index.ts';
@@ -9,7 +8,10 @@ import { midRate, type Parsed, type RateTable, tableOfCsv, tableOfJson } from '.
 interface RateOptions {
   /** Older tables give no rates. */
   maxAgeMs: number;
-  /** Told in a sentence what is wrong with the source; never its address, which may hold a secret. */
+  /**
+   * Receives a description of a problem with the source, without its address, which may contain a
+   * secret.
+   */
   note(problem: string): void;
 }
 
@@ -36,8 +38,8 @@ function fresh(
 }
 
 /**
- * Rates from a service that answers GET with a table as JSON. It is asked at most once a minute; while it
- * does not answer, its last table serves until that is too old.
+ * Rates from a service that answers GET with a table as JSON. It is asked at most once a minute;
+ * while it does not answer, its last table serves until that is too old.
  */
 export function httpRates(effects: Effects, url: string, options: RateOptions): RatePort {
   const { maxAgeMs, note } = options;
@@ -96,8 +98,9 @@ function readTable(file: string): RateTable {
 }
 
 /**
- * Rates from a file, JSON or, by its name, CSV. It is read again when it changes; a change that cannot be
- * used is told and the table before it serves on, until that is too old. Throws when it is bad at first.
+ * Rates from a file, JSON or, by its name, CSV. It is read again when it changes; an invalid change
+ * is logged, and the previous table is used until it is too old. Throws if the file is invalid at
+ * the start.
  */
 export function fileRates(effects: Effects, file: string, options: RateOptions): RatePort {
   const stampOf = () => {

@@ -1,13 +1,13 @@
-// The keys that identity providers sign with, found as OpenID Connect Discovery says and kept for five
-// minutes. A key that is not among them may be new, so they are fetched once more; how often is limited, so
-// that nobody makes this server hammer a provider by inventing keys. A provider that did not answer is left
-// alone for a moment.
+// Signing keys of identity providers, found by OpenID Connect Discovery and kept for five minutes.
+// For an unknown key they are fetched again; the number of fetches is limited, so that invented key
+// ids cannot make this server flood a provider. After a failure a provider is not called for a
+// moment.
 import { type CompactVerifyGetKey, createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import type { Effects, Time } from '../../kernel/effects.ts';
 import { isLoopbackHost } from '../../kernel/net/endpoint.ts';
 import { readUrl } from '../../kernel/net/url.ts';
 
-/** Every part of an answer has to come within this, and somebody waits for it. */
+/** Maximum time of each request, while a client waits. */
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 262_144;
 const KEPT_MS = 5 * 60_000;
@@ -16,7 +16,7 @@ const REFETCH_MS = 30_000;
 const RETRY_MS = 5_000;
 
 export interface ProviderKeys {
-  /** The keys as they are known. Throws where the provider cannot be asked. */
+  /** The current keys. Throws if the provider is unavailable. */
   known(): Promise<CompactVerifyGetKey>;
   /** Fresh ones, where they may be asked for again by now. */
   renewed(): Promise<CompactVerifyGetKey | undefined>;
@@ -62,7 +62,7 @@ async function fetchKeys(effects: Effects, issuer: string): Promise<CompactVerif
   return createLocalJWKSet((await jsonAt(effects, url)) as unknown as JSONWebKeySet);
 }
 
-/** The keys of one provider. `note` is told in a sentence when they cannot be had. */
+/** The keys of one provider. `note` receives a description of a problem. */
 export function providerKeys(
   effects: Effects,
   issuer: string,
@@ -80,7 +80,7 @@ export function providerKeys(
     } catch (cause) {
       failedAt = effects.now();
       note(`The identity provider ${issuer} does not give its keys.`);
-      throw new Error('an identity provider cannot be asked', { cause });
+      throw new Error('an identity provider is unavailable', { cause });
     } finally {
       fetching = undefined;
     }

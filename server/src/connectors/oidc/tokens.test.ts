@@ -1,4 +1,5 @@
-// Tokens of a provider that really runs, on this machine: what is believed, and that nothing else is.
+// Tokens of a provider that really runs, on this machine: what is believed, and that nothing else
+// is.
 import { createHmac } from 'node:crypto';
 import { type CryptoKey, exportSPKI, importJWK } from 'jose';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
@@ -86,13 +87,13 @@ describe('what is believed', () => {
 });
 
 describe('what is not', () => {
-  it('a token that was changed, or signed by somebody else', async () => {
+  it('a token that was changed, or signed with another key', async () => {
     const { judge, verify, claims } = setUp();
     const [header, , signature] = (await signToken(first, claims())).split('.');
     const other = segment({ ...claims(), sub: 'user-2' });
     expect(await verify(`${header}.${other}.${signature}`)).toEqual(NO_SIGNATURE);
-    const stranger = { ...second, jwk: { ...second.jwk, kid: 'first' } };
-    expect(await judge(stranger)).toEqual(NO_SIGNATURE);
+    const foreign = { ...second, jwk: { ...second.jwk, kid: 'first' } };
+    expect(await judge(foreign)).toEqual(NO_SIGNATURE);
     expect(await verify(`${header}.${segment(claims())}.`)).toMatchObject({ problem: 'refused' });
     expect(await verify(`${header}.${segment(claims())}.sandbox`)).toEqual(NO_SIGNATURE);
   });
@@ -139,7 +140,7 @@ describe('what is not', () => {
     expect(await judge(first, {}, { kid: undefined })).toEqual(NO_SIGNATURE);
   });
 
-  it('a stale token, about which nobody is asked, or one of somebody unknown', async () => {
+  it('an expired token, without a request, or one of an unknown provider', async () => {
     const { judge, effects } = setUp();
     expect(await judge(first, { iat: effects.now() / 1000 - 61 })).toEqual({
       problem: 'refused',
@@ -175,7 +176,7 @@ describe('the keys of a provider', () => {
     expect(provider.seen()).toEqual(BOTH);
   });
 
-  it('are fetched again for a new one, but not as often as somebody invents one', async () => {
+  it('are fetched again for an unknown one, at a limited rate', async () => {
     const { judge, pass } = setUp();
     await judge(first);
     provider.show(first, second);
@@ -203,7 +204,7 @@ describe('the keys of a provider', () => {
   });
 });
 
-describe('a provider that cannot be asked', () => {
+describe('an unavailable provider', () => {
   const elsewhere = () => ({
     issuer: 'https://id.example.com',
     jwks_uri: `${provider.issuer}/keys`,
@@ -242,7 +243,7 @@ describe('a provider that cannot be asked', () => {
       const { judge, notes, pass } = setUp();
       provider.spoil(path, answer());
       provider.spoil('/more', { keys: [first.jwk] });
-      await expect(judge(first)).rejects.toThrow('cannot be asked');
+      await expect(judge(first)).rejects.toThrow('is unavailable');
       expect(notes).toEqual([`The identity provider ${provider.issuer} does not give its keys.`]);
       expect(provider.seen()).not.toContain('/more');
       // It is left alone for a moment, and asked again then.
@@ -257,10 +258,10 @@ describe('a provider that cannot be asked', () => {
   it('because it is slow is not waited for', async () => {
     const { judge } = setUp();
     provider.spoil('/keys', () => {});
-    await expect(judge(first)).rejects.toThrow('cannot be asked');
+    await expect(judge(first)).rejects.toThrow('is unavailable');
   }, 10_000);
 
-  it('because nobody is there, or later for a key that may be new', async () => {
+  it('because it is unavailable, or later for a key that may be new', async () => {
     const gone = await startIdentityProvider([first]);
     const { judge, pass } = setUp([gone.issuer]);
     const mine = { iss: gone.issuer };
@@ -268,9 +269,9 @@ describe('a provider that cannot be asked', () => {
     await gone.close();
     pass(60_000);
     expect(await judge(first, mine)).toHaveProperty('identity');
-    await expect(judge(second, mine)).rejects.toThrow('cannot be asked');
+    await expect(judge(second, mine)).rejects.toThrow('is unavailable');
     expect(await judge(first, mine)).toHaveProperty('identity');
     pass(240_000);
-    await expect(judge(first, mine)).rejects.toThrow('cannot be asked');
+    await expect(judge(first, mine)).rejects.toThrow('is unavailable');
   });
 });

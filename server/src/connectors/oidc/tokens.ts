@@ -1,5 +1,5 @@
-// Tokens of identity providers, believed only where the provider's own key signed them. What they must say
-// is the same everywhere and is judged first, because that costs nothing and asks nobody.
+// Tokens of identity providers, accepted only with a valid signature of the provider. Claims are
+// checked first, because that needs no request.
 import { type CompactVerifyGetKey, compactVerify, errors } from 'jose';
 import {
   judgeOidcClaims,
@@ -17,7 +17,7 @@ const ALGORITHMS = ['RS256', 'ES256'] as const;
 interface OidcSettings {
   /** Providers beside those that are always taken. */
   issuers: readonly string[];
-  /** Told in a sentence what is wrong with a provider. */
+  /** Receives a description of a problem with a provider. */
   note?: ((problem: string) => void) | undefined;
 }
 
@@ -42,7 +42,8 @@ async function signatureOf(text: string, keys: CompactVerifyGetKey): Promise<Sig
     return 'good';
   } catch (error) {
     if (error instanceof errors.JWKSNoMatchingKey) return 'unknown key';
-    // Whatever else is wrong with a token; what is wrong with the provider's keys is no verdict on it.
+    // Whatever else is wrong with a token; what is wrong with the provider's keys is no verdict on
+    // it.
     if (error instanceof errors.JOSEError) return 'bad';
     throw error;
   }

@@ -1,4 +1,4 @@
-// What every issuer of cards must keep, whoever is behind it. A new one is a row in ISSUERS and is held to
+// Requirements for every card issuer. A new one is a row in ISSUERS and is tested against
 // all of this; what only one of them promises is tested beside it.
 
 import { describe, expect, it } from 'vitest';
@@ -154,9 +154,9 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
     await expect(issuer.details(other)).rejects.toThrow();
     const damaged = { cardId: one.of.id, secret: `${one.card.secret.slice(0, -4)}AAAA` };
     await expect(issuer.details(damaged)).rejects.toThrow();
-    const stranger = connectorRegistry(effects, { custodyKeys: keysOf(8) })(environment).issuer;
+    const foreign = connectorRegistry(effects, { custodyKeys: keysOf(8) })(environment).issuer;
     const own = { cardId: one.of.id, secret: one.card.secret };
-    await expect(stranger?.details(own)).rejects.toThrow();
+    await expect(foreign?.details(own)).rejects.toThrow();
   });
 
   it('issues cards that are good for a while, each under names of its own', async () => {

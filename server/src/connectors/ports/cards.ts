@@ -1,6 +1,6 @@
-// The port of a card issuer, in both directions. We ask it to issue cards, to change them, to take what a
-// payment costs from an account, and to show a number; it asks us whether a payment may be made, and tells us
-// what the network says about it afterwards. Amounts are smallest units of the card's currency.
+// The port of a card issuer, in both directions. The server orders and changes cards, requests
+// funding debits and shows numbers; the issuer requests authorizations and sends the notices of the
+// network. Amounts are in minor units of the card's currency.
 
 import type { Time } from '../../kernel/effects.ts';
 import type { Money } from '../../kernel/money.ts';
@@ -68,8 +68,8 @@ export const CARD_REQUESTS = [
 export type CardRequestKind = (typeof CARD_REQUESTS)[number];
 
 /**
- * What the network wants to know. The amount is zero for a balance inquiry; an AUTHORIZATION of zero is
- * taken for one, and nothing else may be zero.
+ * What the network wants to know. The amount is zero for a balance inquiry; an AUTHORIZATION of
+ * zero is taken for one, and nothing else may be zero.
  */
 export interface CardRequest extends Money {
   /** Unique for the message; asked twice it has one effect, and the same answer. */
@@ -81,14 +81,14 @@ export interface CardRequest extends Money {
   merchant: CardMerchant;
 }
 
-/** What the network tells about a payment that was let through. */
+/** A notice of the network about an approved payment. */
 export type CardNotice = { id: string; token: string } & (
   | { kind: 'CLEARING'; amount: bigint }
   /** What is not cleared by now never will be. */
   | { kind: 'AUTHORIZATION_EXPIRY' }
   /**
-   * The payment is for so much in all, more or less than before. Where nothing more is expected of it, it is
-   * written down and changes nothing: only a clearing takes more then.
+   * The payment is for so much in all, more or less than before. Where nothing more is expected of
+   * it, it is written down and changes nothing: only a clearing takes more then.
    */
   | { kind: 'AUTHORIZATION_ADVICE'; amount: bigint }
   | { kind: 'RETURN'; amount: bigint }
@@ -133,37 +133,40 @@ export type FundingDebitProgress =
   | { state: 'failed' };
 
 /**
- * What an issuer turns to with what the network says. Where it rejects with a Fault of the code NOT_FOUND,
- * TRANSACTION_NOT_FOUND, CONFLICT (another message had the id, or another payment the token) or INVALID_INPUT
- * (it cannot be true), that is final. Everything else, SERVICE_UNAVAILABLE as well as a connection that
- * broke, is no answer yet: the same message is asked or told again.
+ * Receives the messages of an issuer. A Fault with the code NOT_FOUND, TRANSACTION_NOT_FOUND,
+ * CONFLICT (the id belongs to another message, or the token to another payment) or INVALID_INPUT
+ * (an impossible notice) is final. After any other error, such as SERVICE_UNAVAILABLE or a lost
+ * connection, the same message is sent again.
  */
 export interface CardNetworkHandler {
   /**
-   * Decides, with the money set aside in the same commit. What is decided later than `answerBy` is undone
-   * before it is answered: nothing stays set aside, unless a pull of it is under way. That money is free
-   * again once the pull has ended. Where it rejects there is no answer for the network, and what is in the
-   * books is heard by asking again. An issuer asks one process about one message.
+   * Decides and commits the hold. A decision after `answerBy` is undone before it is answered:
+   * nothing stays on hold, except for a pending debit until it has ended. If it rejects the network
+   * gets no answer, and a repetition returns what is recorded. An issuer sends one message to one
+   * process.
    */
   authorize(request: CardRequest, answerBy: Time): Promise<CardDecision>;
-  /** Where it rejects nothing was heeded, as far as is known; unless that is final, tell it again. */
+  /**
+   * If it rejects, the notice was not applied as far as is known; repeat it unless the error is
+   * final.
+   */
   applyNotice(notice: CardNotice): Promise<void>;
 }
 
 export interface IssuerPort {
   /**
-   * Called once, when the server starts: the handler that requests of this environment's network are put to.
-   * Without it nobody asks.
+   * Called once at the start with the handler for this environment's network. Without it no
+   * requests arrive.
    */
   connect?(handler: CardNetworkHandler): void;
   issue(order: CardOrder): Promise<IssueProgress>;
   /** Asked at the times that `checkAfterMs` named. */
   check(order: CardOrder, now: Time): Promise<IssueProgress>;
-  /** Told of a card that is frozen, open again or closed. Without it nobody need know. */
+  /** Receives the state of a card that was frozen, unfrozen or closed. Optional. */
   change?(card: { cardId: string; issuerRef: string; state: string }): Promise<void>;
   /** Number and code, for the one page that shows them. */
   details(card: { cardId: string; secret: string }): Promise<CardDetails>;
-  /** What the issuer itself has against a request, before anybody looks into the books. */
+  /** Decline reason of the issuer, before the books are read. */
   declineReason?(request: CardRequest): DeclineReason | undefined;
   /** Whether the card may be paid from an account of its holder. */
   accepts?(accountId: string, card: FundedCard): boolean;

@@ -1,4 +1,4 @@
-// What every checker of documents must keep, whoever is behind it, and what each environment's own does.
+// Requirements for every document check, and the behaviour of each environment's own.
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../test/kit/app/effects.ts';
 import { pdfFile } from '../../../test/kit/http/documents.ts';
@@ -49,7 +49,7 @@ describe.each(offersOf('documents', effects))(
       }
     });
 
-    it('refuses with a code that there is, and tells nothing that the document says', async () => {
+    it('rejects with a known code, and reveals nothing of the document', async () => {
       const names = ['passport.jpg', ...CODES.map((code) => `Lovelace-${code}.jpg`)];
       for (const document of names.flatMap((name) =>
         FAULTY.map((each) => documentOf(name, each)),

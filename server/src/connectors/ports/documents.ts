@@ -1,5 +1,5 @@
-// The port of whoever checks documents before they are taken, and what it is shown: what a platform says of
-// a document, what can be seen of its file from outside, and the file.
+// The port of a document check before a document is accepted, and its input: the platform's
+// description of the document, findings about the file, and the file.
 
 export type DocumentFormat = 'PDF' | 'JPEG' | 'PNG';
 

@@ -1,4 +1,4 @@
-// What every connector must keep, whoever is behind it. A connector of the list is held to all of this for
+// Requirements for every connector. A connector of the list is tested against all of them for
 // the ports that it offers; what only one of them promises is tested beside it.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -232,12 +232,12 @@ const MESSENGERS = [
       const { mail } = connectorRegistry(effects, { smtpUrl: peer.url, mailFrom: 'a@example.com' })(
         'production',
       );
-      const told = { taken: 250, refused: 550, later: 451 };
+      const emitted = { taken: 250, refused: 550, later: 451 };
       return {
         peer,
         send: (to: string, id: string) => mail?.send({ id, to, subject: 'Hi', text: 'SECRET' }),
-        answer: (how: keyof typeof told, to: string) =>
-          how === 'taken' ? undefined : peer.refuse(to, told[how]),
+        answer: (how: keyof typeof emitted, to: string) =>
+          how === 'taken' ? undefined : peer.refuse(to, emitted[how]),
         ids: () => peer.got.map(({ raw }) => /^Message-ID: (.*)$/im.exec(raw)?.[1]),
       };
     },
@@ -247,11 +247,11 @@ const MESSENGERS = [
     async () => {
       const peer = await startReceiver();
       const { sms } = connectorRegistry(effects, { smsUrl: peer.url })('production');
-      const told = { taken: 202, refused: 422, later: 429 };
+      const emitted = { taken: 202, refused: 422, later: 429 };
       return {
         peer,
         send: (to: string, id: string) => sms?.send({ id, to, text: 'SECRET' }),
-        answer: (how: keyof typeof told) => peer.behave(told[how]),
+        answer: (how: keyof typeof emitted) => peer.behave(emitted[how]),
         ids: () => peer.got.map(({ id }) => id),
       };
     },
@@ -259,7 +259,7 @@ const MESSENGERS = [
 ] as const;
 
 describe.each(MESSENGERS)('the %s connector', (_name, start) => {
-  it('tells what went out from what never will, and throws at the rest without a word of it', async () => {
+  it('distinguishes sent from rejected messages, and throws otherwise without the text', async () => {
     const { peer, send, answer, ids } = await start();
     const to = 'bo@example.org';
     answer('taken', to);
@@ -350,7 +350,7 @@ describe.each(CHECKERS)('the identity checks of the %s connector', (name, identi
 });
 
 describe('production', () => {
-  it('is never served by the sandbox, and has no rates and coordinates that nobody set', () => {
+  it('is never served by the sandbox, and has no rates or coordinates by default', () => {
     const bare = connectorRegistry(effects)('production');
     const sandbox = connectorRegistry(effects)('sandbox');
     expect(bare.rail).toBeDefined();

@@ -1,6 +1,7 @@
-// The ports: everything the server may want of the outside, as types. A connector is one value that has
-// the capabilities it has; a missing one is a missing property and what needs it is not offered. Ports
-// take and give plain data, never rows or contexts, so a connector cannot reach the database or the books.
+// The ports: everything the server may want of the outside, as types. A connector is one value that
+// has the capabilities it has; a missing one is a missing property and what needs it is not
+// offered. Ports take and give plain data, never rows or contexts, so a connector cannot reach the
+// database or the books.
 
 import type { FindingType } from '../../catalog/identity/verification-errors.ts';
 import type { PaymentInstructions } from '../../catalog/rails/payment-instructions.ts';
@@ -16,10 +17,7 @@ import type { CustodyPort, OidcPort, WalletScript } from './wallets.ts';
 /** Said in the kernel, because the runtime reads and seals what a storage keeps. */
 export type { StoragePort } from '../../kernel/contract/upload.ts';
 
-/**
- * A movement of money over a rail, as the rail sees it: out to an account, in from one, or back to whoever
- * paid in.
- */
+/** A transfer over a rail: a payout to an account, a debit of one, or a refund to a payer. */
 export interface RailInstruction extends Money {
   /**
    * Unique for this transfer and the same at every attempt. A rail must treat a second send of it
@@ -52,9 +50,10 @@ export type FailureReason =
   | 'COMPLIANCE_REJECTED';
 
 /**
- * How far an instruction has come. `unknown` is never a failure: it is asked about again. `checkAfterMs`
- * is when to ask next; without it a settled instruction is final, and an accepted one waits for a notice.
- * `refundable: false` says that the money of a failed payout cannot be given back automatically.
+ * How far an instruction has come. `unknown` is never a failure: it is asked about again.
+ * `checkAfterMs` is when to ask next; without it a settled instruction is final, and an accepted
+ * one waits for a notice. `refundable: false` says that the money of a failed payout cannot be
+ * given back automatically.
  */
 export type Progress =
   | { state: 'accepted'; reference?: string; checkAfterMs?: number }
@@ -64,7 +63,7 @@ export type Progress =
   | { state: 'returned'; reason: FailureReason }
   | { state: 'cancelled' };
 
-/** A movement on a chain, as anybody can look it up there. */
+/** A transfer on a chain, as shown by any explorer. */
 export interface OnChain {
   transactionHash: string;
   network: string;
@@ -79,8 +78,9 @@ export interface RailPort {
   /** Asked at the times `checkAfterMs` named; `now` is the asker's clock. */
   check(instruction: RailInstruction, now: Time): Promise<Progress>;
   /**
-   * Asks to call back an instruction that is not settled. `accepted` means that `cancelled` will follow by
-   * `check` or a notice; `refused` that the instruction goes on. Without it nothing can be called back.
+   * Asks to call back an instruction that is not settled. `accepted` means that `cancelled` will
+   * follow by `check` or a notice; `refused` that the instruction goes on. Without it nothing can
+   * be called back.
    */
   cancel?(instruction: RailInstruction, now: Time): Promise<'cancelled' | 'accepted' | 'refused'>;
 }
@@ -94,8 +94,8 @@ export type NameCheck =
 
 export interface NamePort {
   /**
-   * Compares the beneficiary's name with the one the account's institution holds. `elapsedMs` is how long
-   * ago the same was asked for the first time.
+   * Compares the beneficiary's name with the one the account's institution holds. `elapsedMs` is
+   * how long ago the same was asked for the first time.
    */
   verify(
     account: Record<string, unknown> & { accountType: string },
@@ -108,7 +108,7 @@ export interface RatePort {
   rate(from: string, to: string): Promise<{ rate: Rate; at: Time } | undefined>;
 }
 
-/** Somebody who owns or controls a business. */
+/** A person who owns or controls a business. */
 interface IdentityOwner {
   id: string;
   roles: readonly string[];
@@ -129,7 +129,7 @@ interface IdentityDocument {
   issuingAuthority?: string;
 }
 
-/** What is submitted for a customer to be checked, complete as far as this server can tell. */
+/** The case of a customer for verification, complete as far as this server can determine. */
 export interface IdentityCase {
   /** Unique for this submission; a second submit of it must be taken as the first. */
   id: string;
@@ -158,9 +158,9 @@ export interface IdentityFinding {
 export type OwnerOutcome = 'APPROVED' | 'REJECTED' | 'PENDING';
 
 /**
- * How far a case has come. `review` takes its time: worth asking again after `checkAfterMs`, or decided by
- * an operator where that is absent. `unknown` is a submission that may not have arrived. Owners that were
- * submitted and that a final verdict does not name share its outcome.
+ * How far a case has come. `review` takes its time: worth asking again after `checkAfterMs`, or
+ * decided by an operator where that is absent. `unknown` is a submission that may not have arrived.
+ * Owners that were submitted and that a final verdict does not name share its outcome.
  */
 export type IdentityVerdict =
   | { state: 'approved'; owners?: Readonly<Record<string, OwnerOutcome>> }
@@ -175,16 +175,16 @@ export type IdentityVerdict =
 
 export interface IdentityPort {
   /**
-   * Scripts the status that a new customer of a platform without paperwork starts in. Without it the word
-   * of a platform that does its own compliance counts.
+   * Scripts the status that a new customer of a platform without paperwork starts in. Without it
+   * the word of a platform that does its own compliance counts.
    */
   atCreation?(customer: {
     type: 'INDIVIDUAL' | 'BUSINESS';
     fullName: string | null;
   }): 'UNVERIFIED' | 'PENDING' | 'APPROVED' | 'REJECTED';
   /**
-   * What becomes of a case of a platform that was relieved of paperwork, whether or not it is complete;
-   * undefined where it has to be complete. Without it every case has to be.
+   * What becomes of a case of a platform that was relieved of paperwork, whether or not it is
+   * complete; undefined where it has to be complete. Without it every case has to be.
    */
   unasked?(submitted: IdentityCase): IdentityVerdict | undefined;
   /** Asked while the client waits, and again by a job after `unknown`. */
@@ -196,8 +196,8 @@ export interface IdentityPort {
 export interface FundingPort {
   /**
    * Where money is paid in for one internal account: under unchanged settings always the same
-   * coordinates for the same account, and never those of another; empty where money of this currency
-   * cannot be paid in.
+   * coordinates for the same account, and never those of another; empty where money of this
+   * currency cannot be paid in.
    */
   instructions(account: {
     accountId: string;
@@ -205,8 +205,8 @@ export interface FundingPort {
     owner: 'customer' | 'platform';
   }): PaymentInstructions[];
   /**
-   * Where to pay in for one payment, each entry an alternative; empty where money of this currency does not
-   * come in within minutes. Without it no payment can be funded so.
+   * Where to pay in for one payment, each entry an alternative; empty where money of this currency
+   * does not come in within minutes. Without it no payment can be funded so.
    */
   forPayment?(payment: PaymentFunding): PaymentInstructions[];
 }
@@ -274,10 +274,10 @@ export interface UmaPort {
   send(payment: UmaPayment & { reference: string }): Promise<Progress>;
   check(payment: UmaPayment & { reference: string }, now: Time): Promise<Progress>;
   /**
-   * For a payment to us, that was approved at `payment.at`: tells the sender's side so, with what it asked
-   * about the receiver, and says how far its money has come. Asked again, it has the effect of one.
-   * `settled` is money we have, `failed` money that never came, `returned` money that came and must go back.
-   * Without it nothing can be received.
+   * For a payment to us that was approved at `payment.at`: notifies the sending provider, with the
+   * requested data of the receiver, and returns the progress of the funds. Idempotent. `settled`:
+   * received; `failed`: never received; `returned`: received and to be returned. Without it
+   * payments cannot be received.
    */
   collect?(
     payment: UmaPayment & { receiverInfo: Record<string, unknown> },
@@ -308,7 +308,7 @@ type LivenessSubject =
       polls: number;
     };
 
-/** A check that somebody is at the camera, and the right one. */
+/** A liveness check of the person at the camera. */
 export interface LivenessCheck {
   /** Unique for this check. */
   id: string;
@@ -323,8 +323,8 @@ export type LivenessProgress =
 
 export interface LivenessPort {
   /**
-   * Of a wallet asked when the check starts and at the times `checkAfterMs` named; of a customer whenever
-   * its platform wants to know.
+   * Of a wallet asked when the check starts and at the times `checkAfterMs` named; of a customer
+   * whenever its platform wants to know.
    */
   check(check: LivenessCheck, now: Time): Promise<LivenessProgress>;
   /** The person says on our page that they are done. */
@@ -346,7 +346,7 @@ export interface ContractWalletPort {
 
 /** One message to one person. */
 interface OutgoingMessage {
-  /** Unique for this message; a second send of it can be told by this. */
+  /** Unique for the message; repetitions have the same. */
   id: string;
   /** An e-mail address, or a telephone number in E.164 form. */
   to: string;
@@ -354,8 +354,8 @@ interface OutgoingMessage {
 }
 
 /**
- * `sent`: somebody else has it now. `refused`: nobody will ever take it. What throws is tried again while
- * the message is of use; the error names neither whom the message is for nor what it says.
+ * `sent`: the service has accepted it. `refused`: it will never be accepted. An error is retried
+ * while the message is useful; it contains neither recipient nor text.
  */
 type MessageReply = 'sent' | 'refused';
 

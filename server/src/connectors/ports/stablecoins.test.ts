@@ -1,4 +1,4 @@
-// What every provider of stablecoins must keep, whoever is behind the port, and that production has none
+// Requirements for every stablecoin provider, and that production has none
 // until one is connected.
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../test/kit/app/effects.ts';
@@ -90,7 +90,7 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
     expect(found?.supply).toBeGreaterThanOrEqual(0n);
   });
 
-  it('makes an account known once, and tells two accounts apart', async () => {
+  it('links an account once, and distinguishes two accounts', async () => {
     const { mint, link, ends } = await fixture(provider);
     expect(await mint.linkAccount(link, provider.bank)).toEqual({
       state: 'linked',
@@ -117,7 +117,7 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
     expect(answer.state === 'accepted' && answer.expiresAt).toBeGreaterThan(START);
   });
 
-  it('waits for nobody where it collects the money itself', async () => {
+  it('needs no payment if it collects the funds itself', async () => {
     const { mint, link, order, ends } = await fixture(provider);
     const answer = await mint.prepare(link, order({ source: 'ACH_DEBIT', from: ends.bank }));
     expect(answer.state).toBe('accepted');

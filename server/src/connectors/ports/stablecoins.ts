@@ -1,6 +1,6 @@
-// The port of whoever issues a platform's stablecoins: who the platform is to it, which tokens it has there,
-// and the minting and burning of them. Fiat moves between banks and the provider and never through our books.
-// Amounts are smallest units of the token. What throws means that the provider gives no answer now.
+// The port of a stablecoin provider: the platform's account there, its tokens, minting and burning.
+// Fiat moves between banks and the provider, never through our books. Amounts are in minor units of
+// the token. An error means that the provider does not answer now.
 import type { Time } from '../../kernel/effects.ts';
 
 export interface ProviderCredentials {
@@ -79,8 +79,8 @@ export type LinkResult =
   | Unlinked;
 
 /**
- * An external account at an end of an order: the provider's own name for it. Its details were told when it
- * was linked, and may be erased by now.
+ * An external account at an end of an order, by the provider's reference. Its details were sent
+ * when it was linked, and may be erased by now.
  */
 export interface OrderAccount {
   id: string;
@@ -106,7 +106,7 @@ export interface MintOrder {
   orderedAt: Time;
 }
 
-/** Where somebody must pay for it to go on. */
+/** Payment instructions that the order waits for. */
 export interface FundingInstructions {
   rail: string;
   network: string;
@@ -119,7 +119,7 @@ export interface FundingInstructions {
 export type OrderPreview =
   | {
       state: 'accepted';
-      /** Only where somebody must pay first. */
+      /** Only if a payment is needed first. */
       fundingInstructions?: FundingInstructions;
       expiresAt?: Time;
       /** Guidance, amounts of money as text in its smallest units. */
@@ -135,7 +135,7 @@ export type OrderPreview =
 export type OrderProgress = { providerStatus: string; checkAfterMs?: number } & (
   | { state: 'funding' | 'submitted' | 'processing' | 'completed' }
   | { state: 'failed'; reason: string }
-  /** Nobody paid; `final` where it would not be taken any more if somebody did. */
+  /** Not paid; `final` if a payment would no longer be accepted. */
   | { state: 'expired'; final?: true }
 );
 

@@ -1,4 +1,4 @@
-// What every custodian of wallets must keep, whoever is behind it, seen by the client library that
+// Requirements for every custodian of wallets, tested with the client library that
 // wallets are used with; and what the two environments' own do differently.
 
 import { randomBytes, verify } from 'node:crypto';
@@ -95,8 +95,8 @@ describe.each(MODES)('a seed kept in the %s', (environment) => {
     expect(one.inner.organizationId).toBe(NAMES.organizationId);
     expect(one.inner.encappedPublic).toMatch(/^04[0-9a-f]{128}$/);
     expect(two.inner.encappedPublic).not.toBe(one.inner.encappedPublic);
-    const stranger = generateP256KeyPair().privateKey;
-    expect(() => wordsIn(JSON.stringify(one), stranger)).toThrow();
+    const other = generateP256KeyPair().privateKey;
+    expect(() => wordsIn(JSON.stringify(one), other)).toThrow();
   });
 
   it('is not in clear in what is stored, and is of one wallet', async () => {
@@ -117,20 +117,20 @@ describe.each(MODES)('a seed kept in the %s', (environment) => {
 describe.each(MODES)('a session key of the %s', (environment) => {
   const custody = custodianOf(environment);
 
-  it('opens for the client, as the key whose public half was told', async () => {
-    const told = new Set<string>();
+  it('opens for the client, as the key with the returned public key', async () => {
+    const emitted = new Set<string>();
     for (let round = 0; round < 20; round++) {
       const client = generateP256KeyPair();
       const made = await custody.newSessionKey(client.publicKeyUncompressed);
       const scalar = decryptCredentialBundle(made.sealedKey, client.privateKey);
       expect(scalar).toMatch(/^[0-9a-f]{64}$/);
       expect(Buffer.from(getPublicKey(scalar)).toString('hex')).toBe(made.publicKey);
-      told.add(made.publicKey);
+      emitted.add(made.publicKey);
     }
-    expect(told.size).toBe(20);
+    expect(emitted.size).toBe(20);
   });
 
-  it('opens for nobody else', async () => {
+  it('opens for no other key', async () => {
     const { sealedKey } = await custody.newSessionKey(clientPublicKey);
     expect(() => decryptCredentialBundle(sealedKey, generateP256KeyPair().privateKey)).toThrow();
     await expect(custody.newSessionKey(`04${'11'.repeat(64)}`)).rejects.toThrow();

@@ -1,6 +1,6 @@
-// The ports of embedded wallets: who keeps their seeds, who reads the tokens of identity providers, and what
-// a scripted environment takes in place of a real signature. They stand apart because the other ports are
-// about money and people.
+// The ports of embedded wallets: who keeps their seeds, who reads the tokens of identity providers,
+// and what a scripted environment takes in place of a real signature. They stand apart because the
+// other ports are about money and people.
 import type { OidcVerdict } from '../../catalog/identity/oidc.ts';
 import type { Time } from '../../kernel/effects.ts';
 
@@ -20,10 +20,10 @@ interface CustodyNames {
 }
 
 /**
- * Keeps what must never leave it: the seeds of wallets, the keys that one-time codes are encrypted to, those
- * that sign for a wallet by themselves, and those that sign its bundles. The texts it hands out (`seed`,
- * `target`, `signer`) mean something to it alone. Every bundle, token and stamp is one that clients of this
- * API can read as it is.
+ * Keeps what must never leave it: the seeds of wallets, the keys that one-time codes are encrypted
+ * to, those that sign for a wallet by themselves, and those that sign its bundles. The texts it
+ * hands out (`seed`, `target`, `signer`) mean something to it alone. Every bundle, token and stamp
+ * is one that clients of this API can read as it is.
  */
 export interface CustodyPort {
   /** Draws the seed of a new wallet. */
@@ -31,8 +31,8 @@ export interface CustodyPort {
   /** The wallet's words, encrypted to an uncompressed P-256 key, lower-case hex: an export bundle. */
   exportSeed(of: CustodyNames & { seed: string; clientPublicKey: string }): Promise<string>;
   /**
-   * Draws a session key and seals it to an uncompressed `clientPublicKey`. The private half is forgotten.
-   * `publicKey` is compressed, lower-case hex.
+   * Draws a session key and seals it to an uncompressed `clientPublicKey`. The private half is
+   * forgotten. `publicKey` is compressed, lower-case hex.
    */
   newSessionKey(clientPublicKey: string): Promise<{ publicKey: string; sealedKey: string }>;
   /** Draws a key that a one-time code is encrypted to. `id` is unique for the code. */
@@ -50,20 +50,20 @@ export interface CustodyPort {
   /** A token that says who has shown a one-time code: a compact ES256 JWT. */
   signToken(claims: Readonly<Record<string, unknown>>): Promise<string>;
   /**
-   * Draws a key that signs for a wallet by itself. `id` is unique for the key; `publicKey` is compressed,
-   * lower-case hex.
+   * Draws a key that signs for a wallet by itself. `id` is unique for the key; `publicKey` is
+   * compressed, lower-case hex.
    */
   newSigner(of: { id: string }): Promise<{ publicKey: string; signer: string }>;
   /**
-   * A stamp of such a key over a text, as a client's is: what the wallet signature header carries. Throws
-   * where it cannot sign now: a payment is declined then, and what a network tells is told again.
+   * A stamp of such a key over a text, as in the wallet signature header of clients. Throws if it
+   * cannot sign now: a payment is declined then, and a notice of a network is repeated.
    */
   stampWith(of: { id: string; signer: string; payload: string }): Promise<string>;
   /** Uncompressed, hex: the keys that sign bundles and tokens, for clients to pin. */
   publicKeys(): { bundles: string; tokens: string };
 }
 
-/** Reads tokens that a provider of identities signed. Throws where the provider cannot be asked. */
+/** Reads tokens that an identity provider signed. Throws if the provider is unavailable. */
 export interface OidcPort {
   verify(token: string, now: Time): Promise<OidcVerdict>;
 }

@@ -23,7 +23,7 @@ function effectsOf(...drawn: string[]): Effects {
     ...testEffects(),
     random(bytes) {
       const next = hex(drawn.shift() ?? '');
-      if (next.length !== bytes) throw new Error(`${bytes} bytes drawn that nobody foretold`);
+      if (next.length !== bytes) throw new Error(`${bytes} unexpected random bytes`);
       return next;
     },
   };

@@ -1,15 +1,16 @@
 // The built-in custodian of embedded wallets: the one module that ever holds a seed, a session's
 // scalar, the key of a one-time code or one that pays for a card in clear. It runs in the server's
 // process, but nothing of it is reachable except through `CustodyPort`, whose answers are
-// ciphertexts, signatures and public keys, apart from a code that its owner sent. It keeps no state:
-// what it must read again it hands out sealed, and its two signing keys follow from the
+// ciphertexts, signatures and public keys, apart from a code that its owner sent. It keeps no
+// state: what it must read again it hands out sealed, and its two signing keys follow from the
 // installation's master key. Buffers with secrets are wiped after use; texts, and what the
 // cryptographic library copied, are left to the collector.
 //
-// An HSM or a remote signer takes its place by implementing the same port and being in the
-// list of `registry.ts`: `seed`, `target` and `signer` are then whatever it finds its keys by, exchanges
-// with it may fail by throwing, and `ports/wallets.test.ts` is what it must pass. Seeds that were sealed
-// here stay readable to this custodian alone: they have to be exported and handed over before it goes.
+// An HSM or a remote signer takes its place by implementing the same port and being in the list of
+// `registry.ts`: `seed`, `target` and `signer` are then whatever it finds its keys by, exchanges
+// with it may fail by throwing, and `ports/wallets.test.ts` is what it must pass. Seeds that were
+// sealed here stay readable to this custodian alone: they have to be exported and handed over
+// before it goes.
 
 // Seeds of wallets: 16 random bytes, which BIP-39 writes as twelve English words. What is stored is
 // the bytes, sealed and bound to the wallet; the words exist only while they are being encrypted to
@@ -19,9 +20,9 @@ import { createPublicKey, sign } from 'node:crypto';
 import { entropyToMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { CompactSign, calculateJwkThumbprint } from 'jose';
-// Keys that sign for a wallet by themselves. Their stamps are the texts that the client libraries of wallets
-// put into the signature header, with the same members in the same order, so that whoever reads a stamp need
-// not know who made it.
+// Keys that sign for a wallet. Their stamps equal those of the client libraries in the signature
+// header, with
+// the same members in the same order, so verification is the same for both.
 import {
   compressedPoint,
   generateP256,

@@ -114,7 +114,7 @@ describe('what is sealed to a client', () => {
     expect(await openWith(recipient, sealed)).toEqual(hex(plaintext));
   });
 
-  it('is opened by nobody else, and by nobody once it was touched', async () => {
+  it('cannot be opened with another key, or after a change', async () => {
     const sealed = await sealTo(recipient.point, hex(plaintext), ephemeral);
     expect(await openWith(pairOf('44'.repeat(32)), sealed)).toBeUndefined();
     const touched = Buffer.from(sealed.ciphertext);

@@ -1,11 +1,11 @@
-// Text messages by a service of the operator's choice, or a small bridge in front of one: each is posted as
-// JSON, and the status is the answer. It is told the message's id, which is the same when it is asked again.
+// Text messages by a service of the operator, or an adapter in front of one: each is posted as
+// JSON, and the status is the result. The message id is the same in repetitions.
 import type { Effects } from '../../kernel/effects.ts';
 import type { SmsPort } from '../ports/index.ts';
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 65_536;
-/** Refusals that say: not now. What it has against our credentials may be mended in time. */
+/** Temporary rejections. An error of our credentials may be fixed. */
 const NOT_NOW = [401, 403, 408, 425, 429];
 
 export function smsBridge(effects: Effects, url: string): SmsPort {

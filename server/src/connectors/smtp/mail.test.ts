@@ -1,6 +1,6 @@
-// E-mail through a real mail server on this machine: what arrives, what each refusal means, and that nothing
-// goes out in the open. To a name for this machine that is not known to be this machine, 0.0.0.0, the
-// connector speaks as to any other.
+// E-mail through a real mail server on this machine: what arrives, what each refusal means, and
+// that nothing goes out in the open. To a name for this machine that is not known to be this
+// machine, 0.0.0.0, the connector speaks as to any other.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -56,7 +56,7 @@ describe('smtpMail', () => {
     expect(ids[2]).not.toBe(ids[0]);
   });
 
-  it('writes to one address and to nobody besides', async () => {
+  it('sends to exactly one address', async () => {
     for (const to of ['ada@example.org, eve@example.org', 'ada@a.org eve@b.org', 'x: ada@a.org;']) {
       expect([to, await mail().send({ ...message, to })]).toEqual([to, 'refused']);
     }
@@ -101,7 +101,7 @@ describe('smtpMail', () => {
     expect(server.got).toEqual([]);
   });
 
-  it('throws where nobody listens', async () => {
+  it('throws if the connection is refused', async () => {
     const words = await complaintOf(mail('smtp://127.0.0.1:9').send(message));
     expect(words).toContain('the mail server took no message');
   });
@@ -116,7 +116,7 @@ describe('smtpMail', () => {
   it.each([
     ['STARTTLS', 'smtp', { starttls: true }],
     ['TLS from the start', 'smtps', { secure: true }],
-  ])('does not trust a certificate that nobody signed, with %s', async (_how, scheme, options) => {
+  ])('does not trust a self-signed certificate, with %s', async (_how, scheme, options) => {
     const other = await startMailServer(options);
     const away = other.url.replace('smtp://', `${scheme}://`).replace('127.0.0.1', '0.0.0.0');
     expect(await complaintOf(mail(away).send(message))).toContain('took no message');

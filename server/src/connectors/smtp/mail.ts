@@ -1,7 +1,8 @@
-// E-mail through the operator's mail server. SMTP is no HTTP, so the library opens sockets of its own, within
-// the deadline of `World.call`: it is the one connector that does. It is loaded with the first e-mail,
-// since most servers never send one. Nothing goes over a network in the open: a server on another machine
-// must speak TLS from the start or by STARTTLS, with a certificate that holds.
+// E-mail through the operator's mail server. SMTP is no HTTP, so the library opens sockets of its
+// own, within the deadline of `World.call`: it is the one connector that does. It is loaded with
+// the first e-mail, since most servers never send one. Nothing goes over a network in the open: a
+// server on another machine must speak TLS from the start or by STARTTLS, with a certificate that
+// holds.
 
 import type { Effects } from '../../kernel/effects.ts';
 import { circuitOpenIn } from '../../kernel/net/circuit.ts';
@@ -36,8 +37,8 @@ interface SmtpError {
 }
 
 /**
- * Whether the server will never take this message: the address is none, or the text is not wanted. What it
- * has against us, our login or sender, may be mended before the message expires.
+ * Whether the server will never accept this message: an invalid address or unwanted text. A
+ * rejection of our login or sender may be fixed before the message expires.
  */
 function isRejection({ code, command, responseCode }: SmtpError): boolean {
   if (code === 'EENVELOPE' && command === 'API') return true;
@@ -78,10 +79,10 @@ const addressIn = (from: string): string => /<(.+)>$/.exec(from)?.[1] ?? from;
 /** The library reads everything else as a list, and would write to all of it. */
 const ONE_ADDRESS = /^[^\s<>(),:;"@]+@[^\s<>(),:;"@]+$/;
 
-/** Somebody else's words, in one line of a header. */
+/** Foreign text in one line of a header. */
 const oneLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ');
 
-/** The same for every attempt at one message, so that a second copy can be told. */
+/** The same for every attempt at one message, so that a repetition is recognised. */
 const messageIdOf = (id: string, from: string): string =>
   `<${id.replace(/^\w+:/, '')}@${from.slice(from.lastIndexOf('@') + 1)}>`;
 

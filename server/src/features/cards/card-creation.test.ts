@@ -1,5 +1,5 @@
-// Asking for cards: who may hold one, what may pay for it, how many there may be, and what becomes of the
-// request at the issuer.
+// Asking for cards: who may hold one, what may pay for it, how many there may be, and what becomes
+// of the request at the issuer.
 import { describe, expect, it } from 'vitest';
 import { internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import type { Answer, TestPlatform } from '../../../test/kit/app/harness.ts';
@@ -40,7 +40,7 @@ async function limitedTo(program: Partial<CardProgram>): Promise<TestPlatform> {
 }
 
 describe('createCard', () => {
-  it('answers a card in PROCESSING, and tells nobody yet', async () => {
+  it('returns a card in PROCESSING without an event', async () => {
     const holder = await fixture.holder();
     const platformCardId = cardName();
     const body = ok(
@@ -64,13 +64,13 @@ describe('createCard', () => {
     expect(await fixture.cardNow(body.id)).toEqual(body);
   });
 
-  it('is ACTIVE once it was issued, and told once', async () => {
+  it('is ACTIVE once issued, with one event', async () => {
     const asked = await fixture.card(await fixture.holder());
     expect(asked).toMatchObject({ state: 'ACTIVE', stateReason: null, brand: expect.any(String) });
     expect(asked.last4).toMatch(/^\d{4}$/);
     expect(asked.expYear).toBeGreaterThan(2026);
-    const told = await fixture.eventsOf('CARD.', asked.id);
-    expect(told.map(({ type, data }) => [type, data])).toEqual([['CARD.STATE_CHANGE', asked]]);
+    const emitted = await fixture.eventsOf('CARD.', asked.id);
+    expect(emitted.map(({ type, data }) => [type, data])).toEqual([['CARD.STATE_CHANGE', asked]]);
   });
 
   it('makes up a name where there is none', async () => {
@@ -81,9 +81,9 @@ describe('createCard', () => {
     expect(platformCardId).toMatch(/^card_[0-9a-f-]{36}$/);
   });
 
-  it('tells of all bad fields at once', async () => {
+  it('reports all bad fields at once', async () => {
     const bad = await fixture.call('POST', '/cards', {
-      cardholderId: 'Customer:nobody',
+      cardholderId: 'Customer:unknown',
       form: 'PLASTIC',
       fundingSources: [],
       maxSpendPerTransaction: 0,
@@ -121,7 +121,7 @@ describe('the cardholder', () => {
   it('must be there, and alive', async () => {
     const holder = await fixture.holder();
     const theirs = await cardFixture(app, { as: app.other }).holder();
-    for (const id of [theirs.customer.id, 'Customer:nobody', '']) {
+    for (const id of [theirs.customer.id, 'Customer:unknown', '']) {
       const answer = await fixture.askCard({ ...holder, customer: { id } });
       expect([...coded(answer), fieldsOf(answer)]).toEqual([
         400,
@@ -160,8 +160,8 @@ describe('what may pay', () => {
   const INELIGIBLE = [400, 'FUNDING_SOURCE_INELIGIBLE'];
   const why = (answer: Answer) => {
     expect(coded(answer)).toEqual(INELIGIBLE);
-    const told = answer.body.details.errors as { field: string; message: string }[];
-    return told.map(({ field, message }) => `${field} ${message}`);
+    const emitted = answer.body.details.errors as { field: string; message: string }[];
+    return emitted.map(({ field, message }) => `${field} ${message}`);
   };
 
   it('is an account of the cardholder, and of this platform', async () => {
@@ -305,7 +305,7 @@ describe('platformCardId', () => {
 });
 
 describe('the issuer', () => {
-  const told = async (id: string) =>
+  const emitted = async (id: string) =>
     (await fixture.eventsOf('CARD.', id)).map(({ type, data }) => [
       type,
       data.state,
@@ -316,7 +316,7 @@ describe('the issuer', () => {
     const { id } = await fixture.card(await fixture.holder(), { platformCardId: cardName('001') });
     await app.advance(3_600_000);
     expect((await fixture.cardNow(id)).state).toBe('PROCESSING');
-    expect(await told(id)).toEqual([]);
+    expect(await emitted(id)).toEqual([]);
   });
 
   it('002 rejects it, and its name is free', async () => {
@@ -326,7 +326,7 @@ describe('the issuer', () => {
     expect(shown).toMatchObject({ state: 'CLOSED', stateReason: 'ISSUER_REJECTED' });
     expect([shown.last4, shown.brand, shown.issuerRef]).toEqual([undefined, undefined, undefined]);
     expect(shown.fundingSources).toEqual([holder.accountId]);
-    expect(await told(shown.id)).toEqual([['CARD.STATE_CHANGE', 'CLOSED', 'ISSUER_REJECTED']]);
+    expect(await emitted(shown.id)).toEqual([['CARD.STATE_CHANGE', 'CLOSED', 'ISSUER_REJECTED']]);
     expect((await fixture.card(holder, { platformCardId })).state).toBe('CLOSED');
   });
 
@@ -339,11 +339,11 @@ describe('the issuer', () => {
     expect((await fixture.cardNow(id)).state).toBe('PROCESSING');
     await app.advance(2_000);
     expect((await fixture.cardNow(id)).state).toBe('ACTIVE');
-    expect(await told(id)).toEqual([['CARD.STATE_CHANGE', 'ACTIVE', null]]);
+    expect(await emitted(id)).toEqual([['CARD.STATE_CHANGE', 'ACTIVE', null]]);
   });
 });
 
-describe('where nobody issues cards', () => {
+describe('without an issuer', () => {
   it('every operation says so', async () => {
     const as = app.production;
     const { call, cardBody } = cardFixture(app, { as });

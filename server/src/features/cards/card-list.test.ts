@@ -53,7 +53,7 @@ describe('listCards', () => {
 
   it('goes by the cardholder', async () => {
     expect(await listed(`cardholderId=${bob?.customer.id}`)).toEqual(['bobs']);
-    expect(await listed('cardholderId=nobody')).toEqual([]);
+    expect(await listed('cardholderId=unknown')).toEqual([]);
   });
 
   it('goes by the account that pays now, which of a closed card is none', async () => {
@@ -70,7 +70,7 @@ describe('listCards', () => {
 
   it('goes by your own id, of closed cards too', async () => {
     expect(await listed(`platformCardId=${name}`)).toEqual(['active', 'closed']);
-    expect(await listed('platformCardId=nobody')).toEqual([]);
+    expect(await listed('platformCardId=unknown')).toEqual([]);
   });
 
   it.each([

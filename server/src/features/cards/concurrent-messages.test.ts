@@ -1,5 +1,6 @@
-// Words of a network that meet something else between what they read and their commit: another message under
-// their id, an operator who decides about the same money, or a database that is away for a moment.
+// Words of a network that meet something else between what they read and their commit: another
+// message under their id, an operator who decides about the same money, or a database that is away
+// for a moment.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../test/kit/cards/card-network.ts';
@@ -39,23 +40,23 @@ describe('two notices at once under one id', () => {
     }
     const clearing = { kind: 'CLEARING', amount: 30_00n } as const;
     const [first = '', second = ''] = tokens;
-    // The other one is heeded between what this one reads and its commit.
+    // The other notice is committed between the reads and the commit of this one.
     const { committer } = app.runtime;
     const commit: typeof committer.commit = async (set) => {
-      await network.tell(second, clearing, `crossing-${second}`);
+      await network.notify(second, clearing, `crossing-${second}`);
       return committer.commit(set);
     };
     const through = cardNetwork(app, { ...app.runtime, committer: { commit } });
-    const told = through.tell(first, clearing, `crossing-${second}`);
-    await expect(told).rejects.toMatchObject({ code: 'CONFLICT' });
-    // Its twin is.
-    await through.tell(second, clearing, `crossing-${second}`);
+    const emitted = through.notify(first, clearing, `crossing-${second}`);
+    await expect(emitted).rejects.toMatchObject({ code: 'CONFLICT' });
+    // A repetition of the same notice is not.
+    await through.notify(second, clearing, `crossing-${second}`);
   });
 });
 
 /**
- * A process in which something else is done between the look at what a payment has in suspense and the look
- * at whether that waits for somebody.
+ * A process in which something else is done between the look at what a payment has in suspense and
+ * the look at whether that is in the queue of an operator.
  */
 function crossed(meanwhile: () => Promise<unknown>): Runtime {
   const { db } = app.runtime;
@@ -93,11 +94,11 @@ describe('money in suspense of a payment that goes on', () => {
   const REVERSAL = { kind: 'RETURN_REVERSAL' } as const;
 
   /** A cleared payment of an account that was closed, with 60 that came back for it. */
-  async function parkedPayment() {
+  async function suspensePayment() {
     const paid = await payments.begin({ funds: 100 });
-    await paid.tell({ kind: 'CLEARING', amount: 100n });
+    await paid.notify({ kind: 'CLEARING', amount: 100n });
     await payments.closeAccount(paid.accountId);
-    await paid.tell(giving(60n));
+    await paid.notify(giving(60n));
     const text = 'select 1 from suspense_items where id = $1';
     const waits = async () => (await app.runtime.db.query(text, [paid.id])).length === 1;
     const suspense = async () =>
@@ -106,33 +107,33 @@ describe('money in suspense of a payment that goes on', () => {
   }
 
   it('goes back with what came for it meanwhile', async () => {
-    const { paid, now } = await parkedPayment();
+    const { paid, now } = await suspensePayment();
     expect(await now()).toEqual([60, true]);
     await decide(
       returnSuspenseFunds,
       paid.id,
-      crossed(() => paid.tell(giving(40n))),
+      crossed(() => paid.notify(giving(40n))),
     );
     expect(await now()).toEqual([0, false]);
   });
 
   it('is missing, and waited for, where it was sent before it was taken back', async () => {
-    const { paid, now } = await parkedPayment();
+    const { paid, now } = await suspensePayment();
     const send = () => decide(returnSuspenseFunds, paid.id, app.runtime);
-    await cardNetwork(app, crossed(send)).tell(paid.token, REVERSAL);
+    await cardNetwork(app, crossed(send)).notify(paid.token, REVERSAL);
     expect(await now()).toEqual([-60, true]);
   });
 
   it('that was missing is found as it is by then', async () => {
-    const { paid, now } = await parkedPayment();
-    await paid.tell(giving(40n));
+    const { paid, now } = await suspensePayment();
+    await paid.notify(giving(40n));
     await decide(returnSuspenseFunds, paid.id, app.runtime);
-    await paid.tell(REVERSAL);
+    await paid.notify(REVERSAL);
     expect(await now()).toEqual([-40, true]);
     await decide(
       settleSuspenseShortfall,
       paid.id,
-      crossed(() => paid.tell(REVERSAL)),
+      crossed(() => paid.notify(REVERSAL)),
     );
     expect(await now()).toEqual([0, false]);
   });
@@ -148,7 +149,7 @@ describe('a clearing of more than was authorised', () => {
       return committer.commit(set);
     };
     const through = cardNetwork(app, { ...app.runtime, committer: { commit } });
-    await through.tell(paid.token, { kind: 'CLEARING', amount: 120n });
+    await through.notify(paid.token, { kind: 'CLEARING', amount: 120n });
     const lost = { status: 'SETTLED', account: '900 of 900', settled: 120, losses: -20 };
     expect(await paid.now()).toEqual(lost);
     expect(crossings).toBe(2);
@@ -156,7 +157,7 @@ describe('a clearing of more than was authorised', () => {
 });
 
 describe('a fault that is nothing about the wallet', () => {
-  it('is no decline: whoever asks may ask again', async () => {
+  it('is no decline: the request may be repeated', async () => {
     const of = await cardOf();
     const away = new Fault('SERVICE_UNAVAILABLE', 'The database is away.');
     let looks = 0;
@@ -176,7 +177,7 @@ describe('a fault that is nothing about the wallet', () => {
 
 describe('a fault that is nothing about the account', () => {
   it.each(['CLEARING', 'AUTHORIZATION_ADVICE'] as const)(
-    'leaves nothing of the %s behind: it is told again',
+    'writes nothing of the %s, which is then repeated',
     async (kind) => {
       const paid = await payments.begin();
       const before = await paid.now();
@@ -188,10 +189,10 @@ describe('a fault that is nothing about the account', () => {
         return db.read(table, id);
       };
       const through = cardNetwork(app, { ...app.runtime, db: { ...db, read } });
-      await expect(through.tell(paid.token, news, `to ${paid.id}`)).rejects.toBe(away);
+      await expect(through.notify(paid.token, news, `to ${paid.id}`)).rejects.toBe(away);
       expect(await paid.now()).toEqual(before);
       expect(await network.logOf(paid.card.id)).toHaveLength(1);
-      await network.tell(paid.token, news, `to ${paid.id}`);
+      await network.notify(paid.token, news, `to ${paid.id}`);
       await app.settle();
       expect((await paid.now()).account).toBe('880 of 880');
       expect((await paid.shown()).pullSummary).toMatchObject({ count: 2, totalAmount: 120 });

@@ -1,5 +1,5 @@
-// Cards in the moment after their holder was deleted and before a job has closed them: to networks and
-// platforms alike they are closed already.
+// Cards in the moment after their holder was deleted and before a job has closed them: to networks
+// and platforms alike they are closed already.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -21,9 +21,9 @@ const remove = async (customerId: string) =>
 describe('a card whose holder is gone', () => {
   it('pays no late clearing: that is our loss', async () => {
     const paid = await payments.begin({ funds: 100 });
-    await paid.tell({ kind: 'CLEARING', amount: 100n });
+    await paid.notify({ kind: 'CLEARING', amount: 100n });
     await remove(paid.card.cardholderId);
-    await paid.tell({ kind: 'CLEARING', amount: 20n }, false);
+    await paid.notify({ kind: 'CLEARING', amount: 20n }, false);
     const { data } = ok(
       await app.call('GET', `/cards?cardholderId=${paid.card.cardholderId}`),
       200,
@@ -33,7 +33,7 @@ describe('a card whose holder is gone', () => {
     expect(await paid.now()).toEqual(lost);
   });
 
-  it('takes no credit, announced or told of', async () => {
+  it('accepts no credit authorization or advice', async () => {
     const fixture = cardFixture(app);
     const network = cardNetwork(app);
     const holder = await fixture.holder();
@@ -45,7 +45,7 @@ describe('a card whose holder is gone', () => {
     expect(await network.paymentsOf(holder.customer.id)).toEqual([]);
   });
 
-  it('is changed by nobody any more', async () => {
+  it('cannot be changed', async () => {
     const fixture = cardFixture(app);
     const holder = await fixture.holder();
     const card = await fixture.card(holder);

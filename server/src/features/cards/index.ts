@@ -1,4 +1,4 @@
-// What other features, the operator and whoever puts the server together may use of cards.
+// Public interface of cards for other features, the operator and `compose.ts`.
 import type { Feature } from '../../runtime/operation/feature.ts';
 import { pullJobs } from './clearing/pulls.ts';
 import { cardWebhooks } from './contract.ts';

@@ -1,5 +1,5 @@
-// What follows an approval, when several of it come in one instant: whichever is first, nothing is counted
-// twice and nothing is lost.
+// What follows an approval, when several of it come in one instant: whichever is first, nothing is
+// counted twice and nothing is lost.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { type BegunPayment, cardPayments } from '../../../test/kit/cards/card-payments.ts';
@@ -25,7 +25,7 @@ describe('words that meet', () => {
   it('a clearing and an expiry leave nothing behind, whichever was first', async () => {
     const all: BegunPayment[] = [];
     while (all.length < 4) all.push(await fixture.begin());
-    await Promise.all(all.flatMap((paid) => [paid.clear(70), paid.tell(EXPIRY, false)]));
+    await Promise.all(all.flatMap((paid) => [paid.clear(70), paid.notify(EXPIRY, false)]));
     await app.settle();
     for (const paid of all) {
       expect(await paid.shown()).toMatchObject({
@@ -38,8 +38,8 @@ describe('words that meet', () => {
 
   it('returns never bring back more than was cleared', async () => {
     const paid = await fixture.begin();
-    await paid.tell(clearing(100));
-    const both = await Promise.allSettled([1, 2, 3].map(() => paid.tell(giving(60), false)));
+    await paid.notify(clearing(100));
+    const both = await Promise.allSettled([1, 2, 3].map(() => paid.notify(giving(60), false)));
     expect(both.filter((each) => each.status === 'fulfilled')).toHaveLength(1);
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
   });

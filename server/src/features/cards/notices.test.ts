@@ -1,5 +1,6 @@
-// What follows an approval: clearings, expiry, advice, returns and their reversal, each with the account, the
-// purses of the house, the events in order and what the payment shows. The books must balance in the end.
+// What follows an approval: clearings, expiry, advice, returns and their reversal, each with the
+// account, the purses of the house, the events in order and what the payment shows. The books must
+// balance in the end.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fund, ok } from '../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../test/kit/app/harness.ts';
@@ -42,33 +43,33 @@ describe('an authorisation', () => {
 describe('a clearing', () => {
   it('of no amount that could be booked is refused', async () => {
     const paid = await fixture.begin();
-    await expect(paid.tell(clearing(-1))).rejects.toThrow('-1 is no amount');
+    await expect(paid.notify(clearing(-1))).rejects.toThrow('-1 is no amount');
     const most = { kind: 'CLEARING', amount: 2n ** 63n } as const;
-    await expect(paid.tell(most)).rejects.toThrow('is no amount of the payment');
+    await expect(paid.notify(most)).rejects.toThrow('is no amount of the payment');
   });
 
   it('of more than a payment may be for is refused, however it comes', async () => {
     const paid = await fixture.begin();
     const refused = 'is no amount of the payment';
-    await expect(paid.tell(clearing(MOST + 1))).rejects.toThrow(refused);
-    await expect(paid.tell(advice(MOST + 1))).rejects.toThrow(refused);
-    await paid.tell(clearing(60));
-    await expect(paid.tell(clearing(MOST - 59))).rejects.toThrow(refused);
+    await expect(paid.notify(clearing(MOST + 1))).rejects.toThrow(refused);
+    await expect(paid.notify(advice(MOST + 1))).rejects.toThrow(refused);
+    await paid.notify(clearing(60));
+    await expect(paid.notify(clearing(MOST - 59))).rejects.toThrow(refused);
   });
 
   it('is not added to what is a total already, or comes back', async () => {
     const paid = await fixture.begin({ currency: 'USDB', funds: 2_000_000 });
-    await paid.tell(advice(MOST));
-    await paid.tell(clearing(MOST / 2 + 1));
-    await paid.tell(advice(MOST / 2 + 2));
+    await paid.notify(advice(MOST));
+    await paid.notify(clearing(MOST / 2 + 1));
+    await paid.notify(advice(MOST / 2 + 2));
     expect((await paid.shown()).authorizedAmount).toMatchObject({ amount: MOST / 2 + 2 });
-    await paid.tell(giving(MOST / 2 + 1));
+    await paid.notify(giving(MOST / 2 + 1));
     expect((await paid.shown()).refundedAmount).toMatchObject({ amount: MOST / 2 + 1 });
   });
 
   it('of everything settles the payment', async () => {
     const paid = await fixture.begin();
-    await paid.tell(clearing(100));
+    await paid.notify(clearing(100));
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '900 of 900', settled: 100 });
     expect((await paid.events()).slice(3)).toEqual(['SETTLED']);
     expect(await paid.shown()).toMatchObject({
@@ -79,20 +80,20 @@ describe('a clearing', () => {
 
   it('in pieces settles with the last', async () => {
     const paid = await fixture.begin();
-    await paid.tell(clearing(30));
+    await paid.notify(clearing(30));
     const half = { status: 'PARTIALLY_SETTLED', account: '900 of 900', cards: 70, settled: 30 };
     expect(await paid.now()).toEqual(half);
-    await paid.tell(clearing(20));
-    await paid.tell(clearing(50));
+    await paid.notify(clearing(20));
+    await paid.notify(clearing(50));
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '900 of 900', settled: 100 });
-    const told = ['PARTIALLY_SETTLED', 'PARTIALLY_SETTLED', 'SETTLED'];
-    expect((await paid.events()).slice(3)).toEqual(told);
+    const emitted = ['PARTIALLY_SETTLED', 'PARTIALLY_SETTLED', 'SETTLED'];
+    expect((await paid.events()).slice(3)).toEqual(emitted);
     expect(await paid.shown()).toMatchObject({ settlementSummary: { count: 3, totalAmount: 100 } });
   });
 
   it('of more than was authorised takes the difference', async () => {
     const paid = await fixture.begin();
-    await paid.tell(clearing(120));
+    await paid.notify(clearing(120));
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '880 of 880', settled: 120 });
     expect((await paid.events()).slice(3)).toEqual(['880 of 900', 'SETTLED', '880 of 880']);
     expect(await paid.shown()).toMatchObject({
@@ -103,31 +104,31 @@ describe('a clearing', () => {
 
   it('that comes late, after everything, is taken as well', async () => {
     const paid = await fixture.begin();
-    await paid.tell(EXPIRY);
-    await paid.tell(clearing(40));
+    await paid.notify(EXPIRY);
+    await paid.notify(clearing(40));
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
-    await paid.tell(clearing(10));
+    await paid.notify(clearing(10));
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '950 of 950', settled: 50 });
     expect((await paid.events()).filter((each) => each === 'SETTLED')).toHaveLength(3);
   });
 
   it('that the account cannot pay makes an exception', async () => {
     const paid = await fixture.begin({ funds: 110 });
-    await paid.tell(clearing(120));
+    await paid.notify(clearing(120));
     const stuck = { status: 'EXCEPTION', account: '10 of 10', cards: -20, settled: 120 };
     expect(await paid.now()).toEqual(stuck);
     expect((await paid.events()).slice(3)).toEqual(['EXCEPTION']);
-    // The network goes on, and each word is told.
-    await paid.tell(clearing(5));
+    // Further notices of the network each emit an event.
+    await paid.notify(clearing(5));
     expect(await paid.now()).toEqual({ ...stuck, account: '5 of 5', settled: 125 });
-    await paid.tell(EXPIRY);
+    await paid.notify(EXPIRY);
     expect((await paid.events()).slice(4)).toEqual(['5 of 10', 'EXCEPTION', '5 of 5']);
   });
 
   it('on a frozen account makes an exception too, and touches nothing', async () => {
     const paid = await fixture.begin();
     await fixture.freezeAccount(paid.accountId);
-    await paid.tell(clearing(120));
+    await paid.notify(clearing(120));
     const stuck = { status: 'EXCEPTION', account: '900 of 900', cards: -20, settled: 120 };
     expect(await paid.now()).toEqual(stuck);
   });
@@ -135,14 +136,14 @@ describe('a clearing', () => {
   it('on a card that is closed is our loss, beyond what was taken', async () => {
     const paid = await fixture.begin();
     await paid.close();
-    await paid.tell(clearing(120));
+    await paid.notify(clearing(120));
     const lost = { status: 'SETTLED', account: '900 of 900', settled: 120, losses: -20 };
     expect(await paid.now()).toEqual(lost);
     expect((await paid.events()).slice(3)).toEqual(['SETTLED']);
     // Of what comes back the account gets what it had paid, and no more.
-    await paid.tell(giving(120));
+    await paid.notify(giving(120));
     expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
-    await paid.tell(REVERSAL);
+    await paid.notify(REVERSAL);
     expect(await paid.now()).toEqual(lost);
   });
 });
@@ -150,43 +151,43 @@ describe('a clearing', () => {
 describe('an expiry', () => {
   it('gives back what was not cleared', async () => {
     const paid = await fixture.begin();
-    await paid.tell(EXPIRY);
+    await paid.notify(EXPIRY);
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
     expect((await paid.events()).slice(3)).toEqual(['1000 of 1000', 'SETTLED']);
     expect(await paid.shown()).toMatchObject({ settledAmount: { amount: 0 } });
-    await paid.tell(EXPIRY);
+    await paid.notify(EXPIRY);
     expect(await paid.events()).toHaveLength(5);
   });
 
   it('after a part was cleared gives back the rest', async () => {
     const paid = await fixture.begin();
-    await paid.tell(clearing(30));
-    await paid.tell(clearing(0));
+    await paid.notify(clearing(30));
+    await paid.notify(clearing(0));
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '970 of 970', settled: 30 });
   });
 
   it('of what came back already leaves it refunded', async () => {
     const paid = await fixture.begin();
-    await paid.tell(clearing(30));
-    await paid.tell(giving(30));
+    await paid.notify(clearing(30));
+    await paid.notify(giving(30));
     expect((await paid.now()).status).toBe('PARTIALLY_SETTLED');
-    await paid.tell(EXPIRY);
+    await paid.notify(EXPIRY);
     expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
-    const told = [
+    const emitted = [
       'PARTIALLY_SETTLED',
       '930 of 930',
       'PARTIALLY_SETTLED',
       '1000 of 1000',
       'REFUNDED',
     ];
-    expect((await paid.events()).slice(3)).toEqual(told);
+    expect((await paid.events()).slice(3)).toEqual(emitted);
   });
 });
 
 describe('an advice', () => {
   it('of more takes more', async () => {
     const paid = await fixture.begin();
-    await paid.tell(advice(150));
+    await paid.notify(advice(150));
     expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '850 of 850', cards: 150 });
     expect((await paid.events()).slice(3)).toEqual(['850 of 900', 'AUTHORIZED', '850 of 850']);
     expect(await paid.shown()).toMatchObject({
@@ -197,24 +198,24 @@ describe('an advice', () => {
 
   it('of less gives back', async () => {
     const paid = await fixture.begin();
-    await paid.tell(advice(60));
+    await paid.notify(advice(60));
     expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '940 of 940', cards: 60 });
     expect((await paid.events()).slice(3)).toEqual(['940 of 940', 'AUTHORIZED']);
-    await paid.tell(advice(30));
-    await paid.tell(clearing(30));
+    await paid.notify(advice(30));
+    await paid.notify(clearing(30));
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '970 of 970', settled: 30 });
   });
 
   it('of no more than was cleared settles', async () => {
     const paid = await fixture.begin();
-    await paid.tell(clearing(40));
-    await paid.tell(advice(40));
+    await paid.notify(clearing(40));
+    await paid.notify(advice(40));
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
     expect((await paid.events()).slice(4)).toEqual(['960 of 960', 'SETTLED']);
     // Nothing more is expected: what is said of a total then is written down, and changes nothing.
     const before = await paid.shown();
-    await paid.tell(advice(60));
-    await paid.tell(advice(20));
+    await paid.notify(advice(60));
+    await paid.notify(advice(20));
     expect(await paid.shown()).toEqual(before);
     expect(await paid.events()).toHaveLength(6);
     const text = 'select amount from card_messages where transaction_id = $1 and kind = $2';
@@ -224,85 +225,85 @@ describe('an advice', () => {
 
   it('that the account cannot pay waits for what is cleared', async () => {
     const paid = await fixture.begin({ funds: 110 });
-    await paid.tell(advice(150));
+    await paid.notify(advice(150));
     expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '10 of 10', cards: 100 });
     expect((await paid.events()).slice(3)).toEqual(['AUTHORIZED']);
-    await paid.tell(clearing(105));
+    await paid.notify(clearing(105));
     const part = { status: 'PARTIALLY_SETTLED', account: '5 of 5', settled: 105 };
     expect(await paid.now()).toEqual(part);
-    await paid.tell(clearing(20));
+    await paid.notify(clearing(20));
     expect((await paid.now()).status).toBe('EXCEPTION');
   });
 
   it('on a card that is closed takes nothing before it is cleared', async () => {
     const paid = await fixture.begin();
     await paid.close();
-    await paid.tell(advice(150));
+    await paid.notify(advice(150));
     expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
-    await paid.tell(clearing(120));
+    await paid.notify(clearing(120));
     const part = { status: 'PARTIALLY_SETTLED', account: '900 of 900', settled: 120, losses: -20 };
     expect(await paid.now()).toEqual(part);
-    await paid.tell(EXPIRY);
+    await paid.notify(EXPIRY);
     expect(await paid.now()).toEqual({ ...part, status: 'SETTLED' });
   });
 });
 
 describe('a return', () => {
-  it('of a part stays settled and is told again; of the rest it is refunded', async () => {
+  it('of a part stays SETTLED with another event; of the rest it is REFUNDED', async () => {
     const paid = await fixture.begin();
-    await paid.tell(clearing(100));
-    await paid.tell(giving(30));
+    await paid.notify(clearing(100));
+    await paid.notify(giving(30));
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '930 of 930', settled: 70 });
     expect(await paid.shown()).toMatchObject({
       refundedAmount: { amount: 30 },
       refundSummary: { count: 1, totalAmount: 30 },
     });
-    await paid.tell(giving(70));
+    await paid.notify(giving(70));
     expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
-    const told = ['SETTLED', '930 of 930', 'SETTLED', '1000 of 1000', 'REFUNDED'];
-    expect((await paid.events()).slice(3)).toEqual(told);
+    const emitted = ['SETTLED', '930 of 930', 'SETTLED', '1000 of 1000', 'REFUNDED'];
+    expect((await paid.events()).slice(3)).toEqual(emitted);
   });
 
   it('of more than was cleared is refused', async () => {
     const paid = await fixture.begin();
-    await expect(paid.tell(giving(1))).rejects.toThrow('More came back');
-    await paid.tell(clearing(40));
-    await expect(paid.tell(giving(41))).rejects.toThrow('More came back');
-    await paid.tell(giving(40));
-    await expect(paid.tell(giving(1))).rejects.toThrow('More came back');
-    await expect(paid.tell(giving(0))).rejects.toThrow('Nothing came back');
+    await expect(paid.notify(giving(1))).rejects.toThrow('exceeds the cleared amount');
+    await paid.notify(clearing(40));
+    await expect(paid.notify(giving(41))).rejects.toThrow('exceeds the cleared amount');
+    await paid.notify(giving(40));
+    await expect(paid.notify(giving(1))).rejects.toThrow('exceeds the cleared amount');
+    await expect(paid.notify(giving(0))).rejects.toThrow('must be above zero');
     expect((await paid.now()).account).toBe('940 of 940');
   });
 
   it('reaches a frozen account', async () => {
     const paid = await fixture.begin();
-    await paid.tell(clearing(100));
+    await paid.notify(clearing(100));
     await fixture.freezeAccount(paid.accountId);
-    await paid.tell(giving(100));
+    await paid.notify(giving(100));
     expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
   });
 
   it('for an account that is closed waits for a person', async () => {
     const paid = await fixture.begin({ funds: 100 });
-    await paid.tell(clearing(100));
+    await paid.notify(clearing(100));
     await fixture.closeAccount(paid.accountId);
-    await paid.tell(giving(100));
+    await paid.notify(giving(100));
     expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '0 of 0', suspense: 100 });
     const text = 'select 1 from suspense_items where id = $1';
     expect(await app.runtime.db.query(text, [paid.id])).toHaveLength(1);
-    // Taken back before anybody has sent it: nobody is missing anything.
-    await paid.tell(REVERSAL);
+    // Reversed before it was sent: nothing is owed.
+    await paid.notify(REVERSAL);
     expect(await app.runtime.db.query(text, [paid.id])).toHaveLength(0);
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '0 of 0', settled: 100 });
   });
 
   it('that is reversed is taken back, into debt if need be, and what comes next pays that', async () => {
     const paid = await fixture.begin({ funds: 100 });
-    await paid.tell(clearing(100));
-    await paid.tell(giving(100));
+    await paid.notify(clearing(100));
+    await paid.notify(giving(100));
     expect((await paid.now()).account).toBe('100 of 100');
     const second = await otherPayment(paid.card.id, 60);
-    await paid.tell(REVERSAL);
+    await paid.notify(REVERSAL);
     expect(await paid.now()).toMatchObject({
       ...{ status: 'SETTLED', account: '0 of 0' },
       ...{ settled: 100, receivable: -60, cards: 60 },
@@ -315,8 +316,8 @@ describe('a return', () => {
     expect(await paid.now()).not.toHaveProperty('receivable');
     // Again, under names of their own.
     await fund(app, paid.accountId, 5);
-    await paid.tell(giving(100));
-    await paid.tell(REVERSAL);
+    await paid.notify(giving(100));
+    await paid.notify(REVERSAL);
     expect(await paid.now()).toMatchObject({ status: 'SETTLED', account: '5 of 5' });
   });
 });
@@ -341,20 +342,20 @@ describe('a credit', () => {
   it('brings its money with the clearing', async () => {
     const paid = await fixture.begin({ kind: 'credit_authorization' });
     expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '1000 of 1000' });
-    await paid.tell(clearing(40));
+    await paid.notify(clearing(40));
     const part = { status: 'PARTIALLY_SETTLED', account: '1040 of 1040', settled: -40 };
     expect(await paid.now()).toEqual(part);
-    await paid.tell(clearing(60));
+    await paid.notify(clearing(60));
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '1100 of 1100', settled: -100 });
-    const told = ['AUTHORIZED', '1040 of 1040', 'PARTIALLY_SETTLED', '1100 of 1100', 'SETTLED'];
-    expect(await paid.events()).toEqual(told);
-    await expect(paid.tell(giving(10))).rejects.toThrow('A credit is not returned.');
-    await expect(paid.tell(advice(10))).rejects.toThrow('A credit is not advised of.');
+    const emitted = ['AUTHORIZED', '1040 of 1040', 'PARTIALLY_SETTLED', '1100 of 1100', 'SETTLED'];
+    expect(await paid.events()).toEqual(emitted);
+    await expect(paid.notify(giving(10))).rejects.toThrow('A credit cannot be refunded.');
+    await expect(paid.notify(advice(10))).rejects.toThrow('A credit has no authorization advice.');
   });
 
   it('that never comes ends with nothing', async () => {
     const paid = await fixture.begin({ kind: 'credit_authorization' });
-    await paid.tell(EXPIRY);
+    await paid.notify(EXPIRY);
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
     expect(await paid.events()).toEqual(['AUTHORIZED', 'SETTLED']);
   });
@@ -365,11 +366,11 @@ describe('an account in USDB', () => {
     const paid = await fixture.begin({ currency: 'USDB', funds: 2_000_003, amount: 101 });
     const cards = 1_010_000;
     expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '990003 of 990003', cards });
-    await paid.tell(clearing(33));
-    await paid.tell(EXPIRY);
+    await paid.notify(clearing(33));
+    await paid.notify(EXPIRY);
     const account = '1670003 of 1670003';
     expect(await paid.now()).toEqual({ status: 'SETTLED', account, settled: 330_000 });
-    await paid.tell(giving(33));
+    await paid.notify(giving(33));
     expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '2000003 of 2000003' });
     expect(await paid.shown()).toMatchObject({ authorizedAmount: { amount: 101 } });
   });

@@ -1,6 +1,6 @@
-// What a network tells about a payment that was let through, one function for each. Its word is a fact, also
-// where it comes late or where we have not got the money: what the account cannot pay makes an exception
-// of the payment, what a closed card cannot be asked for is our loss. Only what cannot be true is refused.
+// Notices of a network about an approved payment, one function each. A notice is a fact even if it
+// is late or unfunded: what the account cannot pay makes the payment an exception, and what a
+// closed card cannot be debited for is written off. Only impossible notices are rejected.
 
 import type { CardNotice } from '../../connectors/ports/cards.ts';
 import { assertNever } from '../../kernel/assert-never.ts';
@@ -39,13 +39,13 @@ import {
 import {
   changePayment,
   currencyOfAccount,
+  emitCardPayment,
   inAccountCurrency,
   MAX_CENTS,
   moveSteps,
   netOf,
   openPull,
   spendableOf,
-  tellCard,
   whileOpen,
 } from './clearing/payment.ts';
 import type { CardParts } from './parts.ts';
@@ -53,10 +53,10 @@ import { cards } from './store.ts';
 
 type Amounted<Kind extends CardNotice['kind']> = Extract<CardNotice, { kind: Kind }>;
 
-/** A network's word that cannot be true of the payment. */
+/** A notice that contradicts the payment. */
 const untrue = (reason: string): Fault => new Fault('INVALID_INPUT', reason);
 
-/** Throws where the account cannot pay an amount by what is read. */
+/** Throws if the account, as read, cannot pay an amount. */
 async function refuseUnlessPays(ctx: Ctx, row: CardPaymentRow, amount: bigint): Promise<void> {
   const id = cardAccountOf(row);
   const [account, holding] = await Promise.all([
@@ -71,17 +71,17 @@ async function refuseUnlessPays(ctx: Ctx, row: CardPaymentRow, amount: bigint): 
 }
 
 /**
- * Throws what says nothing about the account, and may be otherwise in a moment: nothing is written then, and
- * the network tells again.
+ * Rethrows faults that say nothing about the account and may be temporary: nothing is written, and
+ * the network repeats the notice.
  */
 function refuseForNow(fault: Fault): void {
   if (isTransient(fault.code)) throw fault;
   if (!isUnanswered(fault)) return;
-  // Without its cause, which would be logged and may quote a secret.
+  // Without its cause, which may quote a secret and would be logged.
   throw new Fault('SERVICE_UNAVAILABLE', fault.message, undefined, { retryAfterS: 1 });
 }
 
-/** Sets aside what is lacking, as far as that can be done; answers what became of it. */
+/** Holds the missing amount if possible; returns the result. */
 async function furtherPull(
   ctx: Ctx,
   parts: CardParts,
@@ -99,7 +99,7 @@ async function furtherPull(
   return { amount, fate: pulled instanceof Fault ? 'failed' : 'pulled' };
 }
 
-/** Stages a change by the move that it is, and tells. A status that stays is told again. */
+/** Stages a change with its lifecycle event, and emits an event also if the status stays. */
 async function takeAs(
   ctx: Ctx,
   row: CardPaymentRow,
@@ -108,11 +108,11 @@ async function takeAs(
 ): Promise<CardPaymentRow> {
   await moveSteps(ctx, row, steps);
   const changed = changePayment(ctx, row, card, event);
-  if (!event) tellCard(ctx, changed);
+  if (!event) emitCardPayment(ctx, changed);
   return changed;
 }
 
-/** Stages what a change means for the row, and tells. */
+/** Stages the changed facts of a row, and emits events. */
 const take = (
   ctx: Ctx,
   row: CardPaymentRow,
@@ -120,20 +120,20 @@ const take = (
   failed = false,
 ): Promise<CardPaymentRow> => takeAs(ctx, row, change, eventAfter(row.status, change.card, failed));
 
-/** Whether its card pays nothing more: closed, or about to be, as its holder is gone. */
+/** Whether the card cannot be debited: closed, or its holder deleted. */
 async function isClosed(ctx: Ctx, { card, customer_id }: CardPaymentRow): Promise<boolean> {
   const [found, holder] = await Promise.all([
     ctx.read(cards, card.cardId),
     readCustomer(ctx, customer_id),
   ]);
-  // No card opens again.
+  // A closed card is never opened again.
   if (!found || found.state === 'CLOSED' || holder?.deleted_at !== null) return true;
   ctx.require(cards, found);
   requireCustomer(ctx, holder);
   return false;
 }
 
-/** The network takes an amount. What was not taken for it yet is taken now, from a live card's account. */
+/** A clearing. What is not debited yet is debited now if the card is open. */
 export async function clear(
   ctx: Ctx,
   parts: CardParts,
@@ -150,14 +150,14 @@ export async function clear(
   return take(ctx, row, cleared(card, amount, { direction, lack }), lack.fate === 'failed');
 }
 
-/** A payment that expects nothing more hears this in vain. */
+/** The authorization has expired. Without effect on a closed payment. */
 async function expire(ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> {
   return row.card_closed ? row : take(ctx, row, expired(factsOf(row)));
 }
 
 /**
- * A new total. More of it is taken at once where the card lives; a closed one pays when it is cleared. A
- * payment that expects nothing more hears this in vain: what is cleared all the same is a late clearing.
+ * A new total. An increase is debited at once if the card is open; otherwise when it is cleared.
+ * Without effect on a closed payment: a later clearing is a late clearing.
  */
 async function advise(
   ctx: Ctx,
@@ -166,43 +166,43 @@ async function advise(
   { amount: total }: Amounted<'AUTHORIZATION_ADVICE'>,
 ): Promise<CardPaymentRow> {
   const card = factsOf(row);
-  if (row.direction === 'CREDIT') throw untrue('A credit is not advised of.');
+  if (row.direction === 'CREDIT') throw untrue('A credit has no authorization advice.');
   if (card.closed) return row;
   const missing = lackingFor(card, total, total - card.authorized);
   const lack = (await isClosed(ctx, row)) ? NO_LACK : await furtherPull(ctx, parts, row, missing);
-  // Nothing was cleared yet: what cannot be set aside now is asked for again when it is.
+  // Nothing was cleared yet: a hold that fails now is attempted again at the clearing.
   return take(ctx, row, advised(card, total, lack.fate === 'failed' ? NO_LACK : lack));
 }
 
-/** A merchant gives back, never more than it has. */
+/** A refund of at most the net amount. */
 async function giveBack(
   ctx: Ctx,
   row: CardPaymentRow,
   { amount }: Amounted<'RETURN'>,
 ): Promise<CardPaymentRow> {
-  if (row.direction === 'CREDIT') throw untrue('A credit is not returned.');
-  if (amount === 0n) throw untrue('Nothing came back.');
+  if (row.direction === 'CREDIT') throw untrue('A credit cannot be refunded.');
+  if (amount === 0n) throw untrue('The amount of a refund must be above zero.');
   const facts = factsOf(row);
   if (amount > netOf(facts)) {
-    throw untrue(`More came back than was cleared: ${amount}, of ${netOf(facts)}.`);
+    throw untrue(`The refund of ${amount} exceeds the cleared amount of ${netOf(facts)}.`);
   }
   return take(ctx, row, returned(facts, amount));
 }
 
-/** The last return is undone; the account may owe what it has spent of it. */
+/** Reverses the last refund; the account may get a negative balance. */
 async function reverse(ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> {
-  if (row.card_refunds.length === 0) throw untrue('Only what came back can be taken again.');
+  if (row.card_refunds.length === 0) throw untrue('The payment has no refund to reverse.');
   const change = unreturned(factsOf(row));
   return row.status === 'REFUNDED' ? takeAs(ctx, row, change, 'reverse') : take(ctx, row, change);
 }
 
-/** Throws where an amount cannot be, or a payment be for so much in all. */
+/** Throws for an invalid amount, or one that exceeds the maximum of a payment. */
 function refuseAmount(row: CardPaymentRow, kind: CardNotice['kind'], amount: bigint): void {
   const total = kind === 'CLEARING' ? settledOf(factsOf(row)) + amount : amount;
   if (amount < 0n || total > MAX_CENTS) throw untrue(`${amount} is no amount of the payment.`);
 }
 
-function heed(
+function apply(
   ctx: Ctx,
   parts: CardParts,
   row: CardPaymentRow,
@@ -224,17 +224,17 @@ function heed(
   }
 }
 
-/** Stages what a notice means. */
-export async function heedNotice(
+/** Stages a notice. */
+export async function changeByNotice(
   ctx: Ctx,
   parts: CardParts,
   row: CardPaymentRow,
   notice: CardNotice,
 ): Promise<CardPaymentRow> {
   if ('amount' in notice) refuseAmount(row, notice.kind, notice.amount);
-  return whileOpen(ctx, row, () => heed(ctx, parts, row, notice));
+  return whileOpen(ctx, row, () => apply(ctx, parts, row, notice));
 }
 
-/** Stages that nothing more is expected of a payment, though its network has not said so. */
+/** Closes a payment without a message of its network. */
 export const giveUp = (ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> =>
   whileOpen(ctx, row, () => expire(ctx, row));

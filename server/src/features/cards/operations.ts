@@ -1,5 +1,4 @@
-// The operations on cards, and the list of all that the feature serves. Where nobody issues cards each of
-// them says so before it looks at anything else.
+// The operations on cards. Without an issuer each of them fails before any other check.
 
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalidField } from '../../kernel/fault.ts';
@@ -20,7 +19,7 @@ import { type CardParts, cardOf, issuerOf } from './parts.ts';
 import { revealOperations } from './reveal/reveal.ts';
 import { type CardRow, cards, fundingSources } from './store.ts';
 
-/** The customer that a card is asked for. */
+/** The customer of a new card. */
 async function cardholderOf(ctx: Ctx, id: string): Promise<CustomerRow> {
   try {
     return await customerOf(ctx, id, { alive: true });
@@ -30,10 +29,10 @@ async function cardholderOf(ctx: Ctx, id: string): Promise<CustomerRow> {
   }
 }
 
-/** What a card is called that its platform gave no name. */
+/** Generated name of a card without one. */
 const generatedName = (id: string) => `card_${id.slice('Card:'.length)}`;
 
-/** The platform's own name for the card, which a generated one is not. */
+/** The platform's own name of the card, unless generated. */
 const chosenName = ({ id, platform_card_id: name }: CardRow): string | null =>
   name === generatedName(id) ? null : name;
 
@@ -69,13 +68,13 @@ async function create(ctx: Ctx, parts: CardParts, body: CreateBody): Promise<Car
   return row;
 }
 
-/** The cards that an account pays for now; there are few, for an account pays for its owner's alone. */
+/** Cards that an account funds; they all belong to its owner. */
 async function paidBy(ctx: Ctx, accountId: string): Promise<string[]> {
   const bound = { account_id: accountId, platform_id: ctx.caller.platformId, ended_at: null };
   return (await ctx.db.find(fundingSources, bound)).map((each) => each.card_id);
 }
 
-/** What a list's query asks for. */
+/** Filters of the list. */
 async function filtersOf(
   ctx: Ctx,
   query: Static<(typeof listCards)['query']>,
@@ -92,7 +91,7 @@ async function filtersOf(
   return [...filters, { column: 'id', op: 'in', value: await paidBy(ctx, accountId) }];
 }
 
-/** Every operation on cards. */
+/** All operations on cards. */
 export const cardOperations = (parts: CardParts) => [
   handle(createCard, async (ctx, { body }) => ({
     status: 201,

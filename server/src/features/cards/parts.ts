@@ -1,4 +1,4 @@
-// What the operations of cards are made with.
+// Dependencies of the operations on cards.
 
 import type { IssuerPort } from '../../connectors/ports/cards.ts';
 import type { Connectors } from '../../connectors/ports/index.ts';
@@ -10,20 +10,20 @@ import { type CardRow, cards } from './store.ts';
 
 export interface CardParts {
   connectors(environment: Mode): Connectors;
-  /** What links to pages of this server begin with. */
+  /** Base of links to pages of this server. */
   origin(): string;
-  /** Told in a sentence what an operator should know of, and nobody who pays can mend. */
+  /** Logs a problem that only an operator can fix. */
   note?(problem: string): void;
 }
 
-/** Who issues the calling platform's cards. */
+/** The card issuer of the calling platform. */
 export function issuerOf(ctx: Ctx, parts: Pick<CardParts, 'connectors'>): IssuerPort {
   const { issuer } = parts.connectors(ctx.caller.environment);
-  if (!issuer) throw new Fault('NOT_IMPLEMENTED', 'Nobody issues cards here.');
+  if (!issuer) throw new Fault('NOT_IMPLEMENTED', 'No card issuer is configured.');
   return issuer;
 }
 
-/** A card of the calling platform; NOT_FOUND for every other id. */
+/** A card of the calling platform. Throws NOT_FOUND. */
 export async function cardOf(ctx: Ctx, id: string): Promise<CardRow> {
   const row = isId(id, 'Card') ? await ctx.read(cards, id) : undefined;
   if (row?.platform_id !== ctx.caller.platformId) throw new Fault('NOT_FOUND', 'Card not found.');

@@ -1,5 +1,5 @@
-// What an export shows of a customer's cards. An erasure closes them and takes out their numbers, and out of
-// the messages of networks the merchants.
+// Personal data of cards: an export lists the cards. An erasure closes them and removes their
+// numbers, and the merchants from network messages.
 import {
   changedRows,
   ERASED,
@@ -17,7 +17,7 @@ const CARDS = `update cards set secret = null, last4 = null, exp_month = null, e
 const MERCHANTS = `update card_messages set merchant = null
   where customer_id = $1 and json_typeof(merchant) = 'object' returning id`;
 
-/** To be listed after payments. */
+/** Listed after payments. */
 export const cardPersonalData: PersonalData = {
   tables: {
     cards: { rows: OF_CUSTOMER, without: ['secret'], erasure: 'emptied' },
@@ -42,7 +42,7 @@ export const cardPersonalData: PersonalData = {
   end: closeOneCard,
   empty: async ({ db }, { id }) => ({
     cards: await changedRows(db, CARDS, [id]),
-    // A message names the merchant that its payment's row has, which it leans on: so none comes after this.
+    // A new message requires the row of its payment, so none is inserted after this.
     card_messages: await changedRows(db, MERCHANTS, [id]),
   }),
 };

@@ -1,14 +1,14 @@
-// Cards on a production platform, with an issuer that the program brings: it is handed the fixture when the
-// server is put together, and what it asks and tells there is all that moves its cards.
+// Cards on a production platform, with an issuer that the program brings: it is handed the fixture
+// when the server is composed, and its messages are all that changes its cards.
 import { expect, it } from 'vitest';
 import { balances, customer, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import type { CardNetworkHandler, IssuerPort } from '../../connectors/ports/cards.ts';
 
-/** An issuer of its own: what it was told, and the fixture it was given. */
+/** An issuer: the states that it received, and its network handler. */
 function acme() {
-  const told: string[] = [];
+  const received: string[] = [];
   const held: { fixture?: CardNetworkHandler } = {};
   const port: IssuerPort = {
     connect: (fixture) => {
@@ -27,12 +27,12 @@ function acme() {
         secret: 'vault-7',
       },
     }),
-    change: async ({ issuerRef, state }) => void told.push(`${issuerRef} ${state}`),
+    change: async ({ issuerRef, state }) => void received.push(`${issuerRef} ${state}`),
     details: async () => ({ number: '5555', code: '000', expMonth: 12, expYear: 2030 }),
     debitFunding: async () => ({ state: 'pending', checkAfterMs: 2_000 }),
     checkFundingDebit: async () => ({ state: 'confirmed' }),
   };
-  return { port, told, held };
+  return { port, received, held };
 }
 
 const issuer = acme();
@@ -59,7 +59,7 @@ it('issues, decides, clears and closes by what the issuer says', async () => {
   expect(issued).toMatchObject({ state: 'ACTIVE', brand: 'MASTERCARD', last4: '4444' });
 
   const { fixture } = issuer.held;
-  if (!fixture) throw new Error('nobody gave it a fixture');
+  if (!fixture) throw new Error('it has no network handler');
   const asked = {
     id: 'network-1',
     token: 'network-token-1',
@@ -85,7 +85,7 @@ it('issues, decides, clears and closes by what the issuer says', async () => {
 
   ok(await app.call('PATCH', `/cards/${card.id}`, { state: 'CLOSED' }, as), 200);
   await app.settle();
-  expect(issuer.told).toEqual([`acme-${card.id} CLOSED`]);
+  expect(issuer.received).toEqual([`acme-${card.id} CLOSED`]);
   const late = { ...asked, id: 'network-3', token: 'network-token-3' };
   expect(await fixture.authorize(late, app.effects.now() + 1_000)).toEqual({
     approved: false,

@@ -1,5 +1,5 @@
-// Cards at rest: the cards, what pays for them, the keys that a wallet lets pay, everything a network asked
-// and was told, and who looked at a number. Payments with cards are transactions, in their table.
+// Tables of cards: cards, funding sources, delegated keys, network messages with decisions, and
+// reveal links. Card payments are transactions.
 import type { CardMerchant, DeclineReason } from '../../connectors/ports/cards.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../runtime/db/table.ts';
@@ -16,7 +16,7 @@ export const cards = table(
   {
     id: col.text,
     platform_id: col.text,
-    /** The cardholder. */
+    /** Id of the cardholder. */
     customer_id: col.text,
     platform_card_id: col.text,
     state: col.word<CardState>().mut,
@@ -25,17 +25,17 @@ export const cards = table(
     last4: col.text.null.mut,
     exp_month: col.int4.null.mut,
     exp_year: col.int4.null.mut,
-    /** What it shows its amounts in. */
+    /** Currency of its amounts. */
     currency: col.text,
-    /** The most that one authorisation may be for, smallest units of `currency`. */
+    /** Maximum of one authorization, in minor units of `currency`. */
     max_spend: col.int8.null.mut,
-    /** Ids of the accounts that pay, in order; those of a closed card are the last it had. */
+    /** Ids of the funding accounts, in order; a closed card keeps its last ones. */
     funding: col.json<string[]>().mut,
-    /** Number and code as the issuer sealed them; null before it did, and once the card is closed. */
+    /** Number and security code, sealed by the issuer; null before it is issued and once closed. */
     secret: col.text.null.mut,
     issuer_ref: col.text.null.mut,
     processor_ref: col.text.null.mut,
-    /** Why an operator closed it. */
+    /** The operator's reason of the closure. */
     closed_note: col.text.null.mut,
     created_at: col.time,
     updated_at: col.time.mut,
@@ -44,13 +44,13 @@ export const cards = table(
   {
     lifecycles: [{ state: (row) => row.state, states: cardStates }],
     unique: {
-      cards_named: () => new Fault('CONFLICT', 'A card with this platformCardId is live already.'),
+      cards_named: () => new Fault('CONFLICT', 'An open card has this platformCardId.'),
     },
   },
 );
 export type CardRow = RowOf<typeof cards>;
 
-/** What binds a card to an account. A binding that ended never begins again. */
+/** Links a card to a funding account. One that ended is never used again. */
 export const fundingSources = table(
   'card_funding_sources',
   {
@@ -78,11 +78,11 @@ export const delegatedKeys = table(
     card_id: col.text,
     funding_source_id: col.text,
     status: col.word<DelegatedKeyStatus>().mut,
-    /** Compressed, lower-case hex. */
+    /** Compressed, lower-case hexadecimal. */
     public_key: col.text,
-    /** Means something to the custodian alone; null once it was revoked. */
+    /** Reference of the custodian; null once revoked. */
     signer: col.text.null.mut,
-    /** Sealed under the customer's key. */
+    /** Sealed with the data key of the customer. */
     nickname: col.text,
     created_at: col.time,
     updated_at: col.time.mut,
@@ -92,26 +92,26 @@ export const delegatedKeys = table(
     lifecycles: [{ state: (row) => row.status, states: delegatedKeyStates }],
     unique: {
       delegated_keys_active: () =>
-        new Fault('CONFLICT', 'The funding source of the card has an active key already.'),
+        new Fault('CONFLICT', 'The funding source of the card already has an active key.'),
     },
   },
 );
 export type DelegatedKeyRow = RowOf<typeof delegatedKeys>;
 
-/** What a network asked or told, and what was decided. Rows are never changed. */
+/** Messages of a network and their decisions. Rows are never changed. */
 export const cardMessages = table(
   'card_messages',
   {
-    /** The environment and the issuer's id of the message: `sandbox CardMessage:…`. */
+    /** Environment and the issuer's id of the message: `sandbox CardMessage:…`. */
     id: col.text,
     platform_id: col.text,
     customer_id: col.text,
     card_id: col.text,
     transaction_id: col.text.null,
-    /** The environment and the issuer's name for the transaction. */
+    /** Environment and the issuer's token of the transaction. */
     token: col.text,
     kind: col.text,
-    /** Smallest units; zero where none is said. */
+    /** Minor units; zero if absent. */
     amount: col.int8,
     currency: col.text,
     merchant: col.json<CardMerchant>().null,
@@ -123,20 +123,20 @@ export const cardMessages = table(
     clientKeyed: true,
     unique: {
       card_messages_opened: () =>
-        new Fault('CONFLICT', 'The issuer has named another payment like this one.'),
+        new Fault('CONFLICT', 'The transaction token is already used for another payment.'),
     },
   },
 );
 export type CardMessageRow = RowOf<typeof cardMessages>;
 
-/** A link to a number and code. It is opened once; the row stays, and says by whom and when. */
+/** A link to number and security code. It can be opened once; the row records by whom and when. */
 export const cardReveals = table('card_reveals', {
   /** Hash of the link's secret. */
   id: col.text,
   platform_id: col.text,
   customer_id: col.text,
   card_id: col.text,
-  /** The token that asked for it. */
+  /** The token that created it. */
   actor: col.text,
   opened_at: col.time.null.mut,
   expires_at: col.time,
@@ -145,7 +145,7 @@ export const cardReveals = table('card_reveals', {
 });
 export type CardRevealRow = RowOf<typeof cardReveals>;
 
-/** Payments whose money a person has to look after; the id is the payment's. */
+/** Payments that need an operator's attention; the id is that of the payment. */
 export const cardExceptions = table('card_exceptions', {
   id: col.text,
   platform_id: col.text,
@@ -153,7 +153,10 @@ export const cardExceptions = table('card_exceptions', {
   version: col.int4,
 });
 
-/** Payments of which a network may say more; the id is the payment's. Rows come and go, and never change. */
+/**
+ * Payments for which network messages may still arrive; the id is that of the payment. Never
+ * updated.
+ */
 export const openPayments = table('card_open_payments', {
   id: col.text,
   platform_id: col.text,

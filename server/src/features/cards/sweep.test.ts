@@ -1,5 +1,5 @@
-// Payments that their network never mentions again: after thirty days they end by themselves, and nothing of
-// them is in anybody's way.
+// Payments that their network never mentions again: after thirty days they end by themselves, and
+// nothing of them blocks anything.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -37,27 +37,27 @@ const waitOut = async (ms: number) => {
 describe('payments of which more may be said', () => {
   it('are listed while they are open, whatever ends them', async () => {
     const whole = await fixture.begin();
-    const lapsed = await fixture.begin();
+    const expired = await fixture.begin();
     const advised = await fixture.begin();
     const person = await fixture.begin({ descriptor: 'Shop 006' });
     const credit = await fixture.begin({ kind: 'credit_authorization' });
     const atOnce = await fixture.begin({ kind: 'financial_authorization' });
     const brought = await fixture.begin({ kind: 'financial_credit_authorization' });
-    const all = [whole, lapsed, advised, person, credit, atOnce, brought];
-    expect(await openOnes(...all)).toEqual(sorted(whole, lapsed, advised, person, credit));
-    for (const each of [whole, advised, credit]) await each.tell(clearing(40));
-    expect(await openOnes(...all)).toEqual(sorted(whole, lapsed, advised, person, credit));
-    await whole.tell(clearing(60));
-    await lapsed.tell(EXPIRY);
-    await advised.tell({ kind: 'AUTHORIZATION_ADVICE', amount: 40n });
+    const all = [whole, expired, advised, person, credit, atOnce, brought];
+    expect(await openOnes(...all)).toEqual(sorted(whole, expired, advised, person, credit));
+    for (const each of [whole, advised, credit]) await each.notify(clearing(40));
+    expect(await openOnes(...all)).toEqual(sorted(whole, expired, advised, person, credit));
+    await whole.notify(clearing(60));
+    await expired.notify(EXPIRY);
+    await advised.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 40n });
     await app.operate(async (ctx) => {
       await resolveException(ctx, await cardPaymentOf(ctx, person.id), { outcome: 'write-off' });
     });
-    await credit.tell(clearing(60));
+    await credit.notify(clearing(60));
     expect(await openOnes(...all)).toEqual([]);
     // Late words find nothing to strike out, and leave nothing.
-    await lapsed.tell(clearing(10));
-    await lapsed.tell(EXPIRY);
+    await expired.notify(clearing(10));
+    await expired.notify(EXPIRY);
     expect(await openOnes(...all)).toEqual([]);
   });
 });
@@ -66,7 +66,7 @@ describe('after thirty days', () => {
   it('a payment ends as if it had been said, and its holder may go', async () => {
     const paid = await fixture.begin({ funds: 100 });
     const part = await fixture.begin();
-    await part.tell(clearing(30));
+    await part.notify(clearing(30));
     const credit = await fixture.begin({ kind: 'credit_authorization' });
     await app.advance(30 * DAY_MS - 60_001);
     expect((await paid.now()).status).toBe('AUTHORIZED');
@@ -81,7 +81,7 @@ describe('after thirty days', () => {
     const log = await cardNetwork(app).logOf(paid.card.id);
     expect(log.map((each) => each.kind)).toEqual(['AUTHORIZATION']);
     // What it clears all the same is a late clearing.
-    await paid.tell(clearing(100));
+    await paid.notify(clearing(100));
     expect(await paid.now()).toMatchObject({ status: 'SETTLED', account: '0 of 0' });
     ok(await app.call('DELETE', `/customers/${paid.card.cardholderId}`), 200);
   });

@@ -1,7 +1,7 @@
-// The end of payments that their network never mentions again. Each of them has money set aside, or taken
-// and not cleared, and keeps its customer from being deleted. Networks forget what was not cleared within
-// days or weeks, but not all of them say so: after our own time such a payment ends as if it had been said.
-// What is cleared later all the same is a late clearing.
+// Closes payments that their network does not mention again. Each has funds on hold, or debited and
+// not cleared, and blocks the deletion of its customer. Networks drop uncleared authorizations
+// after days or weeks, and not all of them report it; after our own period such a payment is
+// closed. A clearing after that is a late clearing.
 import type { Time } from '../../kernel/effects.ts';
 import type { Sweep } from '../../runtime/jobs/jobs.ts';
 import { operate, type Runtime } from '../../runtime/operation/operate.ts';
@@ -9,7 +9,7 @@ import { readPlatform, systemCaller } from '../tenancy/platform/index.ts';
 import { cardPaymentOf } from './clearing/payment.ts';
 import { giveUp } from './notices.ts';
 
-/** How long a network is waited for. */
+/** How long to wait for the network. */
 const CARD_AUTHORIZATION_MS = 30 * 24 * 3_600_000;
 const LOOK_EVERY_MS = 60_000;
 const AT_ONCE = 100;
@@ -25,7 +25,7 @@ async function giveUpOne(runtime: Runtime, id: string, platformId: string): Prom
   });
 }
 
-/** Ends them. Whoever is second to end one finds it closed. */
+/** Closes them. A concurrent second attempt finds them closed. */
 export function cardSweep(): Sweep {
   let next: Time = 0;
   return {

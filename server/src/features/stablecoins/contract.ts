@@ -1,5 +1,5 @@
-// How a platform links itself to the provider that issues its stablecoins, registers the tokens that it has
-// there, and asks to have one used by the service. Nothing here creates a token: the provider does.
+// Contracts for linking a platform to its stablecoin provider, registering its tokens, and
+// requesting their use by the service. Tokens are created by the provider only.
 import { Type } from '@sinclair/typebox';
 import { ISSUANCE_STATUSES } from '../../connectors/ports/stablecoins.ts';
 import { operation } from '../../kernel/contract/operation.ts';

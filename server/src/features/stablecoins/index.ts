@@ -1,4 +1,4 @@
-// What the composition lists of stablecoins, and what the operator's command does with them.
+// Public interface of stablecoins for `compose.ts` and the operator.
 import type { Feature } from '../../runtime/operation/feature.ts';
 import { stablecoinJobs } from './coins/coin-jobs.ts';
 import { stablecoinOperations } from './operations.ts';

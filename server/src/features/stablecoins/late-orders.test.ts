@@ -1,4 +1,4 @@
-// A mint or burn that its provider let expire, and says more about afterwards: somebody may have paid after
+// A mint or burn that expired at its provider and changes afterwards: it may have been paid after
 // all, and then the books go after it as far as they can.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
@@ -59,7 +59,7 @@ describe('one that is EXPIRED', () => {
     return rows.map(({ step, phase, amount }) => `${step} ${phase} ${amount}`);
   };
 
-  it('is asked about every hour, and completed when somebody paid after all', async () => {
+  it('is polled every hour, and completed if it was paid late', async () => {
     const { coin, id, after, asked } = await expiredBurn(expired, expired, says('completed'));
     await after(2 * HOUR);
     expect(asked).toHaveLength(3);
@@ -143,7 +143,11 @@ describe('one that is EXPIRED', () => {
     expect((await fixture.look(id)).status).toBe('EXPIRED');
     const said = 'select actor, action, reason from account_actions where account_id = $1';
     expect(await app.runtime.db.query(said, [id])).toEqual([
-      { actor: 'service', action: 'expire', reason: expect.stringContaining('not asked any more') },
+      {
+        actor: 'service',
+        action: 'expire',
+        reason: expect.stringContaining('not polled any more'),
+      },
     ]);
   });
 

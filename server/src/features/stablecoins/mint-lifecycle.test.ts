@@ -1,5 +1,5 @@
-// Mints and burns from their order to their end, as the sandbox's provider plays them: what is shown at each
-// step, and what the books say of the coin then.
+// Mints and burns from their order to their end, as the sandbox's provider plays them: what is
+// shown at each step, and what the books say of the coin then.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -89,7 +89,7 @@ describe('createStablecoinMint', () => {
     });
   });
 
-  it.each(['ACH_DEBIT', 'SAME_DAY_ACH_DEBIT'])('by %s asks nobody to pay', async (type) => {
+  it.each(['ACH_DEBIT', 'SAME_DAY_ACH_DEBIT'])('by %s needs no payment', async (type) => {
     const coin = await fixture.coin();
     const fundingSource = { type, externalAccountId: bank.id };
     const made = ok(
@@ -138,7 +138,7 @@ describe('createStablecoinMint', () => {
     expect(await statesAt(made.id, times)).toEqual(['PENDING_FUNDING', going, going, 'COMPLETED']);
   });
 
-  it('that nobody pays for runs out after seven days, and not before', async () => {
+  it('expires unpaid after seven days, and not before', async () => {
     const coin = await fixture.coin();
     const body = fixture.mintBody(wallet.id, { description: 'never 001' });
     const made = ok(await fixture.mint(coin.id, body), 201);
@@ -193,7 +193,7 @@ describe('createStablecoinBurn', () => {
   });
 
   it.each(['ACH_CREDIT', 'SAME_DAY_ACH_CREDIT', 'RTP_CREDIT'])(
-    'of a balance at the provider pays by %s without anybody sending tokens',
+    'of a balance at the provider pays by %s without a token transfer',
     async (rail) => {
       const coin = await fixture.circulating(20);
       const made = ok(
@@ -214,7 +214,7 @@ describe('createStablecoinBurn', () => {
     },
   );
 
-  it('never takes more than circulates, whoever asks at once', async () => {
+  it('never exceeds the circulating supply under concurrency', async () => {
     const coin = await fixture.circulating(100);
     const body = fixture.burnBody(bank.id, { amount: String(9n * DOLLAR) });
     const answers = await Promise.all(

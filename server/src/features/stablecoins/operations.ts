@@ -1,5 +1,5 @@
-// The operations of stablecoins: provider accounts, tokens and the request to have one used. Mints and
-// burns have a file of their own; the list of all is here.
+// Operations of stablecoins: provider accounts, tokens, and requests for use by the service. Mints
+// and burns have a file of their own; the list of all is here.
 import type { Static } from '@sinclair/typebox';
 import { equals } from '../../runtime/db/database.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
@@ -35,7 +35,7 @@ async function listAccounts(ctx: Ctx, { limit = 20, cursor, ...wanted }: Account
   return { data: rows.map(presentProviderAccount), ...rest };
 }
 
-/** There is one provider, so whoever asks for its tokens asks for all. */
+/** There is one provider, so a filter by it selects all tokens. */
 async function listCoins(ctx: Ctx, { limit = 20, cursor, ...wanted }: CoinsQuery) {
   const filters = equals({
     platform_id: ctx.caller.platformId,

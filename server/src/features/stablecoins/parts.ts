@@ -1,6 +1,5 @@
-// What the operations and jobs of stablecoins are made with, and how a provider is asked: where a
-// platform's environment has none its stablecoins are not offered, and one that gives no answer is asked
-// again later.
+// Dependencies of the operations and jobs of stablecoins, and calls of the provider: without one in
+// the environment stablecoins are not offered, and a call without an answer is repeated later.
 
 import type { Connectors } from '../../connectors/ports/index.ts';
 import type { MintPort } from '../../connectors/ports/stablecoins.ts';
@@ -12,20 +11,22 @@ export interface StablecoinParts {
   connectors: (environment: Mode) => Connectors;
 }
 
-/** Whoever issues stablecoins in the environment of the caller. */
+/** The stablecoin provider in the environment of the caller. */
 export function mintOf({ caller }: { caller: Caller }, { connectors }: StablecoinParts): MintPort {
   const { mint } = connectors(caller.environment);
   if (!mint) throw new Fault('NOT_IMPLEMENTED', 'No provider of stablecoins is connected here.');
   return mint;
 }
 
-/** A refusal, or a mistake in code; `fetch` alone has a TypeError of its own, which says why. */
+/**
+ * An error of our code, as opposed to one of the provider; `fetch` throws TypeErrors of its own.
+ */
 const isOurs = (error: unknown): boolean =>
   error instanceof Fault ||
   error instanceof RangeError ||
   (error instanceof TypeError && error.cause === undefined);
 
-/** What a provider answered while a client waits; SERVICE_UNAVAILABLE where it did not. */
+/** The provider's answer while a client waits. Throws SERVICE_UNAVAILABLE if there is none. */
 export async function answerOf<R>(ask: () => Promise<R>): Promise<R> {
   try {
     return await ask();

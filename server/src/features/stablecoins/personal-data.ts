@@ -1,5 +1,5 @@
-// What an export shows of orders that name a customer's accounts. An erasure leaves them. The record of what
-// an operator moved is described here, because orders are the last of what it names.
+// Export of orders that name a customer's accounts. An erasure keeps them. The record of manual
+// decisions is described here, because orders are the last of what it names.
 import type { PersonalData } from '../../runtime/operation/personal-data.ts';
 
 const ACCOUNTS_OUTSIDE = 'select id from external_accounts where customer_id = $1';

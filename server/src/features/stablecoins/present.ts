@@ -1,10 +1,10 @@
-// How a mint or burn looks from outside.
+// API view of a mint or burn.
 import { iso } from '../../kernel/effects.ts';
 import { type Ctx, stamps } from '../../runtime/operation/context.ts';
 import { accountOfCoin } from './coins/coins.ts';
 import type { ProviderAccountRow, StablecoinOperationRow } from './store.ts';
 
-/** The resource `StablecoinOperation`, with the account at the provider that it was ordered through. */
+/** The resource `StablecoinOperation`, with its provider account. */
 function presentStablecoinOperation(row: StablecoinOperationRow, through: ProviderAccountRow) {
   const { funding_instructions, estimated_delivery, expires_at } = row;
   return {

@@ -1,5 +1,5 @@
-// The lives of a platform's stablecoins as tables: the link to its provider, a token there, whether the
-// service may use it, and each mint or burn.
+// Lifecycles of stablecoins: the provider account, a token, its use by the service, and each mint
+// or burn.
 import type { IssuanceStatus } from '../../connectors/ports/stablecoins.ts';
 import { stateTable } from '../../kernel/states.ts';
 
@@ -8,7 +8,7 @@ export type LinkStatus = (typeof LINK_STATUSES)[number];
 
 export type LinkEvent = 'invalidate' | 'revoke' | 'relink';
 
-/** One that the provider no longer takes is linked anew, and stays the one that its tokens belong to. */
+/** A rejected account is linked again and keeps its tokens. */
 export const linkStates = stateTable<LinkStatus, LinkEvent>('provider account', {
   ACTIVE: { invalidate: 'INVALID', revoke: 'REVOKED' },
   INVALID: { relink: 'ACTIVE' },
@@ -30,7 +30,7 @@ export const issuanceStates = stateTable<IssuanceStatus, IssuanceEvent>('stablec
   FAILED: {},
 });
 
-/** Whether a token is there or may still come; one that never will takes nobody's name. */
+/** Whether a token exists or may still; one that never will does not reserve its name. */
 export const LIVING = ['PENDING_REVIEW', 'PROVISIONING', 'PROVISIONED'] as const;
 export const isLiving = (status: IssuanceStatus): boolean => LIVING.some((each) => each === status);
 
@@ -44,7 +44,10 @@ export const SERVICE_STATUSES = [
 export type ServiceStatus = (typeof SERVICE_STATUSES)[number];
 export type ServiceEvent = 'request' | 'refuse' | 'approve' | 'enable' | 'disable' | 'drop';
 
-/** A platform requests and the operator decides; what is never issued drops out by itself. */
+/**
+ * A platform requests and the operator decides; a token that is never issued drops out
+ * automatically.
+ */
 export const serviceStates = stateTable<ServiceStatus, ServiceEvent>('service of a stablecoin', {
   NOT_ENABLED: { request: 'PENDING_APPROVAL', approve: 'ENABLING' },
   PENDING_APPROVAL: { approve: 'ENABLING', refuse: 'NOT_ENABLED', drop: 'NOT_ENABLED' },
@@ -66,8 +69,8 @@ export type OperationStatus = (typeof OPERATION_STATUSES)[number];
 export type OperationEvent = 'fund' | 'submit' | 'process' | 'complete' | 'fail' | 'expire';
 
 /**
- * A provider may be further along than it was asked about, so a step may be left out. One that was paid for
- * after its time goes on all the same.
+ * A provider may have advanced by several steps, so steps can be skipped. A payment after the
+ * deadline continues the operation.
  */
 export const operationStates = stateTable<OperationStatus, OperationEvent>('mint or burn', {
   CREATED: {

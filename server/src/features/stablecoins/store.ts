@@ -1,5 +1,5 @@
-// Stablecoins at rest: who a platform is to its provider, its tokens there, and every mint and burn. What
-// circulates of a token lies in the ledger.
+// Tables of stablecoins: provider accounts, tokens, mints and burns. The circulating supply is in
+// the ledger.
 import type { FundingInstructions, IssuanceStatus } from '../../connectors/ports/stablecoins.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../runtime/db/table.ts';
@@ -35,7 +35,7 @@ export const providerAccounts = table(
   },
   {
     lifecycles: [{ state: (row) => row.status, states: linkStates }],
-    // Two may link one account at once, and the other is then told that it is linked.
+    // Two requests may link one account concurrently; the second is rejected as already linked.
     contendedKeys: ['stablecoin_provider_accounts_linked'],
     unique: {
       stablecoin_provider_accounts_linked: () =>
@@ -61,7 +61,7 @@ export const stablecoins = table(
     service_status: col.word<ServiceStatus>().mut,
     network_token_identifier: col.text,
     provider_token_identifier: col.text,
-    /** How often it was arranged that the provider is asked about its issuance: the last time counts. */
+    /** Number of scheduled polls of its issuance; only the last one counts. */
     follows: col.int4.mut,
     created_at: col.time,
     updated_at: col.time.mut,
@@ -72,7 +72,8 @@ export const stablecoins = table(
       { state: (row) => row.issuance_status, states: issuanceStates },
       { state: (row) => row.service_status, states: serviceStates },
     ],
-    // Whoever registers the same token at once broke both keys: a second look tells which to name.
+    // A concurrent registration of the same token violates both keys: a fresh read finds which to
+    // report.
     contendedKeys: ['stablecoins_symbol', 'stablecoins_token'],
     unique: {
       stablecoins_symbol: () =>
@@ -90,13 +91,13 @@ export const stablecoins = table(
 );
 export type StablecoinRow = RowOf<typeof stablecoins>;
 
-/** Where the money of a mint or the tokens of a burn come from. */
+/** Funding of a mint, or source of the tokens of a burn. */
 interface OperationSource {
   type: SourceType;
   externalAccountId?: string;
 }
 
-/** The external account at the other end; money goes there over a rail. */
+/** The external account at the other end; funds are paid out over a rail. */
 interface OperationDestination {
   accountId: string;
   rail?: BurnRail;
@@ -111,7 +112,7 @@ export const mintsAndBurns = table(
     provider_account: col.text,
     type: col.word<'MINT' | 'BURN'>(),
     status: col.word<OperationStatus>().mut,
-    /** Smallest units of the token. */
+    /** Minor units of the token. */
     amount: col.int8,
     source: col.json<OperationSource>(),
     destination: col.json<OperationDestination>(),
@@ -121,11 +122,11 @@ export const mintsAndBurns = table(
     provider_status: col.text.null.mut,
     failure_reason: col.text.null.mut,
     description: col.text.null,
-    /** When we began to hand it to the provider: without it, nobody there can know of it. */
+    /** Time of the first submission: without it the provider cannot know the order. */
     submitted_at: col.time.null.mut,
-    /** When it became EXPIRED; whatever moves for it later does so under a step of its own. */
+    /** Time of the expiry; later postings use steps of their own. */
     expired_at: col.time.null.mut,
-    /** How much of it the books could not follow when it was paid after all. */
+    /** Part that could not be posted when it was paid late. */
     uncounted: col.int8.null.mut,
     created_at: col.time,
     updated_at: col.time.mut,
@@ -135,7 +136,7 @@ export const mintsAndBurns = table(
 );
 export type StablecoinOperationRow = RowOf<typeof mintsAndBurns>;
 
-/** An external account as a provider knows it, for one use. */
+/** An external account as registered with a provider, for one use. */
 export const stablecoinLinks = table(
   'stablecoin_links',
   {

@@ -29,7 +29,7 @@ beforeAll(async () => {
   payment = decision.approved ? (decision.transactionId ?? '') : '';
   const next = () => app.effects.set(app.effects.now() + 1_000);
   next();
-  await network.tell(request.token, { kind: 'CLEARING', amount: 12_34n });
+  await network.notify(request.token, { kind: 'CLEARING', amount: 12_34n });
   next();
   await network.ask(mine, 100_00);
   next();

@@ -30,7 +30,7 @@ const giving = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) 
 /** A payment whose account could not pay 20 of 120. */
 async function short() {
   const paid = await fixture.begin({ funds: 110 });
-  await paid.tell(clearing(120));
+  await paid.notify(clearing(120));
   app.effects.set(app.effects.now() + 1_000);
   return paid;
 }
@@ -63,13 +63,13 @@ describe('cards exceptions', () => {
 
   it('lists refunds for a closed account until they were sent, each time', async () => {
     const paid = await fixture.begin({ funds: 100 });
-    await paid.tell(clearing(100));
+    await paid.notify(clearing(100));
     await fixture.closeAccount(paid.accountId);
     for (const [amount, reference] of [
       [40, 'WIRE-1'],
       [60, 'WIRE-2'],
     ] as const) {
-      await paid.tell(giving(amount));
+      await paid.notify(giving(amount));
       const suspense = { amount, currency: 'USD' };
       expect(await json('cards', 'exceptions')).toMatchObject([
         { transactionId: paid.id, missingAmount: 0, suspense },
@@ -85,7 +85,7 @@ describe('cards exceptions', () => {
     }
     expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '0 of 0' });
     // A refund that was sent and is reversed by the network is missing until it is resolved.
-    await paid.tell({ kind: 'RETURN_REVERSAL' });
+    await paid.notify({ kind: 'RETURN_REVERSAL' });
     expect(await json('suspense', 'list')).toMatchObject([{ amount: -60, to: null }]);
     await json('suspense', 'settle', paid.id, '--reference', 'WIRE-3');
     expect(await listed()).toEqual([]);
@@ -102,7 +102,7 @@ describe('cards resolve', () => {
     [10, 'SETTLED', 20],
   ])('writes off no refunded amount: %i', async (back, status, lostAmount) => {
     const paid = await short();
-    await paid.tell(giving(back));
+    await paid.notify(giving(back));
     const done = await json('cards', 'resolve', paid.id, '--outcome', 'write-off');
     expect(done).toMatchObject({ status, lostAmount });
   });

@@ -151,7 +151,7 @@ describe('cards end-pull', () => {
 
   it('releases an amount that is no longer owed', async () => {
     const paid = await fixture.begin(SLOW);
-    await paid.tell(EXPIRY);
+    await paid.notify(EXPIRY);
     const { out } = await endPull(paid, 'failed');
     expect(out).toBe(`Pull 1 of ${paid.id}, 1.00 USD, is FAILED; the payment is SETTLED.\n`);
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
@@ -159,7 +159,7 @@ describe('cards end-pull', () => {
 
   it('requires the number if there are several', async () => {
     const paid = await fixture.begin(SLOW);
-    await paid.tell(clearing(150));
+    await paid.notify(clearing(150));
     expect((await endPull(paid, 'taken')).err).toBe(
       'Several of its pulls are under way. Say which, 1 or 2.\n',
     );

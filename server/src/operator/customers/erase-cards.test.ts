@@ -120,7 +120,7 @@ function erasing(customerId: string): Runtime {
 /** A completed payment of a customer without remaining funds. */
 async function finished() {
   const paid = await cardPayments(app).begin({ funds: 100, descriptor: SHOP });
-  await paid.tell({ kind: 'CLEARING', amount: 100n });
+  await paid.notify({ kind: 'CLEARING', amount: 100n });
   return { paid, id: paid.card.cardholderId as string };
 }
 
@@ -131,7 +131,7 @@ it('an erasure stores no merchant of a concurrent refund', async () => {
   let updates = 0;
   const query: typeof db.query = async (sql, values) => {
     if (sql.includes('update transactions') && updates++ === 0) {
-      await paid.tell({ kind: 'RETURN', amount: 40n }, false);
+      await paid.notify({ kind: 'RETURN', amount: 40n }, false);
     }
     return db.query(sql, values);
   };
@@ -143,7 +143,7 @@ it('an erasure stores no merchant of a concurrent refund', async () => {
 it('an erasure stores no merchant of a message without effect that was read before', async () => {
   const { paid, id } = await finished();
   const network = cardNetwork(app, erasing(id));
-  await network.tell(paid.token, { kind: 'AUTHORIZATION_EXPIRY' });
+  await network.notify(paid.token, { kind: 'AUTHORIZATION_EXPIRY' });
   const said = JSON.parse(await merchantsOf(id));
   expect(said).toHaveLength(3);
   expect(JSON.stringify(said)).not.toContain(SHOP);

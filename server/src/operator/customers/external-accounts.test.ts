@@ -17,7 +17,7 @@ const shop = opened(startProduction);
 const verb = (name: string, id: string, ...more: string[]) =>
   shop.json('external-accounts', name, id, ...more);
 
-const told = async (id: string) =>
+const emitted = async (id: string) =>
   (await shop.app.events())
     .filter((each) => each.subject === id && each.type === 'EXTERNAL_ACCOUNT.STATUS_UPDATED')
     .map((each) => each.data.status);
@@ -48,7 +48,7 @@ describe('external-accounts', () => {
     await verb('review', id);
     await verb('clear', id);
     await verb('disable', id);
-    expect(await told(id)).toEqual([
+    expect(await emitted(id)).toEqual([
       ...['PENDING', 'UNDER_REVIEW', 'INACTIVE', 'ACTIVE'],
       ...['UNDER_REVIEW', 'ACTIVE', 'INACTIVE'],
     ]);
@@ -75,7 +75,7 @@ describe('external-accounts', () => {
     const url = `/quotes/${quote.id}/execute`;
     const reply = await shop.app.call('POST', url, undefined, { ...shop.as, headers });
     expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_RECEIVER']);
-    expect(await told(to)).toEqual(['UNDER_REVIEW']);
+    expect(await emitted(to)).toEqual(['UNDER_REVIEW']);
   });
 
   it('list accounts with the last digits of their numbers', async () => {
@@ -106,7 +106,7 @@ describe('external-accounts', () => {
     expect(await verb('review', id)).toMatchObject({ status: 'UNDER_REVIEW' });
     ok(await shop.app.call('DELETE', `/customers/external-accounts/${id}`), 204);
     const inside = await internalAccount(shop.app, person.id, 'USD');
-    for (const other of [id, inside.id, 'nobody']) {
+    for (const other of [id, inside.id, 'unknown']) {
       await shop.refused('Account not found.', 'external-accounts', 'clear', other);
       await shop.refused('Account not found.', 'external-accounts', 'history', other);
     }

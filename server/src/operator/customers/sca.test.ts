@@ -98,8 +98,8 @@ describe('a reset without an identity service', () => {
     await app.advance(2 * HOUR);
     expect(await show(id, resetId)).toMatchObject({ status: 'LIVENESS_PASSED', expiresAt: until });
     ok(await complete(id, resetId, mobile), 204);
-    const told = await scaEventsOf(app, id);
-    expect(told.map(({ type, actor, reason }) => [type, actor, reason])).toEqual([
+    const emitted = await scaEventsOf(app, id);
+    expect(emitted.map(({ type, actor, reason }) => [type, actor, reason])).toEqual([
       ['RESET_STARTED', null, null],
       ['RESET_PASSED', 'Ada', 'seen by video'],
       ['RESET_COMPLETED', null, null],
@@ -129,8 +129,8 @@ describe('a reset without an identity service', () => {
     await json('reject-reset', resetId, '--reason', 'another face');
     expect(await show(id, resetId)).toMatchObject({ status: 'REJECTED' });
     expect(verdict(await complete(id, resetId))).toEqual([400, 'INVALID_INPUT', 'resetId']);
-    const told = await scaEventsOf(app, id);
-    expect(told.at(-1)).toMatchObject({
+    const emitted = await scaEventsOf(app, id);
+    expect(emitted.at(-1)).toMatchObject({
       ...{ type: 'RESET_REJECTED', actor: 'operator', reason: 'another face', subject: resetId },
     });
     const late = await start(id);

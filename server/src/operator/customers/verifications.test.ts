@@ -117,8 +117,8 @@ describe('verifications show', () => {
       'show',
       'x',
     );
-    const nobody = `Customer:${'0'.repeat(8)}-0000-7000-8000-${'0'.repeat(12)}`;
-    await refused('The customer was not found', 'verifications', 'show', nobody);
+    const unknown = `Customer:${'0'.repeat(8)}-0000-7000-8000-${'0'.repeat(12)}`;
+    await refused('The customer was not found', 'verifications', 'show', unknown);
   });
 });
 
@@ -130,14 +130,14 @@ describe('a decision', () => {
       decidedBy: 'operator',
     });
     expect(await fixture.statuses(as, id)).toEqual(['APPROVED']);
-    const told = [...PENDING, 'VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED'];
-    expect(await fixture.eventTypes(id)).toEqual(told);
+    const emitted = [...PENDING, 'VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED'];
+    expect(await fixture.eventTypes(id)).toEqual(emitted);
     for (const verb of ['approve', 'reject']) {
       await refused('is APPROVED. This status is final', 'verifications', verb, id);
     }
     const error = ['--error', 'APPLICANT_FRAUD'];
     await refused('is APPROVED. This status is final', 'verifications', 'hold', id, ...error);
-    expect(await fixture.eventTypes(id)).toEqual(told);
+    expect(await fixture.eventTypes(id)).toEqual(emitted);
     expect((await fixture.submit(as, id)).status).toBe(400);
   });
 
@@ -216,12 +216,12 @@ describe('a decision', () => {
     ok(await fixture.submit(as, id), 200);
     const [first, second] = owners.map((each) => each.id) as [string, string];
     expect(await fixture.statuses(as, id)).toEqual(['PENDING', 'PENDING', 'PENDING']);
-    const told = await fixture.eventTypes(id);
+    const emitted = await fixture.eventTypes(id);
     expect(await json('verifications', 'reject', first)).toEqual({
       ...{ ownerId: first, customerId: id, status: 'REJECTED' },
     });
     await json('verifications', 'hold', second);
-    expect(await fixture.eventTypes(id)).toEqual(told);
+    expect(await fixture.eventTypes(id)).toEqual(emitted);
     await refused('The owner is REJECTED', 'verifications', 'approve', first);
     await json(
       'verifications',

@@ -54,7 +54,7 @@ describe('accounts hold and release', () => {
   it('require a reason for a hold, an existing account, and a valid transition', async () => {
     const id = await empty();
     await expect(run('hold', id)).rejects.toThrow('--reason');
-    await expect(run('hold', 'nobody', '--reason', 'x')).rejects.toThrow('Account not found.');
+    await expect(run('hold', 'unknown', '--reason', 'x')).rejects.toThrow('Account not found.');
     await expect(run('release', id)).rejects.toThrow(
       'This action is not possible: the account is ACTIVE.',
     );
@@ -130,7 +130,7 @@ describe('accounts list', () => {
     expect((await run('list', platform, '--owing')).json).toEqual([]);
     const owing = (await run('list', '--owing')).json as { owed: number }[];
     expect(owing.map((each) => each.owed)).toEqual([3]);
-    await expect(run('list', 'nobody')).rejects.toThrow('Platform not found.');
+    await expect(run('list', 'unknown')).rejects.toThrow('Platform not found.');
   });
 
   it('lists page by page', async () => {
@@ -144,7 +144,7 @@ describe('accounts list', () => {
     const second = all[1] as string;
     expect(await ids('--limit', '2', '--after', second)).toEqual(all.slice(2, 4));
     expect(await ids('--after', all.at(-1) as string)).toEqual([]);
-    await expect(run('list', '--after', 'nobody')).rejects.toThrow('Account not found.');
+    await expect(run('list', '--after', 'unknown')).rejects.toThrow('Account not found.');
     for (const limit of ['0', '1001', 'x']) {
       await expect(run('list', '--limit', limit)).rejects.toThrow('--limit must be a number');
     }

@@ -6,7 +6,7 @@ import { commandOn } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { DOLLAR, mintFixture } from '../../../test/kit/payments/mints.ts';
 import { says, workerSaying } from '../../../test/kit/payments/scripted-issuer.ts';
-import { heed } from '../../features/stablecoins/minting/progress.ts';
+import { applyProgress } from '../../features/stablecoins/minting/progress.ts';
 import { mintsAndBurns } from '../../features/stablecoins/store.ts';
 
 const app = testApp();
@@ -134,7 +134,7 @@ describe('stablecoins end', () => {
       const handed = ctx.update(mintsAndBurns, row, { submitted_at: ctx.now });
       if (status === 'EXPIRED') {
         const answer = { state: 'expired', providerStatus: 'expired', final: true } as const;
-        await heed(ctx, handed, answer, ctx.now);
+        await applyProgress(ctx, handed, answer, ctx.now);
       } else if (status === 'PROCESSING') ctx.update(mintsAndBurns, handed, { status });
     });
     return { id, coinId: own.id };

@@ -253,9 +253,9 @@ describe('a deposit', () => {
     );
     expect(await shop.status(id)).toBe('COMPLETED - -');
     const query = `/transactions?accountIdentifier=${to.id}&type=INCOMING`;
-    const [twin] = ok(await shop.app.call('GET', query, undefined, shop.as), 200).data;
-    expect(twin.source.sourceType).toBe('REALTIME_FUNDING');
-    await shop.refused(quote.id, 'deposits', 'return', twin.id);
+    const [counterparty] = ok(await shop.app.call('GET', query, undefined, shop.as), 200).data;
+    expect(counterparty.source.sourceType).toBe('REALTIME_FUNDING');
+    await shop.refused(quote.id, 'deposits', 'return', counterparty.id);
     const received = { balance: 91_08, total: 91_08 };
     expect(await balances(shop.app, to.id, shop.as)).toEqual(received);
     expect(await shop.json('deposits', 'return', id)).toMatchObject({ status: 'COMPLETED' });

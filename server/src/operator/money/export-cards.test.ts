@@ -97,7 +97,7 @@ it.each<[string, Choice, Word[], { sent?: string; received?: string }]>([
     }
     const [kind, amount] = word;
     const news = amount === undefined ? { kind } : { kind, amount };
-    await paid.tell(news as Parameters<typeof paid.tell>[0]);
+    await paid.notify(news as Parameters<typeof paid.notify>[0]);
   }
   const line = (await exported('transactions')).find((each) => each.transaction_id === paid.id);
   const currency = choice.currency ?? 'USD';

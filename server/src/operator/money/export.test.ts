@@ -205,10 +205,11 @@ describe('the export', () => {
       expect(BigInt(whole + part)).toBe(BigInt(row.received_minor as string));
     }
     expect(lines.filter((each) => each.description === `'${NASTY}`)).toHaveLength(7);
-    const told = (await run('export', 'transactions', '--from', '2026-01-05', '--to', '2026-01-10'))
-      .out;
-    expect(told).toContain(`"'=HYPERLINK(""http://x"",""y""),\r\nnext"`);
-    expect(told).not.toMatch(/(^|,|")@SUM/);
+    const emitted = (
+      await run('export', 'transactions', '--from', '2026-01-05', '--to', '2026-01-10')
+    ).out;
+    expect(emitted).toContain(`"'=HYPERLINK(""http://x"",""y""),\r\nnext"`);
+    expect(emitted).not.toMatch(/(^|,|")@SUM/);
     expect(
       (await exported('balances', '2026-01-05', '2026-01-10')).some((each) =>
         each.closing_amount?.startsWith('-'),

@@ -57,13 +57,13 @@ describe('a payout', () => {
     expect(await eventTypes(shop.app, id)).toEqual(
       ['PENDING', 'PROCESSING', 'COMPLETED'].map((each) => `OUTGOING_PAYMENT.${each}`),
     );
-    const told = shop.sent.filter((each) => each.body?.includes(id));
-    expect(told.length).toBe(3);
+    const emitted = shop.sent.filter((each) => each.body?.includes(id));
+    expect(emitted.length).toBe(3);
     const header = (request: HttpRequest) =>
       Object.entries(request.headers).find(
         ([name]) => /signature$/i.test(name) && /^x-/i.test(name),
       );
-    for (const request of told) {
+    for (const request of emitted) {
       const signature = header(request)?.[1] ?? '';
       const good = (pem: string) =>
         createVerify('sha256')
@@ -185,9 +185,15 @@ describe('an internal transfer', () => {
     const id = made.transactionId as string;
     await shop.json('payouts', 'settle', id);
     const query = `/transactions?accountIdentifier=${to.id}&type=INCOMING`;
-    const [twin] = ok(await shop.app.call('GET', query, undefined, shop.as), 200).data;
+    const [counterparty] = ok(await shop.app.call('GET', query, undefined, shop.as), 200).data;
     const why = ['--reason', 'PAYOUT_RETURNED'];
-    await shop.refused('No rail carried this transfer', 'payouts', 'return', twin.id, ...why);
+    await shop.refused(
+      'No rail carried this transfer',
+      'payouts',
+      'return',
+      counterparty.id,
+      ...why,
+    );
     await shop.json('payouts', 'return', id, '--of', 'pull', ...why);
     const received = { balance: 91_08, total: 91_08 };
     expect(await balances(shop.app, to.id, shop.as)).toEqual(received);

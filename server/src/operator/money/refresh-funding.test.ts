@@ -35,7 +35,7 @@ async function refresh(argv: string[], usd: PaymentInstructions[] | undefined) {
   };
 }
 
-const told = async (id: string) => {
+const emitted = async (id: string) => {
   const type = 'INTERNAL_ACCOUNT.FUNDING_INSTRUCTIONS_UPDATED';
   return (await shop.app.events()).filter((each) => each.subject === id && each.type === type);
 };
@@ -48,7 +48,7 @@ describe('accounts refresh-funding', () => {
     const person = await customer(shop.app);
     const sandbox = await internalAccount(shop.app, person.id, 'USD');
     expect((await shop.json('accounts', 'refresh-funding', sandbox.id)).changed).toEqual([]);
-    expect([await told(account), await told(sandbox.id)]).toEqual([[], []]);
+    expect([await emitted(account), await emitted(sandbox.id)]).toEqual([[], []]);
   });
 
   it('sets new details with the old reference, and emits an event with the balance', async () => {
@@ -64,7 +64,7 @@ describe('accounts refresh-funding', () => {
       bankName: 'Second Bank',
       reference: before.fundingPaymentInstructions[0].accountOrWalletInfo.reference,
     });
-    const [event, ...more] = await told(account);
+    const [event, ...more] = await emitted(account);
     expect(more).toEqual([]);
     expect(event?.data).toMatchObject({
       id: account,
@@ -88,7 +88,7 @@ describe('accounts refresh-funding', () => {
     expect(first.changed).not.toContain(closed.account);
     const back = await shop.json('accounts', 'refresh-funding', '--platform', platform);
     expect(back.changed).toEqual(first.changed);
-    expect(await told(account)).toHaveLength(2);
+    expect(await emitted(account)).toHaveLength(2);
   });
 
   it('is rejected without collection accounts, for unknown accounts, and for both flags', async () => {
@@ -96,11 +96,11 @@ describe('accounts refresh-funding', () => {
     await expect(refresh([account], undefined)).rejects.toThrow(
       'No funding accounts are configured',
     );
-    await expect(refresh(['nobody'], NEW)).rejects.toThrow('Account not found.');
-    await expect(refresh(['--platform', 'nobody'], NEW)).rejects.toThrow('Platform not found.');
+    await expect(refresh(['unknown'], NEW)).rejects.toThrow('Account not found.');
+    await expect(refresh(['--platform', 'unknown'], NEW)).rejects.toThrow('Platform not found.');
     for (const wrong of [[], [account, '--platform', shop.shop.id]]) {
       await expect(refresh(wrong, NEW)).rejects.toThrow('Either ACCOUNT or --platform');
     }
-    expect(await told(account)).toEqual([]);
+    expect(await emitted(account)).toEqual([]);
   });
 });

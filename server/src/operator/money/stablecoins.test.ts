@@ -59,7 +59,7 @@ describe('stablecoins', () => {
     const { id } = await fixture.coin();
     const status = async () => ok(await fixture.read(`/stablecoins/${id}`), 200);
     ok(await fixture.request(id), 200);
-    await verb('refuse', id, '--reason', 'Papers are missing');
+    await verb('refuse', id, '--reason', 'Documents are missing');
     ok(await fixture.request(id), 200);
     await verb('approve', id);
     await shop.app.settle();

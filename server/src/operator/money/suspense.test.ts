@@ -40,7 +40,7 @@ const noticeOf = async (id: string) => {
 };
 
 /** A production payment of 100.00 USD whose refund has failed. */
-async function parkedPayment() {
+async function suspensePayment() {
   const made = await shop.payment();
   const reason = ['--reason', 'COMPLIANCE_REJECTED', '--not-refundable'];
   await shop.json('payouts', 'fail', made.id, ...reason);
@@ -151,7 +151,7 @@ describe('a sandbox payment whose refund fails', () => {
 
 describe('a production payment whose refund fails', () => {
   it("first repays its owner's debt, and is credited to a frozen account", async () => {
-    const { id, account, person } = await parkedPayment();
+    const { id, account, person } = await suspensePayment();
     const back = await shop.app.runtime.db.query<{ id: string }>(
       "select id from transactions where type = 'INCOMING' and customer_id = $1",
       [person.id],
@@ -169,7 +169,7 @@ describe('a production payment whose refund fails', () => {
   });
 
   it('prevents closing its account until it is decided', async () => {
-    const { id, account } = await parkedPayment();
+    const { id, account } = await suspensePayment();
     await shop.refused('is in progress', 'accounts', 'close', account);
     await shop.json('suspense', 'return', id);
     expect(await balances(shop.app, account, shop.as)).toEqual({

@@ -1,7 +1,8 @@
-// One connection that runs batches of statements. A batch is sent as a single message and succeeds or fails as
-// a whole: with one Sync at its end PostgreSQL runs it as one transaction, and a failing statement
-// rolls back everything without another round trip. No failure can therefore leave half of a batch
-// committed. A lost connection is reopened in the background without a limit of attempts.
+// One connection that runs batches of statements. A batch is sent as a single message and succeeds
+// or fails as a whole: with one Sync at its end PostgreSQL runs it as one transaction, and a
+// failing statement rolls back everything without another round trip. No failure can therefore
+// leave half of a batch committed. A lost connection is reopened in the background without a limit
+// of attempts.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { createSink, putArray, reserve, type Sink } from './arrays.ts';

@@ -1,5 +1,5 @@
-// The network of cards as an issuer brings it in, for tests: messages go to the fixture that a connector is
-// given, and what became of them is read where a platform and an operator read it.
+// The network of cards as an issuer brings it in, for tests: messages go to the fixture that a
+// connector is given, and what became of them is read where a platform and an operator read it.
 import type {
   CardDecision,
   CardNotice,
@@ -14,7 +14,7 @@ import type { Answer, CallOptions, TestApp } from '../app/harness.ts';
 
 let counter = 0;
 
-type Tell = CardNotice extends infer N
+type News = CardNotice extends infer N
   ? N extends CardNotice
     ? Omit<N, 'id' | 'token'>
     : never
@@ -44,17 +44,17 @@ export function cardNetwork(app: TestApp, runtime: Runtime = app.runtime) {
   const send = (request: CardRequest, answerBy = Infinity): Promise<CardDecision> =>
     fixture.authorize(request, answerBy);
 
-  /** Asks for an amount. */
+  /** Requests an amount. */
   const ask = (cardId: string, amount: number, kind: CardRequestKind = 'AUTHORIZATION') =>
     send(message(cardId, amount, { kind }));
 
-  const tell = (token: string, news: Tell, id = `notice-${++counter}`): Promise<void> =>
+  const notify = (token: string, news: News, id = `notice-${++counter}`): Promise<void> =>
     fixture.applyNotice({ id, token, ...news } as CardNotice);
 
   /** The decision log of a card, oldest first. */
   async function logOf(cardId: string): Promise<CardMessageRow[]> {
     const rows = await app.runtime.db.find(cardMessages, { card_id: cardId });
-    // Messages of one moment are told apart by their numbers; those that are simulated have none.
+    // Messages of the same time are ordered by their numbers; simulated ones have none.
     const place = ({ id }: CardMessageRow) =>
       Number(/ (?:message|notice)-(\d+)$/.exec(id)?.[1] ?? 0);
     return rows.sort((a, b) => a.created_at - b.created_at || place(a) - place(b));
@@ -69,5 +69,5 @@ export function cardNetwork(app: TestApp, runtime: Runtime = app.runtime) {
     return ok(await app.call('GET', `/transactions?${query}`, undefined, options), 200).data;
   }
 
-  return { message, send, ask, tell, logOf, paymentsOf };
+  return { message, send, ask, notify, logOf, paymentsOf };
 }

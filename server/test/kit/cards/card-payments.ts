@@ -1,7 +1,7 @@
 // A fixture for tests of card payments that were let through: one is begun with money to spare, and
-// everything that happens to it is read back at once, its status, its account and what it has changed in the
-// purses of the house. What a network says comes by the issuer's own fixture, which believes also what the
-// sandbox would refuse.
+// everything that happens to it is read back at once, its status, its account and what it has
+// changed in the purses of the house. What a network says comes by the issuer's own fixture, which
+// believes also what the sandbox would refuse.
 import { randomUUID } from 'node:crypto';
 import type { CardNotice } from '../../../src/connectors/ports/cards.ts';
 import { transitionInternalAccount } from '../../../src/features/balances/internal-accounts/lifecycle.ts';
@@ -20,7 +20,7 @@ const PURSES: readonly SystemAccount[] = [
   'receivable',
 ];
 
-/** What one message tells, without the names that every message has. */
+/** A notice without the fields that every notice has. */
 type News<N = CardNotice> = N extends CardNotice ? Omit<N, 'id' | 'token'> : never;
 
 export interface Choice {
@@ -74,8 +74,8 @@ export function cardPayments(app: TestApp) {
       const all = (await app.events()).slice(from);
       return all.flatMap((each) => {
         if (each.subject === id) return [each.type.replace('CARD_TRANSACTION.', '')];
-        const tells = each.subject === of.accountId && each.type.endsWith('BALANCE_UPDATED');
-        if (!tells || each.balance === null || each.held === null) return [];
+        const isBalance = each.subject === of.accountId && each.type.endsWith('BALANCE_UPDATED');
+        if (!isBalance || each.balance === null || each.held === null) return [];
         return [`${each.balance - each.held} of ${each.balance}`];
       });
     }
@@ -104,8 +104,8 @@ export function cardPayments(app: TestApp) {
           ...Object.fromEntries(changed.filter(([, moved]) => moved !== 0)),
         };
       },
-      /** The network's word, and everything that follows from it at once. */
-      async tell(news: News, settles = true) {
+      /** Applies a notice of the network and runs the jobs that it stages. */
+      async notify(news: News, settles = true) {
         await fixture.applyNotice({ id: randomUUID(), token, ...news } as CardNotice);
         if (settles) await app.settle();
       },

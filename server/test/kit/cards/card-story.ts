@@ -1,6 +1,7 @@
-// A sandbox card in use, for going through what the sandbox can do with one: its holder has an account that
-// pays, requests and news are made up by the sandbox's own operations, and everything that is told about the
-// card, its payments and that account is one story, in lines that an expected one can be held against.
+// A sandbox card in use, for going through what the sandbox can do with one: its holder has an
+// account that pays, requests and notices come from the sandbox operations, and all events about
+// the card, its payments and that account is one story, in lines that an expected one can be held
+// against.
 import { expect } from 'vitest';
 import { systemAccount } from '../../../src/ledger/chart.ts';
 import { balances, ok } from '../app/fixtures.ts';
@@ -28,9 +29,9 @@ export const ASKED = [
 ] as const;
 export type Asked = (typeof ASKED)[number];
 
-/** What can be told of a payment. */
-export const TOLD = ['authorization_advice', 'clearing', 'return', 'return_reversal'] as const;
-export type Told = (typeof TOLD)[number];
+/** Notices about a payment. */
+export const NOTICES = ['authorization_advice', 'clearing', 'return', 'return_reversal'] as const;
+export type NoticeKind = (typeof NOTICES)[number];
 
 // biome-ignore lint/suspicious/noExplicitAny: the resource, of whatever shape.
 type Shown = any;
@@ -88,18 +89,18 @@ export async function openCardStories() {
     return `${row?.kind} ${row?.approved ? 'approved' : row?.reason}`;
   }
 
-  /** A new card in the hands of a new cardholder, and what is told from here on. */
+  /** A new card of a new cardholder, and its events from here on. */
   async function begin({ currency = 'USD', funds = ALL, card: more = {} }: Begun = {}) {
     const units = UNITS[currency] as number;
     const holder = await cards.holder({ currency, funds: funds * units });
-    return tellOf(await cards.card(holder, { platformCardId: cardName(), ...more }), {
+    return storyOf(await cards.card(holder, { platformCardId: cardName(), ...more }), {
       ...holder,
       currency,
     });
   }
 
   /** The story of a card from here on. */
-  async function tellOf(
+  async function storyOf(
     card: Shown,
     held: { accountId: string; customer: { id: string }; currency: string },
   ) {
@@ -121,7 +122,7 @@ export async function openCardStories() {
       return paymentLine(data);
     }
 
-    const simulate = (what: Asked | Told, body: object, headers?: Record<string, string>) =>
+    const simulate = (what: Asked | NoticeKind, body: object, headers?: Record<string, string>) =>
       cards.call('POST', `/sandbox/cards/${card.id}/simulate/${what}`, body, headers);
 
     const tokenOf = (answer: Answer): string => ok(answer, 202).issuerTransactionToken;
@@ -160,15 +161,15 @@ export async function openCardStories() {
           await simulate(what, what === 'balance_inquiry' ? { merchant } : { ...money, merchant }),
         );
       },
-      /** Tells something of the only payment; its answer as it came. */
-      told: async (what: Told, dollars?: number): Promise<Answer> => {
+      /** Sends a notice about the only payment; returns the raw answer. */
+      send: async (what: NoticeKind, dollars?: number): Promise<Answer> => {
         const { id: cardTransactionId } = await payment();
         const money = dollars === undefined ? {} : { amount: dollars * CENTS };
         return simulate(what, { cardTransactionId, ...money });
       },
       /**
-       * What was told since the last time. Webhooks of the card, and of each payment, must have come in the
-       * order of their ids; balances travel beside them and are put where their id says.
+       * Events since the last call. Webhooks of the card, and of each payment, must have come in
+       * the order of their ids; balances travel beside them and are put where their id says.
        */
       async next(): Promise<string[]> {
         await app.settle();
@@ -182,7 +183,7 @@ export async function openCardStories() {
         expect(new Set(came.map((each) => each.id)).size).toBe(came.length);
         return came.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(line);
       },
-      /** The payment as it can be read now agrees with what was told of it last. */
+      /** The payment as read equals the one in its last event. */
       async end(): Promise<string> {
         const now = await payment();
         const { pullSummary: _p, lastEventAt: _l, updatedAt: _u, ...shown } = now;
@@ -195,10 +196,10 @@ export async function openCardStories() {
     };
   }
 
-  return { ...fixture, cards, begin, tellOf };
+  return { ...fixture, cards, begin, storyOf };
 }
 
-/** One thing that somebody does in a story. */
+/** One step of a story. */
 export type Act = (story: CardStory) => Promise<unknown>;
 
 export const asks =
@@ -207,11 +208,11 @@ export const asks =
     story.ask(what, dollars, end);
 
 /** The answer names the payment as the first one did. */
-export const tells =
-  (what: Told, dollars?: number): Act =>
+export const notice =
+  (what: NoticeKind, dollars?: number): Act =>
   async (story) => {
     const { issuerTransactionToken } = await story.payment();
-    const body = ok(await story.told(what, dollars), 202);
+    const body = ok(await story.send(what, dollars), 202);
     expect(body).toEqual({ issuerTransactionToken });
   };
 

@@ -1,4 +1,4 @@
-// A fixture for tests of cards: cardholders with money, cards that are issued, and what was told about them.
+// A fixture for tests of cards: cardholders with funds, issued cards, and their events.
 // The ending of a card's name decides what the sandbox does with it, so cards are named here.
 
 import type { SeenEvent } from '../app/effects.ts';
@@ -46,7 +46,7 @@ export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) 
     ...more,
   });
 
-  /** The answer to a request for a card, which nobody has issued yet. */
+  /** The answer to a request for a card, before it is issued. */
   const askCard = (of: Cardholder, more: Json = {}): Promise<Answer> =>
     call('POST', '/cards', cardBody(of, more));
 

@@ -1,17 +1,15 @@
-// Numbers and codes of sandbox cards: the one module where either lies in clear. What it hands out is
-// sealed for the card that it belongs to, and opened for nobody but the page that shows it. The number
-// follows from the order, so that a card ordered twice is one card; nobody can work it out without the
-// installation's key. An issuer of real cards keeps its numbers itself, and what stands here for them is
-// then its own name for one.
+// Numbers and codes of sandbox cards: the only module with both in clear. They are sealed for their
+// card and opened only for the page that shows them. The number is derived from the order and the
+// installation's key, so that a card ordered twice is one card and cannot be predicted. An issuer
+// of real cards keeps its numbers, and only its reference is stored.
 import { createHash, createHmac } from 'node:crypto';
 import type { Effects } from '../../../kernel/effects.ts';
 import type { CardDetails, CardOrder, IssuedCard } from '../../ports/cards.ts';
 
 /**
- * The first digits of the number that payment services have always published for trying things out, 4111 1111
- * 1111 1111: it stands in the testing guide of Visa's own gateway (developer.cybersource.com, "Testing card
- * numbers") and among the sandbox cards of TabaPay. Numbers drawn here are shown by the sandbox and by nobody
- * else, and no network is ever asked about one.
+ * First digits of 4111 1111 1111 1111, the number that payment services publish for tests: in the
+ * testing guide of Visa's gateway (developer.cybersource.com, "Testing card numbers") and among the
+ * sandbox cards of TabaPay. Such numbers exist in the sandbox only and are never sent to a network.
  */
 const TEST_RANGE = '411111';
 const YEARS = 4;
@@ -54,7 +52,7 @@ const completed = (before: string, after: string): string =>
 
 export function cardNumbers(effects: Effects, keys: NumberKeys): CardNumbers {
   function numberOf({ id, platformCardId, cardholderId }: CardOrder): string {
-    // Whoever tests may know what a card will end with.
+    // Tests can choose the ending of a card.
     const name = platformCardId ?? cardholderId;
     const last4 = digitsOf(createHash('sha256').update(name).digest(), 4);
     const middle = createHmac('sha256', keys.derive('card numbers')).update(id).digest();

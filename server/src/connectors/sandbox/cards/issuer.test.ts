@@ -1,5 +1,5 @@
-// The scripted issuer, ending by ending: what it answers, and when. The rows are taken from its data, so
-// that one that is added without saying here what it means fails.
+// The scripted issuer, ending by ending: what it answers, and when. The rows are taken from its
+// data, so that one that is added without saying here what it means fails.
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../../test/kit/app/effects.ts';
 import { createVault } from '../../../runtime/security/vault.ts';
@@ -56,7 +56,7 @@ describe('an order', () => {
     ...{ id: 'Card:1', platformId: 'PlatformConfig:1', platformCardId, cardholderId },
     ...{ currency: 'USD', orderedAt: AT },
   });
-  const told = async (of: CardOrder) =>
+  const emitted = async (of: CardOrder) =>
     story(await issuer.issue(of), (now) => issuer.check(of, now));
 
   it('is of the table that is expected here', () => {
@@ -64,11 +64,11 @@ describe('an order', () => {
   });
 
   it.each(Object.keys(ISSUING))('…%s goes by the name of the card', async (suffix) => {
-    expect(await told(order(`card-${suffix}`, 'Customer:1-002'))).toEqual(ISSUING[suffix]);
+    expect(await emitted(order(`card-${suffix}`, 'Customer:1-002'))).toEqual(ISSUING[suffix]);
   });
 
   it.each(Object.keys(ISSUING))('…%s of the cardholder decides nothing', async (suffix) => {
-    expect(await told(order(null, `Customer:1-${suffix}`))).toEqual(ISSUING[OTHER]);
+    expect(await emitted(order(null, `Customer:1-${suffix}`))).toEqual(ISSUING[OTHER]);
   });
 });
 
@@ -88,10 +88,10 @@ describe('a pull', () => {
       ...{ id: 'pull', cardId: 'Card:1', accountId: 'InternalAccount:1-006', amount: 1n },
       ...{ currency: 'USD', merchant: { descriptor: `SHOP ${suffix}` }, requestedAt: AT },
     };
-    const told = await story(await issuer.debitFunding(pull), (now) =>
+    const emitted = await story(await issuer.debitFunding(pull), (now) =>
       issuer.checkFundingDebit(pull, now),
     );
-    expect(told).toEqual(PULLING[suffix]);
+    expect(emitted).toEqual(PULLING[suffix]);
   });
 });
 

@@ -1,11 +1,12 @@
-// The pretended check of documents: every PDF, JPEG or PNG is good, so that a picture of one pixel will do.
-// To see a refusal, end the file's name, before its extension, in the code that you want: a file named
-// `passport-EXPIRED.png` is refused as EXPIRED. The table is the sandbox's documentation of that.
+// The pretended check of documents: every PDF, JPEG or PNG is good, so that a picture of one pixel
+// will do. To see a refusal, end the file's name, before its extension, in the code that you want:
+// a file named `passport-EXPIRED.png` is refused as EXPIRED. The table is the sandbox's
+// documentation of that.
 import type { DocumentCheckPort, DocumentProblem } from '../../ports/documents.ts';
 
 export const REASON_BY_ENDING: Readonly<Record<DocumentProblem, string>> = {
   LOW_QUALITY: 'The image is too blurred to be read.',
-  DATA_MISMATCH: 'The document is about somebody else than its holder.',
+  DATA_MISMATCH: 'The document belongs to another person than its holder.',
   EXPIRED: 'The document is no longer valid.',
   SUSPECTED_FRAUD: 'The document seems to have been altered.',
   UNSUITABLE_DOCUMENT: 'The file is no document of this type.',

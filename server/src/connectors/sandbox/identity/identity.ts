@@ -1,7 +1,7 @@
-// The pretended identity check, as data: the last three characters of a person's full name, of a business's
-// registration number and of an owner's family name decide. It answers at once, and what it leaves to a
-// review stays there until an operator decides. Findings that no ending stands for are scripted by a
-// document: one whose number is the name of a finding is found to be just that.
+// The pretended identity check, as data: the last three characters of a person's full name, of a
+// business's registration number and of an owner's family name decide. It answers at once, and what
+// it leaves to a review stays there until an operator decides. Findings that no ending stands for
+// are scripted by a document: one whose number is the name of a finding is found to be just that.
 import { type FindingType, isFindingType } from '../../../catalog/identity/verification-errors.ts';
 import type {
   IdentityCase,
@@ -83,10 +83,10 @@ function scripted({ documents }: IdentityCase): IdentityFinding[] {
   });
 }
 
-/** The finding of people whose ending says that their papers cannot be read. */
+/** Finding for people whose ending means that their documents are unreadable. */
 function blurred({ documents }: IdentityCase): IdentityFinding[] {
-  const papers = ['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'];
-  const paper = documents.find((each) => papers.includes(each.documentType)) ?? documents[0];
+  const identityTypes = ['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'];
+  const paper = documents.find((each) => identityTypes.includes(each.documentType)) ?? documents[0];
   return [{ type: 'POOR_QUALITY_DOCUMENT', ...(paper ? { resourceId: paper.id } : {}) }];
 }
 

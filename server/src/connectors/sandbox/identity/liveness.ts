@@ -1,6 +1,6 @@
-// The pretended liveness check: nobody looks into a camera. It ends at once when the button on the hosted
-// page is pressed. Of a wallet it ends by itself a few seconds after it was started, and the last three
-// characters of the address decide how; of a customer it passes when its platform asks for the second time.
+// The scripted liveness check, without a camera. It ends when the button on the hosted page is
+// pressed. For a wallet it ends automatically a few seconds after its start, with the result of the
+// last three characters of the address; for a customer it passes at the second read.
 import { sandboxSuffixOf } from '../../../catalog/accounts/account-info.ts';
 import type { LivenessCheck, LivenessPort, LivenessProgress } from '../../ports/index.ts';
 

@@ -1,6 +1,6 @@
-// What stands in the sandbox for a real device, a real telephone and a real identity provider: one code that
-// is always right, signatures that pass unseen, and tokens whose signature nobody looks at. Everything else
-// about them is held to the same rules as in production.
+// Scripted device, telephone and identity provider of the sandbox: one valid code, signatures that
+// are accepted unchecked, and tokens without a signature check. All other rules are those of
+// production.
 import { judgeOidcClaims, readOidcToken } from '../../../catalog/identity/oidc.ts';
 import type { OidcPort, WalletScript } from '../../ports/wallets.ts';
 

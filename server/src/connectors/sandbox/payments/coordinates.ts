@@ -1,6 +1,5 @@
-// Well-formed coordinates out of nothing but a text: the same text gives the same coordinates, another
-// text others. Check digits and checksums are right, so that whoever validates what we hand out is
-// content; bank codes and prefixes are ones no real institution has.
+// Well-formed account coordinates derived from a text: the same text gives the same coordinates.
+// Check digits and checksums are valid; bank codes and prefixes belong to no real institution.
 import { createHash } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { base58, bech32m, createBase58check } from '@scure/base';
@@ -29,8 +28,8 @@ export const lettersOf = (seed: string, purpose: string, count: number): string 
 export const SCRIPTED_ENDING = /[0-2]0\d$/;
 
 /**
- * What `make` answers for the seed, with an ending that no table reads: whoever pays to coordinates that the
- * sandbox has generated must not meet an outcome that nobody asked for.
+ * The result of `make` for the seed, without an ending that scripts an outcome: a payment to
+ * generated coordinates must succeed.
  */
 export function withoutScriptedEnding(seed: string, make: (seed: string) => string): string {
   for (let attempt = 0; ; attempt++) {

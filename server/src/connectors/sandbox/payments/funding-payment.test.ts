@@ -1,5 +1,5 @@
-// Instructions for one payment, judged as a payer's bank or wallet would: against the published schema,
-// by check digits, and by reading codes and invoices back.
+// Instructions for one payment, judged as a payer's bank or wallet would: against the published
+// schema, by check digits, and by reading codes and invoices back.
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bech32m } from '@scure/base';
 import { Ajv } from 'ajv';
@@ -201,7 +201,7 @@ describe('sandboxPaymentFunding', () => {
     expect(place[25]).toMatch(/^pix\.railhead\.example\/v2\/[0-9a-f]{32}$/);
   });
 
-  it('tells payments apart by a PIX reference of 25 characters, however long theirs is', () => {
+  it('distinguishes payments by a PIX reference of 25 characters, whatever their length', () => {
     const txid = (reference: string) => {
       const [given] = sandboxPaymentFunding({ ...payment('BRL'), reference });
       return emv(emv(String(given?.accountOrWalletInfo.qrCode))[62] ?? '')['05'] ?? '';

@@ -1,7 +1,7 @@
-// Where money is paid in for one payment, in the sandbox: for every way that is fast enough what a payer's
-// bank or wallet would take, over exactly the amount where the form can say it, and good until the quote
-// runs out. All of it follows from the payment's id, so asking twice gives the same and no two payments
-// share a number.
+// Where money is paid in for one payment, in the sandbox: for every way that is fast enough what a
+// payer's bank or wallet would take, over exactly the amount where the form can say it, and good
+// until the quote runs out. All of it follows from the payment's id, so asking twice gives the same
+// and no two payments share a number.
 
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -23,14 +23,15 @@ import {
 } from './coordinates.ts';
 import { coordinatesOf } from './funding.ts';
 
-// Spark addresses and invoices, as wallets of that network read them: a small protobuf message in bech32m,
-// with the receiver's key and, in an invoice, what is asked for and until when. The message is written by
-// hand, because nine fields do not need a library. Invoices are not signed; the network allows that.
+// Spark addresses and invoices, as wallets of that network read them: a small protobuf message in
+// bech32m, with the receiver's key and, in an invoice, what is asked for and until when. The
+// message is written by hand, because nine fields do not need a library. Invoices are not signed;
+// the network allows that.
 
 interface SparkInvoice {
   /** The receiver's private key, 32 bytes. */
   privateKey: Uint8Array;
-  /** Sixteen bytes that nobody else has. */
+  /** Sixteen unique bytes. */
   id: Uint8Array;
   amount: bigint;
   /** 32 bytes that name a token; without it the amount is in satoshis. */

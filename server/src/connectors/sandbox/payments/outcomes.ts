@@ -1,6 +1,6 @@
 // What happens to sandbox payments, as data: the last three characters of the account's primary
-// identifier pick a row, and a row is a timeline of what the pretended bank says and when. Everything not
-// listed succeeds at once.
+// identifier pick a row, and a row is a timeline of what the pretended bank says and when.
+// Everything not listed succeeds at once.
 import type { FailureReason } from '../../ports/index.ts';
 
 export type Step =
@@ -41,7 +41,7 @@ export const TRANSFER_OUTCOMES: Readonly<Record<string, Timeline>> = {
   '005': [accepted, fail('PAYOUT_RETURNED', 30 * SECOND)],
 };
 
-/** Money on its way back to whoever paid it in, by the account they paid from. */
+/** Refunds to a payer, by the account they paid from. */
 export const REFUND_OUTCOMES: Readonly<Record<string, Timeline>> = {
   '003': [accepted, { afterMs: 6 * MINUTE, state: 'settled' }],
   '007': [accepted, fail('ACCOUNT_CANNOT_RECEIVE', 2 * SECOND)],

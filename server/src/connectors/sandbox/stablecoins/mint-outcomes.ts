@@ -1,7 +1,7 @@
-// What the pretended provider of stablecoins does, as data: the last three characters of a secret, of a
-// token's identifiers, of a bank account's number and of an order's description each pick a row. A row of
-// states is a timeline, so that where something stands follows from the time alone. What is not listed is
-// well.
+// What the pretended provider of stablecoins does, as data: the last three characters of a secret,
+// of a token's identifiers, of a bank account's number and of an order's description each pick a
+// row. A row of states is a timeline, so that where something stands follows from the time alone.
+// What is not listed is well.
 import type {
   IssuanceStatus,
   LinkProblem,
@@ -12,7 +12,7 @@ import type {
 const SECOND = 1_000;
 const DAY = 24 * 60 * 60 * SECOND;
 
-/** How long the provider waits for somebody to pay. */
+/** How long the provider waits for a payment. */
 export const FUNDING_MS = 7 * DAY;
 
 /** Secrets of a client of the provider. */
@@ -37,7 +37,7 @@ interface SecretOutcome {
   /** How many provider accounts it opens; one unless said. */
   accounts?: number;
   noBalance?: true;
-  /** Nobody answers about mints and burns, or about anything. */
+  /** No answers about mints and burns, or about anything. */
   ordersDown?: true;
   down?: true;
 }
@@ -75,7 +75,7 @@ export const BANK_REFUSED = '206';
 export const BANK_FAILS = '003';
 
 export interface OrderOutcome {
-  /** Nobody pays where somebody has to. */
+  /** A required payment never arrives. */
   neverPaid?: true;
   /** From when on it is under way, and when and how it ends. */
   processingMs: number;

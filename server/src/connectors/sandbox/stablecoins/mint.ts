@@ -1,6 +1,7 @@
-// A provider of stablecoins that does what the names in a request say. It keeps no state: where a token's
-// issuance and an order stand follows from their rows in mint-outcomes.ts and the time since they began, so a
-// restart or a second order of one id changes nothing. The client id alone decides which accounts it opens.
+// A provider of stablecoins that does what the names in a request say. It keeps no state: where a
+// token's issuance and an order stand follows from their rows in mint-outcomes.ts and the time
+// since they began, so a restart or a second order of one id changes nothing. The client id alone
+// decides which accounts it opens.
 import { sandboxSuffixOf } from '../../../catalog/accounts/account-info.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import type {
@@ -49,7 +50,9 @@ const secretOf = ({ clientSecret }: ProviderCredentials) => SECRETS[suffixOf(cli
 /** As when a host cannot be reached. */
 const unavailable = (): Error => new Error('The provider of the sandbox does not answer.');
 
-/** Throws where nobody answers this client, and says whether it is one no more. */
+/**
+ * Throws if the provider does not answer this client; returns whether the account is still valid.
+ */
 function unlinked({ credentials }: ProviderLink): Unlinked | undefined {
   const { down, unlinked: as } = secretOf(credentials);
   if (down) throw unavailable();
@@ -105,11 +108,11 @@ function linkOf(account: LinkedAccount): LinkResult {
   return { state: 'linked', reference: scripted ? `${known}-${scripted}` : known };
 }
 
-/** What the bank account at one of an order's ends scripts; its name here tells. */
+/** Scripted outcome of the bank account at an end of an order, by its reference. */
 const bankOf = ({ from, to }: MintOrder): string | undefined =>
   BANK_SCRIPTS.find((end) => [from, to].some((each) => each?.reference.endsWith(`-${end}`)));
 
-/** Whether somebody has to pay, by wire or with tokens, before it goes on. */
+/** Whether a payment, by wire or with tokens, is needed before it continues. */
 const waits = ({ type, source }: MintOrder) =>
   source === (type === 'MINT' ? 'WIRE' : 'EXTERNAL_ACCOUNT');
 
@@ -190,7 +193,7 @@ function progressAt(order: MintOrder, now: Time): OrderProgress {
   };
 }
 
-/** `now` tells how far the issuance of a token has come. */
+/** `now` determines how far the issuance of a token has come. */
 export const sandboxMint = (now: () => Time): MintPort => ({
   async accountsOf(credentials) {
     const { down, refused, accounts = 1 } = secretOf(credentials);

@@ -1,6 +1,6 @@
-// Who can be paid at the sandbox's UMA providers, as data: the name before the @ picks a row, and a row says
-// what the receiver takes and how a payment to it ends. The first rows are the documented ones; the others
-// give every way in which another provider, or the road to it, can refuse.
+// Who can be paid at the sandbox's UMA providers, as data: the name before the @ picks a row, and a
+// row says what the receiver takes and how a payment to it ends. The first rows are the documented
+// ones; the others give every way in which another provider, or the road to it, can refuse.
 import type { Code } from '../../../kernel/fault.ts';
 import type { UmaCurrency } from '../../ports/index.ts';
 import { SUCCESS, type Timeline } from '../payments/outcomes.ts';
@@ -112,7 +112,7 @@ export function umaCurrency(code: string): UmaCurrency {
   return { code, min, max };
 }
 
-/** What a pretended provider wants to know of whoever pays. */
+/** Payer data that a scripted provider requires. */
 export const REQUIRED_PAYER_DATA = [
   { name: 'FULL_NAME', mandatory: true },
   { name: 'BIRTH_DATE', mandatory: false },

@@ -36,7 +36,7 @@ describe('hosts', () => {
   it('all know the same names, without regard to capitals', async () => {
     for (const host of [DOMAIN, 'sandbox.uma.money', 'SANDBOX.Word.uma.money']) {
       expect(await lookup(`$Success.USD@${host}`)).toMatchObject({ state: 'found' });
-      expect(await lookup(`$nobody@${host}`)).toMatchObject({ code: 'UMA_NOT_FOUND' });
+      expect(await lookup(`$unknown@${host}`)).toMatchObject({ code: 'UMA_NOT_FOUND' });
     }
   });
 
@@ -82,7 +82,7 @@ describe('documented addresses', () => {
     expect(end).toMatchObject({ state: 'failed', reason: 'COMPLIANCE_REJECTED' });
   });
 
-  it('$non.existent.usd is nobody', async () => {
+  it('$non.existent.usd is not found', async () => {
     const receiver = `$non.existent.usd@${DOMAIN}`;
     expect(await lookup(receiver)).toMatchObject({ state: 'refused', code: 'UMA_NOT_FOUND' });
     expect(await port.payRequest(payment(receiver))).toMatchObject({ code: 'UMA_NOT_FOUND' });
@@ -126,7 +126,7 @@ describe('a payment request', () => {
     expect(await ask(max)).toMatchObject({ state: 'accepted' });
   });
 
-  it('is refused without what must be told of the payer', async () => {
+  it('is rejected without required data of the payer', async () => {
     const reply = await port.payRequest(payment(receiver, { payerData: { BIRTH_DATE: 'x' } }));
     expect(reply).toMatchObject({ code: 'MISSING_MANDATORY_USER_INFO' });
   });

@@ -1,6 +1,6 @@
-// The other providers of the sandbox: every host it answers for knows the same scripted names. Like the
-// sandbox's bank it keeps no state; where a payment stands follows from its name and the time since `at`,
-// so `at` must be the moment it was sent.
+// The other providers of the sandbox: every host it answers for knows the same scripted names. Like
+// the sandbox's bank it keeps no state; where a payment stands follows from its name and the time
+// since `at`, so `at` must be the moment it was sent.
 import { UMA_PROVIDERS, type UmaProvider } from '../../../catalog/rails/uma-providers.ts';
 import type { Code } from '../../../kernel/fault.ts';
 import type { Progress, UmaPayment, UmaPort, UmaRejection } from '../../ports/index.ts';
@@ -31,14 +31,14 @@ const scripted = (code: Code): UmaRejection =>
 const offers = (provider: UmaProvider | undefined, currency: string) =>
   provider === undefined || provider.currencies.includes(currency);
 
-/** Whoever an address belongs to; a provider has nobody who takes what it does not support. */
+/** The receiver of an address; unsupported currencies have none. */
 function scriptOf(address: string): UmaScript | undefined {
   const { name, host } = parts(address);
   const script = BY_NAME.get(name);
   return script && offers(PROVIDERS.get(host), script.currency) ? script : undefined;
 }
 
-const NO_RECEIVER = refused('UMA_NOT_FOUND', 'The provider knows nobody by this UMA address.');
+const NO_RECEIVER = refused('UMA_NOT_FOUND', 'The UMA address was not found at its provider.');
 
 function refusalOf(script: UmaScript, payment: UmaPayment): UmaRejection | undefined {
   const { refusal } = script;
@@ -56,7 +56,7 @@ function refusalOf(script: UmaScript, payment: UmaPayment): UmaRejection | undef
   );
   if (missing.length === 0) return undefined;
   const names = missing.map(({ name }) => name).join(', ');
-  return refused('MISSING_MANDATORY_USER_INFO', `The receiver must be told: ${names}.`);
+  return refused('MISSING_MANDATORY_USER_INFO', `Required payer data is missing: ${names}.`);
 }
 
 function progressAt(payment: UmaPayment & { reference: string }, elapsedMs: number): Progress {
@@ -66,8 +66,8 @@ function progressAt(payment: UmaPayment & { reference: string }, elapsedMs: numb
 }
 
 /**
- * A payment to us runs as one to its sender would. Where that fails, the money has come and goes back, so
- * that the refund can be seen.
+ * A payment to us runs as one to its sender would. Where that fails, the money has come and goes
+ * back, so that the refund can be seen.
  */
 function comingFrom(payment: UmaPayment, elapsedMs: number): Progress {
   const timeline = scriptOf(payment.sender)?.timeline;

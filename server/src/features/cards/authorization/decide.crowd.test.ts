@@ -1,5 +1,5 @@
-// Cards when many ask at once, in one process and in two: what is approved is there, nothing is approved
-// behind the commit that freezes a card, and a message that comes many times counts once.
+// Cards when many ask at once, in one process and in two: what is approved is there, nothing is
+// approved behind the commit that freezes a card, and a message that comes many times counts once.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { balances, ok } from '../../../../test/kit/app/fixtures.ts';
 import { secondProcess } from '../../../../test/kit/app/second-process.ts';
@@ -104,7 +104,9 @@ describe.each([
     const { token } = request;
     const cleared = { kind: 'CLEARING', amount: 4_00n } as const;
     await Promise.all(
-      Array.from({ length: 10 }, (_, at) => of(processes, at).tell(token, cleared, `n-${cardId}`)),
+      Array.from({ length: 10 }, (_, at) =>
+        of(processes, at).notify(token, cleared, `n-${cardId}`),
+      ),
     );
     const [payment] = await of(1, 0).paymentsOf(customer.id);
     expect(payment.settlementSummary).toEqual({ count: 1, totalAmount: 4_00 });

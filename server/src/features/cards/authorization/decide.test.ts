@@ -1,4 +1,4 @@
-// What a network is told when it asks a card for money, and what that leaves behind: a payment and a hold,
+// Decisions about authorization requests, and their effects: a payment and a hold,
 // or a line in the log and nothing else.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { balances, ok } from '../../../../test/kit/app/fixtures.ts';
@@ -45,7 +45,7 @@ async function expectNothing(
 }
 
 describe('an authorisation', () => {
-  it('is a payment with its money set aside, told once', async () => {
+  it('creates a payment with a hold and emits one event', async () => {
     const of = await cardOf();
     const before = (await app.events()).length;
     const request = network.message(of.cardId, 30_00);
@@ -68,12 +68,12 @@ describe('an authorisation', () => {
       expect(payment).not.toHaveProperty(later);
     }
     expect(payment.authorizedAt).toBe(payment.createdAt);
-    const told = (await app.events()).slice(before);
-    expect(told.map((each) => each.type)).toEqual([
+    const emitted = (await app.events()).slice(before);
+    expect(emitted.map((each) => each.type)).toEqual([
       'INTERNAL_ACCOUNT.BALANCE_UPDATED',
       'CARD_TRANSACTION.AUTHORIZED',
     ]);
-    expect(told[1]).toMatchObject({ subject: payment.id, data: payment });
+    expect(emitted[1]).toMatchObject({ subject: payment.id, data: payment });
     expect(await network.logOf(of.cardId)).toMatchObject([
       { approved: true, reason: null, transaction_id: payment.id, kind: 'AUTHORIZATION' },
     ]);
@@ -167,7 +167,7 @@ describe('an authorisation', () => {
     for (const amount of [-1, Number.MAX_SAFE_INTEGER]) {
       await expect(network.ask(of.cardId, amount)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
     }
-    await expect(network.ask('Card:nobody', 1)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(network.ask('Card:unknown', 1)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(await network.logOf(of.cardId)).toEqual([]);
   });
 });
@@ -185,7 +185,7 @@ describe('other messages', () => {
     ]);
   });
 
-  it('takes and clears in one message, and tells of one thing', async () => {
+  it('authorizes and clears in one message, with one event', async () => {
     const of = await cardOf();
     expect(await network.ask(of.cardId, 30_00, 'FINANCIAL_AUTHORIZATION')).toEqual(approved);
     const [payment] = await network.paymentsOf(of.customer.id);
@@ -249,8 +249,8 @@ describe('a payment with a card', () => {
     const of = await cardOf();
     const request = network.message(of.cardId, 1_00);
     expect(await network.send(request)).toEqual(approved);
-    const twin = network.message(of.cardId, 1_00, { token: request.token });
-    await expect(network.send(twin)).rejects.toMatchObject({ code: 'CONFLICT' });
+    const repeated = network.message(of.cardId, 1_00, { token: request.token });
+    await expect(network.send(repeated)).rejects.toMatchObject({ code: 'CONFLICT' });
     expect(await network.paymentsOf(of.customer.id)).toHaveLength(1);
     expect((await balances(app, of.accountId)).balance).toBe(99_00);
   });

@@ -1,7 +1,8 @@
-// The decision about what a network asks of a card. Everything it leans on is read, a pure function finds
-// what speaks against it, and an approval sets the money aside in the change set that writes it down. What
-// the commit finds otherwise, a card frozen or money spent in the same instant, makes it decide once more:
-// so no crowd takes more than there is, and nothing is approved behind the commit that freezes a card.
+// Decides about a request of a card network. Everything that the decision depends on is read, a
+// pure function returns the decline reason, and an approval holds the amount in the change set that
+// records it. If the commit finds that a card was frozen or funds were spent meanwhile, the request
+// is decided again, so concurrent requests never hold more than the balance and nothing is approved
+// after a freeze.
 import type { CardDecision, CardRequest, DeclineReason } from '../../../connectors/ports/cards.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -22,11 +23,11 @@ import { writeDecision } from './messages.ts';
 interface First {
   source: FirstSource;
   account: InternalAccountRow;
-  /** What signs for it, where it is a wallet that has one. */
+  /** Key that signs for it; absent unless it is a wallet with one. */
   key: DelegatedKeyRow | undefined;
 }
 
-/** Only the first account of a card pays; the others wait for a version that splits. */
+/** Only the first account of a card is debited. */
 async function firstSource(ctx: Ctx, card: CardRow): Promise<First | undefined> {
   const [id = ''] = card.funding;
   const [account, money] = await Promise.all([
@@ -40,27 +41,27 @@ async function firstSource(ctx: Ctx, card: CardRow): Promise<First | undefined> 
   return { account, key, source: { account, maySign, spendable: spendableOf(money) } };
 }
 
-/** Where whoever was erased would have paid is written down no more. */
+/** The account is not recorded for an erased customer. */
 const traceless = (request: CardRequest, holder: CustomerRow | undefined): CardRequest =>
   !holder || (holder.deleted_at !== null && holder.data_key === null)
     ? { ...request, merchant: { descriptor: '-' } }
     : request;
 
-/** Stages a decline: no payment and no event, only a line in the log. */
+/** Stages a decline: an entry in the decision log, without a payment and without an event. */
 function decline(
   ctx: Ctx,
   card: CardRow,
   request: CardRequest,
   { holder, reason }: { holder: CustomerRow | undefined; reason: DeclineReason },
 ): CardDecision {
-  // An erasure in the same moment would find the line too late. Many may lean on one row at once.
+  // A concurrent erasure would not find the new entry. Many entries may depend on one row.
   if (holder) requireCustomer(ctx, holder);
   const decision = { approved: false, reason } as const;
   writeDecision(ctx, card, traceless(request, holder), decision);
   return decision;
 }
 
-/** Stages the decline of what nobody waits for any more. */
+/** Stages the decline of a request whose deadline has passed. */
 export async function declineLate(
   ctx: Ctx,
   card: CardRow,
@@ -71,8 +72,8 @@ export async function declineLate(
 }
 
 /**
- * Decides, stages the payment with its money set aside, and writes the decision down. A decline is a decision
- * and no fault. Nobody has decided about the message before: whoever asks has looked (`earlierDecision`).
+ * Decides, stages the payment with its hold, and records the decision. A decline is a normal
+ * result. The caller has checked that the message was not decided before (`earlierDecision`).
  */
 export async function decide(
   ctx: Ctx,
@@ -101,8 +102,8 @@ export async function decide(
   );
   if (opened instanceof Fault) {
     if (opened.code !== 'WALLET_SIGNATURE_INVALID') throw opened;
-    // Its wallet's key could not sign: whoever keeps it gave no answer, or none that holds. At a till that is
-    // the same, and nobody there waits until it is not.
+    // The key of the wallet could not sign: the custodian did not answer or returned an invalid
+    // signature. A network does not wait for either.
     return decline(ctx, card, request, { holder, reason: 'NO_FUNDING_SOURCE' });
   }
   const decision = { approved: true, transactionId: opened.id } as const;

@@ -1,4 +1,4 @@
-// Every reason to decline by itself, and the order in which they are told.
+// Every decline reason alone, and their order.
 import { describe, expect, it } from 'vitest';
 import { CARD_REQUESTS, type CardRequestKind } from '../../../connectors/ports/cards.ts';
 import { declineReason, isCredit, type Standing } from './decline.ts';
@@ -20,7 +20,7 @@ const good: Standing = {
 
 const source = good.source as NonNullable<Standing['source']>;
 
-/** What is wrong, in the order in which it is told. */
+/** Decline reasons in their order. */
 const WRONGS: readonly [string, (standing: Standing) => Standing][] = [
   ['CARD_NOT_ACTIVE', (s) => ({ ...s, card: { ...s.card, state: 'CLOSED' } })],
   ['CARD_PAUSED', (s) => ({ ...s, card: { ...s.card, state: 'FROZEN' } })],
@@ -43,11 +43,11 @@ describe('declineReason', () => {
     expect(declineReason(good)).toBeUndefined();
   });
 
-  it.each(WRONGS)('tells %s where it is all that is wrong', (reason, wrong) => {
+  it.each(WRONGS)('is %s if nothing else is wrong', (reason, wrong) => {
     expect(declineReason(wrong(good))).toBe(reason);
   });
 
-  it('tells what comes first in the order, whatever else is wrong', () => {
+  it('is the first in the order of all that apply', () => {
     for (const [at, [reason]] of WRONGS.entries()) {
       // The card is in one state, so those before it are left out.
       const rest = WRONGS.slice(at).filter(([other]) => at > 0 || other !== 'CARD_PAUSED');
@@ -113,18 +113,18 @@ describe('declineReason', () => {
   });
 
   it('hears of a credit that is a fact, unless card or holder are gone', () => {
-    const told = credit('CREDIT_AUTHORIZATION_ADVICE');
-    const frozen: Standing = { ...told, card: { ...told.card, state: 'FROZEN' } };
+    const advice = credit('CREDIT_AUTHORIZATION_ADVICE');
+    const frozen: Standing = { ...advice, card: { ...advice.card, state: 'FROZEN' } };
     const refused = { status: 'REJECTED', deleted_at: null } as const;
     expect(declineReason({ ...frozen, source: closed, holder: refused })).toBeUndefined();
     for (const holder of [undefined, { status: 'APPROVED', deleted_at: 1 } as const]) {
       expect(declineReason({ ...frozen, holder })).toBe('CARDHOLDER_NOT_READY');
     }
     expect(declineReason({ ...frozen, objection: 'CARD_PAUSED' })).toBe('CARD_PAUSED');
-    expect(declineReason({ ...told, card: { ...told.card, state: 'CLOSED' } })).toBe(
+    expect(declineReason({ ...advice, card: { ...advice.card, state: 'CLOSED' } })).toBe(
       'CARD_NOT_ACTIVE',
     );
-    expect(declineReason({ ...told, request: { ...told.request, currency: 'EUR' } })).toBe(
+    expect(declineReason({ ...advice, request: { ...advice.request, currency: 'EUR' } })).toBe(
       'CURRENCY_NOT_SUPPORTED',
     );
   });

@@ -1,7 +1,6 @@
-// Why a request of a network is declined, without a database. The order of the checks is the order in which
-// reasons are told: what is wrong with the card before what is wrong with its holder, and the money last. A
-// merchant who gives money back needs neither the limit nor the balance nor a key; what a network only tells
-// of such money is declined where card or holder are gone, and otherwise a fact.
+// Decline reasons of a card request, without a database. The first matching check is the reason:
+// card, then cardholder, then funds. A merchant credit needs neither limit, balance nor key; a
+// credit advice is declined only if the card is closed or the cardholder deleted.
 
 import type {
   CardRequest,
@@ -21,38 +20,38 @@ const CREDITS: readonly CardRequestKind[] = [
   'CREDIT_AUTHORIZATION_ADVICE',
 ];
 
-/** Whether the money would come to the account. */
+/** Whether the amount is credited to the account. */
 export const isCredit = (kind: CardRequestKind): boolean => CREDITS.includes(kind);
 
-/** What pays, or is paid. */
+/** The account that is debited or credited. */
 export interface FirstSource {
   account: Pick<InternalAccountRow, 'status' | 'owed' | 'currency'>;
-  /** Whether it needs no key, or has one that may sign. */
+  /** Whether no key is needed, or an active one exists. */
   maySign: boolean;
-  /** What can be spent of it. */
+  /** Spendable balance. */
   spendable: Money;
 }
 
 export interface Standing {
   card: Pick<CardRow, 'state' | 'currency' | 'max_spend'>;
   request: Pick<CardRequest, 'kind' | 'amount' | 'currency'>;
-  /** What the issuer itself has against it. */
+  /** Decline reason of the issuer. */
   objection: DeclineReason | undefined;
   holder: Pick<CustomerRow, 'status' | 'deleted_at'> | undefined;
   source: FirstSource | undefined;
 }
 
-/** What speaks against the card; being paused keeps nobody from telling. */
+/** Decline reason of the card. An advice is accepted for a paused card. */
 function ofCard({ card, request, objection }: Standing): DeclineReason | undefined {
   if (card.state !== 'ACTIVE' && card.state !== 'FROZEN') return 'CARD_NOT_ACTIVE';
-  const tells = request.kind === 'CREDIT_AUTHORIZATION_ADVICE';
-  if (card.state === 'FROZEN' && !tells) return 'CARD_PAUSED';
+  const isAdvice = request.kind === 'CREDIT_AUTHORIZATION_ADVICE';
+  if (card.state === 'FROZEN' && !isAdvice) return 'CARD_PAUSED';
   if (objection) return objection;
-  // Amounts are those of the card: one of another currency cannot even be written down.
+  // Amounts are in the currency of the card; another currency cannot be recorded.
   return request.currency === card.currency ? undefined : 'CURRENCY_NOT_SUPPORTED';
 }
 
-/** Of what is only told nothing but a holder who is gone. */
+/** Decline reason of a credit advice: a deleted cardholder. */
 const ofNews = ({ holder }: Standing): DeclineReason | undefined =>
   holder?.deleted_at === null ? undefined : 'CARDHOLDER_NOT_READY';
 
@@ -76,7 +75,7 @@ function ofDebit({ card, request, holder, source }: Standing): DeclineReason | u
   return isLess(spendable, needed) ? 'INSUFFICIENT_FUNDS' : undefined;
 }
 
-/** The first reason that there is; undefined where nothing is wrong. */
+/** The first decline reason; undefined if the request can be approved. */
 export function declineReason(standing: Standing): DeclineReason | undefined {
   const { kind } = standing.request;
   const reason = ofCard(standing);

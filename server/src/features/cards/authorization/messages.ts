@@ -1,7 +1,7 @@
-// The decision log: every message of a network is one row that never changes, whatever became of it. The
-// row is also what makes a message count once. It is written with what the message does, under the issuer's
-// own id, so a second one of the same id finds it, or is refused by the commit and then finds it. An
-// approval that turned out too late has one row more, which says so.
+// The decision log: each network message is one row that never changes. The row also makes a
+// message idempotent: it is written with the effects of the message under the issuer's id, so a
+// repetition finds it, or is rejected by the commit and then finds it. An approval that was too
+// late has a second row that says so.
 
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import type {
@@ -18,13 +18,13 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import type { CardPaymentRow } from '../../payments/transactions/index.ts';
 import { leanOnPayment } from '../clearing/payment.ts';
-import { heedNotice } from '../notices.ts';
+import { changeByNotice } from '../notices.ts';
 import type { CardParts } from '../parts.ts';
 import { type CardMessageRow, type CardRow, cardMessages } from '../store.ts';
 
 const named = ({ caller: { environment } }: Ctx, id: string) => `${environment} ${id}`;
 
-/** No environment is called so, so this is the id of no message. */
+/** No environment has this name, so no message has this id. */
 const namedLate = ({ caller: { environment } }: Ctx, id: string) => `${environment}.late ${id}`;
 
 function decisionOf({ approved, reason, transaction_id: transactionId }: CardMessageRow) {
@@ -32,10 +32,10 @@ function decisionOf({ approved, reason, transaction_id: transactionId }: CardMes
   return { approved, ...(transactionId === null ? {} : { transactionId }) } as const;
 }
 
-/** An answer to one message must not be heard as that to another. */
+/** The id of a message was used for a different one. */
 const otherMessage = () => new Fault('CONFLICT', 'Another message has come under this id.');
 
-/** What was decided about a message before; throws where its id was another's. */
+/** The earlier decision about a message. Throws CONFLICT if its id was used for another message. */
 export async function earlierDecision(
   ctx: Ctx,
   { id, token, cardId, kind, amount, currency }: CardRequest,
@@ -75,7 +75,7 @@ const rowOf = (
   created_at: ctx.now,
 });
 
-/** Writes down what was decided. */
+/** Records a decision. */
 export function writeDecision(
   ctx: Ctx,
   card: CardRow,
@@ -93,7 +93,7 @@ export function writeDecision(
   });
 }
 
-/** Writes down that an approval came to nothing, because nobody waited for it any more. */
+/** Records that an approval was undone because its deadline had passed. */
 export function writeTooLate(ctx: Ctx, row: CardPaymentRow, request: CardRequest): void {
   ctx.insert(cardMessages, {
     id: namedLate(ctx, request.id),
@@ -105,7 +105,7 @@ export function writeTooLate(ctx: Ctx, row: CardPaymentRow, request: CardRequest
   });
 }
 
-/** Stages what a notice means and writes it down; one that came before does nothing. */
+/** Stages and records a notice. A repetition has no effect. */
 export async function applyNotice(
   ctx: Ctx,
   parts: CardParts,
@@ -120,9 +120,10 @@ export async function applyNotice(
     if (!isIt || known.amount !== amount) throw otherMessage();
     return row;
   }
-  // Also where it changes nothing: the line names the merchant as read, which an erasure may take just now.
+  // Also required if nothing changes: the entry names the merchant as read, which an erasure may
+  // remove concurrently.
   leanOnPayment(ctx, row);
-  const changed = await heedNotice(ctx, parts, row, notice);
+  const changed = await changeByNotice(ctx, parts, row, notice);
   const { currency, merchant } = row.card;
   const said = { token: row.card.token, kind: notice.kind, currency, merchant };
   ctx.insert(cardMessages, {
@@ -135,13 +136,13 @@ export async function applyNotice(
   return changed;
 }
 
-// As `card_messages_opened` has it.
+// Matches the index `card_messages_opened`.
 const OPENED = `select transaction_id, platform_id from card_messages
   where token = $1 and approved and transaction_id is not null
     and kind in ('AUTHORIZATION', 'FINANCIAL_AUTHORIZATION', 'CREDIT_AUTHORIZATION',
       'FINANCIAL_CREDIT_AUTHORIZATION', 'CREDIT_AUTHORIZATION_ADVICE')`;
 
-/** The payment that an issuer's name stands for, and whose it is. */
+/** The payment of an issuer's transaction token, and its platform. */
 export async function paymentNamed(
   db: Ctx['db'],
   environment: Mode,
@@ -173,7 +174,7 @@ interface ListInput {
   limit: number;
 }
 
-/** Messages of one platform, of one card, or of all, with what was decided; latest first. */
+/** Network messages with their decisions, of a platform, a card, or all; latest first. */
 export async function listCardMessages(
   { db }: Runtime,
   { platformId, cardId, declinedOnly, limit }: ListInput,

@@ -1,4 +1,4 @@
-// What may still be asked, told or answered about an approval that came too late: twins of its message,
+// Messages about an approval that came too late: repetitions of the request,
 // another message under its name, and the issuer that was taking its money.
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { booksBalance } from '../../../../test/kit/app/books.ts';
@@ -62,22 +62,22 @@ async function undone(merchant?: string) {
   return { of, request, payment };
 }
 
-describe('a twin with more time', () => {
+describe('a repetition with a later deadline', () => {
   it('waits for the end of the first, and hears that', async () => {
     const of = await cardOf();
     const request = network.message(of.cardId, 30_00);
-    const twins: Promise<CardDecision>[] = [];
+    const repeated: Promise<CardDecision>[] = [];
     const through = cardNetwork(
       app,
       slow(() => {
-        for (let at = 0; at < 3; at++) twins.push(through.send(request, Infinity));
+        for (let at = 0; at < 3; at++) repeated.push(through.send(request, Infinity));
         // Time enough for a look into the books, where the approval stands just now.
         return app.runtime.db.query('select pg_sleep(0.2)', []);
       }),
     );
     expect(await sendLate(through, request)).toEqual(TOO_LATE);
-    expect(twins).toHaveLength(3);
-    expect(await Promise.all(twins)).toEqual([TOO_LATE, TOO_LATE, TOO_LATE]);
+    expect(repeated).toHaveLength(3);
+    expect(await Promise.all(repeated)).toEqual([TOO_LATE, TOO_LATE, TOO_LATE]);
     expect(await network.logOf(of.cardId)).toHaveLength(2);
   });
 
@@ -126,7 +126,7 @@ describe('money that is being taken for it', () => {
 
   it('pays what its network has cleared meanwhile', async () => {
     const { of, request, payment } = await undone('Corner shop 005');
-    await network.tell(request.token, { kind: 'CLEARING', amount: 10_00n });
+    await network.notify(request.token, { kind: 'CLEARING', amount: 10_00n });
     await app.advance(30_000);
     expect(await balances(app, of.accountId)).toEqual({ balance: 90_00, total: 90_00 });
     expect(await payment()).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 10_00 } });
@@ -168,7 +168,7 @@ describe('another message under its name', () => {
 
   it('is no other payment where the network has cleared it after all', async () => {
     const { of, request } = await undone();
-    await network.tell(request.token, { kind: 'CLEARING', amount: 10_00n });
+    await network.notify(request.token, { kind: 'CLEARING', amount: 10_00n });
     const again = network.message(of.cardId, 30_00, { token: request.token });
     await expect(network.send(again)).rejects.toMatchObject({ code: 'CONFLICT' });
   });

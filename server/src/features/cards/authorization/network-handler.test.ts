@@ -1,6 +1,6 @@
-// The fixture when something goes wrong: decisions that come too late, commits of which nobody knows the end,
-// and messages that are about nothing here. Whatever happens, no money stays set aside that no network has
-// heard of.
+// The network handler under failures: late decisions, commits with an unknown result, and messages
+// that are about nothing here. Whatever happens, no money stays set aside that no network has heard
+// of.
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { booksBalance } from '../../../../test/kit/app/books.ts';
 import { balances } from '../../../../test/kit/app/fixtures.ts';
@@ -148,7 +148,7 @@ describe('a decision that comes too late', () => {
     const of = await cardOf();
     const { request, decision } = await askThrough(slow(), of.cardId, kind);
     expect(decision).toEqual(TOO_LATE);
-    await network.tell(request.token, { kind: 'CLEARING', amount: 30_00n });
+    await network.notify(request.token, { kind: 'CLEARING', amount: 30_00n });
     await app.settle();
     expect(await balances(app, of.accountId)).toEqual({ balance, total: balance });
     const [payment] = await network.paymentsOf(of.customer.id);
@@ -158,7 +158,7 @@ describe('a decision that comes too late', () => {
   it('stays where the network has gone on with it', async () => {
     const of = await cardOf();
     const request = network.message(of.cardId, 30_00);
-    const clear = () => network.tell(request.token, { kind: 'CLEARING', amount: 10_00n });
+    const clear = () => network.notify(request.token, { kind: 'CLEARING', amount: 10_00n });
     const late = cardNetwork(app, slow(clear));
     expect(await late.send(request, app.effects.now() + WAITS_MS)).toMatchObject({
       approved: true,
@@ -194,7 +194,7 @@ describe('a commit whose answer was lost', () => {
     expect((await balances(app, of.accountId)).balance).toBe(70_00);
   });
 
-  it('is undone where it is in the books and nobody waits any more', async () => {
+  it('is undone if it was committed after its deadline', async () => {
     const of = await cardOf();
     const runtime = withCommit(async (set, real) => {
       const outcome = await real(set);
@@ -288,7 +288,7 @@ describe('what is refused at the door', () => {
 
   it('is what names a payment that is not here', async () => {
     const clearing = { kind: 'CLEARING', amount: 1n } as const;
-    await expect(network.tell('nothing', clearing)).rejects.toMatchObject({
+    await expect(network.notify('nothing', clearing)).rejects.toMatchObject({
       code: 'TRANSACTION_NOT_FOUND',
     });
   });
@@ -322,8 +322,8 @@ describe('an id', () => {
     const second = network.message(other.cardId, 30_00);
     await network.send(second);
     const clearing = { kind: 'CLEARING', amount: 30_00n } as const;
-    await network.tell(first.token, clearing, `id-${of.cardId}`);
-    const again = network.tell(second.token, clearing, `id-${of.cardId}`);
+    await network.notify(first.token, clearing, `id-${of.cardId}`);
+    const again = network.notify(second.token, clearing, `id-${of.cardId}`);
     await expect(again).rejects.toMatchObject(conflict);
     expect((await network.paymentsOf(other.customer.id))[0].status).toBe('AUTHORIZED');
   });
@@ -344,14 +344,14 @@ describe('a merchant', () => {
 });
 
 describe('a notice', () => {
-  it('is heeded once and written down', async () => {
+  it('is applied and recorded once', async () => {
     const of = await cardOf();
     const request = network.message(of.cardId, 30_00);
     await network.send(request);
     app.effects.set(app.effects.now() + 1);
     const clearing = { kind: 'CLEARING', amount: 12_00n } as const;
-    await network.tell(request.token, clearing, `once-${of.cardId}`);
-    await network.tell(request.token, clearing, `once-${of.cardId}`);
+    await network.notify(request.token, clearing, `once-${of.cardId}`);
+    await network.notify(request.token, clearing, `once-${of.cardId}`);
     const [payment] = await network.paymentsOf(of.customer.id);
     expect(payment.settlementSummary).toEqual({ count: 1, totalAmount: 12_00 });
     expect(await network.logOf(of.cardId)).toMatchObject([
@@ -366,13 +366,13 @@ describe('a notice', () => {
     ]);
   });
 
-  it('that takes a return back is heeded though the account pays in the same moment', async () => {
+  it('that reverses a refund is applied while the account is debited concurrently', async () => {
     const of = await cardOf(30_00);
     const { token, ...request } = network.message(of.cardId, 30_00);
     await network.send({ token, ...request });
     await app.settle();
-    await network.tell(token, { kind: 'CLEARING', amount: 30_00n });
-    await network.tell(token, { kind: 'RETURN', amount: 30_00n });
+    await network.notify(token, { kind: 'CLEARING', amount: 30_00n });
+    await network.notify(token, { kind: 'RETURN', amount: 30_00n });
     let crossed = false;
     const crossing = withCommit(async (set, real) => {
       if (!crossed) {
@@ -381,7 +381,7 @@ describe('a notice', () => {
       }
       return real(set);
     });
-    await cardNetwork(app, crossing).tell(token, { kind: 'RETURN_REVERSAL' });
+    await cardNetwork(app, crossing).notify(token, { kind: 'RETURN_REVERSAL' });
     const owed = 'select owed from internal_accounts where id = $1';
     expect(await app.runtime.db.query(owed, [of.accountId])).toEqual([{ owed: 20_00n }]);
   });
@@ -391,7 +391,7 @@ describe('a notice', () => {
     const request = network.message(of.cardId, 30_00);
     await network.send(request);
     const returned = { kind: 'RETURN', amount: 1_00n } as const;
-    await expect(network.tell(request.token, returned)).rejects.toMatchObject({
+    await expect(network.notify(request.token, returned)).rejects.toMatchObject({
       code: 'INVALID_INPUT',
     });
     expect(await network.logOf(of.cardId)).toHaveLength(1);

@@ -1,21 +1,21 @@
-// Where an issuer turns to with what its network says. Every message is one operation like a request's, under
-// the issuer's own id, so a message that comes twice has one effect and one answer.
+// Receives the messages of a card issuer. Each message is one operation under the issuer's id, so a
+// repeated message has one effect and one answer.
 //
-// A network waits for an answer only so long, and takes silence for a no. So no approval may stay in the
-// books that nobody hears of:
-// - What runs into too many races, or finds too much waiting before it, has written nothing. That is thrown:
-//   there is no decision, and whoever asked may ask again.
-// - A commit that comes too late is undone by a second one, before TOO_LATE is answered.
-// - Where the connection broke before the commit's answer, a decline is written under the same id. Either
-//   it is in, and then the approval never will be, for both have one key; or the approval is there and is
-//   answered.
-// - If that cannot be written either, or this process ends between commit and answer, the issuer has no
-//   answer: it asks again and hears what is in the books, or its network lets go of the payment
-//   (AUTHORIZATION_EXPIRY), or we do after a while (`sweep.ts`).
-// A twin of what is under way in this process waits for its end, so none answers an approval that is about to
-// be undone. Between two processes that remains: a twin with more time may read an approval after its commit
-// and before the one that undoes it. Then the network has heard both yes and no; what it clears is a late
-// clearing.
+// A network waits a limited time for a decision and treats silence as a decline. An approval must
+// therefore not stay in the books without reaching the network:
+// - A request that loses too many races or finds too long a queue has written nothing. It fails, and
+//   the issuer may repeat it.
+// - A commit after the deadline is undone by a second commit before TOO_LATE is answered.
+// - If the connection is lost before the result of the commit, a decline is written under the same
+//   id. Either it is accepted, and the approval with the same key never will be; or the approval
+//   exists and is answered.
+// - If that cannot be written either, or the process ends between commit and answer, the issuer has
+//   no answer: it repeats the request and receives the recorded decision, or its network ends the
+//   payment (AUTHORIZATION_EXPIRY), or the sweep does (`sweep.ts`).
+// A second request with the same id waits for the first in this process, so it never answers an
+// approval that is about to be undone. Across processes this can happen: a second request with a
+// later deadline may read the approval between the two commits. The network has then received both
+// decisions, and what it clears is a late clearing.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type {
@@ -39,32 +39,34 @@ import { cards } from '../store.ts';
 import { decide, declineLate } from './decide.ts';
 import { applyNotice, earlierDecision, paymentNamed, writeTooLate } from './messages.ts';
 
-/** How often, and at first after how long, is tried again what must be known before anything is answered. */
+/** Attempts, and the first delay between them, to find out the recorded decision. */
 const TRIES = 5;
 const PAUSE_MS = 50;
 
-/** What the contract promises to show, and what JSON in the database can hold. */
+/** Limits of the contract and of JSON in the database. */
 const fitting = (text: string, most: number) =>
   Buffer.from(text.replaceAll('\0', '').slice(0, most)).toString();
 
-/** A merchant as it may be written down, whatever a terminal has sent. */
+/** A merchant in storable form. */
 const merchantOf = ({ descriptor, mcc, country }: CardMerchant): CardMerchant => ({
   descriptor: fitting(descriptor, 255) || '-',
   ...(mcc === undefined ? {} : { mcc: fitting(mcc, 10) }),
   ...(country === undefined ? {} : { country: fitting(country, 10) }),
 });
 
-/** What asks for nothing wants to know whether the card is good. */
+/** A request without an amount asks whether the card is valid. */
 const kindOf = ({ kind, amount }: CardRequest): CardRequest['kind'] =>
   kind === 'AUTHORIZATION' && amount === 0n ? 'BALANCE_INQUIRY' : kind;
 
 const TOO_LATE = { approved: false, reason: 'TOO_LATE' } as const;
 
-/** Whether asking again would end as this did. */
+/** Whether a repetition would end in the same way. */
 const isFinal = (error: unknown): boolean =>
   isKeyTaken(error) || (error instanceof Fault && !isTransient(error.code));
 
-/** Runs until it went well or was refused for good; what may have gone well is run again. */
+/**
+ * Repeats `work` until it succeeds or fails permanently. A result that is unknown is repeated too.
+ */
 async function insist<R>(work: () => Promise<R>): Promise<R> {
   for (let tries = 1; ; tries++) {
     try {
@@ -84,7 +86,7 @@ interface Asking {
   isLate(): boolean;
 }
 
-/** A decision, and whether it was made just now. */
+/** A decision, and whether this call made it. */
 type Decided = { decision: CardDecision; fresh: boolean };
 
 async function decideInTime(ctx: Ctx, { parts, request, isLate }: Asking): Promise<Decided> {
@@ -93,8 +95,8 @@ async function decideInTime(ctx: Ctx, { parts, request, isLate }: Asking): Promi
   const card = await cardOf(ctx, request.cardId);
   const decided = await ctx.attempt(async () => {
     const decision = await decide(ctx, parts, card, request);
-    // Custodians may take their time; then nothing of it is staged.
-    if (isLate()) throw new Fault('SERVICE_UNAVAILABLE', 'Nobody waits for the decision any more.');
+    // A custodian may respond late; nothing is staged then.
+    if (isLate()) throw new Fault('SERVICE_UNAVAILABLE', 'The deadline of the request has passed.');
     return decision;
   });
   if (!(decided instanceof Fault)) return { decision: decided, fresh: true };
@@ -102,7 +104,7 @@ async function decideInTime(ctx: Ctx, { parts, request, isLate }: Asking): Promi
   return { decision: await declineLate(ctx, card, request), fresh: true };
 }
 
-/** What was decided about the message by whoever decided first; a decline where nobody has. */
+/** The recorded decision of the message; records a decline if there is none. */
 async function truthOf(asking: Asking): Promise<Decided> {
   const { runtime, caller, request } = asking;
   const known = (ctx: Ctx) => earlierDecision(ctx, request);
@@ -122,7 +124,7 @@ async function truthOf(asking: Asking): Promise<Decided> {
   }
 }
 
-/** Takes an approval back that is in the books and that nobody waits for. */
+/** Undoes a committed approval whose deadline has passed. */
 const undoLate = ({ runtime, caller, request }: Asking, id: string): Promise<CardDecision> =>
   insist(() =>
     operate(runtime, caller, async (ctx) => {
@@ -130,7 +132,7 @@ const undoLate = ({ runtime, caller, request }: Asking, id: string): Promise<Car
       if (known && !known.approved) return known;
       const row = await cardPaymentOf(ctx, id);
       const undone = await undoPayment(ctx, row, request);
-      // What the network clears it has taken for approved, whatever it has heard.
+      // The network treats what it clears as approved, whichever decision it received.
       if (!undone) return { approved: true, transactionId: id };
       writeTooLate(ctx, row, request);
       return TOO_LATE;
@@ -138,8 +140,8 @@ const undoLate = ({ runtime, caller, request }: Asking, id: string): Promise<Car
   );
 
 /**
- * A decline where the issuer's name for the payment is that of one which was undone, and of which its network
- * has had nothing: whoever asks under it again comes too late as well. Undefined where it is another's.
+ * A decline if the transaction token belongs to an approval that was undone and never reached the
+ * network: the repetition is late as well. Undefined if it belongs to another payment.
  */
 const declineUndone = ({ runtime, caller, request }: Asking): Promise<CardDecision | undefined> =>
   operate(runtime, caller, async (ctx) => {
@@ -162,36 +164,36 @@ async function authorize(asking: Asking): Promise<CardDecision> {
   } catch (error) {
     const again = isConflict(error) ? await declineUndone(asking) : undefined;
     if (again) return again;
-    const hasTwin = isKeyTaken(error);
-    // Everything else has written nothing.
-    if (!hasTwin && !isLost(error)) throw error;
+    const isRepeated = isKeyTaken(error);
+    // Any other error means that nothing was written.
+    if (!isRepeated && !isLost(error)) throw error;
     const { decision, fresh } = await truthOf(asking);
-    decided = { decision, fresh: fresh && !hasTwin };
+    decided = { decision, fresh: fresh && !isRepeated };
   }
   const { decision, fresh } = decided;
-  // Only whoever has made it takes it back: one that was answered before was heard.
+  // Only the call that made an approval undoes it: an earlier one was answered.
   if (!fresh || !decision.approved || !decision.transactionId || !asking.isLate()) return decision;
   return undoLate(asking, decision.transactionId);
 }
 
-/** Does one thing at a time for each id: what comes while it is done waits for its end. */
+/** Runs work of one id sequentially. */
 function oneByOne() {
-  const underWay = new Map<string, Promise<unknown>>();
+  const inFlight = new Map<string, Promise<unknown>>();
   return async <R>(id: string, work: () => Promise<R>): Promise<R> => {
-    for (let twin = underWay.get(id); twin; twin = underWay.get(id)) {
-      await twin.catch(() => undefined);
+    for (let other = inFlight.get(id); other; other = inFlight.get(id)) {
+      await other.catch(() => undefined);
     }
     const running = work();
-    underWay.set(id, running);
+    inFlight.set(id, running);
     try {
       return await running;
     } finally {
-      underWay.delete(id);
+      inFlight.delete(id);
     }
   };
 }
 
-/** The handler for issuers of an environment; no message reaches cards of another. */
+/** The handler for the issuers of an environment. Cards of the other one are not found. */
 export function cardNetworkHandler(
   runtime: Runtime,
   parts: CardParts,
@@ -218,18 +220,20 @@ export function cardNetworkHandler(
 
     async applyNotice(notice) {
       const found = await paymentNamed(db, environment, notice.token);
-      if (!found) throw new Fault('TRANSACTION_NOT_FOUND', 'No payment has this name.');
+      if (!found) throw new Fault('TRANSACTION_NOT_FOUND', 'Transaction token not found.');
       const { platformId, transactionId } = found;
-      const heed = () =>
+      const apply = () =>
         operate(runtime, at(platformId), async (ctx) => {
           await applyNotice(ctx, parts, await cardPaymentOf(ctx, transactionId), notice);
         });
       try {
-        await heed();
+        await apply();
       } catch (error) {
         if (!isKeyTaken(error)) throw error;
-        // Another came first under its id: its twin has done all there is to do, and any other is a conflict.
-        await heed();
+        // Another message was committed under this id: the same one has done everything, and any
+        // other is
+        // a conflict.
+        await apply();
       }
     },
   };

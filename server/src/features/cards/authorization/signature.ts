@@ -1,8 +1,7 @@
-// The signature of a wallet under what a card takes from it. A wallet's money moves only when it was signed
-// for, and nobody asks its holder at a till, so a key that the holder has given signs: one that is for this
-// card, at this wallet, and was not taken back. What it signs says everything about the movement, it is
-// checked as a client's signature is, and it is written down with the payment, in the same commit or not at
-// all.
+// Signature of a wallet for a funding debit of a card. Funds of a wallet move only if signed, and
+// the holder cannot sign during a card payment, so a delegated key signs: one for this card and
+// wallet that was not revoked. It signs a complete description of the debit, the signature is
+// verified like that of a client, and it is recorded with the payment in the same commit.
 
 import { canonical } from '../../../kernel/crypto/canonical.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -19,11 +18,14 @@ import { type DelegatedKeyRow, delegatedKeys } from '../store.ts';
 const unsigned = (reason: string, cause?: unknown) =>
   new Fault('WALLET_SIGNATURE_INVALID', reason, undefined, { cause });
 
-/** Whether whoever keeps the key gave no answer, which may pass, as a missing key or a bad stamp does not. */
+/**
+ * Whether the custodian did not answer, which may be temporary, unlike a missing key or a bad
+ * stamp.
+ */
 export const isUnanswered = ({ code, cause }: Fault): boolean =>
   code === 'WALLET_SIGNATURE_INVALID' && cause !== undefined;
 
-/** What is signed: the movement as one text, with amounts in smallest units, as text. */
+/** The signed text: the debit with amounts in minor units. */
 function textOf(row: CardPaymentRow, key: DelegatedKeyRow, ofCard: bigint): string {
   const { currency, amount } = inAccountCurrency(ofCard, currencyOfAccount(row));
   return canonical({
@@ -37,7 +39,7 @@ function textOf(row: CardPaymentRow, key: DelegatedKeyRow, ofCard: bigint): stri
   });
 }
 
-/** The stamp of the key's custodian. What it throws goes with the fault alone: it may quote a secret. */
+/** The stamp of the custodian. Its error is only the cause of the fault: it may quote a secret. */
 async function askCustodian(
   ctx: Ctx,
   parts: CardParts,
@@ -48,14 +50,15 @@ async function askCustodian(
   try {
     return await custodyOf(ctx, parts).stampWith({ id, signer, payload });
   } catch (cause) {
-    parts.note?.(`whoever keeps ${id} does not sign with it`);
-    throw unsigned('The key of the wallet cannot be asked.', cause);
+    parts.note?.(`the custodian did not sign with ${id}`);
+    throw unsigned('The custodian of the key did not respond.', cause);
   }
 }
 
 /**
- * Signs for the next pull of a payment, where a wallet pays; with `found` where its key was read already.
- * Throws where there is no signature: call it within `ctx.attempt`, with the pull.
+ * Signs for the next funding debit of a payment if its account is a wallet. `found` is its key if
+ * already read. Throws WALLET_SIGNATURE_INVALID without a signature: call it within `ctx.attempt`,
+ * together with the debit.
  */
 export async function signPull(
   ctx: Ctx,
@@ -71,7 +74,7 @@ export async function signPull(
     findWallet(ctx, accountId),
     found ?? activeKeyOf(ctx, row.card.cardId, accountId),
   ]);
-  if (!wallet || !key) throw unsigned('No key may sign for the wallet.');
+  if (!wallet || !key) throw unsigned('The wallet has no active delegated key.');
   const isSigned = await signWithKey(ctx, wallet, {
     operation: 'cardPull',
     subject: row.id,
@@ -79,7 +82,7 @@ export async function signPull(
     publicKey: key.public_key,
     stampWith: (payload) => askCustodian(ctx, parts, key, payload),
   });
-  if (!isSigned) throw unsigned('The key of the wallet has not signed.');
-  // A key that is taken back in the same instant signs nothing.
+  if (!isSigned) throw unsigned('The signature of the delegated key is invalid.');
+  // Rejects the commit if the key is revoked concurrently.
   ctx.require(delegatedKeys, key);
 }

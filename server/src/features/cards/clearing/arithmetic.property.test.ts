@@ -1,6 +1,6 @@
-// What holds of a payment with a card whatever its network, its issuer and the operator say, in any order:
-// the ledger has moved what the facts say, nothing is given back that was not taken, and what is over is
-// square.
+// What holds of a payment with a card whatever its network, its issuer and the operator say, in any
+// order: the ledger has moved what the facts say, nothing is given back that was not taken, and
+// what is over is square.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -37,7 +37,7 @@ interface Life {
   card: CardFacts;
   status: CardStatus;
   isCardClosed: boolean;
-  /** Nobody could be asked once, so the account may have got more than it ever paid. */
+  /** The account could not be debited once, so its refunds may exceed what it paid. */
   isOutOfReach: boolean;
   purses: Record<Purse, bigint>;
   held: bigint;
@@ -66,7 +66,7 @@ function noteStep(life: Life, step: string) {
 }
 
 /** Books what a change moves, as the ledger would. */
-function book(life: Life, { card, steps }: Change, failed = false, tells = true) {
+function book(life: Life, { card, steps }: Change, failed = false, emits = true) {
   for (const { step, verb, amount, from, to } of steps) {
     expect(amount > 0n).toBe(true);
     noteStep(life, verb === 'transfer' ? step : `${step}!`);
@@ -75,7 +75,7 @@ function book(life: Life, { card, steps }: Change, failed = false, tells = true)
     life.purses[from as Purse] -= amount;
     life.purses[to as Purse] += amount;
   }
-  const event = tells || failed ? eventAfter(life.status, card, failed) : undefined;
+  const event = emits || failed ? eventAfter(life.status, card, failed) : undefined;
   life.card = card;
   if (event) life.status = cardPaymentStates.next(life.status, event);
 }
@@ -134,7 +134,7 @@ const endPull =
     if (at === undefined) return;
     const change = pullEnded(life.card, at, taken);
     const isStuck = change.card.fundingDebits[at]?.status === 'STUCK';
-    // What fails is let go of where nobody is owed it, and otherwise a person's.
+    // A failed debit is voided if nothing is owed, and needs a decision otherwise.
     if (!taken) expect(isStuck || life.card.closed).toBe(true);
     book(life, change, isStuck, false);
   };
@@ -188,7 +188,7 @@ const anAct: fc.Arbitrary<Act> = fc.oneof(
 );
 
 /** More is cleared than the account can pay, and all of it comes back. Rare by chance. */
-const recouping: fc.Arbitrary<Act[]> = fc
+const recovering: fc.Arbitrary<Act[]> = fc
   .record({ beyond: fc.bigInt({ min: 1n, max: 9n }), rest: fc.bigInt({ min: 1n, max: 9n }) })
   .map(({ beyond, rest }) => {
     const cleared = AUTHORIZED + beyond;
@@ -196,13 +196,13 @@ const recouping: fc.Arbitrary<Act[]> = fc
   });
 const actsOf = (arbitrary: fc.Arbitrary<Act>): fc.Arbitrary<Act[]> =>
   fc
-    .tuple(fc.oneof(fc.constant([]), recouping), fc.array(arbitrary, { maxLength: 25 }))
+    .tuple(fc.oneof(fc.constant([]), recovering), fc.array(arbitrary, { maxLength: 25 }))
     .map((parts) => parts.flat());
 
 /** What the account has got of returns. */
 const givenOf = (card: CardFacts) => refundedOf(card) - card.recovered;
 
-/** What account and house have paid; what the house has recouped beyond its losses is no payment. */
+/** What account and operator have paid; what the operator recovered beyond its losses is no payment. */
 const borneByBoth = ({ account, losses }: Life['purses']) => -account - (losses < 0n ? losses : 0n);
 
 /** What may still be cleared of what was authorised. */
@@ -270,7 +270,8 @@ describe('the arithmetic of card payments', () => {
         expect(life.held).toBe(0n);
         expect(life.purses.cards).toBe(0n);
         expect(['SETTLED', 'REFUNDED']).toContain(life.status);
-        // What the account paid in the end is never more than the network has, and never less than nothing.
+        // What the account paid in the end is never more than the network has, and never less than
+        // nothing.
         const paid = -life.purses.account;
         expect(paid <= life.purses.external_settlement).toBe(true);
         if (!life.isOutOfReach) expect(paid >= 0n).toBe(true);

@@ -1,16 +1,17 @@
-// The arithmetic of a payment with a card: from what is known of it and what happens to what is known then,
-// and what that moves. Pure, and the only place that adds these amounts up. They are all of the card; where
-// they go to the account that pays, whoever stages them turns them into its units.
+// The arithmetic of a card payment: given its facts and an event, the new facts and the postings.
+// Pure, and the only place that adds these amounts. All are in the currency of the card; the caller
+// converts them to the units of the funding account.
 //
-// `cards` keeps what was taken until the network clears it: its part of a payment is always
-// confirmed pulls - released + writtenOff - settled, below zero only while a pull is under way or an
-// exception stands.
-// With net = settled - refunded, paid = confirmed pulls - released - (refunded - recovered),
+// The system account `cards` holds what was debited until the network clears it. The part of one
+// payment is always confirmed debits - released + writtenOff - settled, negative only while a debit
+// is pending or an exception is open.
+// With net = settled - refunded, paid = confirmed debits - released - (refunded - recovered),
 // borne = max(writtenOff, recovered) and loss = borne - recovered, these hold after every change:
-// - With no pull under way, paid + loss <= net + the authorisation that remains: nothing is taken twice.
-// - Unless it is an EXCEPTION, recovered <= writtenOff: no gain stays with the house.
-// - Once it is over, paid + loss = net. Neither is below zero, unless an account was out of reach
-//   that had got more of returns than it ever paid.
+// - Without a pending debit, paid + loss <= net + the remaining authorization: nothing is debited
+//   twice.
+// - Unless it is an EXCEPTION, recovered <= writtenOff: the operator keeps no gain.
+// - When it has ended, paid + loss = net. Neither is negative, unless an account that could not be
+//   debited had received more refunds than it ever paid.
 
 import { Fault } from '../../../kernel/fault.ts';
 import type { SystemAccount } from '../../../ledger/chart.ts';
@@ -26,23 +27,23 @@ import {
   settledOf,
 } from '../../payments/card-payments/index.ts';
 
-/** One movement of a payment. */
+/** One posting of a payment. */
 export interface Step {
   step: string;
   amount: bigint;
-  /** Of the account that pays, or of the house. */
+  /** Of the funding account, or of a system account. */
   from: 'account' | SystemAccount;
   to: 'account' | SystemAccount;
   force?: boolean;
 }
 
-/** What happened leaves these facts behind, and moves this. */
+/** The facts after an event, and its postings. */
 export interface Change {
   card: CardFacts;
   steps: readonly (Step & { verb: TransferVerb })[];
 }
 
-/** The most pieces of one kind that a payment has. */
+/** Maximum number of clearings, refunds or debits of a payment. */
 export const MAX_PIECES = 100;
 
 const smaller = (a: bigint, b: bigint) => (a < b ? a : b);
@@ -52,41 +53,43 @@ const atLeastNothing = (amount: bigint) => (amount < 0n ? 0n : amount);
 export const pullStep = (at: number): string => `pull.${at + 1}`;
 
 /**
- * What the house pays of it, so that the account need not: what was written off, or recovered where that is
- * more. What is recovered beyond losses is in `losses` until the payment is resolved, as the return may
- * be reversed.
+ * What the operator bears: the written-off amount, or the recovered amount if that is greater. What
+ * is recovered beyond losses stays in `losses` until the payment is resolved, because the refund
+ * may be reversed.
  */
 const borneOf = (card: CardFacts): bigint => larger(card.writtenOff, card.recovered);
 
-/** What pays for clearings by now: taken from the account, less what went back, and borne by the house. */
+/**
+ * What covers clearings so far: debited from the account less releases, and borne by the operator.
+ */
 const fundedOf = (card: CardFacts): bigint =>
   fundingDebitAmountOf(card, 'CONFIRMED') - card.released + borneOf(card);
 
-/** The same with what is set aside to be taken. */
+/** The same including pending debits. */
 const coveredOf = (card: CardFacts): bigint =>
   fundedOf(card) + fundingDebitAmountOf(card, 'PENDING', 'STUCK');
 
-/** What the account got of what came back. */
+/** Refunds credited to the account. */
 const givenOf = (card: CardFacts): bigint => refundedOf(card) - card.recovered;
 
-/** What the account has paid of it by now; below zero where it was given back what is yet to be taken. */
+/** What the account has paid; negative after a refund of an amount not yet debited. */
 export const paidOf = (card: CardFacts): bigint =>
   fundingDebitAmountOf(card, 'CONFIRMED') - card.released - givenOf(card);
 
-/** What of it is our loss: not what came back of that and stayed ours. */
+/** The operator's loss: what was written off and not recovered. */
 export const lossOf = (card: CardFacts): bigint => borneOf(card) - card.recovered;
 
-/** What the network has had that neither the account nor the house has paid yet. */
+/** What the network has settled and neither the account nor the operator has paid. */
 export const unpaidOf = (card: CardFacts): bigint =>
   atLeastNothing(settledOf(card) - fundedOf(card));
 
-/** What is to be taken from the account yet for a total, and for no more than what is new of it. */
+/** What to debit for a total, at most the new part of it. */
 export const lackingFor = (card: CardFacts, total: bigint, fresh: bigint): bigint =>
   atLeastNothing(smaller(fresh, total - coveredOf(card)));
 
 /**
- * What was taken and will never be cleared: everything beyond what was settled once nothing more will be,
- * everything beyond what is authorised before. Nothing while a pull is under way, whose end may change it.
+ * Debited amounts that will not be cleared: beyond the settled amount once closed, beyond the
+ * authorized amount before. Zero while a debit is pending, because its result may change it.
  */
 export function excessOf(card: CardFacts): bigint {
   if (hasPendingFundingDebit(card)) return 0n;
@@ -96,7 +99,7 @@ export function excessOf(card: CardFacts): bigint {
   return atLeastNothing(fundedOf(card) - wanted);
 }
 
-/** Gives back what is in excess. Its steps are named by all that went back by then, which only grows. */
+/** Releases the excess. Steps are named by the total released, which only grows. */
 function withoutExcess({ card, steps }: Change): Change {
   const amount = excessOf(card);
   if (amount === 0n) return { card, steps };
@@ -111,12 +114,12 @@ function withoutExcess({ card, steps }: Change): Change {
   return { card: { ...card, released }, steps: [...steps, step] };
 }
 
-/** What became of an amount that was lacking. */
+/** Result of debiting a missing amount. */
 export type Lack = { amount: bigint; fate: 'pulled' | 'failed' | 'lost' };
 
 export const NO_LACK: Lack = { amount: 0n, fate: 'pulled' };
 
-/** The house bears an amount more. What it has recovered beyond its losses goes to `cards` with it. */
+/** The operator bears a further amount; recovered amounts beyond losses go to `cards` with it. */
 function lose(card: CardFacts, more: bigint): Change {
   const writtenOff = borneOf(card) + more;
   const amount = writtenOff - card.writtenOff;
@@ -131,7 +134,7 @@ function lose(card: CardFacts, more: bigint): Change {
   return { card: { ...card, writtenOff }, steps: [step] };
 }
 
-/** A further pull, open or in vain, or a loss. That it is set aside is staged by whoever could do it. */
+/** A further debit, open or failed, or a loss. The caller stages the hold. */
 function withLack(card: CardFacts, { amount, fate }: Lack): Change {
   if (amount === 0n) return { card, steps: [] };
   if (fate === 'lost') return lose(card, amount);
@@ -145,11 +148,11 @@ function refuseMore(pieces: readonly unknown[], what: string): void {
   throw new Fault('INVALID_INPUT', `A payment has at most ${MAX_PIECES} ${what}.`);
 }
 
-/** Throws where it can have no further pull. */
+/** Throws if the payment can have no further debit. */
 export const refuseMorePulls = ({ fundingDebits }: CardFacts): void =>
   refuseMore(fundingDebits, 'pulls');
 
-/** The network has taken an amount of it; of a credit it has brought one. */
+/** Applies a clearing (debit or credit). */
 export function cleared(
   given: CardFacts,
   amount: bigint,
@@ -171,11 +174,11 @@ export function cleared(
   });
 }
 
-/** What is not cleared by now never will be. */
+/** The remaining authorization has expired. */
 export const expired = (card: CardFacts): Change =>
   withoutExcess({ card: { ...card, closed: true }, steps: [] });
 
-/** It is for so much in all. */
+/** Sets the total amount. */
 export function advised(given: CardFacts, total: bigint, lack: Lack): Change {
   const closed = given.closed || total <= settledOf(given);
   const { card, steps } = withLack({ ...given, authorized: total, closed }, lack);
@@ -183,8 +186,8 @@ export function advised(given: CardFacts, total: bigint, lack: Lack): Change {
 }
 
 /**
- * A merchant gives back. The account gets as much of it as it has paid: what the house paid in its stead, or
- * what nobody has paid yet, is the house's.
+ * Applies a refund. The account is credited with at most what it has paid; what the operator bore,
+ * or what is not paid yet, stays with the operator.
  */
 export function returned(given: CardFacts, amount: bigint): Change {
   refuseMore(given.refunds, 'returns');
@@ -216,7 +219,7 @@ export function returned(given: CardFacts, amount: bigint): Change {
   return { card, steps: all.filter((each) => each.amount > 0n) };
 }
 
-/** The last return is taken back, first from what stayed ours. */
+/** Reverses the last refund, first from what stayed with the operator. */
 export function unreturned(given: CardFacts): Change {
   const last = given.refunds.at(-1);
   if (last === undefined) throw new Error('nothing came back that could be taken back');
@@ -248,7 +251,7 @@ export function unreturned(given: CardFacts): Change {
   return { card, steps: all.filter((each) => each.amount > 0n) };
 }
 
-/** What was set aside is taken, or let go of. */
+/** Posts or voids a hold. */
 const pullEnd = (card: CardFacts, at: number, verb: 'post' | 'void') => ({
   ...({ step: pullStep(at), verb, from: 'account', to: 'cards' } as const),
   amount: card.fundingDebits[at]?.amount ?? 0n,
@@ -261,7 +264,7 @@ const withPull = (card: CardFacts, at: number, status: FundingDebit['status']): 
   ),
 });
 
-/** Whether a payment ends well without a pull: nothing more is expected, and others cover all that was. */
+/** Whether a payment is settled without a debit: it is closed and other debits cover it. */
 function isIdle(card: CardFacts, at: number): boolean {
   const others = withPull(card, at, 'FAILED');
   return (
@@ -270,8 +273,8 @@ function isIdle(card: CardFacts, at: number): boolean {
 }
 
 /**
- * What the issuer says of a pull. One that failed stays set aside, and a person decides; where nobody is
- * owed it, it is let go of.
+ * Applies the result of a debit. A failed one stays on hold for an operator to decide, or is voided
+ * if nothing is owed.
  */
 export function pullEnded(card: CardFacts, at: number, taken: boolean): Change {
   if (taken) {
@@ -285,7 +288,7 @@ export function pullEnded(card: CardFacts, at: number, taken: boolean): Change {
 
 export type Resolution = 'collect' | 'write-off';
 
-/** Stuck pulls are taken until there is enough, in order; the others are let go of. */
+/** Posts stuck debits in order until they suffice; the others are voided. */
 function endStuck(given: CardFacts, enough: bigint): Change & { rest: bigint } {
   let [card, rest] = [given, enough];
   const steps: (Step & { verb: TransferVerb })[] = [];
@@ -300,8 +303,8 @@ function endStuck(given: CardFacts, enough: bigint): Change & { rest: bigint } {
 }
 
 /**
- * An approval that nobody heard of: what was cleared with it is taken back, and what was taken goes back. A
- * pull that is under way stays set aside until the issuer has said what became of it.
+ * Undoes an approval that never reached the network: its clearing is reversed and debits are
+ * released. A pending debit stays on hold until the issuer reports its result.
  */
 export function undone(given: CardFacts, direction: 'CREDIT' | 'DEBIT'): Change {
   const facts = { ...given, clearings: [], undoneClearings: given.clearings.length, closed: true };
@@ -315,9 +318,9 @@ export function undone(given: CardFacts, direction: 'CREDIT' | 'DEBIT'): Change 
 }
 
 /**
- * A person ends an exception: what is unpaid is taken from the account, or is our loss. An account that
- * got more of returns than it ever paid gives that up in any case; one that is out of reach gives
- * nothing. Nothing more is expected of the payment then.
+ * Resolves an exception: the unpaid amount is debited or written off. An account that received more
+ * refunds than it ever paid gives up the difference; one that cannot be debited pays nothing. The
+ * payment is closed afterwards.
  */
 export function resolved(
   given: CardFacts,
@@ -340,7 +343,7 @@ export function resolved(
   return withoutExcess({ card, steps: [...taken.steps, ...rest, ...loss.steps] });
 }
 
-/** The move that facts lead to; none where it stays as it is. `failed`: money could not be taken. */
+/** The lifecycle event of new facts; undefined if the status stays. `failed`: a debit failed. */
 export function eventAfter(
   status: CardStatus,
   card: CardFacts,

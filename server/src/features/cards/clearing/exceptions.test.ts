@@ -1,5 +1,6 @@
-// How an operator ends an exception: what the account pays, what we bear, what goes back, and that nobody is
-// given more than they have paid. And what a network takes back while one stands.
+// Resolution of an exception by an operator: what the account pays, what the operator bears,
+// releases, and that no amount is given more than they have paid. And what a network takes back
+// while one stands.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fund } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -27,10 +28,10 @@ const resolve = ({ id }: Pick<BegunPayment, 'id'>, outcome: Resolution, reason?:
 const waiting = async ({ id }: BegunPayment): Promise<number> =>
   (await app.runtime.db.query('select 1 from card_exceptions where id = $1', [id])).length;
 
-/** One whose further pull nobody could pay: 100 are taken, 120 were cleared. */
+/** An exception: 100 were debited, 120 cleared, and the further debit failed. */
 async function short() {
   const paid = await fixture.begin({ funds: 110 });
-  await paid.tell(clearing(120));
+  await paid.notify(clearing(120));
   expect(await paid.now()).toMatchObject({ status: 'EXCEPTION', cards: -20 });
   expect(await waiting(paid)).toBe(1);
   return paid;
@@ -39,7 +40,7 @@ async function short() {
 /** One whose pull has failed, and of which so much was cleared. */
 async function stuck(cleared: number) {
   const paid = await fixture.begin(BROKEN);
-  if (cleared) await paid.tell(clearing(cleared));
+  if (cleared) await paid.notify(clearing(cleared));
   expect(await paid.now()).toMatchObject({ status: 'EXCEPTION', account: '900 of 1000' });
   return paid;
 }
@@ -91,13 +92,13 @@ describe('to collect', () => {
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '5 of 5', settled: 120 });
   });
 
-  it('lets go of what nobody needs', async () => {
+  it('voids debits that are not needed', async () => {
     const paid = await stuck(0);
     await resolve(paid, 'collect');
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
     expect(await paid.shown()).toMatchObject({ settledAmount: { amount: 0 } });
     // A network that clears it all the same is heard.
-    await paid.tell(clearing(40));
+    await paid.notify(clearing(40));
     expect(await paid.now()).toMatchObject({ status: 'EXCEPTION', account: '960 of 1000' });
     await resolve(paid, 'collect');
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
@@ -111,7 +112,7 @@ describe('to write off', () => {
     const lost = { status: 'SETTLED', account: '1000 of 1000', settled: 70, losses: -70 };
     expect(await paid.now()).toEqual(lost);
     // What comes back is ours then.
-    await paid.tell(giving(70));
+    await paid.notify(giving(70));
     expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
   });
 
@@ -123,9 +124,9 @@ describe('to write off', () => {
     expect((await paid.events()).at(-1)).toBe('SETTLED');
   });
 
-  it('leaves nobody with money that came back and was never paid', async () => {
+  it('credits no refund of an amount that was never paid', async () => {
     const paid = await stuck(100);
-    await paid.tell(giving(100));
+    await paid.notify(giving(100));
     expect(await paid.now()).toMatchObject({ status: 'EXCEPTION', account: '1000 of 1100' });
     await resolve(paid, 'write-off');
     expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
@@ -136,7 +137,7 @@ describe('to write off', () => {
 describe('a decision', () => {
   it('pays first with what stayed ours of a return', async () => {
     const paid = await short();
-    await paid.tell(giving(120));
+    await paid.notify(giving(120));
     const back = { status: 'EXCEPTION', account: '110 of 110', cards: -20, losses: 20 };
     expect(await paid.now()).toEqual(back);
     await resolve(paid, 'collect');
@@ -145,14 +146,14 @@ describe('a decision', () => {
 
   it('takes nothing for an adjustment that what came back already covers', async () => {
     const paid = await fixture.begin({ funds: 100 });
-    await paid.tell({ kind: 'AUTHORIZATION_ADVICE', amount: 102n });
-    await paid.tell(clearing(101));
-    await paid.tell(giving(101));
+    await paid.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 102n });
+    await paid.notify(clearing(101));
+    await paid.notify(giving(101));
     const back = { status: 'EXCEPTION', cards: -1, losses: 1 };
     expect(await paid.now()).toEqual({ ...back, account: '100 of 100' });
-    await paid.tell({ kind: 'AUTHORIZATION_ADVICE', amount: 103n });
+    await paid.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 103n });
     expect(await paid.now()).toMatchObject({ status: 'EXCEPTION', account: '99 of 99' });
-    await paid.tell({ kind: 'AUTHORIZATION_EXPIRY' });
+    await paid.notify({ kind: 'AUTHORIZATION_EXPIRY' });
     expect(await paid.now()).toEqual({ ...back, account: '100 of 100' });
     await resolve(paid, 'collect');
     expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '100 of 100' });
@@ -160,8 +161,8 @@ describe('a decision', () => {
 
   it('still takes what came back and is reversed', async () => {
     const paid = await short();
-    await paid.tell(giving(120));
-    await paid.tell(REVERSAL);
+    await paid.notify(giving(120));
+    await paid.notify(REVERSAL);
     const open = { status: 'EXCEPTION', account: '10 of 10', cards: -20, settled: 120 };
     expect(await paid.now()).toEqual(open);
     await resolve(paid, 'collect');
@@ -179,9 +180,9 @@ describe('a decision', () => {
 
   it('waits for what is still being taken', async () => {
     const paid = await fixture.begin({ funds: 110, descriptor: 'Shop 005' });
-    await paid.tell(clearing(120));
+    await paid.notify(clearing(120));
     expect((await paid.now()).status).toBe('EXCEPTION');
-    await expect(resolve(paid, 'collect')).rejects.toThrow('still being taken');
+    await expect(resolve(paid, 'collect')).rejects.toThrow('is pending');
     await app.advance(30_000);
     expect(await paid.now()).toMatchObject({ status: 'EXCEPTION', cards: -20 });
     await resolve(paid, 'write-off');
@@ -190,12 +191,12 @@ describe('a decision', () => {
 
   it('has no one to collect from where the account was closed', async () => {
     const paid = await fixture.begin({ funds: 100 });
-    await paid.tell(clearing(100));
+    await paid.notify(clearing(100));
     await fixture.closeAccount(paid.accountId);
-    await paid.tell(clearing(30));
+    await paid.notify(clearing(30));
     const late = { status: 'EXCEPTION', account: '0 of 0', cards: -30, settled: 130 };
     expect(await paid.now()).toEqual(late);
-    await expect(resolve(paid, 'collect')).rejects.toThrow('Its account is closed');
+    await expect(resolve(paid, 'collect')).rejects.toThrow('The account is closed');
     await resolve(paid, 'write-off');
     expect(await paid.now()).toMatchObject({ status: 'SETTLED', settled: 130, losses: -30 });
   });
@@ -204,26 +205,26 @@ describe('a decision', () => {
 describe('a return', () => {
   it('of a part can be taken back, whatever stands otherwise', async () => {
     const paid = await fixture.begin({ funds: 110 });
-    await expect(paid.tell(REVERSAL)).rejects.toThrow('Only what came back');
-    await paid.tell(clearing(40));
-    await paid.tell(giving(10));
-    await paid.tell(giving(20));
-    await paid.tell(REVERSAL);
+    await expect(paid.notify(REVERSAL)).rejects.toThrow('no refund to reverse');
+    await paid.notify(clearing(40));
+    await paid.notify(giving(10));
+    await paid.notify(giving(20));
+    await paid.notify(REVERSAL);
     const part = { status: 'PARTIALLY_SETTLED', account: '20 of 20', cards: 60, settled: 30 };
     expect(await paid.now()).toEqual(part);
     expect(await paid.shown()).toMatchObject({ refundSummary: { count: 1, totalAmount: 10 } });
     expect((await paid.events()).slice(-2)).toEqual(['20 of 20', 'PARTIALLY_SETTLED']);
     // Settled.
-    await paid.tell(clearing(60));
-    await paid.tell(REVERSAL);
+    await paid.notify(clearing(60));
+    await paid.notify(REVERSAL);
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '10 of 10', settled: 100 });
     expect((await paid.events()).slice(-2)).toEqual(['10 of 10', 'SETTLED']);
     // And where a person is waited for.
-    await paid.tell(clearing(40));
-    await paid.tell(giving(30));
+    await paid.notify(clearing(40));
+    await paid.notify(giving(30));
     const stuck = { status: 'EXCEPTION', cards: -40 };
     expect(await paid.now()).toEqual({ ...stuck, account: '40 of 40', settled: 110 });
-    await paid.tell(REVERSAL);
+    await paid.notify(REVERSAL);
     expect(await paid.now()).toEqual({ ...stuck, account: '10 of 10', settled: 140 });
     expect((await paid.events()).at(-1)).toBe('EXCEPTION');
   });

@@ -1,7 +1,7 @@
-// Payments with cards whose network has its money while we have not got ours: an operator says how that ends.
-// Either the account pays after all, into debt if need be, or we do. No amount is typed: it follows from what
-// is known of the payment, and nothing more is expected of it afterwards. Payments with money in suspense,
-// which came back for a closed account, are listed with them: they wait for a person too.
+// Resolution of card payments that the network has settled and the account has not paid. The
+// operator decides whether the account pays, into a negative balance if necessary, or the operator
+// does. The amount follows from the payment, which is closed afterwards. Payments with funds in
+// suspense, refunded to a closed account, are in the same list.
 
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -32,7 +32,7 @@ import {
   whileOpen,
 } from './payment.ts';
 
-/** Ends an exception; throws CONFLICT where there is none that could be ended. */
+/** Resolves an exception. Throws CONFLICT if there is none. */
 export async function resolveException(
   ctx: Ctx,
   row: CardPaymentRow,
@@ -43,36 +43,41 @@ export async function resolveException(
   }
   const facts = factsOf(row);
   if (hasPendingFundingDebit(facts)) {
-    const reason = 'Money for it is still being taken. Wait for word about that, or end the pull.';
+    const reason = 'A funding debit is pending. Wait for its result, or end it first.';
     throw new Fault('CONFLICT', reason);
   }
   const reachable = (await takerOf(ctx, row)) !== undefined;
   if (outcome === 'collect' && !reachable) {
-    throw new Fault('CONFLICT', 'Its account is closed: nothing can be collected. Write it off.');
+    throw new Fault('CONFLICT', 'The account is closed and cannot be debited. Write it off.');
   }
   const { card, steps } = resolved(facts, { outcome, reachable });
   await moveSteps(ctx, row, steps);
   recordRailResult(ctx, row, {
     kind: 'card',
-    // It may come to that again, and the row has changed by then.
+    // The payment can become an exception again; its row has a new version by then.
     name: `${outcome}.${row.version}`,
     state: outcome === 'collect' ? 'settled' : 'failed',
     reason,
   });
   const settled = await whileOpen(ctx, row, async () => changePayment(ctx, row, card, 'resolve'));
-  // All of it came back meanwhile.
+  // Everything was refunded meanwhile.
   const isBack = eventAfter('SETTLED', card, false) === 'refund';
   return isBack ? changePayment(ctx, settled, {}, 'refund') : settled;
 }
 
 interface ResolveInput {
   transactionId: string;
-  /** Whether the account pays what is missing, into debt if need be, or the service does. */
+  /**
+   * Whether the account pays the unpaid amount, into a negative balance if necessary, or the
+   * operator.
+   */
   outcome: Resolution;
   reason?: string | undefined;
 }
 
-/** Ends the exception of any platform's payment. Throws TRANSACTION_NOT_FOUND and CONFLICT. */
+/**
+ * Resolves the exception of a payment of any platform. Throws TRANSACTION_NOT_FOUND and CONFLICT.
+ */
 export async function resolveCardException(
   runtime: Runtime,
   { transactionId, outcome, reason }: ResolveInput,
@@ -99,7 +104,7 @@ interface ListInput {
 
 const olderFirst = (a: Waiting, b: Waiting): number => a.since - b.since || (a.id < b.id ? -1 : 1);
 
-/** The oldest of both lists, each payment once: the oldest of each are enough. */
+/** Merges two lists, oldest first, each payment once. */
 async function waitingOf({ db }: Runtime, { platformId, limit }: ListInput): Promise<Waiting[]> {
   const [exceptions, suspended] = await Promise.all([
     db.query<Waiting>(EXCEPTIONS, [platformId ?? null, limit]),
@@ -128,9 +133,9 @@ async function viewOf({ db }: Runtime, { id, since }: Waiting, suspense: bigint)
     merchant: card.merchant.descriptor,
     settledAmount: Number(settledOf(facts)),
     netAmount: Number(netOf(facts)),
-    /** What the network has had, did not return, and is not funded yet. */
+    /** Settled with the network, not refunded and not funded. */
     missingAmount: Number(row.status === 'EXCEPTION' ? unpaidOf(facts) : 0n),
-    /** What is still held on the account. */
+    /** Still on hold on the account. */
     heldAmount: Number(fundingDebitAmountOf(facts, 'STUCK')),
     currency: card.currency,
     suspense: { amount: Number(suspense), currency },
@@ -139,7 +144,7 @@ async function viewOf({ db }: Runtime, { id, since }: Waiting, suspense: bigint)
 
 export type CardException = Awaited<ReturnType<typeof viewOf>>;
 
-/** Card payments that wait for a decision, of one platform or of all, oldest first. */
+/** Card payments that need a decision, of a platform or of all, oldest first. */
 export async function listCardExceptions(
   runtime: Runtime,
   input: ListInput,

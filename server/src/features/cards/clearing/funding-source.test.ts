@@ -1,4 +1,4 @@
-// What an operator is shown of a card's bindings after very many changes.
+// The operator's list of funding sources after very many changes.
 import { expect, it } from 'vitest';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { cardFixture } from '../../../../test/kit/cards/cards.ts';

@@ -1,6 +1,5 @@
-// What may pay for a card, and the bindings that say what does. A binding is a row of its own because keys
-// that sign for a wallet are given for it: one that ends takes its keys along, and an account that is bound
-// again later begins without any.
+// Funding sources of a card. Each is a row of its own because delegated keys belong to it: when it
+// ends its keys are revoked, and an account that is added again later has none.
 import type { FundedCard, IssuerPort } from '../../../connectors/ports/cards.ts';
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -18,7 +17,7 @@ import { mayPayFor } from './payment.ts';
 
 type Holder = Pick<CardRow, 'platform_id' | 'customer_id'>;
 
-/** What speaks against an account that there is; undefined where nothing does. */
+/** Why an account cannot fund the card; undefined if it can. */
 function objectionTo(
   account: Pick<InternalAccountRow, 'id' | 'customer_id' | 'currency' | 'status'>,
   holder: Pick<Holder, 'customer_id'>,
@@ -33,8 +32,8 @@ function objectionTo(
 }
 
 /**
- * Throws FUNDING_SOURCE_INELIGIBLE with all that speaks against a list of accounts. The change set leans on
- * those that it takes.
+ * Throws FUNDING_SOURCE_INELIGIBLE with every reason against a list of accounts. The change set
+ * requires the accounts as read.
  */
 export async function checkFunding(
   ctx: Ctx,
@@ -62,7 +61,7 @@ export async function checkFunding(
   for (const row of found) if (row) requireInternalAccount(ctx, row);
 }
 
-/** What pays for a card now. */
+/** Current funding sources of a card. */
 export const bindingsOf = (ctx: Ctx, { id }: Pick<CardRow, 'id'>): Promise<FundingSourceRow[]> =>
   ctx.db.find(fundingSources, { card_id: id, ended_at: null });
 
@@ -72,7 +71,7 @@ async function end(ctx: Ctx, bindings: readonly FundingSourceRow[]): Promise<voi
   await revokeKeysOf(ctx, bindings);
 }
 
-/** Stages bindings of a card to accounts that it has none to. */
+/** Stages funding sources of a card for new accounts. */
 export function bind(
   ctx: Ctx,
   { id: card_id, platform_id, customer_id }: Pick<CardRow, 'id'> & Holder,
@@ -84,7 +83,7 @@ export function bind(
   }
 }
 
-/** Stages that these accounts pay for a card and no others do. A binding that stays keeps its keys. */
+/** Replaces the funding sources. One that stays keeps its keys. */
 export async function rebind(ctx: Ctx, card: CardRow, accounts: readonly string[]): Promise<void> {
   const now = await bindingsOf(ctx, card);
   const bound = new Set(now.map((each) => each.account_id));
@@ -99,13 +98,13 @@ export async function rebind(ctx: Ctx, card: CardRow, accounts: readonly string[
   );
 }
 
-/** Stages that nothing pays for a card any more. */
+/** Ends all funding sources. */
 export const unbind = async (ctx: Ctx, card: Pick<CardRow, 'id'>): Promise<void> =>
   end(ctx, await bindingsOf(ctx, card));
 
-/** What pays or has paid for a card, oldest first, for the operator. */
+/** Current and former funding sources of a card, oldest first, for the operator. */
 export async function cardFundingOf(db: Database, cardId: string) {
-  // Falling, what has no end comes first: what pays now is among those that are found, however many ended.
+  // In descending order null sorts first, so the current ones are found, however many have ended.
   const latest = { orderBy: 'ended_at', descending: true } as const;
   const rows = await db.find(fundingSources, { card_id: cardId }, latest);
   rows.sort((a, b) => (a.id < b.id ? -1 : 1));

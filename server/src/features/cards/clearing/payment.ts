@@ -1,7 +1,7 @@
-// A payment with a card: how its row changes and what that moves, whoever asks for it. Its money is set aside
-// on the account that pays, taken into our keeping once the pull is confirmed, and leaves that when the
-// network clears it. What was taken and will not be cleared goes back by itself. All amounts here are those
-// of the card; an account in another unit of the same money has more digits.
+// A card payment: how its row changes, and its postings. The amount is held on the funding account,
+// posted to `cards` once the funding debit is confirmed, and leaves it when the network clears.
+// What was debited and will not be cleared is released automatically. Amounts are in the currency
+// of the card; an account in another unit of the same currency has more digits.
 
 import { Type } from '@sinclair/typebox';
 import { assertNever } from '../../../kernel/assert-never.ts';
@@ -51,30 +51,33 @@ import {
 import { cardExceptions, openPayments } from '../store.ts';
 import { type Change, paidOf, pullStep, type Step } from './arithmetic.ts';
 
-/** What cards show their amounts in. */
+/** Currency in which cards show amounts. */
 export const CARD_CURRENCY = 'USD';
 
-/** What can be spent of an account. */
+/** Spendable balance of an account. */
 export const spendableOf = ({ currency, balance, held, floor }: LedgerAccountRow): Money => ({
   currency,
   amount: balance - held - (floor ?? 0n),
 });
 
-/** Currencies that may pay for a card, with their units in one of the card's. */
+/** Currencies that can fund a card, with their units for one of the card's. */
 const UNITS: Readonly<Record<string, bigint>> = { USD: 1n, USDB: 10_000n };
 
 export const mayPayFor = (currency: string): boolean => UNITS[currency] !== undefined;
 
-/** An amount of a card in an account's currency. */
+/** Converts an amount of the card to the currency of the account. */
 export const inAccountCurrency = (amount: bigint, currency: string): Money => ({
   currency,
   amount: amount * (UNITS[currency] as bigint),
 });
 
-/** The most that a payment is for: in the finest unit of an account, and far from where the books end. */
+/**
+ * Maximum amount of a payment, in the smallest unit of an account and far below the limits of the
+ * books.
+ */
 export const MAX_CENTS = MAX_AMOUNT / inAccountCurrency(1n, 'USDB').amount;
 
-/** A payment with a card of the calling platform; TRANSACTION_NOT_FOUND for every other id. */
+/** A card payment of the calling platform. Throws TRANSACTION_NOT_FOUND. */
 export async function cardPaymentOf(ctx: Ctx, id: string): Promise<CardPaymentRow> {
   const row = isId(id, 'CardTransaction') ? await readTransaction(ctx, id) : undefined;
   if (row?.platform_id !== ctx.caller.platformId || row.type !== 'CARD') {
@@ -100,16 +103,16 @@ export function asCardPayment(row: TransactionRow): CardPaymentRow {
   throw new Error(`${row.id} is ${row.type}, not CARD`);
 }
 
-/** Leans on it as read, also where nothing of it changes. */
+/** Requires the row as read, also if it does not change. */
 export const leanOnPayment = (ctx: Ctx, row: CardPaymentRow): void => requireTransaction(ctx, row);
 
-/** The currency of that account. */
+/** Currency of the funding account. */
 export const currencyOfAccount = (row: CardPaymentRow): string => row.sent_currency;
 
-export const tellCard = (ctx: Ctx, row: CardPaymentRow): void =>
+export const emitCardPayment = (ctx: Ctx, row: CardPaymentRow): void =>
   ctx.emit(cardTransaction[row.status], row.id, presentCardPayment(row));
 
-/** Where its money is, for whoever asks whether its account is still used. */
+/** State of its funds, for checks whether its account is in use. */
 function fundsOf(status: CardStatus, facts: CardFacts): CardPaymentRow['funds'] {
   switch (status) {
     case 'EXCEPTION':
@@ -125,7 +128,7 @@ function fundsOf(status: CardStatus, facts: CardFacts): CardPaymentRow['funds'] 
   }
 }
 
-/** Stages a change of it. With `event` it moves on, and that is told. */
+/** Stages a change. With `event` its status changes and an event is emitted. */
 export function changePayment(
   ctx: Ctx,
   row: CardPaymentRow,
@@ -144,17 +147,17 @@ export function changePayment(
   });
   const waits = { id: row.id, platform_id: row.platform_id, since: ctx.now };
   if (event === 'except') ctx.insert(cardExceptions, waits);
-  // Nobody changes such a row, so its version is known.
+  // Such rows are never updated, so the version is known.
   if (event === 'resolve') ctx.remove(cardExceptions, { ...waits, version: 1 });
-  if (event) tellCard(ctx, changed);
+  if (event) emitCardPayment(ctx, changed);
   return changed;
 }
 
-/** Stages that its network is waited for, for a while. */
+/** Stages an expiry date for messages of the network. */
 export const awaitNetwork = (ctx: Ctx, { id, platform_id }: CardPaymentRow): void =>
   void ctx.insert(openPayments, { id, platform_id, opened_at: ctx.now });
 
-/** Stages a change of a payment. Where nothing more is expected of it then, its network is not waited for. */
+/** Stages a change of a payment, and ends its expiry date if it is closed. */
 export async function whileOpen(
   ctx: Ctx,
   row: CardPaymentRow,
@@ -163,13 +166,13 @@ export async function whileOpen(
   const { id, platform_id, created_at: opened_at } = row;
   const wasOpen = !row.card_closed;
   const changed = await change();
-  // Nobody changes such a row, so its version is known.
+  // Such rows are never updated, so the version is known.
   const open = { id, platform_id, opened_at, version: 1 };
   if (wasOpen && changed.card_closed) ctx.remove(openPayments, open);
   return changed;
 }
 
-/** Stages one movement of it; balances are told by whoever stages it, within `postAndNotify`. */
+/** Stages one posting. The caller emits balance events, within `postAndNotify`. */
 function moveCard(ctx: Ctx, row: CardPaymentRow, verb: TransferVerb, given: Step): void {
   const { step, amount, from, to, force = false } = given;
   if (amount === 0n) return;
@@ -181,7 +184,7 @@ function moveCard(ctx: Ctx, row: CardPaymentRow, verb: TransferVerb, given: Step
   ctx[verb]({ transactionId: row.id, step, ...ends, ...money, force });
 }
 
-/** Its account, if that takes money back: not closed, and its owner still there. */
+/** The account, if it can be credited: not closed, and its owner not deleted. */
 export async function takerOf(
   ctx: Ctx,
   row: CardPaymentRow,
@@ -191,9 +194,9 @@ export async function takerOf(
 }
 
 /**
- * Puts what the payment has in suspense before a person, now that it changes by `change`. Where nothing is
- * left of it there, nobody need look. Whoever calls this changes the payment's row, as whoever decides does
- * (`transactions/resolve.ts`): so what is read here is still so at the commit.
+ * Updates the suspense item of the payment by `change`; removes it at zero. The caller changes the
+ * row of the payment, as a decision does (`transactions/resolve.ts`), so what is read here still
+ * holds at the commit.
  */
 async function askPerson(ctx: Ctx, row: CardPaymentRow, change: bigint): Promise<void> {
   const nets = await inSuspense(ctx.db, [row.id]);
@@ -202,7 +205,9 @@ async function askPerson(ctx: Ctx, row: CardPaymentRow, change: bigint): Promise
   return isEven ? cancelDecision(ctx, row) : awaitDecision(ctx, row);
 }
 
-/** The same, leaned on: its gate is not asked, so that its owner goes not meanwhile is asked of the row. */
+/**
+ * The same, required as read. Its freeze is not checked, so the owner is required through the row.
+ */
 async function heldTakerOf(ctx: Ctx, row: CardPaymentRow): ReturnType<typeof takerOf> {
   const account = await takerOf(ctx, row);
   const owner = account?.customer_id && (await readCustomer(ctx, account.customer_id));
@@ -210,21 +215,23 @@ async function heldTakerOf(ctx: Ctx, row: CardPaymentRow): ReturnType<typeof tak
   return account;
 }
 
-/** Money for the account: into suspense where it takes none any more. What its owner owes comes first. */
+/** Credits the account, or suspense if it is closed. A negative balance is settled first. */
 async function give(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
   const account = await heldTakerOf(ctx, row);
   if (!account) {
     moveCard(ctx, row, 'transfer', { ...step, to: 'suspense' });
     return askPerson(ctx, row, step.amount);
   }
-  // Neither is it closed meanwhile; one that owes is changed by this.
+  // The commit fails if it is closed concurrently; settling a negative balance changes the row.
   if (account.owed === 0n) requireInternalAccount(ctx, account);
   moveCard(ctx, row, 'transfer', { ...step, force: true });
   const given = inAccountCurrency(step.amount, currencyOfAccount(row));
   repayShortfall(ctx, account, { transactionId: row.id, step: `${step.step}.owed`, ...given });
 }
 
-/** Money that must leave the account, owed where it is spent. Of a closed one a person looks for it. */
+/**
+ * Debits the account, into a negative balance if spent. For a closed account it goes to suspense.
+ */
 async function take(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
   const account = await heldTakerOf(ctx, row);
   if (!account) {
@@ -235,12 +242,12 @@ async function take(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
   const creditTo = systemAccount(ctx.caller.environment, step.to as SystemAccount, currency);
   const money = inAccountCurrency(step.amount, currency);
   const by = { transactionId: row.id, step: step.step, ...money, creditTo };
-  // An attempt, so that an account which pays in the same moment owes more, and nothing is refused.
+  // As an attempt: if the account spends concurrently it owes more, and nothing is rejected.
   const taken = await ctx.attempt(() => debitWithShortfall(ctx, account, by));
   if (taken instanceof Fault) throw taken;
 }
 
-/** Stages what a change moves, with the balances told. */
+/** Stages the postings of a change, with balance events. */
 export const moveSteps = (ctx: Ctx, row: CardPaymentRow, steps: Change['steps']): Promise<void> =>
   postAndNotify(ctx, async () => {
     for (const { verb, ...step } of steps) {
@@ -251,25 +258,25 @@ export const moveSteps = (ctx: Ctx, row: CardPaymentRow, steps: Change['steps'])
     }
   });
 
-/** Asks the issuer to take what is set aside. */
+/** Requests a funding debit from the issuer. */
 export const PULL = defineJob(
   'cards.pull',
   Type.Object({
     transactionId: Type.String(),
-    /** The pull's place among those of its payment, from zero. */
+    /** Index of the debit within its payment, from zero. */
     at: Type.Number(),
-    /** When it was opened. */
+    /** Time it was opened. */
     since: Type.Number(),
-    /** Whether the issuer knows of it. */
+    /** Whether the issuer has received it. */
     asked: Type.Optional(Type.Boolean()),
-    /** How often it was asked by other jobs, before its last answer. */
+    /** Attempts of earlier jobs, before its last answer. */
     tries: Type.Optional(Type.Number()),
   }),
 );
 
 /**
- * Sets a further amount aside and has it taken. Throws, or lets the commit throw, where the account cannot
- * pay it or is shut.
+ * Stages a further hold and its funding debit. Throws, or makes the commit fail, if the account
+ * cannot pay or is closed.
  */
 export async function openPull(
   ctx: Ctx,
@@ -285,10 +292,10 @@ export async function openPull(
   return [...fundingDebits, { amount, status: 'PENDING' }];
 }
 
-/** What the network had of it, less what came back. */
+/** Settled less refunds. */
 export const netOf = (facts: CardFacts): bigint => settledOf(facts) - refundedOf(facts);
 
-/** What a payment has debited from or credited to its account by now, in units of the account's currency. */
+/** Net amount debited from or credited to the account, in units of its currency. */
 export const postedAmountOf = (
   facts: CardFacts,
   direction: 'debit' | 'credit',

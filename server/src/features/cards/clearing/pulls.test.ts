@@ -1,5 +1,6 @@
-// The job that takes what was set aside: money that is taken at once, after a while or not at all, and what
-// happens meanwhile. However often it runs, and whatever breaks on the way, a pull has one effect.
+// The job that takes what was set aside: money that is taken at once, after a while or not at all,
+// and what happens meanwhile. However often it runs, and whatever breaks on the way, a pull has one
+// effect.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -40,9 +41,9 @@ describe('money that is taken after a while', () => {
     expect((await paid.shown()).pullSummary).toMatchObject({ count: 1, pendingCount: 0 });
   });
 
-  it('may be cleared before, and there is nothing else to tell', async () => {
+  it('may be cleared before, without a further event', async () => {
     const paid = await fixture.begin(SLOW);
-    await paid.tell(clearing(100));
+    await paid.notify(clearing(100));
     const early = { status: 'SETTLED', account: '900 of 1000', cards: -100, settled: 100 };
     expect(await paid.now()).toEqual(early);
     await app.advance(30_000);
@@ -52,8 +53,8 @@ describe('money that is taken after a while', () => {
 
   it('goes back only once it is there', async () => {
     const paid = await fixture.begin(SLOW);
-    await paid.tell(clearing(30));
-    await paid.tell(EXPIRY);
+    await paid.notify(clearing(30));
+    await paid.notify(EXPIRY);
     const early = { status: 'SETTLED', account: '900 of 1000', cards: -30, settled: 30 };
     expect(await paid.now()).toEqual(early);
     await app.advance(30_000);
@@ -64,7 +65,7 @@ describe('money that is taken after a while', () => {
   it('is waited for by the first pull and by the second', async () => {
     const paid = await fixture.begin(SLOW);
     await app.advance(10_000);
-    await paid.tell(clearing(150));
+    await paid.notify(clearing(150));
     expect((await paid.shown()).pullSummary).toMatchObject({ count: 2, pendingCount: 2 });
     await app.advance(20_000);
     expect((await paid.now()).account).toBe('850 of 900');
@@ -88,24 +89,24 @@ describe('money that cannot be taken', () => {
     const stuck = { status: 'EXCEPTION', account: '900 of 1000', cards: -100, settled: 100 };
     expect(await paid.now()).toEqual(stuck);
     expect(await paid.events()).toEqual(['900 of 1000', 'SETTLED', 'EXCEPTION']);
-    await paid.tell(giving(100));
+    await paid.notify(giving(100));
     expect(await paid.now()).toEqual({ status: 'EXCEPTION', account: '1000 of 1100', cards: -100 });
   });
 });
 
-describe('money that cannot be taken and that nobody is owed', () => {
+describe('failed debit of an amount that is not owed', () => {
   const failed: Partial<IssuerPort> = { debitFunding: async () => ({ state: 'failed' }) };
 
   it('is let go of where the payment has ended with nothing cleared', async () => {
     const paid = await fixture.begin(SLOW);
-    await paid.tell(EXPIRY);
+    await paid.notify(EXPIRY);
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '900 of 1000' });
     await runWith(jobOf(paid.id), failed);
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
     expect(await paid.events()).toEqual(['900 of 1000', 'AUTHORIZED', 'SETTLED', '1000 of 1000']);
     expect((await paid.shown()).pullSummary).toMatchObject({ count: 0, pendingCount: 0 });
     // What is cleared all the same is taken anew.
-    await paid.tell(clearing(40));
+    await paid.notify(clearing(40));
     expect((await paid.shown()).pullSummary).toMatchObject({ pendingCount: 1 });
     await app.advance(30_000);
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
@@ -113,9 +114,9 @@ describe('money that cannot be taken and that nobody is owed', () => {
 
   it('is let go of where other pulls cover what was cleared', async () => {
     const paid = await fixture.begin(SLOW);
-    await paid.tell({ kind: 'AUTHORIZATION_ADVICE', amount: 150n });
-    await paid.tell(clearing(90));
-    await paid.tell(EXPIRY);
+    await paid.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 150n });
+    await paid.notify(clearing(90));
+    await paid.notify(EXPIRY);
     expect((await paid.now()).account).toBe('850 of 1000');
     await runWith(jobOf(paid.id, false, 1), failed);
     expect((await paid.now()).account).toBe('900 of 1000');
@@ -125,8 +126,8 @@ describe('money that cannot be taken and that nobody is owed', () => {
 
   it('stays set aside where they do not, also if all came back', async () => {
     const paid = await fixture.begin(SLOW);
-    await paid.tell(clearing(100));
-    await paid.tell(giving(100));
+    await paid.notify(clearing(100));
+    await paid.notify(giving(100));
     expect((await paid.now()).status).toBe('REFUNDED');
     await runWith(jobOf(paid.id), failed);
     const stuck = { status: 'EXCEPTION', account: '1000 of 1100', cards: -100 };
@@ -153,7 +154,7 @@ describe('money of a wallet', () => {
 
   it('is signed for once more when more is taken', async () => {
     const { paid } = await paidByWallet();
-    await paid.tell(clearing(123));
+    await paid.notify(clearing(123));
     const account = '3770000 of 3770000';
     expect(await paid.now()).toEqual({ status: 'SETTLED', account, settled: 1_230_000 });
     expect(await signed(paid.id)).toBe(2);
@@ -162,7 +163,7 @@ describe('money of a wallet', () => {
   it('is not taken without a key that signs', async () => {
     const { paid, revoke } = await paidByWallet();
     await revoke();
-    await paid.tell(clearing(123));
+    await paid.notify(clearing(123));
     const short = { status: 'EXCEPTION', account: '4000000 of 4000000' };
     expect(await paid.now()).toEqual({ ...short, cards: -230_000, settled: 1_230_000 });
     expect(await signed(paid.id)).toBe(1);
@@ -223,7 +224,7 @@ describe('the job', () => {
     expect(await paid.events()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
   });
 
-  it('asks nobody about a pull that has ended', async () => {
+  it('does not poll a debit that has ended', async () => {
     const paid = await fixture.begin();
     await runWith(jobOf(paid.id), issuer({ state: 'failed' }));
     expect(asked).toEqual([]);
@@ -240,7 +241,7 @@ describe('the job', () => {
     await expect(runWith(jobOf(paid.id), silent)).rejects.toThrow('no answer');
     await expect(
       pullJobs({ connectors: () => ({}) as Connectors })[0]?.run(app.runtime, jobOf(paid.id)),
-    ).rejects.toThrow('nobody issues cards in sandbox');
+    ).rejects.toThrow('no card issuer in sandbox');
     expect((await paid.now()).account).toBe('900 of 1000');
   });
 
@@ -252,7 +253,7 @@ describe('the job', () => {
       all.flatMap((paid) => [
         paid.clear(110),
         runWith(jobOf(paid.id), confirmed),
-        paid.tell(EXPIRY, false),
+        paid.notify(EXPIRY, false),
       ]),
     );
     await app.advance(60_000);

@@ -1,7 +1,6 @@
-// The job that has what was set aside for a payment taken: it asks the issuer, at once and then at the times
-// that the issuer names, and brings the answer in. The pull's id is the same each time, so an issuer that is
-// asked twice knows. One pull is one job, and only the first answer that is final counts. Where none ever
-// comes, a person who has found out gives it.
+// The job for a funding debit: it calls the issuer at once and then at the times that the issuer
+// names, and applies the result. Its id stays the same, so repeated calls are idempotent. Each
+// debit has one job, and only the first final result counts. If none arrives an operator enters it.
 
 import { formatAmount } from '../../../catalog/currencies/money-format.ts';
 import type { CardFundingDebit, FundingDebitProgress } from '../../../connectors/ports/cards.ts';
@@ -41,7 +40,7 @@ const pullOf = (row: CardPaymentRow, { at, since }: Input): CardFundingDebit => 
   requestedAt: since,
 });
 
-/** Stages how a pull that is open has ended, whoever says so. */
+/** Stages the result of an open debit. */
 async function endPull(
   ctx: Ctx,
   row: CardPaymentRow,
@@ -54,7 +53,7 @@ async function endPull(
   return changePayment(ctx, row, card, excepts ? 'except' : undefined);
 }
 
-/** What an issuer's answer means for the payment. */
+/** Applies the issuer's answer. */
 async function applyPullStatus(
   ctx: Ctx,
   row: CardPaymentRow,
@@ -70,7 +69,7 @@ async function applyPullStatus(
   await endPull(ctx, row, at, progress.state === 'confirmed');
 }
 
-/** The place of the pull that a person means, by its number from one; throws CONFLICT where there is none. */
+/** Index of the debit with a number from one. Throws CONFLICT if there is none. */
 function placeOf(row: CardPaymentRow, pull: number | undefined): number {
   const open = row.card_funding_debits.flatMap((_, at) => (isOpen(row, at) ? [at] : []));
   const [at, ...others] = pull === undefined ? open : open.filter((each) => each + 1 === pull);
@@ -82,7 +81,7 @@ function placeOf(row: CardPaymentRow, pull: number | undefined): number {
   throw new Fault('CONFLICT', `Several of its pulls are under way. Say which, ${all}.`);
 }
 
-/** Ends a pull whose issuer does not, as a person has found it; throws CONFLICT where that cannot be. */
+/** Ends a debit manually. Throws CONFLICT if that is impossible. */
 async function endPullByHand(
   ctx: Ctx,
   row: CardPaymentRow,
@@ -105,7 +104,7 @@ const amountOf = (row: CardPaymentRow, at: number) => {
 
 interface EndInput {
   transactionId: string;
-  /** Its number from one, where several of the payment are pending. */
+  /** Number from one, if several debits are pending. */
   pull?: number | undefined;
   taken: boolean;
   reason: string;
@@ -126,8 +125,8 @@ export async function endFundingDebit(runtime: Runtime, { transactionId, ...foun
   };
 }
 
-// Nothing of a transaction that changes is indexed, so a pending pull is found by its job. The job of one
-// that was ended by hand is still there for a while. Each job counts the attempts of those before it.
+// Changing columns of transactions have no index, so a pending debit is found by its job. The job
+// of one that was ended manually remains for a while. Each job counts the attempts of earlier ones.
 const PENDING = `with asking as materialized (
     select input ->> 'transactionId' as id, (input ->> 'at')::int4 as at,
       (input ->> 'since')::float8 as since,
@@ -156,7 +155,7 @@ async function viewOf({ db }: Runtime, { id, at, since, tries }: Pending) {
     environment,
     pull: at + 1,
     since: iso(since),
-    /** How often the issuer was asked. */
+    /** Number of calls to the issuer. */
     tries,
     status: row.status,
     cardId: row.card.cardId,
@@ -183,7 +182,7 @@ const follow =
     if (!isOpen(row, input.at)) return { caller, stage: async () => {} };
     const tries = (input.tries ?? 0) + job.attempts;
     const { issuer } = connectors(caller.environment);
-    if (!issuer) throw new Error(`nobody issues cards in ${caller.environment}`);
+    if (!issuer) throw new Error(`no card issuer in ${caller.environment}`);
     const pull = pullOf(row, input);
     const progress = input.asked
       ? await issuer.checkFundingDebit(pull, runtime.effects.now())

@@ -1,6 +1,6 @@
-// How delegated keys end, and which of several is the one: by a request, with the binding they were made
-// for, with their card and with its holder, also where that comes in the middle of making one. And the same
-// in production, where nothing stands in for a signature.
+// How delegated keys end, and which of several is the one: by a request, with the binding they were
+// made for, with their card and with its holder, also where that comes in the middle of making one.
+// And the same in production, where nothing stands in for a signature.
 import { describe, expect, it } from 'vitest';
 import { internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { Answer, TestPlatform } from '../../../../test/kit/app/harness.ts';
@@ -22,7 +22,7 @@ const fixture = delegatedFixture(app);
 const codeOf = ({ status, body }: Answer) => [status, body.code];
 const reasonOf = ({ status, body }: Answer) => [status, body.code, body.reason];
 const rowOf = (id: string) => app.runtime.db.read(delegatedKeys, id);
-const HAS_ONE = [409, 'CONFLICT', 'The funding source of the card has an active key already.'];
+const HAS_ONE = [409, 'CONFLICT', 'The funding source of the card already has an active key.'];
 const CLOSED = [409, 'CARD_NOT_MUTABLE', 'The card is closed.'];
 const UNBOUND = [404, 'NOT_FOUND', 'The wallet is no funding source of the card.'];
 
@@ -45,7 +45,7 @@ async function keyAndWaiting() {
 }
 
 describe('several keys of one funding source', () => {
-  it('are active one at a time, and nobody waits for one that was abandoned', async () => {
+  it('are active one at a time, and an abandoned one does not block', async () => {
     const of = await fixture.walletCard();
     const left = fixture.bodyOf(of);
     const abandoned = await fixture.made(left, of.session);
@@ -203,7 +203,7 @@ describe('a delegated key', () => {
         ...legs.map(([body], at) => fixture.ask(body, headers[at])),
       ]);
       ok(closed as Answer, 200);
-      // Whoever comes in between finds the card closed, or its bindings ended.
+      // A concurrent request finds the card closed, or its funding sources ended.
       for (const answer of answers) expect([201, 202, 404, 409]).toContain(answer.status);
       const rows = await app.runtime.db.find(delegatedKeys, { account_id: of.accountId });
       await expectAllRevoked(of, rows.length);
@@ -257,7 +257,7 @@ describe('a delegated key in an export and an erasure', () => {
   });
 });
 
-/** A card of a platform for which nobody issues any: its rows, as an issuer to come would have them. */
+/** Rows of a card of a platform without an issuer. */
 async function cardIn(as: TestPlatform, customerId: string, accountId: string) {
   return app.operate(async (ctx) => {
     const card = ctx.insert(cards, {
@@ -288,8 +288,8 @@ describe('a delegated key in production', () => {
     const literal = app.connectorsOf('sandbox').walletScript?.stamp as string;
     const scripted = { 'service-wallet-signature': literal, 'request-id': first.body.requestId };
     expect(codeOf(await real.ask(body, scripted))).toEqual([401, 'WALLET_SIGNATURE_MALFORMED']);
-    const stranger = await real.wallets.customerWithWallet();
-    const theirs = await insertSession(app, stranger.accountId);
+    const other = await real.wallets.customerWithWallet();
+    const theirs = await insertSession(app, other.accountId);
     const INVALID = [401, 'WALLET_SIGNATURE_INVALID'];
     expect(codeOf(await real.follow(body, first, theirs))).toEqual(INVALID);
     const second = await real.follow(body, first, session);

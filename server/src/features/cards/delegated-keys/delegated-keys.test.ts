@@ -1,6 +1,6 @@
-// A key that pays for a card out of a wallet, made in three requests: what each of them is answered with,
-// what stands against each of them, and that nobody but the wallet's own sessions lets a key sign. How keys
-// end is in `delegated-ends.test.ts`.
+// A key that pays for a card out of a wallet, made in three requests: what each of them is answered
+// with, what stands against each of them, and that only sessions of the wallet activate a key. How
+// keys end is in `delegated-ends.test.ts`.
 import { describe, expect, it } from 'vitest';
 import { customer, internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../../test/kit/app/harness.ts';
@@ -23,7 +23,7 @@ const fixture = delegatedFixture(app);
 const codeOf = ({ status, body }: Answer) => [status, body.code];
 const reasonOf = ({ status, body }: Answer) => [status, body.code, body.reason];
 const rowOf = (id: string) => app.runtime.db.read(delegatedKeys, id);
-const nobody = (resource: string) => `${resource}:${uuid7(app.effects)}`;
+const unknown = (resource: string) => `${resource}:${uuid7(app.effects)}`;
 const NO_CARD = [404, 'NOT_FOUND', 'Card not found.'];
 const NO_ACCOUNT = [404, 'ACCOUNT_NOT_FOUND', 'Account not found.'];
 
@@ -116,7 +116,7 @@ describe('createDelegatedKey', () => {
     expect((await fixture.key(of)).status).toBe('ACTIVE');
   });
 
-  it('tells of every bad field at once', async () => {
+  it('reports every bad field at once', async () => {
     const answer = await fixture.ask({ cardId: 1, nickname: ' ' });
     expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
     const fields = answer.body.details.errors.map(({ field }: { field: string }) => field);
@@ -134,10 +134,10 @@ describe('createDelegatedKey', () => {
     const of = await fixture.walletCard();
     const theirs = delegatedFixture(app, { as: app.other });
     const foreign = await theirs.walletCard();
-    for (const id of ['x', nobody('Card'), foreign.card.id, of.accountId]) {
+    for (const id of ['x', unknown('Card'), foreign.card.id, of.accountId]) {
       expect(reasonOf(await fixture.ask(fixture.bodyOf(of, { cardId: id })))).toEqual(NO_CARD);
     }
-    for (const id of ['x', nobody('InternalAccount'), foreign.accountId]) {
+    for (const id of ['x', unknown('InternalAccount'), foreign.accountId]) {
       const answer = await fixture.ask(fixture.bodyOf(of, { internalAccountId: id }));
       expect(reasonOf(answer)).toEqual(NO_ACCOUNT);
     }
@@ -255,7 +255,7 @@ describe('the signatures of createDelegatedKey', () => {
         await fixture.ask(body, { 'request-id': requestId }),
         await fixture.ask(body, { 'service-wallet-signature': stamp }),
         await fixture.ask(body, { ...headers, 'service-wallet-signature': 'x' }),
-        await fixture.ask(body, { ...headers, 'request-id': nobody('Request') }),
+        await fixture.ask(body, { ...headers, 'request-id': unknown('Request') }),
       ];
       expect(answers.map(codeOf)).toEqual([
         [401, 'WALLET_SIGNATURE_MISSING'],
@@ -271,7 +271,7 @@ describe('the signatures of createDelegatedKey', () => {
     }
   });
 
-  it('are another platform’s for nobody', async () => {
+  it('of another platform are not found', async () => {
     const of = await fixture.walletCard();
     const body = fixture.bodyOf(of);
     const headers = await signedHeaders(ok(await fixture.ask(body), 202), of.session);
@@ -332,7 +332,7 @@ describe('listDelegatedKeys', () => {
       const { id, fundingSourceId } = await fixture.key(of);
       const person = await customer(app);
       const plain = await internalAccount(app, person.id, 'USD');
-      for (const accountId of ['x', nobody('InternalAccount'), plain.id]) {
+      for (const accountId of ['x', unknown('InternalAccount'), plain.id]) {
         expect(await fixture.listed(`accountId=${accountId}`)).toEqual([]);
       }
       const theirs = delegatedFixture(app, { as: app.other });
@@ -341,7 +341,7 @@ describe('listDelegatedKeys', () => {
       const path = `/auth/delegated-keys/${id}`;
       expect(codeOf(await theirs.call('GET', path))).toEqual([404, 'NOT_FOUND']);
       expect(codeOf(await theirs.revoke(id))).toEqual([404, 'NOT_FOUND']);
-      for (const other of ['x', nobody('DelegatedKey'), of.card.id]) {
+      for (const other of ['x', unknown('DelegatedKey'), of.card.id]) {
         expect(codeOf(await fixture.call('GET', `/auth/delegated-keys/${other}`))).toEqual([
           404,
           'NOT_FOUND',

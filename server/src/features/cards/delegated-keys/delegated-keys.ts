@@ -1,6 +1,7 @@
-// Delegated keys as rows. A key is drawn by the custodian and its private half is readable to nobody else; a
-// row holds what the custodian wants back, until the key is revoked. It belongs to what binds a card to a
-// wallet, and ends with that: by its owner, with the binding, or with the card.
+// Delegated keys as rows. The custodian generates a key and keeps its private part; the row stores
+// the custodian's reference until the key is revoked. A key belongs to the funding source that
+// links a card to a wallet and ends with it: by the owner, with the funding source, or with the
+// card.
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
@@ -11,7 +12,7 @@ import { delegatedKeyStates } from '../issuing/states.ts';
 import { type DelegatedKeyRow, delegatedKeys, type FundingSourceRow } from '../store.ts';
 import type { DelegatedKeyView } from './delegated-contract.ts';
 
-/** Keys of one funding source, of every status: a binding that had so many can be made anew. */
+/** Keys of one funding source, of every status. Beyond that a new funding source is needed. */
 const MAX_KEYS = 100;
 
 const nicknameContext = (id: string) => `delegated_keys ${id} nickname`;
@@ -19,13 +20,13 @@ const nicknameContext = (id: string) => `delegated_keys ${id} nickname`;
 const openNickname = (vault: Vault, key: DataKey, row: DelegatedKeyRow): string =>
   vault.open(key, row.nickname, nicknameContext(row.id)).toString();
 
-/** What a key keeps sealed, opened for its owner; nothing once the owner was erased. */
+/** The sealed part of a key, opened; undefined after an erasure. */
 export const delegatedKeyPersonal = (
   { vault, key }: { vault: Vault; key: DataKey | undefined },
   row: DelegatedKeyRow,
 ) => ({ nickname: key ? openNickname(vault, key, row) : null });
 
-/** The JSON of a key; undefined once its owner was erased, and it with them. */
+/** API view of a key; undefined after an erasure. */
 export async function presentKey(
   ctx: Ctx,
   row: DelegatedKeyRow,
@@ -46,7 +47,7 @@ export async function presentKey(
   );
 }
 
-/** A key of the calling platform and how it is shown; NOT_FOUND for every other id. */
+/** A key of the calling platform with its view. Throws NOT_FOUND. */
 export async function keyOf(ctx: Ctx, id: string) {
   const row = isId(id, 'DelegatedKey') ? await ctx.read(delegatedKeys, id) : undefined;
   const isTheirs = row?.platform_id === ctx.caller.platformId;
@@ -57,7 +58,7 @@ export async function keyOf(ctx: Ctx, id: string) {
 
 type Filter = Partial<Pick<DelegatedKeyRow, 'account_id' | 'funding_source_id' | 'status'>>;
 
-/** The calling platform's keys of a wallet or a funding source, oldest first. */
+/** The platform's keys of a wallet or a funding source, oldest first. */
 export async function keysOf(ctx: Ctx, filter: Filter): Promise<DelegatedKeyRow[]> {
   const where = { ...filter, platform_id: ctx.caller.platformId };
   const rows = await ctx.db.find(delegatedKeys, where, ALL_OF_ONE);
@@ -65,8 +66,8 @@ export async function keysOf(ctx: Ctx, filter: Filter): Promise<DelegatedKeyRow[
 }
 
 /**
- * The key that may sign now for a card at an account. Of two there is one binding at a time, with which its
- * keys end.
+ * The active key for a card and an account. An account has at most one funding source at a time,
+ * and its keys end with it.
  */
 export async function activeKeyOf(
   ctx: Ctx,
@@ -77,30 +78,30 @@ export async function activeKeyOf(
   return key;
 }
 
-/** Throws where a funding source has a key that may sign. */
+/** Throws if a funding source has an active key. */
 export async function refuseSecondKey(
   ctx: Ctx,
   { card_id, account_id }: FundingSourceRow,
 ): Promise<void> {
   if (!(await activeKeyOf(ctx, card_id, account_id))) return;
-  throw new Fault('CONFLICT', 'The funding source of the card has an active key already.');
+  throw new Fault('CONFLICT', 'The funding source of the card already has an active key.');
 }
 
-/** Throws where a funding source can have no more keys of any kind. */
+/** Throws if a funding source has the maximum number of keys. */
 export async function refuseMoreKeys(ctx: Ctx, { id }: FundingSourceRow): Promise<void> {
   if ((await keysOf(ctx, { funding_source_id: id })).length < MAX_KEYS) return;
   const reason = `The funding source of the card has had ${MAX_KEYS} keys. Bind the wallet anew.`;
   throw new Fault('CONFLICT', reason);
 }
 
-/** What a new key is made of. */
+/** Properties of a new key. */
 export interface NewKey {
   id: string;
   publicKey: string;
   signer: string;
 }
 
-/** Stages a key that may not sign yet. `key` is what is sealed for its owner. */
+/** Stages a key that is not active yet. `key` is sealed for its owner. */
 export const addKey = (
   ctx: Ctx,
   source: FundingSourceRow,
@@ -122,14 +123,14 @@ export const addKey = (
     updated_at: ctx.now,
   });
 
-/** Stages that a key may sign from now on. */
+/** Activates a key. */
 export const activateKey = (ctx: Ctx, row: DelegatedKeyRow): DelegatedKeyRow =>
   ctx.update(delegatedKeys, row, {
     status: delegatedKeyStates.next(row.status, 'activate'),
     updated_at: ctx.now,
   });
 
-/** Stages the end of a key: what could sign with it is forgotten. */
+/** Revokes a key and removes the custodian's reference. */
 export const revokeKey = (ctx: Ctx, row: DelegatedKeyRow): DelegatedKeyRow =>
   ctx.update(delegatedKeys, row, {
     status: delegatedKeyStates.next(row.status, 'revoke'),
@@ -138,8 +139,8 @@ export const revokeKey = (ctx: Ctx, row: DelegatedKeyRow): DelegatedKeyRow =>
   });
 
 /**
- * Stages the end of every key of these funding sources. Whoever ends them changes their rows or that of the
- * card, on which a key that is being made leans.
+ * Revokes every key of these funding sources. The caller changes their rows or that of the card,
+ * which the creation of a key requires.
  */
 export async function revokeKeysOf(
   ctx: Ctx,

@@ -1,6 +1,6 @@
-// The operations on delegated keys. A key that pays for a card out of a wallet is made in two steps, and the
-// wallet signs both: that the key is there, and what it may sign. Everything that stands against it is looked
-// at in each step, because the card, what pays for it and the account may change between them.
+// The operations on delegated keys. A key that signs card payments of a wallet is created in two
+// steps, both signed by the wallet: the key is registered, then its policy. All conditions are
+// checked in each step, because card, funding source and account may change in between.
 
 import type { Bound, Input } from '../../../kernel/contract/operation.ts';
 import { Fault, invalid, invalidField } from '../../../kernel/fault.ts';
@@ -36,7 +36,7 @@ import {
   revokeKey,
 } from './delegated-keys.ts';
 
-/** What was found out before the signature that is asked for: the key to make, or the one that was made. */
+/** Result of the first step: the key to create, or the one that was created. */
 type Step = { step: 'key'; key: NewKey } | { step: 'policy'; id: string };
 
 interface Target {
@@ -47,7 +47,7 @@ interface Target {
 
 type Asked = Input<typeof createDelegatedKey>['body'];
 
-/** Throws what stands against a key for this card and wallet now. */
+/** Throws if no key can be created for this card and wallet now. */
 async function targetOf(ctx: Ctx, { cardId, internalAccountId }: Asked): Promise<Target> {
   const card = await cardOf(ctx, cardId);
   const wallet = await walletOf(ctx, internalAccountId, 'internalAccountId');
@@ -61,16 +61,16 @@ async function targetOf(ctx: Ctx, { cardId, internalAccountId }: Asked): Promise
   return { card, wallet, source };
 }
 
-/** Holds the card and the binding to the commit: whoever ends either has to find the key. */
+/** Requires card and funding source as read, so that a concurrent end finds the key. */
 function leanOn(ctx: Ctx, { card, source }: Target): void {
   ctx.require(cards, card);
   ctx.require(fundingSources, source);
 }
 
-/** Any session of the wallet signs. */
+/** Any session of the wallet can sign. */
 const holderOf = ({ row }: Wallet) => ({ by: 'session', accounts: [row.id] }) as const;
 
-/** Says that the key is there: one more user of the wallet, known by the key alone. */
+/** Registers the key: an additional user of the wallet, identified by the key alone. */
 const creation = (nickname: string, { id, publicKey }: NewKey): Activity => ({
   type: 'CREATE_USERS',
   parameters: {
@@ -86,7 +86,7 @@ const creation = (nickname: string, { id, publicKey }: NewKey): Activity => ({
   },
 });
 
-/** Says what the key may sign: what one card is to be paid from this wallet, and nothing else. */
+/** The policy: the key signs debits of one card from this wallet only. */
 const policy = ({ card, wallet }: Target, id: string): Activity => ({
   type: 'CREATE_POLICIES',
   parameters: {
@@ -121,7 +121,7 @@ const create = (parts: CardParts) =>
       const found = act.bound as Step;
       if (found.step === 'key') {
         await refuseMoreKeys(ctx, source);
-        // Two of them at once are counted one after the other.
+        // Concurrent requests are counted one after the other.
         ctx.update(fundingSources, source, {});
         const named = { nickname: body.nickname.trim(), key: wallet.key };
         const { id } = addKey(ctx, source, found.key, named);

@@ -1,5 +1,5 @@
-// A card that a wallet pays for: nothing leaves it without the signature of a key that its holder has given
-// for this card, and every signature is written down with the payment that it is for.
+// A card that a wallet pays for: nothing leaves it without the signature of a key that its holder
+// has given for this card, and every signature is written down with the payment that it is for.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { balances, fund, internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -42,7 +42,7 @@ const giveKey = (cardId: string) =>
     if (!wallet) throw new Error('no wallet pays for the card');
     const id = ctx.id('DelegatedKey');
     const { custody } = app.connectorsOf('sandbox');
-    if (!custody) throw new Error('nobody keeps keys');
+    if (!custody) throw new Error('no custodian');
     const drawn = await custody.newSigner({ id });
     const key = addKey(ctx, source, { id, ...drawn }, { nickname: 'Till', key: wallet.key });
     return activateKey(ctx, key);
@@ -120,7 +120,7 @@ describe('a card that a wallet pays for', () => {
     const request = network.message(of.cardId, 5_00);
     await network.send(request);
     await app.settle();
-    await network.tell(request.token, { kind: 'CLEARING', amount: 6_00n });
+    await network.notify(request.token, { kind: 'CLEARING', amount: 6_00n });
     await app.settle();
     const signed = await signedFor(of.accountId);
     const amounts = signed.map(({ payload }) => unsignedOf(payload).amount);
@@ -158,11 +158,11 @@ describe('a card that a wallet pays for', () => {
     expect(await signedFor(of.accountId)).toEqual([]);
     expect((await balances(app, of.accountId)).balance).toBe(20_000_000);
     expect(await network.logOf(of.cardId)).toMatchObject([{ reason: 'NO_FUNDING_SOURCE' }]);
-    const silence = `whoever keeps ${key.id} does not sign with it`;
+    const silence = `the custodian did not sign with ${key.id}`;
     expect(noted).toEqual(what === 'gives no answer' ? [silence] : []);
   });
 
-  it('tells the log which key does not sign, and nothing that it signs with', async () => {
+  it('logs the id of a key that does not sign, and no secret', async () => {
     const of = await cardOf();
     const { id } = await giveKey(of.cardId);
     const broken = "update delegated_keys set signer = 'sealed by another' where id = $1";
@@ -173,21 +173,21 @@ describe('a card that a wallet pays for', () => {
     const [line, ...more] = app.log
       .filter((each) => each.includes(id))
       .map((each) => JSON.parse(each));
-    const problem = `whoever keeps ${id} does not sign with it`;
+    const problem = `the custodian did not sign with ${id}`;
     expect([line, more]).toMatchObject([{ level: 'warn', problem }, []]);
     expect(app.log.join()).not.toContain('sealed by another');
   });
 
   it('hears nothing of a clearing above while the custodian gives no answer', async () => {
     const { of, token, clearing } = await clearingAbove();
-    const told = fixtureWhere(() => Promise.reject(new Error('gone'))).fixture.applyNotice(
+    const emitted = fixtureWhere(() => Promise.reject(new Error('gone'))).fixture.applyNotice(
       clearing,
     );
     // Errors are logged with their cause, and a custodian's may quote a secret.
-    await expect(told).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', cause: undefined });
+    await expect(emitted).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', cause: undefined });
     expect(await network.logOf(of.cardId)).toHaveLength(1);
     expect(await network.paymentsOf(of.customer.id)).toMatchObject([{ status: 'AUTHORIZED' }]);
-    await network.tell(token, clearing, clearing.id);
+    await network.notify(token, clearing, clearing.id);
     await app.settle();
     expect(await network.paymentsOf(of.customer.id)).toMatchObject([{ status: 'SETTLED' }]);
     expect(await balances(app, of.accountId)).toEqual({ balance: 14_000_000, total: 14_000_000 });
@@ -201,7 +201,7 @@ describe('a card that a wallet pays for', () => {
   });
 });
 
-/** A payment of 5.00 from a wallet with 20.00, and a clearing of 6.00 for it, which nobody was told yet. */
+/** A payment of 5.00 from a wallet with 20.00, and a clearing of 6.00 for it that is not sent yet. */
 async function clearingAbove() {
   const of = await cardOf();
   await giveKey(of.cardId);
@@ -228,7 +228,7 @@ function fixtureWhere(stampWith: (of: { payload: string }) => Promise<string>) {
 
 async function otherStamp({ payload }: { payload: string }): Promise<string> {
   const { custody } = app.connectorsOf('sandbox');
-  if (!custody) throw new Error('nobody keeps keys');
+  if (!custody) throw new Error('no custodian');
   const { signer } = await custody.newSigner({ id: 'DelegatedKey:other' });
   return custody.stampWith({ id: 'DelegatedKey:other', signer, payload });
 }

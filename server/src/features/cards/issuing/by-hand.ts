@@ -1,5 +1,5 @@
-// Cards of every platform, as an operator sees and closes them. Of the number only the last four digits are
-// shown, which the platform sees as well.
+// Cards of every platform for the operator: list, show and close. Like the platform, the operator
+// sees only the last four digits of a number.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -36,12 +36,12 @@ interface SearchInput {
   platformId?: string | undefined;
   customerId?: string | undefined;
   state?: string | undefined;
-  /** The last card of the previous page. */
+  /** Continue after this card, the last of the previous page. */
   after?: string | undefined;
   limit: number;
 }
 
-/** Cards of one platform, of one cardholder, in one state, or all; latest first. Throws NOT_FOUND. */
+/** Cards of a platform, of a cardholder, in a state, or all; latest first. Throws NOT_FOUND. */
 export async function searchCards(
   { db }: Runtime,
   { platformId, customerId, state, after, limit }: SearchInput,
@@ -56,7 +56,7 @@ async function detailsOf({ db }: Runtime, row: CardRow) {
   const bindings = await cardFundingOf(db, row.id);
   return {
     ...presentCard(row),
-    // Optional in the contract, and always known of a row.
+    // Optional in the contract, and always set in a row.
     platformCardId: row.platform_card_id,
     currency: row.currency,
     platformId: row.platform_id,
@@ -67,11 +67,11 @@ async function detailsOf({ db }: Runtime, row: CardRow) {
 
 export type CardDetails = Awaited<ReturnType<typeof detailsOf>>;
 
-/** A card, with the note of its closure and every account that pays or has paid for it. Throws NOT_FOUND. */
+/** A card with the note of its closure and all its funding sources. Throws NOT_FOUND. */
 export const cardDetails = async (runtime: Runtime, cardId: string): Promise<CardDetails> =>
   detailsOf(runtime, await cardById(runtime.db, cardId));
 
-/** Closes a card for good; `reason` is kept with it. Throws NOT_FOUND and CONFLICT. */
+/** Closes a card permanently; `reason` is stored. Throws NOT_FOUND and CONFLICT. */
 export async function closeCardByHand(
   runtime: Runtime,
   { cardId, reason }: { cardId: string; reason: string },

@@ -1,6 +1,5 @@
-// What a platform may do to a card, and how the API shows one. Three refusals tell a client apart what it
-// can mend: a closed card that is to be closed again, one that is to be changed, and every other move that
-// there is not. Pure.
+// Changes of a card by its platform, and its API view. Three errors distinguish what a client can
+// fix: closing a closed card, changing a closed card, and any other impossible transition. Pure.
 import type { Static } from '@sinclair/typebox';
 import { Fault } from '../../../kernel/fault.ts';
 import { stamps } from '../../../runtime/operation/context.ts';
@@ -14,7 +13,7 @@ export type CardChange = Static<(typeof updateCardById)['body']>;
 const MOVES = { ACTIVE: 'unfreeze', FROZEN: 'freeze', CLOSED: 'close' } as const;
 export type CardMove = (typeof MOVES)[keyof typeof MOVES];
 
-/** The move that a change asks for, if any. Throws where the card may not change so. */
+/** The lifecycle event of a requested change. Throws if the card does not allow it. */
 export function moveFor(
   from: CardState,
   { state }: Pick<CardChange, 'state'>,
@@ -27,10 +26,10 @@ export function moveFor(
     throw new Fault('CARD_ALREADY_CLOSED', 'The card is closed already.');
   }
   const move = MOVES[state];
-  // What the issuer has not answered about yet is the service's alone to end.
+  // Until the issuer has answered only the service can end a card.
   if (from === 'PROCESSING' || cardStates.peek(from, move) === undefined) {
     const reason = `The card is ${from} and cannot become ${state}.`;
-    // The issuer's answer ends PROCESSING.
+    // The answer of the issuer ends PROCESSING.
     const isRetryable = from === 'PROCESSING';
     throw new Fault('INVALID_STATE_TRANSITION', reason, undefined, { isRetryable });
   }

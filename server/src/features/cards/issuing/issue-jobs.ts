@@ -1,6 +1,6 @@
-// The jobs of cards: asking the issuer for one, asking again while it has not said, telling it of changes,
-// and closing the cards of a customer who was deleted. What the issuer says about a card that was closed
-// meanwhile is written down all the same, so that it learns that the card is closed.
+// Jobs of cards: order from the issuer, poll for the result, notify the issuer of changes, and
+// close the cards of a deleted customer. The result for a card that was closed meanwhile is
+// recorded too, so that the issuer is notified of the closure.
 
 import { Type } from '@sinclair/typebox';
 import type { CardOrder, IssueProgress, IssuerPort } from '../../../connectors/ports/cards.ts';
@@ -14,21 +14,21 @@ import { CLOSE_CARDS } from '../../customers/registration/index.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import type { CardParts } from '../parts.ts';
 import { type CardRow, cards } from '../store.ts';
-import { closeCard, NOTIFY_ISSUER, tellIssuer, tellState } from './life.ts';
+import { closeCard, emitCardState, NOTIFY_ISSUER, notifyIssuer } from './life.ts';
 import { cardStates } from './states.ts';
 
 type Parts = Pick<CardParts, 'connectors'>;
 
 const IssueInput = Type.Object({
   cardId: Type.String(),
-  /** Whether the platform named the card itself. */
+  /** Whether the platform chose the id. */
   named: Type.Boolean(),
 });
 
 const ISSUE = defineJob('cards.issue', IssueInput);
 const CHECK = defineJob('cards.check', IssueInput);
 
-/** Has the issuer asked for a card. */
+/** Orders a card from the issuer. */
 export const askIssuer = (ctx: Ctx, { id }: CardRow, { named }: { named: boolean }): void =>
   ctx.later(ISSUE, { cardId: id, named });
 
@@ -41,18 +41,18 @@ const orderOf = (row: CardRow, named: boolean): CardOrder => ({
   orderedAt: row.created_at,
 });
 
-/** The card that a job is about, the server acting for its platform, and who issues it. */
+/** The card of a job, acting as the server for its platform, and its issuer. */
 async function loadOf(runtime: Runtime, parts: Parts, job: JobOf<typeof NOTIFY_ISSUER>) {
   const row = await runtime.db.read(cards, job.input.cardId);
   const platform = row && (await readPlatform(runtime.db, row.platform_id));
   if (!row || !platform) throw new Error(`job ${job.id} names no card`);
   const caller = systemCaller(platform.id, platform.environment);
   const { issuer } = parts.connectors(caller.environment);
-  if (!issuer) throw new Error(`nobody issues cards in ${caller.environment}`);
+  if (!issuer) throw new Error(`no card issuer in ${caller.environment}`);
   return { row, caller, issuer };
 }
 
-/** The card as it is when a job's result is staged. */
+/** The card as it is when the result of a job is staged. */
 async function currentOf(ctx: Ctx, id: string): Promise<CardRow> {
   const row = await ctx.read(cards, id);
   if (!row) throw new Error(`${id} is gone`);
@@ -61,11 +61,11 @@ async function currentOf(ctx: Ctx, id: string): Promise<CardRow> {
 
 type Issued = Extract<IssueProgress, { state: 'issued' }>['card'];
 
-function heedIssued(ctx: Ctx, row: CardRow, issued: Issued): void {
+function applyIssued(ctx: Ctx, row: CardRow, issued: Issued): void {
   const refs = { issuer_ref: issued.issuerRef, processor_ref: issued.processorRef };
   if (row.state !== 'PROCESSING') {
     if (row.issuer_ref !== null) return;
-    tellIssuer(ctx, ctx.update(cards, row, refs));
+    notifyIssuer(ctx, ctx.update(cards, row, refs));
     return;
   }
   const active = ctx.update(cards, row, {
@@ -78,16 +78,16 @@ function heedIssued(ctx: Ctx, row: CardRow, issued: Issued): void {
     secret: issued.secret,
     updated_at: ctx.now,
   });
-  tellState(ctx, active);
+  emitCardState(ctx, active);
 }
 
-async function heedProgress(
+async function applyIssuingProgress(
   ctx: Ctx,
   input: JobInput<typeof ISSUE>,
   progress: IssueProgress,
 ): Promise<void> {
   const row = await currentOf(ctx, input.cardId);
-  if (progress.state === 'issued') heedIssued(ctx, row, progress.card);
+  if (progress.state === 'issued') applyIssued(ctx, row, progress.card);
   else if (progress.state === 'rejected') {
     if (row.state === 'PROCESSING') await closeCard(ctx, row, 'ISSUER_REJECTED');
   } else if (progress.checkAfterMs !== undefined) {
@@ -104,12 +104,12 @@ const issueJob = (parts: Parts, definition: typeof ISSUE, ask: Ask): JobHandler 
       const { input } = job;
       const { row, caller, issuer } = await loadOf(runtime, parts, job);
       const progress = await ask(issuer, orderOf(row, input.named), runtime);
-      return { caller, stage: (ctx) => heedProgress(ctx, input, progress) };
+      return { caller, stage: (ctx) => applyIssuingProgress(ctx, input, progress) };
     },
   });
 
-/** Two may be under way at once: whoever told what is no longer so tells once more. */
-const tellJob = (parts: Parts): JobHandler =>
+/** Two may run concurrently: one that sent an outdated state sends again. */
+const notifyIssuerJob = (parts: Parts): JobHandler =>
   jobHandler(NOTIFY_ISSUER, {
     maxAttempts: OUTAGE_ATTEMPTS,
     run: async (runtime, job) => {
@@ -120,7 +120,7 @@ const tellJob = (parts: Parts): JobHandler =>
         caller,
         async stage(ctx) {
           const now = await currentOf(ctx, cardId);
-          if (now.state !== state) tellIssuer(ctx, now);
+          if (now.state !== state) notifyIssuer(ctx, now);
         },
       };
     },
@@ -132,7 +132,7 @@ const LIVE: Filter<typeof cards> = {
   value: ['PROCESSING', 'ACTIVE', 'FROZEN'],
 };
 
-/** Stages that one card of a deleted customer is closed; answers whether there may be more. */
+/** Closes one card of a deleted customer; returns whether there may be more. */
 export async function closeOneCard(ctx: Ctx, customerId: string): Promise<boolean> {
   const filters = [{ column: 'customer_id', op: '=', value: customerId } as const, LIVE];
   const { rows, hasMore } = await ctx.db.page(cards, { filters, sort: 'asc', limit: 1 });
@@ -153,10 +153,10 @@ const closeJob = (): JobHandler =>
     },
   });
 
-/** What follows a card from its order to its end. */
+/** Jobs from the order of a card to its closure. */
 export const cardJobs = (parts: Parts): JobHandler[] => [
   issueJob(parts, ISSUE, (issuer, order) => issuer.issue(order)),
   issueJob(parts, CHECK, (issuer, order, { effects }) => issuer.check(order, effects.now())),
-  tellJob(parts),
+  notifyIssuerJob(parts),
   closeJob(),
 ];

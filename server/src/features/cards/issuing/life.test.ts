@@ -1,5 +1,6 @@
-// What becomes of a card: what its platform changes, what pays for it and the keys that go with that, what
-// its issuer is told and says too late, and its end with the customer who holds it.
+// What becomes of a card: what its platform changes, what pays for it and the keys that go with
+// that, what notices to the issuer, late answers of the issuer, and its closure with the
+// cardholder.
 import { describe, expect, it } from 'vitest';
 import { internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../../test/kit/app/harness.ts';
@@ -20,7 +21,7 @@ const STATE = 'CARD.STATE_CHANGE';
 const FUNDING = 'CARD.FUNDING_SOURCE_CHANGE';
 
 /** Events about a card after it was issued, with the state that each shows. */
-const toldOf = async (id: string) =>
+const eventsOf = async (id: string) =>
   (await fixture.eventsOf('CARD.', id)).slice(1).map(({ type, data }) => `${type} ${data.state}`);
 
 const rowOf = async (ctx: Ctx, id: string) => {
@@ -60,7 +61,7 @@ const keyStands = async (id: string) => {
 };
 
 describe('updateCardById', () => {
-  it('freezes, opens and closes, and tells each once', async () => {
+  it('freezes, unfreezes and closes, with one event each', async () => {
     const { id } = await fixture.card(await fixture.holder());
     for (const state of ['FROZEN', 'ACTIVE', 'FROZEN', 'CLOSED']) {
       const shown = ok(await fixture.patchCard(id, { state }), 200);
@@ -69,7 +70,7 @@ describe('updateCardById', () => {
       expect([shown.state, shown.stateReason]).toEqual([state, stateReason]);
     }
     await app.settle();
-    expect(await toldOf(id)).toEqual(
+    expect(await eventsOf(id)).toEqual(
       ['FROZEN', 'ACTIVE', 'FROZEN', 'CLOSED'].map((state) => `${STATE} ${state}`),
     );
   });
@@ -102,7 +103,7 @@ describe('updateCardById', () => {
       'CARD_NOT_MUTABLE',
     ]);
     expect(await fixture.cardNow(id)).toEqual(closed);
-    expect(await toldOf(id)).toEqual([`${STATE} CLOSED`]);
+    expect(await eventsOf(id)).toEqual([`${STATE} CLOSED`]);
   });
 
   it('wants one of its three fields, and CLOSED alone', async () => {
@@ -125,7 +126,7 @@ describe('updateCardById', () => {
     expect((await fixture.cardNow(id)).state).toBe('ACTIVE');
   });
 
-  it('sets the most of one payment, and clears it, and tells nobody', async () => {
+  it('sets and clears the limit of one payment, without an event', async () => {
     const { id } = await fixture.card(await fixture.holder(), { platformCardId: cardName('001') });
     const set = ok(await fixture.patchCard(id, { maxSpendPerTransaction: 25_00 }), 200);
     expect(set.maxSpendPerTransaction).toBe(25_00);
@@ -146,7 +147,7 @@ describe('updateCardById', () => {
     expect(states).toContain('CLOSED');
     expect(states.length).toBeLessThanOrEqual(2);
     expect((await fixture.cardNow(id)).state).toBe('CLOSED');
-    expect(await toldOf(id)).toHaveLength(states.length);
+    expect(await eventsOf(id)).toHaveLength(states.length);
   });
 
   it('is not for other platforms', async () => {
@@ -181,7 +182,7 @@ describe('what pays', () => {
     expect(live).toHaveLength(2);
     expect(live.map((each) => each.id)).not.toContain(ended[0]?.id);
     for (const key of keys) expect(await keyStands(key)).toEqual(['REVOKED', null]);
-    expect(await toldOf(id)).toEqual(Array(3).fill(`${FUNDING} ACTIVE`));
+    expect(await eventsOf(id)).toEqual(Array(3).fill(`${FUNDING} ACTIVE`));
   });
 
   it('may change with the state, of a card that waits too', async () => {
@@ -191,9 +192,9 @@ describe('what pays', () => {
     const change = { state: 'FROZEN', fundingSources, maxSpendPerTransaction: 7 };
     const shown = ok(await fixture.patchCard(id, change), 200);
     expect(shown).toMatchObject(change);
-    expect(await toldOf(id)).toEqual([`${STATE} FROZEN`, `${FUNDING} FROZEN`]);
-    const told = await fixture.eventsOf('CARD.', id);
-    expect(told.slice(1).map(({ data }) => data)).toEqual([shown, shown]);
+    expect(await eventsOf(id)).toEqual([`${STATE} FROZEN`, `${FUNDING} FROZEN`]);
+    const emitted = await fixture.eventsOf('CARD.', id);
+    expect(emitted.slice(1).map(({ data }) => data)).toEqual([shown, shown]);
     const waits = await fixture.card(holder, { platformCardId: cardName('001') });
     expect(ok(await fixture.patchCard(waits.id, { fundingSources }), 200)).toMatchObject({
       state: 'PROCESSING',
@@ -212,7 +213,7 @@ describe('what pays', () => {
       ]);
     }
     expect((await fixture.cardNow(id)).fundingSources).toEqual([holder.accountId]);
-    expect(await toldOf(id)).toEqual([]);
+    expect(await eventsOf(id)).toEqual([]);
   });
 
   it('ends with the card, which shows what it was', async () => {
@@ -245,7 +246,7 @@ describe('the end of a customer', () => {
       ['CLOSED', 'CLOSED_BY_PLATFORM'],
       ['CLOSED', 'CLOSED_BY_SERVICE'],
     ]);
-    expect(await toldOf(one.id)).toEqual([`${STATE} CLOSED`]);
+    expect(await eventsOf(one.id)).toEqual([`${STATE} CLOSED`]);
     expect((await fixture.cardNow(kept.id)).state).toBe('ACTIVE');
   });
 });
@@ -268,7 +269,7 @@ describe('the issuer', () => {
     });
   }
 
-  it('is told where a card stands, and once more when that changed meanwhile', async () => {
+  it('receives the state of a card, and again if it changed meanwhile', async () => {
     const { id, issuerRef } = await fixture.card(await fixture.holder());
     const heard: unknown[] = [];
     const change: IssuerPort['change'] = async (card) => void heard.push(card);
@@ -282,7 +283,7 @@ describe('the issuer', () => {
     ]);
   });
 
-  it('that issues a card which was closed meanwhile is told so', async () => {
+  it('receives the closure of a card that it issued too late', async () => {
     const { id } = await fixture.card(await fixture.holder(), { platformCardId: cardName('001') });
     await app.operate(async (ctx) => closeCard(ctx, await rowOf(ctx, id), 'CLOSED_BY_SERVICE'));
     const card = {
@@ -311,6 +312,6 @@ describe('the issuer', () => {
     const reject: IssuerPort['issue'] = async () => ({ state: 'rejected' });
     expect(await runJob('cards.issue', id, { issue: reject })).toEqual([]);
     expect((await fixture.cardNow(id)).state).toBe('ACTIVE');
-    expect(await toldOf(id)).toEqual([]);
+    expect(await eventsOf(id)).toEqual([]);
   });
 });

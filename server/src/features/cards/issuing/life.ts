@@ -1,5 +1,5 @@
-// How a card changes, whoever asks for it: its platform, its issuer, an operator, or the end of its holder.
-// Each change is told to the platform, and once the card was issued also to the issuer, by a job after the
+// Changes of a card by its platform, its issuer, an operator, or the deletion of its holder. Each
+// emits an event; once the card is issued the issuer is notified as well, by a job after the
 // commit.
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
@@ -14,17 +14,17 @@ import { type CardStateReason, cardStates } from './states.ts';
 /** Notifies the issuer of the state of a card. */
 export const NOTIFY_ISSUER = defineJob('cards.change', Type.Object({ cardId: Type.String() }));
 
-export const tellState = (ctx: Ctx, row: CardRow): void =>
+export const emitCardState = (ctx: Ctx, row: CardRow): void =>
   ctx.emit(cardStateChange, row.id, presentCard(row));
 
-const tellFunding = (ctx: Ctx, row: CardRow): void =>
+const emitCardFunding = (ctx: Ctx, row: CardRow): void =>
   ctx.emit(cardFundingSourceChange, row.id, presentCard(row));
 
-export function tellIssuer(ctx: Ctx, row: CardRow): void {
+export function notifyIssuer(ctx: Ctx, row: CardRow): void {
   if (row.issuer_ref !== null) ctx.later(NOTIFY_ISSUER, { cardId: row.id });
 }
 
-/** Stages that a card is closed for good, with all that it was given; `note` is an operator's. */
+/** Closes a card permanently, with its funding sources and keys; `note` is the operator's. */
 export async function closeCard(
   ctx: Ctx,
   row: CardRow,
@@ -36,18 +36,21 @@ export async function closeCard(
     state: cardStates.next(row.state, move),
     state_reason: reason,
     closed_note: note,
-    // Nobody will see its number again.
+    // Its number is never shown again.
     secret: null,
     updated_at: ctx.now,
   });
   await unbind(ctx, row);
   await uncountCard(ctx, row);
-  tellState(ctx, closed);
-  tellIssuer(ctx, closed);
+  emitCardState(ctx, closed);
+  notifyIssuer(ctx, closed);
   return closed;
 }
 
-/** Stages what a platform asks for; what pays was checked, and `move` is what `moveFor` said. */
+/**
+ * Stages a change by the platform. Funding sources are checked before, and `move` comes from
+ * `moveFor`.
+ */
 export async function changeCard(
   ctx: Ctx,
   row: CardRow,
@@ -64,9 +67,9 @@ export async function changeCard(
     updated_at: ctx.now,
   });
   if (move) {
-    tellState(ctx, changed);
-    tellIssuer(ctx, changed);
+    emitCardState(ctx, changed);
+    notifyIssuer(ctx, changed);
   }
-  if (funding) tellFunding(ctx, changed);
+  if (funding) emitCardFunding(ctx, changed);
   return changed;
 }

@@ -1,6 +1,5 @@
-// How many cards may be live at once, of a platform and of one cardholder. Both are counted as allowances
-// are, so that they hold exactly however many ask in one moment; a card that is closed gives its places
-// back.
+// Maximum number of open cards of a platform and of a cardholder. Both are velocity limits in the
+// ledger, so they hold exactly under concurrency; a closed card releases its places.
 
 import { Fault } from '../../../kernel/fault.ts';
 import { velocityLimitOf } from '../../../ledger/chart.ts';
@@ -26,7 +25,7 @@ const allowance = (of: string, limit: number): VelocityLimit => ({
 const reached = (whose: string, limit: number) => () =>
   new Fault('CARD_LIMIT_REACHED', `${whose} may have ${limit} live cards at the most.`);
 
-/** Stages that a card takes its places; at the commit it is CARD_LIMIT_REACHED where there is none. */
+/** Counts a new card; the commit fails with CARD_LIMIT_REACHED at the limit. */
 export async function countCard(
   ctx: Ctx,
   platform: PlatformRow,
@@ -52,6 +51,6 @@ export async function countCard(
   });
 }
 
-/** Stages that a card which is closed gives its places back. */
+/** Releases the places of a closed card. */
 export const uncountCard = (ctx: Ctx, card: Pick<CardRow, 'id'>): Promise<void> =>
   reverseUsage(ctx, card);

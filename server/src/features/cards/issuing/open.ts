@@ -1,7 +1,6 @@
-// How a payment with a card begins, and how one that nobody waited for is undone. All kinds begin alike: a
-// row and, for what is paid, money set aside. What the network clears with the same message is cleared as
-// later clearings are. Undoing takes back exactly that, so that a late approval leaves nothing behind but
-// its trace.
+// Opens a card payment, and undoes one that was approved too late. All kinds open alike: a row, and
+// a hold if there is an amount. A clearing in the same message is applied like later ones. Undoing
+// reverses exactly that, so a late approval leaves only its log entry.
 
 import type { CardRequest } from '../../../connectors/ports/cards.ts';
 import { invalidField } from '../../../kernel/fault.ts';
@@ -19,23 +18,23 @@ import { undone } from '../clearing/arithmetic.ts';
 import {
   awaitNetwork,
   changePayment,
+  emitCardPayment,
   inAccountCurrency,
   MAX_CENTS,
   moveSteps,
   openPull,
-  tellCard,
   whileOpen,
 } from '../clearing/payment.ts';
 import { clear } from '../notices.ts';
 import type { CardParts } from '../parts.ts';
 import { type CardRow, cards, type DelegatedKeyRow } from '../store.ts';
 
-/** What a payment is opened with: the rows that the decision leaned on. */
+/** Rows that the decision depends on. */
 interface Opening {
   card: CardRow;
   holder: CustomerRow;
   account: InternalAccountRow;
-  /** What signs where a wallet pays. */
+  /** Key that signs if a wallet pays. */
   key: DelegatedKeyRow | undefined;
   request: CardRequest;
 }
@@ -58,14 +57,14 @@ const partiesOf = (credit: boolean, { id: accountId, currency }: InternalAccount
         source_account: accountId,
       };
 
-/** Throws where an amount cannot be meant: nothing where something is to be paid, or more than there is. */
+/** Throws for an impossible amount: zero for a payment, or above the maximum. */
 export function checkAmount({ kind, amount }: Pick<CardRequest, 'kind' | 'amount'>): void {
   const [least, most] = kind === 'BALANCE_INQUIRY' ? [0n, 0n] : [1n, MAX_CENTS];
   if (amount >= least && amount <= most) return;
   throw invalidField('amount', `must be from ${least} to ${most}`);
 }
 
-/** Stages the row, as a payment of which nothing has happened yet. */
+/** Stages the row of a new payment. */
 function insertPayment(ctx: Ctx, { card, holder, account, request }: Opening): CardPaymentRow {
   return insertTransaction(ctx, {
     id: ctx.id('CardTransaction'),
@@ -92,8 +91,8 @@ function insertPayment(ctx: Ctx, { card, holder, account, request }: Opening): C
 }
 
 /**
- * Stages a payment that was approved, with its money set aside; call it within `ctx.attempt`. The commit is
- * refused where the card, its holder, the account or the key that signs is another by then.
+ * Stages an approved payment with its hold; call it within `ctx.attempt`. The commit fails if the
+ * card, its holder, the account or the signing key has changed.
  */
 export async function openPayment(
   ctx: Ctx,
@@ -111,14 +110,14 @@ export async function openPayment(
   }
   if (!clearsAtOnce(request)) {
     awaitNetwork(ctx, row);
-    tellCard(ctx, row);
+    emitCardPayment(ctx, row);
     return row;
   }
   const { id, token, amount } = request;
   return clear(ctx, parts, row, { id, token, kind: 'CLEARING', amount });
 }
 
-/** Whether the network has sent nothing about a payment since it was opened, and no part was written off. */
+/** Whether no message arrived since it was opened, and no part was written off. */
 function isUntouched(row: CardPaymentRow, request: CardRequest): boolean {
   const own = clearsAtOnce(request) ? 1 : 0;
   const { clearings, refunds, closed, fundingDebits, authorized, writtenOff } = factsOf(row);
@@ -128,9 +127,9 @@ function isUntouched(row: CardPaymentRow, request: CardRequest): boolean {
 }
 
 /**
- * Stages that a payment which was approved too late has never been: it ends with nothing settled, and what it
- * set aside or took is free again, at once or when the issuer has answered a pull that is under way. Answers
- * false where the network has gone on with it by now, or an operator has written it off.
+ * Undoes a payment that was approved too late: it ends with nothing settled, and what was held or
+ * debited is released, at once or after the issuer has answered a pending debit. Returns false if
+ * the network has sent a message about it, or an operator has written it off.
  */
 export async function undoPayment(
   ctx: Ctx,

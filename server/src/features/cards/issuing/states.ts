@@ -1,16 +1,16 @@
-// The lives of cards and of the keys that pay for them, as tables. A payment with a card is a transaction;
-// its life is with the others.
+// Lifecycles of cards and delegated keys. A card payment is a transaction; its lifecycle is with
+// the others.
 import { stateTable } from '../../../kernel/states.ts';
 
 export const CARD_STATES = ['PENDING_KYC', 'PROCESSING', 'ACTIVE', 'FROZEN', 'CLOSED'] as const;
-/** No card waits for its holder's check: without one none is issued. */
+/** PENDING_KYC is unused: no card is issued without an approved cardholder. */
 export type CardState = Exclude<(typeof CARD_STATES)[number], 'PENDING_KYC'>;
 
 export const cardStates = stateTable<
   CardState,
   'activate' | 'reject' | 'freeze' | 'unfreeze' | 'close'
 >('card', {
-  // The service may end one that was never issued; a platform waits for the issuer.
+  // The service may close a card that was never issued; a platform waits for the issuer.
   PROCESSING: { activate: 'ACTIVE', reject: 'CLOSED', close: 'CLOSED' },
   ACTIVE: { freeze: 'FROZEN', close: 'CLOSED' },
   FROZEN: { unfreeze: 'ACTIVE', close: 'CLOSED' },
@@ -26,7 +26,7 @@ export type CardStateReason = (typeof CARD_STATE_REASONS)[number];
 
 export type DelegatedKeyStatus = 'PENDING' | 'ACTIVE' | 'REVOKED';
 
-/** A key that was made and not yet let to sign ends with its card. */
+/** A key that was not activated yet ends with its card. */
 export const delegatedKeyStates = stateTable<DelegatedKeyStatus, 'activate' | 'revoke'>(
   'delegated key',
   {

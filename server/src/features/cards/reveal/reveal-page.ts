@@ -1,8 +1,7 @@
-// The page that shows a card's number and code to its holder, once. The link is taken in a commit before
-// the issuer is asked, so that of any two who open it at once one alone makes the issuer say anything,
-// and whatever was said is on record. An issuer that does not answer has shown nothing: the link is given
-// back and is as good as before. A server that dies between the two has used it up, and the record says
-// more than was seen, which is the side to err on; the platform asks for another link.
+// The page that shows number and security code to the cardholder, once. The link is consumed by a
+// commit before the issuer is called, so that only one of several concurrent requests reads the
+// details, and each read is recorded. If the issuer does not answer the link is restored. A crash
+// in between leaves the link consumed; the platform creates another one.
 
 import type { CardDetails } from '../../../connectors/ports/cards.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
@@ -18,11 +17,11 @@ import { giveLinkBack, REVEAL_PATH, takeLink } from './reveal.ts';
 
 interface Parts {
   connectors(environment: Mode): Connectors;
-  /** Receives a note of an issuer that does not answer. */
+  /** Receives a note if the issuer does not answer. */
   note(problem: string): void;
 }
 
-/** How long the details stay on the page. */
+/** How long the page shows the details. */
 const HIDE_AFTER_S = 5 * 60;
 
 const NOT_NOW: PageContent = {
@@ -36,7 +35,7 @@ const inFours = (number: string): string => number.replace(/\d{4}(?=\d)/g, '$& '
 const monthOf = ({ expMonth, expYear }: CardDetails): string =>
   `${String(expMonth).padStart(2, '0')}/${String(expYear).slice(-2)}`;
 
-/** Without details it is the page as HEAD describes it. */
+/** Without details: the page for HEAD requests. */
 const pageOf = (
   details: CardDetails | null,
   name: string,

@@ -1,5 +1,5 @@
-// Who may see a card's number, how often, and what is left of it: the link, the page behind it and the
-// record.
+// Who may see a card's number, how often, and what is left of it: the link, the page behind it and
+// the record.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../../test/kit/app/harness.ts';
@@ -210,7 +210,7 @@ describe('the page of a card', () => {
     }
   });
 
-  it('is framed by nobody where nothing was said, or nothing is known', async () => {
+  it('cannot be framed without an allowed origin, or with an unknown link', async () => {
     const other = cardFixture(app, { as: app.unregulated });
     const sql = 'update customers set status = $2, version = version + 1 where id = $1';
     const person = await other.holder();
@@ -224,7 +224,7 @@ describe('the page of a card', () => {
     }
   });
 
-  it('leaves the link good where the issuer shows nothing, and tells the operator which card', async () => {
+  it('keeps the link if the issuer shows nothing, and logs the id of the card', async () => {
     const { id } = await card();
     const path = await linkTo(id);
     const row = await app.runtime.db.read(cards, id);
@@ -249,7 +249,7 @@ describe('the page of a card', () => {
 describe('the record', () => {
   const rows = (cardId: string) => app.runtime.db.find(cardReveals, { card_id: cardId });
 
-  it('says which token asked and when somebody looked, and stays', async () => {
+  it('records the token and the time of the view permanently', async () => {
     const { id } = await card();
     const token = await app.tokenWith(['MANAGE']);
     const asked = app.effects.now();
@@ -278,7 +278,7 @@ describe('the record', () => {
     expect(await rows(id)).toHaveLength(2);
   });
 
-  it('tells nobody: no event, no number, code or link in what is logged or stored', async () => {
+  it('emits no event, and neither number, code nor link is logged or stored', async () => {
     const { id } = await card();
     const before = (await app.events()).length;
     const path = await linkTo(id);

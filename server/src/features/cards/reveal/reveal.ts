@@ -1,6 +1,6 @@
-// Links to a card's number and code. A link is a secret of which only a hash is kept, it ends after five
-// minutes or one look, and its row stays: it is the record of who asked to see the card, and when it was
-// seen. Neither number nor code passes through here; the page behind the link asks the issuer for them.
+// Links to number and security code of a card. A link is a secret stored as a hash, ends after five
+// minutes or one view, and its row stays as the audit record. Number and code do not pass through
+// here; the page of the link reads them from the issuer.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -14,16 +14,16 @@ import { type CardParts, cardOf, issuerOf } from '../parts.ts';
 import { type CardRevealRow, type CardRow, cardReveals, cards } from '../store.ts';
 import { revealCard } from './reveal-contract.ts';
 
-/** The page's path, in front of the secret. */
+/** Path of the page, before the secret. */
 export const REVEAL_PATH = '/card';
 
 const LIFETIME_MS = 5 * 60_000;
 
-/** Whether a card has a number that its holder may see: one that is frozen is still theirs. */
+/** Whether a card has a number to show; a frozen card has. */
 const isShown = (card: CardRow): card is CardRow & { secret: string } =>
   card.secret !== null && (card.state === 'ACTIVE' || card.state === 'FROZEN');
 
-/** Whether its holder is still there: the cards of one who was deleted are closed a moment later. */
+/** Whether the holder exists: cards of a deleted customer are closed a moment later. */
 async function isHeld(ctx: Ctx, { customer_id }: CardRow): Promise<boolean> {
   const holder = await readCustomer(ctx, customer_id);
   if (holder?.deleted_at !== null) return false;
@@ -54,7 +54,7 @@ async function reveal(ctx: Ctx, parts: CardParts, cardId: string) {
   return { panEmbedUrl, expiresAt: iso(expires_at) };
 }
 
-/** Stages that the link is used up, and answers its card; undefined where it was good for nothing. */
+/** Consumes the link and returns its card; undefined if it is invalid. */
 export async function takeLink(ctx: Ctx, linkId: string) {
   const link = await ctx.read(cardReveals, linkId);
   if (!link || link.opened_at !== null || ctx.now >= link.expires_at) return undefined;
@@ -65,18 +65,18 @@ export async function takeLink(ctx: Ctx, linkId: string) {
   return card;
 }
 
-/** Stages that nothing was seen after all. */
+/** Restores the link, because nothing was shown. */
 export async function giveLinkBack(ctx: Ctx, linkId: string): Promise<void> {
   const link = await ctx.read(cardReveals, linkId);
   if (link) ctx.update(cardReveals, link, { opened_at: null });
 }
 
-/** Who asked to see a card, and when it was seen. */
+/** Who requested a card's details, and when they were shown. */
 const presentReveal = (row: CardRevealRow) => ({
   cardId: row.card_id,
   platformId: row.platform_id,
   customerId: row.customer_id,
-  /** The token that asked for the link. */
+  /** The token that created the link. */
   tokenId: row.actor,
   askedAt: iso(row.created_at),
   expiresAt: iso(row.expires_at),
@@ -89,7 +89,7 @@ interface ListInput {
   limit: number;
 }
 
-/** Links to the numbers of one platform's cards, of one card, or of all; latest first. No link is shown. */
+/** Reveal links of a platform, of a card, or all; latest first. Secrets are not included. */
 export async function listCardReveals({ db }: Runtime, { platformId, cardId, limit }: ListInput) {
   const filters = equals({ platform_id: platformId, card_id: cardId });
   const { rows } = await db.page(cardReveals, { filters, sort: 'desc', limit });

@@ -1,5 +1,5 @@
-// The amounts of card payments in the database: rejections by the constraints, and the migration to columns,
-// which preserves every payment.
+// The amounts of card payments in the database: rejections by the constraints, and the migration to
+// columns, which preserves every payment.
 import fs from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
@@ -38,14 +38,14 @@ beforeAll(async () => {
   const paid = network.message(id, 30_00);
   await network.send(paid);
   await app.settle();
-  await network.tell(paid.token, { kind: 'CLEARING', amount: 12_00n });
-  await network.tell(paid.token, { kind: 'CLEARING', amount: 20_00n });
+  await network.notify(paid.token, { kind: 'CLEARING', amount: 12_00n });
+  await network.notify(paid.token, { kind: 'CLEARING', amount: 20_00n });
   await app.settle();
-  for (const amount of [3_00n, 4_00n]) await network.tell(paid.token, { kind: 'RETURN', amount });
-  await network.tell(paid.token, { kind: 'RETURN_REVERSAL' });
+  for (const amount of [3_00n, 4_00n]) await network.notify(paid.token, { kind: 'RETURN', amount });
+  await network.notify(paid.token, { kind: 'RETURN_REVERSAL' });
   const short = network.message(id, 10_00);
   await network.send(short);
-  await network.tell(short.token, { kind: 'CLEARING', amount: 200_00n });
+  await network.notify(short.token, { kind: 'CLEARING', amount: 200_00n });
   const open = network.message(id, 5_00);
   await network.send(open);
   const late = network.message(id, 4_00);
@@ -103,7 +103,7 @@ const BEFORE_MIGRATION = `
     'pulls', (select coalesce(json_agg(json_build_object('amount', amount::text, 'status', status)), '[]')
       from unnest(card_funding_debits, card_funding_debit_statuses) pull(amount, status)),
     'back', card_released::text, 'lost', card_written_off::text,
-    'recouped', nullif(card_recovered, 0)::text, 'undone', card_undone_clearings,
+    'recovered', nullif(card_recovered, 0)::text, 'undone', card_undone_clearings,
     'reversed', nullif(card_reversed_refunds, 0),
     'lastEventAt', to_char(card_last_event_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
   where type = 'CARD';

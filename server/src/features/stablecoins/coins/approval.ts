@@ -1,5 +1,5 @@
-// Which tokens of platforms the service may use in accounts and payments of its own. A platform requests it,
-// an operator decides, and every decision is kept with its reason.
+// Approval of platform tokens for accounts and payments of the service: a platform requests it, an
+// operator decides, and every decision is stored with its reason.
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { circulatingTokensAccount } from '../../../ledger/chart.ts';
@@ -26,7 +26,7 @@ async function coinById({ read }: Pick<Ctx, 'read'>, id: string): Promise<Stable
 const viewOf = async ({ db }: Runtime, row: StablecoinRow) => ({
   ...(await presentCoin({ read: db.read }, row)),
   platformId: row.platform_id,
-  /** Smallest units, from the ledger. */
+  /** Minor units, from the ledger. */
   circulating: String(
     (await readLedgerAccount(db, circulatingTokensAccount(row.id)))?.balance ?? 0n,
   ),
@@ -35,12 +35,12 @@ const viewOf = async ({ db }: Runtime, row: StablecoinRow) => ({
 interface ListInput {
   platformId?: string | undefined;
   serviceStatus?: string | undefined;
-  /** The last stablecoin of the previous page. */
+  /** Continue after this stablecoin, the last of the previous page. */
   after?: string | undefined;
   limit: number;
 }
 
-/** Stablecoins of one platform, with one service status, or all; oldest first. */
+/** Stablecoins of a platform, with a service status, or all; oldest first. */
 export async function searchStablecoins(
   runtime: Runtime,
   { platformId, serviceStatus, after, limit }: ListInput,
@@ -60,12 +60,12 @@ interface DecideInput {
   reason: string | null;
 }
 
-/** Stages the decision and keeps it with its reason. */
+/** Stages the decision with its reason. */
 function decide(ctx: Ctx, row: StablecoinRow, { decision, reason }: DecideInput): StablecoinRow {
   if (serviceStates.peek(row.service_status, decision) === undefined) {
     throw new Fault('CONFLICT', `The stablecoin is ${row.service_status}.`);
   }
-  // It could not be enabled: that waits until the token is provisioned.
+  // It can be enabled only once the token is provisioned.
   if (decision === 'approve' && !isLiving(row.issuance_status)) {
     throw new Fault('CONFLICT', `The token is ${row.issuance_status} at its provider.`);
   }
@@ -84,8 +84,8 @@ export async function decideStablecoin(runtime: Runtime, input: DecideInput) {
 }
 
 /**
- * What was decided about a stablecoin, or a mint or burn, by whom and why. Throws STABLECOIN_NOT_FOUND and
- * STABLECOIN_OPERATION_NOT_FOUND.
+ * Decisions about a stablecoin, or a mint or burn: decision, operator and reason. Throws
+ * STABLECOIN_NOT_FOUND and STABLECOIN_OPERATION_NOT_FOUND.
  */
 export async function stablecoinHistory(runtime: Runtime, id: string) {
   const isOperation = isId(id, 'StablecoinOperation');

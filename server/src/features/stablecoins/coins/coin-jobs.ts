@@ -1,5 +1,5 @@
-// What happens to a token after it was registered: its provider is asked until the issuance has come to an
-// end, and once it is provisioned what the operator approved is enabled.
+// Jobs of a registered token: its provider is polled until the issuance has ended, and an approved
+// token is enabled once it is provisioned.
 import type { IssuanceStatus, TokenLookup } from '../../../connectors/ports/stablecoins.ts';
 import type { JobInput } from '../../../kernel/contract/job.ts';
 import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
@@ -40,7 +40,7 @@ async function coinOf(
   return row;
 }
 
-/** Moves a token to what its provider says of it; a token that only waits longer stays as it is. */
+/** Applies the provider's state of a token. A token that is still pending stays as it is. */
 function moveTo(ctx: Ctx, coin: StablecoinRow, issuance: IssuanceStatus): StablecoinRow {
   const event = EVENT_OF[issuance];
   const issuance_status = event && issuanceStates.peek(coin.issuance_status, event);
@@ -50,7 +50,7 @@ function moveTo(ctx: Ctx, coin: StablecoinRow, issuance: IssuanceStatus): Stable
   return isLiving(issuance_status) ? moved : dropped(ctx, moved);
 }
 
-/** What is never issued needs nobody's decision any more, and will not be enabled. */
+/** A token that is never issued needs no decision and will not be enabled. */
 function dropped(ctx: Ctx, coin: StablecoinRow): StablecoinRow {
   if (serviceStates.peek(coin.service_status, 'drop') === undefined) return coin;
   const reason = `The token is ${coin.issuance_status} at its provider.`;
@@ -58,15 +58,20 @@ function dropped(ctx: Ctx, coin: StablecoinRow): StablecoinRow {
   return decideService(ctx, coin, 'drop');
 }
 
-/** What the provider said when it was asked as `asked`. */
-async function heed(ctx: Ctx, asked: ProviderAccountRow, coin: StablecoinRow, answer: TokenLookup) {
+/** Applies the answer to a poll of account `asked`. */
+async function applyLookup(
+  ctx: Ctx,
+  asked: ProviderAccountRow,
+  coin: StablecoinRow,
+  answer: TokenLookup,
+) {
   if (answer.state === 'unlinked') {
     const account = await accountOfCoin(ctx, coin);
-    // Not where it was linked anew meanwhile. Else the token rests until it is.
+    // Not if it was linked again meanwhile; otherwise the token waits until it is.
     if (account.version === asked.version) unlink(ctx, account, answer.as);
     return;
   }
-  // It was there, so it is not going to be issued any more.
+  // The provider knew the token before, so it will not be issued any more.
   if (answer.state !== 'found') return void moveTo(ctx, coin, 'FAILED');
   const { issuance, supply } = answer.token;
   if (issuance === 'PROVISIONED' && !isCountable(supply)) {
@@ -97,12 +102,12 @@ async function follow(
     caller,
     stage: async (ctx) => {
       const current = await coinOf(ctx, input);
-      if (isNext(current)) await heed(ctx, account, current, answer);
+      if (isNext(current)) await applyLookup(ctx, account, current, answer);
     },
   };
 }
 
-/** As far as nobody need decide: approved where nothing is real, enabled where it is provisioned. */
+/** Automatic decisions: approved in the sandbox, enabled once provisioned. */
 async function enable(
   ctx: Ctx,
   parts: StablecoinParts,
@@ -116,14 +121,14 @@ async function enable(
   decideService(ctx, coin, 'enable');
 }
 
-/** Carries out a decision about whether the service may use a token. Throws where it cannot be made now. */
+/** Applies a decision about the use of a token. Throws if it is not possible now. */
 export function decideService(ctx: Ctx, coin: StablecoinRow, event: ServiceEvent): StablecoinRow {
   const service_status = serviceStates.next(coin.service_status, event);
   if (service_status === 'ENABLING') enableLater(ctx, coin);
   return ctx.update(stablecoins, coin, { service_status, updated_at: ctx.now });
 }
 
-/** Handlers of every job about stablecoins; list them where the worker is built. */
+/** Handlers of all stablecoin jobs. */
 export const stablecoinJobs = (parts: StablecoinParts): JobHandler[] => [
   ...operationJobs(parts),
   jobHandler(FOLLOW, {

@@ -1,5 +1,5 @@
-// Registering tokens: which provider account they come from, what the provider says of them, who is first,
-// and the issuance that goes on behind them.
+// Registering tokens: which provider account they come from, what the provider says of them, who is
+// first, and the issuance that goes on behind them.
 import { describe, expect, it } from 'vitest';
 import { booksBalance } from '../../../../test/kit/app/books.ts';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
@@ -134,7 +134,7 @@ describe('the provider account of a token', () => {
 });
 
 describe('a token that is there already', () => {
-  it('is told by its identifier first, then by its symbol', async () => {
+  it('is recognised by its identifier first, then by its symbol', async () => {
     const fixture = await linkedFixture(app);
     const body = fixture.tokenBody();
     ok(await fixture.write('/stablecoins', body), 201);
@@ -185,7 +185,7 @@ describe('issuance', () => {
     });
   });
 
-  it('goes on by itself, and tells nobody', async () => {
+  it('continues automatically, without an event', async () => {
     const fixture = await linkedFixture(app);
     const coin = ok(await fixture.register('005'), 201);
     const seen: string[] = [];
@@ -214,7 +214,7 @@ describe('issuance', () => {
     expect(await app.runtime.db.query(jobs, [])).toEqual([]);
   });
 
-  it.each(['002', '003'])('that came to nothing takes nobody the name: …%s', async (ending) => {
+  it.each(['002', '003'])('that was never issued does not block its name: …%s', async (ending) => {
     const fixture = await linkedFixture(app);
     const body = fixture.tokenBody(ending);
     const dead = ok(await fixture.write('/stablecoins', body), 201);

@@ -1,5 +1,5 @@
-// A platform's tokens at its providers: registering one, how it looks, and asking to have it used by the
-// service. What a token is called and worth is the provider's word and no field of a request.
+// Tokens of a platform at its providers: registration, API view, and requests for use by the
+// service. Name, symbol and decimals come from the provider, not from the request.
 import type { Static } from '@sinclair/typebox';
 import type { ProviderToken, TokenName } from '../../../connectors/ports/stablecoins.ts';
 import type { Rejected } from '../../../kernel/contract/operation.ts';
@@ -22,7 +22,7 @@ import { accountFor, checkLink, linkOf, refuseUnlinked } from './provider-accoun
 
 type RegisterRequest = Static<typeof StablecoinRegisterRequest>;
 
-/** The resource, with what is said of it where the account at its provider is shown. */
+/** The resource, with the description of its provider account where that is shown. */
 function presentWith(row: StablecoinRow, account: ProviderAccountRow) {
   return {
     id: row.id,
@@ -47,7 +47,7 @@ export async function presentCoin(ctx: Pick<Ctx, 'read'>, row: StablecoinRow) {
   return presentWith(row, await accountOfCoin(ctx, row));
 }
 
-/** The account at a provider that a token was registered from. */
+/** The provider account that a token was registered from. */
 export async function accountOfCoin(
   { read }: Pick<Ctx, 'read'>,
   { id, provider_account }: Pick<StablecoinRow, 'id' | 'provider_account'>,
@@ -57,7 +57,7 @@ export async function accountOfCoin(
   return account;
 }
 
-/** A stablecoin of the calling platform; STABLECOIN_NOT_FOUND for every other id. */
+/** A stablecoin of the calling platform. Throws STABLECOIN_NOT_FOUND. */
 export async function stablecoinOf(ctx: Ctx, id: string): Promise<StablecoinRow> {
   const row = isId(id, 'Stablecoin') ? await ctx.read(stablecoins, id) : undefined;
   if (row?.platform_id !== ctx.caller.platformId) {
@@ -66,7 +66,7 @@ export async function stablecoinOf(ctx: Ctx, id: string): Promise<StablecoinRow>
   return row;
 }
 
-/** A token as its provider and its network call it. */
+/** Identification of a token at its provider and on its network. */
 export const nameOf = (row: StablecoinRow): TokenName => ({
   providerTokenIdentifier: row.provider_token_identifier,
   networkTokenIdentifier: row.network_token_identifier,
@@ -74,8 +74,8 @@ export const nameOf = (row: StablecoinRow): TokenName => ({
 });
 
 /**
- * Refuses a token that is registered, and once its symbol is known another one that has it. What was never
- * issued is in nobody's way.
+ * Rejects a token that is registered, and, once its symbol is known, another one with that symbol.
+ * A token that was never issued does not block its symbol.
  */
 async function refuseTaken(
   ctx: Ctx,
@@ -97,14 +97,14 @@ async function refuseTaken(
     const { rows } = await ctx.db.page(stablecoins, { filters, sort: 'asc', limit: 1 });
     const [taken] = rows;
     if (!taken) continue;
-    // The same token has the same symbol, and may have come between the two looks.
+    // The same token has the same symbol, and may have been registered between the two reads.
     const isSame = taken.network_token_identifier === network_token_identifier;
     const fault = isSame ? stablecoins_token : stablecoins_symbol;
     if (fault) throw fault();
   }
 }
 
-/** What the provider says of a token, or why it is not to be registered. */
+/** The provider's data of the token; throws if it cannot be registered. */
 async function tokenOf(
   ctx: Ctx,
   parts: StablecoinParts,
@@ -124,7 +124,7 @@ async function tokenOf(
 }
 
 export async function registerCoin(ctx: Ctx, parts: StablecoinParts, body: RegisterRequest) {
-  // Said first, so that nobody is told to link an account where no provider is connected.
+  // Checked first: linking an account is useless without a provider.
   mintOf(ctx, parts);
   const account = await accountFor(ctx, body.stablecoinProviderAccountId);
   checkLink(account);
@@ -160,7 +160,7 @@ export async function registerCoin(ctx: Ctx, parts: StablecoinParts, body: Regis
 const notRequestable = (status: string): Fault =>
   new Fault('STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE', `The stablecoin is ${status}.`);
 
-/** Asks the operator to have a token used; asked again while that is awaited nothing changes. */
+/** Requests the approval of the operator; a repetition has no effect. */
 export function requestEnablement(
   ctx: Ctx,
   { connectors }: StablecoinParts,

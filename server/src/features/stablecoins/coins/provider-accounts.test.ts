@@ -1,5 +1,5 @@
-// Linking accounts at the provider of stablecoins: what its sandbox says by the end of a secret, what becomes
-// of the secret, and keys without which nothing is written.
+// Linking accounts at the provider of stablecoins: what its sandbox says by the end of a secret,
+// what becomes of the secret, and keys without which nothing is written.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
@@ -207,7 +207,7 @@ describe('an account that the provider knows no more', () => {
     await own.linked('003');
     const answers = await Promise.all(Array.from({ length: 10 }, () => own.register()));
     const codes = new Set(answers.map(({ body }) => body.code));
-    // Whoever comes when it is over finds no active account at all.
+    // A later request finds no active account.
     expect([...codes].sort()).toEqual(
       codes.size === 1
         ? ['STABLECOIN_PROVIDER_ACCOUNT_INVALID']
@@ -266,12 +266,12 @@ describe('a key', () => {
     ok(await theirs.write(PATH, body, 'one-key'), 201);
   });
 
-  it('makes one of ten twins', async () => {
-    const as = await app.newPlatform('Twins');
+  it('makes one of ten repeated', async () => {
+    const as = await app.newPlatform('Second');
     const own = stablecoinFixture(app, { as });
     const body = own.linkBody();
     const answers = await Promise.all(
-      Array.from({ length: 10 }, () => own.write(PATH, body, 'twins')),
+      Array.from({ length: 10 }, () => own.write(PATH, body, 'repeated')),
     );
     expect(new Set(answers.map((each) => each.status))).toEqual(new Set([201]));
     expect(new Set(answers.map((each) => each.body.id)).size).toBe(1);
@@ -316,7 +316,7 @@ describe('listStablecoinProviderAccounts', () => {
   });
 
   describe('getStablecoinProviderAccount', () => {
-    it('shows nobody else’s', async () => {
+    it('shows no accounts of another platform', async () => {
       const { id } = await fixture.linked();
       const theirs = await app.call('GET', `${PATH}/${id}`, undefined, { as: app.other });
       expect(codeOf(theirs)).toEqual([404, 'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND']);

@@ -1,7 +1,6 @@
-// A platform's accounts at providers of stablecoins: linking them, and what it means when a provider says
-// that it knows the platform no more. Credentials are sealed as they come and opened only to be shown to
-// the provider. One that was linked before keeps its id when it is linked anew, so that its tokens live
-// on.
+// Accounts of a platform at stablecoin providers: linking them, and what follows when a provider
+// rejects one. Credentials are sealed when received and opened only for calls of the provider. An
+// account that is linked again keeps its id, and with it its tokens.
 import type { Static } from '@sinclair/typebox';
 import type { ProviderCredentials, ProviderLink } from '../../../connectors/ports/stablecoins.ts';
 import type { Rejected } from '../../../kernel/contract/operation.ts';
@@ -31,7 +30,7 @@ export function presentProviderAccount(row: ProviderAccountRow) {
 
 const sealedAs = (id: string) => `stablecoin_provider_accounts ${id} credentials`;
 
-/** The platform as its provider knows it. */
+/** The platform in calls of its provider. */
 export function linkOf({ vault }: Pick<Ctx, 'vault'>, row: ProviderAccountRow): ProviderLink {
   const opened = vault.openOwn(row.credentials, sealedAs(row.id)).toString();
   return {
@@ -40,7 +39,7 @@ export function linkOf({ vault }: Pick<Ctx, 'vault'>, row: ProviderAccountRow): 
   };
 }
 
-/** A provider account of the calling platform; STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND for every other id. */
+/** A provider account of the calling platform. Throws STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND. */
 export async function providerAccountOf(ctx: Ctx, id: string): Promise<ProviderAccountRow> {
   const row = isId(id, 'StablecoinProviderAccount')
     ? await ctx.read(providerAccounts, id)
@@ -66,19 +65,19 @@ const goneAs = (status: Gone): Fault =>
         'The provider took back the access to this account. Link it again.',
       );
 
-/** Throws where a provider account cannot be used any more. */
+/** Throws if a provider account is not active. */
 export function checkLink({ status }: ProviderAccountRow): void {
   if (status !== 'ACTIVE') throw goneAs(status);
 }
 
-/** Writes down that the provider knows the platform no more. */
+/** Records that the provider no longer accepts the account. */
 export function unlink(ctx: Ctx, row: ProviderAccountRow, as: Gone): void {
   if (row.status !== 'ACTIVE') return;
   const status = linkStates.next(row.status, EVENT_OF[as]);
   ctx.update(providerAccounts, row, { status, updated_at: ctx.now });
 }
 
-/** The same, for a request that is refused because of it. */
+/** The same, for a request that fails because of it. */
 export function refuseUnlinked(ctx: Ctx, row: ProviderAccountRow, as: Gone): Rejected {
   unlink(ctx, row, as);
   return { rejected: goneAs(as) };
@@ -86,7 +85,7 @@ export function refuseUnlinked(ctx: Ctx, row: ProviderAccountRow, as: Gone): Rej
 
 const unverified = (reason: string): Fault => new Fault('STABLECOIN_VERIFICATION_FAILED', reason);
 
-/** Which of the accounts that the credentials open is meant. */
+/** Selects one of the accounts that the credentials give access to. */
 function chosen(open: readonly string[], named: string | undefined): string {
   const [only] = open;
   if (only === undefined) throw unverified('The provider refused these credentials.');
@@ -99,7 +98,7 @@ function chosen(open: readonly string[], named: string | undefined): string {
   throw invalidField('providerAccountId', message);
 }
 
-/** Links an account, or one again whose credentials were good no more. */
+/** Links an account, or links one again whose credentials were rejected. */
 export async function linkAccount(
   ctx: Ctx,
   parts: StablecoinParts,
@@ -135,7 +134,7 @@ export async function linkAccount(
   });
 }
 
-/** The account that a token is to be registered from. */
+/** The account for the registration of a token. */
 export async function accountFor(ctx: Ctx, id: string | undefined): Promise<ProviderAccountRow> {
   if (id !== undefined) return providerAccountOf(ctx, id);
   const { platformId: platform_id } = ctx.caller;

@@ -1,11 +1,10 @@
-// How money of mints and burns travels, in the words of the contract, and what an external account must be to
-// stand at its end. The contract's words are the provider's and not those of our own rails, so here is what
-// each of them is among ours.
+// Rails of mints and burns in the terms of the contract, and requirements for external accounts.
+// The terms of the contract are the provider's, so this maps them to our rails.
 import { railsOf } from '../../../catalog/accounts/account-info.ts';
 import type { PaymentRail } from '../../../catalog/rails/rails.ts';
 import type { ExternalAccountRow } from '../../payees/external-accounts/index.ts';
 
-/** What pays for a mint. */
+/** Funding of a mint. */
 export const MINT_SOURCES = [
   'WIRE',
   'ACH_DEBIT',
@@ -14,7 +13,7 @@ export const MINT_SOURCES = [
   'PROVIDER_INTERNAL_BALANCE',
 ] as const;
 
-/** Where the tokens of a burn come from. */
+/** Source of the tokens of a burn. */
 export const BURN_SOURCES = [
   'EXTERNAL_ACCOUNT',
   'SERVICE_INTERNAL_ACCOUNT',
@@ -26,7 +25,7 @@ export type SourceType = (typeof MINT_SOURCES)[number] | (typeof BURN_SOURCES)[n
 export const BURN_RAILS = ['WIRE', 'ACH_CREDIT', 'SAME_DAY_ACH_CREDIT', 'RTP_CREDIT'] as const;
 export type BurnRail = (typeof BURN_RAILS)[number];
 
-/** What an external account is used for: paid over a rail, debited, or sent tokens. */
+/** Use of an external account: payout over a rail, debit, or token transfer. */
 export type Use = BurnRail | 'ACH_DEBIT' | 'SPARK';
 
 const OURS: Readonly<Record<Exclude<Use, 'SPARK'>, PaymentRail>> = {
@@ -37,7 +36,7 @@ const OURS: Readonly<Record<Exclude<Use, 'SPARK'>, PaymentRail>> = {
   ACH_DEBIT: 'ACH',
 };
 
-/** Money moves between banks of the US alone, and tokens on Spark alone. */
+/** Fiat moves between US banks only, and tokens on Spark only. */
 export function serves(row: ExternalAccountRow, use: Use): boolean {
   if (row.status !== 'ACTIVE') return false;
   if (use === 'SPARK') return row.account_type === 'SPARK_WALLET';

@@ -1,4 +1,4 @@
-// Mints and burns of every platform, as an operator sees them and ends one whose provider gives no answer.
+// Mints and burns of every platform for the operator: list, show, and end one without its provider.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -37,7 +37,7 @@ async function viewOf({ db }: Runtime, row: StablecoinOperationRow) {
     rail: row.destination.rail ?? null,
     providerStatus: row.provider_status,
     failureReason: row.failure_reason,
-    /** Of one that was paid late: by how much the circulating supply does not include it. */
+    /** If paid late: the part that the circulating supply does not include. */
     uncounted: row.uncounted === null ? null : row.uncounted.toString(),
     submittedAt: row.submitted_at === null ? null : iso(row.submitted_at),
     expiresAt: row.expires_at === null ? null : iso(row.expires_at),
@@ -50,12 +50,12 @@ interface ListInput {
   stablecoinId?: string | undefined;
   platformId?: string | undefined;
   status?: string | undefined;
-  /** The last operation of the previous page. */
+  /** Continue after this operation, the last of the previous page. */
   after?: string | undefined;
   limit: number;
 }
 
-/** Mints and burns of one coin, of one platform, with one status, or all; latest first. */
+/** Mints and burns of a coin, of a platform, with a status, or all; latest first. */
 export async function searchStablecoinOperations(
   runtime: Runtime,
   { stablecoinId, platformId, status, after, limit }: ListInput,
@@ -71,7 +71,7 @@ const EVENTS = { completed: 'complete', failed: 'fail' } as const;
 
 interface EndInput {
   operationId: string;
-  /** Whether tokens and money have moved. */
+  /** Whether tokens and funds have moved. */
   outcome: keyof typeof EVENTS;
   reason: string;
 }

@@ -1,7 +1,6 @@
-// Which tokens somebody still has to look after: those whose issuance has not come to an end, and those that
-// the service is about to use. Both are jobs, named here because linking an account anew begins them again.
-// The row of a token counts how often a question was arranged, and only the job of the last one asks: so
-// there is one at a time, whoever began it.
+// Which tokens need a job: those whose issuance has not ended, and those about to be enabled. The
+// jobs are defined here because linking an account again restarts them. The row of a token counts
+// its scheduled polls, and only the job with the last count polls, so there is one at a time.
 import { Type } from '@sinclair/typebox';
 import type { ProviderToken } from '../../../connectors/ports/stablecoins.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
@@ -14,7 +13,7 @@ const CoinFields = { platformId: Type.String(), coinId: Type.String() };
 
 export const FOLLOW = defineJob(
   'stablecoins.follow',
-  // `turn` is what the row of its token must still count.
+  // `turn` must equal the count in the row of the token.
   Type.Object({ ...CoinFields, turn: Type.Number() }),
 );
 export const ENABLE = defineJob('stablecoins.enable', Type.Object(CoinFields));
@@ -24,11 +23,11 @@ const inputOf = ({ platform_id: platformId, id: coinId }: StablecoinRow) => ({
   coinId,
 });
 
-/** No provider is asked about a token more often than this, whatever it says; and when it does not say. */
+/** Shortest interval between two polls of a token, and the default one. */
 const SOONEST_MS = 1_000;
 const USUAL_MS = 60_000;
 
-/** Has the provider asked how far the issuance of a token has come: now, or again after some time. */
+/** Schedules a poll of the issuance of a token. */
 export function followLater(ctx: Ctx, coin: StablecoinRow, afterMs?: number): void {
   const at = afterMs === undefined ? ctx.now : ctx.now + Math.max(SOONEST_MS, Math.ceil(afterMs));
   const input = { ...inputOf(coin), turn: coin.follows + 1 };
@@ -36,7 +35,7 @@ export function followLater(ctx: Ctx, coin: StablecoinRow, afterMs?: number): vo
   ctx.later(FOLLOW, input, at);
 }
 
-/** Asks on while a token is being issued, unless the provider knows that it will stay so. */
+/** Schedules the next poll while a token is being issued, unless its state is final. */
 export function followOn(
   ctx: Ctx,
   coin: StablecoinRow,
@@ -46,11 +45,11 @@ export function followOn(
   if (changes && checkAfterMs !== null) followLater(ctx, coin, checkAfterMs);
 }
 
-/** Has a token enabled as far as nobody needs to decide about it. */
+/** Enables a token as far as no decision is needed. */
 export const enableLater = (ctx: Ctx, coin: StablecoinRow): void =>
   ctx.later(ENABLE, inputOf(coin));
 
-/** Takes up again what rested while the provider knew the platform no more. */
+/** Resumes tokens that waited for their account to be linked again. */
 export async function followCoinsOf(ctx: Ctx, account: ProviderAccountRow): Promise<void> {
   const { platform_id, id: provider_account } = account;
   for (const issuance_status of ['PENDING_REVIEW', 'PROVISIONING'] as const) {

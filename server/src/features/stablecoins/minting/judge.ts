@@ -1,10 +1,10 @@
-// What decides about a mint or burn before anybody is asked: whether the coin can be ordered at all, what its
-// amount means, and which ends are reserved for later. Pure; what the provider says comes after.
+// Validation of a mint or burn before the provider is called: whether the coin can be ordered, the
+// meaning of the amount, and which ends are reserved. Pure.
 import type { LinkProblem } from '../../../connectors/ports/stablecoins.ts';
 import { type Code, Fault, invalidField } from '../../../kernel/fault.ts';
 import type { StablecoinRow } from '../store.ts';
 
-/** The most there may be of a token: that, and an order of as much again, fit into what a balance can be. */
+/** Maximum supply: with an order of the same size it still fits into a balance. */
 export const MAX_UNITS = 4_000_000_000_000_000_000n;
 
 export function checkProvisioned({ issuance_status: status }: StablecoinRow): void {
@@ -15,10 +15,10 @@ export function checkProvisioned({ issuance_status: status }: StablecoinRow): vo
   );
 }
 
-/** Money has two digits behind the point, whatever the token has. */
+/** Funds have two decimals, whatever the token has. */
 const unitsOfCent = (decimals: number): bigint => 10n ** BigInt(Math.max(0, decimals - 2));
 
-/** An amount as it was sent; zeros in front mean nothing. */
+/** Parses an amount; leading zeros are ignored. */
 export function amountOf(text: string, { decimals }: Pick<StablecoinRow, 'decimals'>): bigint {
   const amount = BigInt(text);
   if (amount > MAX_UNITS) throw invalidField('amount', `must be at most ${MAX_UNITS}`);
@@ -33,7 +33,9 @@ export function amountOf(text: string, { decimals }: Pick<StablecoinRow, 'decima
   return amount;
 }
 
-/** An end in the books of the service: reserved, and known only where the service operates the coin. */
+/**
+ * An account of the service as an end: reserved, and available only for coins the service operates.
+ */
 export function reserved(coin: StablecoinRow, code: Code): Fault {
   if (coin.service_status !== 'ENABLED') {
     return new Fault(

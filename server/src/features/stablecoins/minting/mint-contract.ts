@@ -1,5 +1,5 @@
-// What mints and burns look like, in requests and in replies. Amounts are texts of digits: smallest units
-// of a token do not fit into the numbers of JSON.
+// Contracts of mints and burns. Amounts are decimal strings, because minor units of a token exceed
+// the numbers of JSON.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import {

@@ -1,6 +1,5 @@
-// Mints, burns and their reading. What is checked comes in one order for both: whether the coin can be
-// ordered at all, its amount, what pays for it, who stands at the other end, and last what the provider
-// says.
+// Mints, burns and their reads. Both are validated in the same order: whether the coin can be
+// ordered, the amount, the funding, the other end, and last the provider.
 import type { Static } from '@sinclair/typebox';
 import type { Rejected } from '../../../kernel/contract/operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -29,7 +28,7 @@ type Mint = Static<typeof StablecoinMintRequest>;
 type Burn = Static<typeof StablecoinBurnRequest>;
 type Placed = Promise<StablecoinOperationRow | Rejected>;
 
-/** The coin, whom it is ordered from and how much of it, once none of the three is in the way. */
+/** The coin, its provider account and the amount, if all three are valid. */
 async function begun(ctx: Ctx, parts: StablecoinParts, coinId: string, amount: string) {
   mintOf(ctx, parts);
   const coin = await stablecoinOf(ctx, coinId);
@@ -52,7 +51,9 @@ const orderedOf = (
   created_at: ctx.now,
 });
 
-/** Minting from a balance at the provider is reserved; whether there is one, the provider knows. */
+/**
+ * Minting from a balance at the provider is reserved; only the provider knows whether there is one.
+ */
 async function fromBalance(
   ctx: Ctx,
   coin: StablecoinRow,
@@ -68,7 +69,7 @@ async function fromBalance(
   );
 }
 
-/** What pays. A bank account that comes along with another kind of payment is not debited. */
+/** The funding. A bank account beside another kind of funding is not debited. */
 const sourceOf = (funding: Mint['fundingSource']): Ordered['source'] =>
   funding.type === 'ACH_DEBIT' || funding.type === 'SAME_DAY_ACH_DEBIT'
     ? { type: funding.type, externalAccountId: funding.externalAccountId }
@@ -109,7 +110,7 @@ async function burn(ctx: Ctx, parts: StablecoinParts, coinId: string, body: Burn
   return placeOrder(ctx, coin, through, orderedOf(ctx, coin, order, body.description));
 }
 
-/** A mint or burn of the calling platform; STABLECOIN_OPERATION_NOT_FOUND for every other id. */
+/** A mint or burn of the calling platform. Throws STABLECOIN_OPERATION_NOT_FOUND. */
 async function operationOf(ctx: Ctx, id: string): Promise<StablecoinOperationRow> {
   const row = isId(id, 'StablecoinOperation') ? await ctx.read(mintsAndBurns, id) : undefined;
   if (row?.platform_id !== ctx.caller.platformId) {
@@ -129,7 +130,7 @@ async function list(ctx: Ctx, coinId: string, query: ListQuery) {
   return { data: await Promise.all(rows.map((row) => presented(ctx, row))), ...rest };
 }
 
-/** The reply to an order that was placed, or its refusal. */
+/** The reply to a placed order, or its error. */
 async function reply(ctx: Ctx, placing: Placed) {
   const placed = await placing;
   if ('rejected' in placed) return placed;

@@ -1,6 +1,6 @@
-// Every reason for which a mint or burn is refused before it is ordered, by what scripts it in the sandbox,
-// and which reason is told where there are several. A refused one leaves neither a row nor anything set
-// aside.
+// Every reason for which a mint or burn is refused before it is ordered, by what scripts it in the
+// sandbox, and which error is returned if there are several. A refused one leaves neither a row nor
+// anything set aside.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../../test/kit/app/harness.ts';
@@ -341,8 +341,8 @@ describe('the provider', () => {
     const answer = await fixture.mint(id, body, 'down');
     expect(codeOf(answer)).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect(answer.headers['retry-after']).toBe('5');
-    const told = app.log.map((line) => JSON.parse(line)).find((each) => each.level === 'warn');
-    expect(told.err.cause.message).toBe('The provider of the sandbox does not answer.');
+    const emitted = app.log.map((line) => JSON.parse(line)).find((each) => each.level === 'warn');
+    expect(emitted.err.cause.message).toBe('The provider of the sandbox does not answer.');
     expect((await burning({}, id)).status).toBe(503);
     expect(await operations(id)).toBe(0);
     await fixture.replaceSecret(accountId, 'secret-000');

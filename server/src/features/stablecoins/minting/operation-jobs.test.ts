@@ -1,6 +1,7 @@
-// What follows a mint or burn when things go wrong between us and its provider: jobs that run twice, a
-// provider that does not answer, one that knows the platform no more, one that says things in an odd order.
-// The provider here is the sandbox's with a voice of its own, asked by a worker beside the server's.
+// What follows a mint or burn when things go wrong between us and its provider: jobs that run
+// twice, a provider that does not answer, one that knows the platform no more, one that says things
+// in an odd order. The provider here is the sandbox's with a voice of its own, asked by a worker
+// beside the server's.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { customer, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -36,7 +37,7 @@ afterAll(async () => {
 
 const workerSaying = (...answers: readonly Voice[]) => speaking(app, ...answers);
 const unlinked = (as: 'INVALID' | 'REVOKED'): Said => ({ state: 'unlinked', as });
-const DOWN = new Error('nobody answers');
+const DOWN = new Error('no response');
 
 const burnOrdered = () => fixture.burnOrdered(bank.id);
 

@@ -1,8 +1,7 @@
-// The jobs that follow a mint or burn: hand it to the provider, then ask until it is over. The operation's
-// id is the order's, so one that is handed over again after a crash is the same order there. That it is
-// about to be handed over is committed first: what never was may fail at once when the provider turns out
-// to know the platform no more, and what may have been waits, hidden from nobody, until the platform is
-// linked again.
+// Jobs of a mint or burn: submit it to the provider, then poll until it ends. The operation id is
+// the order id, so submitting again after a crash is idempotent. The intent to submit is committed
+// first: an order that was never submitted can fail at once when the provider no longer accepts the
+// account, and one that may have been waits until the account is linked again.
 
 import type { OrderProgress, Unlinked } from '../../../connectors/ports/stablecoins.ts';
 import type { Caller } from '../../../kernel/caller.ts';
@@ -26,12 +25,12 @@ import {
   type StablecoinOperationRow,
 } from '../store.ts';
 import { orderOfRow } from './order.ts';
-import { CHECK, failUnordered, heed, isOver, OperationInput } from './progress.ts';
+import { applyProgress, CHECK, failUnordered, isOver, OperationInput } from './progress.ts';
 
-/** Hands an order to its provider. */
+/** Submits an order to its provider. */
 export const SUBMIT = defineJob('stablecoins.submit', OperationInput);
 
-/** How often we look whether an account that the provider took no more was linked again. */
+/** Interval of checks whether a rejected account was linked again. */
 const RELINK_MS = 600_000;
 
 type OperationDefinition = typeof SUBMIT;
@@ -57,8 +56,8 @@ async function currentOf(ctx: Ctx, id: string): Promise<StablecoinOperationRow> 
 }
 
 /**
- * Commits that it is about to be handed over, for the first time or again. Not at all where another run of
- * the job has been ahead: what that one ended must not be ordered any more.
+ * Commits the intent to submit, for the first time or again; not if another run of the job has
+ * ended the operation.
  */
 const begin = (
   runtime: Runtime,
@@ -72,7 +71,7 @@ const begin = (
     return 'first';
   });
 
-/** What it means for an operation that the provider does not know the platform any more. */
+/** Applies to an operation that the provider no longer accepts the account. */
 async function strand(
   ctx: Ctx,
   row: StablecoinOperationRow,
@@ -122,11 +121,11 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
       const asked = runtime.effects.now();
       const answer = await ask(runtime, loaded, definition);
       if (answer.state !== 'unlinked') {
-        return staging((ctx, current) => heed(ctx, current, answer, asked));
+        return staging((ctx, current) => applyProgress(ctx, current, answer, asked));
       }
       return staging(async (ctx, current) => {
         const known = await ctx.read(providerAccounts, account.id);
-        // It was linked anew while the provider answered about the link before.
+        // The account was linked again while the provider answered for the previous link.
         const isAnew = known?.version !== account.version && known?.status === 'ACTIVE';
         if (isAnew)
           return void (isOver(current) || ctx.later(definition, { operationId: current.id }));

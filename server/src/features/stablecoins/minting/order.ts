@@ -1,6 +1,6 @@
-// A mint or burn as its provider is given it. It is made from rows alone and always the same, so that asking
-// before the order, ordering, ordering again after a crash and asking how it goes are about one thing. An
-// account at its end is the provider's name for it and nothing more, for what we know of it may be erased.
+// A mint or burn in the provider's form. It is derived from rows alone and always the same, so
+// validation, submission, repetition after a crash and polling are about one order. It contains
+// only the provider's reference of an external account, because ours may be erased.
 import type {
   LinkedAccount,
   MintOrder,
@@ -17,7 +17,7 @@ import {
   stablecoins,
 } from '../store.ts';
 
-/** What of an operation its order says; the rest the provider answers. */
+/** Fields of the order that are known before the provider answers. */
 export type Ordered = Pick<
   StablecoinOperationRow,
   | 'id'
@@ -42,7 +42,7 @@ interface Ends {
   to?: End;
 }
 
-/** Which accounts stand at its ends. A wire and a deposit come from anywhere, and have none. */
+/** External accounts at its ends. A wire and a deposit have none. */
 export function endsOf({ type, source, destination }: Ordered): Ends {
   const { accountId, rail } = destination;
   if (type === 'BURN' && rail) return { to: { accountId, use: rail } };
@@ -53,18 +53,18 @@ export function endsOf({ type, source, destination }: Ordered): Ends {
   };
 }
 
-/** Each use of an account is a link of its own: who may be paid need not be one who may be debited. */
+/** Each use of an account is registered separately: one that can be paid may not be debited. */
 export const linkIdOf = (providerAccount: string, { accountId, use }: End): string =>
   `${providerAccount} ${accountId} ${use}`;
 
-/** What a provider is told of an account, once for each use. */
+/** Data of an account for the provider, sent once for each use. */
 export const linkedAccount = ({ id, info }: ExternalAccountRow, use: Use): LinkedAccount => ({
   id,
   info: { ...info },
   rail: use,
 });
 
-/** What an order says of it from then on. */
+/** Reference of the account in later orders. */
 export const orderEnd = ({ accountId: id, use: rail }: End, reference: string): OrderAccount => ({
   id,
   rail,
@@ -103,7 +103,7 @@ async function linkedEnd(
   return orderEnd(end, link.reference);
 }
 
-/** The order of an operation that was accepted. */
+/** The order of an accepted operation. */
 export async function orderOfRow(db: Database, row: Ordered, coinId: string): Promise<MintOrder> {
   const { from, to } = endsOf(row);
   const coin = await db.read(stablecoins, coinId);

@@ -1,6 +1,6 @@
-// Ordering a mint or burn, which both do in the same way: its ends are made known to the provider at their
-// first use, the provider is asked whether it would take the order, and what it answers becomes the row.
-// Nothing is ordered while the client waits; the job that does it is staged with the row.
+// Placing a mint or burn: its external accounts are registered with the provider at their first
+// use, the provider validates the order, and the answer becomes the row. Nothing is ordered while
+// the client waits; the job that submits it is staged with the row.
 import type {
   MintPort,
   OrderAccount,
@@ -44,14 +44,14 @@ import {
   orderOf,
 } from './order.ts';
 
-/** Whom a coin is ordered from, and as whom. */
+/** Provider and account of an order. */
 export interface Through {
   port: MintPort;
   account: ProviderAccountRow;
   link: ProviderLink;
 }
 
-/** Throws where the provider does not know the platform any more. */
+/** Throws if the provider no longer accepts the account of the platform. */
 export async function throughOf(
   ctx: Ctx,
   parts: StablecoinParts,
@@ -62,7 +62,7 @@ export async function throughOf(
   return { port: mintOf(ctx, parts), account, link: linkOf(ctx, account) };
 }
 
-/** An account of the platform or a living customer of it that can do what it is to be used for. */
+/** An account of the platform, or of a customer that is not deleted, which supports the use. */
 async function accountAt(ctx: Ctx, { accountId, use }: End): Promise<ExternalAccountRow> {
   const row = isId(accountId, 'ExternalAccount')
     ? await readExternalAccount(ctx, accountId)
@@ -86,7 +86,7 @@ async function accountAt(ctx: Ctx, { accountId, use }: End): Promise<ExternalAcc
   return row;
 }
 
-/** The account as the provider knows it, made known to it when it is first used so. */
+/** The provider's reference of the account; registers it at its first use. */
 async function linked(
   ctx: Ctx,
   { port, link, account: { id: provider_account } }: Through,
@@ -96,8 +96,8 @@ async function linked(
   const id = linkIdOf(provider_account, end);
   const known = await ctx.read(stablecoinLinks, id);
   if (known) return orderEnd(end, known.reference);
-  const told = linkedAccount(row, end.use);
-  const answer = await answerOf(() => port.linkAccount(link, told));
+  const account = linkedAccount(row, end.use);
+  const answer = await answerOf(() => port.linkAccount(link, account));
   if (answer.state === 'unlinked') return answer;
   if (answer.state === 'refused') throw linkFault(answer.problem, row.id);
   const { reference } = answer;
@@ -110,7 +110,7 @@ async function linked(
 const isGone = (answer: object): answer is Unlinked =>
   'state' in answer && answer.state === 'unlinked';
 
-/** Both ends, judged before either is made known to anybody. */
+/** Both ends, validated before either is registered. */
 async function endsLinked(
   ctx: Ctx,
   through: Through,
@@ -126,7 +126,7 @@ async function endsLinked(
   return { ...(payer ? { from: payer } : {}), ...(payee ? { to: payee } : {}) };
 }
 
-/** What the provider says before anything is ordered. */
+/** The provider's validation of the order. */
 export function prepared(
   { port, link }: Through,
   coin: StablecoinRow,
@@ -143,7 +143,7 @@ export const noSource = (): Fault =>
     'The provider holds no balance for you that this could be taken from.',
   );
 
-/** Has the provider judge the order, and stages it where it would be taken. */
+/** Validates the order with the provider, and stages it if accepted. */
 export async function placeOrder(
   ctx: Ctx,
   coin: StablecoinRow,

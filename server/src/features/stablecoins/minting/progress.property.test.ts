@@ -1,6 +1,6 @@
-// Whatever a provider says about many mints and burns of one coin, in whatever order, twice, late or at
-// once: no operation leaves the table of its states or its end, and the books of the coin are at every
-// moment what its operations say, with no more burnt than circulates.
+// Whatever a provider says about many mints and burns of one coin, in whatever order, twice, late
+// or at once: no operation leaves the table of its states or its end, and the books of the coin are
+// at every moment what its operations say, with no more burnt than circulates.
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
 import { booksBalance } from '../../../../test/kit/app/books.ts';
@@ -10,7 +10,7 @@ import { DOLLAR, mintFixture } from '../../../../test/kit/payments/mints.ts';
 import type { OrderProgress } from '../../../connectors/ports/stablecoins.ts';
 import { operationStates } from '../states.ts';
 import { mintsAndBurns } from '../store.ts';
-import { heed, isOver } from './progress.ts';
+import { applyProgress, isOver } from './progress.ts';
 
 const app = testApp();
 let fixture: ReturnType<typeof mintFixture>;
@@ -29,7 +29,7 @@ const step = fc.oneof(
   fc.record({ do: fc.constantFrom('mint', 'burn'), dollars: fc.integer({ min: 1, max: 30 }) }),
   fc.record({
     do: fc.constant('say'),
-    // Often the same few, so that one is told several things.
+    // Few ids, so that one receives several states.
     which: fc.nat({ max: 5 }),
     states: fc.array(fc.constantFrom(...STATES), { minLength: 1, maxLength: 3 }),
     late: fc.boolean(),
@@ -50,12 +50,12 @@ const read = async (id: string) => {
 /** Says several things about one operation at once. */
 async function say(id: string, states: readonly (typeof STATES)[number][]) {
   const before = await read(id);
-  const tell = (state: (typeof STATES)[number]) =>
+  const notify = (state: (typeof STATES)[number]) =>
     app.operate(async (ctx) => {
       const row = await ctx.read(mintsAndBurns, id);
-      if (row) await heed(ctx, row, progressOf(state), ctx.now);
+      if (row) await applyProgress(ctx, row, progressOf(state), ctx.now);
     });
-  await Promise.all(states.map(tell));
+  await Promise.all(states.map(notify));
   const after = await read(id);
   if (isOver(before)) expect(after).toEqual(before);
   // One word at a time leads along one edge; several at once along several.

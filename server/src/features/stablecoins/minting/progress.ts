@@ -1,7 +1,7 @@
-// What it means how far a mint or burn has come at its provider. It is the provider alone who knows whether
-// tokens or money have moved, so nothing ends without its word: not by the clock, which only says when to
-// ask, and not because it stopped answering. It may even complete what it had let expire, so that is asked
-// about for a week more. The operator alone can end one without it, having found out otherwise.
+// Applies the provider's state of a mint or burn. Only the provider knows whether tokens or funds
+// have moved, so an operation ends by its answer alone: not by a timeout, which only schedules
+// polls, and not because the provider stops answering. An expired one may still complete, so it is
+// polled for another week. Only an operator can end one otherwise.
 import { Type } from '@sinclair/typebox';
 import type { OrderProgress } from '../../../connectors/ports/stablecoins.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
@@ -12,16 +12,16 @@ import { type OperationEvent, operationStates } from '../states.ts';
 import { mintsAndBurns, type StablecoinOperationRow } from '../store.ts';
 import { carryOut, giveBack, takeLate } from '../supply/supply.ts';
 
-/** Asks again how an order goes. */
+/** Polls an order. */
 export const OperationInput = Type.Object({ operationId: Type.String() });
 
 export const CHECK = defineJob('stablecoins.check', OperationInput);
 
-/** When to ask again where the provider does not say, and at the soonest. */
+/** Default interval, and the shortest one. */
 const USUAL_MS = 60_000;
 const SOONEST_MS = 1_000;
 
-/** How often, and how long, it is asked about one that is EXPIRED. */
+/** Interval and duration of polls of an EXPIRED operation. */
 const LATE_EVERY_MS = 3_600_000;
 const LATE_MS = 7 * 24 * LATE_EVERY_MS;
 
@@ -40,11 +40,11 @@ const EVENTS: Readonly<Record<OrderProgress['state'], OperationEvent>> = {
 export const isOver = ({ status }: Pick<StablecoinOperationRow, 'status'>): boolean =>
   Object.keys(operationStates.transitions[status]).length === 0;
 
-/** Whether nothing was paid for it yet, as far as we know. */
+/** Whether no payment is known for it. */
 const isUnpaid = ({ status }: StablecoinOperationRow): boolean =>
   operationStates.peek(status, 'expire') !== undefined;
 
-/** A provider that still waits to be paid when it is asked after the time it gave waits no more. */
+/** A provider that waits for a payment beyond the deadline it gave has expired the order. */
 function eventOf(
   row: StablecoinOperationRow,
   { state }: OrderProgress,
@@ -52,30 +52,30 @@ function eventOf(
 ): OperationEvent {
   const isLate = row.expires_at !== null && asked >= row.expires_at;
   if (state === 'funding' && isUnpaid(row) && isLate) return 'expire';
-  // What was paid for does not run out: the provider gave it up.
+  // A paid order does not expire: the provider cancelled it.
   return state === 'expired' && !isUnpaid(row) ? 'fail' : EVENTS[state];
 }
 
-/** When to ask next; a wait for money ends when its time does. */
+/** Time of the next poll; waiting for a payment ends with its deadline. */
 function nextAt(row: StablecoinOperationRow, { checkAfterMs }: OrderProgress, now: Time): Time {
   const at = now + Math.max(SOONEST_MS, Math.ceil(checkAfterMs ?? USUAL_MS));
   const waits = row.status === 'PENDING_FUNDING' && row.expires_at !== null;
   return waits ? Math.max(now + SOONEST_MS, Math.min(at, row.expires_at as Time)) : at;
 }
 
-/** Asks again about one that is EXPIRED; in a week's time that is written down as the last time. */
+/** Polls an EXPIRED operation again; the last time is recorded after a week. */
 function askOn(ctx: Ctx, row: StablecoinOperationRow): void {
   const until = (row.expired_at ?? row.updated_at) + LATE_MS;
   if (ctx.now < until) {
     const at = Math.min(ctx.now + LATE_EVERY_MS, until);
     ctx.later(CHECK, { operationId: row.id }, at);
   } else {
-    const reason = 'A week after it expired nobody had paid: the provider is not asked any more.';
+    const reason = 'Not paid within a week after the expiry: the provider is not polled any more.';
     recordAccountAction(ctx, row, { actor: 'service', action: 'expire', reason });
   }
 }
 
-/** Ends an operation, and does to the books what its end means. */
+/** Ends an operation, with its postings. */
 async function end(
   ctx: Ctx,
   row: StablecoinOperationRow,
@@ -92,13 +92,14 @@ async function end(
   return ctx.update(mintsAndBurns, row, change);
 }
 
-/** Fails one of which the provider cannot know. */
+/** Fails an operation that was never submitted. */
 export const failUnordered = (ctx: Ctx, row: StablecoinOperationRow, reason: string) =>
   end(ctx, row, 'fail', { failure_reason: reason });
 
 /**
- * Ends one as the operator found that it ended; the table of states says which can be. What may still be
- * paid for, or is being handed over at this moment, does not fail for good: its provider is asked on.
+ * Ends an operation as the operator found it; the lifecycle states which transitions exist. One
+ * that may still be paid for, or is being submitted, does not fail permanently: its provider is
+ * polled further.
  */
 export async function endByHand(
   ctx: Ctx,
@@ -109,24 +110,24 @@ export async function endByHand(
   const event = as === 'fail' && isUnpaid(row) && row.submitted_at !== null ? 'expire' : as;
   recordAccountAction(ctx, row, { actor: 'operator', action: event, reason });
   const ended = await end(ctx, row, event, event === 'fail' ? { failure_reason: BY_OPERATOR } : {});
-  // A job asks about the others already.
+  // The others already have a job.
   if (event === 'expire' && row.status === 'CREATED') askOn(ctx, ended);
   return ended;
 }
 
-/** Whether whoever was asked says that nothing more comes of it. */
+/** Whether the answer says that the operation has ended. */
 const isFinal = (progress: OrderProgress): boolean =>
   progress.state === 'failed' || (progress.state === 'expired' && progress.final === true);
 
-/** Stages what an answer to a question means; one about an operation that is over means nothing. */
-export async function heed(
+/** Stages the answer to a poll; ignored if the operation has ended. */
+export async function applyProgress(
   ctx: Ctx,
   row: StablecoinOperationRow,
   progress: OrderProgress,
   asked: Time,
 ): Promise<void> {
   if (isOver(row)) return;
-  if (row.status === 'EXPIRED') return heedLate(ctx, row, progress);
+  if (row.status === 'EXPIRED') return applyLateProgress(ctx, row, progress);
   const { providerStatus: provider_status } = progress;
   const event = eventOf(row, progress, asked);
   if (event === 'complete') await end(ctx, row, event, { provider_status });
@@ -139,8 +140,8 @@ export async function heed(
   } else goOn(ctx, row, event, progress);
 }
 
-/** Of one that is EXPIRED only that it was paid for changes anything. */
-async function heedLate(
+/** An EXPIRED operation changes only by a payment. */
+async function applyLateProgress(
   ctx: Ctx,
   row: StablecoinOperationRow,
   progress: OrderProgress,
@@ -158,7 +159,7 @@ async function heedLate(
   if (!isFinal(progress)) askOn(ctx, row);
 }
 
-/** Stages how far it is. Of what we know already, or less, only the provider's words are kept. */
+/** Stages the progress. If nothing is new only the provider's description is stored. */
 function goOn(
   ctx: Ctx,
   row: StablecoinOperationRow,

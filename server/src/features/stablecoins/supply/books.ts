@@ -1,6 +1,6 @@
-// The books of a stablecoin: what was ever issued of it stands against what circulates, in a currency of its
-// own that no account of ours is in. Burning takes out of what circulates, so that nobody burns what is not
-// there, and a difference to the provider's own figure can be seen.
+// The books of a stablecoin: issued against circulating supply, in a currency of its own. Burning
+// debits the circulating supply, so no more is burned than exists, and a difference to the
+// provider's figure is visible.
 import { Fault } from '../../../kernel/fault.ts';
 import type { Money } from '../../../kernel/money.ts';
 import {
@@ -12,13 +12,13 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { openLedgerAccount } from '../../balances/ledger-accounts/index.ts';
 import { MAX_UNITS } from '../minting/judge.ts';
 
-/** The currency of its accounts. */
+/** Currency of its ledger accounts. */
 const unitOf = (id: string) => TOKEN_UNIT + id;
 
-/** So many units of a token, as its books count them. */
+/** An amount of a token, as its books count it. */
 export const tokensOf = (id: string, amount: bigint): Money => ({ currency: unitOf(id), amount });
 
-/** Opens the accounts of a token, with what circulates of it already. */
+/** Opens the ledger accounts of a token with its initial circulating supply. */
 export function openBooks(ctx: Ctx, { id }: { id: string }, supply: bigint): void {
   const currency = unitOf(id);
   openLedgerAccount(ctx, { id: issuedTokensAccount(id), currency, floor: -MAX_UNITS });
@@ -28,7 +28,10 @@ export function openBooks(ctx: Ctx, { id }: { id: string }, supply: bigint): voi
 
 export const isCountable = (supply: bigint): boolean => supply <= MAX_UNITS;
 
-/** What its provider says circulates already, entered once: when the token is there, and before any order. */
+/**
+ * Initial circulating supply by the provider, posted once: when the token is provisioned, before
+ * any order.
+ */
 export function enterSupply(ctx: Ctx, { id }: { id: string }, supply: bigint): void {
   if (supply <= 0n) return;
   if (!isCountable(supply)) {

@@ -1,7 +1,6 @@
-// The books of stablecoins held against the mints and burns that made them: what circulates is what the
-// provider said at first, and what was minted since, without what was burnt; what is set aside is what is
-// under way. What the books could not follow of one that was paid late is left out of its amount. It is
-// counted from the rows of both, in one statement and so at one moment.
+// Compares the books of stablecoins with mints and burns: the circulating supply is the initial
+// supply plus mints less burns, and holds are pending operations. What a late payment could not
+// post is excluded. Both sides are counted in one statement, at one time.
 import { circulatingTokensAccount, issuedTokensAccount } from '../../../ledger/chart.ts';
 
 interface Counted {
@@ -19,7 +18,7 @@ const UNDER_WAY = "o.status not in ('COMPLETED', 'FAILED', 'EXPIRED')";
 const sumOf = (type: string, which: string) =>
   `coalesce(sum(o.amount - coalesce(o.uncounted, 0)) filter (where o.type = '${type}' and ${which}), 0)`;
 
-/** The id of an account of the coin `c` in SQL. */
+/** Ledger account id of coin `c` in SQL. */
 const idInSql = (account: (coinId: string) => string) => `'${account("' || c.id || '")}'`;
 
 const COUNT = `select c.id, a.balance::text as circulating, a.held::text as burning,
@@ -49,7 +48,7 @@ function* problemsOf(row: Counted): Generator<string> {
   }
 }
 
-/** What is wrong with the books of any stablecoin, in words; nothing where all is well. */
+/** Differences in the books of stablecoins; empty if there are none. */
 export async function supplyProblems(
   query: (text: string) => Promise<unknown[]>,
 ): Promise<string[]> {

@@ -1,8 +1,7 @@
-// What mints and burns do to the books of a coin. Either is set aside when it is ordered, carried out when
-// the provider has completed it and given back when it comes to nothing, so two floors hold at every moment
-// and whoever orders at once: no more is burnt than circulates, and no more is issued than the books can
-// count. One that was given back because nobody paid, and is paid for after all, moves under a step of its
-// own and as far as the same floors let it.
+// Postings of mints and burns: held when ordered, posted when the provider has completed it, voided
+// if it fails. Two floors therefore hold under concurrency: no more is burned than circulates, and
+// no more is issued than the books can count. An operation that expired and is paid late posts
+// under a step of its own, as far as the floors allow.
 import type { FieldError } from '../../../kernel/fault.ts';
 import { Fault, invalid } from '../../../kernel/fault.ts';
 import { isLess, lesser, subtract } from '../../../kernel/money.ts';
@@ -21,7 +20,7 @@ const TOO_MUCH: FieldError = {
   message: `would make more than ${MAX_UNITS} of it, with all mints under way`,
 };
 
-/** The step is named by what it is: `mint`, `burn`, and after the order's time `mint.late`, `burn.late`. */
+/** Steps: `mint`, `burn`, and after the expiry `mint.late`, `burn.late`. */
 function movementOf({ id, type, stablecoin_id, ...row }: Ordered & Partial<Moved>): TransferInput {
   const tokens = tokensOf(stablecoin_id, row.amount - (row.uncounted ?? 0n));
   const late = row.expired_at == null ? '' : '.late';
@@ -41,7 +40,7 @@ const moreThanCirculates = (): Fault =>
     'Less of the stablecoin circulates than is to be burnt, other burns under way left out.',
   );
 
-/** When it is ordered; refused where there is not so much. */
+/** Holds the amount of an order; the commit fails if the supply is too low. */
 export const setAside = (ctx: Ctx, row: Ordered): void =>
   ctx.hold({
     ...movementOf(row),
@@ -54,16 +53,15 @@ function resolve(ctx: Ctx, verb: 'post' | 'void', row: Moved): void {
   if (movement.amount > 0n) ctx[verb](movement);
 }
 
-/** When the provider has done it. */
+/** Posts a completed order. */
 export const carryOut = (ctx: Ctx, row: Moved): void => resolve(ctx, 'post', row);
 
-/** When it came to nothing. */
+/** Voids a failed order. */
 export const giveBack = (ctx: Ctx, row: Moved): void => resolve(ctx, 'void', row);
 
 /**
- * Sets aside again, or moves at once, what was given back when its time was over. The provider has done it
- * or will, so nothing is refused: where less is there than it takes, the rest is answered, and kept with the
- * row as what our books could not follow.
+ * Holds again, or posts, what was voided at the expiry. The provider has completed it or will, so
+ * nothing is rejected: the part that cannot be posted is returned and stored with the row.
  */
 export async function takeLate(
   ctx: Ctx,
