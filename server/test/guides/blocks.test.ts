@@ -1,0 +1,196 @@
+// Every fenced block of the documentation is run, type-checked or compared with what it names. A
+// block that no check covers fails here; the exceptions are listed with their reasons.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createSign, generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { allBlocks, type Block, blocksOf, RUN_PAGES } from '../kit/guides/blocks.ts';
+import { shellProblems } from '../kit/guides/commands.ts';
+import { which } from '../kit/guides/guide.ts';
+import { typeProblems } from '../kit/guides/types.ts';
+
+const TYPES_MS = 60_000;
+
+/** Run by a test of their own. */
+const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
+  'docs/backups.md': 'processes/backup.test.ts runs it on a stopped server',
+};
+
+/** Blocks without a language are figures, not code: drawings, trees of folders, formulas. */
+const FIGURES: Readonly<Record<string, number>> = {
+  'docs/architecture/agents.md': 1,
+  'docs/architecture/cards.md': 2,
+  'docs/architecture/layers.md': 1,
+  'docs/architecture/stablecoins.md': 1,
+  'docs/architecture/wallets.md': 2,
+  'docs/decisions/0011-money-rounding-and-fees.md': 1,
+  'docs/onboarding.md': 1,
+};
+
+/** Languages of which one page has one block, and what checks it. */
+const SINGLE: Readonly<Record<string, { page: string; check: string }>> = {
+  html: {
+    page: 'docs/guides/cards.md',
+    check: 'browser/card-reveal.test.ts opens a number in such a frame',
+  },
+  python: { page: 'docs/concepts/webhooks.md', check: 'verifies a signature below' },
+  go: { page: 'docs/concepts/webhooks.md', check: 'verifies a signature below' },
+};
+
+const blocks = allBlocks();
+const named = ({ page, line }: Block) => `${page}:${line}`;
+const ofLanguage = (language: string) => blocks.filter((each) => each.language === language);
+
+const isRun = ({ page }: Block) => RUN_PAGES.includes(page) || page in RUN_ELSEWHERE;
+
+/** Whether a check covers the block. */
+function isCovered(block: Block): boolean {
+  switch (block.language) {
+    case 'sh':
+    case 'text':
+    case 'js':
+      return isRun(block);
+    // Checked below; diagrams are drawn when the site is built, which a diagram with an error stops.
+    case 'shell':
+    case 'ts':
+    case 'json':
+    case 'mermaid':
+      return true;
+    case '':
+      return block.page in FIGURES;
+    default:
+      return SINGLE[block.language]?.page === block.page;
+  }
+}
+
+describe('blocks', () => {
+  it('are read with their language, line and text', () => {
+    const markdown = ['- a', '  ```ts', '  let a;', '    a;', '  ```', '```', 'x', '```'];
+    expect(blocksOf('a.md', markdown.join('\n'))).toEqual([
+      { page: 'a.md', line: 3, language: 'ts', text: 'let a;\n  a;\n' },
+      { page: 'a.md', line: 7, language: '', text: 'x\n' },
+    ]);
+  });
+
+  it('are all covered by a check', () => {
+    expect(blocks.filter((each) => !isCovered(each)).map(named)).toEqual([]);
+  });
+
+  it('of exceptions exist', () => {
+    const figures = Object.fromEntries(
+      Object.keys(FIGURES).map((page) => [
+        page,
+        ofLanguage('').filter((each) => each.page === page).length,
+      ]),
+    );
+    expect(figures).toEqual(FIGURES);
+    for (const language of Object.keys(SINGLE)) expect(ofLanguage(language)).toHaveLength(1);
+  });
+
+  it('of a new page or language are found', () => {
+    const block = (language: string) => ({ page: 'docs/new.md', line: 1, language, text: '' });
+    expect(['sh', 'js', 'text', '', 'python', 'rust'].map(block).some(isCovered)).toBe(false);
+  });
+});
+
+describe('shell blocks', () => {
+  it.each(ofLanguage('shell').map((each) => [named(each), each.text] as const))(
+    'name what exists: %s',
+    async (_, text) => {
+      expect(await shellProblems(text)).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['curl "$RAILHEAD_URL/unknown"', /no operation/],
+    ['curl -X DELETE "$RAILHEAD_URL/quotes/1/execute"', /no operation/],
+    ['curl "$RAILHEAD_URL/quotes" -d \'{}\'', /required property/],
+    ['curl "$RAILHEAD_URL/customers?colour=1"', /no query parameter/],
+    ['curl "$ELSEWHERE/customers"', /unbound variable/],
+    ['npm run unknown', /no script/],
+    ['railhead-server jobs revive', /no verb revive/],
+    ['railhead-server jobs list --shape round', /shape/],
+    ['node missing.mjs', /does not exist/],
+    ['RAILHEAD_UNKNOWN=1 npm start', /unknown/],
+    ['wget x', /command not found|No such file/],
+    ['# nothing', /no command/],
+  ])('are rejected otherwise: %s', async (text, problem) => {
+    expect((await shellProblems(text)).join('\n')).toMatch(problem);
+  });
+});
+
+describe('other blocks', () => {
+  it('of TypeScript compile', { timeout: TYPES_MS }, () => {
+    expect(typeProblems(ofLanguage('ts'))).toEqual([]);
+  });
+
+  it.each(ofLanguage('json').map((each) => [named(each), each.text] as const))(
+    'of JSON can be read: %s',
+    (_, text) => {
+      expect(JSON.parse(text)).toBeTypeOf('object');
+    },
+  );
+});
+
+describe('the verification of a webhook', () => {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'railhead-verify-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const body = '{"id":"Webhook:1"}';
+  const signature = createSign('sha256').update(body).sign(privateKey, 'base64');
+  const env = {
+    ...process.env,
+    WEBHOOK_PUBLIC_KEY: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+  };
+  const codeOf = (language: string) =>
+    ofLanguage(language).find(({ page }) => page === 'docs/concepts/webhooks.md')?.text ?? '';
+
+  /** Prints whether three signatures are genuine: the right one, one of another body, and none. */
+  function answers(program: string, file: string, text: string, ...args: string[]): string {
+    writeFileSync(path.join(folder, file), text);
+    const words = [...args, file, body, signature];
+    return execFileSync(program, words, { cwd: folder, env, encoding: 'utf8' });
+  }
+
+  it('is right in JavaScript', () => {
+    const use = `
+      const [body, signature] = process.argv.slice(2);
+      const check = (text, value) =>
+        isGenuine(Buffer.from(text), { 'x-service-signature': value });
+      console.log(check(body, signature), check('{}', signature), check(body, undefined));`;
+    expect(answers(process.execPath, 'verify.mjs', codeOf('js') + use)).toBe('true false false\n');
+  });
+
+  it('is right in Python', ({ skip }) => {
+    const python = which('python3');
+    skip(python === undefined, 'python3 is not installed.');
+    const parse = `import ast, sys\nast.parse(sys.stdin.read())`;
+    const parsed = spawnSync(python as string, ['-c', parse], { input: codeOf('python') });
+    expect(String(parsed.stderr)).toBe('');
+    const { status } = spawnSync(python as string, ['-c', 'import cryptography']);
+    skip(status !== 0, 'The package cryptography is not installed: the code was only parsed.');
+    const use = `
+import sys
+text, signed = sys.argv[1:]
+print(*(is_genuine(b.encode(), s) for b, s in [(text, signed), ("{}", signed), (text, "")]))`;
+    const printed = answers(python as string, 'verify.py', codeOf('python') + use);
+    expect(printed).toBe('True False False\n');
+  });
+
+  it('is right in Go', ({ skip }) => {
+    const go = which('go');
+    skip(go === undefined, 'go is not installed.');
+    const use = `
+func main() {
+	body, signature := []byte(os.Args[1]), os.Args[2]
+	fmt.Println(IsGenuine(body, signature), IsGenuine([]byte("{}"), signature), IsGenuine(body, ""))
+}
+`;
+    const program = codeOf('go').replace('package webhook', 'package main');
+    const text = program.replace('import (', 'import (\n\t"fmt"') + use;
+    expect(answers(go as string, 'verify.go', text, 'run')).toBe('true false false\n');
+  });
+});

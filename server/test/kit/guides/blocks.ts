@@ -1,0 +1,55 @@
+// The fenced blocks of the pages, and which of the pages a shell runs from top to bottom.
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { projectRoot } from '../../../src/runtime/config/root.ts';
+
+const inFolder = (folder: string) =>
+  readdirSync(path.join(projectRoot(), folder), { recursive: true })
+    .map((name) => `${folder}/${String(name).replaceAll(path.sep, '/')}`)
+    .filter((name) => name.endsWith('.md') && !/node_modules|\/dist\//.test(name))
+    .sort();
+
+/** All pages with commands or code, named from the root of the checkout. */
+export const PAGES: readonly string[] = [
+  ...['README.md', 'CONTRIBUTING.md'],
+  ...['docs', 'examples', 'bench'].flatMap(inFolder),
+];
+
+/** Pages whose `sh` and `js` blocks guides.test.ts runs, in this order. */
+export const RUN_PAGES: readonly string[] = [
+  ...PAGES.filter((name) => name.startsWith('docs/guides/')),
+  ...['docs/command.md', 'docs/concepts/webhooks.md', 'docs/start.md', 'README.md'],
+];
+
+export interface Block {
+  readonly page: string;
+  /** Of the first line of content. */
+  readonly line: number;
+  readonly language: string;
+  readonly text: string;
+}
+
+const FENCE = /^ *```(.*)$/;
+
+/** The blocks of a page; those in a list lose the indent of the list. */
+export function blocksOf(page: string, markdown: string): Block[] {
+  const blocks: Block[] = [];
+  let open: { line: number; language: string; lines: string[]; indent: number } | undefined;
+  for (const [index, line] of markdown.split('\n').entries()) {
+    const [, info] = FENCE.exec(line) ?? [];
+    if (info === undefined) open?.lines.push(line.slice(open.indent));
+    else if (open) {
+      const { lines, language, line: first } = open;
+      blocks.push({ page, line: first, language, text: `${lines.join('\n')}\n` });
+      open = undefined;
+    } else {
+      const indent = line.indexOf('`');
+      open = { line: index + 2, language: info.trim(), lines: [], indent };
+    }
+  }
+  return blocks;
+}
+
+/** The blocks of all pages. */
+export const allBlocks = (): Block[] =>
+  PAGES.flatMap((page) => blocksOf(page, readFileSync(path.join(projectRoot(), page), 'utf8')));

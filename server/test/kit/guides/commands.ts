@@ -1,0 +1,183 @@
+// What a `shell` block would start, and what is wrong with it. bash reads the block with every program
+// replaced by a function that records its arguments; then each command is compared with what it addresses:
+// a request with openapi.json, a verb with the parser of the operator's command, a script with package.json.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { main } from '../../../src/operator.ts';
+import { projectRoot } from '../../../src/runtime/config/root.ts';
+
+const root = projectRoot();
+const ORIGIN = 'http://railhead.test';
+
+/** Programs that are not of this checkout: bash only reads their commands. The reason why. */
+const FOREIGN: Readonly<Record<string, string>> = {
+  createdb: 'a client of PostgreSQL, which the embedded one does not contain',
+  pg_dump: 'a client of PostgreSQL, which the embedded one does not contain',
+  pg_restore: 'a client of PostgreSQL, which the embedded one does not contain',
+  tar: 'the sh blocks of docs/backups.md run it',
+};
+
+const RECORDED = ['curl', 'npm', 'node', 'railhead-server', ...Object.keys(FOREIGN)];
+
+/** Variables that blocks may use. */
+const VALUES: Readonly<Record<string, string>> = {
+  RAILHEAD_URL: ORIGIN,
+  CLIENT_ID: 'client',
+  CLIENT_SECRET: 'secret',
+  DATA: '/data',
+  RESTORED: '/restored',
+  DATABASE_URL: 'postgres:///railhead',
+  ACCOUNT: 'InternalAccount:1',
+  BANK: 'ExternalAccount:1',
+  BUSINESS: 'Customer:2',
+  COIN: 'Stablecoin:1',
+  CUSTOMER: 'Customer:1',
+  PAYMENT: 'Transaction:1',
+  QUOTE: 'Quote:1',
+  SIGNATURE: 'signature',
+  STAMP: 'stamp',
+  WALLET: 'InternalAccount:2',
+  POLICY: JSON.stringify({
+    permissions: ['VIEW_TRANSACTIONS'],
+    defaultExecutionMode: 'AUTO',
+    spendingLimits: { currency: 'USD', perTransactionLimit: 50_000 },
+    approvalThresholds: { currency: 'USD', amount: 10_000 },
+  }),
+};
+
+const [END_OF_COMMAND, END_OF_WORD] = ['\x1e', '\x1f'];
+
+/** A program and its arguments. */
+type Command = readonly string[];
+
+/** The commands of a block in the order in which bash starts them. */
+function commandsOf(text: string): { commands: Command[]; problem?: string } {
+  const record = RECORDED.map(
+    (name) => `${name}() { printf '%s\\037' ${name} "$@"; printf '\\036'; }`,
+  );
+  const script = [...record, text].join('\n');
+  const env = { PATH: '/absent', ...VALUES };
+  const args = ['--noprofile', '--norc', '-euc', script];
+  const { stdout, stderr, status } = spawnSync('/bin/bash', args, { env, encoding: 'utf8' });
+  const commands = stdout
+    .split(END_OF_COMMAND)
+    .slice(0, -1)
+    .map((each) => each.split(END_OF_WORD).slice(0, -1));
+  return status === 0 ? { commands } : { commands, problem: stderr.trim() };
+}
+
+interface Described {
+  readonly parameters?: readonly { name: string; in: string; required?: boolean }[];
+  readonly requestBody?: { readonly required?: boolean };
+}
+
+const document = JSON.parse(readFileSync(path.join(root, 'openapi.json'), 'utf8'));
+const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+ajv.addSchema(document, 'api');
+
+const pointer = (key: string) =>
+  encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'));
+
+const matching = (pathname: string) =>
+  Object.keys(document.paths).filter((each) => {
+    const pattern = each.replaceAll(/\{[^}]+\}/g, '[^/]+').replaceAll('.', '\\.');
+    return new RegExp(`^${pattern}$`).test(pathname);
+  });
+
+interface Request {
+  url?: URL;
+  method: string;
+  headers: string[];
+  body?: string;
+}
+
+function requestOf(words: readonly string[]): Request {
+  const request: Request = { method: 'GET', headers: [] };
+  const rest = [...words];
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    if (word === '-X') request.method = rest.shift() ?? '';
+    else if (word === '-H') request.headers.push(rest.shift()?.split(':')[0]?.toLowerCase() ?? '');
+    else if (word === '-u') rest.shift();
+    else if (word === '-d') {
+      request.body = rest.shift() ?? '';
+      if (request.method === 'GET') request.method = 'POST';
+    } else if (!word.startsWith('-')) request.url = new URL(word);
+  }
+  return request;
+}
+
+function bodyProblems(template: string, method: string, body: string): string[] {
+  const at = ['paths', template, method, 'requestBody', 'content', 'application/json', 'schema'];
+  const validate = ajv.getSchema(`api#/${at.map(pointer).join('/')}`);
+  if (!validate) return [`${method} ${template} takes no JSON.`];
+  if (validate(JSON.parse(body))) return [];
+  return (validate.errors ?? []).map((each) => `${each.instancePath} ${each.message}`);
+}
+
+/** A request against the description of its operation. */
+function requestProblems(words: readonly string[]): string[] {
+  const { url, method, headers, body } = requestOf(words);
+  if (url?.origin !== ORIGIN) return [`${url} is not an address of the server.`];
+  const [template] = matching(url.pathname);
+  const operation: Described | undefined = document.paths[template ?? '']?.[method.toLowerCase()];
+  if (!template || !operation) return [`${method} ${url.pathname} is no operation.`];
+  const { parameters = [], requestBody } = operation;
+  const named = (place: string) => parameters.filter((each) => each.in === place);
+  return [
+    ...[...url.searchParams.keys()]
+      .filter((key) => !named('query').some(({ name }) => name === key))
+      .map((key) => `${key} is no query parameter of ${template}.`),
+    ...named('header')
+      .filter(({ name, required }) => required && !headers.includes(name.toLowerCase()))
+      .map(({ name }) => `${template} needs the header ${name}.`),
+    ...(requestBody?.required && body === undefined ? [`${template} needs a body.`] : []),
+    ...(body === undefined ? [] : bodyProblems(template, method.toLowerCase(), body)),
+  ];
+}
+
+const RIGHT = Symbol('right');
+
+/** Whether the operator's command would run it. */
+async function verbProblems(argv: readonly string[]): Promise<string[]> {
+  let said = '';
+  const open = () => Promise.reject(RIGHT);
+  const err = (text: string) => {
+    said += text;
+  };
+  await main(argv, { env: {}, out: () => undefined, err, open });
+  return said.trim() === String(RIGHT) ? [] : [said];
+}
+
+function scriptProblems([first = '', second = '']: readonly string[]): string[] {
+  const name = first === 'run' ? second : first;
+  const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+  return name in scripts ? [] : [`npm ${first} ${second} is no script.`];
+}
+
+function problemsOf([program = '', ...words]: Command): string[] | Promise<string[]> {
+  if (program === 'curl') return requestProblems(words);
+  if (program === 'npm') return scriptProblems(words);
+  if (program === 'railhead-server') return verbProblems(words);
+  if (program !== 'node') return [];
+  const [file = '', ...rest] = words;
+  if (file === 'server/bin/railhead-server.js') return verbProblems(rest);
+  return existsSync(path.join(root, file)) ? [] : [`${file} does not exist.`];
+}
+
+/** Settings named in the text that docs/settings.md does not have. */
+function settingProblems(text: string): string[] {
+  const known = readFileSync(path.join(root, 'docs/settings.md'), 'utf8');
+  const names = [...text.matchAll(/\b(RAILHEAD_[A-Z_]+)=/g)].map(([, name = '']) => name);
+  return names.filter((name) => !known.includes(`\`${name}\``)).map((name) => `${name}: unknown`);
+}
+
+/** What is wrong with a `shell` block. */
+export async function shellProblems(text: string): Promise<string[]> {
+  const { commands, problem } = commandsOf(text);
+  if (problem !== undefined) return [problem];
+  if (commands.length === 0) return ['The block has no command.'];
+  const found = await Promise.all(commands.map(problemsOf));
+  return [...settingProblems(text), ...found.flat()];
+}

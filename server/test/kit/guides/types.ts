@@ -1,0 +1,114 @@
+// Type-checks the TypeScript of CONTRIBUTING.md where a contributor would write it: the files exist only for
+// the compiler, and the row of an account type is inserted into the real table.
+import path from 'node:path';
+import ts from 'typescript';
+import { projectRoot } from '../../../src/runtime/config/root.ts';
+import type { Block } from './blocks.ts';
+
+const root = projectRoot();
+const inServer = (file: string) => path.join(root, 'server', 'src', file);
+
+interface Setting {
+  /** How the block begins. */
+  readonly begins: string;
+  readonly file: string;
+  /** Imports and declarations that the recipe leaves out. */
+  readonly before?: string;
+  readonly after?: string;
+  /** The block is inserted into the file before this text. */
+  readonly insertBefore?: string;
+}
+
+const SETTINGS: readonly Setting[] = [
+  {
+    begins: 'export const listPurposes',
+    file: 'features/payees/discovery/recipe-operation.ts',
+    before: `import { Type } from '@sinclair/typebox';
+import { PURPOSES_OF_PAYMENT, PurposeOfPayment } from '../../../catalog/rails/purposes.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
+import { named } from '../../../kernel/schema.ts';
+import { handle } from '../../../runtime/operation/handle.ts';
+`,
+  },
+  {
+    begins: 'handle(listPurposes',
+    file: 'features/payees/discovery/recipe-operation.ts',
+    before: 'export const operations = [\n',
+    after: '];\n',
+  },
+  {
+    begins: 'export const acmeRail',
+    file: 'connectors/acme/recipe-connector.ts',
+    before: `import { Type } from '@sinclair/typebox';
+import type { Effects } from '../../kernel/effects.ts';
+import { serviceSetting } from '../../kernel/settings.ts';
+import { defineConnector } from '../connector.ts';
+import type { Progress, RailInstruction, RailPort } from '../ports/index.ts';
+type Call<Input> = (effects: Effects, url: string, input: Input) => Promise<Progress>;
+declare const submit: Call<RailInstruction>;
+declare const readStatus: Call<string>;
+`,
+  },
+  {
+    begins: 'export const acme =',
+    file: 'connectors/acme/recipe-connector.ts',
+  },
+  {
+    begins: 'CZK_ACCOUNT:',
+    file: 'catalog/accounts/account-types.ts',
+    insertBefore: '  HKD_ACCOUNT: ',
+  },
+];
+
+/** The files with the blocks in them; a block without a setting is a problem. */
+function filesWith(blocks: readonly Block[]): { files: Map<string, string>; problems: string[] } {
+  const files = new Map<string, string>();
+  const problems: string[] = [];
+  for (const { page, line, text } of blocks) {
+    const setting = SETTINGS.find(({ begins }) => text.startsWith(begins));
+    if (!setting) {
+      problems.push(`${page}:${line} has no place in the sources.`);
+      continue;
+    }
+    const { before = '', after = '', insertBefore } = setting;
+    const file = inServer(setting.file);
+    const present = files.get(file) ?? (insertBefore ? (ts.sys.readFile(file) ?? '') : '');
+    const added = insertBefore
+      ? present.replace(insertBefore, `${text}${insertBefore}`)
+      : `${present}${before}${text}${after}`;
+    if (added === present) problems.push(`${setting.file} has no ${insertBefore}`);
+    files.set(file, added);
+  }
+  return { files, problems };
+}
+
+function optionsOfProject(): ts.CompilerOptions {
+  const { config } = ts.readConfigFile(path.join(root, 'tsconfig.json'), ts.sys.readFile);
+  return ts.convertCompilerOptionsFromJson(config.compilerOptions, root).options;
+}
+
+/** What the compiler says about the blocks. */
+export function typeProblems(blocks: readonly Block[]): string[] {
+  const { files, problems } = filesWith(blocks);
+  const options = optionsOfProject();
+  const host = ts.createCompilerHost(options);
+  const { readFile, fileExists, getSourceFile } = host;
+  host.readFile = (file) => files.get(file) ?? readFile(file);
+  host.fileExists = (file) => files.has(file) || fileExists(file);
+  host.getSourceFile = (file, version, ...rest) => {
+    const text = files.get(file);
+    return text === undefined
+      ? getSourceFile(file, version, ...rest)
+      : ts.createSourceFile(file, text, version);
+  };
+  const program = ts.createProgram([...files.keys()], options, host);
+  const found = [...files.keys()].flatMap((file) => {
+    const source = program.getSourceFile(file);
+    return [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];
+  });
+  const said = found.map(({ file, messageText }) => {
+    const name = file ? path.relative(root, file.fileName) : '';
+    return `${name}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
+  });
+  return [...problems, ...said];
+}
