@@ -13,7 +13,9 @@ const plain = (markdown) => markdown.replaceAll(/\[([^\]]+)\]\([^)]*\)(?:\{[^}]*
 
 /** The first sentence of the first paragraph, on one line; of a decision, the first that states it. */
 export function firstSentence(markdown) {
-  const decision = /^(?:## Decision\n|\*\*Decision\.\*\* )([\s\S]*)/m.exec(markdown)?.[1];
+  const decision = /^(?:## (?:Decision|Answer)\n|\*\*(?:Decision|Answer)\.\*\*\s+)([\s\S]*)/m.exec(
+    markdown,
+  )?.[1];
   const blocks = (decision ?? markdown).split(/\n{2,}/).map((block) => block.trim());
   const paragraph = blocks.find((block) => PARAGRAPH.test(block)) ?? '';
   // Of a list, the first item.

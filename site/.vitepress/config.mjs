@@ -19,28 +19,47 @@ const pagesIn = (folder) =>
     .sort()
     .map((name) => page(`${folder}/${name}`));
 
+const slugify = (heading) =>
+  heading
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{M}\p{N}\p{Pc} -]/gu, '')
+    .replaceAll(' ', '-');
+
 /** Set by `npm run docs`; the server has the site below /docs/. */
 const base = process.env.RAILHEAD_DOCS_BASE ?? '/docs/';
 
 const part = (text, items, collapsed = false) => ({ text, items, collapsed });
 
+/** A guide for operators, which stands with their pages. */
+const OPERATING = '/guides/operating';
+
 const SIDEBAR = [
-  part('Start here', [page('start.md'), page('comparison.md'), page('clients.md')]),
+  part('Start here', [
+    { text: 'A first payment', link: '/start' },
+    page('comparison.md'),
+    page('clients.md'),
+  ]),
   part('Concepts', [
     ...pagesIn('concepts'),
     page('money.md'),
     page('states.md'),
     page('onboarding.md'),
     page('tax-identifiers.md'),
+    page('glossary.md'),
   ]),
-  part('Guides', pagesIn('guides')),
+  part(
+    'Guides',
+    pagesIn('guides').filter(({ link }) => link !== OPERATING),
+  ),
   part('Reference', [
     page('api.md'),
     { text: 'Reference with requests', link: '/reference', target: '_self' },
+    { text: 'Webhooks: all events', link: '/webhooks' },
     page('errors.md'),
-    page('webhooks.md'),
   ]),
   part('Operating', [
+    page('guides/operating.md'),
     page('settings.md'),
     page('command.md'),
     page('availability.md'),
@@ -53,7 +72,7 @@ const SIDEBAR = [
     true,
   ),
   part('Decisions', pagesIn('decisions'), true),
-  part('About', [page('glossary.md'), page('changelog.md')]),
+  part('Changelog', [page('changelog.md')]),
 ];
 
 export default defineConfig({
@@ -78,6 +97,8 @@ export default defineConfig({
     html: false,
     // Every colour of these themes has the contrast of WCAG AA on the ground of a code block.
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    // As on GitHub, so that a link to a heading works in the repository as well.
+    anchor: { slugify },
     config(md) {
       addDiagrams(md);
       addLinks(md, base);
@@ -96,15 +117,18 @@ export default defineConfig({
   },
   themeConfig: {
     nav: [
+      { text: 'Start', link: '/start' },
+      { text: 'Concepts', link: '/concepts/payment' },
       { text: 'Guides', link: '/guides/payouts' },
       { text: 'Reference', link: '/reference', target: '_self' },
-      { text: 'Errors', link: '/errors' },
       { text: 'Webhooks', link: '/webhooks' },
-      { text: 'Operating', link: '/guides/operating' },
+      { text: 'Errors', link: '/errors' },
+      { text: 'Operating', link: OPERATING },
       { text: 'Architecture', link: '/architecture' },
     ],
     sidebar: SIDEBAR,
     outline: [2, 3],
+    lastUpdated: { formatOptions: { dateStyle: 'long' } },
     search: { provider: 'local' },
     docFooter: { prev: 'Previous', next: 'Next' },
   },

@@ -2,7 +2,8 @@
 // the tokens of the theme, so that a diagram follows light and dark.
 import { renderMermaidSVG } from 'beautiful-mermaid';
 
-const COLORS = {
+const OPTIONS = {
+  padding: 12,
   bg: 'var(--surface)',
   fg: 'var(--text)',
   line: 'var(--border)',
@@ -34,7 +35,7 @@ const embedded = (svg, id) =>
 const drawings = new Map();
 
 function drawn(source) {
-  const made = drawings.get(source) ?? renderMermaidSVG(source, COLORS);
+  const made = drawings.get(source) ?? renderMermaidSVG(source, OPTIONS);
   drawings.set(source, made);
   return made;
 }

@@ -1,0 +1,226 @@
+// The documentation site as the server sends it: no broken link or anchor, accessible in both widths and
+// themes, light, without requests to other origins, and its search finds the common tasks. Where the site is
+// not built these tests are skipped; .ci/run builds it and requires them.
+import { readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import Fastify from 'fastify';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addDocsSite } from '../../src/http/docs-site.ts';
+import { addReference, sendReference } from '../../src/http/reference.ts';
+import { projectRoot } from '../../src/runtime/config/root.ts';
+import {
+  browserPath,
+  expectAccessible,
+  expectNoSideways,
+  launch,
+  SIZES,
+  screenshot,
+} from './browser.ts';
+
+const root = projectRoot();
+const dist = path.join(root, 'site', 'dist');
+const PAGES_MS = 240_000;
+const FIRST_VIEW_BYTES = 200_000;
+
+const PAGES = [
+  ...['', 'start', 'concepts/payment', 'concepts/webhooks', 'guides/payouts', 'errors'],
+  ...['webhooks', 'states', 'architecture', 'api'],
+];
+
+const newest = (...places: string[]): number =>
+  Math.max(
+    ...places.flatMap((place) =>
+      statSync(place).isDirectory()
+        ? readdirSync(place, { recursive: true, withFileTypes: true })
+            .filter((each) => each.isFile() && !each.parentPath.includes('cache'))
+            .map((each) => statSync(path.join(each.parentPath, each.name)).mtimeMs)
+        : [statSync(place).mtimeMs],
+    ),
+  );
+
+/** Why the tests are skipped; undefined where the site is built from the present sources. */
+function absence(): string | undefined {
+  const built = statSync(path.join(dist, 'index.html'), { throwIfNoEntry: false })?.mtimeMs;
+  const sources = ['docs', 'site/.vitepress', 'site/package-lock.json', 'scripts/docs.mjs'];
+  if (built === undefined) return 'The documentation site is not built. Run: npm run docs';
+  const current = built > newest(...sources.map((each) => path.join(root, each)));
+  return current ? undefined : 'site/dist is older than its sources. Run: npm run docs';
+}
+
+const skipped = absence();
+if (skipped) process.stderr.write(`The tests of the site are skipped. ${skipped}\n`);
+
+const server = Fastify();
+let origin = '';
+let browser: Awaited<ReturnType<typeof launch>>;
+
+beforeAll(async () => {
+  if (skipped) return;
+  addReference(server);
+  addDocsSite(server, sendReference, dist);
+  await server.listen({ port: 0, host: '127.0.0.1' });
+  origin = `http://127.0.0.1:${(server.server.address() as { port: number }).port}`;
+});
+afterAll(() => server.close());
+
+const ATTRIBUTE = (name: string) => new RegExp(`\\s${name}="([^"]*)"`, 'g');
+const decoded = (text: string) => text.replaceAll('&amp;', '&').replaceAll('&#39;', "'");
+const valuesOf = (html: string, name: string) =>
+  [...html.matchAll(ATTRIBUTE(name))].map(([, value = '']) => decoded(value));
+
+describe('the site of the documentation', () => {
+  it('is built where RAILHEAD_SITE is required, as in .ci/run', () => {
+    if (process.env.RAILHEAD_SITE === 'required') expect(skipped).toBeUndefined();
+  });
+});
+
+describe.skipIf(skipped)('the site', () => {
+  it('has no broken link or anchor', { timeout: PAGES_MS }, async () => {
+    const pages = new Map<string, { status: number; html: string; ids: Set<string> }>();
+    const load = async (url: string) => {
+      const known = pages.get(url);
+      if (known) return known;
+      const { statusCode: status, headers, body } = await server.inject(url);
+      const html = String(headers['content-type']).startsWith('text/html') ? body : '';
+      const page = { status, html, ids: new Set(valuesOf(html, 'id')) };
+      pages.set(url, page);
+      return page;
+    };
+    const broken = new Set<string>();
+    const waiting = ['/docs/'];
+    for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+      const { html } = await load(at);
+      for (const href of valuesOf(html, 'href')) {
+        const to = new URL(href, `${origin}${at}`);
+        if (to.origin !== origin || /\/assets\//.test(to.pathname)) continue;
+        const seen = pages.has(to.pathname);
+        const { status, ids } = await load(to.pathname);
+        if (status !== 200) broken.add(`${at}: ${href} is ${status}`);
+        const anchor = decodeURIComponent(to.hash.slice(1));
+        if (anchor && !ids.has(anchor)) broken.add(`${at}: ${href} has no such anchor`);
+        if (!seen && status === 200) waiting.push(to.pathname);
+      }
+    }
+    expect([...broken]).toEqual([]);
+    const files = readdirSync(path.join(root, 'docs'), { recursive: true });
+    const markdown = files.filter((name) => String(name).endsWith('.md'));
+    expect(pages.size).toBeGreaterThan(markdown.length);
+  });
+
+  it('serves the texts for language models at the root', async () => {
+    for (const name of ['llms.txt', 'llms-full.txt']) {
+      const reply = await server.inject(`/${name}`);
+      expect(reply.statusCode).toBe(200);
+      expect(reply.body).toContain('# Railhead');
+    }
+  });
+});
+
+describe.skipIf(skipped || !browserPath)('the site in a browser', () => {
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterAll(() => browser.close());
+
+  /** A context that records bytes as transferred and requests to other origins. */
+  async function open(size: keyof typeof SIZES, colorScheme: 'light' | 'dark') {
+    const settings = { ...SIZES[size], colorScheme, reducedMotion: 'reduce' } as const;
+    const context = await browser.newContext(settings);
+    const page = await context.newPage();
+    // Each page is measured as the first that a reader opens.
+    const devtools = await context.newCDPSession(page);
+    await devtools.send('Network.enable');
+    await devtools.send('Network.setCacheDisabled', { cacheDisabled: true });
+    const problems: string[] = [];
+    const sizes: Promise<number>[] = [];
+    page.on('pageerror', (error) => problems.push(String(error)));
+    page.on('console', (line) => line.type() === 'error' && problems.push(line.text()));
+    page.on('request', (request) => {
+      const url = request.url();
+      if (!url.startsWith(origin) && !url.startsWith('data:')) problems.push(`requested ${url}`);
+    });
+    page.on('requestfinished', (request) => {
+      sizes.push(request.sizes().then((each) => each.responseBodySize));
+    });
+    const go = async (to: string) => {
+      sizes.length = 0;
+      await page.goto(`${origin}/docs/${to}`, { waitUntil: 'networkidle' });
+      return (await Promise.all(sizes)).reduce((sum, bytes) => sum + bytes, 0);
+    };
+    return { page, problems, go, close: () => context.close() };
+  }
+
+  const smallestText = (page: Page) =>
+    page.evaluate(`Math.min(...[...document.querySelectorAll('.diagram text')].map((each) =>
+      parseFloat(getComputedStyle(each).fontSize) * each.getScreenCTM().a))`);
+
+  const VIEWS = (['phone', 'desktop'] as const).flatMap((size) =>
+    (['light', 'dark'] as const).map((theme) => [size, theme] as const),
+  );
+
+  it.each(VIEWS)('is accessible and light: %s, %s', { timeout: PAGES_MS }, async (size, theme) => {
+    const { page, problems, go, close } = await open(size, theme);
+    for (const name of PAGES) {
+      const bytes = await go(name);
+      await screenshot(page, `site-${name.replace('/', '-') || 'home'}-${size}-${theme}`);
+      expect(bytes, name).toBeLessThan(FIRST_VIEW_BYTES);
+      expect(await page.evaluate("document.documentElement.classList.contains('dark')")).toBe(
+        theme === 'dark',
+      );
+      await expectAccessible(page);
+      await expectNoSideways(page);
+      expect(await smallestText(page), name).toBeGreaterThanOrEqual(12);
+    }
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  it('finds the common tasks', { timeout: PAGES_MS }, async () => {
+    const { page, problems, go, close } = await open('desktop', 'light');
+    await go('');
+    const wanted = [
+      ['Mexico', '/docs/guides/payouts'],
+      ['QUOTE_EXPIRED', '/docs/errors'],
+      ['back up', '/docs/backups'],
+    ] as const;
+    for (const [query, target] of wanted) {
+      await page.locator('.DocSearch-Button').first().click();
+      await page.locator('#localsearch-input').fill(query);
+      await page.locator(`.VPLocalSearchBox .result[href^="${target}"]`).first().waitFor();
+      await page.keyboard.press('Escape');
+    }
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  it('switches the theme, and has neighbours and an edit date', { timeout: PAGES_MS }, async () => {
+    const { page, problems, go, close } = await open('desktop', 'light');
+    await go('guides/payouts');
+    expect(await page.locator('.pager-link').count()).toBe(2);
+    expect(await page.locator('.VPLastUpdated time').getAttribute('datetime')).toMatch(/^20\d\d-/);
+    const background = 'getComputedStyle(document.body).backgroundColor';
+    const before = await page.evaluate(background);
+    await page.locator('.VPNavBar .VPSwitchAppearance').first().click();
+    expect(await page.evaluate(background)).not.toBe(before);
+    await page.locator('.pager-link.next').click();
+    await page.waitForURL((url) => !url.pathname.endsWith('/guides/payouts'));
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  it('opens and closes groups of the sidebar by keyboard', { timeout: PAGES_MS }, async () => {
+    const { page, go, close } = await open('desktop', 'light');
+    await go('start');
+    const caret = page.getByRole('button', { name: 'Decisions' });
+    expect(await caret.getAttribute('aria-expanded')).toBe('false');
+    for (const [key, expanded] of [
+      ['Enter', 'true'],
+      ['Space', 'false'],
+    ] as const) {
+      await caret.press(key);
+      expect(await caret.getAttribute('aria-expanded')).toBe(expanded);
+    }
+    await close();
+  });
+});

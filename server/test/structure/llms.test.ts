@@ -1,0 +1,55 @@
+// The texts for language models: one whole sentence per page, links at the base of the site.
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { projectRoot } from '../../src/runtime/config/root.ts';
+
+const script = new URL('../../../scripts/llms.mjs', import.meta.url).href;
+const { firstSentence, llmsTexts, pagesOf } = await import(script);
+
+const pages: { name: string; title: string; first: string }[] = pagesOf(
+  path.join(projectRoot(), 'docs'),
+);
+
+describe('llms.txt', () => {
+  it.each([
+    ['# A\n\nOne line\nand the next. More.', 'One line and the next.'],
+    ['# A\n\n| a |\n\n```sh\nx\n```\n\nA [link](b.md#c) in 1.25 USD.', 'A link in 1.25 USD.'],
+    ['# A\n\nBefore the list:\n\n- one', 'Before the list.'],
+    ['# A\n\nDate: 2026-01-01\n\n## Context\n\nWhy.\n\n## Decision\n\nWhat. So.', 'What.'],
+    ['# A\n\n**Context.** Why.\n\n**Decision.** What. So.', 'What.'],
+    ['# A\n\n**Decision.**\n\n- First. More.\n- Second.', 'First.'],
+    ['# A\n\n## B\n\n| a |', ''],
+  ])('takes the first sentence of %j', (markdown, sentence) => {
+    expect(firstSentence(markdown)).toBe(sentence);
+  });
+
+  it('has a whole sentence for every page', () => {
+    const cut = pages.filter(({ first }) => !/^\S.*[.!?]$/.test(first)).map(({ name }) => name);
+    expect(cut).toEqual([]);
+  });
+
+  it('names every page, and only pages that exist', () => {
+    const index: string = llmsTexts(pages, '/')['llms.txt'];
+    const [, documentation = ''] = index.split(/^## /m);
+    const linked = [...documentation.matchAll(/\]\(\/([^)]*)\)/g)].map(([, link = '']) => link);
+    const files = linked.map((link) => `${link.replace(/(^|\/)$/, '$1index')}.md`);
+    expect(files).toHaveLength(pages.length);
+    const absent = files.filter((file) => !existsSync(path.join(projectRoot(), 'docs', file)));
+    expect(absent).toEqual([]);
+  });
+
+  it('links to the base, and leaves decisions out of the full text', () => {
+    const texts = llmsTexts(
+      [
+        { name: 'decisions/0001-a.md', title: '0001', first: 'Decided.', text: '# 0001' },
+        { name: 'guides/index.md', title: 'Guides', first: '', text: '# Guides' },
+      ],
+      '/base/',
+    );
+    expect(texts['llms.txt']).toContain('- [0001](/base/decisions/0001-a): Decided.\n');
+    expect(texts['llms.txt']).toContain('- [Guides](/base/guides/)\n');
+    expect(texts['llms-full.txt']).toContain('# Guides');
+    expect(texts['llms-full.txt']).not.toContain('# 0001');
+  });
+});
