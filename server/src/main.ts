@@ -9,6 +9,7 @@ import { connectorRegistry } from './connectors/registry.ts';
 import { listenProblem, probeListen } from './http/connection/listen.ts';
 import { BASE_PATH } from './http/server.ts';
 import type { Effects } from './kernel/effects.ts';
+import { releaseStartMemory } from './runtime/config/release-memory.ts';
 import { systemEffects } from './runtime/config/system-effects.ts';
 import { versionLine } from './runtime/config/version.ts';
 import { migrate } from './runtime/db/migrate.ts';
@@ -125,6 +126,7 @@ async function serve(config: Config): Promise<void> {
     log.info({ port, host: config.host }, 'listening');
     if (created && config.sampleCustomer) await createSample(app.server, written);
     await app.compileSchemas();
+    await releaseStartMemory();
   } catch (error) {
     // A start that a signal interrupts is no failure; the stop is in progress.
     if (isEnding()) return;
