@@ -68,20 +68,47 @@ const HIDDEN_CLIENTS = {
   python: ['aiohttp', 'http.client', 'httpx_async', 'httpx_sync', 'python3'],
 };
 
-/** The accent of the site (`tokens.css` of the hosted pages) in light and dark. */
-const ACCENT = [
-  ['light', '#4338ca'],
-  ['dark', '#a5b4fc'],
-]
-  .map(
-    ([mode, color]) =>
-      `.${mode}-mode { --scalar-color-accent: ${color}; --scalar-link-color: ${color}; }`,
-  )
+/**
+ * The accent of the site (`tokens.css` of the hosted pages) in light and dark, and colours of text
+ * and methods with the contrast of WCAG AA, which those of the viewer do not all have.
+ */
+const COLORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  light: {
+    'color-accent': '#4338ca',
+    'link-color': '#4338ca',
+    'color-2': '#555f70',
+    'color-3': '#626b7a',
+    'color-blue': '#0063a8',
+    'color-green': '#006b45',
+    'color-orange': '#8f4700',
+    'color-purple': '#5b3fc4',
+    'color-red': '#b3261e',
+    'color-yellow': '#7a4b00',
+    'sidebar-color-2': '#555f70',
+    'sidebar-search-color': '#626b7a',
+  },
+  dark: {
+    'color-accent': '#a5b4fc',
+    'link-color': '#a5b4fc',
+    'color-3': '#9aa3b2',
+    'sidebar-search-color': '#9aa3b2',
+  },
+};
+
+/** An operation has the focus after a jump to it; an outline would be two lines along the page. */
+const NO_OUTLINE = 'section:focus, section:focus-visible { outline: none; }';
+
+const CUSTOM_CSS = Object.entries(COLORS)
+  .map(([mode, colors]) => {
+    const lines = Object.entries(colors).map(([name, color]) => `--scalar-${name}: ${color};`);
+    return `.${mode}-mode { ${lines.join(' ')} }`;
+  })
+  .concat(NO_OUTLINE)
   .join('\n');
 
 const CONFIGURATION = {
   theme: 'default',
-  customCss: ACCENT,
+  customCss: CUSTOM_CSS,
   layout: 'modern',
   withDefaultFonts: false,
   telemetry: false,

@@ -3,7 +3,15 @@
 import type { Browser, Page, Response } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPlace, type Running } from '../kit/crash/server.ts';
-import { browserPath, launch, screenshot, type Visit, visit } from './browser.ts';
+import {
+  browserPath,
+  expectAccessible,
+  launch,
+  SIZES,
+  screenshot,
+  type Visit,
+  visit,
+} from './browser.ts';
 
 const place = createPlace('reference');
 const PATIENCE_MS = 60_000;
@@ -15,6 +23,16 @@ const SEARCHES = [
   ['QUOTE_EXPIRED', 'Execute a quote'],
   ['$success.usd', 'UMA'],
 ] as const;
+
+/** Rules of axe that the markup of Scalar breaks, and where; its configuration has no option for them. */
+const WITHIN_SCALAR = {
+  'aria-input-field-name': 'the editable field of the user name has no name',
+  'aria-required-attr': 'the same field is a combobox without a list',
+  'button-name': 'the buttons that copy a code sample have an icon alone',
+  'link-name': 'the link to the documentation has an icon alone',
+  'nested-interactive': 'the row of a response is a button with a button inside',
+  'scrollable-region-focusable': 'the list of operations of a tag scrolls on a phone',
+};
 
 let server: Running;
 let browser: Browser;
@@ -101,6 +119,21 @@ describe.runIf(browserPath)('the API reference', () => {
       await input.fill(text);
       await results.filter({ hasText: found }).first().waitFor();
     }
+  });
+
+  it.each([
+    ['desktop', 'light'],
+    ['desktop', 'dark'],
+    ['phone', 'light'],
+    ['phone', 'dark'],
+  ] as const)('is accessible: %s, %s', { timeout: PATIENCE_MS * 2 }, async (size, colorScheme) => {
+    const context = await browser.newContext({ ...SIZES[size], colorScheme });
+    const opened = await context.newPage();
+    await opened.goto(`${server.origin}/docs/reference#tag/cross-currency-transfers/POST/quotes`);
+    const heading = opened.getByRole('heading', { name: 'Create a quote', exact: true });
+    await heading.first().waitFor({ timeout: PATIENCE_MS });
+    await expectAccessible(opened, Object.keys(WITHIN_SCALAR));
+    await context.close();
   });
 
   it('has samples in four languages', async () => {

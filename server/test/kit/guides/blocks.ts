@@ -10,7 +10,7 @@ const inFolder = (folder: string) =>
     .sort();
 
 /** All pages with commands or code, named from the root of the checkout. */
-export const PAGES: readonly string[] = [
+const PAGES: readonly string[] = [
   ...['README.md', 'CONTRIBUTING.md'],
   ...['docs', 'examples', 'bench'].flatMap(inFolder),
 ];
