@@ -1,6 +1,7 @@
-// The list of connectors, and what follows from it: the capabilities of each mode, the storage of files, and
-// the settings that the server reads. A production platform is never served by the sandbox: a capability that
-// no connector of a mode offers is not offered. Two connectors for one capability are an error at the start.
+// The list of connectors, and what follows from it: the capabilities of each mode, the file
+// storage, and the settings of the server. The sandbox never serves a production platform: a
+// capability without a connector in a mode is not offered. Two connectors for one capability are an
+// error at the start.
 
 import type { Static, TObject } from '@sinclair/typebox';
 import { fieldErrors } from '../kernel/contract/validate.ts';
@@ -35,7 +36,7 @@ const BUILT_IN = [
   ...([local, signer, sandbox, folder, s3] as const),
 ] as const;
 
-/** Every connector of this server, in the order in which help lists their settings. */
+/** All connectors, in the order in which help lists their settings. */
 export const CONNECTORS: readonly Connector[] = BUILT_IN;
 
 type SettingsOf<C> = C extends { settings: infer S extends TObject } ? Static<S> : never;
@@ -45,39 +46,42 @@ type Together<Union> = (Union extends unknown ? (each: Union) => void : never) e
   ? All
   : never;
 type All = Together<SettingsOf<(typeof BUILT_IN)[number]>>;
-/** The settings of all connectors, by their names in the schemas. */
+/** Settings of all connectors, by their schema names. */
 export type ConnectorValues = { [Name in keyof All]?: All[Name] | undefined };
 
-/** Where files are kept. */
+/** Storage of files. */
 export type StorageSettings = Pick<ConnectorValues, 's3'> & { folder: string };
 
-/** What connects platforms to the outside, as the operator set it. */
+/** Configuration of connectors by the operator. */
 export interface ConnectorSettings extends Omit<ConnectorValues, keyof StorageSettings> {
-  /** What the built-in custodian of wallets seals and signs with; without it wallets have no custodian. */
+  /** Keys of the built-in wallet custodian; absent: there is none. */
   custodyKeys?: CustodyKeys | undefined;
-  /** What the program that starts the server connects production with. It replaces what connectors offer. */
+  /**
+   * Connectors for production of the program that starts the server; they replace those of the
+   * list.
+   */
   production?: Pick<Connectors, 'issuer' | 'mint'> | undefined;
-  /** What guards the calls to each provider; circuits of its own unless given. */
+  /** Circuit breakers for calls to providers; by default the registry's own. */
   circuits?: Circuits | undefined;
-  /** Receives a sentence about what is wrong with a source while the server runs. */
+  /** Receives a description of a problem with a source at run time. */
   note?: ((problem: string) => void) | undefined;
 }
 
-/** What an installation's vault lends its custodian. */
+/** What the installation's vault provides to a custodian. */
 export const custodyKeysOf = ({ sealOwn, openOwn, derive }: Vault): CustodyKeys => ({
   seal: sealOwn,
   open: openOwn,
   derive,
 });
 
-/** The keys of a mode: what one sealed does not open in the other, and they sign apart. */
+/** Keys of a mode: what is sealed in one cannot be opened in the other. */
 const keysIn = (mode: Mode, { seal, open, derive }: CustodyKeys): CustodyKeys => ({
   seal: (text, context) => seal(text, `${mode} ${context}`),
   open: (sealed, context) => open(sealed, `${mode} ${context}`),
   derive: (purpose) => derive(`${mode} ${purpose}`),
 });
 
-/** The settings of connectors, a shared one once. */
+/** Settings of connectors, each shared one once. */
 export function connectorSettings(
   connectors: readonly Connector[] = CONNECTORS,
 ): readonly SettingLeaf[] {
@@ -85,14 +89,14 @@ export function connectorSettings(
   return leaves.filter(({ env }, at) => leaves.findIndex((each) => each.env === env) === at);
 }
 
-/** The values of all connectors from texts by environment variable. */
+/** Values of all connectors, parsed from environment variables. */
 export const readConnectorSettings = (
   texts: ReadonlyMap<string, string>,
   base: string,
 ): ConnectorValues =>
   Object.assign({}, ...CONNECTORS.map(({ settings }) => readSettings(settings, texts, base)));
 
-/** Complaints about texts that are accepted alone and wrong together. */
+/** Problems of settings that are individually valid. */
 export const settingConflicts = (texts: ReadonlyMap<string, string>): string[] =>
   CONNECTORS.flatMap(({ settings, problems }) => [
     ...(problems?.(readSettings(settings, texts, '/')) ?? []),
@@ -101,7 +105,7 @@ export const settingConflicts = (texts: ReadonlyMap<string, string>): string[] =
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** A connector's own settings among those of all, with their defaults. */
+/** The values of a connector's settings, with their defaults. */
 function ownSettings({ settings }: Connector, all: Values): Values {
   const own = Object.entries(settings.properties).flatMap(([name, property]) => {
     const value = all[name] ?? property.default;
@@ -110,7 +114,7 @@ function ownSettings({ settings }: Connector, all: Values): Values {
   return Object.fromEntries(own);
 }
 
-/** What is wrong with the values of a connector's settings, each by its environment variable. */
+/** Problems of a connector's settings, by environment variable. */
 function valueProblems({ settings, problems }: Connector, values: Values): string[] {
   const leaves = new Map(settingsIn(settings).map((each) => [each.path.join('.'), each.env]));
   const errors = fieldErrors(settings, values, 'body').map(
@@ -127,7 +131,7 @@ interface Opened {
   offer: Capabilities;
 }
 
-/** Without it a capability could be offered that no document and no test of the connector knows of. */
+/** A capability that a connector does not declare would be undocumented and untested. */
 const undeclared = ({ connector, offer }: Opened): string[] =>
   namesIn(offer)
     .filter(
@@ -135,7 +139,7 @@ const undeclared = ({ connector, offer }: Opened): string[] =>
     )
     .map((name) => `The connector ${connector.name} offers ${name} undeclared.`);
 
-/** One offer of each capability: that of a connector that is no fallback, or else the fallback's. */
+/** One offer for each capability: that of a regular connector, or else that of a fallback. */
 function merged(mode: Mode, opened: readonly Opened[]): Capabilities {
   const problems = opened.flatMap(undeclared);
   const serving = opened.flatMap((each) => namesIn(each.offer).map((name) => ({ name, ...each })));
@@ -155,7 +159,7 @@ function merged(mode: Mode, opened: readonly Opened[]): Capabilities {
   return Object.fromEntries(chosen);
 }
 
-/** The capabilities of a mode. Throws one error that names every setting that cannot be used. */
+/** The capabilities of a mode. Throws one error that names every unusable setting. */
 export function openConnectors(
   connectors: readonly Connector[],
   parts: ConnectorParts,
@@ -174,10 +178,10 @@ export function openConnectors(
   return merged(parts.mode, opened);
 }
 
-/** Files of both modes are kept in one place, so what keeps them is opened once and apart. */
+/** Both modes share one storage, so it is opened once. */
 const isStorage = ({ capabilities }: Connector) => capabilities.includes('storage');
 
-/** The capabilities of both modes. Throws where a file that a setting names cannot be used. */
+/** The capabilities of both modes. Throws if a file that a setting names cannot be used. */
 export function connectorRegistry(
   effects: Effects,
   settings: ConnectorSettings = {},
@@ -197,7 +201,7 @@ export function connectorRegistry(
   return (environment) => serving[environment];
 }
 
-/** The storage that serves both modes. `effects` has its circuit already. */
+/** The storage of both modes. `effects` includes the circuit breaker. */
 export function storageOf(effects: Effects, settings: StorageSettings): StoragePort {
   const parts = { mode: 'production' as const, effects, provider: () => effects, note: () => {} };
   const { storage } = openConnectors(CONNECTORS.filter(isStorage), parts, { ...settings });

@@ -1,19 +1,20 @@
-// Identity checks by a service of the operator's own. The case is posted to it as JSON, and again
-// whenever it is time to ask; the answer to the same `id` is how far that case has come. A service
-// must therefore take a second post of an id as the first, whatever else the case says by then.
+// Identity checks by an HTTP service of the operator. The case is posted to it as JSON, and again
+// for each poll; the answer for an `id` is the state of that case. A service must therefore treat a
+// repeated id as the same case.
 //
-// Case: { id, platformId, customerId, type: INDIVIDUAL | BUSINESS, email, phoneNumber, details,
-// identifier, owners: [{ id, roles, ownershipPercentage, personalInfo }], documents: [{ id, holder,
-// documentType, side?, country, documentNumber?, issuingAuthority? }] } `details` and
-// `personalInfo` have the fields that the API shows for customers and owners. Verdict: { state:
-// approved | rejected | unresolved | review, owners?: { <owner's id>: APPROVED | REJECTED | PENDING
-// }, findings?: [{ type, resourceId?, field?, reason? }], checkAfterMs? } `type` is one of the
-// API's VerificationErrorType; `unresolved` has at least one finding. `review` without
-// `checkAfterMs` waits for the operator's word and is not asked about again.
+// Case:    { id, platformId, customerId, type: INDIVIDUAL | BUSINESS, email, phoneNumber, details,
+//            identifier, owners: [{ id, roles, ownershipPercentage, personalInfo }],
+//            documents: [{ id, holder, documentType, side?, country, documentNumber?,
+//            issuingAuthority? }] }
+//          `details` and `personalInfo` have the API's fields of customers and owners.
+// Verdict: { state: approved | rejected | unresolved | review,
+//            owners?: { <owner's id>: APPROVED | REJECTED | PENDING },
+//            findings?: [{ type, resourceId?, field?, reason? }], checkAfterMs? }
+//          `type` is one of the API's VerificationErrorType; `unresolved` has at least one finding.
+//          `review` without `checkAfterMs` waits for the operator and is not polled.
 //
-// Any other answer than 200 with a verdict, or none, means that nothing is known: it is asked again
-// in a minute. The address is https or this machine, and what its query says is a secret like any
-// credential.
+// Any other answer than 200 with a verdict, or none, is retried in a minute. The address is https
+// or on this machine; its query is a secret like any credential.
 import { isFindingType } from '../../catalog/identity/verification-errors.ts';
 import type { Effects } from '../../kernel/effects.ts';
 import type {
@@ -26,11 +27,11 @@ import type {
 
 type Json = Record<string, unknown>;
 
-/** The client waits for it once. */
+/** Timeout of the first post, while a client waits. */
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 1_000_000;
 const RETRY_AFTER_MS = 60_000;
-/** Whatever the service wishes for. */
+/** Bounds of `checkAfterMs`. */
 const SOONEST_MS = 1_000;
 const LATEST_MS = 7 * 86_400_000;
 
@@ -66,7 +67,7 @@ function reviewOf({ checkAfterMs }: Json): IdentityVerdict | undefined {
   return { state: 'review', checkAfterMs: bounded };
 }
 
-/** What an answer says, or undefined where it makes no sense. */
+/** Parses an answer; undefined if it is invalid. */
 export function verdictIn(body: unknown): IdentityVerdict | undefined {
   if (!isObject(body)) return undefined;
   const { state, owners = {}, findings = [] } = body;
@@ -101,7 +102,7 @@ export function httpIdentity(
         body: JSON.stringify(submitted),
         timeoutMs: TIMEOUT_MS,
         maxBytes: MAX_BYTES,
-        // The operator names the address, which may well be inside the operator's own network.
+        // The operator chose the address; it may be in the operator's own network.
         publicOnly: false,
       });
       const verdict = reply.status === 200 ? verdictIn(parsed(reply.body)) : undefined;

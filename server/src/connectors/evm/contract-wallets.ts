@@ -8,7 +8,7 @@ import { callData, verdictOf } from './eip1271.ts';
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 65_536;
 
-/** `ETHEREUM_WALLET` is asked about at `urls.ETHEREUM`. */
+/** `ETHEREUM_WALLET` is verified at `urls.ETHEREUM`. */
 const chainOf = (accountType: string): string => accountType.replace(/_WALLET$/, '');
 
 export function contractWallets(

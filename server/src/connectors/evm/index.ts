@@ -31,7 +31,7 @@ export const evm = defineConnector({
     ),
   }),
   capabilities: ['contractWallets'],
-  // Without a circuit: clients choose the contract that is called, so a call without an answer says nothing
-  // about the node, and one client's contract must not keep the others' from being checked.
+  // Without a circuit breaker: clients choose the contract, so a failed call says nothing about the
+  // node, and one client's contract must not block verification for others.
   open: ({ effects }, { rpcUrls }) => ({ contractWallets: contractWallets(effects, rpcUrls) }),
 });

@@ -3,7 +3,7 @@
 // replaces this one, or by a person.
 import type { DocumentCheckPort, DocumentFindings, DocumentVerdict } from '../ports/documents.ts';
 
-/** The shorter side of a picture in which print can still be read. */
+/** Minimum of the shorter side of an image with legible print. */
 const MIN_SIDE_PIXELS = 300;
 
 const refused = (
@@ -11,7 +11,7 @@ const refused = (
   reason: string,
 ): DocumentVerdict => ({ state: 'refused', code, reason });
 
-/** What a file's structure alone says about it. */
+/** Verdict by the structure of the file. */
 export function checkFile({
   readable,
   complete,
@@ -19,7 +19,7 @@ export function checkFile({
   width,
   height,
 }: DocumentFindings): DocumentVerdict {
-  // Its format is one we take, so it is the file that is at fault and not its type.
+  // The format is supported, so the file is faulty and not its type.
   if (!readable) return refused('UNSUITABLE_DOCUMENT', 'The file cannot be read.');
   if (!complete) return refused('INCOMPLETE', 'The file breaks off: a part of it is missing.');
   if (locked) {

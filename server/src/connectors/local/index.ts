@@ -1,4 +1,4 @@
-// The check of documents that needs no provider.
+// The document check that needs no provider.
 import { Type } from '@sinclair/typebox';
 import { defineConnector } from '../connector.ts';
 import { localDocuments } from './documents.ts';

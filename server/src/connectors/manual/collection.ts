@@ -9,13 +9,13 @@ import {
 } from '../../catalog/rails/payment-instructions.ts';
 import type { Collection } from './funding.ts';
 
-/** What is wrong with a value that should be payment instructions. */
+/** Problems of a value that should be payment instructions. */
 type Validator = (value: unknown) => readonly { field: string; message: string }[];
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Stands in for the reference that each account gets. */
+/** Placeholder for the reference of each account. */
 const ANY_REFERENCE = 'RA0';
 
 function entryProblems(entry: unknown, where: string, judge: Validator): string[] {
@@ -44,7 +44,7 @@ function problemsOf(read: unknown, judge: Validator): string[] {
   });
 }
 
-/** The collection accounts of a JSON text; throws one error that names everything wrong. */
+/** Parses the collection accounts; throws one error with all problems. */
 export function collectionOf(text: string, name: string, judge: Validator): Collection {
   let read: unknown;
   try {

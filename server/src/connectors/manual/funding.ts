@@ -10,7 +10,7 @@ import { iso } from '../../kernel/effects.ts';
 import { readable } from '../../kernel/money.ts';
 import type { FundingPort, PaymentFunding } from '../ports/index.ts';
 
-/** By currency: the coordinates of the operator's accounts, without references. */
+/** Coordinates of the operator's accounts by currency, without references. */
 export type Collection = Readonly<Record<string, readonly PaymentInstructions[]>>;
 
 const named = (
@@ -23,7 +23,7 @@ const named = (
   isPlatformAccount: owner === 'platform',
 });
 
-/** How much, by when and under which reference; a payer who misses one of them has not paid. */
+/** Amount, deadline and reference; all three are required for the deposit to match. */
 function termsOf({ amount, currency, expiresAt, reference }: PaymentFunding): string {
   const much = readable(amount, currencyOf(currency).decimals).replaceAll(',', '');
   return (
@@ -32,7 +32,7 @@ function termsOf({ amount, currency, expiresAt, reference }: PaymentFunding): st
   );
 }
 
-/** For one payment: over the rails alone that bring money within minutes; nothing where none does. */
+/** Instructions for one payment, over rails that settle within minutes; empty if there are none. */
 function forOne(payment: PaymentFunding, each: PaymentInstructions): PaymentInstructions[] {
   const { paymentRails } = each.accountOrWalletInfo as { paymentRails?: unknown };
   const quick = (Array.isArray(paymentRails) ? paymentRails : []).filter(

@@ -1,4 +1,4 @@
-// Production before a bank or a market is connected: an operator works the rail, rates come from a table and
+// Production without a bank and a market: an operator works the rail, rates come from a table, and
 // collection accounts from a file.
 import { Type } from '@sinclair/typebox';
 import { PaymentInstructions } from '../../catalog/rails/payment-instructions.ts';
@@ -66,7 +66,7 @@ export const manual = defineConnector({
   settings,
   capabilities: ['rail'],
   optional: ['rates', 'funding'],
-  // It needs nothing but an operator, so production always has it.
+  // It needs only an operator, so production always has it.
   fallbackFor: ['rail'],
   problems: ({ ratesUrl, ratesFile }) =>
     ratesUrl && ratesFile ? ['RAILHEAD_RATES_URL and RAILHEAD_RATES_FILE exclude each other.'] : [],

@@ -5,7 +5,7 @@
 import { ACCOUNT_TYPE_ROWS, isAccountType } from '../../catalog/accounts/account-types.ts';
 import type { Progress, RailInstruction, RailPort } from '../ports/index.ts';
 
-/** An invoice runs out within minutes, which is no time for a person. */
+/** A Lightning invoice expires within minutes, too fast for a manual payout. */
 const carries = (accountType: string): boolean =>
   isAccountType(accountType) && ACCOUNT_TYPE_ROWS[accountType].kind !== 'lightning';
 
@@ -28,6 +28,6 @@ export const manualRail: RailPort = {
   pulls,
   send: answer,
   check: answer,
-  // The operator decides whether it can still be stopped.
+  // The operator decides whether it can still be cancelled.
   cancel: async () => 'accepted',
 };

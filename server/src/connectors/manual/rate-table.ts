@@ -1,18 +1,18 @@
-// A table of mid rates as an operator or a rate service writes it: one base currency, and how many units
-// of each other currency one unit of it is worth. Numbers are read as the text they are and kept as
-// fractions of whole numbers, so a rate is exactly what was written and turns around exactly.
+// A table of mid rates by an operator or a rate service: one base currency, and the units of each
+// other currency for one unit of it. Numbers are read as text and kept as fractions of integers, so
+// rates and their inverses are exact.
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
 import type { Time } from '../../kernel/effects.ts';
 import type { Rate } from '../../kernel/money.ts';
 
 export interface RateTable {
-  /** When the rates were right; undefined where the table does not say. */
+  /** Time of the rates; undefined if the table has none. */
   at: Time | undefined;
-  /** By currency: its units for one unit of the base, exactly. The base itself is 1. */
+  /** Exact units for one unit of the base, by currency. The base itself is 1. */
   perBase: ReadonlyMap<string, Rate>;
 }
 
-/** A table, or everything that is wrong with it. `skipped` are rows that were left out. */
+/** A table, or all its problems. `skipped` are ignored rows. */
 export type Parsed = { table: RateTable; skipped: string[] } | { problems: string[] };
 
 const DECIMAL = /^(\d{1,20})(?:\.(\d{1,30}))?(?:[eE]([+-]?\d{1,2}))?$/;
@@ -30,7 +30,7 @@ export function fractionOf(text: string): Rate | undefined {
     : { num: digits, den: 10n ** BigInt(-shift) };
 }
 
-/** The mid rate between two currencies of a table, smallest unit to smallest unit. */
+/** The mid rate between two currencies of a table, from minor unit to minor unit. */
 export function midRate({ perBase }: RateTable, from: string, to: string): Rate | undefined {
   const [sold, bought] = [perBase.get(from), perBase.get(to)];
   const [fromUnit, toUnit] = [findCurrency(from), findCurrency(to)];
@@ -42,7 +42,7 @@ export function midRate({ perBase }: RateTable, from: string, to: string): Rate 
 }
 
 interface Row {
-  /** Where it stands, for the person who wrote it. */
+  /** Position in the source, for its author. */
   where: string;
   currency: string;
   rate: string;
@@ -59,7 +59,7 @@ function problemOf({ currency, rate }: Row, taken: ReadonlyMap<string, Rate>) {
   return taken.has(currency) ? `${currency} is listed twice` : undefined;
 }
 
-/** Rows that are wrong fail the table when `strict`, and are left out otherwise. */
+/** Invalid rows fail the table if `strict`, and are ignored otherwise. */
 function build(
   base: string,
   at: string | undefined,
@@ -81,15 +81,15 @@ function build(
   return problems.length ? { problems } : { table: { at: time, perBase }, skipped };
 }
 
-/** Puts every number of a JSON text into quotes, so that reading it loses no digit. */
+/** Quotes every number of a JSON text, so that parsing loses no digit. */
 const quoteNumbers = (text: string) =>
   text.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (token) =>
     token.startsWith('"') ? token : `"${token}"`,
   );
 
 /**
- * `{ "base": "USD", "at": "2026-01-05T09:00:00Z", "rates": { "EUR": "0.9154", "MXN": 17.05 } }`. Rates may
- * be numbers or text; `timestamp`, in seconds, does for `at`.
+ * `{ "base": "USD", "at": "2026-01-05T09:00:00Z", "rates": { "EUR": "0.9154", "MXN": 17.05 } }`.
+ * Rates are numbers or strings; `timestamp`, in seconds, can replace `at`.
  */
 export function tableOfJson(text: string, strict: boolean): Parsed {
   let read: unknown;
@@ -111,7 +111,7 @@ export function tableOfJson(text: string, strict: boolean): Parsed {
   return build(String(base ?? ''), time === undefined ? undefined : String(time), rows, strict);
 }
 
-/** Lines of `currency,rate`, among them `base,USD` and, if it is known, `at,2026-01-05T09:00:00Z`. */
+/** Lines of `currency,rate`, among them `base,USD` and optionally `at,2026-01-05T09:00:00Z`. */
 export function tableOfCsv(text: string, strict: boolean): Parsed {
   const said = new Map<string, string>();
   const rows: Row[] = [];

@@ -6,7 +6,7 @@ import type { RatePort } from '../ports/index.ts';
 import { midRate, type Parsed, type RateTable, tableOfCsv, tableOfJson } from './rate-table.ts';
 
 interface RateOptions {
-  /** Older tables give no rates. */
+  /** Maximum age of a table. */
   maxAgeMs: number;
   /**
    * Receives a description of a problem with the source, without its address, which may contain a
@@ -20,10 +20,10 @@ const RETRY_AFTER_MS = 5_000;
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 1_000_000;
 const LOOK_EVERY_MS = 1_000;
-/** Clocks differ. */
+/** Tolerance for clock differences. */
 const AHEAD_MS = 5 * 60_000;
 
-/** A rate of a table that is fresh enough. A table that says no time has none. */
+/** A rate of a table that is recent enough. A table without a time has none. */
 function fresh(
   table: RateTable | undefined,
   from: string,
@@ -54,7 +54,7 @@ export function httpRates(effects: Effects, url: string, options: RateOptions): 
       headers: { accept: 'application/json' },
       timeoutMs: TIMEOUT_MS,
       maxBytes: MAX_BYTES,
-      // The operator names the address, which may well be inside the operator's own network.
+      // The operator chose the address; it may be in the operator's own network.
       publicOnly: false,
     });
     if (reply.status !== 200) return `answers ${reply.status}`;
@@ -87,7 +87,7 @@ function parse(file: string, text: string): Parsed {
   return file.toLowerCase().endsWith('.csv') ? tableOfCsv(text, true) : tableOfJson(text, true);
 }
 
-/** The table of a file, as of the file's own time where it says none; throws naming all that is wrong. */
+/** The table of a file, with the time of the file if it has none; throws with all problems. */
 function readTable(file: string): RateTable {
   const written = statSync(file).mtimeMs;
   const parsed = parse(file, readFileSync(file, 'utf8'));

@@ -1,4 +1,4 @@
-// Tokens of identity providers, with their signatures.
+// Tokens of identity providers, with verified signatures.
 import { Type } from '@sinclair/typebox';
 import { defineConnector } from '../connector.ts';
 import { OidcIssuers } from '../ports/shared-settings.ts';

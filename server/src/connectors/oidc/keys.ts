@@ -11,14 +11,14 @@ import { readUrl } from '../../kernel/net/url.ts';
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 262_144;
 const KEPT_MS = 5 * 60_000;
-/** Between two fetches for the sake of an unknown key. */
+/** Minimum interval between two fetches for unknown keys. */
 const REFETCH_MS = 30_000;
 const RETRY_MS = 5_000;
 
 export interface ProviderKeys {
   /** The current keys. Throws if the provider is unavailable. */
   known(): Promise<CompactVerifyGetKey>;
-  /** Fresh ones, where they may be asked for again by now. */
+  /** Fetches the keys again, if the interval allows it. */
   renewed(): Promise<CompactVerifyGetKey | undefined>;
 }
 
@@ -27,7 +27,7 @@ interface Fetched {
   at: Time;
 }
 
-/** Only https, except on this machine for a provider that is itself there. */
+/** Only https, except for a provider on this machine. */
 function isSafe(url: unknown, issuer: string): url is string {
   const read = typeof url === 'string' ? readUrl(url) : undefined;
   if (!read) return false;
@@ -43,7 +43,7 @@ async function jsonAt(effects: Effects, url: string): Promise<Record<string, unk
     headers: { accept: 'application/json' },
     timeoutMs: TIMEOUT_MS,
     maxBytes: MAX_BYTES,
-    // The operator names the provider, which may well be inside the operator's own network.
+    // The operator chose the provider; it may be in the operator's own network.
     publicOnly: false,
   });
   if (reply.status !== 200) throw new Error(`an identity provider answers ${reply.status}`);
@@ -58,7 +58,7 @@ async function fetchKeys(effects: Effects, issuer: string): Promise<CompactVerif
   if (found.issuer !== issuer) throw new Error('the document is of another issuer');
   const url = found.jwks_uri;
   if (!isSafe(url, issuer)) throw new Error('the address of the keys cannot be used');
-  // The library checks the set itself.
+  // The library validates the set.
   return createLocalJWKSet((await jsonAt(effects, url)) as unknown as JSONWebKeySet);
 }
 

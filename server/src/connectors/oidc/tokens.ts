@@ -15,7 +15,7 @@ import { type ProviderKeys, providerKeys } from './keys.ts';
 const ALGORITHMS = ['RS256', 'ES256'] as const;
 
 interface OidcSettings {
-  /** Providers beside those that are always taken. */
+  /** Accepted providers in addition to the built-in ones. */
   issuers: readonly string[];
   /** Receives a description of a problem with a provider. */
   note?: ((problem: string) => void) | undefined;
@@ -23,12 +23,12 @@ interface OidcSettings {
 
 const refused = (reason: string): OidcProblem => ({ problem: 'refused', reason });
 
-/** What stands against a token before any key is looked for. */
+/** Checks before the signature. */
 function headerProblem({ alg, typ, crit }: OidcToken['header']): OidcProblem | undefined {
   if (!(ALGORITHMS as readonly unknown[]).includes(alg)) {
     return refused(`The alg of the token must be ${ALGORITHMS.join(' or ')}.`);
   }
-  // A provider signs other things with the same keys, and names them by their type.
+  // A provider signs other things with the same keys; the type distinguishes them.
   const isIdToken = typ === undefined || (typeof typ === 'string' && /^jwt$/i.test(typ));
   if (!isIdToken) return refused('The typ of the token must be JWT.');
   return crit === undefined ? undefined : refused('The crit of the token is not supported.');
@@ -42,8 +42,7 @@ async function signatureOf(text: string, keys: CompactVerifyGetKey): Promise<Sig
     return 'good';
   } catch (error) {
     if (error instanceof errors.JWKSNoMatchingKey) return 'unknown key';
-    // Whatever else is wrong with a token; what is wrong with the provider's keys is no verdict on
-    // it.
+    // Any other error of a token; an error of the provider's keys is no verdict on the token.
     if (error instanceof errors.JOSEError) return 'bad';
     throw error;
   }

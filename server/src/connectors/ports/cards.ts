@@ -5,27 +5,27 @@
 import type { Time } from '../../kernel/effects.ts';
 import type { Money } from '../../kernel/money.ts';
 
-/** A card that is to be issued. */
+/** An order of a card. */
 export interface CardOrder {
-  /** Id of the card; a second order of it must be taken as the first. */
+  /** Id of the card; a repeated order must be idempotent. */
   id: string;
   platformId: string;
   cardholderId: string;
-  /** Null where the platform gave none, and one was made up for it. */
+  /** Null if the id was generated. */
   platformCardId: string | null;
   currency: string;
   orderedAt: Time;
 }
 
-/** The card that an account is to pay for. */
+/** The card that an account is to fund. */
 export interface FundedCard {
-  /** Null where the platform gave none. */
+  /** Null if the id was generated. */
   platformCardId: string | null;
-  /** False for a card that exists and gets other accounts. */
+  /** False for an existing card with new accounts. */
   isNew: boolean;
 }
 
-/** What a card that was issued shows of itself, and its number and code as the issuer sealed them. */
+/** An issued card; number and security code are sealed by the issuer. */
 export interface IssuedCard {
   brand: 'VISA' | 'MASTERCARD';
   last4: string;
@@ -33,11 +33,11 @@ export interface IssuedCard {
   expYear: number;
   issuerRef: string;
   processorRef: string;
-  /** Means something to the issuer alone. */
+  /** Reference of the issuer. */
   secret: string;
 }
 
-/** `pending` without a time to ask again stays so until word comes by itself. */
+/** `pending` without a time of the next poll waits for a notice. */
 export type IssueProgress =
   | { state: 'issued'; card: IssuedCard }
   | { state: 'pending'; checkAfterMs?: number }
@@ -56,7 +56,7 @@ export interface CardMerchant {
   country?: string;
 }
 
-/** What a card is asked for: money, money back, or nothing but whether it is good. */
+/** Kinds of requests: debit, credit, or a check whether the card is valid. */
 export const CARD_REQUESTS = [
   'AUTHORIZATION',
   'FINANCIAL_AUTHORIZATION',
@@ -68,13 +68,13 @@ export const CARD_REQUESTS = [
 export type CardRequestKind = (typeof CARD_REQUESTS)[number];
 
 /**
- * What the network wants to know. The amount is zero for a balance inquiry; an AUTHORIZATION of
- * zero is taken for one, and nothing else may be zero.
+ * A request of the network. The amount is zero for a balance inquiry; an AUTHORIZATION of zero is
+ * treated as one, and no other kind may be zero.
  */
 export interface CardRequest extends Money {
-  /** Unique for the message; asked twice it has one effect, and the same answer. */
+  /** Unique for the message; a repetition has no further effect and gets the same answer. */
   id: string;
-  /** The issuer's name for the transaction that it would open. */
+  /** The issuer's token of the transaction that it would open. */
   token: string;
   cardId: string;
   kind: CardRequestKind;
@@ -84,40 +84,40 @@ export interface CardRequest extends Money {
 /** A notice of the network about an approved payment. */
 export type CardNotice = { id: string; token: string } & (
   | { kind: 'CLEARING'; amount: bigint }
-  /** What is not cleared by now never will be. */
+  /** The remaining authorization has expired. */
   | { kind: 'AUTHORIZATION_EXPIRY' }
   /**
-   * The payment is for so much in all, more or less than before. Where nothing more is expected of
-   * it, it is written down and changes nothing: only a clearing takes more then.
+   * New total of the payment, higher or lower. It is recorded without effect on a closed payment,
+   * which only a clearing changes.
    */
   | { kind: 'AUTHORIZATION_ADVICE'; amount: bigint }
   | { kind: 'RETURN'; amount: bigint }
-  /** The last return is taken back, be it of a part or of the rest. */
+  /** The last refund, of a part or of the rest, is reversed. */
   | { kind: 'RETURN_REVERSAL' }
 );
 
 export const DECLINE_REASONS = [
-  /** The card is not active yet, or no more. */
+  /** The card is not active. */
   'CARD_NOT_ACTIVE',
   'CARD_PAUSED',
   'SPEND_LIMIT_EXCEEDED',
-  /** Nothing may pay: an account that is shut, or a wallet without a key that may sign. */
+  /** No funding source: a closed account, or a wallet without an active key. */
   'NO_FUNDING_SOURCE',
   'INSUFFICIENT_FUNDS',
-  /** The cardholder is gone, or no longer approved. */
+  /** The cardholder was deleted, or is no longer approved. */
   'CARDHOLDER_NOT_READY',
   'CURRENCY_NOT_SUPPORTED',
-  /** The decision was not in the books in time. */
+  /** The decision was committed after the deadline. */
   'TOO_LATE',
 ] as const;
 export type DeclineReason = (typeof DECLINE_REASONS)[number];
 
-/** `transactionId` is absent where nothing is to be paid. */
+/** `transactionId` is absent if there is no payment. */
 export type CardDecision =
   | { approved: true; transactionId?: string }
   | { approved: false; reason: DeclineReason };
 
-/** What is taken from an account for a payment. The same `id` is the same pull. */
+/** A funding debit of an account for a payment. Idempotent by `id`. */
 export interface CardFundingDebit extends Money {
   id: string;
   cardId: string;
@@ -126,7 +126,7 @@ export interface CardFundingDebit extends Money {
   requestedAt: Time;
 }
 
-/** `failed`: the money was certainly not taken. */
+/** `failed`: the account was certainly not debited. */
 export type FundingDebitProgress =
   | { state: 'confirmed' }
   | { state: 'pending'; checkAfterMs: number }
@@ -160,15 +160,15 @@ export interface IssuerPort {
    */
   connect?(handler: CardNetworkHandler): void;
   issue(order: CardOrder): Promise<IssueProgress>;
-  /** Asked at the times that `checkAfterMs` named. */
+  /** Polled at the times of `checkAfterMs`. */
   check(order: CardOrder, now: Time): Promise<IssueProgress>;
   /** Receives the state of a card that was frozen, unfrozen or closed. Optional. */
   change?(card: { cardId: string; issuerRef: string; state: string }): Promise<void>;
-  /** Number and code, for the one page that shows them. */
+  /** Number and security code, for the page that shows them. */
   details(card: { cardId: string; secret: string }): Promise<CardDetails>;
   /** Decline reason of the issuer, before the books are read. */
   declineReason?(request: CardRequest): DeclineReason | undefined;
-  /** Whether the card may be paid from an account of its holder. */
+  /** Whether an account of the holder may fund the card. */
   accepts?(accountId: string, card: FundedCard): boolean;
   debitFunding(pull: CardFundingDebit): Promise<FundingDebitProgress>;
   checkFundingDebit(pull: CardFundingDebit, now: Time): Promise<FundingDebitProgress>;

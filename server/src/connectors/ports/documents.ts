@@ -3,38 +3,38 @@
 
 export type DocumentFormat = 'PDF' | 'JPEG' | 'PNG';
 
-/** What can be seen of a document's file without understanding it. */
+/** Findings about a document's file, without understanding its content. */
 export interface DocumentFindings {
   /** Bytes. */
   size: number;
-  /** By its first bytes; null when it is none of these. */
+  /** By the first bytes; null for an unknown format. */
   format: DocumentFormat | null;
-  /** It reaches its own end. */
+  /** The file is complete. */
   complete: boolean;
-  /** Nothing in it contradicts its format. */
+  /** The structure is consistent with the format. */
   readable: boolean;
-  /** It is encrypted. */
+  /** The file is encrypted. */
   locked: boolean;
-  /** In pixels, of images. */
+  /** In pixels; images only. */
   width: number | null;
   height: number | null;
 }
 
-/** A document that a platform hands in, before it is taken. */
+/** A document before it is accepted. */
 export interface DocumentCheck {
   documentType: string;
   side: 'FRONT' | 'BACK' | null;
   country: string;
   documentNumber: string | null;
   issuingAuthority: string | null;
-  /** As the client named it. */
+  /** File name of the client. */
   fileName: string;
   findings: DocumentFindings;
-  /** The file itself, each time from its beginning. */
+  /** The file; each call reads from its beginning. */
   content(): AsyncIterable<Uint8Array>;
 }
 
-/** What may be wrong with a document. */
+/** Reasons against a document. */
 export type DocumentProblem =
   | 'LOW_QUALITY'
   | 'DATA_MISMATCH'
@@ -43,12 +43,12 @@ export type DocumentProblem =
   | 'UNSUITABLE_DOCUMENT'
   | 'INCOMPLETE';
 
-/** `reason` is a sentence for the platform; it says nothing of what the document says. */
+/** `reason` is a sentence for the platform, without content of the document. */
 export type DocumentVerdict =
   | { state: 'accepted' }
   | { state: 'refused'; code: DocumentProblem; reason: string };
 
 export interface DocumentCheckPort {
-  /** Asked while the client waits, and again where the same upload has to be decided once more. */
+  /** Called while the client waits, and again if the same upload has to be decided once more. */
   check(document: DocumentCheck): Promise<DocumentVerdict>;
 }

@@ -1,7 +1,7 @@
-// The ports: everything the server may want of the outside, as types. A connector is one value that
-// has the capabilities it has; a missing one is a missing property and what needs it is not
-// offered. Ports take and give plain data, never rows or contexts, so a connector cannot reach the
-// database or the books.
+// The ports: everything the server may request from external systems, as types. A connector
+// provides a subset; functions that need a missing capability are not offered. Ports take and
+// return plain data, never rows or contexts, so a connector cannot access the database or the
+// books.
 
 import type { FindingType } from '../../catalog/identity/verification-errors.ts';
 import type { PaymentInstructions } from '../../catalog/rails/payment-instructions.ts';
@@ -14,7 +14,7 @@ import type { DocumentCheckPort } from './documents.ts';
 import type { MintPort } from './stablecoins.ts';
 import type { CustodyPort, OidcPort, WalletScript } from './wallets.ts';
 
-/** Said in the kernel, because the runtime reads and seals what a storage keeps. */
+/** Defined in the kernel, because the runtime reads and seals stored files. */
 export type { StoragePort } from '../../kernel/contract/upload.ts';
 
 /** A transfer over a rail: a payout to an account, a debit of one, or a refund to a payer. */
@@ -28,11 +28,11 @@ export interface RailInstruction extends Money {
   id: string;
   platformId: string;
   kind: 'payout' | 'pull' | 'refund';
-  /** Whether a quote or a plain same-currency transfer asked for it. */
+  /** Whether it belongs to a quote or to a same-currency transfer. */
   origin: 'quote' | 'transfer';
   /** Null for a wallet. */
   rail: string | null;
-  /** Where it goes or is taken from; for a refund what is known of the payer, which may be little. */
+  /** Target or source account; for a refund the known data of the payer, possibly little. */
   account: Record<string, unknown> & { accountType: string };
   beneficiaryName?: string | undefined;
   remittanceInformation?: string | undefined;
@@ -50,10 +50,9 @@ export type FailureReason =
   | 'COMPLIANCE_REJECTED';
 
 /**
- * How far an instruction has come. `unknown` is never a failure: it is asked about again.
- * `checkAfterMs` is when to ask next; without it a settled instruction is final, and an accepted
- * one waits for a notice. `refundable: false` says that the money of a failed payout cannot be
- * given back automatically.
+ * State of an instruction. `unknown` is never a failure: it is polled again. `checkAfterMs` is the
+ * time to the next poll; without it a settled instruction is final, and an accepted one waits for a
+ * notice. `refundable: false`: the funds of a failed payout cannot be returned automatically.
  */
 export type Progress =
   | { state: 'accepted'; reference?: string; checkAfterMs?: number }
@@ -70,17 +69,17 @@ export interface OnChain {
 }
 
 export interface RailPort {
-  /** Whether it can reach this kind of account; `rail` is null for wallets, which have no bank rail. */
+  /** Whether it can reach this type of account; `rail` is null for wallets. */
   carries(accountType: string, rail: string | null): boolean;
-  /** Whether it can take money from this kind of account; without it, from none. */
+  /** Whether it can debit this type of account; absent: none. */
   pulls?(accountType: string, rail: string | null): boolean;
   send(instruction: RailInstruction): Promise<Progress>;
-  /** Asked at the times `checkAfterMs` named; `now` is the asker's clock. */
+  /** Polled at the times of `checkAfterMs`; `now` is the clock of the caller. */
   check(instruction: RailInstruction, now: Time): Promise<Progress>;
   /**
-   * Asks to call back an instruction that is not settled. `accepted` means that `cancelled` will
-   * follow by `check` or a notice; `refused` that the instruction goes on. Without it nothing can
-   * be called back.
+   * Requests the cancellation of an instruction that is not settled. `accepted`: `cancelled` will
+   * follow by `check` or a notice; `refused`: the instruction continues. Absent: instructions
+   * cannot be cancelled.
    */
   cancel?(instruction: RailInstruction, now: Time): Promise<'cancelled' | 'accepted' | 'refused'>;
 }
@@ -88,14 +87,14 @@ export interface RailPort {
 export type NameCheck =
   | { status: 'MATCHED' | 'PARTIAL_MATCH'; fullName: string }
   | { status: 'NOT_MATCHED' | 'UNSUPPORTED' | 'CHECKED_BY_RECEIVING_FI' }
-  /** The answer takes its time; worth asking again then. */
+  /** No answer yet; poll again after this time. */
   | { status: 'PENDING'; checkAfterMs: number }
   | { status: 'INVALID_ACCOUNT' };
 
 export interface NamePort {
   /**
-   * Compares the beneficiary's name with the one the account's institution holds. `elapsedMs` is
-   * how long ago the same was asked for the first time.
+   * Compares the beneficiary's name with the one on record at the account's institution.
+   * `elapsedMs` is the time since the first call.
    */
   verify(
     account: Record<string, unknown> & { accountType: string },
@@ -104,7 +103,7 @@ export interface NamePort {
 }
 
 export interface RatePort {
-  /** Mid rate, smallest unit to smallest unit; undefined where there is none. */
+  /** Mid rate from minor unit to minor unit; undefined if there is none. */
   rate(from: string, to: string): Promise<{ rate: Rate; at: Time } | undefined>;
 }
 
@@ -113,14 +112,14 @@ interface IdentityOwner {
   id: string;
   roles: readonly string[];
   ownershipPercentage: number;
-  /** Name, birth date, address, identity number: as the API names them. */
+  /** Name, birth date, address and identity number, by their API names. */
   personalInfo: Readonly<Record<string, unknown>>;
 }
 
-/** A document as a case shows it; its file stays with us. */
+/** A document of a case; its file stays with the server. */
 interface IdentityDocument {
   id: string;
-  /** Id of the customer or the owner that it belongs to. */
+  /** Id of the customer or the owner. */
   holder: string;
   documentType: string;
   side?: string;
@@ -131,25 +130,25 @@ interface IdentityDocument {
 
 /** The case of a customer for verification, complete as far as this server can determine. */
 export interface IdentityCase {
-  /** Unique for this submission; a second submit of it must be taken as the first. */
+  /** Unique for this submission; a repeated submission must be idempotent. */
   id: string;
   platformId: string;
   customerId: string;
   type: 'INDIVIDUAL' | 'BUSINESS';
   email: string | null;
   phoneNumber: string | null;
-  /** The fields of its type, as the API names them. */
+  /** Fields of its type, by their API names. */
   details: Readonly<Record<string, unknown>>;
-  /** The number of an individual's `idType`. */
+  /** Number of an individual's `idType`. */
   identifier: string | null;
   owners: readonly IdentityOwner[];
   documents: readonly IdentityDocument[];
 }
 
-/** Something that keeps a case from being decided. */
+/** A finding that prevents a decision. */
 export interface IdentityFinding {
   type: FindingType;
-  /** Id of the customer, the owner or the document that it is about; the customer unless given. */
+  /** Id of the customer, owner or document; default: the customer. */
   resourceId?: string;
   field?: string;
   reason?: string;
@@ -158,9 +157,9 @@ export interface IdentityFinding {
 export type OwnerOutcome = 'APPROVED' | 'REJECTED' | 'PENDING';
 
 /**
- * How far a case has come. `review` takes its time: worth asking again after `checkAfterMs`, or
- * decided by an operator where that is absent. `unknown` is a submission that may not have arrived.
- * Owners that were submitted and that a final verdict does not name share its outcome.
+ * State of a case. `review` is polled again after `checkAfterMs`, or decided by an operator if that
+ * is absent. `unknown`: the submission may not have arrived. Owners that a final verdict does not
+ * name share its outcome.
  */
 export type IdentityVerdict =
   | { state: 'approved'; owners?: Readonly<Record<string, OwnerOutcome>> }
@@ -175,29 +174,28 @@ export type IdentityVerdict =
 
 export interface IdentityPort {
   /**
-   * Scripts the status that a new customer of a platform without paperwork starts in. Without it
-   * the word of a platform that does its own compliance counts.
+   * Scripts the initial status of customers of a platform without document requirements. Absent:
+   * the platform's own compliance decides.
    */
   atCreation?(customer: {
     type: 'INDIVIDUAL' | 'BUSINESS';
     fullName: string | null;
   }): 'UNVERIFIED' | 'PENDING' | 'APPROVED' | 'REJECTED';
   /**
-   * What becomes of a case of a platform that was relieved of paperwork, whether or not it is
-   * complete; undefined where it has to be complete. Without it every case has to be.
+   * Verdict for a case of a platform without document requirements, complete or not; undefined if
+   * it must be complete. Absent: every case must be complete.
    */
   unasked?(submitted: IdentityCase): IdentityVerdict | undefined;
-  /** Asked while the client waits, and again by a job after `unknown`. */
+  /** Called while the client waits, and again by a job after `unknown`. */
   submit(submitted: IdentityCase): Promise<IdentityVerdict>;
-  /** Asked at the times `checkAfterMs` named, until the case is decided. */
+  /** Polled at the times of `checkAfterMs` until the case is decided. */
   check(submitted: IdentityCase): Promise<IdentityVerdict>;
 }
 
 export interface FundingPort {
   /**
-   * Where money is paid in for one internal account: under unchanged settings always the same
-   * coordinates for the same account, and never those of another; empty where money of this
-   * currency cannot be paid in.
+   * Payment instructions of an internal account: under unchanged settings always the same
+   * coordinates, unique to the account; empty if this currency cannot be paid in.
    */
   instructions(account: {
     accountId: string;
@@ -205,25 +203,25 @@ export interface FundingPort {
     owner: 'customer' | 'platform';
   }): PaymentInstructions[];
   /**
-   * Where to pay in for one payment, each entry an alternative; empty where money of this currency
-   * does not come in within minutes. Without it no payment can be funded so.
+   * Payment instructions of one payment, each entry an alternative; empty if this currency does not
+   * settle within minutes. Absent: payments cannot be funded directly.
    */
   forPayment?(payment: PaymentFunding): PaymentInstructions[];
 }
 
-/** What a payer is asked to pay in, once and exactly, for one payment. */
+/** Amount, deadline and reference of one deposit. */
 export interface PaymentFunding extends Money {
   transactionId: string;
-  /** Repeated by the payer wherever the rail carries a reference. */
+  /** Repeated by the payer if the rail carries a reference. */
   reference: string;
-  /** The chain asked for; always there for a digital asset. */
+  /** The requested chain; always present for a digital asset. */
   network?: string | undefined;
   owner: 'customer' | 'platform';
   at: Time;
   expiresAt: Time;
 }
 
-/** Why another UMA provider, or the way to it, says no: an error code of ours and a sentence. */
+/** Rejection by another UMA provider: error code and a sentence. */
 export interface UmaRejection {
   state: 'refused';
   code: Code;
@@ -232,7 +230,7 @@ export interface UmaRejection {
 
 export interface UmaCurrency {
   code: string;
-  /** Least and most it receives at once, in its smallest units. */
+  /** Minimum and maximum amount that it receives at once, in minor units. */
   min: bigint;
   max: bigint;
 }
@@ -240,9 +238,9 @@ export interface UmaCurrency {
 type UmaLookup =
   | {
       state: 'found';
-      /** What the receiver takes, the preferred one first. */
+      /** Currencies that the receiver accepts, the preferred one first. */
       currencies: UmaCurrency[];
-      /** What the receiver's side wants to know of the payer. */
+      /** Payer data that the receiver's provider requires. */
       requiredPayerData: { name: string; mandatory: boolean }[];
     }
   | UmaRejection;
@@ -251,9 +249,9 @@ type UmaPayReply =
   | { state: 'accepted'; reference: string; receiverInfo?: Record<string, unknown> }
   | UmaRejection;
 
-/** One payment to a UMA address. Its money is what is received. */
+/** One payment to a UMA address; its amount is the received amount. */
 export interface UmaPayment extends Money {
-  /** Unique for this payment; a second send of it must have the effect of one. */
+  /** Unique for this payment; sending is idempotent. */
   id: string;
   sender: string;
   receiver: string;
@@ -263,14 +261,14 @@ export interface UmaPayment extends Money {
 
 /** The network of UMA providers. */
 export interface UmaPort {
-  /** Whether an address lies with a provider that this connector reaches. */
+  /** Whether the connector reaches the provider of an address. */
   reaches(address: string): boolean;
-  /** The providers it knows by name, and whether a platform may deal with them. */
+  /** Known providers, and whether a platform may use them. */
   providers?(): readonly UmaProvider[];
   lookup(query: { receiver: string; sender: string; at: Time }): Promise<UmaLookup>;
-  /** Asks the receiver's side to take this payment; nothing moves yet. */
+  /** Requests the payment from the receiver's provider; no funds move yet. */
   payRequest(payment: UmaPayment): Promise<UmaPayReply>;
-  /** Settles a payment whose request was accepted. */
+  /** Settles an accepted payment. */
   send(payment: UmaPayment & { reference: string }): Promise<Progress>;
   check(payment: UmaPayment & { reference: string }, now: Time): Promise<Progress>;
   /**
@@ -285,12 +283,12 @@ export interface UmaPort {
   ): Promise<Progress>;
 }
 
-/** What a chain takes for carrying one payment. */
+/** Network fee of one payment on a chain. */
 export interface NetworkFee {
   /** In the smallest unit of the asset: lamports, wei, satoshis. */
   fee: bigint;
   asset: string;
-  /** Cents for one smallest unit; absent where the asset is a currency of ours, which the rates know. */
+  /** Cents for one smallest unit; absent if the asset is a currency with rates. */
   price?: Rate | undefined;
 }
 
@@ -298,13 +296,13 @@ export interface NetworkFeePort {
   feeOf(network: string): Promise<NetworkFee | undefined>;
 }
 
-/** Whom a person at the camera says to be: the owner of a wallet, or a customer that is known. */
+/** Claimed identity: the owner of a wallet, or a known customer. */
 type LivenessSubject =
   | { type: 'WALLET'; account: Record<string, unknown> & { accountType: string } }
   | {
       type: 'CUSTOMER';
       customerId: string;
-      /** How often it was asked for the outcome, this time counted. */
+      /** Number of this poll, from 1. */
       polls: number;
     };
 
@@ -323,19 +321,19 @@ export type LivenessProgress =
 
 export interface LivenessPort {
   /**
-   * Of a wallet asked when the check starts and at the times `checkAfterMs` named; of a customer
-   * whenever its platform wants to know.
+   * For a wallet called at the start and at the times of `checkAfterMs`; for a customer whenever
+   * its platform reads the result.
    */
   check(check: LivenessCheck, now: Time): Promise<LivenessProgress>;
-  /** The person says on our page that they are done. */
+  /** The person confirmed the end of the check on the hosted page. */
   complete(check: LivenessCheck, now: Time): Promise<LivenessProgress>;
 }
 
-/** Wallets that are contracts: not a key but code on the chain says which signatures are theirs. */
+/** Contract wallets: code on the chain decides which signatures are valid. */
 export interface ContractWalletPort {
-  /** Whether the chain of this account type can be asked. */
+  /** Whether the chain of this account type is available. */
   reaches(accountType: string): boolean;
-  /** Whether the wallet stands by a signature of this digest. Rejects when no answer came. */
+  /** Whether the wallet accepts a signature of this digest. Rejects without an answer. */
   approves(query: {
     accountType: string;
     address: string;
@@ -344,11 +342,11 @@ export interface ContractWalletPort {
   }): Promise<boolean>;
 }
 
-/** One message to one person. */
+/** A message to a person. */
 interface OutgoingMessage {
   /** Unique for the message; repetitions have the same. */
   id: string;
-  /** An e-mail address, or a telephone number in E.164 form. */
+  /** An e-mail address, or a telephone number in E.164 format. */
   to: string;
   text: string;
 }
@@ -361,7 +359,7 @@ type MessageReply = 'sent' | 'refused';
 
 interface OutgoingMail extends OutgoingMessage {
   subject: string;
-  /** The name it comes from, and the address that answers go to, where these are not the operator's. */
+  /** Sender name and reply address, if not those of the operator. */
   senderName?: string | undefined;
   replyTo?: string | undefined;
 }
@@ -374,7 +372,7 @@ export interface SmsPort {
   send(message: OutgoingMessage): Promise<MessageReply>;
 }
 
-/** What serves one environment. */
+/** The connectors of one environment. */
 export interface Connectors {
   mail?: MailPort | undefined;
   sms?: SmsPort | undefined;

@@ -1,4 +1,4 @@
-// Settings that several connectors have. Each is one value, so that help and documents list it once.
+// Settings of several connectors. Each is one value, so that help and documents list it once.
 import {
   folderSetting,
   listOf,
@@ -7,7 +7,7 @@ import {
   serviceUrlProblem,
 } from '../../kernel/settings.ts';
 
-/** A provider's name is its address without a query, exactly as its tokens contain it. */
+/** Name of a provider: its address without a query, exactly as in its tokens. */
 function issuersProblem(text: string): string | undefined {
   const isGood = (each: string) =>
     serviceUrlProblem(each) === undefined && !/[?#@\s]/.test(each) && each.length <= 512;
@@ -16,7 +16,7 @@ function issuersProblem(text: string): string | undefined {
   return problemUnless(listOf(text).every(isGood), problem);
 }
 
-/** Identity providers whose tokens are accepted beside those that always are. */
+/** Identity providers whose tokens are accepted in addition to the built-in ones. */
 export const OidcIssuers = listSetting(
   {
     env: 'RAILHEAD_OIDC_ISSUERS',
@@ -27,7 +27,7 @@ export const OidcIssuers = listSetting(
   issuersProblem,
 );
 
-/** Where files are kept; with a bucket, where they are staged. */
+/** Storage folder of files; with a bucket, the folder where they are staged. */
 export const FilesFolder = folderSetting({
   env: 'RAILHEAD_FILES_DIR',
   flag: 'files-dir',

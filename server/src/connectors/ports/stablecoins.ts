@@ -8,13 +8,13 @@ export interface ProviderCredentials {
   clientSecret: string;
 }
 
-/** A platform as the provider knows it. */
+/** A platform in calls of the provider. */
 export interface ProviderLink {
   credentials: ProviderCredentials;
   providerAccountId: string;
 }
 
-/** Credentials that were good and are no more: every call may be answered so. */
+/** Credentials that are no longer valid: possible for every call. */
 export interface Unlinked {
   state: 'unlinked';
   as: 'INVALID' | 'REVOKED';
@@ -42,15 +42,15 @@ export interface ProviderToken {
   decimals: number;
   baseCurrency: string;
   issuance: IssuanceStatus;
-  /** What circulates of it now. */
+  /** Circulating supply. */
   supply: bigint;
-  /** When to look again while it is being issued; null where it is known to stay as it is. */
+  /** Time to the next poll while it is being issued; null if its state is final. */
   checkAfterMs?: number | null;
 }
 
 export type TokenLookup =
   | { state: 'found'; token: ProviderToken }
-  /** The provider has none of this name, or its token is another one on the network. */
+  /** Unknown to the provider, or another token on the network. */
   | { state: 'absent' }
   | { state: 'mismatch' }
   | Unlinked;
@@ -58,13 +58,13 @@ export type TokenLookup =
 /** An external account that is to pay for a mint, or be paid by a burn. */
 export interface LinkedAccount {
   id: string;
-  /** Its details as the API shows them. */
+  /** Its details in the API's form. */
   info: Record<string, unknown> & { accountType: string };
-  /** What it is to be used for: a rail of a burn, ACH_DEBIT, or SPARK. */
+  /** Its use: a rail of a burn, ACH_DEBIT, or SPARK. */
   rail: string;
 }
 
-/** Why an external account cannot be used at the provider. */
+/** Why the provider rejects an external account. */
 export type LinkProblem =
   | 'LINK_FAILED'
   | 'LINK_METHOD_REQUIRED'
@@ -89,16 +89,16 @@ export interface OrderAccount {
 }
 
 export interface MintOrder {
-  /** Id of the operation; a second order of it must be taken as the first. */
+  /** Id of the operation; a repeated order must be idempotent. */
   id: string;
   type: 'MINT' | 'BURN';
   token: TokenName;
   decimals: number;
   baseCurrency: string;
   amount: bigint;
-  /** How it is paid for, or where its tokens come from: WIRE, ACH_DEBIT, EXTERNAL_ACCOUNT, … */
+  /** Funding, or source of the tokens: WIRE, ACH_DEBIT, EXTERNAL_ACCOUNT, … */
   source: string;
-  /** Where the other side goes: SPARK for tokens, a rail for money. */
+  /** Destination: SPARK for tokens, a rail for fiat. */
   rail: string;
   from?: OrderAccount;
   to?: OrderAccount;
@@ -115,23 +115,23 @@ export interface FundingInstructions {
   [more: string]: unknown;
 }
 
-/** What the provider says before anything is ordered: whether it would take it, and what to do then. */
+/** The provider's validation of an order before it is placed, and what to do next. */
 export type OrderPreview =
   | {
       state: 'accepted';
       /** Only if a payment is needed first. */
       fundingInstructions?: FundingInstructions;
       expiresAt?: Time;
-      /** Guidance, amounts of money as text in its smallest units. */
+      /** Estimates; amounts of fiat as strings in minor units. */
       estimatedDelivery?: { rail: string; amount: string; currency: string; timing: string };
     }
-  /** It would not; the text says why, to the platform. */
+  /** Rejected; the text is for the platform. */
   | { state: 'refused'; reason: string }
-  /** There is no balance there that it could be paid from. */
+  /** The provider has no balance to fund it. */
   | { state: 'no-source' }
   | Unlinked;
 
-/** How far an order has come. `failed`: neither tokens nor money have moved, or they are back. */
+/** State of an order. `failed`: neither tokens nor funds have moved, or both were returned. */
 export type OrderProgress = { providerStatus: string; checkAfterMs?: number } & (
   | { state: 'funding' | 'submitted' | 'processing' | 'completed' }
   | { state: 'failed'; reason: string }
@@ -140,15 +140,15 @@ export type OrderProgress = { providerStatus: string; checkAfterMs?: number } & 
 );
 
 export interface MintPort {
-  /** The provider accounts that credentials open; none where they are refused. */
+  /** Provider accounts that the credentials give access to; none if rejected. */
   accountsOf(credentials: ProviderCredentials): Promise<readonly string[]>;
   token(link: ProviderLink, name: TokenName, registeredAt: Time | null): Promise<TokenLookup>;
-  /** Makes an external account known to the provider; asked again it is the same link. */
+  /** Links an external account with the provider; idempotent. */
   linkAccount(link: ProviderLink, account: LinkedAccount): Promise<LinkResult>;
-  /** Asks without ordering anything. */
+  /** Validates without placing an order. */
   prepare(link: ProviderLink, order: MintOrder): Promise<OrderPreview>;
   submit(link: ProviderLink, order: MintOrder): Promise<OrderProgress | Unlinked>;
   check(link: ProviderLink, order: MintOrder, now: Time): Promise<OrderProgress | Unlinked>;
-  /** Whether the operator's decision about a token need not be waited for: where nothing is real. */
+  /** Whether tokens are approved automatically: in the sandbox. */
   enablesAtOnce?(name: TokenName): boolean;
 }

@@ -1,10 +1,9 @@
-// The ports of embedded wallets: who keeps their seeds, who reads the tokens of identity providers,
-// and what a scripted environment takes in place of a real signature. They stand apart because the
-// other ports are about money and people.
+// The ports of embedded wallets: the custodian of their seeds, the verification of identity tokens,
+// and scripted signatures of the sandbox.
 import type { OidcVerdict } from '../../catalog/identity/oidc.ts';
 import type { Time } from '../../kernel/effects.ts';
 
-/** What the installation lends a custodian: sealing, and secrets that follow from a purpose. */
+/** What the installation provides to a custodian: sealing, and secrets derived from a purpose. */
 export interface CustodyKeys {
   seal(text: Uint8Array | string, context: string): string;
   /** Throws for another context or a damaged text. */
@@ -13,45 +12,47 @@ export interface CustodyKeys {
   derive(purpose: string): Uint8Array;
 }
 
-/** What of a wallet its custodian puts into bundles and payloads. */
+/** Data of a wallet for bundles and payloads. */
 interface CustodyNames {
   organizationId: string;
   walletId: string;
 }
 
 /**
- * Keeps what must never leave it: the seeds of wallets, the keys that one-time codes are encrypted
- * to, those that sign for a wallet by themselves, and those that sign its bundles. The texts it
- * hands out (`seed`, `target`, `signer`) mean something to it alone. Every bundle, token and stamp
- * is one that clients of this API can read as it is.
+ * Keeps the secrets of wallets: seeds, keys for one-time codes, delegated keys, and the keys that
+ * sign bundles. The texts that it returns (`seed`, `target`, `signer`) are references for itself.
+ * Bundles, tokens and stamps have the format of the published clients.
  */
 export interface CustodyPort {
-  /** Draws the seed of a new wallet. */
+  /** Generates the seed of a new wallet. */
   newSeed(of: CustodyNames): Promise<{ seed: string }>;
-  /** The wallet's words, encrypted to an uncompressed P-256 key, lower-case hex: an export bundle. */
+  /**
+   * The wallet's mnemonic, encrypted to an uncompressed P-256 key, lower-case hex: an export
+   * bundle.
+   */
   exportSeed(of: CustodyNames & { seed: string; clientPublicKey: string }): Promise<string>;
   /**
-   * Draws a session key and seals it to an uncompressed `clientPublicKey`. The private half is
-   * forgotten. `publicKey` is compressed, lower-case hex.
+   * Generates a session key and seals it to an uncompressed `clientPublicKey`. The private key is
+   * not kept. `publicKey` is compressed, lower-case hex.
    */
   newSessionKey(clientPublicKey: string): Promise<{ publicKey: string; sealedKey: string }>;
-  /** Draws a key that a one-time code is encrypted to. `id` is unique for the code. */
+  /** Generates a key for the encryption of a one-time code. `id` is unique for the code. */
   newOtpTarget(of: {
     id: string;
     organizationId: string;
     expiresAt: Time;
   }): Promise<{ target: string; bundle: string }>;
-  /** What was encrypted to it; undefined where it was not, or is not of the agreed form. */
+  /** The decrypted code; undefined if it cannot be decrypted or has another format. */
   openOtp(of: {
     id: string;
     target: string;
     encryptedBundle: string;
   }): Promise<{ code: string; publicKey: string } | undefined>;
-  /** A token that says who has shown a one-time code: a compact ES256 JWT. */
+  /** A token for the owner of a verified one-time code: a compact ES256 JWT. */
   signToken(claims: Readonly<Record<string, unknown>>): Promise<string>;
   /**
-   * Draws a key that signs for a wallet by itself. `id` is unique for the key; `publicKey` is
-   * compressed, lower-case hex.
+   * Generates a delegated key of a wallet. `id` is unique for the key; `publicKey` is compressed,
+   * lower-case hex.
    */
   newSigner(of: { id: string }): Promise<{ publicKey: string; signer: string }>;
   /**

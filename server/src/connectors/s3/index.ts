@@ -1,4 +1,4 @@
-// Files in a bucket of a service that speaks S3.
+// Files in a bucket of an S3-compatible service.
 import { Type } from '@sinclair/typebox';
 import { matches, serviceSetting, textSetting } from '../../kernel/settings.ts';
 import { defineConnector } from '../connector.ts';

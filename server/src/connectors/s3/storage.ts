@@ -1,6 +1,6 @@
-// Files in a bucket of any service that speaks S3. An object's size must be known before its first byte is
-// sent, and a client may take minutes to send us a file, so a file is staged on this machine's disk, sealed
-// as it is, and sent from there once it is whole. The staging file has no name: a crash leaves nothing.
+// Files in a bucket of an S3-compatible service. The size of an object must be known before its
+// first byte is sent, and an upload can take minutes, so a file is staged on the local disk,
+// sealed, and sent once it is complete. The staging file has no name, so a crash leaves nothing.
 import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -19,29 +19,29 @@ export interface S3Settings {
   secretAccessKey: string;
 }
 
-/** How long nothing may move. */
+/** Inactivity timeout. */
 const TIMEOUT_MS = 20_000;
-/** A whole file, in either direction, and a removal. */
+/** Timeout of a transfer or a deletion. */
 const FILE_DEADLINE_MS = 600_000;
 const REMOVAL_DEADLINE_MS = 20_000;
-/** Waits before another try, when the service has trouble or cannot be reached. */
+/** Delays between attempts if the service fails or is unreachable. */
 const PAUSES_MS = [250, 1_000, 4_000];
 const EMPTY_SHA256 = createHash('sha256').digest('hex');
-/** Of an answer that says what is wrong. */
+/** Maximum bytes read of an error response. */
 const MAX_WORDS = 10_000;
 
 interface Call {
   method: StreamRequest['method'];
   name: string;
   headers?: Record<string, string>;
-  /** Made anew for every try. */
+  /** Created for each attempt. */
   body?: () => AsyncIterable<Uint8Array>;
   sha256?: string;
 }
 
 const troubled = (status: number) => status >= 500 || status === 429;
 
-/** Reads an answer to its end, so that its connection can be used again; the beginning is kept. */
+/** Reads a response completely, so that its connection can be reused; returns the beginning. */
 async function wordsOf({ body }: StreamReply): Promise<string> {
   let words = '';
   for await (const chunk of body) {
@@ -51,7 +51,7 @@ async function wordsOf({ body }: StreamReply): Promise<string> {
   return words;
 }
 
-/** What the service calls the problem: `AccessDenied`. */
+/** The error code of the service: `AccessDenied`. */
 async function problemOf(reply: StreamReply, { method }: Call): Promise<Error> {
   const words = await wordsOf(reply).catch(() => '');
   const code = /<Code>(\w{1,60})<\/Code>/.exec(words)?.[1] ?? '';
@@ -98,7 +98,7 @@ function caller(effects: Effects, settings: S3Settings) {
   };
 }
 
-/** A file that only this process can see and that goes with it. */
+/** A file without a name, removed when it is closed. */
 async function nameless(folder: string, name: string): Promise<FileHandle> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const file = path.join(folder, `${name}.part`);
@@ -107,7 +107,7 @@ async function nameless(folder: string, name: string): Promise<FileHandle> {
   return handle;
 }
 
-/** `staging` is a folder on this machine's disk. */
+/** `staging` is a folder on the local disk. */
 export function s3Storage(effects: Effects, settings: S3Settings, staging: string): StoragePort {
   const send = caller(effects, settings);
   const demand = async (call: Call, statuses: readonly number[]) => {

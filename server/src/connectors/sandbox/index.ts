@@ -1,4 +1,4 @@
-// Every provider of the sandbox, scripted: what they answer follows from what they are given.
+// The scripted providers of the sandbox: their answers follow from the input.
 import { Type } from '@sinclair/typebox';
 import { matches, textSetting } from '../../kernel/settings.ts';
 import { defineConnector } from '../connector.ts';
@@ -58,7 +58,7 @@ export const sandbox = defineConnector({
     oidc: sandboxOidc(oidcIssuers),
     walletScript: sandboxWalletScript,
     mint: sandboxMint(effects.now),
-    // Card numbers are of a range that networks keep for tests.
+    // Card numbers are in a range that networks reserve for tests.
     ...(keys ? { issuer: sandboxIssuer(cardNumbers(effects, keys)) } : {}),
   }),
 });

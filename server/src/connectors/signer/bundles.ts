@@ -1,7 +1,7 @@
-// The texts in which keys, codes and words travel between a wallet's client and its custodian, byte
-// for byte as the published client libraries write and read them. Bundles are JSON whose `data` is
-// hexadecimal of JSON, so that what was signed is what arrives; a session key is base58check, like
-// an address.
+// The formats in which keys, codes and mnemonics travel between a wallet's client and its
+// custodian, byte for byte those of the published client libraries. Bundles are JSON whose `data`
+// is JSON in hexadecimal, so that the signed bytes are preserved; a session key is base58check,
+// like an address.
 import { type KeyObject, sign } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { base58check } from '@scure/base';
@@ -10,13 +10,13 @@ import type { Sealed } from './hpke.ts';
 
 const VERSION = 'v1.0.0';
 
-/** Who signs, and what it is known by: a whole point, lower-case hex. */
+/** The signer of a bundle and its public key: uncompressed, lower-case hex. */
 export interface Signer {
   privateKey: KeyObject;
   publicKey: string;
 }
 
-/** `data` in a bundle; without a signer its signature and the signer's key are empty texts. */
+/** `data` in a bundle; without a signer, signature and key are empty strings. */
 export function bundleOf(data: Readonly<Record<string, unknown>>, signer?: Signer): string {
   const bytes = Buffer.from(JSON.stringify(data));
   return JSON.stringify({
@@ -27,7 +27,7 @@ export function bundleOf(data: Readonly<Record<string, unknown>>, signer?: Signe
   });
 }
 
-/** What of a sealed message is put into a bundle. */
+/** The part of a sealed message that a bundle contains. */
 export const sealedFields = ({ encapped, ciphertext }: Sealed) => ({
   encappedPublic: encapped.toString('hex'),
   ciphertext: ciphertext.toString('hex'),
@@ -35,7 +35,7 @@ export const sealedFields = ({ encapped, ciphertext }: Sealed) => ({
 
 const addressLike = base58check(sha256);
 
-/** A sealed session key: the ephemeral key compressed, the ciphertext behind it. */
+/** A sealed session key: compressed ephemeral key, then ciphertext. */
 export function sealedKeyText({ encapped, ciphertext }: Sealed): string {
   const compressed = Buffer.from(compressedPoint(encapped.toString('hex')) as string, 'hex');
   return addressLike.encode(Buffer.concat([compressed, ciphertext]));
@@ -54,13 +54,13 @@ function objectIn(text: string): Record<string, unknown> | undefined {
 }
 
 const WHOLE = /^04[0-9a-f]{128}$/i;
-/** A tag at least; a code and a key take 183 bytes with theirs. */
+/** Size of a tag; a code and a key have 183 bytes including theirs. */
 const CIPHERTEXT = /^(?:[0-9a-f]{2}){16,1024}$/i;
 
 const matching = (value: unknown, pattern: RegExp): string | undefined =>
   typeof value === 'string' && pattern.test(value) ? value : undefined;
 
-/** An encrypted code as a client sends it, or undefined where the text is of another form. */
+/** Parses an encrypted code of a client; undefined for another format. */
 export function readOtpBundle(text: string): Sealed | undefined {
   const fields = objectIn(text);
   const encapped = matching(fields?.encappedPublic, WHOLE);
@@ -79,7 +79,7 @@ function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** The code and the key that were encrypted together; undefined for anything more, less or else. */
+/** Code and key that were encrypted together; undefined for another content. */
 export function readOtpPlaintext(bytes: Uint8Array) {
   const { otp_code: code, public_key: key, ...more } = objectIn(textOf(bytes) ?? '') ?? {};
   if (typeof code !== 'string' || typeof key !== 'string' || Object.keys(more).length) return;

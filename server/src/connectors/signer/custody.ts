@@ -1,27 +1,21 @@
-// The built-in custodian of embedded wallets: the one module that ever holds a seed, a session's
-// scalar, the key of a one-time code or one that pays for a card in clear. It runs in the server's
-// process, but nothing of it is reachable except through `CustodyPort`, whose answers are
-// ciphertexts, signatures and public keys, apart from a code that its owner sent. It keeps no
-// state: what it must read again it hands out sealed, and its two signing keys follow from the
-// installation's master key. Buffers with secrets are wiped after use; texts, and what the
-// cryptographic library copied, are left to the collector.
-//
-// An HSM or a remote signer takes its place by implementing the same port and being in the list of
-// `registry.ts`: `seed`, `target` and `signer` are then whatever it finds its keys by, exchanges
-// with it may fail by throwing, and `ports/wallets.test.ts` is what it must pass. Seeds that were
-// sealed here stay readable to this custodian alone: they have to be exported and handed over
-// before it goes.
+// The built-in custodian of embedded wallets: the only module that holds seeds, session keys, keys
+// of one-time codes and delegated keys in clear. It runs in the server's process, and only
+// `CustodyPort` is accessible, which returns ciphertexts, signatures and public keys. It keeps no
+// state: what it needs again it returns sealed, and its two signing keys derive from the
+// installation's master key. Buffers with secrets are wiped after use; strings, and copies of the
+// cryptographic library, are left to the garbage collector. An HSM or a remote signer replaces it
+// by implementing the same port and passing `ports/wallets.test.ts`. Seeds sealed here can be
+// opened by this custodian only and must be exported before it is replaced.
 
-// Seeds of wallets: 16 random bytes, which BIP-39 writes as twelve English words. What is stored is
-// the bytes, sealed and bound to the wallet; the words exist only while they are being encrypted to
-// their owner.
+// Seeds of wallets: 16 random bytes, a mnemonic of twelve English words (BIP-39). The bytes are
+// stored sealed and bound to the wallet; the words exist only while they are encrypted for their
+// owner.
 
 import { createPublicKey, sign } from 'node:crypto';
 import { entropyToMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { CompactSign, calculateJwkThumbprint } from 'jose';
-// Keys that sign for a wallet. Their stamps equal those of the client libraries in the signature
-// header, with
+// Delegated keys. Their stamps equal those of the client libraries in the signature header, with
 // the same members in the same order, so verification is the same for both.
 import {
   compressedPoint,
@@ -43,11 +37,11 @@ import {
 import { openWith, sealTo } from './hpke.ts';
 import { sealedPair, signerOf } from './keys.ts';
 
-// Tokens that say who has shown a one-time code: compact JWTs, ES256, whose signature is the two
-// numbers side by side. Claims are written as they are given: clients of embedded wallets want
-// `exp` as a text of milliseconds, where other tokens have a number of seconds.
+// Tokens for the owner of a verified one-time code: compact JWTs (ES256). Claims are written as
+// given: clients of embedded wallets expect `exp` as a string of milliseconds, where other tokens
+// have seconds.
 
-/** A signer of tokens, with the name of its key: the thumbprint of RFC 7638. */
+/** A signer of tokens, with its key id: the thumbprint of RFC 7638. */
 interface TokenSigner extends Signer {
   kid: string;
 }
@@ -119,7 +113,7 @@ function newSeed(
   }
 }
 
-/** The words in ASCII, for the caller to wipe. The text they were is left to the collector. */
+/** The mnemonic in ASCII, for the caller to wipe. The string is left to the garbage collector. */
 function wordsOf(
   keys: Pick<CustodyKeys, 'open'>,
   { walletId, seed }: { walletId: string; seed: string },
@@ -137,7 +131,7 @@ const SCALAR_BYTES = 32;
 const hexOf = (point: Buffer) => point.toString('hex');
 const targetContext = (id: string) => `one-time code key of ${id}`;
 
-/** Made when first needed: most of the operator's verbs never ask for the master key. */
+/** Created on first use: most operator commands do not need the master key. */
 function once<T extends object>(make: () => T): () => T {
   let made: T | undefined;
   return () => {
@@ -152,7 +146,7 @@ function pointOf(clientPublicKey: string): Buffer {
   return Buffer.from(point, 'hex');
 }
 
-/** `attests`: whether export bundles say who made them; those of scripted wallets do not. */
+/** `attests`: whether export bundles are signed; those of scripted wallets are not. */
 export function localCustody(
   effects: Effects,
   keys: CustodyKeys,

@@ -1,7 +1,6 @@
-// Encrypts to a P-256 key and opens what was encrypted to one: HPKE (RFC 9180) in base mode, one
-// message to an encapsulated key. `info` and the authenticated data are those that the published
-// clients of embedded wallets use; with any other they open nothing. Ephemeral pairs are the
-// caller's, because all chance comes from World: the library's own generator is left aside.
+// HPKE (RFC 9180) in base mode for P-256 keys, one message for each encapsulated key. `info` and
+// the authenticated data are those of the published clients of embedded wallets. Ephemeral keys
+// come from the caller, because all randomness comes from `Effects`.
 import {
   Aes256Gcm,
   CipherSuite,
@@ -19,14 +18,14 @@ export const suite = new CipherSuite({
   aead: new Aes256Gcm(),
 });
 
-/** Written into the clients: part of the format, and the name of nothing here. */
+/** A constant of the published clients, part of the format. */
 const INFO = Buffer.from('turnkey_hpke', 'ascii');
 
-/** What goes to the recipient. */
+/** An encrypted message. */
 export interface Sealed {
   /** The ephemeral public key, 65 bytes. */
   encapped: Buffer;
-  /** With its 16-byte tag behind it. */
+  /** With the 16-byte tag at the end. */
   ciphertext: Buffer;
 }
 
@@ -41,7 +40,7 @@ async function keysOf(pair: P256Pair) {
   };
 }
 
-/** Encrypts to `recipient`, a whole point; throws where it is none. `ephemeral` serves but once. */
+/** Encrypts to `recipient`, an uncompressed point; throws if invalid. Use `ephemeral` only once. */
 export async function sealTo(
   recipient: Uint8Array,
   plaintext: Uint8Array,
@@ -57,7 +56,7 @@ export async function sealTo(
   return { encapped, ciphertext: Buffer.from(await sender.seal(plaintext, aad)) };
 }
 
-/** What was encrypted to `recipient`, or undefined where this was not. */
+/** Decrypts a message to `recipient`; undefined if it cannot be decrypted. */
 export async function openWith(
   recipient: P256Pair,
   { encapped, ciphertext }: Sealed,

@@ -1,4 +1,4 @@
-// The built-in custodian, where the server lends it keys.
+// The built-in custodian, if the server provides keys.
 import { Type } from '@sinclair/typebox';
 import { defineConnector } from '../connector.ts';
 import { localCustody } from './custody.ts';
@@ -11,7 +11,7 @@ export const signer = defineConnector({
   capabilities: [],
   optional: ['custody'],
   fallbackFor: ['custody'],
-  // Wallets of the sandbox hold nothing, so its export bundles carry no attestation.
+  // Sandbox wallets hold no assets, so export bundles are not attested.
   open: ({ mode, effects, keys }) =>
     keys ? { custody: localCustody(effects, keys, { attests: mode === 'production' }) } : {},
 });

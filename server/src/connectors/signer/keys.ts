@@ -1,11 +1,10 @@
-// The secrets that a custodian is lent by the installation, and the signing keys that it makes of
-// them. They are derived and not stored, so that every process and every restart signs with the
-// same ones.
+// Secrets of the installation for the custodian, and its signing keys. They are derived and not
+// stored, so every process signs with the same keys.
 import { generateP256, type P256Pair, p256Pair, p256PrivateKey } from '../../kernel/crypto/p256.ts';
 import type { CustodyKeys } from '../ports/wallets.ts';
 import type { Signer } from './bundles.ts';
 
-/** The signer of a purpose. What is no scalar is passed over for what the purpose derives next. */
+/** The signer of a purpose. An invalid scalar is skipped for the next derived one. */
 export function signerOf(keys: Pick<CustodyKeys, 'derive'>, purpose: string): Signer {
   let round = 0;
   const pair = generateP256(() => keys.derive(round++ ? `${purpose} ${round}` : purpose));
@@ -14,7 +13,7 @@ export function signerOf(keys: Pick<CustodyKeys, 'derive'>, purpose: string): Si
   return signer;
 }
 
-/** The pair of a scalar that was sealed before, for the caller to wipe. */
+/** The key pair of a scalar that was sealed before, for the caller to wipe. */
 export function sealedPair(
   keys: Pick<CustodyKeys, 'open'>,
   text: string,

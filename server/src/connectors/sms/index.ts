@@ -1,4 +1,4 @@
-// Text messages by a service of the operator's choice.
+// Text messages by a service of the operator.
 import { Type } from '@sinclair/typebox';
 import { serviceSetting } from '../../kernel/settings.ts';
 import { defineConnector } from '../connector.ts';

@@ -1,8 +1,6 @@
-// E-mail through the operator's mail server. SMTP is no HTTP, so the library opens sockets of its
-// own, within the deadline of `World.call`: it is the one connector that does. It is loaded with
-// the first e-mail, since most servers never send one. Nothing goes over a network in the open: a
-// server on another machine must speak TLS from the start or by STARTTLS, with a certificate that
-// holds.
+// E-mail through the operator's mail server. The SMTP library opens its own sockets, within the
+// deadline of `Effects.call`; it is the only such connector. It is loaded with the first e-mail. A
+// server on another machine must use TLS from the start or STARTTLS, with a valid certificate.
 
 import type { Effects } from '../../kernel/effects.ts';
 import { circuitOpenIn } from '../../kernel/net/circuit.ts';
@@ -16,18 +14,18 @@ interface SmtpSettings {
   from: string;
 }
 
-/** No step may take longer, and the whole must be over before its job's lease is. */
+/** Limit of each step; the whole must end before the lease of its job. */
 const STEP_TIMEOUT_MS = 5_000;
 const LIMITS = {
   timeoutMs: 15_000,
-  /** A status is an answer, unless it says that the service closes. */
+  /** A status is an answer, except that the service closes the connection. */
   isAnswer: (error: unknown) => {
     const { responseCode } = error as SmtpError;
     return typeof responseCode === 'number' && responseCode !== 421;
   },
 };
 
-/** Out of turn, and not logged in. */
+/** Bad sequence of commands, and authentication required. */
 const SENDER_ERRORS = [503, 530, 535];
 
 interface SmtpError {
@@ -47,7 +45,7 @@ function isRejection({ code, command, responseCode }: SmtpError): boolean {
   return status >= 500 && status < 600 && !SENDER_ERRORS.includes(status);
 }
 
-/** Without the server's words, which repeat whom the message is for. */
+/** Without the server's text, which repeats the recipient. */
 const failure = ({ code, command, responseCode }: SmtpError): Error =>
   new Error(`the mail server took no message: ${[code, command, responseCode].join(' ').trim()}`);
 
@@ -76,7 +74,7 @@ function connectionOf(address: string) {
 
 const addressIn = (from: string): string => /<(.+)>$/.exec(from)?.[1] ?? from;
 
-/** The library reads everything else as a list, and would write to all of it. */
+/** The library treats any other form as a list and would send to all of it. */
 const ONE_ADDRESS = /^[^\s<>(),:;"@]+@[^\s<>(),:;"@]+$/;
 
 /** Foreign text in one line of a header. */

@@ -14,7 +14,7 @@ import type { CardDetails, CardOrder, IssuedCard } from '../../ports/cards.ts';
 const TEST_RANGE = '411111';
 const YEARS = 4;
 
-/** What the installation lends: sealing, and secrets that follow from a purpose. */
+/** What the installation provides: sealing, and secrets derived from a purpose. */
 interface NumberKeys {
   seal(text: string, context: string): string;
   /** Throws for another context or a damaged text. */
@@ -26,17 +26,17 @@ type DrawnCard = Omit<IssuedCard, 'issuerRef' | 'processorRef'>;
 
 export interface CardNumbers {
   draw(order: CardOrder): DrawnCard;
-  /** Throws for what was sealed for another card. */
+  /** Throws for the details of another card. */
   open(card: { cardId: string; secret: string }): CardDetails;
 }
 
 const contextOf = (cardId: string) => `number of ${cardId}`;
 
-/** So many decimal digits of a hash. */
+/** Decimal digits of a hash. */
 const digitsOf = (hash: Buffer, count: number): string =>
   String(hash.readUIntBE(0, 6) % 10 ** count).padStart(count, '0');
 
-/** What the check of card numbers makes of one; a number is good where it is a multiple of ten. */
+/** Luhn checksum; a number is valid if it is a multiple of ten. */
 export function luhnSum(number: string): number {
   let sum = 0;
   for (const [at, digit] of [...number].reverse().entries()) {
@@ -46,7 +46,7 @@ export function luhnSum(number: string): number {
   return sum;
 }
 
-/** The number with a digit between its parts that makes it good; an even count of digits must follow. */
+/** The number with a check digit between its parts; an even count of digits must follow it. */
 const completed = (before: string, after: string): string =>
   `${before}${(10 - (luhnSum(`${before}0${after}`) % 10)) % 10}${after}`;
 

@@ -1,7 +1,7 @@
-// What happens to cards of the sandbox, as data. The last three characters of a text that the platform chose
-// pick a row: of `platformCardId` when a card is issued or gets other accounts, of the merchant's descriptor
-// when the card is used. Generated ids pick nothing. Everything not listed goes well at once. A row of a
-// timeline is what the pretended issuer says, and how long after it was asked.
+// Outcomes of sandbox cards, as data. The last three characters of a text that the platform chose
+// select a row: of `platformCardId` for the issue and for new funding sources, of the merchant's
+// descriptor for payments. Generated ids select nothing. Everything not listed succeeds at once. A
+// timeline lists the answers of the issuer and their times since the request.
 import type { DeclineReason, FundingDebitProgress, IssueProgress } from '../../ports/cards.ts';
 
 interface Step<State> {
@@ -15,26 +15,28 @@ const SECOND = 1_000;
 
 export const ISSUED: CardTimeline<IssueProgress['state']> = [{ afterMs: 0, state: 'issued' }];
 
-/** A card that is ordered, by `platformCardId`. */
+/** Issuing of a card, by `platformCardId`. */
 export const ISSUE_OUTCOMES: Readonly<Record<string, CardTimeline<IssueProgress['state']>>> = {
   // It stays PROCESSING.
   '001': [{ afterMs: 0, state: 'pending' }],
-  // It ends CLOSED, with ISSUER_REJECTED.
+  // It becomes CLOSED, with ISSUER_REJECTED.
   '002': [{ afterMs: 0, state: 'rejected' }],
-  // It is ACTIVE after a while.
+  // It becomes ACTIVE after a while.
   '005': [
     { afterMs: 0, state: 'pending' },
     { afterMs: 30 * SECOND, state: 'issued' },
   ],
 };
 
-/** Cards whose accounts are rejected with FUNDING_SOURCE_INELIGIBLE, by `platformCardId`, and when. */
+/**
+ * Cards whose accounts are rejected with FUNDING_SOURCE_INELIGIBLE, by `platformCardId`, and when.
+ */
 export const FUNDING_REJECTIONS: Readonly<Record<string, 'create' | 'update'>> = {
   '003': 'create',
   '004': 'update',
 };
 
-/** Requests that the issuer declines by itself, by the descriptor. */
+/** Requests that the issuer declines, by descriptor. */
 export const DESCRIPTOR_DECLINES: Readonly<Record<string, DeclineReason>> = {
   '002': 'INSUFFICIENT_FUNDS',
   '003': 'CARD_PAUSED',
@@ -44,7 +46,7 @@ export const CONFIRMED: CardTimeline<FundingDebitProgress['state']> = [
   { afterMs: 0, state: 'confirmed' },
 ];
 
-/** Money taken for a payment, now and whenever more is taken for it, by the descriptor. */
+/** Funding debits of a payment, by descriptor. */
 export const FUNDING_DEBIT_OUTCOMES: Readonly<
   Record<string, CardTimeline<FundingDebitProgress['state']>>
 > = {
@@ -52,6 +54,6 @@ export const FUNDING_DEBIT_OUTCOMES: Readonly<
     { afterMs: 0, state: 'pending' },
     { afterMs: 30 * SECOND, state: 'confirmed' },
   ],
-  // The payment ends EXCEPTION: a person decides.
+  // The payment becomes an EXCEPTION for an operator to resolve.
   '006': [{ afterMs: 0, state: 'failed' }],
 };

@@ -1,6 +1,6 @@
-// A card issuer that does what the names say that it is given. It keeps no state: where a card or a pull
-// stands follows from its timeline and the time since it was asked for, so a restart or a second question
-// changes nothing. It never asks for anything itself; the operations of the sandbox speak for its network.
+// The scripted card issuer. It keeps no state: the state of a card or a debit follows from its
+// timeline and the time since the request, so restarts and repetitions change nothing. It sends no
+// messages of its own; the sandbox operations act as its network.
 import type { Time } from '../../../kernel/effects.ts';
 import type {
   CardFundingDebit,
@@ -24,7 +24,7 @@ import {
 const endOf = (text: string): string => text.slice(-3);
 const endOfDescriptor = ({ descriptor }: CardMerchant): string => endOf(descriptor);
 
-/** Where a timeline stands `elapsedMs` after it began, and how long it is until that changes. */
+/** State of a timeline after `elapsedMs`, and the time until it changes. */
 function standing<State>(timeline: CardTimeline<State>, elapsedMs: number) {
   const done = timeline.filter((step) => step.afterMs <= elapsedMs);
   const { state } = done.at(-1) ?? timeline[0];
@@ -38,13 +38,13 @@ function pullAt({ merchant }: CardFundingDebit, elapsedMs: number): FundingDebit
   return state === 'pending' ? { state, checkAfterMs: waitMs } : { state };
 }
 
-/** Its names for a card. */
+/** The issuer's references of a card. */
 const refsOf = (id: string) => {
   const own = id.slice(id.indexOf(':') + 1);
   return { issuerRef: `sandbox-card-${own}`, processorRef: `sandbox-processor-${own}` };
 };
 
-/** The sandbox's issuer, with what draws and opens its card numbers. */
+/** The sandbox issuer, with the generator of card numbers. */
 export function sandboxIssuer(numbers: CardNumbers): IssuerPort {
   async function issueAt(order: CardOrder, elapsedMs: number): Promise<IssueProgress> {
     const timeline = ISSUE_OUTCOMES[endOf(order.platformCardId ?? '')] ?? ISSUED;

@@ -1,7 +1,6 @@
-// The pretended check of documents: every PDF, JPEG or PNG is good, so that a picture of one pixel
-// will do. To see a refusal, end the file's name, before its extension, in the code that you want:
-// a file named `passport-EXPIRED.png` is refused as EXPIRED. The table is the sandbox's
-// documentation of that.
+// The scripted document check: every PDF, JPEG or PNG is accepted, even an image of one pixel. A
+// file name that ends with a code, before its extension, is rejected with that code:
+// `passport-EXPIRED.png` with EXPIRED. The table documents the codes.
 import type { DocumentCheckPort, DocumentProblem } from '../../ports/documents.ts';
 
 export const REASON_BY_ENDING: Readonly<Record<DocumentProblem, string>> = {

@@ -1,7 +1,7 @@
-// The pretended identity check, as data: the last three characters of a person's full name, of a
-// business's registration number and of an owner's family name decide. It answers at once, and what
-// it leaves to a review stays there until an operator decides. Findings that no ending stands for
-// are scripted by a document: one whose number is the name of a finding is found to be just that.
+// The scripted identity check, as data: the last three characters of a person's full name, a
+// business's registration number or an owner's family name select the verdict. It answers at once,
+// and a case in review stays there until an operator decides. Other findings are scripted by a
+// document whose number is the name of the finding.
 import { type FindingType, isFindingType } from '../../../catalog/identity/verification-errors.ts';
 import type {
   IdentityCase,
@@ -14,34 +14,34 @@ import type {
 type Status = ReturnType<NonNullable<IdentityPort['atCreation']>>;
 type Ending = 'approved' | 'rejected' | 'review' | 'unresolved';
 
-/** The status a person starts in where the platform does its own compliance, by full name. */
+/** Initial status of a person whose platform does its own compliance, by full name. */
 export const STATUS_BY_SUFFIX: Readonly<Record<string, Status>> = {
   '001': 'PENDING',
   '002': 'REJECTED',
   '003': 'UNVERIFIED',
 };
 
-/** What becomes of a complete submission of a person, by full name. */
+/** Verdict for a complete submission of a person, by full name. */
 export const PERSON_ENDINGS: Readonly<Record<string, Ending>> = {
   '001': 'review',
   '002': 'rejected',
   '003': 'unresolved',
 };
 
-/** What becomes of a submission of a business, by registration number. */
+/** Verdict for a business, by registration number. */
 export const BUSINESS_ENDINGS: Readonly<Record<string, Ending>> = {
   '001': 'review',
   '002': 'rejected',
   '003': 'review',
 };
 
-/** How an owner fares once the business is approved or rejected, by family name. */
+/** Result of an owner once the business is decided, by family name. */
 export const OWNER_OUTCOMES: Readonly<Record<string, OwnerOutcome>> = {
   '001': 'PENDING',
   '002': 'REJECTED',
 };
 
-/** Document numbers that script a finding, and what each is about. */
+/** Document numbers that script a finding, and its subject. */
 export const SCRIPTED_FINDINGS: Readonly<Partial<Record<FindingType, 'document' | 'holder'>>> = {
   INVALID_DOCUMENT: 'document',
   EXPIRED_DOCUMENT: 'document',

@@ -13,7 +13,7 @@ export const sandboxWalletScript: WalletScript = {
   challengesPerMinute: 60,
 };
 
-/** `issuers` are those that the operator takes beside the ones that are always taken. */
+/** `issuers` are accepted in addition to the built-in ones. */
 export const sandboxOidc = (issuers: readonly string[]): OidcPort => ({
   async verify(text, now) {
     const read = readOidcToken(text, issuers);

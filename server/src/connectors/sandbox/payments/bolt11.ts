@@ -1,6 +1,6 @@
-// Lightning invoices of BOLT 11, written and signed as a node would: what a wallet pays to is the text
-// alone, so amount, expiry and signature must be exact. Only the fields that every wallet needs today are
-// written: payment secret, hash, description, expiry, and the two features that come with the secret.
+// Lightning invoices (BOLT 11), signed like those of a node: wallets pay to the text alone, so
+// amount, expiry and signature must be exact. Only the fields that all wallets need are written:
+// payment secret, hash, description, expiry, and the two features that come with the secret.
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bech32 } from '@scure/base';
@@ -20,7 +20,7 @@ export interface Bolt11 {
   privateKey: Uint8Array;
 }
 
-/** Pico-bitcoin in one of each unit, the largest first: the shortest way to write an amount. */
+/** Pico-bitcoin per unit, the largest first, for the shortest form of an amount. */
 const UNITS = [
   ['', 1_000_000_000_000n],
   ['m', 1_000_000_000n],
@@ -35,7 +35,7 @@ function amountText(amountMsat: bigint): string {
   return `${pico / size}${letter}`;
 }
 
-/** A number in groups of five bits, `count` of them, or as few as it takes. */
+/** A number in `count` groups of five bits, or in as few as needed. */
 function words(value: number, count = 1): number[] {
   const groups: number[] = [];
   for (let rest = value; rest > 0 || groups.length < count; rest = Math.floor(rest / 32)) {
@@ -46,24 +46,24 @@ function words(value: number, count = 1): number[] {
 
 const ALPHABET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
 
-/** A tagged field: its letter, its length in groups, its groups. */
+/** A tagged field: letter, length in groups, groups. */
 const tagged = (letter: string, data: number[]): number[] => [
   ALPHABET.indexOf(letter),
   ...words(data.length, 2),
   ...data,
 ];
 
-/** Groups of five bits as bytes, zero bits behind. */
+/** Groups of five bits as bytes, padded with zero bits. */
 function padded(groups: readonly number[]): Uint8Array {
   const bits = groups.map((group) => group.toString(2).padStart(5, '0')).join('');
   const octets = bits.match(/.{1,8}/g) ?? [];
   return Uint8Array.from(octets, (octet) => Number.parseInt(octet.padEnd(8, '0'), 2));
 }
 
-/** Features that are required: a payment secret (bit 14) and the variable onion (bit 8). */
+/** Required features: payment secret (bit 14) and variable onion (bit 8). */
 const FEATURES = words(2 ** 14 + 2 ** 8);
 
-/** The invoice as text. The same invoice gives the same text: its signature takes no chance (RFC 6979). */
+/** The invoice as text; deterministic, because its signature is (RFC 6979). */
 export function bolt11(invoice: Bolt11): string {
   const start = `${invoice.prefix}${amountText(invoice.amountMsat)}`;
   const data = [
@@ -76,7 +76,7 @@ export function bolt11(invoice: Bolt11): string {
   ];
   const hash = sha256(Uint8Array.from([...Buffer.from(start), ...padded(data)]));
   const signed = secp256k1.sign(hash, invoice.privateKey, { prehash: false, format: 'recovered' });
-  // The library puts the recovery number first, BOLT 11 puts it last.
+  // The library puts the recovery number first, BOLT 11 last.
   const signature = Uint8Array.from([...signed.subarray(1), signed[0] as number]);
   return bech32.encode(start, [...data, ...bech32.toWords(signature)], 2_000);
 }

@@ -17,14 +17,14 @@ export function digitsOf(seed: string, purpose: string, count: number): string {
   return (number % 10n ** BigInt(count)).toString().padStart(count, '0');
 }
 
-// Without 0, 1, I and O, which people mix up when they type a reference.
+// Without 0, 1, I and O, which are easily confused.
 const LETTERS = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
 
 /** `count` letters and digits, at most 32. */
 export const lettersOf = (seed: string, purpose: string, count: number): string =>
   [...bytesOf(seed, purpose).subarray(0, count)].map((byte) => LETTERS[byte % 32]).join('');
 
-/** The endings that the sandbox's tables read; `generated-ids.test.ts` holds every table to them. */
+/** Endings with an outcome; `generated-ids.test.ts` compares them with all tables. */
 export const SCRIPTED_ENDING = /[0-2]0\d$/;
 
 /**
@@ -73,7 +73,7 @@ export function cvuOf(provider: string, client: string): string {
   return `${bank}${first}${account}${second}`;
 }
 
-/** CRC-16 of PIX payloads: polynomial 1021, start FFFF, nothing reflected. */
+/** CRC-16 of PIX payloads: polynomial 1021, initial value FFFF, not reflected. */
 export function crc16(text: string): string {
   let crc = 0xffff;
   for (const byte of Buffer.from(text)) {
@@ -89,11 +89,11 @@ const field = (id: string, value: string) =>
 interface PixReceiver {
   name: string;
   city: string;
-  /** At most 25 letters and digits; the payer's bank repeats it. */
+  /** At most 25 letters and digits, which the payer's bank repeats. */
   reference: string;
 }
 
-/** An EMV BR Code: once payable or reusable, where to pay, and a fixed amount where there is one. */
+/** An EMV BR Code: single-use or reusable, target, and a fixed amount if any. */
 function brCode(use: '11' | '12', place: string, of: PixReceiver, amount?: string): string {
   const parts = [
     field('00', '01'),
@@ -115,7 +115,7 @@ function brCode(use: '11' | '12', place: string, of: PixReceiver, amount?: strin
 export const pixPayload = (of: PixReceiver & { key: string }): string =>
   brCode('11', field('01', of.key), of);
 
-/** A PIX payload for one payment of exactly `amount`; `location` is where a bank reads the charge. */
+/** A PIX payload for one payment of exactly `amount`; `location` is the URL of the charge. */
 export const pixCharge = (of: PixReceiver & { location: string; amount: string }): string =>
   brCode('12', field('25', of.location), of, of.amount);
 
@@ -128,23 +128,23 @@ export function pixKeyOf(seed: string): string {
   return [8, 12, 16, 20, 32].map((end, at) => hex.slice([0, 8, 12, 16, 20][at], end)).join('-');
 }
 
-/** An EVM address that starts with 7e57 ("test"), in the capitals of EIP-55. */
+/** An EVM address that starts with 7e57 ("test"), with the EIP-55 checksum. */
 export const evmAddressOf = (of: string): string =>
   withoutScriptedEnding(of, (seed) =>
     evmChecksummed(`0x7e57${bytesOf(seed, 'evm').toString('hex', 0, 18)}`),
   );
 
-/** Base58 has no 0, so no ending is scripted; the same holds for Solana. */
+/** Base58 has no 0, so no outcome is scripted; the same holds for Solana. */
 export const tronAddressOf = (seed: string): string =>
   base58check.encode(Uint8Array.from([0x41, ...bytesOf(seed, 'tron').subarray(0, 20)]));
 
 export const solanaAddressOf = (seed: string): string => base58.encode(bytesOf(seed, 'solana'));
 
-/** What Spark writes as text on regtest: protobuf, in bech32m. */
+/** Spark's text format on regtest: protobuf in bech32m. */
 export const sparkText = (bytes: Uint8Array): string =>
   bech32m.encode('sparkrt', bech32m.toWords(bytes), 1_000);
 
-/** A Spark address on regtest: a compressed key behind the tag of protobuf field 1. */
+/** A Spark address on regtest: a compressed key with the tag of protobuf field 1. */
 export const sparkAddressOf = (of: string): string =>
   withoutScriptedEnding(of, (seed) =>
     sparkText(Uint8Array.from([0x0a, 0x21, 0x02, ...bytesOf(seed, 'spark')])),

@@ -1,7 +1,7 @@
-// Where money is paid in for one payment, in the sandbox: for every way that is fast enough what a
-// payer's bank or wallet would take, over exactly the amount where the form can say it, and good
-// until the quote runs out. All of it follows from the payment's id, so asking twice gives the same
-// and no two payments share a number.
+// Payment instructions of one payment in the sandbox: for each fast rail the form that a bank or
+// wallet accepts, for exactly the amount where the form includes one, valid until the quote
+// expires. All derive from the payment id, so repetitions return the same and no two payments share
+// coordinates.
 
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -23,10 +23,9 @@ import {
 } from './coordinates.ts';
 import { coordinatesOf } from './funding.ts';
 
-// Spark addresses and invoices, as wallets of that network read them: a small protobuf message in
-// bech32m, with the receiver's key and, in an invoice, what is asked for and until when. The
-// message is written by hand, because nine fields do not need a library. Invoices are not signed;
-// the network allows that.
+// Spark addresses and invoices as wallets read them: a small protobuf message in bech32m, with the
+// receiver's key and, in an invoice, amount and expiry. Nine fields need no protobuf library.
+// Invoices are unsigned, which the network allows.
 
 interface SparkInvoice {
   /** The receiver's private key, 32 bytes. */
@@ -34,7 +33,7 @@ interface SparkInvoice {
   /** Sixteen unique bytes. */
   id: Uint8Array;
   amount: bigint;
-  /** 32 bytes that name a token; without it the amount is in satoshis. */
+  /** 32 bytes that identify a token; absent: the amount is in satoshis. */
   token?: Uint8Array;
   memo: string;
   /** Seconds since the epoch. */
@@ -85,7 +84,7 @@ const memo = ({ reference }: PaymentFunding) => `Payment ${reference}`;
 
 const PIX_REFERENCE = 25;
 
-/** The reference where it fits into a PIX code; else letters that stand for it and for no other. */
+/** The reference if it fits into a PIX code; else a unique short form. */
 function pixReference(reference: string): string {
   const fits = /^[A-Za-z0-9]+$/.test(reference) && reference.length <= PIX_REFERENCE;
   return fits ? reference : lettersOf(reference, 'pix', PIX_REFERENCE);
@@ -127,7 +126,7 @@ function lightning(payment: PaymentFunding): object {
   return { invoice: withoutScriptedEnding(seed, invoiceOf) };
 }
 
-/** Forms that say more than the coordinates of an account do, or that no account has. */
+/** Forms with more than account coordinates, or that no account has. */
 const FORMS: Readonly<Record<string, (payment: PaymentFunding) => object>> = {
   BRL_ACCOUNT: (payment) => ({
     qrCode: pixCharge({
@@ -168,7 +167,7 @@ function details(form: string, payment: PaymentFunding): object {
   };
 }
 
-/** Codes, pages and wallets say nothing of rails. */
+/** Codes, pages and wallets have no rails. */
 const RAILLESS: ReadonlySet<string> = new Set(['BRL_ACCOUNT', 'COP_ACCOUNT', 'ARS_ACCOUNT']);
 
 function instruction(form: string, payment: PaymentFunding): PaymentInstructions {

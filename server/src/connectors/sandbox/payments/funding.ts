@@ -1,6 +1,6 @@
-// Where money is paid in, in the sandbox: for each currency that can be paid in, coordinates of the kind a
-// real bank or chain would give, different for every account. They lead nowhere; accounts are filled by
-// the sandbox's own call. A currency that the table lacks cannot be paid in.
+// Payment instructions of accounts in the sandbox: coordinates as a real bank or chain would assign
+// them, unique for each account. They receive nothing; accounts are funded by a sandbox operation.
+// A currency that is not in the table cannot be paid in.
 import type { PaymentAccountInfo } from '../../../catalog/rails/payment-instructions.ts';
 import type { FundingPort } from '../../ports/index.ts';
 import {
@@ -22,10 +22,10 @@ const BANK = 'Railhead Sandbox Bank';
 const NOTES =
   'Sandbox coordinates: well-formed, but no money arrives through them. Use the sandbox funding call.';
 
-/** What a payer repeats so that the deposit finds its account. */
+/** Reference that attributes a deposit to its account. */
 const reference = (seed: string) => `RH${lettersOf(seed, 'reference', 10)}`;
 
-/** Digits of an account number, without an ending that scripts a payment to it. */
+/** Digits of an account number, without an ending that scripts an outcome. */
 const numberOf = (of: string, purpose: string, count: number): string =>
   withoutScriptedEnding(of, (seed) => digitsOf(seed, purpose, count));
 
@@ -53,7 +53,7 @@ const COORDINATES: Readonly<Record<string, (seed: string) => PaymentAccountInfo[
   USD: (seed) => [
     bank(seed, 'USD_ACCOUNT', ['ACH', 'WIRE', 'RTP', 'FEDNOW'], {
       accountNumber: numberOf(seed, 'usd', 14),
-      // Passes the ABA sum; no bank has it.
+      // Passes the ABA checksum; no bank has it.
       routingNumber: '110000000',
       bankAddress: '1 Test Street, New York, NY 10001, US',
     }),
@@ -66,7 +66,7 @@ const COORDINATES: Readonly<Record<string, (seed: string) => PaymentAccountInfo[
   ],
   GBP: (seed) => [
     bank(seed, 'GBP_ACCOUNT', ['FASTER_PAYMENTS'], {
-      // Sort codes that start with 00 are not given out; the rest makes room for more accounts.
+      // Sort codes that start with 00 are unassigned; the other digits allow more accounts.
       sortCode: `00${digitsOf(seed, 'gbp sort', 4)}`,
       accountNumber: numberOf(seed, 'gbp', 8),
     }),
@@ -107,7 +107,7 @@ const COORDINATES: Readonly<Record<string, (seed: string) => PaymentAccountInfo[
   ],
 };
 
-/** All coordinates of a currency that belong to one text, an account's id for instance. */
+/** All coordinates of a currency that derive from a text, such as an account id. */
 export const coordinatesOf = (currency: string, seed: string): PaymentAccountInfo[] =>
   COORDINATES[currency]?.(seed) ?? [];
 

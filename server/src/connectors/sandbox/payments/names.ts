@@ -1,6 +1,6 @@
-// What a bank says about a beneficiary's name, in the sandbox: the ending of the account's identifier
-// decides, everything else matches. The table is the sandbox's documentation of these endings. Nothing is
-// kept: a bank that takes its time has its answer once enough of it has passed since it was first asked.
+// Scripted name checks of beneficiaries: the ending of the account identifier selects the result,
+// everything else matches. The table documents the endings. No state: a slow bank answers once
+// enough time has passed since the first call.
 import { beneficiaryNameOf, sandboxSuffixOf } from '../../../catalog/accounts/account-info.ts';
 import type { NameCheck, NamePort } from '../../ports/index.ts';
 
@@ -8,7 +8,7 @@ type Answer = (name: string, elapsedMs: number) => NameCheck;
 
 const ANSWER_AFTER_MS = 5_000;
 
-/** A name as a bank has it that knows the person by an initial: `Ada Lovelace` is `A. Lovelace`. */
+/** A name with an initial, as some banks store it: `Ada Lovelace` is `A. Lovelace`. */
 function nearly(name: string): string {
   const [first = '', ...rest] = name.trim().split(/\s+/);
   return rest.length ? `${first.charAt(0)}. ${rest.join(' ')}` : `${first} Jr`;

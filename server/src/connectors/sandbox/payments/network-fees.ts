@@ -1,4 +1,4 @@
-// What chains take in the sandbox: the typical fees of the catalog, on every day the same.
+// Network fees in the sandbox: the constant typical fees of the catalog.
 import { isWithdrawalNetwork, NETWORKS } from '../../../catalog/crypto/crypto-networks.ts';
 import type { NetworkFeePort } from '../../ports/index.ts';
 

@@ -1,6 +1,6 @@
-// What happens to sandbox payments, as data: the last three characters of the account's primary
-// identifier pick a row, and a row is a timeline of what the pretended bank says and when.
-// Everything not listed succeeds at once.
+// Outcomes of sandbox payments, as data: the last three characters of the account's primary
+// identifier select a row, which is a timeline of the bank's answers. Everything not listed
+// succeeds at once.
 import type { FailureReason } from '../../ports/index.ts';
 
 export type Step =
@@ -17,7 +17,7 @@ export const SUCCESS: Timeline = [{ afterMs: 0, state: 'settled' }];
 const fail = (reason: FailureReason, afterMs = 0): Step => ({ afterMs, state: 'failed', reason });
 const accepted: Step = { afterMs: 0, state: 'accepted' };
 
-/** Payouts that a quote asked for. */
+/** Payouts of quotes. */
 export const QUOTE_OUTCOMES: Readonly<Record<string, Timeline>> = {
   '002': [fail('QUOTE_EXECUTION_FAILED')],
   '003': [accepted, { afterMs: 6 * MINUTE, state: 'settled' }],

@@ -1,5 +1,5 @@
-// A bank that does what the account number says. It keeps no state: where an instruction stands follows
-// from its timeline and the time since it was sent, so a restart or a second question changes nothing.
+// The scripted rail. It keeps no state: the state of an instruction follows from its timeline and
+// the time since it was sent, so restarts and repetitions change nothing.
 
 import { base58 } from '@scure/base';
 import { networkOf, sandboxSuffixOf } from '../../../catalog/accounts/account-info.ts';
@@ -16,8 +16,8 @@ import {
   TRANSFER_OUTCOMES,
 } from './outcomes.ts';
 
-// The movement on a chain that a sandbox payout to a wallet would have made: a hash of the form that
-// the chain has, always the same for the same payment, and found on no chain.
+// The transaction on a chain that a payout to a wallet would have: a hash in the chain's format,
+// deterministic for the payment, and found on no chain.
 
 const hex = (id: string) => bytesOf(id, 'transaction hash').toString('hex');
 
@@ -36,14 +36,14 @@ const HASH: Readonly<Record<string, (id: string) => string>> = {
   PLASMA: (id) => `0x${hex(id)}`,
 };
 
-/** Undefined where no chain is involved, or one that the API has no name for. */
+/** Undefined if there is no chain, or none that the API names. */
 function onChainOf({ id, kind, account }: RailInstruction): OnChain | undefined {
   const network = kind === 'payout' ? networkOf(account) : undefined;
   const hash = network === undefined ? undefined : HASH[network];
   return network !== undefined && hash ? { transactionHash: hash(id), network } : undefined;
 }
 
-/** Of a payer often no more is known than a text that their bank gave. */
+/** Often only a text by the payer's bank is known of a payer. */
 function payerSuffix({ accountType, accountIdentifier }: RailInstruction['account']): string {
   return accountType === 'ORIGINATOR' ? String(accountIdentifier ?? '').slice(-3) : '';
 }
@@ -71,7 +71,7 @@ function progressOf(step: Step, reference: string, checkAfterMs: number | undefi
   }
 }
 
-/** Where what runs by this timeline stands `elapsedMs` after it began, and when to look again. */
+/** State of a timeline after `elapsedMs`, and the time of the next poll. */
 export function progressOn(timeline: Timeline, reference: string, elapsedMs: number): Progress {
   const done = timeline.filter((step) => step.afterMs <= elapsedMs);
   const step = done.at(-1) ?? timeline[0];
@@ -79,7 +79,7 @@ export function progressOn(timeline: Timeline, reference: string, elapsedMs: num
   return progressOf(step, reference, next && next.afterMs - elapsedMs);
 }
 
-/** Where the instruction stands `elapsedMs` after it was sent, and when to look again. */
+/** State of the instruction after `elapsedMs`, and the time of the next poll. */
 export function progressAt(instruction: RailInstruction, elapsedMs: number): Progress {
   const progress = progressOn(timelineOf(instruction), instruction.id, elapsedMs);
   if (progress.state !== 'settled') return progress;
@@ -92,7 +92,7 @@ export const sandboxRail: RailPort = {
   pulls: (accountType, rail) => accountType === 'USD_ACCOUNT' && (rail === null || rail === 'ACH'),
   send: async (instruction) => progressAt(instruction, 0),
   check: async (instruction, now: Time) => progressAt(instruction, now - instruction.sentAt),
-  // Obliging: whatever has not settled comes back.
+  // Everything that has not settled can be cancelled.
   cancel: async (instruction, now: Time) =>
     progressAt(instruction, now - instruction.sentAt).state === 'accepted'
       ? 'cancelled'

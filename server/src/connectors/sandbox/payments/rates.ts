@@ -1,5 +1,5 @@
-// Exchange rates of the sandbox: the fixed reference rates, as of now. They never move, so that a script
-// which worked yesterday gives the same amounts today.
+// Exchange rates of the sandbox: the fixed reference rates at the current time. They never change,
+// so scripts are reproducible.
 import { referenceRate } from '../../../catalog/currencies/reference-rates.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import type { RatePort } from '../../ports/index.ts';

@@ -1,7 +1,6 @@
-// What the pretended provider of stablecoins does, as data: the last three characters of a secret,
-// of a token's identifiers, of a bank account's number and of an order's description each pick a
-// row. A row of states is a timeline, so that where something stands follows from the time alone.
-// What is not listed is well.
+// Outcomes of the scripted stablecoin provider, as data: the last three characters of a secret, a
+// token identifier, a bank account number or an order description select a row. A timeline
+// determines the state by time alone. Everything not listed succeeds.
 import type {
   IssuanceStatus,
   LinkProblem,
@@ -30,11 +29,11 @@ export const SECRETS: Readonly<Record<string, SecretOutcome>> = {
 
 interface SecretOutcome {
   refused?: true;
-  /** Good when it is linked, and never again. */
+  /** Valid when it is linked, and never again. */
   unlinked?: Unlinked['as'];
-  /** Good until something is minted or burned. */
+  /** Valid until something is minted or burned. */
   ordersUnlinked?: Unlinked['as'];
-  /** How many provider accounts it opens; one unless said. */
+  /** Number of provider accounts that it gives access to; default 1. */
   accounts?: number;
   noBalance?: true;
   /** No answers about mints and burns, or about anything. */
@@ -46,7 +45,7 @@ type TokenOutcome = 'absent' | 'down' | readonly { afterMs: number; issuance: Is
 
 const at = (afterMs: number, issuance: IssuanceStatus) => ({ afterMs, issuance });
 
-/** Tokens, by the provider's identifier: what is said of their issuance since they were registered. */
+/** Tokens, by the provider's identifier: states of the issuance since the registration. */
 export const TOKENS: Readonly<Record<string, TokenOutcome>> = {
   '001': [at(0, 'PROVISIONING')],
   '002': [at(0, 'REJECTED')],
@@ -56,13 +55,13 @@ export const TOKENS: Readonly<Record<string, TokenOutcome>> = {
   '007': 'down',
 };
 export const ISSUED: TokenOutcome = [at(0, 'PROVISIONED')];
-/** The token that no operator need be asked about. */
+/** The token that is approved without an operator. */
 export const ENABLED_AT_ONCE = '006';
 
-/** The end of an identifier on the network that belongs to another token than the provider's. */
+/** Ending of a network identifier that belongs to another token. */
 export const MISMATCH = '002';
 
-/** Bank accounts, by number: why they cannot be used. */
+/** Bank accounts that cannot be used, by number. */
 export const BANK_LINKS: Readonly<Record<string, LinkProblem>> = {
   '201': 'LINK_FAILED',
   '202': 'LINK_METHOD_REQUIRED',
@@ -70,14 +69,14 @@ export const BANK_LINKS: Readonly<Record<string, LinkProblem>> = {
   '204': 'PROVIDER_LINK_REQUIRED',
   '205': 'PROVIDER_LINK_FAILED',
 };
-/** Bank accounts that no order is taken for, and those whose orders fail. */
+/** Bank accounts for which orders are rejected, or fail. */
 export const BANK_REFUSED = '206';
 export const BANK_FAILS = '003';
 
 export interface OrderOutcome {
   /** A required payment never arrives. */
   neverPaid?: true;
-  /** From when on it is under way, and when and how it ends. */
+  /** Time at which it starts, and when and how it ends. */
   processingMs: number;
   endMs: number;
   failure?: string;
@@ -94,7 +93,7 @@ export const ORDERS: Readonly<Record<string, OrderOutcome>> = {
   '005': { processingMs: 10 * SECOND, endMs: 30 * SECOND },
 };
 
-/** What the provider calls the states of an order. */
+/** The provider's names for the states of an order. */
 export const PROVIDER_STATUS: Readonly<Record<OrderProgress['state'], string>> = {
   funding: 'awaiting_funds',
   submitted: 'pending',
@@ -104,7 +103,7 @@ export const PROVIDER_STATUS: Readonly<Record<OrderProgress['state'], string>> =
   expired: 'expired',
 };
 
-/** When the other side may have it, by rail; guidance. */
+/** Estimated arrival, by rail. */
 export const TIMING: Readonly<Record<string, string>> = {
   SPARK: 'MINUTES',
   RTP_CREDIT: 'MINUTES',

@@ -1,7 +1,6 @@
-// A provider of stablecoins that does what the names in a request say. It keeps no state: where a
-// token's issuance and an order stand follows from their rows in mint-outcomes.ts and the time
-// since they began, so a restart or a second order of one id changes nothing. The client id alone
-// decides which accounts it opens.
+// The scripted stablecoin provider. It keeps no state: the states of issuances and orders follow
+// from their rows in mint-outcomes.ts and the elapsed time, so restarts and repeated orders change
+// nothing. The client id determines the accessible accounts.
 import { sandboxSuffixOf } from '../../../catalog/accounts/account-info.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import type {
@@ -47,7 +46,7 @@ import {
 const suffixOf = (text: string | null) => (text ?? '').slice(-3);
 const secretOf = ({ clientSecret }: ProviderCredentials) => SECRETS[suffixOf(clientSecret)] ?? {};
 
-/** As when a host cannot be reached. */
+/** As if the host were unreachable. */
 const unavailable = (): Error => new Error('The provider of the sandbox does not answer.');
 
 /**
@@ -62,7 +61,7 @@ function unlinked({ credentials }: ProviderLink): Unlinked | undefined {
 const shortHash = (seed: string, purpose: string) =>
   bytesOf(seed, purpose).toString('hex').slice(0, 20);
 
-/** A name in words and a symbol, both from the provider's identifier. */
+/** Name and symbol, derived from the provider's identifier. */
 function namesOf(identifier: string): { name: string; symbol: string } {
   const words = identifier.match(/[A-Za-z]+/g) ?? ['token'];
   const name = words.map((word) =>
@@ -94,7 +93,7 @@ function tokenAt({ providerTokenIdentifier }: TokenName, elapsedMs: number): Tok
 const isBank = ({ info }: LinkedAccount) => info.accountType === 'USD_ACCOUNT';
 const numberEnd = ({ info }: LinkedAccount) => sandboxSuffixOf(info);
 
-/** Ends of numbers that orders depend on; they know an account by its reference alone. */
+/** Number endings with outcomes; orders contain only the reference of an account. */
 const BANK_SCRIPTS = [BANK_FAILS, BANK_REFUSED];
 
 function linkOf(account: LinkedAccount): LinkResult {
@@ -123,7 +122,7 @@ const instructionsOf = ({ id, type, token }: MintOrder): FundingInstructions =>
         network: 'FEDWIRE',
         address: withoutScriptedEnding(id, (seed) => digitsOf(seed, 'mint wire', 14)),
         valueType: 'USD',
-        // Passes the ABA sum; no bank has it.
+        // Passes the ABA checksum; no bank has it.
         routingNumber: '110000000',
         bankName: 'Railhead Sandbox Bank',
         beneficiaryName: 'Railhead Sandbox Issuer',

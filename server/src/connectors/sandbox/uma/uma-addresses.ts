@@ -1,11 +1,11 @@
-// Who can be paid at the sandbox's UMA providers, as data: the name before the @ picks a row, and a
-// row says what the receiver takes and how a payment to it ends. The first rows are the documented
-// ones; the others give every way in which another provider, or the road to it, can refuse.
+// Receivers at the UMA providers of the sandbox, as data: the name before the @ selects a row with
+// the accepted currencies and the outcome of payments. The first rows are documented; the others
+// produce every error of another provider or of the connection to it.
 import type { Code } from '../../../kernel/fault.ts';
 import type { UmaCurrency } from '../../ports/index.ts';
 import { SUCCESS, type Timeline } from '../payments/outcomes.ts';
 
-/** Where the outcome is decided: when the receiver is looked up, or when it is asked to take a payment. */
+/** When the outcome applies: at payee discovery, or when the payment is requested. */
 type UmaRefusalAt = { lookup: Code } | { payRequest: Code };
 
 export interface UmaScript {
@@ -13,7 +13,7 @@ export interface UmaScript {
   name: string;
   currency: string;
   refusal?: UmaRefusalAt;
-  /** What happens to a payment that was asked for and accepted. */
+  /** Outcome of an accepted payment. */
   timeline: Timeline;
 }
 
@@ -61,7 +61,7 @@ const PAY_REFUSALS: readonly Code[] = [
   'UNRECOGNIZED_MANDATORY_PAYEE_DATA_KEY',
 ];
 
-/** Codes of a lookup that may come as late as the payment: `$error.payment.cert-chain-expired`. */
+/** Discovery errors that can also occur at the payment: `$error.payment.cert-chain-expired`. */
 const LATE_REFUSALS: readonly Code[] = [
   'UNSUPPORTED_UMA_VERSION',
   'NO_COMPATIBLE_UMA_VERSION',
@@ -75,7 +75,7 @@ const LATE_REFUSALS: readonly Code[] = [
   'COUNTERPARTY_NOT_ALLOWED',
 ];
 
-/** `CERT_CHAIN_EXPIRED` is provoked by `$error.cert-chain-expired`. */
+/** `CERT_CHAIN_EXPIRED` is the outcome of `$error.cert-chain-expired`. */
 const refusing = (code: Code, refusal: UmaRefusalAt, prefix = '$error.'): UmaScript => ({
   name: prefix + code.toLowerCase().replaceAll('_', '-'),
   currency: 'USD',
@@ -106,7 +106,7 @@ const LIMITS: Readonly<Record<string, readonly [min: bigint, max: bigint]>> = {
   MXN: [10_00n, 2_000_000_00n],
 };
 
-/** What a receiver of this currency takes at once, in its smallest units. */
+/** Limits of a receiver of this currency, in minor units. */
 export function umaCurrency(code: string): UmaCurrency {
   const [min, max] = LIMITS[code] ?? [1n, 1_000_000_00n];
   return { code, min, max };
@@ -119,5 +119,5 @@ export const REQUIRED_PAYER_DATA = [
   { name: 'COUNTRY_OF_RESIDENCE', mandatory: false },
 ];
 
-/** Sandbox documentation spells the host with or without a word in the middle; both are ours. */
+/** Documents of the sandbox use both forms of the host. */
 export const DOCUMENTED_HOST = /^sandbox(?:\.[a-z0-9-]+)?\.uma\.money$/;

@@ -1,6 +1,5 @@
-// The other providers of the sandbox: every host it answers for knows the same scripted names. Like
-// the sandbox's bank it keeps no state; where a payment stands follows from its name and the time
-// since `at`, so `at` must be the moment it was sent.
+// The other UMA providers of the sandbox: every host has the same scripted names. No state: the
+// state of a payment follows from its name and the time since `at`, the time it was sent.
 import { UMA_PROVIDERS, type UmaProvider } from '../../../catalog/rails/uma-providers.ts';
 import type { Code } from '../../../kernel/fault.ts';
 import type { Progress, UmaPayment, UmaPort, UmaRejection } from '../../ports/index.ts';
@@ -16,7 +15,7 @@ import {
 const BY_NAME = new Map(UMA_SCRIPTS.map((script) => [script.name, script]));
 const PROVIDERS = new Map(UMA_PROVIDERS.map((provider) => [provider.domain, provider]));
 
-/** Name and host of an address, in small letters. */
+/** Name and host of an address, in lower case. */
 function parts(address: string): { name: string; host: string } {
   const text = address.toLowerCase();
   const at = text.indexOf('@');
@@ -66,8 +65,8 @@ function progressAt(payment: UmaPayment & { reference: string }, elapsedMs: numb
 }
 
 /**
- * A payment to us runs as one to its sender would. Where that fails, the money has come and goes
- * back, so that the refund can be seen.
+ * A payment to us has the outcome of a payment to its sender. If that is a failure, the funds have
+ * arrived and are returned, which shows the refund.
  */
 function comingFrom(payment: UmaPayment, elapsedMs: number): Progress {
   const timeline = scriptOf(payment.sender)?.timeline;
@@ -76,7 +75,7 @@ function comingFrom(payment: UmaPayment, elapsedMs: number): Progress {
   return progress.state === 'failed' ? { state: 'returned', reason: progress.reason } : progress;
 }
 
-/** `domain` is one more host the sandbox answers for. */
+/** `domain` is an additional host. */
 export function sandboxUma(domain: string): UmaPort {
   const answers = (host: string) =>
     host === domain || DOCUMENTED_HOST.test(host) || PROVIDERS.has(host);

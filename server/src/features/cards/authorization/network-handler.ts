@@ -231,8 +231,7 @@ export function cardNetworkHandler(
       } catch (error) {
         if (!isKeyTaken(error)) throw error;
         // Another message was committed under this id: the same one has done everything, and any
-        // other is
-        // a conflict.
+        // other is a conflict.
         await apply();
       }
     },
