@@ -18,7 +18,7 @@ const wings = [...new Set(features.map((feature) => feature.split('/')[0]))];
 // From top to bottom; a file belongs to the first part that its path matches.
 const PARTS = [
   { name: 'operator', path: /^operator(\.ts$|\/)/ },
-  { name: 'composition', path: /^([^/]+\.ts|connectors\/registry\.ts)$/ },
+  { name: 'composition', path: /^([^/]+\.ts|processes\/[^/]+\.ts|connectors\/registry\.ts)$/ },
   { name: 'http', path: /^http\// },
   ...wings.toReversed().map((wing) => ({
     name: wing,

@@ -1,16 +1,22 @@
 // `npm start`: installs and builds what is missing, then becomes the server, in this same process, so that
-// signals reach it.
-import { pathToFileURL } from 'node:url';
+// signals reach it. With --processes it becomes their supervisor, which starts this file once for each; those
+// run the newest build as it is.
+import cluster from 'node:cluster';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ensureInstalled } from './install.mjs';
 
-await ensureInstalled({ dev: false });
-const { ensureBuilt } = await import('./build.mjs');
-const built = await ensureBuilt();
+async function builtMain() {
+  if (cluster.isWorker) return fileURLToPath(new URL('../server/dist/main.js', import.meta.url));
+  await ensureInstalled({ dev: false });
+  const { ensureBuilt } = await import('./build.mjs');
+  return (await ensureBuilt()).main;
+}
+const program = await builtMain();
 
 // npm runs this process below a shell, and a signal to npm ends that shell only. The end of the parent is
 // therefore treated as the signal. Without npm the parent is not watched.
 const PARENT_LOOK_MS = 200;
-if (process.env.npm_lifecycle_event === 'start') {
+if (process.env.npm_lifecycle_event === 'start' && !cluster.isWorker) {
   const parent = process.ppid;
   const watch = setInterval(() => {
     if (process.ppid === parent) return;
@@ -20,5 +26,5 @@ if (process.env.npm_lifecycle_event === 'start') {
   watch.unref();
 }
 
-const { main } = await import(pathToFileURL(built.main).href);
+const { main } = await import(pathToFileURL(program).href);
 await main(process.argv.slice(2));

@@ -33,19 +33,21 @@ import {
 } from './features.ts';
 import { createLimiter, type RateLimits } from './http/admission/rate-limit.ts';
 import type { Operation } from './http/bind.ts';
+import { type Draining, drainConnections } from './http/connection/goodbye.ts';
 import { listeningOrigin, listenOn } from './http/connection/listen.ts';
 import { readExamples } from './http/examples.ts';
 import { openApiSteps } from './http/openapi.ts';
 import { addHostedApp } from './http/pages/hosted.ts';
 import { addPages, originOf } from './http/pages/pages.ts';
 import { createServer, type Watch } from './http/server.ts';
-import { addSite } from './http/site.ts';
+import { addHealth, addSite } from './http/site.ts';
 import { bodyErrors, compileSchemas } from './kernel/contract/validate.ts';
 import type { Effects } from './kernel/effects.ts';
 import { MODES } from './kernel/mode.ts';
 import { runInSteps } from './kernel/steps.ts';
 import { type Committer, createCommitter } from './runtime/committer/committer.ts';
 import { pressureOn } from './runtime/committer/pressure.ts';
+import { ROLES, type Role } from './runtime/config/roles.ts';
 import { openDatabase } from './runtime/db/database.ts';
 import { connectLane } from './runtime/db/lane.ts';
 import { createFiles, type Files, fileJobs, fileSweep } from './runtime/files/files.ts';
@@ -67,6 +69,10 @@ export interface Settings {
   databaseUrl: string;
   masterKey: Uint8Array;
   serviceNamePrefix: string;
+  /** What the server does; default: everything. */
+  roles?: readonly Role[] | undefined;
+  /** The server as one of several processes that share a port. */
+  process?: ProcessSettings | undefined;
   /** Connectors of production platforms; default: the manual rail only. */
   connectors?: ConnectorSettings | undefined;
   /** Storage of files. */
@@ -87,6 +93,12 @@ export interface Settings {
   walletRecoveryMs?: number | undefined;
 }
 
+interface ProcessSettings {
+  number: number;
+  /** Shares the metrics of this process, `own`, and returns a function that reads those of all. */
+  shareMetrics(own: () => Promise<string>): () => Promise<string>;
+}
+
 export interface App {
   server: FastifyInstance;
   runtime: Runtime;
@@ -99,7 +111,9 @@ export interface App {
   readiness: Readiness;
   /** Starts to accept requests; returns the address. */
   listen(at: { host: string; port: number }): Promise<{ port: number; origin: string }>;
-  /** Starts the loops; listening is separate. */
+  /** Closes each connection with its next reply; `stop` comes after it. */
+  drain(draining: Draining): Promise<void>;
+  /** Starts the loops of its roles; listening is separate. */
   start(): void;
   /** Compiles every schema, so that no request waits for it. Requests are answered meanwhile. */
   compileSchemas(): Promise<void>;
@@ -140,8 +154,41 @@ function committerOf({ databaseUrl }: Settings, metrics: Metrics): Committer {
   return committer;
 }
 
+/** The roles as metrics; one that the process does not have is 0. */
+function watchRoles(metrics: Metrics, roles: readonly Role[]): void {
+  const values = new Map(ROLES.map((role) => [role, roles.includes(role) ? 1 : 0]));
+  metrics.watchEach('railhead_role', 'Whether this process has the role.', 'role', () => values);
+}
+
+/** What /metrics shows: a scrape of a shared port reaches one process and is to show all. */
+const metricsOf = (metrics: Metrics, shared: ProcessSettings | undefined) => ({
+  contentType: metrics.contentType,
+  text: shared ? shared.shareMetrics(metrics.text) : metrics.text,
+});
+
 const readinessOf = ({ databaseUrl: url }: Settings, committer: Pick<Committer, 'stats'>) =>
   createReadiness({ url, hasLane: () => committer.stats().lanes > 0 });
+
+interface PublicPages {
+  runtime: Runtime;
+  parts: ReturnType<typeof partsOf>;
+  operations: readonly Operation[];
+  bearers: ReturnType<typeof linkAuthenticator>;
+  limiter: ReturnType<typeof createLimiter> | undefined;
+  log: Log;
+  openApi: () => Promise<object>;
+  siteFolder: string | undefined;
+}
+
+/** Adds what the role `api` serves beside the operations: documentation and hosted pages. */
+function addPublicPages(server: FastifyInstance, options: PublicPages): void {
+  const { runtime, parts, operations, bearers, limiter, log, openApi, siteFolder } = options;
+  const shown = sampleReference(runtime, operations, readExamples);
+  addSite(server, { openApi, siteFolder, shown });
+  const pages = PAGES.map((page) => page(runtime, parts));
+  addPages(server, pages, limiter);
+  addHostedApp(server, verificationPage(runtime), { bearers, limiter, log });
+}
 
 /** Composes a server on a migrated database. It neither listens nor works until started. */
 export async function compose(
@@ -150,7 +197,9 @@ export async function compose(
   log: Log,
   watch?: Watch,
 ): Promise<App> {
-  const metrics = createMetrics();
+  const { roles = ROLES } = settings;
+  const metrics = createMetrics({ process: settings.process?.number });
+  watchRoles(metrics, roles);
   const naming = namingFor(settings.serviceNamePrefix);
   const db = openDatabase({ url: settings.databaseUrl });
   const committer = committerOf(settings, metrics);
@@ -182,25 +231,30 @@ export async function compose(
   const contracts = operations.map((each) => each.contract);
   const openApi = () =>
     runInSteps(openApiSteps(contracts, webhookContracts, naming, readExamples()), nextTurn);
-  const { rateLimits, trustedProxies, publicUrl, stalledMs } = settings;
+  const { rateLimits, trustedProxies, publicUrl, stalledMs, siteFolder } = settings;
   const limiter = rateLimits && createLimiter(rateLimits, effects.now, metrics.limited);
   const bearers = linkAuthenticator(runtime);
   const asked = { ...tokens, bearers, agents: agentBearers(runtime), limiter };
   const noted = { naming, log, metrics, watch };
   const network = { trustedProxies, publicUrl, stalledMs };
-  const server = createServer({ runtime, files, operations, ...asked, ...noted, ...network });
+  const isApi = roles.includes('api');
+  const routes = { operations: isApi ? operations : [] };
+  const server = createServer({ runtime, files, ...routes, ...asked, ...noted, ...network });
   const readiness = readinessOf(settings, committer);
-  addSite(server, {
-    ready: () => readiness.check(),
-    metrics,
-    openApi,
-    siteFolder: settings.siteFolder,
-    shown: sampleReference(runtime, operations, readExamples),
-  });
+  const shownMetrics = metricsOf(metrics, settings.process);
+  addHealth(server, { ready: () => readiness.check(), metrics: shownMetrics });
   connectIssuers(runtime, parts);
-  const pages = PAGES.map((page) => page(runtime, parts));
-  addPages(server, pages, limiter);
-  addHostedApp(server, verificationPage(runtime), { bearers, limiter, log });
+  if (isApi)
+    addPublicPages(server, {
+      runtime,
+      parts,
+      operations,
+      bearers,
+      limiter,
+      log,
+      openApi,
+      siteFolder,
+    });
   return {
     server,
     runtime,
@@ -212,11 +266,12 @@ export async function compose(
     openApi,
     readiness,
     listen: (at) => listenOn(server, at),
+    drain: (draining) => drainConnections(server, draining),
     start() {
-      worker.start();
-      deliverer.start();
+      if (roles.includes('jobs')) worker.start();
+      if (roles.includes('deliver')) deliverer.start();
     },
-    compileSchemas: () => runInSteps(compileSchemas(contracts), nextTurn),
+    compileSchemas: () => runInSteps(compileSchemas(isApi ? contracts : []), nextTurn),
     stop: () => stopParts({ readiness, server, worker, deliverer, committer, db }),
   };
 }

@@ -36,6 +36,9 @@ describe('readConfig', () => {
     expect(good({})).toEqual({
       port: 4000,
       host: '127.0.0.1',
+      processes: 1,
+      roles: ['api', 'jobs', 'deliver'],
+      drainMs: 0,
       dataDir: '/base/.railhead',
       databaseUrl: undefined,
       client: undefined,
@@ -308,6 +311,28 @@ describe('readConfig', () => {
       ['--s3-secret-access-key=x'],
       '--s3-secret-access-key is not a setting. Try --help.',
     ],
+    [
+      'an unknown role',
+      { RAILHEAD_ROLES: 'api,worker' },
+      [],
+      'RAILHEAD_ROLES must be one or more of api, jobs, deliver, separated by commas; ' +
+        'this is not a role: "worker".',
+    ],
+    [
+      'unknown roles',
+      {},
+      ['--roles', 'API,,jobs'],
+      '--roles must be one or more of api, jobs, deliver, separated by commas; ' +
+        'these are not roles: "API", "".',
+    ],
+    [
+      'jobs without a URL for links',
+      {},
+      ['--roles', 'jobs,deliver'],
+      'RAILHEAD_PUBLIC_URL must be set for the role jobs without api: events contain links.',
+    ],
+    ['no process', {}, ['--processes', '0'], '--processes must be a number from 1 to 32.'],
+    ['a long drain', {}, ['--drain=301'], '--drain must be a number of seconds from 0 to 300.'],
     ['an unknown flag', {}, ['--xyzzy', '1'], '--xyzzy is not a setting. Try --help.'],
     [
       'a mistyped flag',

@@ -12,6 +12,7 @@ import {
 } from './connectors/registry.ts';
 import { nearest } from './kernel/nearest.ts';
 import { listOf, type Setting } from './kernel/settings.ts';
+import { type Role, rolesOf, rolesProblem } from './runtime/config/roles.ts';
 import { projectRoot } from './runtime/config/root.ts';
 import { keyFrom, SERVER_SETTINGS } from './runtime/config/settings.ts';
 import type { Level } from './runtime/observability/log.ts';
@@ -20,6 +21,12 @@ export interface Config {
   /** 0 means any free port. */
   port: number;
   host: string;
+  /** Server processes on this machine that share the port. */
+  processes: number;
+  /** The work of each process. */
+  roles: readonly Role[];
+  /** How long a stopping process still serves while it is not ready. */
+  drainMs: number;
   /** Absolute. */
   dataDir: string;
   /** Undefined: the embedded PostgreSQL. */
@@ -135,6 +142,9 @@ function build(values: Map<string, string>, base: string): Config {
   return {
     port: Number(text('PORT')),
     host: text('HOST')!,
+    processes: Number(text('RAILHEAD_PROCESSES')),
+    roles: rolesOf(text('RAILHEAD_ROLES')!),
+    drainMs: Number(text('RAILHEAD_DRAIN')) * 1_000,
     dataDir,
     databaseUrl: text('DATABASE_URL'),
     client: id !== undefined && secret !== undefined ? { id, secret } : undefined,
@@ -170,6 +180,13 @@ function togetherErrors(values: Map<string, string>): string[] {
     );
   }
   errors.push(...settingConflicts(values));
+  const text = values.get('RAILHEAD_ROLES') ?? '';
+  const roles = rolesProblem(text) ? [] : rolesOf(text);
+  if (roles.includes('jobs') && !roles.includes('api') && !values.has('RAILHEAD_PUBLIC_URL')) {
+    errors.push(
+      'RAILHEAD_PUBLIC_URL must be set for the role jobs without api: events contain links.',
+    );
+  }
   if (values.get('NODE_ENV') === 'production' && !values.has('RAILHEAD_MASTER_KEY')) {
     errors.push('RAILHEAD_MASTER_KEY must be set when NODE_ENV is production.');
   }

@@ -39,26 +39,46 @@ export async function stopParts(parts: Stoppable): Promise<void> {
   await within(DATABASE_MS, parts.db.close());
 }
 
-/** Returns whether the process is stopping. Further signals change nothing. */
-export function endOnSignals(stop: () => Promise<void>, log: Log): () => boolean {
+interface Ending {
+  /** Whether the process is stopping. */
+  isEnding(): boolean;
+  /** Stops the process, after `drain`. Only the first call has an effect. */
+  end(why: string, drain?: () => Promise<void>): void;
+}
+
+/** The end of the process: exit code 0 within `STOP_MS`, or 1. */
+export function createEnding(stop: () => Promise<void>, log: Log): Ending {
   let ending = false;
-  const end = (why: string) => {
-    if (ending) return;
-    ending = true;
-    log.info({ why }, 'stopping');
+
+  async function drainAndStop(drain?: () => Promise<void>): Promise<void> {
+    await drain?.();
     setTimeout(() => {
       log.error({}, 'stop timed out');
       process.exit(1);
     }, STOP_MS);
-    stop().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        log.error({ err: error }, 'stop failed');
-        process.exit(1);
-      },
-    );
+    await stop();
+  }
+
+  return {
+    isEnding: () => ending,
+    end(why, drain) {
+      if (ending) return;
+      ending = true;
+      log.info({ why }, 'stopping');
+      drainAndStop(drain).then(
+        () => process.exit(0),
+        (error: unknown) => {
+          log.error({ err: error }, 'stop failed');
+          process.exit(1);
+        },
+      );
+    },
   };
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
-    process.on(signal, () => end(signal));
-  return () => ending;
+}
+
+export function onSignals(
+  signals: readonly NodeJS.Signals[],
+  handle: (signal: NodeJS.Signals) => void,
+): void {
+  for (const signal of signals) process.on(signal, () => handle(signal));
 }

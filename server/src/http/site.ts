@@ -1,5 +1,6 @@
-// What stands beside the API: health, metrics, the OpenAPI document and a reference to browse it with,
-// served from files of the installation alone. None of it needs a credential or shows a platform's data.
+// What stands beside the API: health and metrics, which every process has; the OpenAPI document and a
+// reference to browse it with, served from files of the installation alone. None of it needs a credential
+// or shows a platform's data.
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -9,10 +10,13 @@ import { addDocsSite } from './docs-site.ts';
 import { acceptsGzip, addReference, sendReference } from './reference.ts';
 import { BASE_PATH } from './route.ts';
 
-interface SiteOptions {
+interface HealthOptions {
   /** Whether the server can commit. */
   ready(): Promise<ReadyStatus>;
-  metrics: Metrics;
+  metrics: Pick<Metrics, 'text' | 'contentType'>;
+}
+
+interface SiteOptions {
   openApi: () => Promise<object>;
   /** Folder of the built documentation site; `site/dist` unless stated. */
   siteFolder?: string | undefined;
@@ -45,9 +49,8 @@ const WELCOME = JSON.stringify({
   openapi: '/openapi.json',
 });
 
-/** Adds the routes outside the versioned base path. */
-export function addSite(server: FastifyInstance, options: SiteOptions): void {
-  let openApi: Promise<object> | undefined;
+/** Adds the routes of load balancers and monitoring. */
+export function addHealth(server: FastifyInstance, options: HealthOptions): void {
   server.get('/healthz', async (_request, reply) =>
     text(reply, 'application/json; charset=utf-8', '{"status":"ok"}'),
   );
@@ -59,6 +62,11 @@ export function addSite(server: FastifyInstance, options: SiteOptions): void {
   server.get('/metrics', async (_request, reply) =>
     text(reply, options.metrics.contentType, await options.metrics.text()),
   );
+}
+
+/** Adds the routes for readers of the documentation. */
+export function addSite(server: FastifyInstance, options: SiteOptions): void {
+  let openApi: Promise<object> | undefined;
   const document = () => {
     openApi ??= options.openApi();
     return openApi;

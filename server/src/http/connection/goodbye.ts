@@ -1,15 +1,36 @@
 // How a stopping server closes its connections. Requests in progress get a share of the stop time; what is
-// then still open is cut, so that no client can delay the end of the process.
+// then still open is cut, so that no client can delay the end of the process. Before that, connections can
+// be drained: each is closed with its next reply, which no client mistakes for a failure.
+
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { Fault } from '../../kernel/fault.ts';
+import { stopListening } from './listen.ts';
 
 const SWEEP_MS = 50;
 /** Time for the rest of a request head that has begun to arrive. */
 const HEAD_MS = 1_000;
 /** Time for requests in progress: the rest of their bodies, their work and the sending of their replies. */
 const REQUESTS_MS = 5_000;
+
+export interface Draining {
+  /** Maximum duration. */
+  ms: number;
+  /**
+   * Whether connections are still accepted, for the whole duration: a load balancer needs time to notice
+   * that the process is not ready. Without them draining ends with the last connection.
+   */
+  accepts: boolean;
+}
+
+const drains = new WeakMap<FastifyInstance, (draining: Draining) => Promise<void>>();
+
+/** Announces the end of each connection with its next reply. Ends before the server is closed. */
+export async function drainConnections(server: FastifyInstance, draining: Draining): Promise<void> {
+  await drains.get(server)?.(draining);
+}
 
 /**
  * Closes, once the server stops: at once every connection without a request, after HEAD_MS those with only
@@ -30,6 +51,18 @@ export function sayGoodbye(server: FastifyInstance): void {
   });
   const isAnswering = (socket: Socket) => latest.get(socket)?.closed === false;
 
+  let draining = false;
+  server.addHook('onSend', (_request, reply, _payload, done) => {
+    if (draining) reply.header('connection', 'close');
+    done();
+  });
+  drains.set(server, async ({ ms, accepts }) => {
+    draining = true;
+    if (accepts) return void (await sleep(ms));
+    stopListening(server);
+    for (let waited = 0; waited < ms && open.size > 0; waited += SWEEP_MS) await sleep(SWEEP_MS);
+  });
+
   let stopping = false;
   // Synchronous, as the next hook is: connections.ts stops the parser while it is in the same packet.
   server.addHook('onRequest', (_request, _reply, done) => {
@@ -41,7 +74,8 @@ export function sayGoodbye(server: FastifyInstance): void {
   });
   server.addHook('preClose', (done) => {
     stopping = true;
-    if (!http.listening) return done();
+    // A server that was drained has stopped listening, and may have connections.
+    if (!http.listening && open.size === 0) return done();
     const startMs = performance.now();
     const sweep = setInterval(() => {
       const elapsedMs = performance.now() - startMs;

@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify';
 const LOOPBACK = ['127.0.0.1', '::1'] as const;
 
 const origins = new WeakMap<FastifyInstance, string>();
+const secondListeners = new WeakMap<FastifyInstance, net.Server>();
 
 const hostInUrl = (host: string) => (host.includes(':') ? `[${host}]` : host);
 
@@ -18,6 +19,7 @@ function addSecondListener(server: FastifyInstance): net.Server {
     if (second.listening) second.close(() => done());
     else done();
   });
+  secondListeners.set(server, second);
   return second;
 }
 
@@ -34,15 +36,24 @@ const isLoopbackName = (host: string) =>
 const addressOf = (host: string) => (host === 'localhost' ? LOOPBACK[0] : host);
 
 /**
- * Listens for a moment, before anything slow has started. Rejects as `listenOn` does, with an error for
- * `listenProblem`.
+ * Listens for a moment, before anything slow has started, and returns the port. Rejects as `listenOn`
+ * does, with an error for `listenProblem`.
  */
-export function probeListen({ host, port }: { host: string; port: number }): Promise<void> {
+export function probeListen({ host, port }: { host: string; port: number }): Promise<number> {
   const probe = net.createServer((socket) => socket.destroy());
   return new Promise((resolve, reject) => {
     probe.once('error', reject);
-    probe.listen({ port, host: addressOf(host) }, () => probe.close(() => resolve()));
+    probe.listen({ port, host: addressOf(host) }, () => {
+      const { port: chosen } = probe.address() as net.AddressInfo;
+      probe.close(() => resolve(chosen));
+    });
   });
+}
+
+/** Accepts no more connections. Open ones remain; the server's own close would end the idle ones. */
+export function stopListening(server: FastifyInstance): void {
+  net.Server.prototype.close.call(server.server);
+  secondListeners.get(server)?.close();
 }
 
 /**

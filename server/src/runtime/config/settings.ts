@@ -12,6 +12,7 @@ import {
   serviceUrlProblem,
 } from '../../kernel/settings.ts';
 import { LEVELS } from '../observability/log.ts';
+import { ROLES, rolesProblem } from './roles.ts';
 
 function urlProblem(text: string): string | undefined {
   const problem = 'must look like postgresql://user:password@host:5432/database';
@@ -35,6 +36,17 @@ function networksProblem(text: string): string | undefined {
   const problem = 'must be addresses or networks like 10.0.0.0/8, with commas between';
   return problemUnless(listOf(text).every(isGood), problem);
 }
+
+/** More processes than cores gain nothing; each uses 12 connections to the database. */
+const MAX_PROCESSES = 32;
+
+const MAX_DRAIN_S = 300;
+
+const numberFrom = (least: number, most: number, unit: string) => (text: string) =>
+  problemUnless(
+    /^\d{1,3}$/.test(text) && Number(text) >= least && Number(text) <= most,
+    `must be a number${unit} from ${least} to ${most}`,
+  );
 
 /** 32 bytes from hexadecimal or base64 (either alphabet, padding optional). */
 export function keyFrom(text: string): Uint8Array | undefined {
@@ -66,6 +78,30 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     value: 'ADDRESS',
     help: 'address to listen on; 0.0.0.0 for all interfaces',
     validate: matches(/^[A-Za-z0-9._:-]{1,253}$/, 'must be an address or a host name'),
+  },
+  {
+    env: 'RAILHEAD_PROCESSES',
+    flag: 'processes',
+    fallback: '1',
+    value: 'NUMBER',
+    help: `server processes that share the port, 1 to ${MAX_PROCESSES}; more than 1 are supervised`,
+    validate: numberFrom(1, MAX_PROCESSES, ''),
+  },
+  {
+    env: 'RAILHEAD_ROLES',
+    flag: 'roles',
+    fallback: ROLES.join(','),
+    value: 'ROLES',
+    help: 'what each process does, separated by commas: serve the API, run jobs, deliver webhooks',
+    validate: rolesProblem,
+  },
+  {
+    env: 'RAILHEAD_DRAIN',
+    flag: 'drain',
+    fallback: '0',
+    value: 'SECONDS',
+    help: 'after SIGTERM: seconds of service with /readyz at 503, until a load balancer has noticed',
+    validate: numberFrom(0, MAX_DRAIN_S, ' of seconds'),
   },
   {
     env: 'RAILHEAD_DATA_DIR',

@@ -180,11 +180,17 @@ export function createLog(effects: Effects, level: Level, write: (line: string) 
  */
 const GATHER_MS = 20;
 
+interface LineWriter {
+  write(line: string): void;
+  flush(): void;
+}
+
 /**
  * A buffered writer of lines to a file descriptor. `flush` writes the rest; an orderly shutdown
- * calls it, a killed process loses at most the last interval.
+ * calls it, a killed process loses at most the last interval. If processes share the descriptor
+ * (`shared`), lines are written in pieces that do not mix.
  */
-export function lineWriter(descriptor: number): { write(line: string): void; flush(): void } {
+export function lineWriter(descriptor: number, shared = false): LineWriter {
   let waiting = '';
   let timer: NodeJS.Timeout | undefined;
   function flush(): void {
@@ -192,7 +198,7 @@ export function lineWriter(descriptor: number): { write(line: string): void; flu
     timer = undefined;
     const text = waiting;
     waiting = '';
-    if (text) writeAll(descriptor, text);
+    for (const piece of shared ? piecesOf(text) : [text]) writeAll(descriptor, piece);
   }
   return {
     flush,
@@ -201,6 +207,28 @@ export function lineWriter(descriptor: number): { write(line: string): void; flu
       timer ??= setTimeout(flush, GATHER_MS).unref();
     },
   };
+}
+
+/** Up to this many bytes (PIPE_BUF) a write to a pipe is not mixed with those of other processes. */
+const ATOMIC_BYTES = 4_096;
+
+/** Whole lines together up to the atomic size; a longer line is a piece of its own. */
+function piecesOf(text: string): string[] {
+  if (Buffer.byteLength(text) <= ATOMIC_BYTES) return [text];
+  const pieces: string[] = [];
+  let piece = '';
+  let bytes = 0;
+  for (const line of text.split(/(?<=\n)/)) {
+    const length = Buffer.byteLength(line);
+    if (bytes > 0 && bytes + length > ATOMIC_BYTES) {
+      pieces.push(piece);
+      piece = '';
+      bytes = 0;
+    }
+    piece += line;
+    bytes += length;
+  }
+  return [...pieces, piece];
 }
 
 function writeAll(descriptor: number, text: string): void {

@@ -86,9 +86,17 @@ const gaugesIn = (registers: Registry[]): Pick<Metrics, 'watch' | 'watchEach'> =
   },
 });
 
+interface MetricsOptions {
+  /** Number of the process among those that share a port: a label of every sample. */
+  process?: number | undefined;
+}
+
 /** Metrics of one server; several servers in one process are separate. */
-export function createMetrics(): Metrics {
+export function createMetrics(options: MetricsOptions = {}): Metrics {
   const registry = new Registry();
+  if (options.process !== undefined) {
+    registry.setDefaultLabels({ process: String(options.process) });
+  }
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
   watchEventLoop(registers);

@@ -29,6 +29,8 @@ interface EmbeddedOptions {
   log?: (line: string) => void;
   /** False trades safety against crashes and power failure for speed. Tests only. */
   durable?: boolean;
+  /** Maximum connections if more than the usual 100 are needed. */
+  maxConnections?: number;
   /** Required on Windows only, for the password of its loopback port. */
   random?: (bytes: number) => Uint8Array;
 }
@@ -104,9 +106,10 @@ wait $pg; code=$?
 kill $reader 2>/dev/null
 exit $code`;
 
-function flagsFor(durable: boolean): string[] {
+function flagsFor(durable: boolean, connections: number): string[] {
   const safe = process.platform === 'darwin' ? DURABLE_MAC : DURABLE;
-  const settings = { ...FLAGS, ...(durable ? safe : FAST) };
+  const most = String(Math.max(connections, Number(FLAGS.max_connections)));
+  const settings = { ...FLAGS, max_connections: most, ...(durable ? safe : FAST) };
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
@@ -239,13 +242,13 @@ function plainError(dir: string, error: unknown): unknown {
  * platform, folder in use or of another user, or PostgreSQL's own reason.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
-  const { durable = true, log = () => undefined, random } = options;
+  const { durable = true, log = () => undefined, random, maxConnections = 0 } = options;
   const dir = path.resolve(options.dir);
   try {
     const place = prepareCluster({ dir, durable, random });
     await waitUntilFree(dir, place.cluster);
     const start = process.platform === 'win32' ? startOnWindows : startGuard;
-    const guard = await start(place, flagsFor(durable));
+    const guard = await start(place, flagsFor(durable, maxConnections));
     await ready(dir, guard, log);
     const running = runningIn(place.cluster);
     if (!running) throw unavailable('PostgreSQL exited immediately after its start.');

@@ -1,0 +1,97 @@
+// The messages between a supervisor and its processes, and their side of it. They concern start,
+// replacement and metrics; payments have no other connection between processes than the database.
+import type { Serving } from '../startup.ts';
+
+export type FromProcess =
+  /** Requests are served. */
+  | { type: 'serving'; serving: Serving }
+  /** The start is complete: no request waits for a schema any more. */
+  | { type: 'ready' }
+  /** Asks for the metrics of all processes. */
+  | { type: 'collect'; id: number }
+  /** The answer to `metrics`. */
+  | { type: 'metrics'; id: number; text: string };
+
+export type FromSupervisor =
+  /** Another process has taken over. */
+  | { type: 'replace' }
+  | { type: 'metrics'; id: number }
+  /** The answer to `collect`. */
+  | { type: 'collected'; id: number; text: string };
+
+/** What a process gets from its supervisor, in the environment. */
+export interface ProcessEnv {
+  /** From 1. A replacement has the number of the process that it replaces. */
+  number: number;
+  port: number;
+  databaseUrl: string;
+}
+
+export interface SupervisorLink extends ProcessEnv {
+  send(message: FromProcess): void;
+  onReplace(handle: () => void): void;
+  /** Shares the metrics of this process, `own`, and returns a function that reads those of all. */
+  shareMetrics(own: () => Promise<string>): () => Promise<string>;
+}
+
+export const PROCESS_ENV = 'RAILHEAD_PROCESS';
+
+/** After this time the metrics of this process are shown alone. */
+const COLLECT_MS = 2_000;
+
+function createCollector(send: (message: FromProcess) => void) {
+  const waiting = new Map<number, (text: string) => void>();
+  let asked = 0;
+  let own = async () => '';
+
+  async function collect(): Promise<string> {
+    asked += 1;
+    const id = asked;
+    const all = await new Promise<string>((resolve) => {
+      const timer = setTimeout(resolve, COLLECT_MS, '');
+      waiting.set(id, (text) => {
+        clearTimeout(timer);
+        resolve(text);
+      });
+      send({ type: 'collect', id });
+    });
+    waiting.delete(id);
+    return all || own();
+  }
+
+  return {
+    collected: (id: number, text: string) => waiting.get(id)?.(text),
+    async answer(id: number): Promise<void> {
+      send({ type: 'metrics', id, text: await own() });
+    },
+    share(read: () => Promise<string>) {
+      own = read;
+      return collect;
+    },
+  };
+}
+
+/** The supervisor of this process; undefined if it has none. */
+export function supervisorLink(): SupervisorLink | undefined {
+  const text = process.env[PROCESS_ENV];
+  if (text === undefined || !process.send) return undefined;
+  const given = JSON.parse(text) as ProcessEnv;
+  const send = (message: FromProcess) => {
+    if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
+  };
+  const collector = createCollector(send);
+  let replace: (() => void) | undefined;
+  process.on('message', (message: FromSupervisor) => {
+    if (message.type === 'replace') replace?.();
+    if (message.type === 'collected') collector.collected(message.id, message.text);
+    if (message.type === 'metrics') void collector.answer(message.id);
+  });
+  return {
+    ...given,
+    send,
+    onReplace(handle) {
+      replace = handle;
+    },
+    shareMetrics: collector.share,
+  };
+}

@@ -1,0 +1,57 @@
+// Metrics of several processes as one text. Their samples differ by the label `process`, so that
+// nothing is added up: counters of each process keep rising, and gauges of the installation, which
+// every process reports alike, are not multiplied.
+
+/** Time for the answers; a process that does not answer is left out. */
+const ANSWER_MS = 1_000;
+
+/** Joins the samples of each metric below one header. */
+export function mergeMetrics(texts: readonly string[]): string {
+  const families = new Map<string, string[]>();
+  for (const block of texts.flatMap((text) => text.trim().split('\n\n'))) {
+    const lines = block.split('\n');
+    const header = lines.filter((line) => line.startsWith('#')).join('\n');
+    if (header === '') continue;
+    const samples = families.get(header) ?? [];
+    samples.push(...lines.filter((line) => line !== '' && !line.startsWith('#')));
+    families.set(header, samples);
+  }
+  const merged = [...families].map(([header, samples]) => [header, ...samples].join('\n'));
+  return `${merged.join('\n\n')}\n`;
+}
+
+/** A process that can be asked for its metrics. */
+interface Peer {
+  number: number;
+  ask(id: number): void;
+}
+
+/** Collects the answers of processes. */
+export function createCollection(peers: () => readonly Peer[]) {
+  const open = new Map<number, (number: number, text: string) => void>();
+  let asked = 0;
+
+  return {
+    answered: (number: number, id: number, text: string) => open.get(id)?.(number, text),
+    collect(): Promise<string> {
+      asked += 1;
+      const id = asked;
+      const expected = peers();
+      const texts = new Map<number, string>();
+      return new Promise((resolve) => {
+        const finish = () => {
+          clearTimeout(timer);
+          open.delete(id);
+          const ordered = [...texts].sort(([a], [b]) => a - b);
+          resolve(mergeMetrics(ordered.map(([, text]) => text)));
+        };
+        const timer = setTimeout(finish, ANSWER_MS);
+        open.set(id, (number, text) => {
+          texts.set(number, text);
+          if (texts.size === expected.length) finish();
+        });
+        for (const peer of expected) peer.ask(id);
+      });
+    },
+  };
+}

@@ -1,0 +1,73 @@
+// One server process as its supervisor sees it: started by node:cluster, so that all share a port.
+import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import path from 'node:path';
+import { projectRoot } from '../runtime/config/root.ts';
+import type { Serving } from '../startup.ts';
+import { type FromProcess, type FromSupervisor, PROCESS_ENV, type ProcessEnv } from './link.ts';
+
+export interface ServerProcess {
+  number: number;
+  pid: number | undefined;
+  /** Resolves when requests are served; rejects if the process ends before. */
+  serving: Promise<Serving>;
+  /** The same of the whole start. */
+  ready: Promise<void>;
+  /** Resolves with the reason when the process has ended. */
+  ended: Promise<string>;
+  /** Whether it still runs. */
+  isRunning(): boolean;
+  send(message: FromSupervisor): void;
+  kill(signal: NodeJS.Signals): void;
+}
+
+/** Sets the program and flags of all processes to those of this one. */
+export function prepareProcesses(argv: readonly string[]): void {
+  const exec = path.join(projectRoot(), 'scripts', 'start.mjs');
+  cluster.setupPrimary({ exec, args: [...argv], execArgv: [...process.execArgv] });
+}
+
+/** Rejects when the process ends first; the rejection may remain unobserved. */
+function reached<T>(worker: Worker, ended: Promise<string>, of: (m: FromProcess) => T | undefined) {
+  const promise = new Promise<T>((resolve, reject) => {
+    worker.on('message', (message: FromProcess) => {
+      const value = of(message);
+      if (value !== undefined) resolve(value);
+    });
+    void ended.then((why) => reject(new Error(`A server process did not start: ${why}.`)));
+  });
+  promise.catch(() => undefined);
+  return promise;
+}
+
+/** Starts a process; `onMessage` receives what it sends. */
+export function startProcess(
+  given: ProcessEnv,
+  onMessage: (from: ServerProcess, message: FromProcess) => void,
+): ServerProcess {
+  const worker = cluster.fork({ [PROCESS_ENV]: JSON.stringify(given) });
+  let running = true;
+  const ended = once(worker, 'exit').then(([code, signal]) => {
+    running = false;
+    return signal ? `signal ${signal}` : `exit code ${code}`;
+  });
+  const self: ServerProcess = {
+    number: given.number,
+    pid: worker.process.pid,
+    serving: reached(worker, ended, (each) => (each.type === 'serving' ? each.serving : undefined)),
+    ready: reached(worker, ended, (each) => each.type === 'ready' || undefined).then(() => {}),
+    ended,
+    isRunning: () => running,
+    send(message) {
+      if (running && worker.isConnected()) worker.send(message, () => undefined);
+    },
+    kill(signal) {
+      if (running) worker.process.kill(signal);
+    },
+  };
+  self.ready.catch(() => undefined);
+  // The channel breaks with its process, whose end is what counts.
+  worker.on('error', () => undefined);
+  worker.on('message', (message: FromProcess) => onMessage(self, message));
+  return self;
+}

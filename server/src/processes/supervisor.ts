@@ -1,0 +1,52 @@
+// Several server processes on one machine. The supervisor owns the embedded database if there is one,
+// migrates, and starts the processes, which share the port and nothing else but the database. It
+// serves no requests itself, so that a fault of the server cannot end it.
+import { mkdirSync } from 'node:fs';
+import type { Config } from '../config.ts';
+import { probeListen } from '../http/connection/listen.ts';
+import { systemEffects } from '../runtime/config/system-effects.ts';
+import { migrate } from '../runtime/db/migrate.ts';
+import { masterKeyIn } from '../runtime/security/master-key.ts';
+import { createEnding, onSignals } from '../shutdown.ts';
+import { banner, databaseOf, openLog, say, watchDatabase } from '../startup.ts';
+import { createFleet } from './fleet.ts';
+import { prepareProcesses } from './process.ts';
+
+/** In a terminal SIGHUP means that the terminal is closed; elsewhere it requests a replacement. */
+const isTerminal = () => process.stdin.isTTY || process.stderr.isTTY;
+
+export async function supervise(config: Config, argv: readonly string[]): Promise<void> {
+  // A port that the system selects is the same for all processes, and later ones.
+  const port = await probeListen(config);
+  const effects = systemEffects();
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  const log = openLog(effects, config, 0);
+  if (!config.masterKey) masterKeyIn(config.dataDir, effects);
+  const { url, embedded } = await databaseOf(config, effects);
+  let isEnding = () => false;
+  try {
+    await migrate(url, effects.now);
+    prepareProcesses(argv);
+    const { processes, drainMs } = config;
+    const fleet = createFleet({ processes, env: { port, databaseUrl: url }, log });
+    const ending = createEnding(async () => {
+      await fleet.stop();
+      await embedded?.stop();
+    }, log);
+    isEnding = ending.isEnding;
+    const end = (signal: string) =>
+      ending.end(signal, drainMs > 0 ? () => fleet.drain(drainMs) : undefined);
+    onSignals(['SIGTERM', 'SIGINT'], end);
+    onSignals(['SIGHUP'], (signal) => (isTerminal() ? end(signal) : fleet.replace()));
+    watchDatabase(embedded, log);
+    const serving = await fleet.start().catch(async (error: unknown) => {
+      await fleet.stop();
+      throw error;
+    });
+    say(banner(config, serving));
+  } catch (error) {
+    if (isEnding()) return;
+    await embedded?.stop();
+    throw error;
+  }
+}

@@ -1,0 +1,137 @@
+// One server process: its settings, its database unless a supervisor has opened it, the server, and
+// an orderly stop.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { firstStart } from './bootstrap.ts';
+import { type App, compose } from './compose.ts';
+import type { Config } from './config.ts';
+import { connectorRegistry } from './connectors/registry.ts';
+import { probeListen } from './http/connection/listen.ts';
+import { BASE_PATH } from './http/server.ts';
+import type { Effects } from './kernel/effects.ts';
+import type { SupervisorLink } from './processes/link.ts';
+import { releaseStartMemory } from './runtime/config/release-memory.ts';
+import { systemEffects } from './runtime/config/system-effects.ts';
+import { migrate } from './runtime/db/migrate.ts';
+import type { Log } from './runtime/observability/log.ts';
+import { masterKeyIn } from './runtime/security/master-key.ts';
+import { createSample } from './sample.ts';
+import { createEnding, onSignals } from './shutdown.ts';
+import {
+  banner,
+  type CredentialsFile,
+  credentialsPath,
+  databaseOf,
+  openLog,
+  say,
+  watchDatabase,
+} from './startup.ts';
+
+/** Maximum time in which a replaced process waits for its connections to send one more request. */
+const HANDOVER_MS = 5_000;
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function parsed(text: string | undefined): CredentialsFile | undefined {
+  try {
+    return text === undefined ? undefined : (JSON.parse(text) as CredentialsFile);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes the first platform's credentials to a file that only its owner can read. */
+async function credentials(app: App, config: Config, origin: string) {
+  const file = credentialsPath(config);
+  const before = read(file);
+  const stored = parsed(before);
+  const wanted = config.client
+    ? { clientId: config.client.id, clientSecret: config.client.secret }
+    : {};
+  const connectors = connectorRegistry(app.runtime.effects, config.connectors);
+  const first = await firstStart(app.runtime, (each) => connectors(each).funding, wanted);
+  const known = stored?.clientId === first.clientId ? stored.clientSecret : '';
+  const written: CredentialsFile = {
+    baseUrl: `${origin}${BASE_PATH}`,
+    clientId: first.clientId,
+    clientSecret: first.clientSecret ?? known,
+    webhookPublicKey: app.keys.sandbox.publicKeyPem,
+    docsUrl: `${origin}/docs`,
+  };
+  const text = `${JSON.stringify(written, null, 2)}\n`;
+  if (text !== before) writeFileSync(file, text, { mode: 0o600 });
+  return { written, created: first.created };
+}
+
+/** Stops the process on signals and, below a supervisor, when it is replaced. */
+function endOn(
+  stop: () => Promise<void>,
+  app: App,
+  { drainMs }: Config,
+  log: Log,
+  link: SupervisorLink | undefined,
+): () => boolean {
+  const { isEnding, end } = createEnding(stop, log);
+  const drain = () => {
+    app.readiness.stop();
+    return app.drain({ ms: drainMs, accepts: true });
+  };
+  const onSignal = (signal: string) => end(signal, drainMs > 0 ? drain : undefined);
+  onSignals(link ? ['SIGTERM'] : ['SIGTERM', 'SIGINT', 'SIGHUP'], onSignal);
+  // A terminal sends these to every process; the supervisor acts on them.
+  if (link) onSignals(['SIGINT', 'SIGHUP'], () => undefined);
+  link?.onReplace(() => end('replaced', () => app.drain({ ms: HANDOVER_MS, accepts: false })));
+  return isEnding;
+}
+
+async function start(app: App, config: Config, log: Log, link?: SupervisorLink): Promise<void> {
+  const { port, origin } = await app.listen(config);
+  app.start();
+  const first = config.roles.includes('api') ? await credentials(app, config, origin) : undefined;
+  app.readiness.started();
+  const serving = { origin, credentials: first?.written };
+  if (link) link.send({ type: 'serving', serving });
+  else say(banner(config, serving));
+  log.info({ port, host: config.host, roles: config.roles }, 'listening');
+  if (first?.created && config.sampleCustomer) await createSample(app.server, first.written);
+  await app.compileSchemas();
+  link?.send({ type: 'ready' });
+  await releaseStartMemory();
+}
+
+const masterKeyOf = (config: Config, effects: Effects) =>
+  config.masterKey ?? masterKeyIn(config.dataDir, effects);
+
+/** Runs the server with these settings; below a supervisor, with its port and its database. */
+export async function serve(given: Config, link?: SupervisorLink): Promise<void> {
+  const config = link ? { ...given, port: link.port, databaseUrl: link.databaseUrl } : given;
+  if (!link) await probeListen(config);
+  const effects = systemEffects();
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  const log = openLog(effects, config, link?.number);
+  const masterKey = masterKeyOf(config, effects);
+  const { url, embedded } = await databaseOf(config, effects);
+  let isEnding = () => false;
+  try {
+    await migrate(url, effects.now);
+    const settings = { ...config, databaseUrl: url, masterKey, process: link };
+    const app = await compose(settings, effects, log);
+    const stop = async () => {
+      await app.stop();
+      await embedded?.stop();
+    };
+    isEnding = endOn(stop, app, config, log, link);
+    watchDatabase(embedded, log);
+    await start(app, config, log, link);
+  } catch (error) {
+    // A start that a signal interrupts is no failure; the stop is in progress.
+    if (isEnding()) return;
+    await embedded?.stop();
+    throw error;
+  }
+}

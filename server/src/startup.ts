@@ -1,0 +1,106 @@
+// What the start of one process and of several have in common: the log, the database, and the
+// output for the person who started the command.
+import path from 'node:path';
+import type { Config } from './config.ts';
+import type { Effects } from './kernel/effects.ts';
+import { ROLES } from './runtime/config/roles.ts';
+import { createLog, type Log, lineWriter } from './runtime/observability/log.ts';
+import { type Embedded, startEmbedded } from './runtime/postgres/embedded.ts';
+
+/** The content of `credentials.json`. */
+export interface CredentialsFile {
+  baseUrl: string;
+  clientId: string;
+  clientSecret: string;
+  webhookPublicKey: string;
+  docsUrl: string;
+}
+
+/** What a process announces when it serves. Without the role `api` there are no credentials. */
+export interface Serving {
+  origin: string;
+  credentials: CredentialsFile | undefined;
+}
+
+export const say = (line: string) => void process.stderr.write(`${line}\n`);
+
+/**
+ * The log on standard output, flushed at exit. Lines of one of several processes begin with its
+ * number, 0 for the supervisor.
+ */
+export function openLog(effects: Effects, { logLevel }: Config, number?: number): Log {
+  const out = lineWriter(process.stdout.fd, number !== undefined);
+  const numbered = (line: string) => out.write(`{"process":${number},${line.slice(1)}`);
+  const log = createLog(effects, logLevel, number === undefined ? out.write : numbered);
+  process.on('exit', () => {
+    log.flush();
+    out.flush();
+  });
+  return log;
+}
+
+/** Three lanes of the committer, eight readers and the readiness probe. */
+const CONNECTIONS = 12;
+/** For the operator's commands. */
+const SPARE_CONNECTIONS = 16;
+
+/** The configured database, or the embedded one, which this process then owns. */
+export async function databaseOf(
+  config: Config,
+  effects: Effects,
+): Promise<{ url: string; embedded?: Embedded }> {
+  if (config.databaseUrl) return { url: config.databaseUrl };
+  say('Starting the database …');
+  // While processes are replaced there is one more.
+  const maxConnections = CONNECTIONS * (config.processes + 1) + SPARE_CONNECTIONS;
+  const random = (bytes: number) => effects.random(bytes);
+  const embedded = await startEmbedded({ dir: config.dataDir, random, maxConnections });
+  return { url: embedded.url, embedded };
+}
+
+/** Ends the process if the embedded database ends. */
+export function watchDatabase(embedded: Embedded | undefined, log: Log): void {
+  embedded?.died.then((why) => {
+    log.error({ why }, 'the database ended');
+    process.exit(1);
+  });
+}
+
+export const credentialsPath = ({ dataDir }: Config) => path.join(dataDir, 'credentials.json');
+
+function rolesLines({ processes, roles }: Config): string[] {
+  const lines: string[] = [];
+  if (processes > 1) lines.push(`  Processes      ${processes}`);
+  if (roles.length < ROLES.length) lines.push(`  Roles          ${roles.join(', ')}`);
+  return lines;
+}
+
+function credentialsLines(config: Config, its: CredentialsFile): string[] {
+  const secret = its.clientSecret || '(not stored; it was shown when the token was created)';
+  return [
+    `  Base URL       ${its.baseUrl}`,
+    `  Client id      ${its.clientId}`,
+    `  Client secret  ${secret}`,
+    `  Docs           ${its.docsUrl}`,
+    `  Credentials    ${credentialsPath(config)}`,
+    ...rolesLines(config),
+    '',
+    '  Public key that webhooks are verified with:',
+    ...its.webhookPublicKey
+      .trim()
+      .split('\n')
+      .map((line) => `  ${line}`),
+    '',
+    '  Try it:',
+    `  curl -u '${its.clientId}:${its.clientSecret}' ${its.baseUrl}/platform/internal-accounts`,
+  ];
+}
+
+/** The output of a successful start. */
+export function banner(config: Config, { origin, credentials }: Serving): string {
+  const lines = credentials
+    ? credentialsLines(config, credentials)
+    : [`  Readiness      ${origin}/readyz`, `  Metrics        ${origin}/metrics`];
+  const roles = credentials ? [] : rolesLines(config);
+  return ['', 'Railhead is running.', '', ...lines, ...roles, ''].join('\n');
+}

@@ -1,0 +1,123 @@
+// Several server processes below one supervisor: start, the end of one, replacement without a failed
+// request, and the stop.
+import fs from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+
+const WAIT = { timeout: 30_000, interval: 50 };
+const PROCESSES = 2;
+
+let place: Place;
+let server: Running;
+
+beforeAll(async () => {
+  place = createPlace('several');
+  server = await place.start(['--processes', String(PROCESSES)], { RAILHEAD_RATE_LIMIT: '0' });
+}, 90_000);
+
+afterAll(() => place.remove(), 60_000);
+
+/** Ids of the server processes, by their parent. */
+function pids(): number[] {
+  const parent = server.child.pid;
+  return fs
+    .readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .map(Number)
+    .filter((pid) => fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('start.mjs'));
+}
+
+async function get(path: string): Promise<number> {
+  const { baseUrl, clientId, clientSecret } = server.credentials;
+  const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
+  const reply = await fetch(`${baseUrl}${path}`, { headers: { authorization: `Basic ${basic}` } });
+  await reply.text();
+  return reply.status;
+}
+
+/** Sends requests on kept connections until `stop`; returns the statuses and failures. */
+function sendSteadily(clients: number) {
+  const results = new Map<string, number>();
+  let running = true;
+  const client = async () => {
+    while (running) {
+      const result = await get('/config').then(String, (error) => String(error.cause ?? error));
+      results.set(result, (results.get(result) ?? 0) + 1);
+    }
+  };
+  const all = Promise.all(Array.from({ length: clients }, client));
+  return async () => {
+    running = false;
+    await all;
+    return Object.fromEntries(results);
+  };
+}
+
+describe.skipIf(process.platform !== 'linux')('several processes', () => {
+  it('are started by a supervisor that prints the credentials once', async () => {
+    expect(pids()).toHaveLength(PROCESSES);
+    const { err } = place.said(server.child);
+    expect(err.match(/Client secret/g)).toHaveLength(1);
+    expect(err).toContain(`  Processes      ${PROCESSES}\n`);
+    expect(await get('/config')).toBe(200);
+  });
+
+  it('show the metrics of all in one text', async () => {
+    const text = await (await fetch(`${server.origin}/metrics`)).text();
+    for (const number of [1, 2]) {
+      expect(text).toContain(`railhead_role{role="api",process="${number}"} 1\n`);
+    }
+    expect(text.match(/^# TYPE railhead_role gauge$/gm)).toHaveLength(1);
+  });
+
+  it('are replaced one after the other on SIGHUP without a failed request', async () => {
+    const before = pids();
+    const stop = sendSteadily(8);
+    server.child.kill('SIGHUP');
+    await vi.waitUntil(() => pids().length === 2 && pids().every((pid) => !before.includes(pid)), {
+      ...WAIT,
+    });
+    await sleep(200);
+    const results = await stop();
+    expect(Object.keys(results)).toEqual(['200']);
+  }, 60_000);
+
+  it('are started again when they end', async () => {
+    const [victim] = pids();
+    process.kill(victim as number, 'SIGKILL');
+    await vi.waitUntil(() => pids().length === 2 && !pids().includes(victim as number), WAIT);
+    await vi.waitUntil(async () => (await get('/config').catch(() => 0)) === 200, WAIT);
+  }, 60_000);
+
+  it('stop together, and leave nothing running', async () => {
+    server.child.kill('SIGTERM');
+    expect(await place.ended(server.child)).toMatchObject({ code: 0, signal: null });
+    expect(await place.allGone()).toEqual([]);
+  }, 60_000);
+});
+
+describe('roles', () => {
+  it('without api serve health and metrics only', async () => {
+    const own = createPlace('roles');
+    try {
+      const flags = ['--roles', 'jobs,deliver', '--public-url', 'http://localhost:4000'];
+      const child = own.launch(flags);
+      await vi.waitUntil(() => own.said(child).err.includes('Readiness'), WAIT);
+      const [, origin] = /Readiness +(\S+)\/readyz/.exec(own.said(child).err) ?? [];
+      const status = async (path: string) => (await fetch(`${origin}${path}`)).status;
+      expect(await Promise.all(['/healthz', '/readyz', '/metrics'].map(status))).toEqual([
+        ...[200, 200, 200],
+      ]);
+      expect(await Promise.all(['/2025-10-13/config', '/docs'].map(status))).toEqual([404, 404]);
+      const text = await (await fetch(`${origin}/metrics`)).text();
+      expect(text).toContain('railhead_role{role="api"} 0\n');
+      expect(text).toContain('railhead_role{role="jobs"} 1\n');
+      child.kill('SIGTERM');
+      expect(await own.ended(child)).toMatchObject({ code: 0 });
+    } finally {
+      await own.remove();
+    }
+  }, 60_000);
+});
