@@ -215,12 +215,11 @@ export async function compose(
   const storage = storageOf(circuits.effects(effects, 'storage', STORAGE_FAILURES), settings.files);
   const files = createFiles(runtime, storage);
   const tokens = authenticator(db, effects.now);
-  const { loopbackWebhooks = true } = settings;
+  const { loopbackWebhooks = true, walletRecoveryMs } = settings;
   const webhooks = { keys, naming, metrics, loopbackWebhooks };
   const origin = () => settings.publicUrl ?? listeningOrigin(server) ?? originOf(server);
   const note = (problem: string) => log.warn({ problem }, 'a card has a problem');
   const pressure = pressureOn(committer);
-  const { walletRecoveryMs } = settings;
   const given = { connectors, tokens, webhooks, files, storage, origin, note, log, bodyErrors };
   const parts = partsOf({ ...given, ...pressure, walletRecoveryMs });
   const operations = operationsOf(parts);
@@ -241,20 +240,10 @@ export async function compose(
   const routes = { operations: isApi ? operations : [] };
   const server = createServer({ runtime, files, ...routes, ...asked, ...noted, ...network });
   const readiness = readinessOf(settings, committer);
-  const shownMetrics = metricsOf(metrics, settings.process);
-  addHealth(server, { ready: () => readiness.check(), metrics: shownMetrics });
+  addHealth(server, { ready: readiness.check, metrics: metricsOf(metrics, settings.process) });
   connectIssuers(runtime, parts);
-  if (isApi)
-    addPublicPages(server, {
-      runtime,
-      parts,
-      operations,
-      bearers,
-      limiter,
-      log,
-      openApi,
-      siteFolder,
-    });
+  const web = { bearers, limiter, log, openApi, siteFolder };
+  if (isApi) addPublicPages(server, { runtime, parts, operations, ...web });
   return {
     server,
     runtime,
