@@ -1,8 +1,8 @@
 // The server is killed repeatedly under load. After each restart the database must match the
 // replies that its clients got: every acknowledged payment exists once and completely, the books
 // balance, work continues, and finally every event is delivered. CRASH_KILLS sets the number of
-// kills, CRASH_SEED repeats the random choices of a failed run (the race itself cannot be
-// repeated).
+// kills, CRASH_PROCESSES the number of processes below a supervisor, CRASH_SEED repeats the random
+// choices of a failed run (the race itself cannot be repeated).
 import { execFile } from 'node:child_process';
 import { createPublicKey, verify } from 'node:crypto';
 import os from 'node:os';
@@ -18,6 +18,8 @@ import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 
 const KILLS = Number(process.env.CRASH_KILLS ?? 12);
 const SEED = Number(process.env.CRASH_SEED ?? runSeed());
+const PROCESSES = Number(process.env.CRASH_PROCESSES ?? 1);
+const FLAGS = ['--processes', String(PROCESSES)];
 const CLIENTS = 24;
 const PEOPLE = 6;
 /** Minimum number of replies between two kills. */
@@ -47,7 +49,7 @@ beforeAll(async () => {
     // Long enough that a kill finds some deliveries that are not yet recorded.
     setTimeout(() => response.writeHead(first ? 500 : 200).end(), 1 + 10 * whim());
   });
-  server = await place.start([], QUIET);
+  server = await place.start(FLAGS, QUIET);
   const fixedFee = { amount: 10, currency: 'USD' };
   const fee = {
     feeType: 'CROSS_CURRENCY_TRANSACTION',
@@ -130,11 +132,11 @@ async function underLoad(): Promise<void> {
 /** Restarts, sometimes with another kill during the start. */
 async function restart(): Promise<void> {
   if (chance() < SHAKEN) {
-    const early = place.launch([], QUIET);
+    const early = place.launch(FLAGS, QUIET);
     await sleep(800 * chance());
     await place.kill(early, chance() < 0.5 ? 'node' : 'both');
   }
-  server = await place.start([], QUIET);
+  server = await place.start(FLAGS, QUIET);
 }
 
 /** Bodies by event id; checks that every request is signed and every repetition is equal. */
@@ -192,7 +194,7 @@ describe(`a server that is killed under load (CRASH_SEED=${SEED})`, () => {
           await sleep(5);
         }
         await place.kill(server.child, which);
-        server = await place.start([], QUIET);
+        server = await place.start(FLAGS, QUIET);
         await inspect();
       }
     },

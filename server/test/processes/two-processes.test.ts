@@ -2,6 +2,7 @@
 // database they create one platform; then clients send concurrent requests for the same funds under
 // the same keys to both, and every effect happens once.
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { databaseUrl, execute } from '../kit/app/database.ts';
@@ -81,6 +82,15 @@ async function post(server: Running, path: string, body: object, key: string): P
     body: JSON.stringify(body),
   });
   return { status: reply.status, body: (await reply.json()) as Reply['body'] };
+}
+
+async function remove(server: Running, path: string): Promise<void> {
+  const basic = Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString('base64');
+  const reply = await fetch(`${server.credentials.baseUrl}${path}`, {
+    method: 'DELETE',
+    headers: { authorization: `Basic ${basic}` },
+  });
+  expect(reply.status).toBe(204);
 }
 
 /** The same request to both processes concurrently. */
@@ -189,6 +199,34 @@ describe('two processes on one database', () => {
     ).toEqual([...refused].sort());
     expect(got.size).toBe(attempts.length);
   }, 40_000);
+
+  it('apply a change of the configuration at once', async () => {
+    const [one, two] = servers as [Running, Running];
+    await must(two, 'GET', '/config');
+    for (const bps of [10, 20, 30]) {
+      const fixedFee = { amount: 1, currency: 'USD' };
+      const fee = { sourceCurrency: 'USD', variableFeeBps: bps, fixedFee };
+      const feeConfigs = [{ feeType: 'CROSS_CURRENCY_TRANSACTION', ...fee }];
+      await must(one, 'PATCH', '/config', { feeConfigs });
+      expect((await must(two, 'GET', '/config')).feeConfigs).toMatchObject(feeConfigs);
+    }
+  });
+
+  it('reject a deleted token within two seconds', async () => {
+    const [one, two] = servers as [Running, Running];
+    const made = await must(one, 'POST', '/tokens', { name: 'Short', permissions: ['VIEW'] });
+    const basic = Buffer.from(`${made.clientId}:${made.clientSecret}`).toString('base64');
+    const status = async () =>
+      (
+        await fetch(`${two.credentials.baseUrl}/config`, {
+          headers: { authorization: `Basic ${basic}` },
+        })
+      ).status;
+    expect(await status()).toBe(200);
+    await remove(one, `/tokens/${made.id}`);
+    await sleep(2_000);
+    expect(await status()).toBe(401);
+  });
 
   it('leave a balanced ledger', async () => {
     expect(problemsOf(await lookAt(url))).toEqual([]);

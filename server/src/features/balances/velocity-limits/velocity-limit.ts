@@ -35,7 +35,7 @@ const currencyOf = (unit: string) => VELOCITY_UNIT + unit;
 const floorOf = ({ limit }: VelocityLimit) => (limit === null ? null : limit < 0n ? 0n : -limit);
 
 /**
- * Known floors, by account and version of the basis. They are set again every minute: another process can
+ * Known floors, by account and version of the basis. They are set again every two seconds: another process can
  * have restored a floor that it read before the limit was changed.
  */
 interface Known {
@@ -43,7 +43,7 @@ interface Known {
   floors: Map<string, bigint | null>;
 }
 
-const CACHE_MS = 60_000;
+const CACHE_MS = 2_000;
 
 const knownIn = new WeakMap<Database, Known>();
 
