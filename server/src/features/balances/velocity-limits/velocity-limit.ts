@@ -35,8 +35,8 @@ const currencyOf = (unit: string) => VELOCITY_UNIT + unit;
 const floorOf = ({ limit }: VelocityLimit) => (limit === null ? null : limit < 0n ? 0n : -limit);
 
 /**
- * Known floors, by account and version of the basis. They are set again every two seconds: another process can
- * have restored a floor that it read before the limit was changed.
+ * Known floors, by account and version of the basis. They are set again every two seconds: another
+ * process can have restored a floor that it read before the limit was changed.
  */
 interface Known {
   since: number;
