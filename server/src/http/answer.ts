@@ -1,11 +1,11 @@
-// How every answer is written: errors in one shape, replies as JSON text. Compiled serializers for this many
-// schemas cost seconds at start; tests check each reply against its schema instead.
+// Writes answers: errors in one shape, replies as JSON. Compiled serializers for this many schemas
+// would cost seconds at the start; tests check each reply against its schema instead.
 import type { FastifyReply } from 'fastify';
 import type { Naming } from '../catalog/naming.ts';
 import { Fault, retryAdvice } from '../kernel/fault.ts';
 import { faultBody } from './fault-body.ts';
 
-/** What Fastify itself rejects before a route runs. */
+/** Faults of requests that Fastify rejects before a route runs. */
 function faultOfFramework(error: { statusCode?: number; code?: string }): Fault | null {
   if (error.code === 'FST_ERR_MAX_PARAM_LENGTH') {
     return new Fault('NOT_FOUND', 'The resource was not found: the identifier is too long.');
@@ -42,16 +42,16 @@ export function advise(reply: FastifyReply, fault: Fault): void {
 export function send(reply: FastifyReply, status: number, body: unknown): void {
   reply.code(status);
   reply.header('X-Request-Id', reply.request.id);
-  // A server that is stopping no longer listens; its last reply on a connection ends it.
+  // A stopping server no longer listens; its last reply on a connection closes it.
   if (!reply.server.server.listening) reply.header('connection', 'close');
-  // A stored reply with this status is final, and so is one without advice of its own.
+  // A stored reply with this status is final, as is one without other advice.
   if (status === 409 && !reply.hasHeader(RETRY)) reply.header(RETRY, 'false');
   if (body === undefined || body === null) void reply.send();
   else
     void reply.header('content-type', 'application/json; charset=utf-8').send(JSON.stringify(body));
 }
 
-/** Sends a fault in its wire form. */
+/** Sends an error body. */
 export function sendFault(reply: FastifyReply, naming: Naming, fault: Fault): void {
   advise(reply, fault);
   send(reply, fault.status, naming.toWire(faultBody(naming, fault)));

@@ -1,6 +1,6 @@
-// Turns a request into a call of an operation and its outcome into a reply: validate, replay or run,
-// remember. The idempotency record travels in the operation's own change set, so a reply that a client
-// may get again is written exactly when its effects are; the happy path costs no look-up.
+// Runs an operation for a request: validate, replay or run, store the reply. The idempotency record
+// is part of the operation's own change set, so the reply is stored exactly if its effects are;
+// without a repetition no read is needed.
 
 import { createHash } from 'node:crypto';
 import type { Caller } from '../kernel/caller.ts';
@@ -25,9 +25,9 @@ export interface Request {
   query: Record<string, unknown>;
   headers: Record<string, string | undefined>;
   body: unknown;
-  /** The body as it came, for comparing two forms, and with requests that an older version kept. */
+  /** The body as received, to compare two forms, and with records of older versions. */
   rawBody: string;
-  /** What is wrong with the parts of a form that no schema sees. */
+  /** Errors of a form that the schema does not cover. */
   errors?: FieldError[];
 }
 
@@ -35,14 +35,14 @@ type Answer = Reply & { replayed?: boolean };
 
 const MAX_KEY_LENGTH = 255;
 
-/** Requests under way in this process, by idempotency id: a second one waits, then replays. */
-const underWay = new WeakMap<Runtime, Map<string, Promise<unknown>>>();
+/** Requests in flight in this process by idempotency id: a second one waits, then replays. */
+const inFlight = new WeakMap<Runtime, Map<string, Promise<unknown>>>();
 
-function underWayIn(runtime: Runtime): Map<string, Promise<unknown>> {
-  const known = underWay.get(runtime);
+function inFlightIn(runtime: Runtime): Map<string, Promise<unknown>> {
+  const known = inFlight.get(runtime);
   if (known) return known;
   const map = new Map<string, Promise<unknown>>();
-  underWay.set(runtime, map);
+  inFlight.set(runtime, map);
   return map;
 }
 
@@ -51,10 +51,10 @@ const bodyOf = (contract: Contract, { body }: Request) =>
 
 const KEY = 'Idempotency-Key';
 
-/** What is wrong with the idempotency key, or that there is none where there has to be. */
+/** Errors of the idempotency key, including a missing required one. */
 function keyErrors(contract: Contract, { headers }: Request): FieldError[] {
   const key = headers[KEY.toLowerCase()];
-  // Wherever it is sent: a client that means to be safe against repetition is not.
+  // For every operation: an empty key would not protect against repetition.
   if (key !== undefined && key.trim() === '') return [{ field: KEY, message: 'must not be empty' }];
   const idempotency = idempotencyOf(contract);
   if (idempotency === 'none') return [];
@@ -90,7 +90,7 @@ const isUnder = (field: string, other: string) =>
 
 /** Paths of bad fields, as a tree. */
 interface BadPaths {
-  /** The value here is bad itself. */
+  /** This value is invalid. */
   isBad: boolean;
   below: Map<string, BadPaths>;
 }
@@ -109,7 +109,7 @@ function badPathsOf(errors: readonly FieldError[]): BadPaths {
   return root;
 }
 
-/** A body without its bad fields, in one pass; a list with a bad item is left out as a whole. */
+/** The body without its invalid fields; a list with an invalid item is omitted as a whole. */
 function without(value: unknown, { isBad, below }: BadPaths): unknown {
   if (isBad || Array.isArray(value)) return undefined;
   if (typeof value !== 'object' || value === null) return value;
@@ -121,8 +121,8 @@ function without(value: unknown, { isBad, below }: BadPaths): unknown {
 }
 
 /**
- * What the operation itself has against the sound part of a body. It runs in a context that is thrown away;
- * whatever else it says of half a request means nothing.
+ * Errors that the operation itself finds in the valid part of a body. Its context is discarded;
+ * other faults of an incomplete request are ignored.
  */
 async function furtherErrors(
   runtime: Runtime,
@@ -149,9 +149,9 @@ async function furtherErrors(
 
 interface Keyed {
   id: string;
-  /** Begins with a letter that no hexadecimal has. */
+  /** Begins with a letter that is no hexadecimal digit. */
   hash: string;
-  /** As an older version kept it: a week after the last of those it may go. */
+  /** The hash of older versions; removable a week after the last of them. */
   plainHash: () => string;
 }
 
@@ -163,25 +163,25 @@ function keyedBy(
 ): Keyed | null {
   const key = request.headers[KEY.toLowerCase()];
   if (idempotencyOf(contract) === 'none' || !key) return null;
-  // Filled in from the parameters, so that a raw and a percent-encoded path are the same. What is no id may
-  // be anything, a secret in the wrong place or what no text in the database can hold: it is hashed.
+  // Built from the parameters, so that a raw and a percent-encoded path are equal. Anything that is
+  // not an id is hashed: it may be a secret in the wrong place, or not storable.
   const path = contract.path.replaceAll(/\{(\w+)\}/g, (_, name) => {
     const value = request.params[name] ?? '';
     return isAnyId(value) ? value : vault.digest('parameter', value);
   });
-  // What an agent calls its requests is no concern of its platform or of another agent.
+  // Keys of an agent are separate from those of its platform and of other agents.
   const { platformId, agentId } = caller;
   const whose = agentId === undefined ? platformId : `${platformId} ${agentId}`;
-  // Where a body may be left out, none and an empty one are the same request.
+  // If the body is optional, an absent and an empty one are the same request.
   const raw = contract.bodyOptional && request.rawBody === '' ? '{}' : request.rawBody;
-  const asked = (body: string) => `${JSON.stringify(request.query)}\n${body}`;
-  // A client that asks again may write the same JSON otherwise: spaces and order of members say nothing.
+  const hashInput = (body: string) => `${JSON.stringify(request.query)}\n${body}`;
+  // A repetition may format the same JSON differently.
   const body = contract.upload || raw === '' ? raw : canonical(request.body ?? {});
   return {
     id: `${whose} ${contract.method} ${path} ${key}`,
-    // Bodies hold secrets and personal data, which could be guessed from a plain hash.
-    hash: `${KEYED}${vault.digest('request', asked(body))}`,
-    plainHash: () => createHash('sha256').update(asked(raw)).digest('hex'),
+    // Bodies contain secrets and personal data, which a plain hash would allow to guess.
+    hash: `${KEYED}${vault.digest('request', hashInput(body))}`,
+    plainHash: () => createHash('sha256').update(hashInput(raw)).digest('hex'),
   };
 }
 
@@ -201,7 +201,8 @@ async function replay(runtime: Runtime, contract: Contract, keyed: Keyed): Promi
       'This Idempotency-Key was already used for a different request. Use a new key.',
     );
   }
-  // No JSON begins like a sealed text; an older version kept replies of the same contract in clear.
+  // JSON never begins like a sealed text; older versions stored replies of the same contract in
+  // clear.
   const isSealed = stored.reply.startsWith('s');
   const reply = isSealed
     ? runtime.vault.openOwn(stored.reply, sealedAs(keyed)).toString()
@@ -209,11 +210,11 @@ async function replay(runtime: Runtime, contract: Contract, keyed: Keyed): Promi
   return { status: stored.status, body: JSON.parse(reply) as unknown, replayed: true };
 }
 
-/** Whether a reply is what the key stands for, or only asks for a signature. */
+/** Whether a reply is final, as opposed to a request for a signature. */
 const isFinal = ({ signedRetry }: Contract, status: number): boolean =>
   !signedRetry || (status !== 202 && status !== 401);
 
-/** What a replay may show: secrets that are shown once are not even stored. */
+/** The stored reply: secrets that are shown once are omitted. */
 function storable({ omitOnReplay }: Contract, body: unknown): unknown {
   if (!omitOnReplay || typeof body !== 'object' || body === null) return body;
   return Object.fromEntries(Object.entries(body).filter(([name]) => !omitOnReplay.includes(name)));
@@ -249,7 +250,7 @@ async function runKeyed(
       if (isFinal(contract, reply.status)) remember(ctx, contract, keyed, reply);
       return reply;
     });
-    // What is not remembered has met nothing that was: an answer under the key may be there already.
+    // A reply that is not stored has not met a conflict: another one may be stored under the key.
     const stored = isFinal(contract, answered.status)
       ? null
       : await replay(runtime, contract, keyed);
@@ -258,7 +259,7 @@ async function runKeyed(
     if (!isKeyTaken(error) && !(error instanceof Fault)) throw error;
     const stored = await replay(runtime, contract, keyed);
     if (stored) return stored;
-    // A refusal is as final as a success under the same key, unless trying again could cure it.
+    // A rejection is as final as a success under the same key, unless it is retryable.
     if (!(error instanceof Fault) || error.isRetryable) throw error;
     if (!isFinal(contract, error.status)) throw error;
     const refusal = { status: error.status, body: faultBody(error) };
@@ -266,7 +267,8 @@ async function runKeyed(
       await operate(runtime, caller, async (ctx) => remember(ctx, contract, keyed, refusal));
     } catch (again) {
       if (!isKeyTaken(again)) throw again;
-      // Another process answered the same request meanwhile, and perhaps otherwise.
+      // Another process stored an answer to the same request concurrently, possibly a different
+      // one.
       const first = await replay(runtime, contract, keyed);
       if (first) return first;
     }
@@ -274,7 +276,7 @@ async function runKeyed(
   }
 }
 
-/** Runs one operation for one request. Refusals are thrown as `Fault`. */
+/** Runs one operation for one request. Throws `Fault`. */
 export async function perform(
   runtime: Runtime,
   caller: Caller,
@@ -293,7 +295,7 @@ export async function perform(
   const { params, query, headers } = request;
   const input = { params, query, headers, body: bodyOf(contract, request) as object };
   const keyed = keyedBy(runtime, contract, caller, request);
-  const map = underWayIn(runtime);
+  const map = inFlightIn(runtime);
   if (keyed) {
     const first = map.get(keyed.id);
     if (first) {

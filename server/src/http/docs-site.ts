@@ -1,6 +1,6 @@
-// The documentation site, from `site/dist` where `npm run docs` or a release has put it. Until it is there,
-// `/docs` is the API reference alone. Files are those that were found when the site was first requested, so a
-// path of a request is only ever looked up and never opened.
+// The documentation site, from `site/dist` by `npm run docs` or a release. Without it `/docs` shows
+// the API reference. Files are listed when the site is first requested, so the path of a request is
+// looked up and never opened.
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
@@ -84,7 +84,7 @@ export function addDocsSite(
 ): void {
   let files: Promise<ReadonlyMap<string, string>> | undefined;
   let filesAt = 0;
-  /** The files of the present build; undefined where there is none. */
+  /** The files of the current build; undefined without one. */
   function built() {
     const at = statSync(path.join(folder, 'index.html'), { throwIfNoEntry: false })?.mtimeMs;
     if (at === undefined) return undefined;
@@ -96,7 +96,7 @@ export function addDocsSite(
   server.get('/docs', async (_request, reply) =>
     built() ? reply.redirect('/docs/') : reference(reply),
   );
-  // Where programs look for them.
+  // The well-known location for programs.
   for (const name of ['llms.txt', 'llms-full.txt'])
     server.get(`/${name}`, async (request, reply) => {
       const file = (await built())?.get(name);

@@ -1,6 +1,6 @@
-// Examples of the API reference: requests and replies that tests had with a real server. Each file of
-// `server/examples` is written by the test of the same name in `server/test/examples`, which fails when the
-// server answers something else.
+// Examples of the API reference: exchanges of tests with a real server. Each file of
+// `server/examples` is written by the test of the same name in `server/test/examples`, which fails
+// if the server answers differently.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { projectRoot } from '../runtime/config/root.ts';
@@ -10,7 +10,7 @@ type Json = Record<string, unknown>;
 /** A request and its reply. */
 export interface Exchange {
   readonly operationId: string;
-  /** Its key in the document, unique within the operation and the status. */
+  /** Key in the document, unique within operation and status. */
   readonly name: string;
   /** What distinguishes it from the other examples of the operation. */
   readonly summary: string;
@@ -33,7 +33,7 @@ export interface Examples {
 
 export const NO_EXAMPLES: Examples = { exchanges: [], webhooks: [] };
 
-/** All examples there are. */
+/** All examples. */
 export function readExamples(folder = path.join(projectRoot(), 'server', 'examples')): Examples {
   const files = readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
@@ -61,7 +61,7 @@ const namedOf = (
   return Object.keys(examples).length ? { examples } : {};
 };
 
-/** Examples of the body of a request. Requests that are answered with an error are none. */
+/** Examples of request bodies, without those that are answered with an error. */
 export const requestExamples = (exchanges: readonly Exchange[]) =>
   namedOf(
     exchanges.filter(({ status }) => status < 400),

@@ -1,6 +1,5 @@
-// The OpenAPI 3.1 document, made from the contracts and nothing else, so that what is published is what
-// is checked. Error bodies are one schema for each status, listing every code of that status; an operation
-// narrows it to its own codes.
+// The OpenAPI 3.1 document, generated from the contracts alone. Error bodies have one schema for
+// each status with every code of that status; an operation narrows it to its own codes.
 import { type TSchema, Type } from '@sinclair/typebox';
 import type { Naming } from '../catalog/naming.ts';
 import { EVENT_TYPES, type WebhookContract } from '../kernel/contract/event.ts';
@@ -158,7 +157,7 @@ const contentOf = (schema: TSchema, components: Json, examples: Json = {}) => ({
   'application/json': { schema: toOpenApi(schema, components), ...examples },
 });
 
-/** Its exchanges of the examples. */
+/** Its exchanges among the examples. */
 const exchangesOf = ({ operationId }: Contract, { examples }: Document): Exchange[] =>
   examples.exchanges.filter((each) => each.operationId === operationId);
 
@@ -199,7 +198,7 @@ const SIGNED_RETRY = [
 
 const counted = (description: string) => ({ description, schema: { type: 'integer' } });
 
-/** The three `RateLimit` headers come with every reply to a request with good credentials. */
+/** The three `RateLimit` headers of every reply to a valid credential. */
 const SLOW_DOWN = {
   'Retry-After': counted('Seconds to wait before sending the request again.'),
   'RateLimit-Limit': counted('Maximum number of requests that the platform can send in one burst.'),
@@ -207,7 +206,7 @@ const SLOW_DOWN = {
   'RateLimit-Reset': counted('Seconds until the full burst is available again.'),
 };
 
-/** Without a credential there is no platform whose limit could be stated. */
+/** Without a credential there is no platform with a limit. */
 const headersOf = (contract: Contract, status: number): Json => {
   if (status !== 429) return {};
   const { 'Retry-After': retry } = SLOW_DOWN;
@@ -269,7 +268,7 @@ const errorName = (code: Code): string =>
     .replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
     .replace(/(?:Error)?$/, 'Error');
 
-/** The reply of an operation with these codes of a status. Replies with one code are shared. */
+/** The error reply of an operation with these codes. Replies with one code are shared. */
 function errorResponse(
   contract: Contract,
   status: number,
@@ -381,7 +380,7 @@ function envelope({ name, events }: WebhookContract) {
   });
 }
 
-/** The document under its names on the wire. References follow what they refer to. */
+/** The document with its names on the wire; references are renamed accordingly. */
 const inWords = (naming: Naming, document: Json): Json =>
   JSON.parse(JSON.stringify(naming.toWire(document)), (_, value: unknown) =>
     typeof value === 'string' && value.startsWith(REF) ? naming.path(value) : value,

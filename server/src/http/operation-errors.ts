@@ -1,12 +1,12 @@
-// Which error codes an operation can answer: its own, which its contract lists, and those that follow from
-// what kind of operation it is, which are listed here and nowhere else.
+// Error codes of operations: those that the contract lists, and those that follow from the kind of
+// operation, which are listed here only.
 
 import { type Contract, idempotencyOf } from '../kernel/contract/operation.ts';
 import { type Code, STATUS_OF } from '../kernel/fault.ts';
 
 interface CommonError {
   readonly codes: readonly Code[];
-  /** Operations that can give them. */
+  /** Operations with these codes. */
   of(contract: Contract): boolean;
 }
 
@@ -39,29 +39,32 @@ const COMMON_ERRORS: readonly CommonError[] = [
   { codes: ['SERVICE_UNAVAILABLE'], of: () => true },
 ];
 
-/** Codes of statuses that the public contract gives an operation, which never answers them here. */
+/**
+ * Codes of statuses that the public contract names for an operation, which does not return them
+ * here.
+ */
 const PUBLIC_CONTRACT: Readonly<Record<string, readonly Code[]>> = {
   createCustomer: ['METHOD_NOT_ALLOWED'],
   listCustomers: ['METHOD_NOT_ALLOWED'],
-  // Accounts that another provider keeps are looked up by their UMA address only.
+  // Accounts at another provider are found by UMA address only.
   lookupExternalAccount: [
     'UNSUPPORTED_UMA_VERSION',
     'COUNTERPARTY_PUBKEY_FETCH_ERROR',
     'NO_COMPATIBLE_UMA_VERSION',
     'LNURLP_REQUEST_FAILED',
   ],
-  // An account that the credentials do not open is a failed verification.
+  // An account that the credentials give no access to is a failed verification.
   linkStablecoinProviderAccount: ['STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND'],
 };
 
-/** Answered in place of any operation of a path; a caller of the operation never receives it. */
+/** Returned instead of any operation of a path; a caller of the operation never receives it. */
 const OF_PATHS: readonly Code[] = ['METHOD_NOT_ALLOWED'];
 
-/** The codes that follow from the kind of an operation. */
+/** Codes by kind of operation. */
 export const commonCodesOf = (contract: Contract): readonly Code[] =>
   COMMON_ERRORS.filter((each) => each.of(contract)).flatMap(({ codes }) => codes);
 
-/** The codes that it lists itself. */
+/** Codes of the contract. */
 export const ownCodesOf = ({ errors, notFound }: Contract): readonly Code[] =>
   notFound === undefined ? errors : [notFound, ...errors];
 
@@ -75,7 +78,7 @@ export function documentedCodesOf(contract: Contract): readonly Code[] {
   return (Object.keys(STATUS_OF) as Code[]).filter((code) => codes.has(code));
 }
 
-/** Whether a reply with this code keeps the promise of the contract. */
+/** Whether the contract allows a reply with this code. */
 export const isListed = (contract: Contract, code: Code): boolean =>
   OF_PATHS.includes(code) ||
   commonCodesOf(contract).includes(code) ||

@@ -1,5 +1,5 @@
-// What the API reference adds to the description of an operation: who may call it, what repeating it does,
-// the webhooks it sends, sandbox values, and guides. All of it follows from the contract and the tables here.
+// Notes that the API reference adds to the description of an operation: permission, idempotency,
+// events, sandbox values and guides. All follow from the contract and the tables here.
 import { type Contract, idempotencyOf } from '../kernel/contract/operation.ts';
 import type { Code } from '../kernel/fault.ts';
 import { ERROR_GUIDE } from './error-guide.ts';
@@ -173,7 +173,8 @@ export const noted = {
   ],
 };
 
-// Listed in the description, because the search of the reference reads descriptions of operations alone.
+// Listed in the description, because the search of the reference reads descriptions of operations
+// alone.
 const ownCodes = (contract: Contract) =>
   ownCodesOf(contract)
     .map((code) => `\`${code}\``)

@@ -1,5 +1,5 @@
-// The page of the API reference. Its viewer is one script that the package for Fastify holds as a text;
-// `@scalar/api-reference`, which has it as a file, would install 367 MB of other packages.
+// The page of the API reference. Its viewer is one script that the package for Fastify holds as a
+// text; `@scalar/api-reference`, which has it as a file, would install 367 MB of other packages.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
@@ -11,18 +11,18 @@ const PACKAGE = '@scalar/fastify-api-reference';
 const HTML = 'text/html; charset=utf-8';
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 
-/** Where the text begins; it is one string literal of JavaScript. */
+/** Start of the script; it is one JavaScript string literal. */
 const LITERAL = /standalone_default = ("(?:[^"\\]|\\.)*")/s;
 
 async function extracted(): Promise<string> {
   const file = createRequire(import.meta.url).resolve(PACKAGE);
   const [, literal] = LITERAL.exec(await readFile(file, 'utf8')) ?? [];
   if (literal === undefined) throw new Error(`${PACKAGE} holds no script where it is expected.`);
-  // In a context of its own: nothing of the package runs here, it only writes the text down.
+  // In a separate context: the package only defines the text.
   return vm.runInNewContext(literal) as string;
 }
 
-/** What `make` returns, made at the first request that needs it and again after a failure. */
+/** The result of `make`, created at the first request, and again after a failure. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {
@@ -34,8 +34,8 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-// All replies share the bytes, however slowly clients read. Most clients accept gzip, so the script itself is
-// not kept in memory until one does not.
+// All replies share the bytes, however slowly clients read. Most clients accept gzip, so the script
+// itself is not kept in memory until one does not.
 const compressed = once(async () => promisify(gzip)(await extracted()));
 const plain = once(async () => promisify(gunzip)(await compressed()));
 
@@ -95,7 +95,7 @@ const COLORS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** An operation has the focus after a jump to it; an outline would be two lines along the page. */
+/** An operation is focused after a jump to it; its outline would be two lines along the page. */
 const NO_OUTLINE = 'section:focus, section:focus-visible { outline: none; }';
 
 const CUSTOM_CSS = Object.entries(COLORS)
@@ -136,7 +136,7 @@ export const referenceFiles = async (base: string): Promise<Record<string, strin
   'reference-start.js': startScript(`${base}openapi.json`),
 });
 
-/** The viewer writes styles into the page and calls this server alone. */
+/** The viewer inserts styles into the page and calls only this server. */
 const POLICY = [
   "default-src 'self'",
   "style-src 'self' 'unsafe-inline'",

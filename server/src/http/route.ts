@@ -1,5 +1,5 @@
-// One contract as a route: admission from the head, then the body, then the operation, and one place that
-// records and writes the answer, whatever it is.
+// The route of a contract: admission by the head, then body and operation, and one place that logs
+// and sends the answer.
 
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -15,17 +15,17 @@ import type { Limiter } from './admission/rate-limit.ts';
 import { advise, faultOf, send } from './answer.ts';
 import { type Operation, perform } from './bind.ts';
 import { type JsonBody, parseJson, readBody } from './body/body.ts';
-import { refuseUnreadableQuery, splitLists } from './body/query.ts';
+import { rejectUnreadableQuery, splitLists } from './body/query.ts';
 import type { FormParts, Uploads } from './body/upload.ts';
 import { expectationOf } from './connection/raw-errors.ts';
 import { faultBody } from './fault-body.ts';
 
-/** The stamp of a wallet, as operations read it whatever the service's name prefix is. */
+/** The header of a wallet stamp for operations, independent of the service name prefix. */
 const STAMP_HEADER = 'service-wallet-signature';
 
 export const BASE_PATH = '/2025-10-13';
 
-/** What tests watch: every reply that an operation gave. */
+/** Receives every reply of an operation, for tests. */
 export type Watch = (contract: Contract, status: number, body: unknown) => void;
 
 export interface RouteOptions {
@@ -40,7 +40,7 @@ export interface RouteOptions {
 export const routeOf = ({ path, auth }: Contract, naming: Naming) =>
   (auth === 'hosted' ? '' : BASE_PATH) + naming.path(path).replaceAll(/\{(\w+)\}/g, ':$1');
 
-/** What is known of a request until it is answered. */
+/** State of a request until it is answered. */
 interface Exchange {
   started: number;
   caller: Caller;
@@ -51,18 +51,18 @@ interface Answer {
   body: unknown;
 }
 
-/** Records what became of requests of one contract, and answers them. */
+/** Answers requests of one contract and records them. */
 function exchangesOf(contract: Contract, options: RouteOptions) {
   const { naming, log, metrics, watch } = options;
   const open = new WeakMap<FastifyRequest, Exchange>();
 
-  /** The answer to a request that failed. */
+  /** The answer to a failed request. */
   function failed(error: unknown, request: FastifyRequest, reply: FastifyReply): Answer {
     const fault = faultOf(error);
     advise(reply, fault);
     const note = { err: error, requestId: request.id };
     if (fault.status === 500) log.error(note, 'failed');
-    // Not our mistake, and an operator wants to know whose.
+    // An external dependency failed; the operator should see which.
     else if (fault.cause !== undefined) log.warn(note, 'dependency failed');
     return { status: fault.status, body: faultBody(naming, fault) };
   }
@@ -87,7 +87,7 @@ function exchangesOf(contract: Contract, options: RouteOptions) {
   };
 }
 
-/** The JSON of a request; undefined where there is no body. */
+/** The JSON of a request; undefined without a body. */
 async function jsonOf(
   { body }: FastifyRequest,
   contract: Contract,
@@ -98,7 +98,7 @@ async function jsonOf(
   return parseJson(await readBody(body as IncomingMessage, maxBytes, count), maxBytes);
 }
 
-/** Makes the route of an operation. */
+/** Creates the route of an operation. */
 export function bindRoute(
   server: FastifyInstance,
   options: RouteOptions,
@@ -113,7 +113,7 @@ export function bindRoute(
   const exchanges = exchangesOf(contract, options);
 
   async function run(request: FastifyRequest, caller: Caller) {
-    refuseUnreadableQuery(request.query as Record<string, unknown>);
+    rejectUnreadableQuery(request.query as Record<string, unknown>);
     const headers = { ...(request.headers as Record<string, string | undefined>) };
     if (contract.signedRetry) headers[STAMP_HEADER] = headers[stampHeader];
     const params = request.params as Record<string, string>;
@@ -127,12 +127,12 @@ export function bindRoute(
       const paced = (bytes: number) => limiter?.waitForBytes(key, bytes);
       return uploads.run({ caller, rules, isLink, request, paced }, act);
     }
-    // A body of known length was counted when it was admitted.
+    // A body of known length was counted at admission.
     const isCounted = request.headers['content-length'] !== undefined;
-    const given = await jsonOf(request, contract, (bytes) => {
+    const parsed = await jsonOf(request, contract, (bytes) => {
       if (!isCounted) limiter?.takeBytes(key, bytes);
     });
-    return act({ body: naming.fromWire(given?.json), rawBody: given?.raw ?? '' });
+    return act({ body: naming.fromWire(parsed?.json), rawBody: parsed?.raw ?? '' });
   }
 
   server.route({
@@ -145,7 +145,7 @@ export function bindRoute(
         await admission.admit(contract, request, reply, (caller) => {
           exchange.caller = caller;
         });
-        // Asked for by clients that wait with a large body.
+        // `Expect: 100-continue`: the client waits before it sends a large body.
         if (expectationOf(request.raw)) reply.raw.writeContinue();
       } catch (error) {
         exchanges.answer(request, reply, exchanges.failed(error, request, reply));

@@ -1,5 +1,5 @@
-// The HTTP server: routes from contracts. Nothing of a request is read beyond its head before it is
-// admitted; unknown paths and wrong methods are answered from the head alone.
+// The HTTP server: routes from contracts. Only the head of a request is read before it is admitted;
+// unknown paths and wrong methods are answered by the head alone.
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Fault } from '../kernel/fault.ts';
 import { uuid7 } from '../kernel/id.ts';
@@ -32,13 +32,13 @@ interface ServerOptions extends AdmissionOptions, RouteOptions {
   operations: readonly Operation[];
   /** Addresses and networks whose `X-Forwarded-For` is trusted; none by default. */
   trustedProxies?: readonly string[] | undefined;
-  /** Where clients reach the server. */
+  /** Public base URL. */
   publicUrl?: string | undefined;
-  /** Longest time in which nothing moves on a connection. */
+  /** Maximum inactivity of a connection. */
   stalledMs?: number | undefined;
 }
 
-/** Health checks of a load balancer share its address with every client. */
+/** Health checks share the address of a load balancer with all clients. */
 const UNLIMITED = ['/healthz', '/readyz'];
 
 /** Longer than any request takes. */
@@ -46,14 +46,14 @@ const STALLED_MS = 90_000;
 
 const wantsPage = ({ headers }: FastifyRequest) => headers.accept?.includes('text/html') === true;
 
-/** Checks that come before every route, and the whole answer where there is none. */
+/** Checks before every route, and the answer if there is no route. */
 function createGuard(
   { naming }: ServerOptions,
   admission: Admission,
   drain: Drain,
   connections: Connections,
 ) {
-  /** Whether the connection takes this request; otherwise there is no answer. */
+  /** Whether the connection accepts this request; otherwise there is no answer. */
   function isTaken({ raw }: FastifyRequest, reply: FastifyReply): boolean {
     if (drain.isClosing(raw.socket)) raw.socket.destroy();
     if (connections.admits(raw, reply.raw)) return true;
@@ -61,7 +61,7 @@ function createGuard(
     return false;
   }
 
-  /** What HTTP forbids about the head of a request, which is then the last one of its connection. */
+  /** A violation of HTTP in the head of a request, which is then the last one of its connection. */
   function headFaultOf({ raw }: FastifyRequest, reply: FastifyReply): Fault | undefined {
     const fault = headFault(raw);
     if (!fault) return undefined;
@@ -70,7 +70,7 @@ function createGuard(
     return fault;
   }
 
-  /** What a request without a credential is rejected with, if anything; late where there were many. */
+  /** The fault of a rejected request without a credential, delayed if there were many. */
   async function rejectionOf(request: FastifyRequest, fault?: Fault): Promise<Fault | undefined> {
     let rejection = fault;
     try {
@@ -82,9 +82,9 @@ function createGuard(
     return rejection;
   }
 
-  /** Whether a request without a credential goes on to its route; otherwise it is answered. */
+  /** Whether a request without a credential continues to its route; otherwise it is answered. */
   async function admitOther(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-    // The address is not repeated: it may hold the secret of a link or a code.
+    // The URL is not repeated: it may contain the secret of a link or a code.
     const missing = new Fault(
       'NOT_FOUND',
       'The path was not found. Check the URL and the API version.',
@@ -99,7 +99,7 @@ function createGuard(
   }
 
   return {
-    /** Answers a request whose address Fastify rejects before any hook runs. */
+    /** Answers a request whose URL Fastify rejects before any hook runs. */
     async rejectAddress(error: unknown, request: FastifyRequest, reply: FastifyReply) {
       if (!isTaken(request, reply)) return;
       const unreadable = faultOf(error);
@@ -125,7 +125,7 @@ function createGuard(
   };
 }
 
-function refuseWrongMethods(
+function rejectWrongMethods(
   server: FastifyInstance,
   options: ServerOptions,
   admission: Admission,
@@ -140,7 +140,7 @@ function refuseWrongMethods(
   for (const [route, known] of methods) {
     const allowed = [...known].join(', ');
     const fault = new Fault('METHOD_NOT_ALLOWED', `This path supports ${allowed} only.`);
-    const refuse = async (request: FastifyRequest, reply: FastifyReply) => {
+    const reject = async (request: FastifyRequest, reply: FastifyReply) => {
       await admission.delayRejection(request);
       for (const { contract } of operations) {
         if (routeOf(contract, naming) === route)
@@ -152,9 +152,9 @@ function refuseWrongMethods(
     server.route({
       method: others.filter((each) => !known.has(each)),
       url: route,
-      // Before a body would be read.
-      onRequest: refuse,
-      handler: refuse,
+      // Before the body is read.
+      onRequest: reject,
+      handler: reject,
     });
   }
 }
@@ -176,16 +176,17 @@ export function createServer(options: ServerOptions): FastifyInstance {
     genReqId: () => uuid7(runtime.effects),
     routerOptions: { querystringParser: readQuery, maxParamLength: 300 },
     requestTimeout: 60_000,
-    // A client that takes no more of its answer is disconnected.
+    // A client that stops reading its answer is disconnected.
     connectionTimeout: options.stalledMs ?? STALLED_MS,
-    // The Host header is checked with the head, so that its error has a body; late requests are noticed soon.
+    // The Host header is checked with the head, so that its error has a body; late requests are
+    // noticed early.
     http: {
       requireHostHeader: false,
       connectionsCheckingInterval: 1_000,
       IncomingMessage: connections.IncomingMessage,
     },
     forceCloseConnections: 'idle',
-    // A request that meets the stop is answered in our shape (goodbye.ts).
+    // A request that arrives during the stop gets our error body (goodbye.ts).
     return503OnClosing: false,
     clientErrorHandler: answerUnreadable(naming, securityHeaders, uploads.holds),
     frameworkErrors: (error, request, reply) => void guard.rejectAddress(error, request, reply),
@@ -193,10 +194,11 @@ export function createServer(options: ServerOptions): FastifyInstance {
   for (const event of ['checkContinue', 'checkExpectation']) {
     server.server.on(event, (...request) => server.server.emit('request', ...request));
   }
-  // The size of the head bounds their number. Of more than 2,000 Node would hide the rest, lengths included.
+  // The size of the head bounds their number. Node would hide headers after the first 2,000,
+  // lengths included.
   server.server.maxHeadersCount = 0;
   server.removeAllContentTypeParsers();
-  // Bodies are read by the route, once the request is admitted.
+  // Bodies are read by the route after admission.
   server.addContentTypeParser('*', (_request, body, done) => done(null, body));
   addSecurityHeaders(server, securityHeaders);
   sayGoodbye(server);
@@ -204,7 +206,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   for (const operation of options.operations) {
     bindRoute(server, options, admission, uploads, operation);
   }
-  refuseWrongMethods(server, options, admission);
+  rejectWrongMethods(server, options, admission);
   server.setNotFoundHandler((_request, reply) => {
     sendFault(
       reply,
@@ -214,7 +216,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   });
   server.setErrorHandler((error, request, reply) => {
     const fault = faultOf(error);
-    // The route and not the address, which may hold the secret of a link.
+    // The route and not the URL, which may contain the secret of a link.
     const url = request.routeOptions.url;
     if (fault.status === 500) options.log.error({ err: error, url }, 'failed');
     sendFault(reply, naming, fault);

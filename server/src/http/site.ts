@@ -1,6 +1,6 @@
-// What stands beside the API: health and metrics, which every process has; the OpenAPI document and a
-// reference to browse it with, served from files of the installation alone. None of it needs a credential
-// or shows a platform's data.
+// Routes beside the API: health and metrics, which every process has, the OpenAPI document and its
+// reference, served from the installation alone. None needs a credential or shows data of a
+// platform.
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -20,7 +20,7 @@ interface SiteOptions {
   openApi: () => Promise<object>;
   /** Folder of the built documentation site; `site/dist` unless stated. */
   siteFolder?: string | undefined;
-  /** The document as the reference of this server shows it. */
+  /** The document that the reference shows. */
   shown: (document: object) => Promise<object>;
 }
 

@@ -1,5 +1,5 @@
-// Descriptions of the tags that group operations in the API document, in the order in which the document
-// lists them. A test holds them against the tags that contracts name.
+// Descriptions of the tags that group operations in the API document, in their order. A test
+// compares them with the tags of the contracts.
 
 export const TAGS: Readonly<Record<string, string>> = {
   'Platform Configuration':

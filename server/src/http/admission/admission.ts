@@ -1,6 +1,6 @@
-// Decides from the head of a request whether it is carried out: credential, rate limits, permission, size
-// of the body and bytes per second, in this order. A body is read after that, so a client that may not ask
-// costs no more than its head.
+// Admits or rejects a request by its head: credential, rate limits, permission, size of the body
+// and bytes per second, in this order. The body is read afterwards, so a rejected request costs no
+// more than its head.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../../kernel/caller.ts';
@@ -30,17 +30,17 @@ interface AgentBearers {
 export interface AdmissionOptions {
   /** The caller of a request from its Authorization header; throws UNAUTHORIZED. */
   authenticate(authorization: string | undefined): Promise<Caller>;
-  /** Whether this header was valid before: then rejected ones from the same address do not matter. */
+  /** Whether this header was valid before: rejections of its address do not apply to it. */
   isProven?(authorization: string | undefined): boolean;
-  /** Needed where an operation is hosted. */
+  /** Required if there are hosted operations. */
   bearers?: LinkBearers;
-  /** Needed where an operation is for agents. */
+  /** Required if there are operations for agents. */
   agents?: AgentBearers;
   /** Absent: no limits. */
   limiter?: Limiter | undefined;
 }
 
-/** A credential: whether it was valid before, and whose it is. */
+/** A credential: whether it was valid before, and its caller. */
 interface Credential {
   isProven(): boolean;
   caller(): Promise<Caller>;
@@ -94,10 +94,10 @@ const payerOf = ({ auth }: Contract, { platformId, agentId, tokenId }: Caller): 
   share: agentId ?? (auth === 'hosted' ? (tokenId ?? undefined) : undefined),
 });
 
-/** What the byte limit of a request is counted for. */
+/** Key of the byte limit. */
 export const bytesKeyOf = ({ platformId, address }: Caller): string => platformId || `${address}`;
 
-/** Checks the announced length, and counts it where the body is read at once. */
+/** Checks the announced length, and counts it if the body is read at once. */
 function admitLength(contract: Contract, caller: Caller, length: number, limiter?: Limiter): void {
   const { upload } = contract;
   if (upload) {
@@ -135,8 +135,8 @@ export function createAdmission(options: AdmissionOptions) {
 
   return {
     /**
-     * The caller of an operation. Throws what the request is rejected with, late where this client is
-     * rejected often; `known` is called as soon as the caller is known.
+     * Returns the caller of an operation. Throws the fault of a rejected request, delayed if this
+     * client has many rejections; `known` is called as soon as the caller is known.
      */
     async admit(
       contract: Contract,
@@ -156,9 +156,9 @@ export function createAdmission(options: AdmissionOptions) {
         throw error;
       }
     },
-    /** Admits a request that no operation answers; throws RATE_LIMITED. */
+    /** Admits a request without an operation. Throws RATE_LIMITED. */
     admitAddress: ({ ip }: FastifyRequest): void => limiter?.admitAddress(ip),
-    /** Waits before a request without a route is rejected, where there were many. */
+    /** Delays the rejection of a request without a route if there were many. */
     async delayRejection({ ip }: FastifyRequest): Promise<void> {
       if (limiter) await delayed(neighbourhood(ip));
     },

@@ -1,5 +1,5 @@
-// Token buckets: an even refill and a burst, counted for each key as it is used. They are held in this
-// process, because a shared count would cost every request a round trip to the database.
+// Token buckets: a constant refill and a burst for each key. They are local to the process, because
+// a shared count would cost every request a round trip to the database.
 import type { Time } from '../../kernel/effects.ts';
 
 export interface Bucket {
@@ -12,14 +12,14 @@ export interface Meter {
   readonly burst: number;
   /** The bucket of a key, refilled up to now. */
   of(key: string): Bucket;
-  /** Whether the key was used lately; every other bucket is full. */
+  /** Whether the key was used recently; every other bucket is full. */
   has(key: string): boolean;
 }
 
 /** Maximum number of buckets; beyond it the least recently used one is dropped, which fills it. */
 const MAX_BUCKETS = 10_000;
 
-/** `burst` is what a full bucket holds. */
+/** `burst` is the capacity of a bucket. */
 export function createMeter(perSecond: number, burst: number, now: () => Time): Meter {
   const buckets = new Map<string, Bucket>();
   return {

@@ -1,6 +1,7 @@
-// Rate limits: requests and bytes of a platform, whatever the number of its tokens, and requests of an
-// address without valid credentials. The counts are per process: N processes allow N times as much. Each
-// reply to valid credentials states the limit, so that a client can slow down before it is rejected.
+// Rate limits: requests and bytes of a platform, whatever the number of its tokens, and requests of
+// an address without valid credentials. The counts are per process: N processes allow N times as
+// much. Each reply to valid credentials states the limit, so that a client can slow down before it
+// is rejected.
 import { isIPv6 } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Time } from '../../kernel/effects.ts';
@@ -11,7 +12,7 @@ import { type Bucket, createMeter, type Meter } from './bucket.ts';
 export interface RateLimits {
   /** Requests of one platform. */
   requests: number;
-  /** Requests of one platform to operations whose contract is `costly`; they count as requests too. */
+  /** Requests of one platform to operations of a rate class; they count as requests too. */
   costly: number;
   /** Rejected credentials of one address. */
   refused: number;
@@ -26,7 +27,7 @@ type LimitName = keyof RateLimits;
 /** The owner of a rate limit. */
 export interface Payer {
   platformId: string;
-  /** An agent or a link of the platform, which may use no more than a share of the limit. */
+  /** An agent or a link of the platform, limited to a share of the platform's limit. */
   share?: string | undefined;
 }
 
@@ -40,8 +41,8 @@ export interface Limiter {
   /** Counts bytes of a file, and waits while the platform has less than half of its burst left. */
   waitForBytes(key: string, bytes: number): Promise<void> | undefined;
   /**
-   * Throws RATE_LIMITED for an address with too many rejected credentials, unless these are `proven`:
-   * behind a proxy many clients share one address, and none may lock out the others.
+   * Throws RATE_LIMITED for an address with too many rejected credentials, unless these are
+   * `proven`: behind a proxy many clients share one address, and none may lock out the others.
    */
   checkAddress(address: string, proven: () => boolean): void;
   /** Counts a rejected credential. */
@@ -64,7 +65,7 @@ const BURST_S = 2;
 const SHARES = 10;
 /** The burst of the byte limit is at least this, so that the largest JSON body fits. */
 const MIN_BYTE_BURST = 1_048_576;
-/** Longest wait before the byte limit is looked at again. */
+/** Maximum wait before the byte limit is checked again. */
 const MAX_WAIT_MS = 1_000;
 
 function requestMeter(
@@ -136,7 +137,7 @@ function createRequestLimit(
       bucket.left -= 1;
       if (!tightest || bucket.left < tightest.left) tightest = { meter, left: bucket.left };
     };
-    // The share first: what exceeds it takes nothing from the platform.
+    // The share first: a request that exceeds it uses nothing of the platform's limit.
     if (share !== undefined) {
       take(shared, share, TOO_MANY.share);
       if (isCostly) take(sharedCostly, share, TOO_MANY.share);
@@ -181,7 +182,7 @@ export function createLimiter(
     },
     waitForBytes(key, wanted) {
       if (!bytes) return undefined;
-      // The other half stays for the platform's payments.
+      // The other half is reserved for the platform's payments.
       const reserve = burst / 2;
       const take = (): number => {
         const bucket = bytes.of(key);

@@ -1,16 +1,16 @@
-// Delays answers to requests that are rejected from their head. A client that sends its next request when
-// the last one is answered would otherwise use the processor as much by rejected requests as by accepted
-// ones. The first rejections of each second are answered at once; a delayed one holds a connection only.
+// Delays the answers to requests that are rejected by their head. A client that repeats them at
+// once would otherwise use as much processor time as accepted requests. The first rejections of
+// each second are answered at once; a delayed one only holds a connection.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createMeter } from './bucket.ts';
 
 /** Rejections per second of one platform or address that are answered at once. */
 const UNDELAYED_PER_S = 20;
 const DELAY_MS = 1_000;
-/** Answers delayed at once in this process; further ones are not delayed. */
+/** Maximum delayed answers in this process; further ones are not delayed. */
 const MAX_DELAYED = 4_096;
 
-/** Waits before a rejection of this platform or address is answered, where there were many. */
+/** Resolves when a rejection of this platform or address may be answered; undefined: at once. */
 type RejectionDelay = (key: string) => Promise<void> | undefined;
 
 export function createRejectionDelay(

@@ -1,6 +1,5 @@
-// Reads the JSON body of an admitted request and checks its form before it is parsed: size, encoding,
-// depth and number of values. Parsing and validating take time in proportion to those, so the limits are
-// what keeps one body from delaying other requests.
+// Reads the JSON body of an admitted request and checks size, encoding, depth and number of values
+// before it is parsed. These limits bound the time that one body can delay other requests.
 import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import { Fault } from '../../kernel/fault.ts';
@@ -10,7 +9,7 @@ import { excessOf } from './json-limits.ts';
 const MAX_DEPTH = 32;
 /** Items of one list; no operation takes more. */
 const MAX_ITEMS = 1_000;
-/** A body may have one value for this many bytes of its limit; complete ones need fewer. */
+/** Bytes of the limit for each value; complete bodies need fewer values. */
 const BYTES_PER_VALUE = 16;
 /** Values of the largest bodies: about 20 ms of parsing and validating. */
 const MAX_VALUES = 8_192;
@@ -23,12 +22,12 @@ export interface JsonBody {
 export const tooLarge = (maxBytes: number): Fault =>
   new Fault('INVALID_INPUT', `The body is larger than ${maxBytes} bytes.`);
 
-/** Bytes that a piece of a body counts as at least: many small pieces cost more than their bytes. */
+/** Minimum that a chunk counts: many small chunks cost more than their bytes. */
 const MIN_PIECE = 64;
-/** Pieces of one body. */
+/** Maximum chunks of a body. */
 const MAX_PIECES = 4_096;
 
-/** Reads a body to its end; `count` is called for each piece and throws where it is one too many. */
+/** Reads a body to its end. `count` is called for each chunk and may throw. */
 export function readBody(
   body: Readable,
   maxBytes: number,
@@ -72,33 +71,33 @@ export function readBody(
 
 const [FIRST, SECOND] = [String.raw`\\ud[89ab][0-9a-f]{2}`, String.raw`\\ud[c-f][0-9a-f]{2}`];
 
-/** One of the two escapes of a character without the other: JSON that PostgreSQL keeps and cannot read. */
+/** An unpaired surrogate escape: PostgreSQL stores such JSON and cannot read it. */
 const HALF = new RegExp(
   String.raw`(?<!\\)(?:\\\\)*(?:${FIRST}(?!${SECOND})|(?<!${FIRST})${SECOND})`,
   'i',
 );
 
-const refused = (reason: string) => new Fault('INVALID_INPUT', reason);
+const malformed = (reason: string) => new Fault('INVALID_INPUT', reason);
 
 /** Parses a body; throws INVALID_INPUT. `maxBytes` is the limit of the contract. */
 export function parseJson(bytes: Buffer, maxBytes: number): JsonBody {
-  // Decoded anyway, two different names would become one.
-  if (!isUtf8(bytes)) throw refused('The body is not encoded in UTF-8.');
+  // Replacement characters would make two different names equal.
+  if (!isUtf8(bytes)) throw malformed('The body is not encoded in UTF-8.');
   const text = bytes.toString();
   if (text.trim() === '') return { raw: '', json: undefined };
-  // No text in the database can hold it, raw or escaped.
-  if (/\0|\\u0000/.test(text)) throw refused('The body contains a NUL character.');
-  if (HALF.test(text)) throw refused('The body contains an unpaired UTF-16 surrogate.');
+  // PostgreSQL text cannot contain NUL, raw or escaped.
+  if (/\0|\\u0000/.test(text)) throw malformed('The body contains a NUL character.');
+  if (HALF.test(text)) throw malformed('The body contains an unpaired UTF-16 surrogate.');
   const values = Math.min(MAX_VALUES, Math.floor(maxBytes / BYTES_PER_VALUE));
   const excess = excessOf(text, { depth: MAX_DEPTH, values, items: MAX_ITEMS });
   if (excess === 'depth') {
-    throw refused(`The body is nested deeper than ${MAX_DEPTH} levels.`);
+    throw malformed(`The body is nested deeper than ${MAX_DEPTH} levels.`);
   }
-  if (excess === 'items') throw refused(`A list in the body has more than ${MAX_ITEMS} items.`);
-  if (excess === 'values') throw refused(`The body has more than ${values} values.`);
+  if (excess === 'items') throw malformed(`A list in the body has more than ${MAX_ITEMS} items.`);
+  if (excess === 'values') throw malformed(`The body has more than ${values} values.`);
   try {
     return { raw: text, json: JSON.parse(text) as unknown };
   } catch {
-    throw refused('The body is not valid JSON.');
+    throw malformed('The body is not valid JSON.');
   }
 }

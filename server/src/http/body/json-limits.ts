@@ -1,6 +1,6 @@
-// Depth, number of values and length of lists of a JSON text, found before it is parsed. Parsing handles any
-// depth, but serialising the value again does not; validating takes time for every value, and for lists of
-// wrong items more than that. One pass over the characters, which costs less than the parsing that follows.
+// Depth, number of values and length of lists of a JSON text, determined before it is parsed.
+// Parsing handles any depth, but serializing does not; validation takes time for every value, and
+// more for lists of invalid items. One pass over the characters costs less than parsing.
 
 const QUOTE = 34;
 const COMMA = 44;
@@ -20,7 +20,7 @@ interface JsonLimits {
   items: number;
 }
 
-/** The limit that a JSON text exceeds, if any. */
+/** The exceeded limit; undefined if there is none. */
 export function excessOf(text: string, most: JsonLimits): keyof JsonLimits | undefined {
   /** Items so far of the open lists, from the outermost; objects have none. */
   const items: number[] = [];

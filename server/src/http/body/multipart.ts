@@ -1,25 +1,27 @@
-// Reads a multipart/form-data body: text fields into memory, the one file straight to where it is kept, no
-// faster than it can be put there. Whatever is wrong with its parts is collected, so that a client hears of
-// all of it in one reply; only a body that cannot be read on ends at once. Nothing of the file is ever held
-// but the piece under way.
+// Reads a multipart/form-data body: text fields into memory, the one file directly into storage, no
+// faster than storage accepts it. Errors of all parts are collected for one reply; only an
+// unreadable body ends at once. Only the current chunk of the file is in memory.
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import type { UploadedFile } from '../../kernel/contract/upload.ts';
 import { Fault, type FieldError, invalid } from '../../kernel/fault.ts';
 
 const MAX_FIELDS = 20;
-/** Bytes of one text field. */
+/** Maximum bytes of a text field. */
 const MAX_FIELD = 10_240;
-/** Characters. */
+/** Maximum characters of a file name. */
 const MAX_FIELD_NAME = 100;
 const MAX_FILE_NAME = 255;
 const MAX_HEADER = 8_192;
-/** Bytes of a body beside its file: every field at its limit fits. */
+/** Maximum bytes of a body beside its file. */
 export const MAX_BESIDE = 262_144;
-/** Characters; a boundary has at most 70, and a longer one costs time for every byte of the body. */
+/**
+ * Maximum characters of the header; a boundary has at most 70, and a longer one costs time for
+ * every byte.
+ */
 const MAX_TYPE = 200;
 
-/** A client on a slow line may take its time, as long as something comes. */
+/** Timeouts of an upload: in total, and without data. */
 const LONGEST_MS = 600_000;
 const LONGEST_SILENCE_MS = 30_000;
 const LOOK_EVERY_MS = 1_000;
@@ -32,18 +34,18 @@ export interface Form {
 
 interface FormOptions {
   contentType: string | undefined;
-  /** Of the whole body; a longer one is not read to its end. */
+  /** Limit of the whole body; a longer one is not read to its end. */
   maxBytes: number;
-  /** Called for each piece; what it answers is waited for. */
+  /** Called for each chunk; its promise is awaited. */
   paced?: ((bytes: number) => Promise<void> | undefined) | undefined;
-  /** Refuses a file with a 400 whose errors join the others, or the whole request with anything else. */
+  /** A 400 of the file joins the other errors; any other fault rejects the whole request. */
   store(source: AsyncIterable<Uint8Array>, fileName: string): Promise<UploadedFile>;
 }
 
 const refused = (reason: string) => new Fault('INVALID_INPUT', reason);
 const damaged = () => refused('The multipart body is malformed or incomplete.');
 
-/** The last part of a path of any system, without what no screen shows. */
+/** The last part of a path of any system, without invisible characters. */
 function plainName(name: string): string {
   const last = name.split(/[/\\]/).at(-1) ?? '';
   return last.replaceAll(/\p{Cc}/gu, '').trim();
@@ -53,11 +55,11 @@ interface Parts {
   fields: Map<string, string>;
   errors: FieldError[];
   field(name: string | undefined, value: string, truncated: boolean): void;
-  /** Whether this is the file that is waited for. */
+  /** Whether this part is the expected file. */
   file(name: string | undefined, fileName: string): boolean;
 }
 
-/** Judges parts as they come; each name is good for one of them. */
+/** Validates parts as they arrive; each name is accepted once. */
 function collectParts(): Parts {
   const fields = new Map<string, string>();
   const errors: FieldError[] = [];
@@ -112,7 +114,7 @@ function parserFor(contentType: string | undefined) {
   }
 }
 
-/** Rejects when a client has taken too much time in all, or since it was last waited for. */
+/** Rejects after the total time, or without data for too long. */
 function patience() {
   const began = performance.now();
   let last = began;
@@ -126,7 +128,7 @@ function patience() {
   });
   return {
     spent,
-    /** Something came; what is done about it is not the client's time. */
+    /** Data arrived; the time to process it does not count. */
     heard() {
       last = Infinity;
     },
@@ -137,7 +139,7 @@ function patience() {
   };
 }
 
-/** The pieces of a body. What ends it early is its client's doing. */
+/** The chunks of a body. An early end is an error of the client. */
 async function* arriving(body: Readable): AsyncGenerator<Buffer> {
   try {
     yield* body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
@@ -146,7 +148,7 @@ async function* arriving(body: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-/** Takes the parts as the parser finds them; `failed` rejects where nothing can come of the rest. */
+/** Processes the parts of the parser; `failed` rejects if the rest is useless. */
 function takeParts(parser: BusboyInstance, parts: Parts, store: FormOptions['store']) {
   let storing: Promise<UploadedFile | undefined> = Promise.resolve(undefined);
   let current: BusboyFileStream | undefined;
@@ -160,7 +162,7 @@ function takeParts(parser: BusboyInstance, parts: Parts, store: FormOptions['sto
         else reject(error);
         return undefined;
       } finally {
-        // What was not taken must pass, or the rest of the body would never come.
+        // Skipped parts must be consumed, or the rest of the body would never arrive.
         stream.resume();
       }
     };
@@ -180,7 +182,7 @@ function takeParts(parser: BusboyInstance, parts: Parts, store: FormOptions['sto
   return {
     failed,
     stored: () => storing,
-    /** Ends what is being stored, and waits until nothing of it is left under way. */
+    /** Ends a file in progress and waits for storage. */
     async abandon() {
       current?.destroy(new Error('the body ended early'));
       await storing;
@@ -188,7 +190,7 @@ function takeParts(parser: BusboyInstance, parts: Parts, store: FormOptions['sto
   };
 }
 
-/** Reads the form of one request. After a fault, some of the body may still be unread. */
+/** Reads the form of one request. After a fault part of the body may be unread. */
 export async function readForm(body: Readable, options: FormOptions): Promise<Form> {
   const parser = parserFor(options.contentType);
   const parts = collectParts();
@@ -202,7 +204,7 @@ export async function readForm(body: Readable, options: FormOptions): Promise<Fo
 
   async function feed(): Promise<UploadedFile | undefined> {
     for await (const chunk of arriving(body)) {
-      // Returning here releases the body, so that another reader can take the rest.
+      // Returning here releases the body for another reader.
       if (ended) return undefined;
       clock.heard();
       left -= chunk.length;
@@ -211,7 +213,7 @@ export async function readForm(body: Readable, options: FormOptions): Promise<Fo
       await write(chunk);
       clock.waiting();
     }
-    // The client has done its part; storage has a patience of its own.
+    // The client has sent everything; storage has a timeout of its own.
     clock.end();
     parser.end();
     await finished;
@@ -219,14 +221,14 @@ export async function readForm(body: Readable, options: FormOptions): Promise<Fo
   }
 
   try {
-    // Raced once and not for every piece, because a race that is not over keeps what took part in it.
+    // One race for all chunks, because a pending race keeps its participants in memory.
     const file = await Promise.race([feed(), taking.failed, clock.spent]);
     const fields = Object.fromEntries(parts.fields);
     return { fields, errors: parts.errors, ...(file ? { file } : {}) };
   } catch (error) {
     ended = true;
     await taking.abandon();
-    // A file that is too large is why the body is.
+    // The file that is too large is the reason.
     throw left < 0 && parts.errors.length > 0 ? invalid(parts.errors) : error;
   } finally {
     clock.end();

@@ -1,13 +1,13 @@
-// The query of an address: read by the router, judged by the handler. The router calls the reader before
-// Fastify has made a request of what came, where nothing would catch a refusal and the process would end
-// with it; so the reader takes whatever comes, and what cannot be used is refused with the caller known.
+// The query of a URL: parsed by the router, validated by the handler. The router parses before
+// Fastify has a request, where an exception would end the process; so the parser accepts
+// everything, and invalid queries are rejected once the caller is known.
 
 import type { Contract } from '../../kernel/contract/operation.ts';
 import { Fault } from '../../kernel/fault.ts';
 
 type Query = Record<string, unknown>;
 
-/** `a=1&b=2,3&b=4` → { a: '1', b: ['2,3', '4'] }. Never throws; names such as `__proto__` are but names. */
+/** `a=1&b=2,3&b=4` → { a: '1', b: ['2,3', '4'] }. Never throws; `__proto__` is an ordinary name. */
 export function readQuery(text: string): Query {
   const out = Object.create(null) as Query;
   for (const [name, value] of new URLSearchParams(text)) {
@@ -22,8 +22,8 @@ export function readQuery(text: string): Query {
 const hasZero = (value: unknown): boolean =>
   Array.isArray(value) ? value.some(hasZero) : String(value).includes('\0');
 
-/** Throws INVALID_INPUT for a query with a NUL, which no text in the database can hold. */
-export function refuseUnreadableQuery(query: Query): void {
+/** Throws INVALID_INPUT for a query with NUL, which PostgreSQL text cannot contain. */
+export function rejectUnreadableQuery(query: Query): void {
   for (const [name, value] of Object.entries(query)) {
     if (hasZero(name) || hasZero(value)) {
       throw new Fault('INVALID_INPUT', 'The query contains a NUL character.');
@@ -34,7 +34,7 @@ export function refuseUnreadableQuery(query: Query): void {
 /** Items of one list in a query. */
 const MAX_ITEMS = 1_000;
 
-/** Splits lists at commas where the contract has a list; throws INVALID_INPUT for a longer one. */
+/** Splits lists of the contract at commas. Throws INVALID_INPUT for a longer list. */
 export function splitLists(contract: Contract, query: Query): Query {
   const properties = (contract.query?.properties ?? {}) as Record<string, { type?: unknown }>;
   const out = { ...query };

@@ -1,6 +1,6 @@
-// A request that carries a file, from its first byte to its reply. Only admitted requests get here; the
-// file goes into storage while it arrives, the operation is run on it as on any body, and what no operation
-// kept is removed again. A body that is not read to its end does not hold up its connection for ever.
+// A request with a file, from its first byte to its reply. Only admitted requests get here; the
+// file is stored while it arrives, then the operation runs, and a file that no operation kept is
+// removed. An unread body does not block its connection permanently.
 
 import type { Readable } from 'node:stream';
 import type { Caller } from '../../kernel/caller.ts';
@@ -10,12 +10,12 @@ import type { Files } from '../../runtime/files/files.ts';
 import type { Request } from '../bind.ts';
 import { type Form, MAX_BESIDE, readForm } from './multipart.ts';
 
-/** Files of one platform that arrive at once in this process. */
+/** Maximum concurrent uploads of a platform in this process. */
 const AT_ONCE = 64;
-/** Of those, through one link: the receiver of a link cannot use up the places of its platform. */
+/** Maximum through one link, so that its receiver cannot block the platform. */
 const AT_ONCE_OF_LINK = 4;
 
-/** A request as far as it must be known here; there is no body where none was sent. */
+/** The needed parts of a request; no body if none was sent. */
 interface RequestWithFile {
   headers: Record<string, string | string[] | undefined>;
   body: unknown;
@@ -28,22 +28,22 @@ interface Incoming {
   /** The credential is the link of a page. */
   isLink: boolean;
   request: RequestWithFile;
-  /** Counts bytes of the body, and waits while the platform sends too many of them. */
+  /** Counts bytes of the body, and waits if the platform sends too many. */
   paced?: (bytes: number) => Promise<void> | undefined;
 }
 
-/** What of a request a file is part of. */
+/** The request of a file. */
 export type FormParts = Pick<Request, 'body' | 'rawBody' | 'errors'>;
 
-/** The same form twice is the same request, whatever boundary was drawn and however long it took. */
+/** Equal forms are the same request, independent of boundary and duration. */
 function rawOf({ fields, file }: Form): string {
   const sorted = Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify([sorted, file ? [file.fileName, file.sha256] : null]);
 }
 
 /**
- * Makes the receiver of requests with files. `translate` turns the fields' names from the wire; `note` is
- * called with errors that no client sees.
+ * Creates the receiver of requests with files. `translate` maps field names from the wire; `note`
+ * receives errors that no client sees.
  */
 export function createUploads(
   files: Files,
@@ -92,7 +92,7 @@ export function createUploads(
       const named = translate(fields) as object;
       return await use({ body: { ...named, ...(file && { file }) }, rawBody: rawOf(form), errors });
     } finally {
-      // Where this fails, the sweep comes by.
+      // If this fails, the sweep removes the file.
       if (stored) await files.discard(caller, stored.id).catch(note);
     }
   }
@@ -101,7 +101,7 @@ export function createUploads(
   const arriving = new WeakSet<object>();
 
   return {
-    /** Gives `use` the form of a request; a file that it did not keep is gone afterwards. */
+    /** Passes the form of a request to `use`; a file that was not kept is removed afterwards. */
     async run<R>(incoming: Incoming, use: (parts: FormParts) => Promise<R>): Promise<R> {
       const { socket } = incoming.request.raw;
       arriving.add(socket);

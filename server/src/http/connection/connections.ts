@@ -1,18 +1,19 @@
-// Which connections take one more request. A client that pipelines sends thousands of heads in one packet,
-// and Node makes a request of each before anything else runs, also on a connection that is destroyed. The
-// parser is therefore stopped: it takes a message that is an upgrade for the last one of its connection.
+// Limits the requests of a connection. A client that pipelines can send thousands of heads in one
+// packet, and Node creates a request of each before anything else runs, even on a destroyed
+// connection. The parser is therefore stopped: an upgrade message is treated as the last one of its
+// connection.
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Requests of one connection that wait for answers; a client that pipelines more is disconnected. */
+/** Maximum unanswered requests of a connection; beyond it the client is disconnected. */
 const MAX_PIPELINED = 16;
 
 export interface Connections {
-  /** For the option of the same name of the HTTP server: messages that end a connection that is closing. */
+  /** For the same option of the HTTP server: messages that end a closing connection. */
   IncomingMessage: typeof IncomingMessage;
-  /** Counts a request until its answer is sent or cut off; destroys the connection of one too many. */
+  /** Counts a request until its answer ends; destroys the connection beyond the limit. */
   admits(request: IncomingMessage, response: ServerResponse): boolean;
-  /** No further request of this connection is carried out; the answers to earlier ones are sent. */
+  /** No further request of this connection runs; earlier ones are answered. */
   close(socket: Socket): void;
 }
 
@@ -24,7 +25,8 @@ export function createConnections(): Connections {
   function message(socket: Socket): IncomingMessage {
     const request = new IncomingMessage(socket);
     if (socket.destroyed || closing.has(socket)) {
-      // Node removes its listeners with the parser; an error of a connection without one ends the process.
+      // Node removes its listeners with the parser; an unhandled error of a connection would end
+      // the process.
       socket.on('error', () => undefined);
       Object.defineProperty(request, 'upgrade', { get: () => true, set: () => undefined });
     }
@@ -32,7 +34,7 @@ export function createConnections(): Connections {
   }
 
   return {
-    // Node's types want a class; a function that `new` calls and that returns an object is one.
+    // Node's types require a class; a function that returns an object works with `new` as well.
     IncomingMessage: message as unknown as typeof IncomingMessage,
     admits({ socket }, response) {
       const count = (waiting.get(socket) ?? 0) + 1;

@@ -1,20 +1,20 @@
-// What happens to a request body that is still arriving when its answer is ready. A connection that is
-// closed while data arrives is reset, and the client may lose the answer. A short rest is read and the
-// connection kept. Otherwise the answer announces the close, our side of the connection is shut down after
-// it, and input is discarded up to limits per connection, per address and per process. Beyond them nothing
-// is read: the connection stays open for a moment so that a client that reads gets its answer.
+// Handles a request body that is still arriving when its answer is ready. Closing a connection with
+// unread data resets it, and the client may lose the answer. A short rest is read and the
+// connection kept. Otherwise the answer announces the close, our side is shut down after it, and
+// input is discarded up to limits per connection, per address and per process. Beyond them nothing
+// is read: the connection stays open for a moment, so that a reading client receives its answer.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { createMeter } from '../admission/bucket.ts';
 
-/** Bytes of a body that are read for keeping the connection. */
+/** Bytes of a body that are read to keep the connection. */
 const KEPT = 65_536;
 /** Bytes discarded on one connection. */
 const MAX_DISCARDED = 16 * 1_048_576;
-/** Bytes discarded per second, and at once: of one address, and of all of them. */
+/** Bytes discarded per second, and at once: for one address, and for all. */
 const OF_ADDRESS = { perSecond: 4 * 1_048_576, burst: 32 * 1_048_576 };
 const OF_ALL = { perSecond: 32 * 1_048_576, burst: 64 * 1_048_576 };
-/** Bytes that a piece counts as at least: a chunk of one byte costs as much to read as a large one. */
+/** Minimum that a chunk counts: a chunk of one byte costs as much to read as a large one. */
 const MIN_DISCARDED = 4_096;
 const MAX_MS = 5_000;
 const MAX_SILENCE_MS = 1_000;
@@ -30,20 +30,20 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
   (headers['content-length'] !== undefined && headers['content-length'] !== '0');
 
 export interface Drain {
-  /** Called before an answer is sent; sets `connection: close` where the connection cannot be kept. */
+  /** Called before an answer is sent; sets `connection: close` if the connection cannot be kept. */
   prepare(request: IncomingMessage, response: ServerResponse, address: string): void;
-  /** Whether the last answer on this connection was sent, so that nothing more of it is a request. */
+  /** Whether the last answer on this connection was sent, so that further input is no request. */
   isClosing(socket: object): boolean;
 }
 
 interface Discarding {
   socket: Socket;
   request: IncomingMessage;
-  /** Whether input may still be read; turns false for good at a limit. */
+  /** Whether input may still be read; permanently false at a limit. */
   isReading(): boolean;
 }
 
-/** Counts and discards what arrives from now on, as long as `take` allows it. */
+/** Counts and discards further input as long as `take` allows it. */
 function discard(socket: Socket, request: IncomingMessage, take: (bytes: number) => boolean) {
   let left = MAX_DISCARDED;
   let reading = take(0);
@@ -54,7 +54,7 @@ function discard(socket: Socket, request: IncomingMessage, take: (bytes: number)
     reading = false;
     request.pause();
   });
-  // Takes the first piece now: of a request that nothing has read, Node discards everything by itself.
+  // Takes the first chunk now: Node discards the input of an unread request automatically.
   request.read();
   if (reading) request.resume();
   else request.pause();

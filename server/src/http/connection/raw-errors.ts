@@ -1,5 +1,5 @@
-// Requests that fail before there is a route: answered on the bare connection, in the same shape as every
-// other error. What HTTP itself forbids about a head that could be read is checked here as well.
+// Requests that fail before there is a route are answered on the bare connection, with the error
+// body of the API. Violations of HTTP in a readable head are checked here as well.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Naming } from '../../catalog/naming.ts';
@@ -26,7 +26,7 @@ function faultOfConnection(code: string | undefined): Fault {
   return new Fault('INVALID_INPUT', 'The request is not a valid HTTP request.');
 }
 
-/** Answers what is no request. `isUpload` says whether a file arrives on a connection. */
+/** Answers unreadable input. `isUpload` says whether a file arrives on a connection. */
 export const answerUnreadable =
   (naming: Naming, headers: SecurityHeaders, isUpload: (socket: Socket) => boolean) =>
   (error: { code?: string }, socket: Socket): void => {
@@ -43,7 +43,7 @@ export const answerUnreadable =
       'connection: close',
     ];
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-    // A client that sends on without reading does not hold the connection.
+    // A client that sends without reading does not keep the connection.
     setTimeout(() => socket.destroy(), CLOSE_MS).unref();
   };
 
@@ -60,14 +60,14 @@ function hostsOf({ rawHeaders }: IncomingMessage): number {
 export const expectationOf = ({ httpVersion, headers }: IncomingMessage): string | undefined =>
   httpVersion === '1.1' ? headers.expect?.toLowerCase() : undefined;
 
-/** What HTTP forbids about a head, if anything. */
+/** The violation of HTTP in a head, if any. */
 export function headFault(request: IncomingMessage): Fault | undefined {
   const hosts = hostsOf(request);
   if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) {
     return new Fault('INVALID_INPUT', 'The request must have exactly one Host header.');
   }
   const isCurrent = request.httpVersion === '1.1';
-  // An older recipient on the way, such as a proxy, sees another end of this request (RFC 9112, 6.1).
+  // A proxy in between may see another end of this request (RFC 9112, 6.1).
   if (!isCurrent && request.headers['transfer-encoding'] !== undefined) {
     return new Fault('INVALID_INPUT', 'Transfer-Encoding requires HTTP/1.1.');
   }

@@ -1,6 +1,6 @@
-// A platform's colour as an accent that can be read. Any colour is accepted: for light pages it is darkened
-// and for dark pages lightened, in small steps, until text in it reaches the contrast of WCAG AA on every
-// surface that the tokens have.
+// A platform's colour as a legible accent. Any colour is accepted: it is darkened for light pages
+// and lightened for dark pages, in small steps, until text in it has the contrast of WCAG AA on
+// every surface.
 import type { PageBrand } from '../../kernel/contract/page.ts';
 
 type Rgb = readonly [number, number, number];

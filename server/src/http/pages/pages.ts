@@ -1,6 +1,6 @@
-// The pages that people open without a credential, by a link that is a secret. They ask one question at the
-// most and load nothing but the platform's logo; no browser keeps them and no other site receives their
-// address. Only a page with card details has a script, allowed by its hash.
+// Pages that are opened without a credential, by a secret link. They ask at most one question and
+// load only the platform's logo; no browser stores them and no other site receives their address.
+// Only a page with card details has a script, allowed by its hash.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { HostedPage, PageContent } from '../../kernel/contract/page.ts';
 import { Fault } from '../../kernel/fault.ts';
@@ -9,7 +9,7 @@ import { pageAssets } from './assets.ts';
 import { brandStyle } from './brand.ts';
 import { hashSource, logoOrigin, pageHtml } from './page-html.ts';
 
-/** What keeps a page closed, beside its policy. */
+/** Headers of every page beside its policy. */
 export const CLOSED_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
@@ -82,13 +82,13 @@ const isAhead = ({ headers }: FastifyRequest): boolean =>
 
 type PageRequest = FastifyRequest<{ Params: { secret: string }; Querystring: { answer?: string } }>;
 
-/** The page of the other answer, in place of the question. It changes nothing. */
+/** The page that replaces the question after an answer. Read-only. */
 const declined = ({ brand, decline }: PageContent): PageContent | undefined =>
   decline && { status: 200, title: decline.title, lines: decline.lines, brand };
 
 /**
- * Adds the pages, outside the versioned base path. An address that opens unknown links is counted like one
- * with bad credentials, so that no page can be found by trying.
+ * Adds the pages, outside the versioned base path. An address that opens unknown links is limited
+ * like one with invalid credentials, so that pages cannot be found by trying.
  */
 export function addPages(
   server: FastifyInstance,
@@ -117,7 +117,7 @@ export function addPages(
     const url = `${path}/:secret`;
     const shown = answerWith(show);
     if (once) {
-      // Showing would use the link up.
+      // Rendering would consume the link.
       const peeked = answerWith(peek ?? (async () => TOO_SOON), true);
       server.head(url, async (request: PageRequest, reply) =>
         isAhead(request) ? sendHead(reply, TOO_SOON) : peeked(request, reply),
@@ -130,7 +130,7 @@ export function addPages(
   }
 }
 
-/** Where a server that listens is reached on its own machine. */
+/** Address of the listening server on its own machine. */
 export function originOf(server: FastifyInstance): string {
   const bound = server.server.address();
   if (typeof bound !== 'object' || bound === null) return 'http://127.0.0.1';
