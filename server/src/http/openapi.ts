@@ -19,7 +19,7 @@ import {
 import { faultBody } from './fault-body.ts';
 import { documentedCodesOf } from './operation-errors.ts';
 import { codesText, notesOf } from './operation-notes.ts';
-import { TAGS } from './tags.ts';
+import { TAGS, withNote } from './tags.ts';
 
 type Json = Record<string, unknown>;
 
@@ -239,7 +239,7 @@ function errorOf(status: number, codes: readonly Code[], document: Document): Js
   if (first === undefined || others.length > 0) return narrowed;
   // Most operations have one code of a status, and many the same.
   const name = errorName(first);
-  components[name] = narrowed;
+  components[name] = { description: ERROR_GUIDE[first].cause, ...narrowed };
   return { $ref: `${REF}${name}` };
 }
 
@@ -479,7 +479,7 @@ export function* openApiSteps(
   }
   const schemas: Json = {};
   for (const name of Object.keys(components).sort()) {
-    Object.assign(schemas, inWords(naming, { [name]: components[name] }));
+    Object.assign(schemas, inWords(naming, { [name]: withNote(name, components[name]) }));
     yield;
   }
   const securitySchemes = inWords(naming, securitySchemesOf(naming));

@@ -1,21 +1,48 @@
-// Every tag that an operation names is described, and no other.
+// Every tag and every schema of the document is described, and nothing else.
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { projectRoot } from '../runtime/config/root.ts';
-import { TAGS } from './tags.ts';
+import { notedSchemas, TAGS, withNote } from './tags.ts';
+
+interface Schema {
+  description?: string;
+  title?: string;
+}
 
 interface Described {
   paths: Record<string, Record<string, { tags: string[] }>>;
+  components: { schemas: Record<string, Schema> };
 }
+
+const file = path.join(projectRoot(), 'openapi.json');
+const { paths, components } = JSON.parse(fs.readFileSync(file, 'utf8')) as Described;
 
 describe('TAGS', () => {
   it('describes the tags of the document in its order', () => {
-    const file = path.join(projectRoot(), 'openapi.json');
-    const { paths } = JSON.parse(fs.readFileSync(file, 'utf8')) as Described;
     const used = Object.values(paths).flatMap((path) =>
       Object.values(path).flatMap(({ tags }) => tags),
     );
     expect(Object.keys(TAGS)).toEqual([...new Set(used)]);
+  });
+});
+
+describe('schemas of the document', () => {
+  it('are all described', () => {
+    const bare = Object.entries(components.schemas).filter(
+      ([, { description, title }]) => !description && !title,
+    );
+    expect(bare.map(([name]) => name)).toEqual([]);
+  });
+
+  it('exist for every note, which is used', () => {
+    for (const name of notedSchemas) {
+      const { description } = withNote(name, {}) as Schema;
+      expect(components.schemas[name]?.description, name).toBe(description);
+    }
+  });
+
+  it('keep a description of their own', () => {
+    expect(withNote('AgentPolicy', { description: 'Own.' })).toEqual({ description: 'Own.' });
   });
 });

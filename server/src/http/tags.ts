@@ -1,5 +1,6 @@
-// Descriptions of the tags that group operations in the API document, in their order. A test
-// compares them with the tags of the contracts.
+// Descriptions in the API document that no contract has: of the tags that group operations, in the
+// order of the document, and of schemas without one of their own. A test compares them with the
+// document.
 
 export const TAGS: Readonly<Record<string, string>> = {
   'Platform Configuration':
@@ -64,3 +65,52 @@ export const TAGS: Readonly<Record<string, string>> = {
     'Stablecoins that the platform issues through a provider: registration, minting, burning and ' +
     'the operations in progress.',
 };
+
+/** Unions, pages, and parts that several operations share. */
+const NOTES: Readonly<Record<string, string>> = {
+  AgentAccountRestrictions: 'Accounts that an agent may use, with a rule for each.',
+  AgentAccountRule: 'Permissions and limits of an agent for one account.',
+  AgentActionListResponse: 'A page of actions of agents.',
+  AgentActionRejectRequest: 'The rejection of an action.',
+  AgentActionStatus: 'Status of an action: pending, approved, rejected, expired or executed.',
+  AgentActionType: 'The operation that an agent requested.',
+  AgentCreateResponse: 'The created agent, with the device code that connects it.',
+  AgentDeviceCodeStatusResponse: 'Whether a device code was redeemed.',
+  AgentListResponse: 'A page of agents.',
+  AgentPermission: 'An operation that the policy of an agent allows.',
+  AgentPolicy: 'Permissions, spending limits, accounts and approval thresholds of an agent.',
+  AgentPolicyUpdateRequest: 'Changes of a policy; absent fields stay as they are.',
+  AgentSpendingLimitsUpdate: 'Changes of spending limits; absent limits stay as they are.',
+  AgentTransferDetails: 'The transfer that an action requests.',
+  AuthCredentialCreateRequestOneOf: 'A new credential of a wallet, by its type.',
+  AuthCredentialResponseOneOf: 'A credential of a wallet, by its type.',
+  AuthCredentialVerifyRequestOneOf: 'The proof of a credential, by its type.',
+  BusinessCustomerCreateRequest: 'A new business customer.',
+  DiscoveryListResponse: 'Payee discoveries.',
+  ExchangeRateListResponse: 'Exchange rates.',
+  ExternalAccountListResponse: 'A page of external accounts.',
+  InternalAccountExportRequest: 'The key to which the mnemonic of a wallet is encrypted.',
+  InternalAccountExportResponse: 'The encrypted mnemonic of a wallet.',
+  InternalAccountListResponse: 'A page of internal accounts.',
+  PlatformInternalAccountListResponse: 'Internal accounts of the platform.',
+  QuoteDestination: 'Destination of a quote, by its type.',
+  QuoteSource: 'Source of a quote, by its type.',
+  ScaFactorConfirmRequestOneOf: 'The proof that enrolls a factor, by its type.',
+  ScaFactorConfirmResponseOneOf: 'The enrolled factor, by its type.',
+  ScaFactorEnrollRequestOneOf: 'A factor to enroll, by its type.',
+  ScaFactorEnrollStartOneOf: 'What the customer needs to confirm a factor, by its type.',
+  TransactionDestination: 'Destination of a payment, by its type.',
+  TransactionListResponse: 'A page of transactions.',
+  TransactionOneOf: 'A transaction, by its type.',
+  TransactionSource: 'Source of a payment, by its type.',
+};
+
+/** The schema with the description of this table, unless it has one. */
+export function withNote(name: string, schema: unknown): unknown {
+  const note = NOTES[name];
+  const { description, title } = schema as { description?: string; title?: string };
+  if (note === undefined || description !== undefined || title !== undefined) return schema;
+  return { description: note, ...(schema as object) };
+}
+
+export const notedSchemas = Object.keys(NOTES);
