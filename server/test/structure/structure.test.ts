@@ -96,12 +96,12 @@ const EXCEPTIONS: readonly { file: string; tables: readonly string[]; reason: st
     reason: 'the recount beside a server that posts has to see one moment',
   },
   {
-    file: 'server/src/features/stablecoins/supply/recount.ts',
+    file: 'server/src/features/stablecoins/supply/reconciliation.ts',
     tables: ['ledger_accounts', 'ledger_transfers'],
     reason: 'the same of tokens',
   },
   {
-    file: 'server/src/features/cards/clearing/pulls.ts',
+    file: 'server/src/features/cards/clearing/funding-debits.ts',
     tables: ['jobs', 'transactions'],
     reason: 'a pending pull has no index and is found by its job',
   },

@@ -1,6 +1,6 @@
 // Public interface of cards for other features, the operator and `compose.ts`.
 import type { Feature } from '../../runtime/operation/feature.ts';
-import { pullJobs } from './clearing/pulls.ts';
+import { fundingDebitJobs } from './clearing/funding-debits.ts';
 import { cardWebhooks } from './contract.ts';
 import { cardJobs } from './issuing/issue-jobs.ts';
 import { cardStates, delegatedKeyStates } from './issuing/states.ts';
@@ -18,8 +18,8 @@ export {
   listCardExceptions,
   resolveCardException,
 } from './clearing/exceptions.ts';
+export { endFundingDebit, listFundingDebits } from './clearing/funding-debits.ts';
 export { cardPaymentOf, netOf, postedAmountOf } from './clearing/payment.ts';
-export { endFundingDebit, listFundingDebits } from './clearing/pulls.ts';
 export {
   type CardDetails,
   cardDetails,
@@ -32,7 +32,7 @@ export { listCardReveals } from './reveal/reveal.ts';
 /** What this feature adds to a server. */
 export const cardFeature = {
   operations: cardOperations,
-  jobs: (parts: CardParts) => [...cardJobs(parts), ...pullJobs(parts)],
+  jobs: (parts: CardParts) => [...cardJobs(parts), ...fundingDebitJobs(parts)],
   sweeps: () => [cardSweep()],
   webhooks: cardWebhooks,
   personalData: cardPersonalData,

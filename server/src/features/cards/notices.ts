@@ -24,17 +24,17 @@ import {
 import type { CardPaymentRow } from '../payments/transactions/index.ts';
 import { isUnanswered, signPull } from './authorization/signature.ts';
 import {
-  advised,
+  amountToDebit,
+  applyAdjustment,
+  applyClearing,
+  applyExpiry,
+  applyRefund,
   type Change,
-  cleared,
+  checkFundingDebitCount,
   eventAfter,
-  expired,
-  type Lack,
-  lackingFor,
-  NO_LACK,
-  refuseMorePulls,
-  returned,
-  unreturned,
+  type FurtherDebit,
+  NO_FURTHER_DEBIT,
+  reverseRefund,
 } from './clearing/arithmetic.ts';
 import {
   changePayment,
@@ -42,9 +42,9 @@ import {
   emitCardPayment,
   inAccountCurrency,
   MAX_CENTS,
-  moveSteps,
   netOf,
-  openPull,
+  openFundingDebit,
+  postSteps,
   spendableOf,
   whileOpen,
 } from './clearing/payment.ts';
@@ -87,16 +87,16 @@ async function furtherPull(
   parts: CardParts,
   row: CardPaymentRow,
   amount: bigint,
-): Promise<Lack> {
-  if (amount === 0n) return NO_LACK;
-  refuseMorePulls(factsOf(row));
+): Promise<FurtherDebit> {
+  if (amount === 0n) return NO_FURTHER_DEBIT;
+  checkFundingDebitCount(factsOf(row));
   const pulled = await ctx.attempt(async () => {
     await refuseUnlessPays(ctx, row, amount);
     await signPull(ctx, parts, row, amount);
-    await openPull(ctx, row, amount);
+    await openFundingDebit(ctx, row, amount);
   });
   if (pulled instanceof Fault) refuseForNow(pulled);
-  return { amount, fate: pulled instanceof Fault ? 'failed' : 'pulled' };
+  return { amount, outcome: pulled instanceof Fault ? 'failed' : 'pending' };
 }
 
 /** Stages a change with its lifecycle event, and emits an event also if the status stays. */
@@ -106,7 +106,7 @@ async function takeAs(
   { card, steps }: Change,
   event: CardEvent | undefined,
 ): Promise<CardPaymentRow> {
-  await moveSteps(ctx, row, steps);
+  await postSteps(ctx, row, steps);
   const changed = changePayment(ctx, row, card, event);
   if (!event) emitCardPayment(ctx, changed);
   return changed;
@@ -142,17 +142,22 @@ export async function clear(
 ): Promise<CardPaymentRow> {
   const { direction } = row;
   const card = factsOf(row);
-  if (direction === 'CREDIT') return take(ctx, row, cleared(card, amount, { direction }));
-  const missing = lackingFor(card, settledOf(card) + amount, amount);
-  const lack: Lack = (await isClosed(ctx, row))
-    ? { amount: missing, fate: 'lost' }
+  if (direction === 'CREDIT') return take(ctx, row, applyClearing(card, amount, { direction }));
+  const missing = amountToDebit(card, settledOf(card) + amount, amount);
+  const further: FurtherDebit = (await isClosed(ctx, row))
+    ? { amount: missing, outcome: 'writtenOff' }
     : await furtherPull(ctx, parts, row, missing);
-  return take(ctx, row, cleared(card, amount, { direction, lack }), lack.fate === 'failed');
+  return take(
+    ctx,
+    row,
+    applyClearing(card, amount, { direction, further }),
+    further.outcome === 'failed',
+  );
 }
 
 /** The authorization has expired. Without effect on a closed payment. */
 async function expire(ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> {
-  return row.card_closed ? row : take(ctx, row, expired(factsOf(row)));
+  return row.card_closed ? row : take(ctx, row, applyExpiry(factsOf(row)));
 }
 
 /**
@@ -168,10 +173,16 @@ async function advise(
   const card = factsOf(row);
   if (row.direction === 'CREDIT') throw untrue('A credit has no authorization advice.');
   if (card.closed) return row;
-  const missing = lackingFor(card, total, total - card.authorized);
-  const lack = (await isClosed(ctx, row)) ? NO_LACK : await furtherPull(ctx, parts, row, missing);
+  const missing = amountToDebit(card, total, total - card.authorized);
+  const further = (await isClosed(ctx, row))
+    ? NO_FURTHER_DEBIT
+    : await furtherPull(ctx, parts, row, missing);
   // Nothing was cleared yet: a hold that fails now is attempted again at the clearing.
-  return take(ctx, row, advised(card, total, lack.fate === 'failed' ? NO_LACK : lack));
+  return take(
+    ctx,
+    row,
+    applyAdjustment(card, total, further.outcome === 'failed' ? NO_FURTHER_DEBIT : further),
+  );
 }
 
 /** A refund of at most the net amount. */
@@ -186,13 +197,13 @@ async function giveBack(
   if (amount > netOf(facts)) {
     throw untrue(`The refund of ${amount} exceeds the cleared amount of ${netOf(facts)}.`);
   }
-  return take(ctx, row, returned(facts, amount));
+  return take(ctx, row, applyRefund(facts, amount));
 }
 
 /** Reverses the last refund; the account may get a negative balance. */
 async function reverse(ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> {
   if (row.card_refunds.length === 0) throw untrue('The payment has no refund to reverse.');
-  const change = unreturned(factsOf(row));
+  const change = reverseRefund(factsOf(row));
   return row.status === 'REFUNDED' ? takeAs(ctx, row, change, 'reverse') : take(ctx, row, change);
 }
 

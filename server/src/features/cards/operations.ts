@@ -11,9 +11,9 @@ import { bind, checkFunding } from './clearing/funding.ts';
 import { CARD_CURRENCY } from './clearing/payment.ts';
 import { createCard, getCardById, listCards, updateCardById } from './contract.ts';
 import { delegatedKeyOperations } from './delegated-keys/delegated-operations.ts';
-import { moveFor, presentCard } from './issuing/card.ts';
-import { askIssuer } from './issuing/issue-jobs.ts';
-import { changeCard } from './issuing/life.ts';
+import { presentCard, stateEventFor } from './issuing/card.ts';
+import { orderCard } from './issuing/issue-jobs.ts';
+import { changeCard } from './issuing/lifecycle.ts';
 import { countCard } from './issuing/limits.ts';
 import { type CardParts, cardOf, issuerOf } from './parts.ts';
 import { revealOperations } from './reveal/reveal.ts';
@@ -64,7 +64,7 @@ async function create(ctx: Ctx, parts: CardParts, body: CreateBody): Promise<Car
     updated_at: ctx.now,
   });
   bind(ctx, row, funding);
-  askIssuer(ctx, row, { named: platformCardId !== undefined });
+  orderCard(ctx, row, { named: platformCardId !== undefined });
   return row;
 }
 
@@ -111,7 +111,7 @@ export const cardOperations = (parts: CardParts) => [
   handle(updateCardById, async (ctx, { params, body }) => {
     const issuer = issuerOf(ctx, parts);
     const row = await cardOf(ctx, params.id);
-    const move = moveFor(row.state, body);
+    const move = stateEventFor(row.state, body);
     requireCustomer(ctx, await customerOf(ctx, row.customer_id, { alive: true }));
     if (body.fundingSources) {
       const card = { platformCardId: chosenName(row), isNew: false };

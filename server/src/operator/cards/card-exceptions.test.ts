@@ -119,10 +119,7 @@ describe('cards resolve', () => {
     expect(out).toBe(`${two.id} is SETTLED, 0.20 USD written off.\n`);
     expect(await two.now()).toMatchObject({ status: 'SETTLED', account: '10 of 10' });
     const again = await run('cards', 'resolve', two.id, ...COLLECT);
-    expect([again.code, again.err]).toEqual([
-      1,
-      'Nothing of it is to be decided: it is SETTLED.\n',
-    ]);
+    expect([again.code, again.err]).toEqual([1, 'The payment is SETTLED, not EXCEPTION.\n']);
   });
 
   it('accepts card payments only, and its two outcomes', async () => {

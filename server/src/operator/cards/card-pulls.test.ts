@@ -7,7 +7,7 @@ import { testApp } from '../../../test/kit/app/test-app.ts';
 import { type BegunPayment, cardPayments } from '../../../test/kit/cards/card-payments.ts';
 import type { IssuerPort } from '../../connectors/ports/cards.ts';
 import type { Connectors } from '../../connectors/ports/index.ts';
-import { pullJobs } from '../../features/cards/clearing/pulls.ts';
+import { fundingDebitJobs } from '../../features/cards/clearing/funding-debits.ts';
 import { createWorker } from '../../runtime/jobs/jobs.ts';
 import { createLog } from '../../runtime/observability/log.ts';
 import { createMetrics } from '../../runtime/observability/metrics.ts';
@@ -44,7 +44,7 @@ const pass = (ms: number) => app.effects.set(app.effects.now() + ms);
 const workerSaying = (check: IssuerPort['checkFundingDebit'], runtime: Runtime = app.runtime) =>
   createWorker({
     runtime,
-    handlers: pullJobs({
+    handlers: fundingDebitJobs({
       connectors: () => ({ issuer: { checkFundingDebit: check } }) as Connectors,
     }),
     sweeps: [],
@@ -161,16 +161,16 @@ describe('cards end-pull', () => {
     const paid = await fixture.begin(SLOW);
     await paid.notify(clearing(150));
     expect((await endPull(paid, 'taken')).err).toBe(
-      'Several of its pulls are under way. Say which, 1 or 2.\n',
+      'The payment has several pending pulls. Specify one: 1 or 2.\n',
     );
     expect((await endPull(paid, 'taken', '--pull', '2')).code).toBe(0);
     expect((await paid.now()).account).toBe('850 of 950');
     expect((await endPull(paid, 'taken', '--pull', '2')).err).toBe(
-      'No pull 2 of it is under way.\n',
+      'The payment has no pending pull 2.\n',
     );
     expect((await endPull(paid, 'taken')).code).toBe(0);
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '850 of 850', settled: 150 });
-    expect((await endPull(paid, 'failed')).err).toBe('No pull of it is under way.\n');
+    expect((await endPull(paid, 'failed')).err).toBe('The payment has no pending pull.\n');
   });
 
   it('has no effect if the issuer answers at the same moment', async () => {
@@ -179,7 +179,7 @@ describe('cards end-pull', () => {
     const runtime = crossed(workerSaying(async () => ({ state: 'confirmed' })).runDue);
     const words = ['cards', 'end-pull', paid.id, '--as', 'failed', ...BECAUSE];
     const { code, err } = await commandOn({ ...app, runtime })(words);
-    expect([code, err]).toEqual([1, 'No pull of it is under way.\n']);
+    expect([code, err]).toEqual([1, 'The payment has no pending pull.\n']);
     expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
     expect(await said(paid)).toEqual([]);
   });

@@ -88,7 +88,7 @@ describe('cards close', () => {
     const { out } = await run('cards', 'show', idOf(two));
     expect(out).toContain(`Funded until ${bindings[0].endedAt}`);
     const again = await run('cards', 'close', idOf(two), '--reason', 'x');
-    expect(again).toMatchObject({ code: 1, err: 'The card is closed already.\n' });
+    expect(again).toMatchObject({ code: 1, err: 'The card is already closed.\n' });
     expect(await run('cards', 'close', idOf(one))).toMatchObject({ code: 2 });
     const long = await run('cards', 'close', idOf(one), '--reason', 'x'.repeat(256));
     expect(long.code).toBe(2);

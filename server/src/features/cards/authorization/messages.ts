@@ -17,7 +17,7 @@ import { equals } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import type { CardPaymentRow } from '../../payments/transactions/index.ts';
-import { leanOnPayment } from '../clearing/payment.ts';
+import { requirePayment } from '../clearing/payment.ts';
 import { changeByNotice } from '../notices.ts';
 import type { CardParts } from '../parts.ts';
 import { type CardMessageRow, type CardRow, cardMessages } from '../store.ts';
@@ -122,7 +122,7 @@ export async function applyNotice(
   }
   // Also required if nothing changes: the entry names the merchant as read, which an erasure may
   // remove concurrently.
-  leanOnPayment(ctx, row);
+  requirePayment(ctx, row);
   const changed = await changeByNotice(ctx, parts, row, notice);
   const { currency, merchant } = row.card;
   const said = { token: row.card.token, kind: notice.kind, currency, merchant };

@@ -1,6 +1,6 @@
-// What holds of a payment with a card whatever its network, its issuer and the operator say, in any
-// order: the ledger has moved what the facts say, nothing is given back that was not taken, and
-// what is over is square.
+// Invariants of a card payment under any order of events from its network, its issuer and the
+// operator: the postings match the facts, no more is released than was debited, and a finished
+// payment balances.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -13,41 +13,41 @@ import {
 } from '../../payments/card-payments/facts.ts';
 import { type CardStatus, cardPaymentStates } from '../../payments/card-payments/states.ts';
 import {
-  advised,
+  amountToDebit,
+  applyAdjustment,
+  applyClearing,
+  applyExpiry,
+  applyFundingDebitResult,
+  applyRefund,
+  applyResolution,
   type Change,
-  cleared,
+  checkFundingDebitCount,
   eventAfter,
   excessOf,
-  expired,
-  type Lack,
-  lackingFor,
-  MAX_PIECES,
-  NO_LACK,
-  pullEnded,
-  refuseMorePulls,
-  resolved,
-  returned,
-  undone,
-  unreturned,
+  type FurtherDebit,
+  MAX_ENTRIES,
+  NO_FURTHER_DEBIT,
+  reverseRefund,
+  undoApproval,
 } from './arithmetic.ts';
 
-type Purse = 'account' | 'cards' | 'external_settlement' | 'losses';
+type Balance = 'account' | 'cards' | 'external_settlement' | 'losses';
 
-interface Life {
+interface Payment {
   card: CardFacts;
   status: CardStatus;
   isCardClosed: boolean;
   /** The account could not be debited once, so its refunds may exceed what it paid. */
   isOutOfReach: boolean;
-  purses: Record<Purse, bigint>;
+  balances: Record<Balance, bigint>;
   held: bigint;
   steps: Set<string>;
 }
 
 const AUTHORIZED = 100n;
 
-/** A payment of 100 whose money is set aside. */
-const begun = (): Life => ({
+/** A payment of 100 with its hold. */
+const opened = (): Payment => ({
   card: {
     ...newFacts(AUTHORIZED),
     fundingDebits: [{ amount: AUTHORIZED, status: 'PENDING' }],
@@ -55,177 +55,183 @@ const begun = (): Life => ({
   status: 'AUTHORIZED',
   isCardClosed: false,
   isOutOfReach: false,
-  purses: { account: 0n, cards: 0n, external_settlement: 0n, losses: 0n },
+  balances: { account: 0n, cards: 0n, external_settlement: 0n, losses: 0n },
   held: AUTHORIZED,
   steps: new Set(['pull.1']),
 });
 
-function noteStep(life: Life, step: string) {
-  expect(life.steps.has(step)).toBe(false);
-  life.steps.add(step);
+function recordStep(payment: Payment, step: string) {
+  expect(payment.steps.has(step)).toBe(false);
+  payment.steps.add(step);
 }
 
-/** Books what a change moves, as the ledger would. */
-function book(life: Life, { card, steps }: Change, failed = false, emits = true) {
+/** Applies the postings of a change, as the ledger would. */
+function post(payment: Payment, { card, steps }: Change, failed = false, emits = true) {
   for (const { step, verb, amount, from, to } of steps) {
     expect(amount > 0n).toBe(true);
-    noteStep(life, verb === 'transfer' ? step : `${step}!`);
-    if (verb !== 'transfer') life.held -= amount;
+    recordStep(payment, verb === 'transfer' ? step : `${step}!`);
+    if (verb !== 'transfer') payment.held -= amount;
     if (verb === 'void') continue;
-    life.purses[from as Purse] -= amount;
-    life.purses[to as Purse] += amount;
+    payment.balances[from as Balance] -= amount;
+    payment.balances[to as Balance] += amount;
   }
-  const event = emits || failed ? eventAfter(life.status, card, failed) : undefined;
-  life.card = card;
-  if (event) life.status = cardPaymentStates.next(life.status, event);
+  const event = emits || failed ? eventAfter(payment.status, card, failed) : undefined;
+  payment.card = card;
+  if (event) payment.status = cardPaymentStates.next(payment.status, event);
 }
 
-function lackOf(life: Life, amount: bigint, canPay: boolean): Lack {
-  if (amount === 0n) return NO_LACK;
-  if (!canPay) return { amount, fate: 'failed' };
-  noteStep(life, `pull.${life.card.fundingDebits.length + 1}`);
-  life.held += amount;
-  return { amount, fate: 'pulled' };
+function furtherDebitOf(payment: Payment, amount: bigint, canPay: boolean): FurtherDebit {
+  if (amount === 0n) return NO_FURTHER_DEBIT;
+  if (!canPay) return { amount, outcome: 'failed' };
+  recordStep(payment, `pull.${payment.card.fundingDebits.length + 1}`);
+  payment.held += amount;
+  return { amount, outcome: 'pending' };
 }
 
-type Act = (life: Life) => void;
+type Action = (payment: Payment) => void;
 
 const clear =
-  (amount: bigint, canPay: boolean): Act =>
-  (life) => {
-    const missing = lackingFor(life.card, settledOf(life.card) + amount, amount);
-    const lack: Lack = life.isCardClosed
-      ? { amount: missing, fate: 'lost' }
-      : lackOf(life, missing, canPay);
-    book(life, cleared(life.card, amount, { direction: 'DEBIT', lack }), lack.fate === 'failed');
+  (amount: bigint, canPay: boolean): Action =>
+  (payment) => {
+    const missing = amountToDebit(payment.card, settledOf(payment.card) + amount, amount);
+    const further: FurtherDebit = payment.isCardClosed
+      ? { amount: missing, outcome: 'writtenOff' }
+      : furtherDebitOf(payment, missing, canPay);
+    post(
+      payment,
+      applyClearing(payment.card, amount, { direction: 'DEBIT', further }),
+      further.outcome === 'failed',
+    );
   };
 
-const advise =
-  (total: bigint, canPay: boolean): Act =>
-  (life) => {
-    if (life.card.closed) return;
-    const missing = lackingFor(life.card, total, total - life.card.authorized);
-    const lack = life.isCardClosed || !canPay ? NO_LACK : lackOf(life, missing, canPay);
-    book(life, advised(life.card, total, lack));
+const adjust =
+  (total: bigint, canPay: boolean): Action =>
+  (payment) => {
+    if (payment.card.closed) return;
+    const missing = amountToDebit(payment.card, total, total - payment.card.authorized);
+    const further =
+      payment.isCardClosed || !canPay ? NO_FURTHER_DEBIT : furtherDebitOf(payment, missing, canPay);
+    post(payment, applyAdjustment(payment.card, total, further));
   };
 
-const giveBack =
-  (share: bigint): Act =>
-  (life) => {
-    const net = settledOf(life.card) - refundedOf(life.card);
+const refund =
+  (share: bigint): Action =>
+  (payment) => {
+    const net = settledOf(payment.card) - refundedOf(payment.card);
     const amount = (net * share) / 4n;
-    if (amount > 0n) book(life, returned(life.card, amount));
+    if (amount > 0n) post(payment, applyRefund(payment.card, amount));
   };
 
-const reverse: Act = (life) => {
-  if (life.card.refunds.length === 0) return;
-  const isWhole = life.status === 'REFUNDED';
-  if (isWhole) life.status = 'SETTLED';
-  book(life, unreturned(life.card), false, !isWhole);
+const reverse: Action = (payment) => {
+  if (payment.card.refunds.length === 0) return;
+  const isWhole = payment.status === 'REFUNDED';
+  if (isWhole) payment.status = 'SETTLED';
+  post(payment, reverseRefund(payment.card), false, !isWhole);
 };
 
-const endPull =
-  (place: number, taken: boolean): Act =>
-  (life) => {
-    const open = life.card.fundingDebits.flatMap((each, at) =>
+const endDebit =
+  (place: number, isConfirmed: boolean): Action =>
+  (payment) => {
+    const open = payment.card.fundingDebits.flatMap((each, at) =>
       each.status === 'PENDING' ? [at] : [],
     );
     const at = open[place % Math.max(open.length, 1)];
     if (at === undefined) return;
-    const change = pullEnded(life.card, at, taken);
+    const change = applyFundingDebitResult(payment.card, at, isConfirmed);
     const isStuck = change.card.fundingDebits[at]?.status === 'STUCK';
     // A failed debit is voided if nothing is owed, and needs a decision otherwise.
-    if (!taken) expect(isStuck || life.card.closed).toBe(true);
-    book(life, change, isStuck, false);
+    if (!isConfirmed) expect(isStuck || payment.card.closed).toBe(true);
+    post(payment, change, isStuck, false);
   };
 
 const resolve =
-  (outcome: 'collect' | 'write-off', reachable = true): Act =>
-  (life) => {
-    if (life.status !== 'EXCEPTION' || hasPendingFundingDebit(life.card)) return;
-    const { card, steps } = resolved(life.card, { outcome, reachable });
-    if (!reachable) life.isOutOfReach = true;
-    life.status = 'SETTLED';
-    book(life, { card, steps });
+  (outcome: 'collect' | 'write-off', reachable = true): Action =>
+  (payment) => {
+    if (payment.status !== 'EXCEPTION' || hasPendingFundingDebit(payment.card)) return;
+    const { card, steps } = applyResolution(payment.card, { outcome, reachable });
+    if (!reachable) payment.isOutOfReach = true;
+    payment.status = 'SETTLED';
+    post(payment, { card, steps });
     expect(card.closed).toBe(true);
   };
 
-/** An approval may prove late as long as nothing else happened to the payment. */
-const undo: Act = (life) => {
-  const { closed, clearings, refunds, fundingDebits, writtenOff, authorized } = life.card;
+/** Only an approval without later events can be undone. */
+const undo: Action = (payment) => {
+  const { closed, clearings, refunds, fundingDebits, writtenOff, authorized } = payment.card;
   const isUntouched = refunds.length === 0 && fundingDebits.length === 1 && writtenOff === 0n;
-  const own = clearings.length === (closed ? 1 : 0) && authorized === AUTHORIZED;
-  if (!isUntouched || !own || life.card.undoneClearings !== null) return;
-  const change = undone(life.card, 'DEBIT');
-  life.status = 'SETTLED';
-  book(life, change);
+  const isAsOpened = clearings.length === (closed ? 1 : 0) && authorized === AUTHORIZED;
+  if (!isUntouched || !isAsOpened || payment.card.undoneClearings !== null) return;
+  const change = undoApproval(payment.card, 'DEBIT');
+  payment.status = 'SETTLED';
+  post(payment, change);
 };
 
 const amount = fc.bigInt({ min: 1n, max: 130n });
-const word: fc.Arbitrary<Act> = fc.oneof(
+const event: fc.Arbitrary<Action> = fc.oneof(
   fc.record({ amount, canPay: fc.boolean() }).map((each) => clear(each.amount, each.canPay)),
-  fc.record({ amount, canPay: fc.boolean() }).map((each) => advise(each.amount, each.canPay)),
-  fc.bigInt({ min: 1n, max: 4n }).map(giveBack),
-  fc.constant(giveBack(4n)),
-  fc.constant((life: Life) => {
-    if (!life.card.closed) book(life, expired(life.card));
+  fc.record({ amount, canPay: fc.boolean() }).map((each) => adjust(each.amount, each.canPay)),
+  fc.bigInt({ min: 1n, max: 4n }).map(refund),
+  fc.constant(refund(4n)),
+  fc.constant((payment: Payment) => {
+    if (!payment.card.closed) post(payment, applyExpiry(payment.card));
   }),
-  fc.nat(3).map((place) => endPull(place, true)),
-  fc.nat(3).map((place) => endPull(place, false)),
+  fc.nat(3).map((place) => endDebit(place, true)),
+  fc.nat(3).map((place) => endDebit(place, false)),
   fc.constant(resolve('collect')),
 );
-const anAct: fc.Arbitrary<Act> = fc.oneof(
-  { arbitrary: word, weight: 9 },
+const anAction: fc.Arbitrary<Action> = fc.oneof(
+  { arbitrary: event, weight: 9 },
   { arbitrary: fc.constant(reverse), weight: 1 },
   { arbitrary: fc.constant(undo), weight: 1 },
   { arbitrary: fc.boolean().map((reachable) => resolve('write-off', reachable)), weight: 1 },
   {
-    arbitrary: fc.constant((life: Life) => {
-      life.isCardClosed = true;
+    arbitrary: fc.constant((payment: Payment) => {
+      payment.isCardClosed = true;
     }),
     weight: 1,
   },
 );
 
-/** More is cleared than the account can pay, and all of it comes back. Rare by chance. */
-const recovering: fc.Arbitrary<Act[]> = fc
+/** More is cleared than the account can pay, and all of it is refunded. Rare by chance. */
+const recovering: fc.Arbitrary<Action[]> = fc
   .record({ beyond: fc.bigInt({ min: 1n, max: 9n }), rest: fc.bigInt({ min: 1n, max: 9n }) })
   .map(({ beyond, rest }) => {
-    const cleared = AUTHORIZED + beyond;
-    return [advise(cleared + rest, false), clear(cleared, false), giveBack(4n)];
+    const total = AUTHORIZED + beyond;
+    return [adjust(total + rest, false), clear(total, false), refund(4n)];
   });
-const actsOf = (arbitrary: fc.Arbitrary<Act>): fc.Arbitrary<Act[]> =>
+const actionsOf = (arbitrary: fc.Arbitrary<Action>): fc.Arbitrary<Action[]> =>
   fc
     .tuple(fc.oneof(fc.constant([]), recovering), fc.array(arbitrary, { maxLength: 25 }))
     .map((parts) => parts.flat());
 
-/** What the account has got of returns. */
-const givenOf = (card: CardFacts) => refundedOf(card) - card.recovered;
+/** Refunds credited to the account. */
+const creditedOf = (card: CardFacts) => refundedOf(card) - card.recovered;
 
-/** What account and operator have paid; what the operator recovered beyond its losses is no payment. */
-const borneByBoth = ({ account, losses }: Life['purses']) => -account - (losses < 0n ? losses : 0n);
+/** Paid by account and operator; an amount recovered beyond losses is not a payment. */
+const paidByBoth = ({ account, losses }: Payment['balances']) =>
+  -account - (losses < 0n ? losses : 0n);
 
-/** What may still be cleared of what was authorised. */
+/** The remaining authorization. */
 function remainderOf(card: CardFacts): bigint {
   const remainder = card.authorized - settledOf(card);
   return card.closed || remainder < 0n ? 0n : remainder;
 }
 
-function checkBooks({ card, purses, held, status, isOutOfReach }: Life) {
-  const taken = fundingDebitAmountOf(card, 'CONFIRMED');
-  const aside = fundingDebitAmountOf(card, 'PENDING', 'STUCK');
+function checkBooks({ card, balances, held, status, isOutOfReach }: Payment) {
+  const debited = fundingDebitAmountOf(card, 'CONFIRMED');
+  const onHold = fundingDebitAmountOf(card, 'PENDING', 'STUCK');
   const { released, writtenOff, recovered } = card;
-  expect(held).toBe(aside);
-  expect(purses).toEqual({
-    account: givenOf(card) + released - taken,
-    cards: taken - released + writtenOff - settledOf(card),
+  expect(held).toBe(onHold);
+  expect(balances).toEqual({
+    account: creditedOf(card) + released - debited,
+    cards: debited - released + writtenOff - settledOf(card),
     external_settlement: settledOf(card) - refundedOf(card),
     losses: recovered - writtenOff,
   });
   expect(refundedOf(card) <= settledOf(card)).toBe(true);
-  // The constraint `transactions_card_amounts` holds these too.
+  // The constraint `transactions_card_amounts` enforces these as well.
   expect(recovered <= refundedOf(card)).toBe(true);
-  expect(released <= taken).toBe(true);
+  expect(released <= debited).toBe(true);
   expect(writtenOff <= settledOf(card)).toBe(true);
   const { fundingDebits, clearings, refunds } = card;
   expect(
@@ -234,87 +240,95 @@ function checkBooks({ card, purses, held, status, isOutOfReach }: Life) {
     ),
   ).toBe(true);
   expect([released, writtenOff, recovered].every((each) => each >= 0n)).toBe(true);
-  if (!isOutOfReach) expect(released + givenOf(card) <= taken + aside).toBe(true);
+  if (!isOutOfReach) expect(released + creditedOf(card) <= debited + onHold).toBe(true);
   expect(excessOf(card)).toBe(0n);
-  const owed = purses.external_settlement + remainderOf(card);
-  if (!hasPendingFundingDebit(card)) expect(borneByBoth(purses) <= owed).toBe(true);
-  if (status === 'REFUNDED') expect(purses.external_settlement).toBe(0n);
+  const owed = balances.external_settlement + remainderOf(card);
+  if (!hasPendingFundingDebit(card)) expect(paidByBoth(balances) <= owed).toBe(true);
+  if (status === 'REFUNDED') expect(balances.external_settlement).toBe(0n);
   if (status === 'EXCEPTION') return;
-  expect(purses.cards + held >= 0n).toBe(true);
-  expect(purses.losses <= 0n).toBe(true);
+  expect(balances.cards + held >= 0n).toBe(true);
+  expect(balances.losses <= 0n).toBe(true);
 }
 
-/** Brings everything to its end that is under way. */
-function finish(life: Life, outcome: 'collect' | 'write-off') {
-  while (hasPendingFundingDebit(life.card)) endPull(0, true)(life);
-  if (!life.card.closed) book(life, expired(life.card));
-  resolve(outcome)(life);
+/** Ends pending debits and the payment. */
+function finish(payment: Payment, outcome: 'collect' | 'write-off') {
+  while (hasPendingFundingDebit(payment.card)) endDebit(0, true)(payment);
+  if (!payment.card.closed) post(payment, applyExpiry(payment.card));
+  resolve(outcome)(payment);
 }
 
-describe('the arithmetic of card payments', () => {
-  const lives = fc.record({
-    acts: actsOf(anAct),
+describe('card payment arithmetic', () => {
+  const runs = fc.record({
+    actions: actionsOf(anAction),
     outcome: fc.constantFrom('collect' as const, 'write-off' as const),
   });
 
-  it('moves what the facts say, gives back no more than was taken, and ends square', () => {
+  it('posts what the facts state, releases no more than was debited, and ends balanced', () => {
     fc.assert(
-      fc.property(lives, ({ acts, outcome }) => {
-        const life = begun();
-        for (const act of acts) {
-          act(life);
-          checkBooks(life);
+      fc.property(runs, ({ actions, outcome }) => {
+        const payment = opened();
+        for (const act of actions) {
+          act(payment);
+          checkBooks(payment);
         }
-        finish(life, outcome);
-        checkBooks(life);
-        expect(life.held).toBe(0n);
-        expect(life.purses.cards).toBe(0n);
-        expect(['SETTLED', 'REFUNDED']).toContain(life.status);
-        // What the account paid in the end is never more than the network has, and never less than
-        // nothing.
-        const paid = -life.purses.account;
-        expect(paid <= life.purses.external_settlement).toBe(true);
-        if (!life.isOutOfReach) expect(paid >= 0n).toBe(true);
+        finish(payment, outcome);
+        checkBooks(payment);
+        expect(payment.held).toBe(0n);
+        expect(payment.balances.cards).toBe(0n);
+        expect(['SETTLED', 'REFUNDED']).toContain(payment.status);
+        // The account pays at most what the network has settled, and never a negative amount.
+        const paid = -payment.balances.account;
+        expect(paid <= payment.balances.external_settlement).toBe(true);
+        if (!payment.isOutOfReach) expect(paid >= 0n).toBe(true);
       }),
       { numRuns: 1_500 },
     );
   });
 
-  it('has room for a hundred pieces of each kind', () => {
-    const { card } = begun();
-    const many = Array<bigint>(MAX_PIECES).fill(1n);
+  it('accepts at most a hundred entries of each kind', () => {
+    const { card } = opened();
+    const many = Array<bigint>(MAX_ENTRIES).fill(1n);
     const more = { direction: 'DEBIT' } as const;
-    expect(() => cleared({ ...card, clearings: many.slice(1) }, 1n, more)).not.toThrow();
-    expect(() => cleared({ ...card, clearings: many }, 1n, more)).toThrow('at most 100 clear');
-    expect(() => returned({ ...card, refunds: many }, 1n)).toThrow('at most 100 returns');
+    expect(() => applyClearing({ ...card, clearings: many.slice(1) }, 1n, more)).not.toThrow();
+    expect(() => applyClearing({ ...card, clearings: many }, 1n, more)).toThrow(
+      'at most 100 clear',
+    );
+    expect(() => applyRefund({ ...card, refunds: many }, 1n)).toThrow('at most 100 refunds');
     const fundingDebits = many.map((amount) => ({ amount, status: 'CONFIRMED' as const }));
-    expect(() => refuseMorePulls({ ...card, fundingDebits })).toThrow('at most 100 pulls');
+    expect(() => checkFundingDebitCount({ ...card, fundingDebits })).toThrow(
+      'at most 100 funding debits',
+    );
   });
 
-  it('takes nothing again that came back and stayed with the house', () => {
-    const life = begun();
-    endPull(0, true)(life);
-    const news = [advise(102n, false), clear(101n, false), giveBack(4n), advise(103n, true)];
-    for (const act of news) {
-      act(life);
-      checkBooks(life);
+  it('does not debit a refunded amount again that the operator recovered', () => {
+    const payment = opened();
+    endDebit(0, true)(payment);
+    const actions = [adjust(102n, false), clear(101n, false), refund(4n), adjust(103n, true)];
+    for (const act of actions) {
+      act(payment);
+      checkBooks(payment);
     }
-    expect(life.status).toBe('EXCEPTION');
-    finish(life, 'collect');
-    checkBooks(life);
-    expect(life.purses).toEqual({ account: 0n, cards: 0n, external_settlement: 0n, losses: 0n });
-    expect(life.status).toBe('REFUNDED');
+    expect(payment.status).toBe('EXCEPTION');
+    finish(payment, 'collect');
+    checkBooks(payment);
+    expect(payment.balances).toEqual({
+      account: 0n,
+      cards: 0n,
+      external_settlement: 0n,
+      losses: 0n,
+    });
+    expect(payment.status).toBe('REFUNDED');
   });
 
-  // A reversal takes from the account what a return had given it: what was ours then is a loss.
-  it('leaves no loss where the card lives, all is collected and no return reversed', () => {
+  // Excludes reversals: one debits the account by its part of a refund, and the rest is a loss.
+  it('leaves no loss if the card is open, all is collected and no refund is reversed', () => {
     fc.assert(
-      fc.property(actsOf(word), (acts) => {
-        const life = begun();
-        for (const act of acts) act(life);
-        finish(life, 'collect');
-        expect(life.purses.losses).toBe(0n);
-        expect(-life.purses.account).toBe(life.purses.external_settlement);
+      fc.property(actionsOf(event), (actions) => {
+        const payment = opened();
+        for (const act of actions) act(payment);
+        finish(payment, 'collect');
+        expect(payment.balances.losses).toBe(0n);
+        expect(-payment.balances.account).toBe(payment.balances.external_settlement);
       }),
       { numRuns: 1_000 },
     );

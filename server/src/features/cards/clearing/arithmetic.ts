@@ -1,4 +1,4 @@
-// The arithmetic of a card payment: given its facts and an event, the new facts and the postings.
+// The arithmetic of a card payment: before its facts and an event, the new facts and the postings.
 // Pure, and the only place that adds these amounts. All are in the currency of the card; the caller
 // converts them to the units of the funding account.
 //
@@ -44,13 +44,13 @@ export interface Change {
 }
 
 /** Maximum number of clearings, refunds or debits of a payment. */
-export const MAX_PIECES = 100;
+export const MAX_ENTRIES = 100;
 
 const smaller = (a: bigint, b: bigint) => (a < b ? a : b);
 const larger = (a: bigint, b: bigint) => (a > b ? a : b);
-const atLeastNothing = (amount: bigint) => (amount < 0n ? 0n : amount);
+const atLeastZero = (amount: bigint) => (amount < 0n ? 0n : amount);
 
-export const pullStep = (at: number): string => `pull.${at + 1}`;
+export const fundingDebitStep = (at: number): string => `pull.${at + 1}`;
 
 /**
  * What the operator bears: the written-off amount, or the recovered amount if that is greater. What
@@ -70,22 +70,21 @@ const coveredOf = (card: CardFacts): bigint =>
   fundedOf(card) + fundingDebitAmountOf(card, 'PENDING', 'STUCK');
 
 /** Refunds credited to the account. */
-const givenOf = (card: CardFacts): bigint => refundedOf(card) - card.recovered;
+const creditedOf = (card: CardFacts): bigint => refundedOf(card) - card.recovered;
 
 /** What the account has paid; negative after a refund of an amount not yet debited. */
 export const paidOf = (card: CardFacts): bigint =>
-  fundingDebitAmountOf(card, 'CONFIRMED') - card.released - givenOf(card);
+  fundingDebitAmountOf(card, 'CONFIRMED') - card.released - creditedOf(card);
 
 /** The operator's loss: what was written off and not recovered. */
 export const lossOf = (card: CardFacts): bigint => borneOf(card) - card.recovered;
 
 /** What the network has settled and neither the account nor the operator has paid. */
-export const unpaidOf = (card: CardFacts): bigint =>
-  atLeastNothing(settledOf(card) - fundedOf(card));
+export const unpaidOf = (card: CardFacts): bigint => atLeastZero(settledOf(card) - fundedOf(card));
 
-/** What to debit for a total, at most the new part of it. */
-export const lackingFor = (card: CardFacts, total: bigint, fresh: bigint): bigint =>
-  atLeastNothing(smaller(fresh, total - coveredOf(card)));
+/** Amount to debit for a total, at most its `fresh` part. */
+export const amountToDebit = (card: CardFacts, total: bigint, fresh: bigint): bigint =>
+  atLeastZero(smaller(fresh, total - coveredOf(card)));
 
 /**
  * Debited amounts that will not be cleared: beyond the settled amount once closed, beyond the
@@ -96,7 +95,7 @@ export function excessOf(card: CardFacts): bigint {
   const settled = settledOf(card);
   const { authorized } = card;
   const wanted = card.closed || authorized < settled ? settled : authorized;
-  return atLeastNothing(fundedOf(card) - wanted);
+  return atLeastZero(fundedOf(card) - wanted);
 }
 
 /** Releases the excess. Steps are named by the total released, which only grows. */
@@ -114,13 +113,13 @@ function withoutExcess({ card, steps }: Change): Change {
   return { card: { ...card, released }, steps: [...steps, step] };
 }
 
-/** Result of debiting a missing amount. */
-export type Lack = { amount: bigint; fate: 'pulled' | 'failed' | 'lost' };
+/** A missing amount, with the result of debiting it. */
+export type FurtherDebit = { amount: bigint; outcome: 'pending' | 'failed' | 'writtenOff' };
 
-export const NO_LACK: Lack = { amount: 0n, fate: 'pulled' };
+export const NO_FURTHER_DEBIT: FurtherDebit = { amount: 0n, outcome: 'pending' };
 
 /** The operator bears a further amount; recovered amounts beyond losses go to `cards` with it. */
-function lose(card: CardFacts, more: bigint): Change {
+function writeOff(card: CardFacts, more: bigint): Change {
   const writtenOff = borneOf(card) + more;
   const amount = writtenOff - card.writtenOff;
   if (amount === 0n) return { card, steps: [] };
@@ -134,40 +133,43 @@ function lose(card: CardFacts, more: bigint): Change {
   return { card: { ...card, writtenOff }, steps: [step] };
 }
 
-/** A further debit, open or failed, or a loss. The caller stages the hold. */
-function withLack(card: CardFacts, { amount, fate }: Lack): Change {
+/** Adds a debit, pending or failed, or a loss. The caller stages the hold. */
+function withFurtherDebit(card: CardFacts, { amount, outcome }: FurtherDebit): Change {
   if (amount === 0n) return { card, steps: [] };
-  if (fate === 'lost') return lose(card, amount);
-  const status = fate === 'pulled' ? 'PENDING' : 'FAILED';
-  const pull: FundingDebit = { amount, status };
-  return { card: { ...card, fundingDebits: [...card.fundingDebits, pull] }, steps: [] };
+  if (outcome === 'writtenOff') return writeOff(card, amount);
+  const status = outcome === 'pending' ? 'PENDING' : 'FAILED';
+  const debit: FundingDebit = { amount, status };
+  return { card: { ...card, fundingDebits: [...card.fundingDebits, debit] }, steps: [] };
 }
 
-function refuseMore(pieces: readonly unknown[], what: string): void {
-  if (pieces.length < MAX_PIECES) return;
-  throw new Fault('INVALID_INPUT', `A payment has at most ${MAX_PIECES} ${what}.`);
+function checkCount(entries: readonly unknown[], what: string): void {
+  if (entries.length < MAX_ENTRIES) return;
+  throw new Fault('INVALID_INPUT', `A payment has at most ${MAX_ENTRIES} ${what}.`);
 }
 
 /** Throws if the payment can have no further debit. */
-export const refuseMorePulls = ({ fundingDebits }: CardFacts): void =>
-  refuseMore(fundingDebits, 'pulls');
+export const checkFundingDebitCount = ({ fundingDebits }: CardFacts): void =>
+  checkCount(fundingDebits, 'funding debits');
 
 /** Applies a clearing (debit or credit). */
-export function cleared(
-  given: CardFacts,
+export function applyClearing(
+  before: CardFacts,
   amount: bigint,
-  { direction, lack = NO_LACK }: { direction: 'CREDIT' | 'DEBIT'; lack?: Lack },
+  {
+    direction,
+    further = NO_FURTHER_DEBIT,
+  }: { direction: 'CREDIT' | 'DEBIT'; further?: FurtherDebit },
 ): Change {
-  refuseMore(given.clearings, 'clearings');
-  const clearings = [...given.clearings, amount];
-  const n = clearings.length + (given.undoneClearings ?? 0);
+  checkCount(before.clearings, 'clearings');
+  const clearings = [...before.clearings, amount];
+  const n = clearings.length + (before.undoneClearings ?? 0);
   const step = { step: `clearing.${n}`, verb: 'transfer', amount } as const;
-  const whole = settledOf({ clearings }) >= given.authorized;
-  const facts = { ...given, clearings, closed: given.closed || whole };
+  const isComplete = settledOf({ clearings }) >= before.authorized;
+  const facts = { ...before, clearings, closed: before.closed || isComplete };
   if (direction === 'CREDIT') {
     return { card: facts, steps: [{ ...step, from: 'external_settlement', to: 'account' }] };
   }
-  const { card, steps } = withLack(facts, lack);
+  const { card, steps } = withFurtherDebit(facts, further);
   return withoutExcess({
     card,
     steps: [...steps, { ...step, from: 'cards', to: 'external_settlement' }],
@@ -175,13 +177,13 @@ export function cleared(
 }
 
 /** The remaining authorization has expired. */
-export const expired = (card: CardFacts): Change =>
+export const applyExpiry = (card: CardFacts): Change =>
   withoutExcess({ card: { ...card, closed: true }, steps: [] });
 
 /** Sets the total amount. */
-export function advised(given: CardFacts, total: bigint, lack: Lack): Change {
-  const closed = given.closed || total <= settledOf(given);
-  const { card, steps } = withLack({ ...given, authorized: total, closed }, lack);
+export function applyAdjustment(before: CardFacts, total: bigint, further: FurtherDebit): Change {
+  const closed = before.closed || total <= settledOf(before);
+  const { card, steps } = withFurtherDebit({ ...before, authorized: total, closed }, further);
   return withoutExcess({ card, steps });
 }
 
@@ -189,29 +191,29 @@ export function advised(given: CardFacts, total: bigint, lack: Lack): Change {
  * Applies a refund. The account is credited with at most what it has paid; what the operator bore,
  * or what is not paid yet, stays with the operator.
  */
-export function returned(given: CardFacts, amount: bigint): Change {
-  refuseMore(given.refunds, 'returns');
-  const paid = fundingDebitAmountOf(given, 'CONFIRMED', 'PENDING', 'STUCK') - given.released;
-  const theirs = smaller(amount, atLeastNothing(paid - givenOf(given)));
-  const ours = amount - theirs;
-  const n = given.refunds.length + given.reversedRefunds + 1;
+export function applyRefund(before: CardFacts, amount: bigint): Change {
+  checkCount(before.refunds, 'refunds');
+  const paid = fundingDebitAmountOf(before, 'CONFIRMED', 'PENDING', 'STUCK') - before.released;
+  const toAccount = smaller(amount, atLeastZero(paid - creditedOf(before)));
+  const toOperator = amount - toAccount;
+  const n = before.refunds.length + before.reversedRefunds + 1;
   const card = {
-    ...given,
-    refunds: [...given.refunds, amount],
-    recovered: given.recovered + ours,
+    ...before,
+    refunds: [...before.refunds, amount],
+    recovered: before.recovered + toOperator,
   };
   const all = [
     {
       step: `return.${n}`,
       verb: 'transfer',
-      amount: theirs,
+      amount: toAccount,
       from: 'external_settlement',
       to: 'account',
     },
     {
       step: `recoup.${n}`,
       verb: 'transfer',
-      amount: ours,
+      amount: toOperator,
       from: 'external_settlement',
       to: 'losses',
     },
@@ -220,30 +222,30 @@ export function returned(given: CardFacts, amount: bigint): Change {
 }
 
 /** Reverses the last refund, first from what stayed with the operator. */
-export function unreturned(given: CardFacts): Change {
-  const last = given.refunds.at(-1);
-  if (last === undefined) throw new Error('nothing came back that could be taken back');
-  const ours = smaller(last, given.recovered);
-  const theirs = last - ours;
-  const n = given.reversedRefunds + 1;
+export function reverseRefund(before: CardFacts): Change {
+  const last = before.refunds.at(-1);
+  if (last === undefined) throw new Error('no refund to reverse');
+  const fromOperator = smaller(last, before.recovered);
+  const fromAccount = last - fromOperator;
+  const n = before.reversedRefunds + 1;
   const card = {
-    ...given,
-    refunds: given.refunds.slice(0, -1),
+    ...before,
+    refunds: before.refunds.slice(0, -1),
     reversedRefunds: n,
-    recovered: given.recovered - ours,
+    recovered: before.recovered - fromOperator,
   };
   const all = [
     {
       step: `reverse.${n}`,
       verb: 'transfer',
-      amount: theirs,
+      amount: fromAccount,
       from: 'account',
       to: 'external_settlement',
     },
     {
       step: `reverse.${n}.recoup`,
       verb: 'transfer',
-      amount: ours,
+      amount: fromOperator,
       from: 'losses',
       to: 'external_settlement',
     },
@@ -252,12 +254,16 @@ export function unreturned(given: CardFacts): Change {
 }
 
 /** Posts or voids a hold. */
-const pullEnd = (card: CardFacts, at: number, verb: 'post' | 'void') => ({
-  ...({ step: pullStep(at), verb, from: 'account', to: 'cards' } as const),
+const endHold = (card: CardFacts, at: number, verb: 'post' | 'void') => ({
+  ...({ step: fundingDebitStep(at), verb, from: 'account', to: 'cards' } as const),
   amount: card.fundingDebits[at]?.amount ?? 0n,
 });
 
-const withPull = (card: CardFacts, at: number, status: FundingDebit['status']): CardFacts => ({
+const withDebitStatus = (
+  card: CardFacts,
+  at: number,
+  status: FundingDebit['status'],
+): CardFacts => ({
   ...card,
   fundingDebits: card.fundingDebits.map((each, place) =>
     place === at ? { ...each, status } : each,
@@ -265,8 +271,8 @@ const withPull = (card: CardFacts, at: number, status: FundingDebit['status']): 
 });
 
 /** Whether a payment is settled without a debit: it is closed and other debits cover it. */
-function isIdle(card: CardFacts, at: number): boolean {
-  const others = withPull(card, at, 'FAILED');
+function isUnneededDebit(card: CardFacts, at: number): boolean {
+  const others = withDebitStatus(card, at, 'FAILED');
   return (
     card.closed && settledOf(others) <= fundedOf(others) + fundingDebitAmountOf(others, 'PENDING')
   );
@@ -276,71 +282,81 @@ function isIdle(card: CardFacts, at: number): boolean {
  * Applies the result of a debit. A failed one stays on hold for an operator to decide, or is voided
  * if nothing is owed.
  */
-export function pullEnded(card: CardFacts, at: number, taken: boolean): Change {
-  if (taken) {
-    const steps = [pullEnd(card, at, 'post')];
-    return withoutExcess({ card: withPull(card, at, 'CONFIRMED'), steps });
+export function applyFundingDebitResult(card: CardFacts, at: number, isConfirmed: boolean): Change {
+  if (isConfirmed) {
+    const steps = [endHold(card, at, 'post')];
+    return withoutExcess({ card: withDebitStatus(card, at, 'CONFIRMED'), steps });
   }
-  const idle = isIdle(card, at);
-  const steps = idle ? [pullEnd(card, at, 'void')] : [];
-  return withoutExcess({ card: withPull(card, at, idle ? 'FAILED' : 'STUCK'), steps });
+  const isUnneeded = isUnneededDebit(card, at);
+  const steps = isUnneeded ? [endHold(card, at, 'void')] : [];
+  return withoutExcess({ card: withDebitStatus(card, at, isUnneeded ? 'FAILED' : 'STUCK'), steps });
 }
 
 export type Resolution = 'collect' | 'write-off';
 
 /** Posts stuck debits in order until they suffice; the others are voided. */
-function endStuck(given: CardFacts, enough: bigint): Change & { rest: bigint } {
-  let [card, rest] = [given, enough];
+function endStuckDebits(before: CardFacts, enough: bigint): Change & { rest: bigint } {
+  let [card, rest] = [before, enough];
   const steps: (Step & { verb: TransferVerb })[] = [];
-  for (const [at, { amount, status }] of given.fundingDebits.entries()) {
+  for (const [at, { amount, status }] of before.fundingDebits.entries()) {
     if (status !== 'STUCK') continue;
-    const takes = rest > 0n;
-    steps.push(pullEnd(given, at, takes ? 'post' : 'void'));
-    card = withPull(card, at, takes ? 'CONFIRMED' : 'FAILED');
-    if (takes) rest -= amount;
+    const isPosted = rest > 0n;
+    steps.push(endHold(before, at, isPosted ? 'post' : 'void'));
+    card = withDebitStatus(card, at, isPosted ? 'CONFIRMED' : 'FAILED');
+    if (isPosted) rest -= amount;
   }
-  return { card, steps, rest: atLeastNothing(rest) };
+  return { card, steps, rest: atLeastZero(rest) };
 }
 
 /**
  * Undoes an approval that never reached the network: its clearing is reversed and debits are
  * released. A pending debit stays on hold until the issuer reports its result.
  */
-export function undone(given: CardFacts, direction: 'CREDIT' | 'DEBIT'): Change {
-  const facts = { ...given, clearings: [], undoneClearings: given.clearings.length, closed: true };
-  const undo = { step: 'undo', verb: 'transfer', amount: settledOf(given) } as const;
-  const taking: readonly (Step & { verb: TransferVerb })[] =
+export function undoApproval(before: CardFacts, direction: 'CREDIT' | 'DEBIT'): Change {
+  const facts = {
+    ...before,
+    clearings: [],
+    undoneClearings: before.clearings.length,
+    closed: true,
+  };
+  const undo = { step: 'undo', verb: 'transfer', amount: settledOf(before) } as const;
+  const reversal: readonly (Step & { verb: TransferVerb })[] =
     direction === 'CREDIT'
       ? [{ ...undo, from: 'account', to: 'external_settlement' }]
       : [{ ...undo, from: 'external_settlement', to: 'cards' }];
-  const { card, steps } = endStuck(facts, 0n);
-  return withoutExcess({ card, steps: [...taking.filter((each) => each.amount > 0n), ...steps] });
+  const { card, steps } = endStuckDebits(facts, 0n);
+  return withoutExcess({ card, steps: [...reversal.filter((each) => each.amount > 0n), ...steps] });
 }
 
 /**
  * Resolves an exception: the unpaid amount is debited or written off. An account that received more
- * refunds than it ever paid gives up the difference; one that cannot be debited pays nothing. The
+ * refunds than it ever paid pays the difference back; one that cannot be debited pays nothing. The
  * payment is closed afterwards.
  */
-export function resolved(
-  given: CardFacts,
+export function applyResolution(
+  before: CardFacts,
   { outcome, reachable }: { outcome: Resolution; reachable: boolean },
 ): Change {
-  const closed = { ...given, closed: true };
+  const closed = { ...before, closed: true };
   const open = unpaidOf(closed);
-  const asked = outcome === 'collect' ? open : smaller(open, atLeastNothing(-paidOf(closed)));
-  const take = reachable ? asked : 0n;
-  const taken = endStuck(closed, take);
-  const loss = lose(taken.card, open - take);
-  const pull: FundingDebit = { amount: taken.rest, status: 'CONFIRMED' };
-  const owes = taken.rest > 0n;
-  const card = owes
-    ? { ...loss.card, fundingDebits: [...loss.card.fundingDebits, pull] }
+  const due = outcome === 'collect' ? open : smaller(open, atLeastZero(-paidOf(closed)));
+  const debit = reachable ? due : 0n;
+  const ended = endStuckDebits(closed, debit);
+  const loss = writeOff(ended.card, open - debit);
+  const further: FundingDebit = { amount: ended.rest, status: 'CONFIRMED' };
+  const hasRest = ended.rest > 0n;
+  const card = hasRest
+    ? { ...loss.card, fundingDebits: [...loss.card.fundingDebits, further] }
     : loss.card;
   const at = loss.card.fundingDebits.length;
-  const by = { step: pullStep(at), verb: 'transfer', from: 'account', to: 'cards' } as const;
-  const rest = owes ? [{ ...by, amount: taken.rest }] : [];
-  return withoutExcess({ card, steps: [...taken.steps, ...rest, ...loss.steps] });
+  const by = {
+    step: fundingDebitStep(at),
+    verb: 'transfer',
+    from: 'account',
+    to: 'cards',
+  } as const;
+  const rest = hasRest ? [{ ...by, amount: ended.rest }] : [];
+  return withoutExcess({ card, steps: [...ended.steps, ...rest, ...loss.steps] });
 }
 
 /** The lifecycle event of new facts; undefined if the status stays. `failed`: a debit failed. */

@@ -21,14 +21,14 @@ import {
 } from '../../payments/suspense/index.ts';
 import { type CardPaymentRow, transactionAt } from '../../payments/transactions/index.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
-import { eventAfter, lossOf, type Resolution, resolved, unpaidOf } from './arithmetic.ts';
+import { applyResolution, eventAfter, lossOf, type Resolution, unpaidOf } from './arithmetic.ts';
 import {
   asCardPayment,
   changePayment,
-  moveSteps,
+  creditableAccountOf,
   netOf,
   onCardPayment,
-  takerOf,
+  postSteps,
   whileOpen,
 } from './payment.ts';
 
@@ -39,19 +39,19 @@ export async function resolveException(
   { outcome, reason }: { outcome: Resolution; reason?: string | undefined },
 ): Promise<CardPaymentRow> {
   if (row.status !== 'EXCEPTION') {
-    throw new Fault('CONFLICT', `Nothing of it is to be decided: it is ${row.status}.`);
+    throw new Fault('CONFLICT', `The payment is ${row.status}, not EXCEPTION.`);
   }
   const facts = factsOf(row);
   if (hasPendingFundingDebit(facts)) {
     const reason = 'A funding debit is pending. Wait for its result, or end it first.';
     throw new Fault('CONFLICT', reason);
   }
-  const reachable = (await takerOf(ctx, row)) !== undefined;
+  const reachable = (await creditableAccountOf(ctx, row)) !== undefined;
   if (outcome === 'collect' && !reachable) {
     throw new Fault('CONFLICT', 'The account is closed and cannot be debited. Write it off.');
   }
-  const { card, steps } = resolved(facts, { outcome, reachable });
-  await moveSteps(ctx, row, steps);
+  const { card, steps } = applyResolution(facts, { outcome, reachable });
+  await postSteps(ctx, row, steps);
   recordRailResult(ctx, row, {
     kind: 'card',
     // The payment can become an exception again; its row has a new version by then.
@@ -61,8 +61,8 @@ export async function resolveException(
   });
   const settled = await whileOpen(ctx, row, async () => changePayment(ctx, row, card, 'resolve'));
   // Everything was refunded meanwhile.
-  const isBack = eventAfter('SETTLED', card, false) === 'refund';
-  return isBack ? changePayment(ctx, settled, {}, 'refund') : settled;
+  const isRefunded = eventAfter('SETTLED', card, false) === 'refund';
+  return isRefunded ? changePayment(ctx, settled, {}, 'refund') : settled;
 }
 
 interface ResolveInput {
@@ -89,7 +89,7 @@ export async function resolveCardException(
   return { transactionId, status: row.status, lostAmount, currency: row.card.currency };
 }
 
-interface Waiting {
+interface Unresolved {
   id: string;
   since: Time;
 }
@@ -102,22 +102,26 @@ interface ListInput {
   limit: number;
 }
 
-const olderFirst = (a: Waiting, b: Waiting): number => a.since - b.since || (a.id < b.id ? -1 : 1);
+const olderFirst = (a: Unresolved, b: Unresolved): number =>
+  a.since - b.since || (a.id < b.id ? -1 : 1);
 
 /** Merges two lists, oldest first, each payment once. */
-async function waitingOf({ db }: Runtime, { platformId, limit }: ListInput): Promise<Waiting[]> {
+async function unresolvedOf(
+  { db }: Runtime,
+  { platformId, limit }: ListInput,
+): Promise<Unresolved[]> {
   const [exceptions, suspended] = await Promise.all([
-    db.query<Waiting>(EXCEPTIONS, [platformId ?? null, limit]),
+    db.query<Unresolved>(EXCEPTIONS, [platformId ?? null, limit]),
     cardPaymentsInSuspense(db, { platformId, limit }),
   ]);
-  const oldest = new Map<string, Waiting>();
+  const oldest = new Map<string, Unresolved>();
   for (const each of [...exceptions, ...suspended].sort(olderFirst)) {
     if (!oldest.has(each.id)) oldest.set(each.id, each);
   }
   return [...oldest.values()].slice(0, limit);
 }
 
-async function viewOf({ db }: Runtime, { id, since }: Waiting, suspense: bigint) {
+async function viewOf({ db }: Runtime, { id, since }: Unresolved, suspense: bigint) {
   const row = asCardPayment(await transactionAt(db, id));
   const { environment } = await callerOf(db, row.platform_id);
   const { card, sent_currency: currency } = row;
@@ -149,8 +153,8 @@ export async function listCardExceptions(
   runtime: Runtime,
   input: ListInput,
 ): Promise<CardException[]> {
-  const waiting = await waitingOf(runtime, input);
-  const ids = waiting.map((each) => each.id);
+  const unresolved = await unresolvedOf(runtime, input);
+  const ids = unresolved.map((each) => each.id);
   const nets = await inSuspense(runtime.db, ids);
-  return Promise.all(waiting.map((each) => viewOf(runtime, each, nets.get(each.id) ?? 0n)));
+  return Promise.all(unresolved.map((each) => viewOf(runtime, each, nets.get(each.id) ?? 0n)));
 }

@@ -1,4 +1,4 @@
-// The operator's list of funding sources after very many changes.
+// The operator's list of funding sources after many changes.
 import { expect, it } from 'vitest';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { cardFixture } from '../../../../test/kit/cards/cards.ts';
@@ -7,7 +7,7 @@ import { cardFundingOf } from './funding.ts';
 
 const app = testApp();
 
-it('has what pays now, the first as the last, however many others have ended', async () => {
+it('lists every current funding source, however many have ended', async () => {
   const fixture = cardFixture(app);
   const holder = await fixture.holder();
   const card = await fixture.card(holder);
@@ -27,8 +27,8 @@ it('has what pays now, the first as the last, however many others have ended', a
     }
   });
   const shown = await cardFundingOf(app.runtime.db, card.id);
-  const live = shown.filter((each) => each.endedAt === null);
-  expect(live.map((each) => each.accountId)).toEqual([first, other]);
-  expect([shown[0], shown.at(-1)]).toEqual(live);
+  const current = shown.filter((each) => each.endedAt === null);
+  expect(current.map((each) => each.accountId)).toEqual([first, other]);
+  expect([shown[0], shown.at(-1)]).toEqual(current);
   expect(shown).toHaveLength(1_000);
 });

@@ -13,7 +13,7 @@ import {
 } from '../../balances/internal-accounts/index.ts';
 import { revokeKeysOf } from '../delegated-keys/delegated-keys.ts';
 import { type CardRow, type FundingSourceRow, fundingSources } from '../store.ts';
-import { mayPayFor } from './payment.ts';
+import { canFundCards } from './payment.ts';
 
 type Holder = Pick<CardRow, 'platform_id' | 'customer_id'>;
 
@@ -25,7 +25,8 @@ function objectionTo(
   card: FundedCard,
 ): string | undefined {
   if (account.customer_id !== holder.customer_id) return 'does not belong to the cardholder';
-  if (!mayPayFor(account.currency)) return `is in ${account.currency}, which cannot pay for cards`;
+  if (!canFundCards(account.currency))
+    return `is in ${account.currency}, which cannot pay for cards`;
   if (account.status !== 'ACTIVE') return `is ${account.status}`;
   if (issuer.accepts?.(account.id, card) === false) return 'is not accepted by the issuer';
   return undefined;
@@ -65,7 +66,7 @@ export async function checkFunding(
 export const bindingsOf = (ctx: Ctx, { id }: Pick<CardRow, 'id'>): Promise<FundingSourceRow[]> =>
   ctx.db.find(fundingSources, { card_id: id, ended_at: null });
 
-async function end(ctx: Ctx, bindings: readonly FundingSourceRow[]): Promise<void> {
+async function endSources(ctx: Ctx, bindings: readonly FundingSourceRow[]): Promise<void> {
   if (bindings.length === 0) return;
   for (const row of bindings) ctx.update(fundingSources, row, { ended_at: ctx.now });
   await revokeKeysOf(ctx, bindings);
@@ -83,13 +84,13 @@ export function bind(
   }
 }
 
-/** Replaces the funding sources. One that stays keeps its keys. */
+/** Replaces the funding sources. An account that remains keeps its keys. */
 export async function rebind(ctx: Ctx, card: CardRow, accounts: readonly string[]): Promise<void> {
-  const now = await bindingsOf(ctx, card);
-  const bound = new Set(now.map((each) => each.account_id));
-  await end(
+  const current = await bindingsOf(ctx, card);
+  const bound = new Set(current.map((each) => each.account_id));
+  await endSources(
     ctx,
-    now.filter((each) => !accounts.includes(each.account_id)),
+    current.filter((each) => !accounts.includes(each.account_id)),
   );
   bind(
     ctx,
@@ -100,7 +101,7 @@ export async function rebind(ctx: Ctx, card: CardRow, accounts: readonly string[
 
 /** Ends all funding sources. */
 export const unbind = async (ctx: Ctx, card: Pick<CardRow, 'id'>): Promise<void> =>
-  end(ctx, await bindingsOf(ctx, card));
+  endSources(ctx, await bindingsOf(ctx, card));
 
 /** Current and former funding sources of a card, oldest first, for the operator. */
 export async function cardFundingOf(db: Database, cardId: string) {

@@ -49,7 +49,7 @@ import {
   type TransactionRow,
 } from '../../payments/transactions/index.ts';
 import { cardExceptions, openPayments } from '../store.ts';
-import { type Change, paidOf, pullStep, type Step } from './arithmetic.ts';
+import { type Change, fundingDebitStep, paidOf, type Step } from './arithmetic.ts';
 
 /** Currency in which cards show amounts. */
 export const CARD_CURRENCY = 'USD';
@@ -60,10 +60,10 @@ export const spendableOf = ({ currency, balance, held, floor }: LedgerAccountRow
   amount: balance - held - (floor ?? 0n),
 });
 
-/** Currencies that can fund a card, with their units for one of the card's. */
+/** Currencies that can fund a card, with their units per cent of the card. */
 const UNITS: Readonly<Record<string, bigint>> = { USD: 1n, USDB: 10_000n };
 
-export const mayPayFor = (currency: string): boolean => UNITS[currency] !== undefined;
+export const canFundCards = (currency: string): boolean => UNITS[currency] !== undefined;
 
 /** Converts an amount of the card to the currency of the account. */
 export const inAccountCurrency = (amount: bigint, currency: string): Money => ({
@@ -104,7 +104,7 @@ export function asCardPayment(row: TransactionRow): CardPaymentRow {
 }
 
 /** Requires the row as read, also if it does not change. */
-export const leanOnPayment = (ctx: Ctx, row: CardPaymentRow): void => requireTransaction(ctx, row);
+export const requirePayment = (ctx: Ctx, row: CardPaymentRow): void => requireTransaction(ctx, row);
 
 /** Currency of the funding account. */
 export const currencyOfAccount = (row: CardPaymentRow): string => row.sent_currency;
@@ -137,18 +137,18 @@ export function changePayment(
 ): CardPaymentRow {
   const status = event ? cardPaymentFeature.states.cardPayment.next(row.status, event) : row.status;
   const after = { ...factsOf(row), ...facts };
-  const done = status === 'SETTLED' || status === 'REFUNDED';
+  const isFinal = status === 'SETTLED' || status === 'REFUNDED';
   const changed = changeTransaction(ctx, row, {
     status,
     ...columnsOf(after),
     card_last_event_at: ctx.now,
     funds: fundsOf(status, after),
-    settled_at: done ? (row.settled_at ?? ctx.now) : row.settled_at,
+    settled_at: isFinal ? (row.settled_at ?? ctx.now) : row.settled_at,
   });
-  const waits = { id: row.id, platform_id: row.platform_id, since: ctx.now };
-  if (event === 'except') ctx.insert(cardExceptions, waits);
+  const exception = { id: row.id, platform_id: row.platform_id, since: ctx.now };
+  if (event === 'except') ctx.insert(cardExceptions, exception);
   // Such rows are never updated, so the version is known.
-  if (event === 'resolve') ctx.remove(cardExceptions, { ...waits, version: 1 });
+  if (event === 'resolve') ctx.remove(cardExceptions, { ...exception, version: 1 });
   if (event) emitCardPayment(ctx, changed);
   return changed;
 }
@@ -173,19 +173,23 @@ export async function whileOpen(
 }
 
 /** Stages one posting. The caller emits balance events, within `postAndNotify`. */
-function moveCard(ctx: Ctx, row: CardPaymentRow, verb: TransferVerb, given: Step): void {
-  const { step, amount, from, to, force = false } = given;
+function stagePosting(
+  ctx: Ctx,
+  row: CardPaymentRow,
+  verb: TransferVerb,
+  { step, amount, from, to, force = false }: Step,
+): void {
   if (amount === 0n) return;
   const currency = currencyOfAccount(row);
-  const end = (at: Step['from']) =>
+  const accountAt = (at: Step['from']) =>
     at === 'account' ? cardAccountOf(row) : systemAccount(ctx.caller.environment, at, currency);
-  const ends = { debit: end(from), credit: end(to) };
+  const accounts = { debit: accountAt(from), credit: accountAt(to) };
   const money = inAccountCurrency(amount, currency);
-  ctx[verb]({ transactionId: row.id, step, ...ends, ...money, force });
+  ctx[verb]({ transactionId: row.id, step, ...accounts, ...money, force });
 }
 
 /** The account, if it can be credited: not closed, and its owner not deleted. */
-export async function takerOf(
+export async function creditableAccountOf(
   ctx: Ctx,
   row: CardPaymentRow,
 ): Promise<InternalAccountRow | undefined> {
@@ -195,71 +199,72 @@ export async function takerOf(
 
 /**
  * Updates the suspense item of the payment by `change`; removes it at zero. The caller changes the
- * row of the payment, as a decision does (`transactions/resolve.ts`), so what is read here still
- * holds at the commit.
+ * row of the payment, as a decision does (`transactions/resolve.ts`), so the amount read here is
+ * still current at the commit.
  */
-async function askPerson(ctx: Ctx, row: CardPaymentRow, change: bigint): Promise<void> {
+async function changeSuspense(ctx: Ctx, row: CardPaymentRow, change: bigint): Promise<void> {
   const nets = await inSuspense(ctx.db, [row.id]);
   const { amount } = inAccountCurrency(change, currencyOfAccount(row));
-  const isEven = (nets.get(row.id) ?? 0n) + amount === 0n;
-  return isEven ? cancelDecision(ctx, row) : awaitDecision(ctx, row);
+  const isZero = (nets.get(row.id) ?? 0n) + amount === 0n;
+  return isZero ? cancelDecision(ctx, row) : awaitDecision(ctx, row);
 }
 
-/**
- * The same, required as read. Its freeze is not checked, so the owner is required through the row.
- */
-async function heldTakerOf(ctx: Ctx, row: CardPaymentRow): ReturnType<typeof takerOf> {
-  const account = await takerOf(ctx, row);
+/** The same account, with its owner required as read. A freeze of the account is not checked. */
+async function requireCreditableAccount(
+  ctx: Ctx,
+  row: CardPaymentRow,
+): ReturnType<typeof creditableAccountOf> {
+  const account = await creditableAccountOf(ctx, row);
   const owner = account?.customer_id && (await readCustomer(ctx, account.customer_id));
   if (owner) requireCustomer(ctx, owner);
   return account;
 }
 
 /** Credits the account, or suspense if it is closed. A negative balance is settled first. */
-async function give(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
-  const account = await heldTakerOf(ctx, row);
+async function creditAccount(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
+  const account = await requireCreditableAccount(ctx, row);
   if (!account) {
-    moveCard(ctx, row, 'transfer', { ...step, to: 'suspense' });
-    return askPerson(ctx, row, step.amount);
+    stagePosting(ctx, row, 'transfer', { ...step, to: 'suspense' });
+    return changeSuspense(ctx, row, step.amount);
   }
   // The commit fails if it is closed concurrently; settling a negative balance changes the row.
   if (account.owed === 0n) requireInternalAccount(ctx, account);
-  moveCard(ctx, row, 'transfer', { ...step, force: true });
-  const given = inAccountCurrency(step.amount, currencyOfAccount(row));
-  repayShortfall(ctx, account, { transactionId: row.id, step: `${step.step}.owed`, ...given });
+  stagePosting(ctx, row, 'transfer', { ...step, force: true });
+  const credited = inAccountCurrency(step.amount, currencyOfAccount(row));
+  repayShortfall(ctx, account, { transactionId: row.id, step: `${step.step}.owed`, ...credited });
 }
 
 /**
  * Debits the account, into a negative balance if spent. For a closed account it goes to suspense.
  */
-async function take(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
-  const account = await heldTakerOf(ctx, row);
+async function debitAccount(ctx: Ctx, row: CardPaymentRow, step: Step): Promise<void> {
+  const account = await requireCreditableAccount(ctx, row);
   if (!account) {
-    moveCard(ctx, row, 'transfer', { ...step, from: 'suspense' });
-    return askPerson(ctx, row, -step.amount);
+    stagePosting(ctx, row, 'transfer', { ...step, from: 'suspense' });
+    return changeSuspense(ctx, row, -step.amount);
   }
   const currency = currencyOfAccount(row);
   const creditTo = systemAccount(ctx.caller.environment, step.to as SystemAccount, currency);
   const money = inAccountCurrency(step.amount, currency);
   const by = { transactionId: row.id, step: step.step, ...money, creditTo };
-  // As an attempt: if the account spends concurrently it owes more, and nothing is rejected.
-  const taken = await ctx.attempt(() => debitWithShortfall(ctx, account, by));
-  if (taken instanceof Fault) throw taken;
+  // As an attempt: if funds are spent concurrently the shortfall grows, and nothing is rejected.
+  const debited = await ctx.attempt(() => debitWithShortfall(ctx, account, by));
+  if (debited instanceof Fault) throw debited;
 }
 
 /** Stages the postings of a change, with balance events. */
-export const moveSteps = (ctx: Ctx, row: CardPaymentRow, steps: Change['steps']): Promise<void> =>
+export const postSteps = (ctx: Ctx, row: CardPaymentRow, steps: Change['steps']): Promise<void> =>
   postAndNotify(ctx, async () => {
     for (const { verb, ...step } of steps) {
-      if (verb !== 'transfer') moveCard(ctx, row, verb, step);
-      else if (step.to === 'account') await give(ctx, row, step);
-      else if (step.from === 'account') await take(ctx, row, step);
-      else moveCard(ctx, row, verb, step);
+      if (verb !== 'transfer') stagePosting(ctx, row, verb, step);
+      else if (step.to === 'account') await creditAccount(ctx, row, step);
+      else if (step.from === 'account') await debitAccount(ctx, row, step);
+      else stagePosting(ctx, row, verb, step);
     }
   });
 
 /** Requests a funding debit from the issuer. */
-export const PULL = defineJob(
+export const FUNDING_DEBIT = defineJob(
   'cards.pull',
   Type.Object({
     transactionId: Type.String(),
@@ -278,7 +283,7 @@ export const PULL = defineJob(
  * Stages a further hold and its funding debit. Throws, or makes the commit fail, if the account
  * cannot pay or is closed.
  */
-export async function openPull(
+export async function openFundingDebit(
   ctx: Ctx,
   row: CardPaymentRow,
   amount: bigint,
@@ -286,9 +291,14 @@ export async function openPull(
   const { fundingDebits } = factsOf(row);
   const at = fundingDebits.length;
   await postAndNotify(ctx, () =>
-    moveCard(ctx, row, 'hold', { step: pullStep(at), amount, from: 'account', to: 'cards' }),
+    stagePosting(ctx, row, 'hold', {
+      step: fundingDebitStep(at),
+      amount,
+      from: 'account',
+      to: 'cards',
+    }),
   );
-  ctx.later(PULL, { transactionId: row.id, at, since: ctx.now });
+  ctx.later(FUNDING_DEBIT, { transactionId: row.id, at, since: ctx.now });
   return [...fundingDebits, { amount, status: 'PENDING' }];
 }
 

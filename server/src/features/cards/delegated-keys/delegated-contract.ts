@@ -1,5 +1,5 @@
-// Delegated keys as the API shows them, and the operations on them: keys in custody that sign the payments of
-// one card from an embedded wallet.
+// Contracts of delegated keys: keys in custody that sign the payments of one card from an embedded
+// wallet.
 
 import { type Static, Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';

@@ -1,6 +1,6 @@
-// A key that pays for a card out of a wallet, made in three requests: what each of them is answered
-// with, what stands against each of them, and that only sessions of the wallet activate a key. How
-// keys end is in `delegated-ends.test.ts`.
+// Creation of a delegated key in three requests: the reply to each, the reasons to reject each, and
+// that only sessions of the wallet activate a key. Revocation is in
+// `delegated-key-revocation.test.ts`.
 import { describe, expect, it } from 'vitest';
 import { customer, internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../../test/kit/app/harness.ts';
@@ -27,7 +27,7 @@ const unknown = (resource: string) => `${resource}:${uuid7(app.effects)}`;
 const NO_CARD = [404, 'NOT_FOUND', 'Card not found.'];
 const NO_ACCOUNT = [404, 'ACCOUNT_NOT_FOUND', 'Account not found.'];
 
-/** What binds a card to its wallet. */
+/** The funding source that links a card to its wallet. */
 async function bindingOf({ card, accountId }: Pick<WalletCard, 'card' | 'accountId'>) {
   const where = { card_id: card.id, account_id: accountId, ended_at: null };
   const [row] = await app.runtime.db.find(fundingSources, where);
@@ -35,7 +35,7 @@ async function bindingOf({ card, accountId }: Pick<WalletCard, 'card' | 'account
 }
 
 describe('createDelegatedKey', () => {
-  it('makes a key in three requests, each of the last two signed by the wallet', async () => {
+  it('creates a key in three requests, the last two signed by the wallet', async () => {
     const of = await fixture.walletCard();
     const body = fixture.bodyOf(of, { nickname: '  Card for lunch ' });
     const first = await fixture.ask(body);
@@ -82,7 +82,7 @@ describe('createDelegatedKey', () => {
     expect(await fixture.listed(`fundingSourceId=${source?.id}`)).toEqual([active]);
   });
 
-  it('writes down both signatures, and keeps nickname and private half sealed', async () => {
+  it('stores both signatures, and keeps nickname and private key sealed', async () => {
     const of = await fixture.walletCard();
     const { id } = await fixture.key(of, { nickname: 'Quorbat' });
     const where = { account_id: of.accountId, operation: 'createDelegatedKey' };
@@ -92,25 +92,25 @@ describe('createDelegatedKey', () => {
     const row = await rowOf(id);
     expect(row?.signer).toEqual(expect.any(String));
     expect(JSON.stringify({ ...row, version: 0 })).not.toContain('Quorbat');
-    // What signs lies in that row alone, so that it is gone when the key is revoked.
-    const asked = await app.runtime.db.find(walletRequests, {
+    // Only that row stores the signer, so revoking the key removes it.
+    const requests = await app.runtime.db.find(walletRequests, {
       account_id: of.accountId,
       subject: 'createDelegatedKey',
     });
-    expect(asked.map(({ status, bound }) => [status, bound])).toEqual([
+    expect(requests.map(({ status, bound }) => [status, bound])).toEqual([
       ['DONE', ''],
       ['DONE', ''],
     ]);
   });
 
-  it('may be asked for a card that is not issued yet, and of a frozen one', async () => {
-    const held = await fixture.holder();
+  it('accepts a card that is not issued yet, and a frozen one', async () => {
+    const holder = await fixture.holder();
     const card = ok(
-      await fixture.cards.askCard(held, { platformCardId: `slow-${uuid7(app.effects)}-001` }),
+      await fixture.cards.askCard(holder, { platformCardId: `slow-${uuid7(app.effects)}-001` }),
       201,
     );
     expect(card.state).toBe('PROCESSING');
-    expect((await fixture.key({ ...held, card })).status).toBe('ACTIVE');
+    expect((await fixture.key({ ...holder, card })).status).toBe('ACTIVE');
     const of = await fixture.walletCard();
     ok(await fixture.cards.patchCard(of.card.id, { state: 'FROZEN' }), 200);
     expect((await fixture.key(of)).status).toBe('ACTIVE');
@@ -130,7 +130,7 @@ describe('createDelegatedKey', () => {
     }
   });
 
-  it('finds neither a card nor a wallet that is not there or another platform’s', async () => {
+  it('does not find an unknown card or wallet, or one of another platform', async () => {
     const of = await fixture.walletCard();
     const theirs = delegatedFixture(app, { as: app.other });
     const foreign = await theirs.walletCard();
@@ -145,7 +145,7 @@ describe('createDelegatedKey', () => {
     expect(reasonOf(await fixture.ask(fixture.bodyOf(of, both)))).toEqual(NO_CARD);
   });
 
-  it('takes no account but a wallet that pays for the card', async () => {
+  it('accepts only a wallet that is a funding source of the card', async () => {
     const of = await fixture.walletCard();
     const plain = await internalAccount(app, of.customer.id, 'USD');
     const answer = await fixture.ask(fixture.bodyOf(of, { internalAccountId: plain.id }));
@@ -153,11 +153,11 @@ describe('createDelegatedKey', () => {
     expect(answer.body.details.errors[0].field).toBe('internalAccountId');
     const other = await fixture.holder();
     const unbound = await fixture.ask(fixture.bodyOf(of, { internalAccountId: other.accountId }));
-    const reason = 'The wallet is no funding source of the card.';
+    const reason = 'The wallet is not a funding source of the card.';
     expect(reasonOf(unbound)).toEqual([404, 'NOT_FOUND', reason]);
   });
 
-  it('takes no frozen wallet, on whichever leg it is found to be', async () => {
+  it('rejects a frozen wallet in each request', async () => {
     const of = await fixture.walletCard();
     const body = fixture.bodyOf(of);
     const second = await fixture.made(body, of.session);
@@ -175,7 +175,7 @@ describe('createDelegatedKey', () => {
     ok(await fixture.ask(body, headers), 201);
   });
 
-  it('needs the right to manage', async () => {
+  it('requires MANAGE', async () => {
     const of = await fixture.walletCard();
     const as = await app.tokenWith(['VIEW', 'TRANSACT']);
     const answer = await app.call('POST', '/auth/delegated-keys', fixture.bodyOf(of), { as });
@@ -183,8 +183,8 @@ describe('createDelegatedKey', () => {
   });
 });
 
-describe('the signatures of createDelegatedKey', () => {
-  it('are those of a session of this wallet, on both legs', async () => {
+describe('signatures of createDelegatedKey', () => {
+  it('must be from a session of this wallet in both requests', async () => {
     const [of, other] = [await fixture.walletCard(), await fixture.walletCard()];
     const body = fixture.bodyOf(of);
     const first = await fixture.ask(body);
@@ -196,12 +196,12 @@ describe('the signatures of createDelegatedKey', () => {
     for (const keys of [other.session, drawKeys()]) {
       expect(reasonOf(await fixture.follow(body, second, keys))).toEqual(NO_ACTIVE_SESSION);
     }
-    // Another session than the one that signed before is as good.
+    // A different session of the wallet can sign the second request.
     const again = await fixture.wallets.emailSession(of.accountId);
     expect(ok(await fixture.follow(body, second, again), 201).status).toBe('ACTIVE');
   });
 
-  it('sign the text of their own leg alone, and each request is answered once', async () => {
+  it('are valid for the payload of their own request only, and once', async () => {
     const of = await fixture.walletCard();
     const body = fixture.bodyOf(of);
     const first = await fixture.ask(body);
@@ -221,7 +221,7 @@ describe('the signatures of createDelegatedKey', () => {
     expect(reasonOf(await fixture.ask(body, last))).toEqual(used);
   });
 
-  it('belong to one body', async () => {
+  it('are bound to one body', async () => {
     const of = await fixture.walletCard();
     const other = await fixture.cards.card(of);
     const body = fixture.bodyOf(of);
@@ -237,11 +237,11 @@ describe('the signatures of createDelegatedKey', () => {
       const answer = await fixture.follow({ ...body, ...change }, second, of.session);
       expect(codeOf(answer)).toEqual(MISMATCH);
     }
-    const turned = Object.fromEntries(Object.entries(body).reverse());
-    ok(await fixture.follow(turned, second, of.session), 201);
+    const reordered = Object.fromEntries(Object.entries(body).reverse());
+    ok(await fixture.follow(reordered, second, of.session), 201);
   });
 
-  it('come in time, with both headers, and can be read', async () => {
+  it('are rejected if late, malformed, or without one of the headers', async () => {
     const of = await fixture.walletCard();
     const body = fixture.bodyOf(of);
     const legs = [await fixture.ask(body), await fixture.made(body, of.session)];
@@ -279,19 +279,19 @@ describe('the signatures of createDelegatedKey', () => {
     expect(reasonOf(foreign)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id is unknown.']);
   });
 
-  it('may be the literal one of the sandbox while a session is open', async () => {
+  it('can be the literal stamp of the sandbox while a session is open', async () => {
     const of = await fixture.walletCard();
     const body = fixture.bodyOf(of);
     const literal = app.connectorsOf('sandbox').walletScript?.stamp as string;
-    const leg = async (asked: Answer) =>
+    const leg = async (reply: Answer) =>
       fixture.ask(body, {
         'service-wallet-signature': literal,
-        'request-id': ok(asked, 202).requestId,
+        'request-id': ok(reply, 202).requestId,
       });
     expect(ok(await leg(await leg(await fixture.ask(body))), 201).status).toBe('ACTIVE');
   });
 
-  it('are of no use for anything else', async () => {
+  it('are not accepted by other operations', async () => {
     const of = await fixture.walletCard();
     const body = fixture.bodyOf(of);
     const headers = await signedHeaders(ok(await fixture.ask(body), 202), of.session);
@@ -308,7 +308,7 @@ describe('the signatures of createDelegatedKey', () => {
 });
 
 describe('listDelegatedKeys', () => {
-  it('wants a wallet or a funding source, and takes both', async () => {
+  it('requires a wallet or a funding source, and accepts both', async () => {
     const answer = await fixture.call('GET', '/auth/delegated-keys');
     expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
     const fields = answer.body.details.errors.map(({ field }: { field: string }) => field);
@@ -327,7 +327,7 @@ describe('listDelegatedKeys', () => {
   });
 
   describe('getDelegatedKeyById', () => {
-    it('shows nothing of what is not there, no wallet, or another platform’s', async () => {
+    it('does not find keys of unknown ids, of other accounts or of another platform', async () => {
       const of = await fixture.walletCard();
       const { id, fundingSourceId } = await fixture.key(of);
       const person = await customer(app);

@@ -1,7 +1,6 @@
 // Delegated keys as rows. The custodian generates a key and keeps its private part; the row stores
 // the custodian's reference until the key is revoked. A key belongs to the funding source that
-// links a card to a wallet and ends with it: by the owner, with the funding source, or with the
-// card.
+// links a card to a wallet. It is revoked by its owner, or when the funding source or the card ends.
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
@@ -12,7 +11,7 @@ import { delegatedKeyStates } from '../issuing/states.ts';
 import { type DelegatedKeyRow, delegatedKeys, type FundingSourceRow } from '../store.ts';
 import type { DelegatedKeyView } from './delegated-contract.ts';
 
-/** Keys of one funding source, of every status. Beyond that a new funding source is needed. */
+/** Maximum keys of a funding source, in any status. Beyond it a new funding source is required. */
 const MAX_KEYS = 100;
 
 const nicknameContext = (id: string) => `delegated_keys ${id} nickname`;
@@ -20,7 +19,7 @@ const nicknameContext = (id: string) => `delegated_keys ${id} nickname`;
 const openNickname = (vault: Vault, key: DataKey, row: DelegatedKeyRow): string =>
   vault.open(key, row.nickname, nicknameContext(row.id)).toString();
 
-/** The sealed part of a key, opened; undefined after an erasure. */
+/** Decrypted personal data of a key; null after an erasure. */
 export const delegatedKeyPersonal = (
   { vault, key }: { vault: Vault; key: DataKey | undefined },
   row: DelegatedKeyRow,
@@ -50,8 +49,8 @@ export async function presentKey(
 /** A key of the calling platform with its view. Throws NOT_FOUND. */
 export async function keyOf(ctx: Ctx, id: string) {
   const row = isId(id, 'DelegatedKey') ? await ctx.read(delegatedKeys, id) : undefined;
-  const isTheirs = row?.platform_id === ctx.caller.platformId;
-  const shown = isTheirs ? await presentKey(ctx, row) : undefined;
+  const isOwn = row?.platform_id === ctx.caller.platformId;
+  const shown = isOwn ? await presentKey(ctx, row) : undefined;
   if (!row || !shown) throw new Fault('NOT_FOUND', 'Delegated key not found.');
   return { row, shown };
 }
@@ -79,7 +78,7 @@ export async function activeKeyOf(
 }
 
 /** Throws if a funding source has an active key. */
-export async function refuseSecondKey(
+export async function checkNoActiveKey(
   ctx: Ctx,
   { card_id, account_id }: FundingSourceRow,
 ): Promise<void> {
@@ -88,9 +87,9 @@ export async function refuseSecondKey(
 }
 
 /** Throws if a funding source has the maximum number of keys. */
-export async function refuseMoreKeys(ctx: Ctx, { id }: FundingSourceRow): Promise<void> {
+export async function checkKeyCount(ctx: Ctx, { id }: FundingSourceRow): Promise<void> {
   if ((await keysOf(ctx, { funding_source_id: id })).length < MAX_KEYS) return;
-  const reason = `The funding source of the card has had ${MAX_KEYS} keys. Bind the wallet anew.`;
+  const reason = `The funding source of the card has had ${MAX_KEYS} keys. Remove the wallet from the funding sources and add it again.`;
   throw new Fault('CONFLICT', reason);
 }
 
@@ -101,7 +100,7 @@ export interface NewKey {
   signer: string;
 }
 
-/** Stages a key that is not active yet. `key` is sealed for its owner. */
+/** Stages a PENDING key. The nickname is sealed with `key`, the data key of the owner. */
 export const addKey = (
   ctx: Ctx,
   source: FundingSourceRow,
@@ -146,6 +145,6 @@ export async function revokeKeysOf(
   ctx: Ctx,
   sources: readonly Pick<FundingSourceRow, 'id'>[],
 ): Promise<void> {
-  const held = await Promise.all(sources.map(({ id }) => keysOf(ctx, { funding_source_id: id })));
-  for (const row of held.flat()) if (row.status !== 'REVOKED') revokeKey(ctx, row);
+  const keys = await Promise.all(sources.map(({ id }) => keysOf(ctx, { funding_source_id: id })));
+  for (const row of keys.flat()) if (row.status !== 'REVOKED') revokeKey(ctx, row);
 }

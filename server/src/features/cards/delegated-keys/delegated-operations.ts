@@ -27,12 +27,12 @@ import {
 import {
   activateKey,
   addKey,
+  checkKeyCount,
+  checkNoActiveKey,
   keyOf,
   keysOf,
   type NewKey,
   presentKey,
-  refuseMoreKeys,
-  refuseSecondKey,
   revokeKey,
 } from './delegated-keys.ts';
 
@@ -45,10 +45,10 @@ interface Target {
   source: FundingSourceRow;
 }
 
-type Asked = Input<typeof createDelegatedKey>['body'];
+type KeyRequest = Input<typeof createDelegatedKey>['body'];
 
 /** Throws if no key can be created for this card and wallet now. */
-async function targetOf(ctx: Ctx, { cardId, internalAccountId }: Asked): Promise<Target> {
+async function targetOf(ctx: Ctx, { cardId, internalAccountId }: KeyRequest): Promise<Target> {
   const card = await cardOf(ctx, cardId);
   const wallet = await walletOf(ctx, internalAccountId, 'internalAccountId');
   const { status } = wallet.account;
@@ -56,13 +56,13 @@ async function targetOf(ctx: Ctx, { cardId, internalAccountId }: Asked): Promise
   if (card.state === 'CLOSED') throw new Fault('CARD_NOT_MUTABLE', 'The card is closed.');
   const bindings = await bindingsOf(ctx, card);
   const source = bindings.find(({ account_id }) => account_id === wallet.row.id);
-  if (!source) throw new Fault('NOT_FOUND', 'The wallet is no funding source of the card.');
-  await refuseSecondKey(ctx, source);
+  if (!source) throw new Fault('NOT_FOUND', 'The wallet is not a funding source of the card.');
+  await checkNoActiveKey(ctx, source);
   return { card, wallet, source };
 }
 
-/** Requires card and funding source as read, so that a concurrent end finds the key. */
-function leanOn(ctx: Ctx, { card, source }: Target): void {
+/** Requires card and funding source as read, so that ending them concurrently revokes the key. */
+function requireTarget(ctx: Ctx, { card, source }: Target): void {
   ctx.require(cards, card);
   ctx.require(fundingSources, source);
 }
@@ -106,7 +106,7 @@ const create = (parts: CardParts) =>
   signedOperation(createDelegatedKey, parts, {
     async begin(ctx, { body }) {
       const { wallet, source } = await targetOf(ctx, body);
-      await refuseMoreKeys(ctx, source);
+      await checkKeyCount(ctx, source);
       const id = ctx.id('DelegatedKey');
       const key: NewKey = { id, ...(await custodyOf(ctx, parts).newSigner({ id })) };
       const payload = creation(body.nickname.trim(), key);
@@ -117,21 +117,21 @@ const create = (parts: CardParts) =>
     async perform(ctx, { body }, act) {
       const target = await targetOf(ctx, body);
       const { wallet, source } = target;
-      leanOn(ctx, target);
-      const found = act.bound as Step;
-      if (found.step === 'key') {
-        await refuseMoreKeys(ctx, source);
-        // Concurrent requests are counted one after the other.
+      requireTarget(ctx, target);
+      const bound = act.bound as Step;
+      if (bound.step === 'key') {
+        await checkKeyCount(ctx, source);
+        // Serializes concurrent requests, so that the count is exact.
         ctx.update(fundingSources, source, {});
         const named = { nickname: body.nickname.trim(), key: wallet.key };
-        const { id } = addKey(ctx, source, found.key, named);
-        const bound: Step = { step: 'policy', id };
+        const { id } = addKey(ctx, source, bound.key, named);
+        const next: Step = { step: 'policy', id };
         const payload = policy(target, id);
-        return { signatureRequest: { wallet, payload, bound, signer: holderOf(wallet) } };
+        return { signatureRequest: { wallet, payload, bound: next, signer: holderOf(wallet) } };
       }
-      const { row } = await keyOf(ctx, found.id);
+      const { row } = await keyOf(ctx, bound.id);
       if (row.status !== 'PENDING' || row.funding_source_id !== source.id) {
-        throw new Fault('CONFLICT', 'The key was revoked meanwhile. Begin with a new one.');
+        throw new Fault('CONFLICT', 'The key was revoked in the meantime. Create a new one.');
       }
       const shown = (await presentKey(ctx, activateKey(ctx, row))) as DelegatedKeyView;
       return { status: 201, body: shown };
@@ -141,7 +141,7 @@ const create = (parts: CardParts) =>
 const list = handle(listDelegatedKeys, async (ctx, { query }) => {
   const { accountId, fundingSourceId } = query;
   if (accountId === undefined && fundingSourceId === undefined) {
-    const message = 'is required unless the other one is given';
+    const message = 'is required unless the other filter is set';
     throw invalid(['accountId', 'fundingSourceId'].map((field) => ({ field, message })));
   }
   const rows = await keysOf(ctx, {

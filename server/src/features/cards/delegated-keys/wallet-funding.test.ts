@@ -1,5 +1,5 @@
-// A card that a wallet pays for: nothing leaves it without the signature of a key that its holder
-// has given for this card, and every signature is written down with the payment that it is for.
+// A card funded by a wallet: no debit without the signature of a key that its holder has delegated
+// for this card, and every signature is stored with its payment.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { balances, fund, internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -34,17 +34,17 @@ async function walletHolder(amount: number) {
   return { customer, accountId, balanceId: balanceId as string };
 }
 
-/** Gives a card a key at its wallet, as its holder would have signed for. */
-const giveKey = (cardId: string) =>
+/** Creates an active key for a card and its wallet, without the holder's signatures. */
+const delegateKey = (cardId: string) =>
   app.operate(async (ctx) => {
     const [source] = await ctx.db.find(fundingSources, { card_id: cardId, ended_at: null });
     const wallet = source && (await findWallet(ctx, source.account_id));
-    if (!wallet) throw new Error('no wallet pays for the card');
+    if (!wallet) throw new Error('no wallet funds the card');
     const id = ctx.id('DelegatedKey');
     const { custody } = app.connectorsOf('sandbox');
     if (!custody) throw new Error('no custodian');
-    const drawn = await custody.newSigner({ id });
-    const key = addKey(ctx, source, { id, ...drawn }, { nickname: 'Till', key: wallet.key });
+    const generated = await custody.newSigner({ id });
+    const key = addKey(ctx, source, { id, ...generated }, { nickname: 'Till', key: wallet.key });
     return activateKey(ctx, key);
   });
 
@@ -54,7 +54,7 @@ async function cardOf(amount = 20) {
   return { ...holder, cardId: id as string };
 }
 
-/** What the holder of a wallet can see that was signed, opened. */
+/** Signed payloads of a wallet, decrypted as for its holder. */
 const signedFor = (accountId: string) =>
   app.operate(async (ctx) => {
     const wallet = await findWallet(ctx, accountId);
@@ -70,11 +70,11 @@ const unsignedOf = (payload: string) => {
   return JSON.parse(Buffer.from(parameters.unsignedTransaction, 'hex').toString());
 };
 
-describe('a card that a wallet pays for', () => {
-  it('declines until its holder has given a key, and once that is taken back', async () => {
+describe('a card funded by a wallet', () => {
+  it('declines before a key is delegated and after it is revoked', async () => {
     const of = await cardOf();
     expect(await network.ask(of.cardId, 5_00)).toEqual(declined('NO_FUNDING_SOURCE'));
-    const key = await giveKey(of.cardId);
+    const key = await delegateKey(of.cardId);
     expect(await network.ask(of.cardId, 5_00)).toMatchObject({ approved: true });
     await app.operate(async (ctx) => {
       const [row] = await keysOf(ctx, { funding_source_id: key.funding_source_id });
@@ -85,15 +85,15 @@ describe('a card that a wallet pays for', () => {
     expect(await balances(app, of.accountId)).toEqual({ balance: 15_000_000, total: 15_000_000 });
   });
 
-  it('signs each payment with that key, over a text that says what moves', async () => {
+  it('signs each payment with that key, over a payload that states the debit', async () => {
     const of = await cardOf();
-    const key = await giveKey(of.cardId);
+    const key = await delegateKey(of.cardId);
     expect(await network.ask(of.cardId, 5_01)).toMatchObject({ approved: true });
     expect(await network.ask(of.cardId, 20_00)).toEqual(declined('INSUFFICIENT_FUNDS'));
     const [payment, ...others] = await network.paymentsOf(of.customer.id);
     expect(others).toEqual([]);
     const [signed, ...more] = await signedFor(of.accountId);
-    // Nothing was signed for what was declined.
+    // A declined payment is not signed.
     expect(more).toEqual([]);
     expect(signed?.row).toMatchObject({
       operation: 'cardPull',
@@ -114,9 +114,9 @@ describe('a card that a wallet pays for', () => {
     });
   });
 
-  it('takes what is cleared above by one signature more, and nothing without', async () => {
+  it('debits an amount cleared above the authorization with a further signature', async () => {
     const of = await cardOf();
-    await giveKey(of.cardId);
+    await delegateKey(of.cardId);
     const request = network.message(of.cardId, 5_00);
     await network.send(request);
     await app.settle();
@@ -128,14 +128,14 @@ describe('a card that a wallet pays for', () => {
     expect(await balances(app, of.accountId)).toEqual({ balance: 14_000_000, total: 14_000_000 });
   });
 
-  it('asks for no key where money comes', async () => {
+  it('needs no key for a credit', async () => {
     const of = await cardOf(1);
     const decision = await network.ask(of.cardId, 5_00, 'FINANCIAL_CREDIT_AUTHORIZATION');
     expect(decision).toMatchObject({ approved: true });
     expect((await balances(app, of.accountId)).balance).toBe(6_000_000);
   });
 
-  it('is paid for by the first of two, also where only the other could', async () => {
+  it('is funded by the first of two sources, even if only the second could pay', async () => {
     const holder = await walletHolder(20);
     const fundingSources = [holder.balanceId, holder.accountId];
     const { id } = await cards.card(holder, { fundingSources });
@@ -145,26 +145,26 @@ describe('a card that a wallet pays for', () => {
   });
 
   it.each([
-    ['gives no answer', () => Promise.reject(new Error('gone'))],
-    ['answers nonsense', () => Promise.resolve('stamp')],
+    ['does not respond', () => Promise.reject(new Error('gone'))],
+    ['returns an invalid stamp', () => Promise.resolve('stamp')],
     ['signs with another key', otherStamp],
-  ])('declines where the custodian %s', async (what, stampWith) => {
+  ])('declines if the custodian %s', async (what, stampWith) => {
     const of = await cardOf();
-    const key = await giveKey(of.cardId);
-    const { fixture, noted } = fixtureWhere(stampWith);
+    const key = await delegateKey(of.cardId);
+    const { handler, noted } = handlerWith(stampWith);
     const request = network.message(of.cardId, 5_00);
-    expect(await fixture.authorize(request, Infinity)).toEqual(declined('NO_FUNDING_SOURCE'));
+    expect(await handler.authorize(request, Infinity)).toEqual(declined('NO_FUNDING_SOURCE'));
     expect(await network.paymentsOf(of.customer.id)).toEqual([]);
     expect(await signedFor(of.accountId)).toEqual([]);
     expect((await balances(app, of.accountId)).balance).toBe(20_000_000);
     expect(await network.logOf(of.cardId)).toMatchObject([{ reason: 'NO_FUNDING_SOURCE' }]);
-    const silence = `the custodian did not sign with ${key.id}`;
-    expect(noted).toEqual(what === 'gives no answer' ? [silence] : []);
+    const problem = `the custodian did not sign with ${key.id}`;
+    expect(noted).toEqual(what === 'does not respond' ? [problem] : []);
   });
 
   it('logs the id of a key that does not sign, and no secret', async () => {
     const of = await cardOf();
-    const { id } = await giveKey(of.cardId);
+    const { id } = await delegateKey(of.cardId);
     const broken = "update delegated_keys set signer = 'sealed by another' where id = $1";
     await app.runtime.db.query(broken, [id]);
     const body = { amount: 5_00, currency: { code: 'USD' }, merchant: { descriptor: 'Shop' } };
@@ -178,13 +178,13 @@ describe('a card that a wallet pays for', () => {
     expect(app.log.join()).not.toContain('sealed by another');
   });
 
-  it('hears nothing of a clearing above while the custodian gives no answer', async () => {
+  it('rejects a clearing above the authorization while the custodian does not respond', async () => {
     const { of, token, clearing } = await clearingAbove();
-    const emitted = fixtureWhere(() => Promise.reject(new Error('gone'))).fixture.applyNotice(
+    const applied = handlerWith(() => Promise.reject(new Error('gone'))).handler.applyNotice(
       clearing,
     );
     // Errors are logged with their cause, and a custodian's may quote a secret.
-    await expect(emitted).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', cause: undefined });
+    await expect(applied).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', cause: undefined });
     expect(await network.logOf(of.cardId)).toHaveLength(1);
     expect(await network.paymentsOf(of.customer.id)).toMatchObject([{ status: 'AUTHORIZED' }]);
     await network.notify(token, clearing, clearing.id);
@@ -193,18 +193,18 @@ describe('a card that a wallet pays for', () => {
     expect(await balances(app, of.accountId)).toEqual({ balance: 14_000_000, total: 14_000_000 });
   });
 
-  it('takes nothing for a clearing above where the custodian answers nonsense', async () => {
+  it('debits nothing for a clearing above the authorization if the stamp is invalid', async () => {
     const { of, clearing } = await clearingAbove();
-    await fixtureWhere(() => Promise.resolve('stamp')).fixture.applyNotice(clearing);
+    await handlerWith(() => Promise.resolve('stamp')).handler.applyNotice(clearing);
     expect(await network.paymentsOf(of.customer.id)).toMatchObject([{ status: 'EXCEPTION' }]);
     expect(await balances(app, of.accountId)).toEqual({ balance: 15_000_000, total: 15_000_000 });
   });
 });
 
-/** A payment of 5.00 from a wallet with 20.00, and a clearing of 6.00 for it that is not sent yet. */
+/** A payment of 5.00 from a wallet with 20.00, and a clearing of 6.00 that is not sent yet. */
 async function clearingAbove() {
   const of = await cardOf();
-  await giveKey(of.cardId);
+  await delegateKey(of.cardId);
   const request = network.message(of.cardId, 5_00);
   await network.send(request);
   await app.settle();
@@ -213,8 +213,8 @@ async function clearingAbove() {
   return { of, token, clearing };
 }
 
-/** The fixture of a server whose custodian signs so, and what it notes. */
-function fixtureWhere(stampWith: (of: { payload: string }) => Promise<string>) {
+/** A network handler with this custodian, and the problems that it logs. */
+function handlerWith(stampWith: (of: { payload: string }) => Promise<string>) {
   const { custody, ...rest } = app.connectorsOf('sandbox');
   const connectors = () => ({ ...rest, custody: { ...custody, stampWith } }) as Connectors;
   const noted: string[] = [];
@@ -223,7 +223,7 @@ function fixtureWhere(stampWith: (of: { payload: string }) => Promise<string>) {
     origin: () => '',
     note: (problem: string) => void noted.push(problem),
   };
-  return { fixture: cardNetworkHandler(app.runtime, parts, 'sandbox'), noted };
+  return { handler: cardNetworkHandler(app.runtime, parts, 'sandbox'), noted };
 }
 
 async function otherStamp({ payload }: { payload: string }): Promise<string> {

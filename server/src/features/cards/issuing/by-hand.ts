@@ -12,7 +12,7 @@ import { callerOf } from '../../tenancy/platform/index.ts';
 import { cardFundingOf } from '../clearing/funding.ts';
 import { type CardRow, cards } from '../store.ts';
 import { presentCard } from './card.ts';
-import { closeCard } from './life.ts';
+import { closeCard } from './lifecycle.ts';
 
 /** A card by its id. Throws NOT_FOUND. */
 async function cardById({ read }: Pick<Ctx, 'read'>, id: string): Promise<CardRow> {
@@ -80,7 +80,7 @@ export async function closeCardByHand(
   const caller = await callerOf(runtime.db, platform_id);
   const closed = await operate(runtime, caller, async (ctx) => {
     const row = await cardById(ctx, id);
-    if (row.state === 'CLOSED') throw new Fault('CONFLICT', 'The card is closed already.');
+    if (row.state === 'CLOSED') throw new Fault('CONFLICT', 'The card is already closed.');
     return closeCard(ctx, row, 'CLOSED_BY_SERVICE', reason);
   });
   return detailsOf(runtime, closed);

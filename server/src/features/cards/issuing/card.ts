@@ -10,30 +10,30 @@ import { type CardState, cardStates } from './states.ts';
 type CardView = Static<typeof Card>;
 export type CardChange = Static<(typeof updateCardById)['body']>;
 
-const MOVES = { ACTIVE: 'unfreeze', FROZEN: 'freeze', CLOSED: 'close' } as const;
-export type CardMove = (typeof MOVES)[keyof typeof MOVES];
+const EVENTS = { ACTIVE: 'unfreeze', FROZEN: 'freeze', CLOSED: 'close' } as const;
+export type CardStateEvent = (typeof EVENTS)[keyof typeof EVENTS];
 
 /** The lifecycle event of a requested change. Throws if the card does not allow it. */
-export function moveFor(
+export function stateEventFor(
   from: CardState,
   { state }: Pick<CardChange, 'state'>,
-): CardMove | undefined {
+): CardStateEvent | undefined {
   if (from === 'CLOSED' && state === undefined) {
-    throw new Fault('CARD_NOT_MUTABLE', 'The card is closed: nothing about it changes any more.');
+    throw new Fault('CARD_NOT_MUTABLE', 'The card is closed and cannot be changed.');
   }
   if (state === undefined) return undefined;
   if (from === 'CLOSED' && state === 'CLOSED') {
-    throw new Fault('CARD_ALREADY_CLOSED', 'The card is closed already.');
+    throw new Fault('CARD_ALREADY_CLOSED', 'The card is already closed.');
   }
-  const move = MOVES[state];
-  // Until the issuer has answered only the service can end a card.
-  if (from === 'PROCESSING' || cardStates.peek(from, move) === undefined) {
+  const event = EVENTS[state];
+  // Until the issuer has responded only the service can close a card.
+  if (from === 'PROCESSING' || cardStates.peek(from, event) === undefined) {
     const reason = `The card is ${from} and cannot become ${state}.`;
-    // The answer of the issuer ends PROCESSING.
+    // The response of the issuer ends PROCESSING.
     const isRetryable = from === 'PROCESSING';
     throw new Fault('INVALID_STATE_TRANSITION', reason, undefined, { isRetryable });
   }
-  return move;
+  return event;
 }
 
 const unlessNull = <K extends string, V>(name: K, value: V | null) =>

@@ -14,7 +14,7 @@ import { CLOSE_CARDS } from '../../customers/registration/index.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import type { CardParts } from '../parts.ts';
 import { type CardRow, cards } from '../store.ts';
-import { closeCard, emitCardState, NOTIFY_ISSUER, notifyIssuer } from './life.ts';
+import { closeCard, emitCardState, NOTIFY_ISSUER, notifyIssuer } from './lifecycle.ts';
 import { cardStates } from './states.ts';
 
 type Parts = Pick<CardParts, 'connectors'>;
@@ -29,7 +29,7 @@ const ISSUE = defineJob('cards.issue', IssueInput);
 const CHECK = defineJob('cards.check', IssueInput);
 
 /** Orders a card from the issuer. */
-export const askIssuer = (ctx: Ctx, { id }: CardRow, { named }: { named: boolean }): void =>
+export const orderCard = (ctx: Ctx, { id }: CardRow, { named }: { named: boolean }): void =>
   ctx.later(ISSUE, { cardId: id, named });
 
 const orderOf = (row: CardRow, named: boolean): CardOrder => ({
@@ -45,7 +45,7 @@ const orderOf = (row: CardRow, named: boolean): CardOrder => ({
 async function loadOf(runtime: Runtime, parts: Parts, job: JobOf<typeof NOTIFY_ISSUER>) {
   const row = await runtime.db.read(cards, job.input.cardId);
   const platform = row && (await readPlatform(runtime.db, row.platform_id));
-  if (!row || !platform) throw new Error(`job ${job.id} names no card`);
+  if (!row || !platform) throw new Error(`job ${job.id} refers to no card`);
   const caller = systemCaller(platform.id, platform.environment);
   const { issuer } = parts.connectors(caller.environment);
   if (!issuer) throw new Error(`no card issuer in ${caller.environment}`);
@@ -55,7 +55,7 @@ async function loadOf(runtime: Runtime, parts: Parts, job: JobOf<typeof NOTIFY_I
 /** The card as it is when the result of a job is staged. */
 async function currentOf(ctx: Ctx, id: string): Promise<CardRow> {
   const row = await ctx.read(cards, id);
-  if (!row) throw new Error(`${id} is gone`);
+  if (!row) throw new Error(`${id} was not found`);
   return row;
 }
 
@@ -95,20 +95,24 @@ async function applyIssuingProgress(
   }
 }
 
-type Ask = (issuer: IssuerPort, order: CardOrder, runtime: Runtime) => Promise<IssueProgress>;
+type IssuerCall = (
+  issuer: IssuerPort,
+  order: CardOrder,
+  runtime: Runtime,
+) => Promise<IssueProgress>;
 
-const issueJob = (parts: Parts, definition: typeof ISSUE, ask: Ask): JobHandler =>
+const issueJob = (parts: Parts, definition: typeof ISSUE, call: IssuerCall): JobHandler =>
   jobHandler(definition, {
     maxAttempts: OUTAGE_ATTEMPTS,
     run: async (runtime, job) => {
       const { input } = job;
       const { row, caller, issuer } = await loadOf(runtime, parts, job);
-      const progress = await ask(issuer, orderOf(row, input.named), runtime);
+      const progress = await call(issuer, orderOf(row, input.named), runtime);
       return { caller, stage: (ctx) => applyIssuingProgress(ctx, input, progress) };
     },
   });
 
-/** Two may run concurrently: one that sent an outdated state sends again. */
+/** Two jobs may run concurrently: one that sent an outdated state sends again. */
 const notifyIssuerJob = (parts: Parts): JobHandler =>
   jobHandler(NOTIFY_ISSUER, {
     maxAttempts: OUTAGE_ATTEMPTS,
@@ -119,14 +123,14 @@ const notifyIssuerJob = (parts: Parts): JobHandler =>
       return {
         caller,
         async stage(ctx) {
-          const now = await currentOf(ctx, cardId);
-          if (now.state !== state) notifyIssuer(ctx, now);
+          const current = await currentOf(ctx, cardId);
+          if (current.state !== state) notifyIssuer(ctx, current);
         },
       };
     },
   });
 
-const LIVE: Filter<typeof cards> = {
+const OPEN: Filter<typeof cards> = {
   column: 'state',
   op: 'in',
   value: ['PROCESSING', 'ACTIVE', 'FROZEN'],
@@ -134,7 +138,7 @@ const LIVE: Filter<typeof cards> = {
 
 /** Closes one card of a deleted customer; returns whether there may be more. */
 export async function closeOneCard(ctx: Ctx, customerId: string): Promise<boolean> {
-  const filters = [{ column: 'customer_id', op: '=', value: customerId } as const, LIVE];
+  const filters = [{ column: 'customer_id', op: '=', value: customerId } as const, OPEN];
   const { rows, hasMore } = await ctx.db.page(cards, { filters, sort: 'asc', limit: 1 });
   for (const row of rows) await closeCard(ctx, row, 'CLOSED_BY_SERVICE');
   return hasMore;

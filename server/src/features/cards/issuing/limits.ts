@@ -1,5 +1,5 @@
 // Maximum number of open cards of a platform and of a cardholder. Both are velocity limits in the
-// ledger, so they hold exactly under concurrency; a closed card releases its places.
+// ledger, so they are exact under concurrency; a closed card no longer counts.
 
 import { Fault } from '../../../kernel/fault.ts';
 import { velocityLimitOf } from '../../../ledger/chart.ts';
@@ -16,14 +16,14 @@ import type { CardRow } from '../store.ts';
 
 const UNIT = 'cards';
 
-const allowance = (of: string, limit: number): VelocityLimit => ({
+const cardLimit = (of: string, limit: number): VelocityLimit => ({
   of: velocityLimitOf.liveCards(of),
   unit: UNIT,
   limit: BigInt(limit),
 });
 
-const reached = (whose: string, limit: number) => () =>
-  new Fault('CARD_LIMIT_REACHED', `${whose} may have ${limit} live cards at the most.`);
+const limitReached = (whose: string, limit: number) => () =>
+  new Fault('CARD_LIMIT_REACHED', `${whose} can have at most ${limit} open cards.`);
 
 /** Counts a new card; the commit fails with CARD_LIMIT_REACHED at the limit. */
 export async function countCard(
@@ -32,25 +32,28 @@ export async function countCard(
   card: Pick<CardRow, 'id' | 'customer_id'>,
 ): Promise<void> {
   const { maxLive, maxLivePerHolder } = cardProgramOf(platform);
-  const ofHolder = allowance(card.customer_id, maxLivePerHolder);
-  const ofPlatform = allowance(platform.id, maxLive);
+  const ofHolder = cardLimit(card.customer_id, maxLivePerHolder);
+  const ofPlatform = cardLimit(platform.id, maxLive);
   requirePlatform(ctx, platform);
   await openVelocityLimits(ctx, [ofHolder, ofPlatform], platformBasis(platform));
-  const taking = {
+  const usage = {
     transactionId: card.id,
     amount: 1n,
     reversible: true,
     retryOnInsufficientFunds: false,
   };
-  const ofHolderShort = reached('The cardholder', maxLivePerHolder);
-  countUsage(ctx, ofHolder, { ...taking, name: 'holder', insufficientFundsFault: ofHolderShort });
+  countUsage(ctx, ofHolder, {
+    ...usage,
+    name: 'holder',
+    insufficientFundsFault: limitReached('The cardholder', maxLivePerHolder),
+  });
   countUsage(ctx, ofPlatform, {
-    ...taking,
+    ...usage,
     name: 'platform',
-    insufficientFundsFault: reached('The platform', maxLive),
+    insufficientFundsFault: limitReached('The platform', maxLive),
   });
 }
 
-/** Releases the places of a closed card. */
+/** Stops counting a closed card. */
 export const uncountCard = (ctx: Ctx, card: Pick<CardRow, 'id'>): Promise<void> =>
   reverseUsage(ctx, card);

@@ -1,4 +1,4 @@
-// Opens a card payment, and undoes one that was approved too late. All kinds open alike: a row, and
+// Opens a card payment, and undoes one that was approved too late. All kinds are opened alike: a row, and
 // a hold if there is an amount. A clearing in the same message is applied like later ones. Undoing
 // reverses exactly that, so a late approval leaves only its log entry.
 
@@ -14,15 +14,15 @@ import { columnsOf, factsOf, newFacts } from '../../payments/card-payments/index
 import { type CardPaymentRow, insertTransaction } from '../../payments/transactions/index.ts';
 import { isCredit } from '../authorization/decline.ts';
 import { signPull } from '../authorization/signature.ts';
-import { undone } from '../clearing/arithmetic.ts';
+import { undoApproval } from '../clearing/arithmetic.ts';
 import {
   awaitNetwork,
   changePayment,
   emitCardPayment,
   inAccountCurrency,
   MAX_CENTS,
-  moveSteps,
-  openPull,
+  openFundingDebit,
+  postSteps,
   whileOpen,
 } from '../clearing/payment.ts';
 import { clear } from '../notices.ts';
@@ -106,7 +106,9 @@ export async function openPayment(
   let row = insertPayment(ctx, opening);
   if (row.direction === 'DEBIT') {
     await signPull(ctx, parts, row, request.amount, key);
-    row = changePayment(ctx, row, { fundingDebits: await openPull(ctx, row, request.amount) });
+    row = changePayment(ctx, row, {
+      fundingDebits: await openFundingDebit(ctx, row, request.amount),
+    });
   }
   if (!clearsAtOnce(request)) {
     awaitNetwork(ctx, row);
@@ -122,13 +124,13 @@ function isUntouched(row: CardPaymentRow, request: CardRequest): boolean {
   const own = clearsAtOnce(request) ? 1 : 0;
   const { clearings, refunds, closed, fundingDebits, authorized, writtenOff } = factsOf(row);
   const isAsOpened = refunds.length === 0 && fundingDebits.length < 2 && writtenOff === 0n;
-  const alone = clearings.length === own && isAsOpened;
-  return alone && closed === (own === 1) && authorized === request.amount;
+  const isAlone = clearings.length === own && isAsOpened;
+  return isAlone && closed === (own === 1) && authorized === request.amount;
 }
 
 /**
  * Undoes a payment that was approved too late: it ends with nothing settled, and what was held or
- * debited is released, at once or after the issuer has answered a pending debit. Returns false if
+ * debited is released, at once or after the issuer reports the result of a pending debit. Returns false if
  * the network has sent a message about it, or an operator has written it off.
  */
 export async function undoPayment(
@@ -137,9 +139,9 @@ export async function undoPayment(
   request: CardRequest,
 ): Promise<boolean> {
   if (!isUntouched(row, request)) return false;
-  const { card, steps } = undone(factsOf(row), row.direction);
+  const { card, steps } = undoApproval(factsOf(row), row.direction);
   await whileOpen(ctx, row, async () => {
-    await moveSteps(ctx, row, steps);
+    await postSteps(ctx, row, steps);
     return changePayment(ctx, row, card, row.status === 'EXCEPTION' ? 'resolve' : 'settle');
   });
   return true;

@@ -1,5 +1,5 @@
-// Lifecycles of cards and delegated keys. A card payment is a transaction; its lifecycle is with
-// the others.
+// Lifecycles of cards and delegated keys. The lifecycle of card payments is with those of the other
+// transactions.
 import { stateTable } from '../../../kernel/states.ts';
 
 export const CARD_STATES = ['PENDING_KYC', 'PROCESSING', 'ACTIVE', 'FROZEN', 'CLOSED'] as const;

@@ -1,6 +1,6 @@
-// How delegated keys end, and which of several is the one: by a request, with the binding they were
-// made for, with their card and with its holder, also where that comes in the middle of making one.
-// And the same in production, where nothing stands in for a signature.
+// Revocation of delegated keys: by a request, with their funding source, with the card and with its
+// holder, also while a key is being created; and which of several keys is active. In production only
+// real signatures are accepted.
 import { describe, expect, it } from 'vitest';
 import { internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { Answer, TestPlatform } from '../../../../test/kit/app/harness.ts';
@@ -22,61 +22,61 @@ const fixture = delegatedFixture(app);
 const codeOf = ({ status, body }: Answer) => [status, body.code];
 const reasonOf = ({ status, body }: Answer) => [status, body.code, body.reason];
 const rowOf = (id: string) => app.runtime.db.read(delegatedKeys, id);
-const HAS_ONE = [409, 'CONFLICT', 'The funding source of the card already has an active key.'];
+const HAS_ACTIVE = [409, 'CONFLICT', 'The funding source of the card already has an active key.'];
 const CLOSED = [409, 'CARD_NOT_MUTABLE', 'The card is closed.'];
-const UNBOUND = [404, 'NOT_FOUND', 'The wallet is no funding source of the card.'];
+const NOT_FUNDING = [404, 'NOT_FOUND', 'The wallet is not a funding source of the card.'];
 
 const statusesOf = async ({ accountId }: Pick<WalletCard, 'accountId'>): Promise<string[]> =>
   (await fixture.listed(`accountId=${accountId}`)).map(({ status }) => status);
 
-/** No key of the wallet can sign: what could is forgotten. */
+/** Every key of the wallet is revoked, and the custodian's references are removed. */
 async function expectAllRevoked({ accountId }: Pick<WalletCard, 'accountId'>, count: number) {
   const rows = await app.runtime.db.find(delegatedKeys, { account_id: accountId });
   expect(rows).toHaveLength(count);
   for (const row of rows) expect(row).toMatchObject({ status: 'REVOKED', signer: null });
 }
 
-/** A card with an active key, and a second key that waits to be activated. */
-async function keyAndWaiting() {
+/** A card with an active key, and a second key that is PENDING. */
+async function activeAndPending() {
   const of = await fixture.walletCard();
   const body = fixture.bodyOf(of);
-  const waiting = await fixture.made(body, of.session);
-  return { of, body, waiting, active: await fixture.key(of) };
+  const pending = await fixture.made(body, of.session);
+  return { of, body, pending, active: await fixture.key(of) };
 }
 
 describe('several keys of one funding source', () => {
   it('are active one at a time, and an abandoned one does not block', async () => {
     const of = await fixture.walletCard();
-    const left = fixture.bodyOf(of);
-    const abandoned = await fixture.made(left, of.session);
+    const first = fixture.bodyOf(of);
+    const abandoned = await fixture.made(first, of.session);
     const active = await fixture.key(of);
-    expect(reasonOf(await fixture.ask(fixture.bodyOf(of)))).toEqual(HAS_ONE);
-    expect(reasonOf(await fixture.follow(left, abandoned, of.session))).toEqual(HAS_ONE);
+    expect(reasonOf(await fixture.ask(fixture.bodyOf(of)))).toEqual(HAS_ACTIVE);
+    expect(reasonOf(await fixture.follow(first, abandoned, of.session))).toEqual(HAS_ACTIVE);
     const listed = await fixture.listed(`accountId=${of.accountId}`);
     expect(listed.map((key) => key.status)).toEqual(['PENDING', 'ACTIVE']);
     ok(await fixture.revoke(active.id), 204);
-    // What was asked in the first place can now be had.
-    ok(await fixture.follow(left, abandoned, of.session), 201);
+    // The abandoned key can now be activated.
+    ok(await fixture.follow(first, abandoned, of.session), 201);
   });
 
-  it('race to be the active one, and one wins', async () => {
+  it('are activated concurrently, and one succeeds', async () => {
     const of = await fixture.walletCard();
     const bodies = Array.from({ length: 4 }, () => fixture.bodyOf(of));
-    const asked: [object, Answer][] = [];
-    for (const body of bodies) asked.push([body, await fixture.made(body, of.session)]);
+    const legs: [object, Answer][] = [];
+    for (const body of bodies) legs.push([body, await fixture.made(body, of.session)]);
     const answers = await Promise.all(
-      asked.map(([body, leg]) => fixture.follow(body, leg, of.session)),
+      legs.map(([body, leg]) => fixture.follow(body, leg, of.session)),
     );
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses).toEqual([201, 409, 409, 409]);
     for (const answer of answers)
-      if (answer.status === 409) expect(reasonOf(answer)).toEqual(HAS_ONE);
+      if (answer.status === 409) expect(reasonOf(answer)).toEqual(HAS_ACTIVE);
     const keys = await fixture.listed(`accountId=${of.accountId}`);
     expect(keys.filter((key) => key.status === 'ACTIVE')).toHaveLength(1);
     expect(keys).toHaveLength(4);
   });
 
-  it('are not two where one request comes twice at once', async () => {
+  it('are not created twice by concurrent identical requests', async () => {
     const of = await fixture.walletCard();
     const body = fixture.bodyOf(of);
     let leg = await fixture.ask(body);
@@ -92,7 +92,7 @@ describe('several keys of one funding source', () => {
     }
   });
 
-  it('are a hundred at most', async () => {
+  it('number at most a hundred', async () => {
     const of = await fixture.walletCard();
     const [first, second] = [fixture.bodyOf(of), fixture.bodyOf(of)];
     const [one, two] = [await fixture.ask(first), await fixture.ask(second)];
@@ -104,7 +104,7 @@ describe('several keys of one funding source', () => {
         if (source) addKey(ctx, source, made, { nickname: 'x', key });
       }
     });
-    // The hundredth can be made, and activated; there is no other.
+    // The hundredth can be created and activated; a further one cannot.
     const hundredth = await fixture.follow(first, one, of.session);
     const { id } = ok(await fixture.follow(first, hundredth, of.session), 201);
     expect(await statusesOf(of)).toHaveLength(100);
@@ -116,7 +116,7 @@ describe('several keys of one funding source', () => {
 });
 
 describe('revokeDelegatedKey', () => {
-  it('ends an active key at once, and another one can follow', async () => {
+  it('revokes an active key at once, and another one can be created', async () => {
     const of = await fixture.walletCard();
     const { id, cardId, accountId } = await fixture.key(of);
     const active = () => app.operate((ctx) => activeKeyOf(ctx, cardId, accountId));
@@ -133,15 +133,15 @@ describe('revokeDelegatedKey', () => {
     expect(await statusesOf(of)).toEqual(['REVOKED', 'ACTIVE']);
   });
 
-  it('refuses what is not active', async () => {
-    const { of, active } = await keyAndWaiting();
-    const [pending] = await fixture.listed(`accountId=${of.accountId}`);
-    const refused = (status: string) => [
+  it('rejects a key that is not active', async () => {
+    const { of, active } = await activeAndPending();
+    const [first] = await fixture.listed(`accountId=${of.accountId}`);
+    const rejected = (status: string) => [
       ...[400, 'INVALID_INPUT', `Only an active key can be revoked. This one is ${status}.`],
     ];
-    expect(reasonOf(await fixture.revoke(pending.id))).toEqual(refused('PENDING'));
+    expect(reasonOf(await fixture.revoke(first.id))).toEqual(rejected('PENDING'));
     ok(await fixture.revoke(active.id), 204);
-    expect(reasonOf(await fixture.revoke(active.id))).toEqual(refused('REVOKED'));
+    expect(reasonOf(await fixture.revoke(active.id))).toEqual(rejected('REVOKED'));
     expect(await statusesOf(of)).toEqual(['PENDING', 'REVOKED']);
   });
 });
@@ -158,36 +158,36 @@ describe('a delegated key', () => {
     await expect(custody?.stampWith({ id: of.card.id, signer, payload: '{}' })).rejects.toThrow();
   });
 
-  it('ends when the wallet pays for the card no more, and does not come back with it', async () => {
-    const { of, body, waiting } = await keyAndWaiting();
+  it('is revoked with the funding source, and not restored when the wallet is added again', async () => {
+    const { of, body, pending } = await activeAndPending();
     const balance = await internalAccount(app, of.customer.id, 'USDB');
-    const pays = (...fundingSources: string[]) =>
+    const fundWith = (...fundingSources: string[]) =>
       fixture.cards.patchCard(of.card.id, { fundingSources });
-    // A binding that stays keeps its keys, wherever in the list it is.
-    ok(await pays(balance.id, of.accountId), 200);
+    // A funding source that remains keeps its keys, at any position in the list.
+    ok(await fundWith(balance.id, of.accountId), 200);
     expect(await statusesOf(of)).toEqual(['PENDING', 'ACTIVE']);
-    ok(await pays(balance.id), 200);
+    ok(await fundWith(balance.id), 200);
     await expectAllRevoked(of, 2);
-    expect(reasonOf(await fixture.ask(body))).toEqual(UNBOUND);
-    expect(reasonOf(await fixture.follow(body, waiting, of.session))).toEqual(UNBOUND);
-    ok(await pays(of.accountId), 200);
+    expect(reasonOf(await fixture.ask(body))).toEqual(NOT_FUNDING);
+    expect(reasonOf(await fixture.follow(body, pending, of.session))).toEqual(NOT_FUNDING);
+    ok(await fundWith(of.accountId), 200);
     await expectAllRevoked(of, 2);
-    const reason = 'The key was revoked meanwhile. Begin with a new one.';
-    const late = await fixture.follow(body, waiting, of.session);
+    const reason = 'The key was revoked in the meantime. Create a new one.';
+    const late = await fixture.follow(body, pending, of.session);
     expect(reasonOf(late)).toEqual([409, 'CONFLICT', reason]);
     const next = await fixture.key(of);
     expect(await fixture.listed(`fundingSourceId=${next.fundingSourceId}`)).toEqual([next]);
   });
 
-  it('ends with its card', async () => {
-    const { of, body, waiting } = await keyAndWaiting();
+  it('is revoked when its card is closed', async () => {
+    const { of, body, pending } = await activeAndPending();
     ok(await fixture.cards.patchCard(of.card.id, { state: 'CLOSED' }), 200);
     await expectAllRevoked(of, 2);
     expect(reasonOf(await fixture.ask(body))).toEqual(CLOSED);
-    expect(reasonOf(await fixture.follow(body, waiting, of.session))).toEqual(CLOSED);
+    expect(reasonOf(await fixture.follow(body, pending, of.session))).toEqual(CLOSED);
   });
 
-  it('is not made for a card that is closed in the same instant', async () => {
+  it('is not created for a card that is closed concurrently', async () => {
     for (let round = 0; round < 5; round++) {
       const of = await fixture.walletCard();
       const [early, late] = [fixture.bodyOf(of), fixture.bodyOf(of)];
@@ -196,7 +196,7 @@ describe('a delegated key', () => {
         [late, await fixture.made(late, of.session)],
       ] as const;
       const headers = await Promise.all(
-        legs.map(([, asked]) => signedHeaders(ok(asked, 202), of.session)),
+        legs.map(([, reply]) => signedHeaders(ok(reply, 202), of.session)),
       );
       const [closed, ...answers] = await Promise.all([
         fixture.cards.patchCard(of.card.id, { state: 'CLOSED' }),
@@ -210,9 +210,9 @@ describe('a delegated key', () => {
     }
   });
 
-  it('ends with the customer', async () => {
-    const { of, body, waiting } = await keyAndWaiting();
-    const headers = await signedHeaders(ok(waiting, 202), of.session);
+  it('is revoked when the customer is deleted', async () => {
+    const { of, body, pending } = await activeAndPending();
+    const headers = await signedHeaders(ok(pending, 202), of.session);
     ok(await app.call('DELETE', `/customers/${of.customer.id}`), 200);
     await app.settle();
     await expectAllRevoked(of, 2);
@@ -221,11 +221,11 @@ describe('a delegated key', () => {
   });
 });
 
-describe('a delegated key in an export and an erasure', () => {
-  it('is shown with its name and without what signs, and is removed', async () => {
+describe('export and erasure of a delegated key', () => {
+  it('exports its nickname without the signer, and removes it', async () => {
     const [of, other] = [await fixture.walletCard(), await fixture.walletCard()];
     const { id } = await fixture.key(of, { nickname: 'Quorbat' });
-    const stays = await fixture.key(other);
+    const kept = await fixture.key(other);
     const { all } = await exportOf(app, of.customer.id);
     expect(all.delegated_keys).toMatchObject([{ id, nickname: 'Quorbat', status: 'ACTIVE' }]);
     expect(Object.keys(all.delegated_keys[0])).not.toContain('signer');
@@ -240,10 +240,10 @@ describe('a delegated key in an export and an erasure', () => {
     ]);
     expect(await statusesOf(of)).toEqual([]);
     await app.settle();
-    expect(await fixture.keyNow(stays.id)).toEqual(stays);
+    expect(await fixture.keyNow(kept.id)).toEqual(kept);
   });
 
-  it('is not shown while its erasure is under way', async () => {
+  it('hides the key during the erasure', async () => {
     const of = await fixture.walletCard();
     const { id } = await fixture.key(of);
     const sql = 'update customers set data_key = null, version = version + 1 where id = $1';
@@ -277,7 +277,7 @@ async function cardIn(as: TestPlatform, customerId: string, accountId: string) {
 }
 
 describe('a delegated key in production', () => {
-  it('is made with real signatures alone', async () => {
+  it('is created with real signatures only', async () => {
     const as = app.production;
     const real = delegatedFixture(app, { as });
     const { customer, accountId } = await walletFixture(app, { as }).customerWithWallet();

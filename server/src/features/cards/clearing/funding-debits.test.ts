@@ -1,6 +1,5 @@
-// The job that takes what was set aside: money that is taken at once, after a while or not at all,
-// and what happens meanwhile. However often it runs, and whatever breaks on the way, a pull has one
-// effect.
+// The job for funding debits: confirmed at once, after a while or never, and events in the meantime.
+// A debit has one effect, however often the job runs or fails.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -14,7 +13,7 @@ import type {
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import type { Job } from '../../../runtime/jobs/jobs.ts';
 import { operate } from '../../../runtime/operation/operate.ts';
-import { pullJobs } from './pulls.ts';
+import { fundingDebitJobs } from './funding-debits.ts';
 
 const app = testApp();
 let fixture: ReturnType<typeof cardPayments>;
@@ -23,13 +22,13 @@ beforeAll(() => {
 });
 
 const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
-const giving = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
+const refund = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
 const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
 const SLOW = { descriptor: 'Shop 005' };
 const BROKEN = { descriptor: 'Shop 006' };
 
-describe('money that is taken after a while', () => {
-  it('is set aside until then', async () => {
+describe('a funding debit that is confirmed later', () => {
+  it('stays on hold until then', async () => {
     const paid = await fixture.begin(SLOW);
     expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '900 of 1000' });
     expect((await paid.shown()).pullSummary).toMatchObject({ count: 1, pendingCount: 1 });
@@ -41,7 +40,7 @@ describe('money that is taken after a while', () => {
     expect((await paid.shown()).pullSummary).toMatchObject({ count: 1, pendingCount: 0 });
   });
 
-  it('may be cleared before, without a further event', async () => {
+  it('can be cleared before, without a further event', async () => {
     const paid = await fixture.begin(SLOW);
     await paid.notify(clearing(100));
     const early = { status: 'SETTLED', account: '900 of 1000', cards: -100, settled: 100 };
@@ -51,7 +50,7 @@ describe('money that is taken after a while', () => {
     expect((await paid.events()).slice(2)).toEqual(['SETTLED', '900 of 900']);
   });
 
-  it('goes back only once it is there', async () => {
+  it('is released only after its confirmation', async () => {
     const paid = await fixture.begin(SLOW);
     await paid.notify(clearing(30));
     await paid.notify(EXPIRY);
@@ -62,7 +61,7 @@ describe('money that is taken after a while', () => {
     expect((await paid.events()).slice(2)).toEqual(['PARTIALLY_SETTLED', 'SETTLED', '970 of 970']);
   });
 
-  it('is waited for by the first pull and by the second', async () => {
+  it('is pending beside a second one', async () => {
     const paid = await fixture.begin(SLOW);
     await app.advance(10_000);
     await paid.notify(clearing(150));
@@ -74,8 +73,8 @@ describe('money that is taken after a while', () => {
   });
 });
 
-describe('money that cannot be taken', () => {
-  it('stays set aside, and a person decides', async () => {
+describe('a funding debit that fails', () => {
+  it('stays on hold until an operator decides', async () => {
     const paid = await fixture.begin(BROKEN);
     expect(await paid.now()).toEqual({ status: 'EXCEPTION', account: '900 of 1000' });
     expect(await paid.events()).toEqual(['900 of 1000', 'AUTHORIZED', 'EXCEPTION']);
@@ -84,20 +83,20 @@ describe('money that cannot be taken', () => {
     expect((await paid.shown()).pullSummary).toMatchObject({ count: 1, pendingCount: 0 });
   });
 
-  it('makes an exception of what was cleared and came back already', async () => {
+  it('makes an exception of a payment that is settled already', async () => {
     const paid = await fixture.begin({ ...BROKEN, kind: 'financial_authorization' });
     const stuck = { status: 'EXCEPTION', account: '900 of 1000', cards: -100, settled: 100 };
     expect(await paid.now()).toEqual(stuck);
     expect(await paid.events()).toEqual(['900 of 1000', 'SETTLED', 'EXCEPTION']);
-    await paid.notify(giving(100));
+    await paid.notify(refund(100));
     expect(await paid.now()).toEqual({ status: 'EXCEPTION', account: '1000 of 1100', cards: -100 });
   });
 });
 
-describe('failed debit of an amount that is not owed', () => {
+describe('a failed debit of an amount that is not owed', () => {
   const failed: Partial<IssuerPort> = { debitFunding: async () => ({ state: 'failed' }) };
 
-  it('is let go of where the payment has ended with nothing cleared', async () => {
+  it('is voided if the payment has ended with nothing cleared', async () => {
     const paid = await fixture.begin(SLOW);
     await paid.notify(EXPIRY);
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '900 of 1000' });
@@ -105,14 +104,14 @@ describe('failed debit of an amount that is not owed', () => {
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
     expect(await paid.events()).toEqual(['900 of 1000', 'AUTHORIZED', 'SETTLED', '1000 of 1000']);
     expect((await paid.shown()).pullSummary).toMatchObject({ count: 0, pendingCount: 0 });
-    // What is cleared all the same is taken anew.
+    // A later clearing is debited again.
     await paid.notify(clearing(40));
     expect((await paid.shown()).pullSummary).toMatchObject({ pendingCount: 1 });
     await app.advance(30_000);
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
   });
 
-  it('is let go of where other pulls cover what was cleared', async () => {
+  it('is voided if other debits cover what was cleared', async () => {
     const paid = await fixture.begin(SLOW);
     await paid.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 150n });
     await paid.notify(clearing(90));
@@ -124,10 +123,10 @@ describe('failed debit of an amount that is not owed', () => {
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '910 of 910', settled: 90 });
   });
 
-  it('stays set aside where they do not, also if all came back', async () => {
+  it('stays on hold if they do not, even if all was refunded', async () => {
     const paid = await fixture.begin(SLOW);
     await paid.notify(clearing(100));
-    await paid.notify(giving(100));
+    await paid.notify(refund(100));
     expect((await paid.now()).status).toBe('REFUNDED');
     await runWith(jobOf(paid.id), failed);
     const stuck = { status: 'EXCEPTION', account: '1000 of 1100', cards: -100 };
@@ -135,15 +134,15 @@ describe('failed debit of an amount that is not owed', () => {
   });
 });
 
-describe('money of a wallet', () => {
-  /** How many pulls of a payment were signed for. */
+describe('a funding debit of a wallet', () => {
+  /** Number of signed funding debits of a payment. */
   const signed = async (id: string): Promise<number> => {
     const text =
       "select 1 from wallet_authorizations where operation = 'cardPull' and subject = $1";
     return (await app.runtime.db.query(text, [id])).length;
   };
 
-  /** A payment of 1.00 from a wallet with 5.00, whose key may sign. */
+  /** A payment of 1.00 from a wallet with 5.00, with an active key. */
   async function paidByWallet() {
     const wallets = delegatedFixture(app);
     const of = await wallets.walletCard({ funds: 5_000_000 });
@@ -152,7 +151,7 @@ describe('money of a wallet', () => {
     return { paid, revoke: async () => void ok(await wallets.revoke(key.id), 204) };
   }
 
-  it('is signed for once more when more is taken', async () => {
+  it('is signed again when more is debited', async () => {
     const { paid } = await paidByWallet();
     await paid.notify(clearing(123));
     const account = '3770000 of 3770000';
@@ -160,20 +159,20 @@ describe('money of a wallet', () => {
     expect(await signed(paid.id)).toBe(2);
   });
 
-  it('is not taken without a key that signs', async () => {
+  it('is not made without an active key', async () => {
     const { paid, revoke } = await paidByWallet();
     await revoke();
     await paid.notify(clearing(123));
-    const short = { status: 'EXCEPTION', account: '4000000 of 4000000' };
-    expect(await paid.now()).toEqual({ ...short, cards: -230_000, settled: 1_230_000 });
+    const exception = { status: 'EXCEPTION', account: '4000000 of 4000000' };
+    expect(await paid.now()).toEqual({ ...exception, cards: -230_000, settled: 1_230_000 });
     expect(await signed(paid.id)).toBe(1);
   });
 });
 
-/** Runs the job of a payment as a worker would whose issuer is this one. */
+/** Runs the job of a payment as a worker with this issuer would. */
 async function runWith(job: Job, issuer: Partial<IssuerPort>): Promise<void> {
   const connectors = () => ({ issuer: issuer as IssuerPort }) as Connectors;
-  const [handler] = pullJobs({ connectors });
+  const [handler] = fundingDebitJobs({ connectors });
   if (!handler) throw new Error('no handler');
   const { caller, stage } = await handler.run(app.runtime, job);
   await operate(app.runtime, caller, stage);
@@ -186,35 +185,35 @@ const jobOf = (transactionId: string, asked = false, at = 0) =>
     input: { transactionId, at, since: app.effects.now(), asked },
   }) as unknown as Job;
 
-describe('the job', () => {
-  const asked: { how: string; pull: CardFundingDebit }[] = [];
+describe('the funding debit job', () => {
+  const calls: { method: string; debit: CardFundingDebit }[] = [];
   const issuer = (progress: FundingDebitProgress): Partial<IssuerPort> => ({
-    debitFunding: async (pull) => {
-      asked.push({ how: 'pull', pull });
+    debitFunding: async (debit) => {
+      calls.push({ method: 'debit', debit });
       return progress;
     },
-    checkFundingDebit: async (pull) => {
-      asked.push({ how: 'check', pull });
+    checkFundingDebit: async (debit) => {
+      calls.push({ method: 'check', debit });
       return progress;
     },
   });
-  beforeEach(() => void asked.splice(0));
+  beforeEach(() => void calls.splice(0));
 
-  it('names the same pull each time, in money of the card', async () => {
+  it('sends the same debit each time, in the currency of the card', async () => {
     const paid = await fixture.begin({ ...SLOW, currency: 'USDB', funds: 5_000_000, amount: 77 });
     await runWith(jobOf(paid.id), issuer({ state: 'pending', checkAfterMs: 60_000 }));
     await runWith(jobOf(paid.id, true), issuer({ state: 'pending', checkAfterMs: 60_000 }));
-    const pull = {
+    const debit = {
       ...{ id: `${paid.id}/pull.1`, cardId: paid.card.id, accountId: paid.accountId },
       ...{ amount: 77n, currency: 'USD', merchant: SLOW, requestedAt: app.effects.now() },
     };
-    expect(asked).toEqual([
-      { how: 'pull', pull },
-      { how: 'check', pull },
+    expect(calls).toEqual([
+      { method: 'debit', debit },
+      { method: 'check', debit },
     ]);
   });
 
-  it('has one effect though it runs twice, at once or again', async () => {
+  it('has one effect if it runs repeatedly, concurrently or later', async () => {
     const paid = await fixture.begin(SLOW);
     const confirmed = issuer({ state: 'confirmed' });
     await Promise.all([1, 2, 3].map(() => runWith(jobOf(paid.id), confirmed)));
@@ -227,11 +226,11 @@ describe('the job', () => {
   it('does not poll a debit that has ended', async () => {
     const paid = await fixture.begin();
     await runWith(jobOf(paid.id), issuer({ state: 'failed' }));
-    expect(asked).toEqual([]);
+    expect(calls).toEqual([]);
     expect((await paid.now()).status).toBe('AUTHORIZED');
   });
 
-  it('throws where the issuer gives no answer, so that it is run again', async () => {
+  it('throws if the issuer does not respond, so that it runs again', async () => {
     const paid = await fixture.begin(SLOW);
     const silent: Partial<IssuerPort> = {
       debitFunding: async () => {
@@ -240,12 +239,15 @@ describe('the job', () => {
     };
     await expect(runWith(jobOf(paid.id), silent)).rejects.toThrow('no answer');
     await expect(
-      pullJobs({ connectors: () => ({}) as Connectors })[0]?.run(app.runtime, jobOf(paid.id)),
+      fundingDebitJobs({ connectors: () => ({}) as Connectors })[0]?.run(
+        app.runtime,
+        jobOf(paid.id),
+      ),
     ).rejects.toThrow('no card issuer in sandbox');
     expect((await paid.now()).account).toBe('900 of 1000');
   });
 
-  it('meets clearings and expiries without losing a cent', async () => {
+  it('keeps amounts exact under concurrent clearings and expiries', async () => {
     const all: BegunPayment[] = [];
     while (all.length < 6) all.push(await fixture.begin(SLOW));
     const confirmed = issuer({ state: 'confirmed' });

@@ -1,6 +1,5 @@
-// What becomes of a card: what its platform changes, what pays for it and the keys that go with
-// that, what notices to the issuer, late answers of the issuer, and its closure with the
-// cardholder.
+// Changes of a card: by its platform, of its funding sources with their keys, its closure with the
+// cardholder, and notifications to the issuer, which may respond late.
 import { describe, expect, it } from 'vitest';
 import { internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../../test/kit/app/harness.ts';
@@ -11,7 +10,7 @@ import type { Job } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { cards, delegatedKeys, fundingSources } from '../store.ts';
 import { cardJobs } from './issue-jobs.ts';
-import { closeCard } from './life.ts';
+import { closeCard } from './lifecycle.ts';
 
 const app = testApp();
 const fixture = cardFixture(app);
@@ -20,7 +19,7 @@ const coded = ({ status, body }: Answer) => [status, body.code];
 const STATE = 'CARD.STATE_CHANGE';
 const FUNDING = 'CARD.FUNDING_SOURCE_CHANGE';
 
-/** Events about a card after it was issued, with the state that each shows. */
+/** Events about a card after it was issued, with the state in each. */
 const eventsOf = async (id: string) =>
   (await fixture.eventsOf('CARD.', id)).slice(1).map(({ type, data }) => `${type} ${data.state}`);
 
@@ -33,20 +32,20 @@ const rowOf = async (ctx: Ctx, id: string) => {
 const bindings = (cardId: string) =>
   app.runtime.db.find(fundingSources, { card_id: cardId }, { orderBy: 'id' });
 
-/** A cardholder with a balance and a wallet in USDB, both of which may pay. */
-async function withTwo(): Promise<Cardholder & { other: string }> {
+/** A cardholder with a balance and a wallet in USDB; both can fund a card. */
+async function holderWithTwo(): Promise<Cardholder & { other: string }> {
   const holder = await fixture.holder({ currency: 'USDB' });
   const path = `/customers/internal-accounts?customerId=${holder.customer.id}&type=EMBEDDED_WALLET`;
   const other = ok(await fixture.call('GET', path), 200).data[0].id as string;
   return { ...holder, other };
 }
 
-/** A key of what binds a card to an account, in such a status. */
+/** A key of the funding source that links a card to an account, in this status. */
 const keyOf = (cardId: string, accountId: string, status: 'PENDING' | 'ACTIVE') =>
   app.operate(async (ctx) => {
     const found = await ctx.db.find(fundingSources, { card_id: cardId, account_id: accountId });
     const source = found.find((each) => each.ended_at === null);
-    if (!source) throw new Error('not bound');
+    if (!source) throw new Error('not a funding source');
     const { id: funding_source_id, platform_id, customer_id } = source;
     const of = { platform_id, customer_id, card_id: cardId, account_id: accountId };
     const made = { public_key: '02', signer: 'sealed', nickname: 'sealed' };
@@ -55,7 +54,7 @@ const keyOf = (cardId: string, accountId: string, status: 'PENDING' | 'ACTIVE') 
     return ctx.insert(delegatedKeys, { id, funding_source_id, status, ...of, ...made, ...at }).id;
   });
 
-const keyStands = async (id: string) => {
+const keyStateOf = async (id: string) => {
   const row = await app.runtime.db.read(delegatedKeys, id);
   return [row?.status, row?.signer];
 };
@@ -75,13 +74,13 @@ describe('updateCardById', () => {
     );
   });
 
-  it('refuses what cannot be, and changes nothing then', async () => {
+  it('rejects an impossible transition and changes nothing', async () => {
     const processing = await fixture.card(await fixture.holder(), {
       platformCardId: cardName('001'),
     });
     const early = await fixture.patchCard(processing.id, { state: 'CLOSED' });
     expect(coded(early)).toEqual([409, 'INVALID_STATE_TRANSITION']);
-    // The issuer's answer cures it.
+    // A retry can succeed once the issuer has responded.
     expect(early.headers['x-should-retry']).toBe('true');
     const { id } = await fixture.card(await fixture.holder());
     const same = await fixture.patchCard(id, { state: 'ACTIVE', maxSpendPerTransaction: 5 });
@@ -106,7 +105,7 @@ describe('updateCardById', () => {
     expect(await eventsOf(id)).toEqual([`${STATE} CLOSED`]);
   });
 
-  it('wants one of its three fields, and CLOSED alone', async () => {
+  it('requires one of its three fields, and CLOSED alone', async () => {
     const { id, fundingSources: sources } = await fixture.card(await fixture.holder());
     for (const body of [
       {},
@@ -126,7 +125,7 @@ describe('updateCardById', () => {
     expect((await fixture.cardNow(id)).state).toBe('ACTIVE');
   });
 
-  it('sets and clears the limit of one payment, without an event', async () => {
+  it('sets and clears the limit per payment, without an event', async () => {
     const { id } = await fixture.card(await fixture.holder(), { platformCardId: cardName('001') });
     const set = ok(await fixture.patchCard(id, { maxSpendPerTransaction: 25_00 }), 200);
     expect(set.maxSpendPerTransaction).toBe(25_00);
@@ -135,7 +134,7 @@ describe('updateCardById', () => {
     expect(await fixture.eventsOf('CARD.', id)).toEqual([]);
   });
 
-  it('lets one of many have its way', async () => {
+  it('applies concurrent requests one after the other', async () => {
     const { id } = await fixture.card(await fixture.holder());
     const all = await Promise.all(
       Array.from({ length: 10 }, (_, at) =>
@@ -150,7 +149,7 @@ describe('updateCardById', () => {
     expect(await eventsOf(id)).toHaveLength(states.length);
   });
 
-  it('is not for other platforms', async () => {
+  it('does not find a card of another platform', async () => {
     const { id } = await fixture.card(await fixture.holder());
     const theirs = cardFixture(app, { as: app.other });
     expect(coded(await theirs.patchCard(id, { state: 'CLOSED' }))).toEqual([404, 'NOT_FOUND']);
@@ -159,34 +158,34 @@ describe('updateCardById', () => {
   });
 });
 
-describe('what pays', () => {
-  it('is replaced whole: what stays keeps its binding, what goes ends with its keys', async () => {
-    const holder = await withTwo();
+describe('funding sources', () => {
+  it('are replaced as a whole: those that remain are kept, the others end with their keys', async () => {
+    const holder = await holderWithTwo();
     const { accountId: balance, other: wallet } = holder;
     const { id } = await fixture.card(holder, { fundingSources: [balance, wallet] });
     const [first, second] = await bindings(id);
     const keys = [await keyOf(id, wallet, 'ACTIVE'), await keyOf(id, wallet, 'PENDING')];
 
-    const turned = ok(await fixture.patchCard(id, { fundingSources: [wallet, balance] }), 200);
-    expect(turned.fundingSources).toEqual([wallet, balance]);
+    const reordered = ok(await fixture.patchCard(id, { fundingSources: [wallet, balance] }), 200);
+    expect(reordered.fundingSources).toEqual([wallet, balance]);
     expect(await bindings(id)).toEqual([first, second]);
-    expect(await keyStands(keys[0] as string)).toEqual(['ACTIVE', 'sealed']);
+    expect(await keyStateOf(keys[0] as string)).toEqual(['ACTIVE', 'sealed']);
 
     ok(await fixture.patchCard(id, { fundingSources: [balance] }), 200);
     const ended = (await bindings(id)).filter((each) => each.ended_at !== null);
     expect(ended.map((each) => each.account_id)).toEqual([wallet]);
-    for (const key of keys) expect(await keyStands(key)).toEqual(['REVOKED', null]);
+    for (const key of keys) expect(await keyStateOf(key)).toEqual(['REVOKED', null]);
 
     ok(await fixture.patchCard(id, { fundingSources: [balance, wallet] }), 200);
-    const live = (await bindings(id)).filter((each) => each.ended_at === null);
-    expect(live).toHaveLength(2);
-    expect(live.map((each) => each.id)).not.toContain(ended[0]?.id);
-    for (const key of keys) expect(await keyStands(key)).toEqual(['REVOKED', null]);
+    const current = (await bindings(id)).filter((each) => each.ended_at === null);
+    expect(current).toHaveLength(2);
+    expect(current.map((each) => each.id)).not.toContain(ended[0]?.id);
+    for (const key of keys) expect(await keyStateOf(key)).toEqual(['REVOKED', null]);
     expect(await eventsOf(id)).toEqual(Array(3).fill(`${FUNDING} ACTIVE`));
   });
 
-  it('may change with the state, of a card that waits too', async () => {
-    const holder = await withTwo();
+  it('can change together with the state, and while the card is PROCESSING', async () => {
+    const holder = await holderWithTwo();
     const { id } = await fixture.card(holder);
     const fundingSources = [holder.other];
     const change = { state: 'FROZEN', fundingSources, maxSpendPerTransaction: 7 };
@@ -195,15 +194,15 @@ describe('what pays', () => {
     expect(await eventsOf(id)).toEqual([`${STATE} FROZEN`, `${FUNDING} FROZEN`]);
     const emitted = await fixture.eventsOf('CARD.', id);
     expect(emitted.slice(1).map(({ data }) => data)).toEqual([shown, shown]);
-    const waits = await fixture.card(holder, { platformCardId: cardName('001') });
-    expect(ok(await fixture.patchCard(waits.id, { fundingSources }), 200)).toMatchObject({
+    const processing = await fixture.card(holder, { platformCardId: cardName('001') });
+    expect(ok(await fixture.patchCard(processing.id, { fundingSources }), 200)).toMatchObject({
       state: 'PROCESSING',
       fundingSources,
     });
   });
 
-  it('is judged as for a new card', async () => {
-    const holder = await withTwo();
+  it('are validated as for a new card', async () => {
+    const holder = await holderWithTwo();
     const usd = await internalAccount(app, holder.customer.id, 'EUR');
     const { id } = await fixture.card(holder);
     for (const fundingSources of [[usd.id], [(await fixture.holder()).accountId], ['x']]) {
@@ -216,28 +215,28 @@ describe('what pays', () => {
     expect(await eventsOf(id)).toEqual([]);
   });
 
-  it('ends with the card, which shows what it was', async () => {
-    const holder = await withTwo();
+  it('end with the card, which still shows them', async () => {
+    const holder = await holderWithTwo();
     const { id } = await fixture.card(holder, { fundingSources: [holder.other] });
     const key = await keyOf(id, holder.other, 'PENDING');
     const shown = ok(await fixture.patchCard(id, { state: 'CLOSED' }), 200);
     expect(shown.fundingSources).toEqual([holder.other]);
     expect((await bindings(id)).map((each) => each.ended_at)).toEqual([app.effects.now()]);
-    expect(await keyStands(key)).toEqual(['REVOKED', null]);
+    expect(await keyStateOf(key)).toEqual(['REVOKED', null]);
   });
 });
 
-describe('the end of a customer', () => {
-  it('closes all the cards of theirs and no others', async () => {
+describe('deletion of a customer', () => {
+  it('closes all cards of the customer and no others', async () => {
     const [holder, neighbour] = [await fixture.holder(), await fixture.holder()];
     const kept = await fixture.card(neighbour);
     const [one, two] = [await fixture.card(holder), await fixture.card(holder)];
-    const waits = await fixture.card(holder, { platformCardId: cardName('001') });
+    const processing = await fixture.card(holder, { platformCardId: cardName('001') });
     ok(await fixture.patchCard(two.id, { state: 'CLOSED' }), 200);
     ok(await app.call('DELETE', `/customers/${holder.customer.id}`), 200);
     await app.settle();
     const reasons = [];
-    for (const { id } of [one, two, waits]) {
+    for (const { id } of [one, two, processing]) {
       const { state, stateReason } = await fixture.cardNow(id);
       reasons.push([state, stateReason]);
     }
@@ -252,7 +251,7 @@ describe('the end of a customer', () => {
 });
 
 describe('the issuer', () => {
-  /** Runs a job of a card with an issuer that answers so; `meanwhile` happens before the answer is staged. */
+  /** Runs a job of a card with this issuer; `meanwhile` runs before the response is staged. */
   async function runJob(
     kind: string,
     cardId: string,
@@ -271,13 +270,13 @@ describe('the issuer', () => {
 
   it('receives the state of a card, and again if it changed meanwhile', async () => {
     const { id, issuerRef } = await fixture.card(await fixture.holder());
-    const heard: unknown[] = [];
-    const change: IssuerPort['change'] = async (card) => void heard.push(card);
+    const received: unknown[] = [];
+    const change: IssuerPort['change'] = async (card) => void received.push(card);
     ok(await fixture.patchCard(id, { state: 'FROZEN' }), 200);
-    const thaw = () => fixture.patchCard(id, { state: 'ACTIVE' });
-    expect(await runJob('cards.change', id, { change }, thaw)).toEqual(['cards.change']);
+    const unfreeze = () => fixture.patchCard(id, { state: 'ACTIVE' });
+    expect(await runJob('cards.change', id, { change }, unfreeze)).toEqual(['cards.change']);
     expect(await runJob('cards.change', id, { change })).toEqual([]);
-    expect(heard).toEqual([
+    expect(received).toEqual([
       { cardId: id, issuerRef, state: 'FROZEN' },
       { cardId: id, issuerRef, state: 'ACTIVE' },
     ]);
@@ -307,7 +306,7 @@ describe('the issuer', () => {
     expect(await fixture.eventsOf('CARD.', id)).toHaveLength(1);
   });
 
-  it('that answers twice has said it once', async () => {
+  it('has no effect with a second response', async () => {
     const { id } = await fixture.card(await fixture.holder());
     const reject: IssuerPort['issue'] = async () => ({ state: 'rejected' });
     expect(await runJob('cards.issue', id, { issue: reject })).toEqual([]);

@@ -7,7 +7,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { rebind, unbind } from '../clearing/funding.ts';
 import { cardFundingSourceChange, cardStateChange } from '../contract.ts';
 import { type CardRow, cards } from '../store.ts';
-import { type CardChange, type CardMove, presentCard } from './card.ts';
+import { type CardChange, type CardStateEvent, presentCard } from './card.ts';
 import { uncountCard } from './limits.ts';
 import { type CardStateReason, cardStates } from './states.ts';
 
@@ -31,9 +31,9 @@ export async function closeCard(
   reason: CardStateReason,
   note: string | null = null,
 ): Promise<CardRow> {
-  const move = reason === 'ISSUER_REJECTED' ? 'reject' : 'close';
+  const event = reason === 'ISSUER_REJECTED' ? 'reject' : 'close';
   const closed = ctx.update(cards, row, {
-    state: cardStates.next(row.state, move),
+    state: cardStates.next(row.state, event),
     state_reason: reason,
     closed_note: note,
     // Its number is never shown again.
@@ -48,25 +48,25 @@ export async function closeCard(
 }
 
 /**
- * Stages a change by the platform. Funding sources are checked before, and `move` comes from
- * `moveFor`.
+ * Stages a change by the platform. The caller has checked the funding sources; `event` comes from
+ * `stateEventFor`.
  */
 export async function changeCard(
   ctx: Ctx,
   row: CardRow,
   change: CardChange,
-  move: CardMove | undefined,
+  event: CardStateEvent | undefined,
 ): Promise<CardRow> {
-  if (move === 'close') return closeCard(ctx, row, 'CLOSED_BY_PLATFORM');
+  if (event === 'close') return closeCard(ctx, row, 'CLOSED_BY_PLATFORM');
   const { fundingSources: funding, maxSpendPerTransaction: max } = change;
   if (funding) await rebind(ctx, row, funding);
   const changed = ctx.update(cards, row, {
-    ...(move ? { state: cardStates.next(row.state, move) } : {}),
+    ...(event ? { state: cardStates.next(row.state, event) } : {}),
     ...(funding ? { funding } : {}),
     ...(max === undefined ? {} : { max_spend: max === null ? null : BigInt(max) }),
     updated_at: ctx.now,
   });
-  if (move) {
+  if (event) {
     emitCardState(ctx, changed);
     notifyIssuer(ctx, changed);
   }

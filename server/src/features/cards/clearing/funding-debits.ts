@@ -22,16 +22,22 @@ import { recordRailResult } from '../../payments/suspense/index.ts';
 import { type CardPaymentRow, transactionAt } from '../../payments/transactions/index.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
 import type { CardParts } from '../parts.ts';
-import { pullEnded, pullStep } from './arithmetic.ts';
-import { asCardPayment, changePayment, moveSteps, onCardPayment, PULL } from './payment.ts';
+import { applyFundingDebitResult, fundingDebitStep } from './arithmetic.ts';
+import {
+  asCardPayment,
+  changePayment,
+  FUNDING_DEBIT,
+  onCardPayment,
+  postSteps,
+} from './payment.ts';
 
-type Input = JobInput<typeof PULL>;
+type Input = JobInput<typeof FUNDING_DEBIT>;
 
 const isOpen = (row: CardPaymentRow, at: number): boolean =>
   row.card_funding_debit_statuses[at] === 'PENDING';
 
-const pullOf = (row: CardPaymentRow, { at, since }: Input): CardFundingDebit => ({
-  id: `${row.id}/${pullStep(at)}`,
+const debitOf = (row: CardPaymentRow, { at, since }: Input): CardFundingDebit => ({
+  id: `${row.id}/${fundingDebitStep(at)}`,
   cardId: row.card.cardId,
   accountId: cardAccountOf(row),
   amount: row.card_funding_debits[at] ?? 0n,
@@ -41,20 +47,20 @@ const pullOf = (row: CardPaymentRow, { at, since }: Input): CardFundingDebit => 
 });
 
 /** Stages the result of an open debit. */
-async function endPull(
+async function endDebit(
   ctx: Ctx,
   row: CardPaymentRow,
   at: number,
-  taken: boolean,
+  isConfirmed: boolean,
 ): Promise<CardPaymentRow> {
-  const { card, steps } = pullEnded(factsOf(row), at, taken);
-  await moveSteps(ctx, row, steps);
-  const excepts = card.fundingDebits[at]?.status === 'STUCK' && row.status !== 'EXCEPTION';
-  return changePayment(ctx, row, card, excepts ? 'except' : undefined);
+  const { card, steps } = applyFundingDebitResult(factsOf(row), at, isConfirmed);
+  await postSteps(ctx, row, steps);
+  const isException = card.fundingDebits[at]?.status === 'STUCK' && row.status !== 'EXCEPTION';
+  return changePayment(ctx, row, card, isException ? 'except' : undefined);
 }
 
 /** Applies the issuer's answer. */
-async function applyPullStatus(
+async function applyProgress(
   ctx: Ctx,
   row: CardPaymentRow,
   { at, since, tries }: Input,
@@ -64,37 +70,37 @@ async function applyPullStatus(
   if (progress.state === 'pending') {
     const counted = tries === undefined ? {} : { tries };
     const input = { transactionId: row.id, at, since, asked: true, ...counted };
-    return ctx.later(PULL, input, ctx.now + progress.checkAfterMs);
+    return ctx.later(FUNDING_DEBIT, input, ctx.now + progress.checkAfterMs);
   }
-  await endPull(ctx, row, at, progress.state === 'confirmed');
+  await endDebit(ctx, row, at, progress.state === 'confirmed');
 }
 
 /** Index of the debit with a number from one. Throws CONFLICT if there is none. */
-function placeOf(row: CardPaymentRow, pull: number | undefined): number {
+function indexOf(row: CardPaymentRow, pull: number | undefined): number {
   const open = row.card_funding_debits.flatMap((_, at) => (isOpen(row, at) ? [at] : []));
   const [at, ...others] = pull === undefined ? open : open.filter((each) => each + 1 === pull);
   if (at === undefined) {
-    throw new Fault('CONFLICT', `No pull${pull ? ` ${pull}` : ''} of it is under way.`);
+    throw new Fault('CONFLICT', `The payment has no pending pull${pull ? ` ${pull}` : ''}.`);
   }
   if (others.length === 0) return at;
   const all = open.map((each) => each + 1).join(' or ');
-  throw new Fault('CONFLICT', `Several of its pulls are under way. Say which, ${all}.`);
+  throw new Fault('CONFLICT', `The payment has several pending pulls. Specify one: ${all}.`);
 }
 
 /** Ends a debit manually. Throws CONFLICT if that is impossible. */
-async function endPullByHand(
+async function endDebitByHand(
   ctx: Ctx,
   row: CardPaymentRow,
   { pull, taken, reason }: { pull?: number | undefined; taken: boolean; reason: string },
 ): Promise<{ row: CardPaymentRow; at: number }> {
-  const at = placeOf(row, pull);
+  const at = indexOf(row, pull);
   recordRailResult(ctx, row, {
     kind: 'card',
-    name: pullStep(at),
+    name: fundingDebitStep(at),
     state: taken ? 'settled' : 'failed',
     reason,
   });
-  return { row: await endPull(ctx, row, at, taken), at };
+  return { row: await endDebit(ctx, row, at, taken), at };
 }
 
 const amountOf = (row: CardPaymentRow, at: number) => {
@@ -111,9 +117,9 @@ interface EndInput {
 }
 
 /** Ends a funding debit of any platform's payment. Throws TRANSACTION_NOT_FOUND and CONFLICT. */
-export async function endFundingDebit(runtime: Runtime, { transactionId, ...found }: EndInput) {
+export async function endFundingDebit(runtime: Runtime, { transactionId, ...input }: EndInput) {
   const { row, at } = await onCardPayment(runtime, transactionId, (ctx, payment) =>
-    endPullByHand(ctx, payment, found),
+    endDebitByHand(ctx, payment, input),
   );
   return {
     transactionId,
@@ -121,19 +127,19 @@ export async function endFundingDebit(runtime: Runtime, { transactionId, ...foun
     pull: at + 1,
     pullStatus: row.card_funding_debit_statuses[at],
     ...amountOf(row, at),
-    reason: found.reason,
+    reason: input.reason,
   };
 }
 
 // Changing columns of transactions have no index, so a pending debit is found by its job. The job
 // of one that was ended manually remains for a while. Each job counts the attempts of earlier ones.
-const PENDING = `with asking as materialized (
+const PENDING = `with polls as materialized (
     select input ->> 'transactionId' as id, (input ->> 'at')::int4 as at,
       (input ->> 'since')::float8 as since,
       attempts + coalesce((input ->> 'tries')::int4, 0) as tries
     from jobs where kind = $1)
   select a.id, a.at, a.since, a.tries
-  from asking a join transactions t on t.id = a.id
+  from polls a join transactions t on t.id = a.id
   where t.card_funding_debit_statuses[a.at + 1] = 'PENDING'
     and ($2::text is null or t.platform_id = $2)
   order by a.since, a.id, a.at limit $3`;
@@ -165,35 +171,39 @@ async function viewOf({ db }: Runtime, { id, at, since, tries }: Pending) {
   };
 }
 
-/** Funding debits that wait for their issuer, of one platform or of all, oldest first. */
+/** Pending funding debits of one platform or of all, oldest first. */
 export async function listFundingDebits(
   runtime: Runtime,
   { platformId, limit }: { platformId?: string | undefined; limit: number },
 ) {
-  const found = await runtime.db.query<Pending>(PENDING, [PULL.kind, platformId ?? null, limit]);
-  return Promise.all(found.map((each) => viewOf(runtime, each)));
+  const pending = await runtime.db.query<Pending>(PENDING, [
+    FUNDING_DEBIT.kind,
+    platformId ?? null,
+    limit,
+  ]);
+  return Promise.all(pending.map((each) => viewOf(runtime, each)));
 }
 
-const follow =
+const run =
   ({ connectors }: Pick<CardParts, 'connectors'>) =>
-  async (runtime: Runtime, job: JobOf<typeof PULL>): Promise<Result> => {
+  async (runtime: Runtime, job: JobOf<typeof FUNDING_DEBIT>): Promise<Result> => {
     const { row, caller } = await loadOf(runtime, job, asCardPayment);
     const { input } = job;
     if (!isOpen(row, input.at)) return { caller, stage: async () => {} };
     const tries = (input.tries ?? 0) + job.attempts;
     const { issuer } = connectors(caller.environment);
     if (!issuer) throw new Error(`no card issuer in ${caller.environment}`);
-    const pull = pullOf(row, input);
+    const debit = debitOf(row, input);
     const progress = input.asked
-      ? await issuer.checkFundingDebit(pull, runtime.effects.now())
-      : await issuer.debitFunding(pull);
+      ? await issuer.checkFundingDebit(debit, runtime.effects.now())
+      : await issuer.debitFunding(debit);
     const stage = async (ctx: Ctx) => {
       const current = await currentOf(ctx, row.id, asCardPayment);
-      await applyPullStatus(ctx, current, { ...input, tries }, progress);
+      await applyProgress(ctx, current, { ...input, tries }, progress);
     };
     return { caller, stage };
   };
 
-export const pullJobs = (parts: Pick<CardParts, 'connectors'>): JobHandler[] => [
-  jobHandler(PULL, { maxAttempts: OUTAGE_ATTEMPTS, run: follow(parts) }),
+export const fundingDebitJobs = (parts: Pick<CardParts, 'connectors'>): JobHandler[] => [
+  jobHandler(FUNDING_DEBIT, { maxAttempts: OUTAGE_ATTEMPTS, run: run(parts) }),
 ];
