@@ -33,7 +33,7 @@ const STATEMENTS = 'runtime/committer/ledger-statements.ts';
 const REPORTS = [
   'features/accounting/export.ts',
   'features/accounting/ledger.ts',
-  'features/stablecoins/supply/recount.ts',
+  'features/stablecoins/supply/reconciliation.ts',
 ];
 
 const named = (sql: RegExp): string[] =>

@@ -11,7 +11,7 @@ export const TAG = 'Stablecoins';
 const maybe = Type.Optional;
 
 /** A name or secret at the provider. */
-const word = (description: string, maxLength = 255) =>
+const identifier = (description: string, maxLength = 255) =>
   Type.String({ minLength: 1, maxLength, description });
 
 export const StablecoinProvider = named(
@@ -114,13 +114,13 @@ export const StablecoinProviderAccountLinkRequest = named(
   Type.Object(
     {
       provider: StablecoinProvider,
-      apiClientId: word('Id of an API client at the provider.'),
+      apiClientId: identifier('Id of an API client at the provider.'),
       apiClientSecret: {
-        ...word('Secret of the API client. Stored encrypted and not returned.', 1_024),
+        ...identifier('Secret of the API client. Stored encrypted and not returned.', 1_024),
         writeOnly: true,
       },
       providerAccountId: maybe(
-        word('Id of the account at the provider. Required if the client has more than one.'),
+        identifier('Id of the account at the provider. Required if the client has more than one.'),
       ),
     },
     {
@@ -140,8 +140,8 @@ export const StablecoinRegisterRequest = named(
   'StablecoinRegisterRequest',
   Type.Object(
     {
-      providerTokenIdentifier: word(PROVIDER_NAME),
-      networkTokenIdentifier: word(NETWORK_NAME),
+      providerTokenIdentifier: identifier(PROVIDER_NAME),
+      networkTokenIdentifier: identifier(NETWORK_NAME),
       network: StablecoinNetwork,
       stablecoinProviderAccountId: maybe(
         Type.String({

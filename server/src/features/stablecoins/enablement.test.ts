@@ -1,5 +1,5 @@
-// Who may say that the service uses a token: the platform asks, the operator decides, a job carries it out.
-// Every state is tried with a request and with the job.
+// Service enablement of a token: the platform requests it, the operator decides, a job applies it.
+// Every status is covered.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { startApp } from '../../../test/kit/app/harness.ts';
@@ -14,15 +14,15 @@ const fixture = stablecoinFixture(app);
 
 const shown = async (id: string) => ok(await fixture.read(`/stablecoins/${id}`), 200);
 
-/** Puts a token there as if it had come that way. */
-const put = (id: string, status: ServiceStatus) =>
+/** Sets the service status of a token. */
+const setStatus = (id: string, status: ServiceStatus) =>
   app.runtime.db.query(
     'update stablecoins set service_status = $2, version = version + 1 where id = $1',
     [id, status],
   );
 
-/** As the operator approves. */
-const approved = (id: string) =>
+/** Approves as the operator. */
+const approve = (id: string) =>
   app.operate(async (ctx) => {
     const row = await ctx.read(stablecoins, id);
     if (row) decideService(ctx, row, 'approve');
@@ -37,9 +37,9 @@ describe('requestStablecoinServiceEnablement', () => {
     DISABLED: 409,
   };
 
-  it.each(SERVICE_STATUSES)('of a token that is %s', async (status) => {
+  it.each(SERVICE_STATUSES)('with a token in status %s', async (status) => {
     const { id } = await fixture.coin();
-    await put(id, status);
+    await setStatus(id, status);
     const answer = await fixture.request(id);
     const outcome = OUTCOMES[status];
     if (outcome === 409) {
@@ -55,7 +55,7 @@ describe('requestStablecoinServiceEnablement', () => {
     }
   });
 
-  it('changes nothing when it is asked again', async () => {
+  it('has no effect when repeated', async () => {
     const { id } = await fixture.coin();
     const first = ok(await fixture.request(id), 200);
     app.effects.set(app.effects.now() + 1_000);
@@ -64,23 +64,23 @@ describe('requestStablecoinServiceEnablement', () => {
     expect(new Set(answers.map((each) => each.status))).toEqual(new Set([200]));
   });
 
-  it('waits for the operator, whose approval a job carries out', async () => {
+  it('waits for the operator, whose approval is applied by a job', async () => {
     const { id } = await fixture.coin();
     ok(await fixture.request(id), 200);
     await app.advance(60_000);
     expect(await shown(id)).toMatchObject({ serviceOperationsStatus: 'PENDING_APPROVAL' });
     expect(await shown(id)).not.toHaveProperty('currency');
-    await approved(id);
+    await approve(id);
     expect((await shown(id)).serviceOperationsStatus).toBe('ENABLING');
     await app.settle();
     const coin = await shown(id);
     expect(coin).toMatchObject({ serviceOperationsStatus: 'ENABLED', currency: coin.symbol });
   });
 
-  it('is enabled once the token is provisioned, and not before', async () => {
+  it('enables an approved token once it is provisioned', async () => {
     const { id } = await fixture.coin({ token: '005' });
     ok(await fixture.request(id), 200);
-    await approved(id);
+    await approve(id);
     await app.advance(29_999);
     expect((await shown(id)).serviceOperationsStatus).toBe('ENABLING');
     await app.advance(1);
@@ -98,19 +98,19 @@ describe('requestStablecoinServiceEnablement', () => {
     expect((await shown(id)).serviceOperationsStatus).toBe('ENABLED');
   });
 
-  it('wants to manage, and a token of one’s own', async () => {
+  it('requires MANAGE and a token of the platform', async () => {
     const { id } = await fixture.coin();
     const path = `/stablecoins/${id}/request-service-enablement`;
     const as = await app.tokenWith(['VIEW', 'TRANSACT']);
-    const refused = await app.call('POST', path, undefined, { as });
-    expect([refused.status, refused.body.code]).toEqual([403, 'FORBIDDEN']);
+    const rejected = await app.call('POST', path, undefined, { as });
+    expect([rejected.status, rejected.body.code]).toEqual([403, 'FORBIDDEN']);
     const theirs = await app.call('POST', path, undefined, { as: app.other });
     expect([theirs.status, theirs.body.code]).toEqual([404, 'STABLECOIN_NOT_FOUND']);
   });
 });
 
-describe('a server with another service word', () => {
-  it('calls it by that', async () => {
+describe('a server with another service name prefix', () => {
+  it('uses the prefix in fields, paths and codes', async () => {
     const acme = await startApp({ serviceNamePrefix: 'Acme' });
     try {
       const own = stablecoinFixture(acme);
@@ -118,8 +118,8 @@ describe('a server with another service word', () => {
       expect(made.acmeOperationsStatus).toBe('NOT_ENABLED');
       expect(made).not.toHaveProperty('serviceOperationsStatus');
       const path = `/stablecoins/${made.id}/request-acme-enablement`;
-      const asked = ok(await acme.call('POST', path), 200);
-      expect(asked.acmeOperationsStatus).toBe('PENDING_APPROVAL');
+      const requested = ok(await acme.call('POST', path), 200);
+      expect(requested.acmeOperationsStatus).toBe('PENDING_APPROVAL');
       const list = await own.read('/stablecoins?acmeOperationsStatus=PENDING_APPROVAL');
       expect(ok(list, 200).data).toHaveLength(1);
       const none = await own.read('/stablecoins?acmeOperationsStatus=ENABLED');
@@ -139,8 +139,8 @@ describe('a server with another service word', () => {
   });
 });
 
-describe('a token that comes to nothing', () => {
-  it.each(['002', '003'])('is not asked for: …%s', async (token) => {
+describe('a token that is not issued', () => {
+  it.each(['002', '003'])('cannot be requested: …%s', async (token) => {
     const { id, issuanceStatus } = await fixture.coin({ token });
     const { status, body } = await fixture.request(id);
     expect([status, body.code]).toEqual([409, 'STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE']);
@@ -152,10 +152,10 @@ describe('a token that comes to nothing', () => {
     ['ENABLING', 'DISABLED'],
     ['NOT_ENABLED', 'NOT_ENABLED'],
     ['DISABLED', 'DISABLED'],
-  ] as const)('drops out of the service: %s', async (was, becomes) => {
+  ] as const)('drops out of the service from %s', async (was, becomes) => {
     const { id } = await fixture.coin({ token: '005' });
-    await put(id, was);
-    // The provider does not know it any more.
+    await setStatus(id, was);
+    // The provider no longer has the token.
     await app.runtime.db.query(
       "update stablecoins set provider_token_identifier = 'gone-004' where id = $1",
       [id],
@@ -165,8 +165,8 @@ describe('a token that comes to nothing', () => {
       issuanceStatus: 'FAILED',
       serviceOperationsStatus: becomes,
     });
-    const said = 'select actor, action, reason from account_actions where account_id = $1';
-    expect(await app.runtime.db.query(said, [id])).toEqual(
+    const actions = 'select actor, action, reason from account_actions where account_id = $1';
+    expect(await app.runtime.db.query(actions, [id])).toEqual(
       was === becomes
         ? []
         : [{ actor: 'service', action: 'drop', reason: 'The token is FAILED at its provider.' }],

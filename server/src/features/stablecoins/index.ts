@@ -13,7 +13,7 @@ export {
 } from './coins/approval.ts';
 export { endStablecoinOperation, searchStablecoinOperations } from './minting/by-hand.ts';
 export { OPERATION_STATUSES, SERVICE_STATUSES } from './states.ts';
-export { supplyProblems } from './supply/recount.ts';
+export { supplyProblems } from './supply/reconciliation.ts';
 
 /** What this feature adds to a server. */
 export const stablecoinFeature = {

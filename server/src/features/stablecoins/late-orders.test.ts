@@ -1,5 +1,5 @@
-// A mint or burn that expired at its provider and changes afterwards: it may have been paid after
-// all, and then the books go after it as far as they can.
+// A mint or burn that expired at its provider and is paid afterwards: it is posted as far as the
+// floors allow.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -7,15 +7,15 @@ import {
   BURNT,
   DOLLAR,
   mintFixture,
-  UNDER_WAY,
+  PENDING,
   UNTOUCHED,
 } from '../../../test/kit/payments/mints.ts';
 import {
   FINAL,
   failed,
-  type Said,
-  says,
-  workerSaying as speaking,
+  type ProviderReply,
+  replies,
+  workerReplying as workerOn,
 } from '../../../test/kit/payments/scripted-issuer.ts';
 import { mintsAndBurns } from './store.ts';
 
@@ -35,17 +35,18 @@ afterAll(async () => {
   expect(await fixture.problems()).toEqual([]);
 });
 
-const workerSaying = (...answers: readonly (Said | Error)[]) => speaking(app, ...answers);
+const workerReplying = (...answers: readonly (ProviderReply | Error)[]) =>
+  workerOn(app, ...answers);
 
 const burnOrdered = () => fixture.burnOrdered(bank.id);
 
-describe('one that is EXPIRED', () => {
-  const expired = says('expired');
+describe('an EXPIRED mint or burn', () => {
+  const expired = replies('expired');
 
-  /** A burn that its provider called expired, and says more about afterwards. */
-  async function expiredBurn(...answers: readonly (Said | Error)[]) {
+  /** A burn that its provider has expired, with later answers. */
+  async function expiredBurn(...answers: readonly (ProviderReply | Error)[]) {
     const ordered = await burnOrdered();
-    const worker = workerSaying(expired, ...answers);
+    const worker = workerReplying(expired, ...answers);
     await worker.after(0);
     expect((await fixture.look(ordered.id)).status).toBe('EXPIRED');
     expect(await fixture.supply(ordered.coin.id)).toEqual(UNTOUCHED);
@@ -60,9 +61,9 @@ describe('one that is EXPIRED', () => {
   };
 
   it('is polled every hour, and completed if it was paid late', async () => {
-    const { coin, id, after, asked } = await expiredBurn(expired, expired, says('completed'));
+    const { coin, id, after, calls } = await expiredBurn(expired, expired, replies('completed'));
     await after(2 * HOUR);
-    expect(asked).toHaveLength(3);
+    expect(calls).toHaveLength(3);
     expect((await fixture.look(id)).status).toBe('EXPIRED');
     await after(HOUR);
     expect(await fixture.look(id)).toMatchObject({
@@ -77,17 +78,17 @@ describe('one that is EXPIRED', () => {
     expect(await fixture.supply(coin.id)).toEqual(BURNT);
     expect(await fixture.problems()).toEqual([]);
     await after(24 * HOUR);
-    expect(asked).toHaveLength(4);
+    expect(calls).toHaveLength(4);
   });
 
   it.each([
-    ['completed', [says('completed')], 'COMPLETED', 'burn.late! post 10000000', BURNT],
+    ['completed', [replies('completed')], 'COMPLETED', 'burn.late! post 10000000', BURNT],
     ['failed', [failed], 'FAILED', 'burn.late! void 10000000', UNTOUCHED],
-  ] as const)('is set aside again when it goes on: %s', async (_, last, status, step, supply) => {
-    const { coin, id, after } = await expiredBurn(says('submitted'), ...last);
+  ] as const)('is held again when it continues: %s', async (_, last, status, step, supply) => {
+    const { coin, id, after } = await expiredBurn(replies('submitted'), ...last);
     await after(HOUR);
     expect((await fixture.look(id)).status).toBe('PROCESSING');
-    expect(await fixture.supply(coin.id)).toEqual(UNDER_WAY);
+    expect(await fixture.supply(coin.id)).toEqual(PENDING);
     expect(await fixture.problems()).toEqual([]);
     await after(HOUR);
     expect((await fixture.look(id)).status).toBe(status);
@@ -96,9 +97,9 @@ describe('one that is EXPIRED', () => {
   });
 
   it.each([
-    ['completed at once', [says('completed')]],
-    ['set aside first', [says('processing'), says('completed')]],
-  ] as const)('takes what circulates where that is less by now: %s', async (_, answers) => {
+    ['completed at once', [replies('completed')]],
+    ['held first', [replies('processing'), replies('completed')]],
+  ] as const)('posts at most the circulating supply: %s', async (_, answers) => {
     const { coin, id, after } = await expiredBurn(...answers);
     const body = fixture.burnBody(bank.id, { amount: String(16n * DOLLAR) });
     const other = ok(await fixture.burn(coin.id, body), 201);
@@ -108,26 +109,26 @@ describe('one that is EXPIRED', () => {
     expect(row?.uncounted).toBe(6n * DOLLAR);
     expect((await ledgerOf(id)).at(-1)).toMatch(/^burn.late!? post(ed)? 4000000$/);
     expect(await fixture.problems()).toEqual([]);
-    await workerSaying(says('completed')).after(HOUR);
+    await workerReplying(replies('completed')).after(HOUR);
     expect((await fixture.look(other.id)).status).toBe('COMPLETED');
     expect((await fixture.supply(coin.id)).circulating).toBe(0n);
   });
 
-  it('moves nothing where nothing is left', async () => {
-    const { coin, id, after } = await expiredBurn(says('processing'), says('completed'));
+  it('posts nothing if no supply is left', async () => {
+    const { coin, id, after } = await expiredBurn(replies('processing'), replies('completed'));
     const body = fixture.burnBody(bank.id, { amount: String(20n * DOLLAR) });
     ok(await fixture.burn(coin.id, body), 201);
     await after(2 * HOUR);
     expect((await fixture.look(id)).status).toBe('COMPLETED');
     expect(await ledgerOf(id)).toHaveLength(2);
     expect(await fixture.problems()).toEqual([]);
-    await workerSaying(FINAL).after(HOUR);
+    await workerReplying(FINAL).after(HOUR);
   });
 
-  it('was a mint, which is posted', async () => {
+  it('is posted if it is a mint', async () => {
     const coin = await fixture.coin();
     const { id } = ok(await fixture.mint(coin.id, fixture.mintBody(wallet.id)), 201);
-    await workerSaying(expired, says('completed')).after(2 * HOUR);
+    await workerReplying(expired, replies('completed')).after(2 * HOUR);
     expect((await fixture.look(id)).status).toBe('COMPLETED');
     expect(await fixture.supply(coin.id)).toEqual({
       circulating: 100n * DOLLAR,
@@ -136,28 +137,28 @@ describe('one that is EXPIRED', () => {
     });
   });
 
-  it('is asked about for a week, which is written down', async () => {
-    const { id, after, asked } = await expiredBurn(expired);
+  it('is polled for a week, and the end is recorded', async () => {
+    const { id, after, calls } = await expiredBurn(expired);
     await after(30 * 24 * HOUR);
-    expect(asked).toHaveLength(1 + 7 * 24);
+    expect(calls).toHaveLength(1 + 7 * 24);
     expect((await fixture.look(id)).status).toBe('EXPIRED');
-    const said = 'select actor, action, reason from account_actions where account_id = $1';
-    expect(await app.runtime.db.query(said, [id])).toEqual([
+    const actions = 'select actor, action, reason from account_actions where account_id = $1';
+    expect(await app.runtime.db.query(actions, [id])).toEqual([
       {
         actor: 'service',
         action: 'expire',
-        reason: expect.stringContaining('not polled any more'),
+        reason: expect.stringContaining('no longer polled'),
       },
     ]);
   });
 
   it.each([
-    ['expired for good', { state: 'expired', providerStatus: 'expired', final: true }],
+    ['expired permanently', { state: 'expired', providerStatus: 'expired', final: true }],
     ['failed', failed],
-  ] as const)('is asked about no more once it is %s', async (_, answer) => {
-    const { id, after, asked } = await expiredBurn(answer);
+  ] as const)('is no longer polled once it is %s', async (_, answer) => {
+    const { id, after, calls } = await expiredBurn(answer);
     await after(30 * 24 * HOUR);
-    expect(asked).toHaveLength(2);
+    expect(calls).toHaveLength(2);
     expect((await fixture.look(id)).status).toBe('EXPIRED');
   });
 });

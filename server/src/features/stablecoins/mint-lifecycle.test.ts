@@ -1,5 +1,4 @@
-// Mints and burns from their order to their end, as the sandbox's provider plays them: what is
-// shown at each step, and what the books say of the coin then.
+// Mints and burns from order to end with the sandbox provider: status and supply at each step.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -22,7 +21,7 @@ afterAll(async () => {
   expect(await fixture.problems()).toEqual([]);
 });
 
-/** The states that an operation is seen in, one look at each of these times since it was ordered. */
+/** Statuses of an operation at these times after now. */
 async function statesAt(id: string, times: readonly number[]): Promise<string[]> {
   const began = app.effects.now();
   const seen: string[] = [];
@@ -36,7 +35,7 @@ async function statesAt(id: string, times: readonly number[]): Promise<string[]>
 const TIMES = [0, 1_999, 2_000, 4_999, 5_000, 60_000];
 
 describe('createStablecoinMint', () => {
-  it('is taken under the same key once the token is provisioned', async () => {
+  it('is accepted under the same key once the token is provisioned', async () => {
     const { id } = await fixture.coin({ token: '005' });
     const body = fixture.mintBody(wallet.id);
     const mint = () => fixture.mint(id, body, 'patient');
@@ -45,7 +44,7 @@ describe('createStablecoinMint', () => {
     expect((await mint()).status).toBe(201);
   });
 
-  it('by wire waits for the money, and then tokens circulate', async () => {
+  it('by wire waits for the payment, then increases the supply', async () => {
     const coin = await fixture.coin();
     const body = fixture.mintBody(wallet.id, { description: 'Reserve for May' });
     const made = ok(await fixture.mint(coin.id, body), 201);
@@ -151,7 +150,7 @@ describe('createStablecoinMint', () => {
 });
 
 describe('createStablecoinBurn', () => {
-  it('sets tokens aside at once and takes them out when it is done', async () => {
+  it('holds tokens at once and posts them when it completes', async () => {
     const coin = await fixture.circulating(100);
     const made = ok(await fixture.burn(coin.id, fixture.burnBody(bank.id)), 201);
     expect(made).toMatchObject({
@@ -180,7 +179,7 @@ describe('createStablecoinBurn', () => {
   it.each([
     ['003', 'FAILED', 5 * SECOND],
     ['001', 'EXPIRED', 7 * DAY],
-  ])('described …%s ends %s and gives back what was set aside', async (ending, status, afterMs) => {
+  ])('described …%s ends %s and voids the hold', async (ending, status, afterMs) => {
     const coin = await fixture.circulating(20);
     const body = fixture.burnBody(bank.id, { description: `burn ${ending}` });
     const made = ok(await fixture.burn(coin.id, body), 201);
@@ -260,7 +259,7 @@ describe('listStablecoinOperations', () => {
 });
 
 describe('getStablecoinOperation', () => {
-  it('is for its own platform alone', async () => {
+  it('does not find an operation of another platform', async () => {
     const coin = await fixture.coin();
     const made = ok(await fixture.mint(coin.id, fixture.mintBody(wallet.id)), 201);
     for (const [id, as] of [

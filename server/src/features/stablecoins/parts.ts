@@ -1,5 +1,5 @@
 // Dependencies of the operations and jobs of stablecoins, and calls of the provider: without one in
-// the environment stablecoins are not offered, and a call without an answer is repeated later.
+// the environment stablecoins are not available, and a call without a response is repeated later.
 
 import type { Connectors } from '../../connectors/ports/index.ts';
 import type { MintPort } from '../../connectors/ports/stablecoins.ts';
@@ -14,25 +14,26 @@ export interface StablecoinParts {
 /** The stablecoin provider in the environment of the caller. */
 export function mintOf({ caller }: { caller: Caller }, { connectors }: StablecoinParts): MintPort {
   const { mint } = connectors(caller.environment);
-  if (!mint) throw new Fault('NOT_IMPLEMENTED', 'No provider of stablecoins is connected here.');
+  if (!mint)
+    throw new Fault('NOT_IMPLEMENTED', 'No stablecoin provider is connected in this environment.');
   return mint;
 }
 
 /**
- * An error of our code, as opposed to one of the provider; `fetch` throws TypeErrors of its own.
+ * An error of our code, as opposed to one of the provider; `fetch` throws TypeErrors with a cause.
  */
-const isOurs = (error: unknown): boolean =>
+const isInternal = (error: unknown): boolean =>
   error instanceof Fault ||
   error instanceof RangeError ||
   (error instanceof TypeError && error.cause === undefined);
 
 /** The provider's answer while a client waits. Throws SERVICE_UNAVAILABLE if there is none. */
-export async function answerOf<R>(ask: () => Promise<R>): Promise<R> {
+export async function callProvider<R>(call: () => Promise<R>): Promise<R> {
   try {
-    return await ask();
+    return await call();
   } catch (cause) {
-    if (isOurs(cause)) throw cause;
-    const reason = 'The provider of the stablecoin did not answer. Try again.';
+    if (isInternal(cause)) throw cause;
+    const reason = 'The stablecoin provider did not respond. Try again.';
     throw new Fault('SERVICE_UNAVAILABLE', reason, undefined, { retryAfterS: 5, cause });
   }
 }

@@ -2,7 +2,7 @@
 // decisions is described here, because orders are the last of what it names.
 import type { PersonalData } from '../../runtime/operation/personal-data.ts';
 
-const ACCOUNTS_OUTSIDE = 'select id from external_accounts where customer_id = $1';
+const EXTERNAL_ACCOUNTS = 'select id from external_accounts where customer_id = $1';
 
 export const stablecoinPersonalData: PersonalData = {
   tables: {
@@ -10,21 +10,21 @@ export const stablecoinPersonalData: PersonalData = {
       rows: `t.account_id in (select id from internal_accounts where customer_id = $1
         union all select id from external_accounts where customer_id = $1
         union all select o.id from stablecoin_operations o
-          where o.destination ->> 'accountId' in (${ACCOUNTS_OUTSIDE})
-            or o.source ->> 'externalAccountId' in (${ACCOUNTS_OUTSIDE}))`,
-      erasure: { stays: 'which account, mint or burn an operator moved, and why' },
+          where o.destination ->> 'accountId' in (${EXTERNAL_ACCOUNTS})
+            or o.source ->> 'externalAccountId' in (${EXTERNAL_ACCOUNTS}))`,
+      erasure: { stays: 'which account, mint or burn an operator changed, and why' },
     },
     stablecoin_links: {
-      rows: `t.account_id in (${ACCOUNTS_OUTSIDE})`,
+      rows: `t.account_id in (${EXTERNAL_ACCOUNTS})`,
       erasure: {
-        stays: 'what a provider calls an account, which an order under way is still about',
+        stays: 'references of accounts at a provider, which pending orders use',
       },
     },
     stablecoin_operations: {
-      rows: `t.destination ->> 'accountId' in (${ACCOUNTS_OUTSIDE})
-        or t.source ->> 'externalAccountId' in (${ACCOUNTS_OUTSIDE})`,
+      rows: `t.destination ->> 'accountId' in (${EXTERNAL_ACCOUNTS})
+        or t.source ->> 'externalAccountId' in (${EXTERNAL_ACCOUNTS})`,
       erasure: {
-        stays: 'what a platform minted or burnt, with the ids of accounts that are emptied',
+        stays: 'mints and burns of a platform, with the ids of erased accounts',
       },
     },
   },

@@ -5,7 +5,7 @@ import { accountOfCoin } from './coins/coins.ts';
 import type { ProviderAccountRow, StablecoinOperationRow } from './store.ts';
 
 /** The resource `StablecoinOperation`, with its provider account. */
-function presentStablecoinOperation(row: StablecoinOperationRow, through: ProviderAccountRow) {
+function presentStablecoinOperation(row: StablecoinOperationRow, account: ProviderAccountRow) {
   const { funding_instructions, estimated_delivery, expires_at } = row;
   return {
     id: row.id,
@@ -13,8 +13,8 @@ function presentStablecoinOperation(row: StablecoinOperationRow, through: Provid
     operationType: row.type,
     status: row.status,
     amount: row.amount.toString(),
-    provider: through.provider,
-    providerEnvironment: through.provider_environment,
+    provider: account.provider,
+    providerEnvironment: account.provider_environment,
     stablecoinProviderAccountId: row.provider_account,
     source: row.source,
     ...(funding_instructions === null ? {} : { fundingInstructions: funding_instructions }),

@@ -1,5 +1,4 @@
-// Lifecycles of stablecoins: the provider account, a token, its use by the service, and each mint
-// or burn.
+// Lifecycles of stablecoins: provider accounts, tokens, their use by the service, mints and burns.
 import type { IssuanceStatus } from '../../connectors/ports/stablecoins.ts';
 import { stateTable } from '../../kernel/states.ts';
 
@@ -30,9 +29,10 @@ export const issuanceStates = stateTable<IssuanceStatus, IssuanceEvent>('stablec
   FAILED: {},
 });
 
-/** Whether a token exists or may still; one that never will does not reserve its name. */
-export const LIVING = ['PENDING_REVIEW', 'PROVISIONING', 'PROVISIONED'] as const;
-export const isLiving = (status: IssuanceStatus): boolean => LIVING.some((each) => each === status);
+/** States of a token that is or may still be issued; others do not reserve its name. */
+export const ISSUABLE = ['PENDING_REVIEW', 'PROVISIONING', 'PROVISIONED'] as const;
+export const isIssuable = (status: IssuanceStatus): boolean =>
+  ISSUABLE.some((each) => each === status);
 
 export const SERVICE_STATUSES = [
   'NOT_ENABLED',

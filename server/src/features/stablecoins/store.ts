@@ -39,7 +39,7 @@ export const providerAccounts = table(
     contendedKeys: ['stablecoin_provider_accounts_linked'],
     unique: {
       stablecoin_provider_accounts_linked: () =>
-        new Fault('CONFLICT', 'This account of the provider is linked already.'),
+        new Fault('CONFLICT', 'This provider account is already linked.'),
     },
   },
 );
@@ -72,8 +72,8 @@ export const stablecoins = table(
       { state: (row) => row.issuance_status, states: issuanceStates },
       { state: (row) => row.service_status, states: serviceStates },
     ],
-    // A concurrent registration of the same token violates both keys: a fresh read finds which to
-    // report.
+    // A concurrent registration of the same token violates both keys; reading again determines
+    // which to report.
     contendedKeys: ['stablecoins_symbol', 'stablecoins_token'],
     unique: {
       stablecoins_symbol: () =>
@@ -84,7 +84,7 @@ export const stablecoins = table(
       stablecoins_token: () =>
         new Fault(
           'STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS',
-          'This token is registered already.',
+          'This token is already registered.',
         ),
     },
   },
@@ -97,7 +97,7 @@ interface OperationSource {
   externalAccountId?: string;
 }
 
-/** The external account at the other end; funds are paid out over a rail. */
+/** The receiving external account; the payout of a burn has a rail. */
 interface OperationDestination {
   accountId: string;
   rail?: BurnRail;
@@ -122,9 +122,9 @@ export const mintsAndBurns = table(
     provider_status: col.text.null.mut,
     failure_reason: col.text.null.mut,
     description: col.text.null,
-    /** Time of the first submission: without it the provider cannot know the order. */
+    /** Time of the first submission; null if the order was never submitted. */
     submitted_at: col.time.null.mut,
-    /** Time of the expiry; later postings use steps of their own. */
+    /** Time of the expiry; later postings use the steps `mint.late` and `burn.late`. */
     expired_at: col.time.null.mut,
     /** Part that could not be posted when it was paid late. */
     uncounted: col.int8.null.mut,

@@ -5,7 +5,7 @@ import { customer, externalAccount, ok } from '../../../test/kit/app/fixtures.ts
 import { commandOn } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { DOLLAR, mintFixture } from '../../../test/kit/payments/mints.ts';
-import { says, workerSaying } from '../../../test/kit/payments/scripted-issuer.ts';
+import { replies, workerReplying } from '../../../test/kit/payments/scripted-issuer.ts';
 import { applyProgress } from '../../features/stablecoins/minting/progress.ts';
 import { mintsAndBurns } from '../../features/stablecoins/store.ts';
 
@@ -90,7 +90,7 @@ describe('ledger verify', () => {
     const { code, out } = await run('ledger', 'verify');
     expect(code).toBe(1);
     expect(out).toContain(
-      `Of ${coin.id} 1230000 is set aside for burns, and its mints and burns say 0`,
+      `Of ${coin.id} 1230000 is held for burns, expected 0 by its mints and burns`,
     );
     await sql("update stablecoin_operations set status = 'CREATED' where id = $1", [burnt]);
     await sql("update stablecoin_operations set amount = amount + 1 where type = 'MINT'");
@@ -166,9 +166,9 @@ describe('stablecoins end', () => {
     expect((await fixture.supply(coinId)).burning).toBe(0n);
     const move = { actor: 'operator', action: 'expire', reason: 'The provider wrote so' };
     expect(await json('stablecoins', 'history', id)).toMatchObject([move]);
-    const { asked, after } = workerSaying(app, says('expired'), says('completed'));
+    const { calls, after } = workerReplying(app, replies('expired'), replies('completed'));
     await after(2 * 3_600_000);
-    expect(asked.map(({ what }) => what)).toEqual(['check', 'check']);
+    expect(calls.map(({ what }) => what)).toEqual(['check', 'check']);
     expect((await fixture.look(id)).status).toBe('COMPLETED');
     expect(await fixture.supply(coinId)).toMatchObject({ circulating: 10n * DOLLAR, burning: 0n });
     expect(await fixture.problems()).toEqual([]);
@@ -176,7 +176,7 @@ describe('stablecoins end', () => {
 
   it.each([
     ['EXPIRED', 'failed', 'The mint or burn is EXPIRED.'],
-    ['CREATED', 'completed', 'It was never handed to the provider.'],
+    ['CREATED', 'completed', 'The mint or burn was never submitted to the provider.'],
   ] as const)('rejects an impossible result: %s as %s', async (status, as, reason) => {
     const { id, coinId } = await burnIn(status);
     expect(await end(id, as)).toMatchObject({ code: 1, err: `${reason}\n` });

@@ -3,7 +3,7 @@
 import { externalAccounts } from '../../../src/features/payees/external-accounts/store.ts';
 import { linkOf } from '../../../src/features/stablecoins/coins/provider-accounts.ts';
 import { providerAccounts } from '../../../src/features/stablecoins/store.ts';
-import { supplyProblems } from '../../../src/features/stablecoins/supply/recount.ts';
+import { supplyProblems } from '../../../src/features/stablecoins/supply/reconciliation.ts';
 import { circulatingTokensAccount, issuedTokensAccount } from '../../../src/ledger/chart.ts';
 import { ledgerAccounts } from '../../../src/runtime/committer/ledger-accounts.ts';
 import { ok } from '../app/fixtures.ts';
@@ -17,7 +17,7 @@ export const DOLLAR = 1_000_000n;
 
 /** Ledger supply of the coin of `burnOrdered`: without the burn, during it, and after it. */
 export const UNTOUCHED = { circulating: 20n * DOLLAR, burning: 0n, minting: 0n };
-export const UNDER_WAY = { ...UNTOUCHED, burning: 10n * DOLLAR };
+export const PENDING = { ...UNTOUCHED, burning: 10n * DOLLAR };
 export const BURNT = { ...UNTOUCHED, circulating: 10n * DOLLAR };
 
 export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {}) {

@@ -11,24 +11,24 @@ import { createLog } from '../../../src/runtime/observability/log.ts';
 import { createMetrics } from '../../../src/runtime/observability/metrics.ts';
 import type { TestApp } from '../app/harness.ts';
 
-export type Said = Awaited<ReturnType<MintPort['submit']>>;
+export type ProviderReply = Awaited<ReturnType<MintPort['submit']>>;
 
 /** A reply; an error is thrown, and a function is awaited. */
-export type Voice = Said | Error | (() => Promise<Said>);
+export type ScriptedReply = ProviderReply | Error | (() => Promise<ProviderReply>);
 
 /** A worker whose provider returns the replies in order, and repeats the last one. */
-export function workerSaying(app: TestApp, ...answers: readonly Voice[]) {
+export function workerReplying(app: TestApp, ...answers: readonly ScriptedReply[]) {
   const { mint } = app.connectorsOf('sandbox');
-  const asked: { what: string; id: string }[] = [];
-  const say = async (what: string, { id }: MintOrder): Promise<Said> => {
-    const answer = answers[Math.min(asked.push({ what, id }), answers.length) - 1];
+  const calls: { what: string; id: string }[] = [];
+  const reply = async (what: string, { id }: MintOrder): Promise<ProviderReply> => {
+    const answer = answers[Math.min(calls.push({ what, id }), answers.length) - 1];
     if (answer instanceof Error || !answer) throw answer;
     return typeof answer === 'function' ? answer() : answer;
   };
   const port: MintPort = {
     ...(mint as MintPort),
-    submit: (_, order) => say('submit', order),
-    check: (_, order) => say('check', order),
+    submit: (_, order) => reply('submit', order),
+    check: (_, order) => reply('check', order),
   };
   const worker = createWorker({
     runtime: app.runtime,
@@ -51,10 +51,10 @@ export function workerSaying(app: TestApp, ...answers: readonly Voice[]) {
     }
     app.effects.set(Math.max(app.effects.now(), time));
   };
-  return { asked, after: (ms: number) => until(app.effects.now() + ms), runDue: worker.runDue };
+  return { calls, after: (ms: number) => until(app.effects.now() + ms), runDue: worker.runDue };
 }
 
-export const says = (
+export const replies = (
   state: Exclude<OrderProgress['state'], 'failed'>,
   more: object = {},
 ): OrderProgress => ({
@@ -64,4 +64,4 @@ export const says = (
 });
 export const failed: OrderProgress = { state: 'failed', providerStatus: 'returned', reason: 'R01' };
 /** The order has expired permanently. */
-export const FINAL = says('expired', { final: true });
+export const FINAL = replies('expired', { final: true });

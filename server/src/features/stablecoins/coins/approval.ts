@@ -11,7 +11,7 @@ import { accountActionsOf, recordAccountAction } from '../../balances/account-ac
 import { readLedgerAccount } from '../../balances/ledger-accounts/index.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
 import { operationById } from '../minting/by-hand.ts';
-import { isLiving, serviceStates } from '../states.ts';
+import { isIssuable, serviceStates } from '../states.ts';
 import { type StablecoinRow, stablecoins } from '../store.ts';
 import { decideService } from './coin-jobs.ts';
 import { presentCoin } from './coins.ts';
@@ -66,7 +66,7 @@ function decide(ctx: Ctx, row: StablecoinRow, { decision, reason }: DecideInput)
     throw new Fault('CONFLICT', `The stablecoin is ${row.service_status}.`);
   }
   // It can be enabled only once the token is provisioned.
-  if (decision === 'approve' && !isLiving(row.issuance_status)) {
+  if (decision === 'approve' && !isIssuable(row.issuance_status)) {
     throw new Fault('CONFLICT', `The token is ${row.issuance_status} at its provider.`);
   }
   recordAccountAction(ctx, row, { actor: 'operator', action: decision, reason });

@@ -1,4 +1,4 @@
-// Jobs of a registered token: its provider is polled until the issuance has ended, and an approved
+// Jobs of a registered token: the provider is polled until the issuance has ended, and an approved
 // token is enabled once it is provisioned.
 import type { IssuanceStatus, TokenLookup } from '../../../connectors/ports/stablecoins.ts';
 import type { JobInput } from '../../../kernel/contract/job.ts';
@@ -8,18 +8,23 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { recordAccountAction } from '../../balances/account-actions/index.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
-import { ENABLE, enableLater, FOLLOW, followOn } from '../minting/follow.ts';
+import {
+  ENABLE,
+  POLL_ISSUANCE,
+  scheduleEnablement,
+  scheduleNextPoll,
+} from '../minting/issuance-polls.ts';
 import { operationJobs } from '../minting/operation-jobs.ts';
 import { mintOf, type StablecoinParts } from '../parts.ts';
 import {
   type IssuanceEvent,
-  isLiving,
+  isIssuable,
   issuanceStates,
   type ServiceEvent,
   serviceStates,
 } from '../states.ts';
 import { type ProviderAccountRow, type StablecoinRow, stablecoins } from '../store.ts';
-import { enterSupply, isCountable } from '../supply/books.ts';
+import { isCountable, postInitialSupply } from '../supply/supply-accounts.ts';
 import { accountOfCoin, nameOf } from './coins.ts';
 import { linkOf, unlink } from './provider-accounts.ts';
 
@@ -41,53 +46,53 @@ async function coinOf(
 }
 
 /** Applies the provider's state of a token. A token that is still pending stays as it is. */
-function moveTo(ctx: Ctx, coin: StablecoinRow, issuance: IssuanceStatus): StablecoinRow {
+function applyIssuance(ctx: Ctx, coin: StablecoinRow, issuance: IssuanceStatus): StablecoinRow {
   const event = EVENT_OF[issuance];
   const issuance_status = event && issuanceStates.peek(coin.issuance_status, event);
   if (issuance_status === undefined) return coin;
-  const moved = ctx.update(stablecoins, coin, { issuance_status, updated_at: ctx.now });
-  if (issuance_status === 'PROVISIONED') enableLater(ctx, moved);
-  return isLiving(issuance_status) ? moved : dropped(ctx, moved);
+  const updated = ctx.update(stablecoins, coin, { issuance_status, updated_at: ctx.now });
+  if (issuance_status === 'PROVISIONED') scheduleEnablement(ctx, updated);
+  return isIssuable(issuance_status) ? updated : withoutService(ctx, updated);
 }
 
 /** A token that is never issued needs no decision and will not be enabled. */
-function dropped(ctx: Ctx, coin: StablecoinRow): StablecoinRow {
+function withoutService(ctx: Ctx, coin: StablecoinRow): StablecoinRow {
   if (serviceStates.peek(coin.service_status, 'drop') === undefined) return coin;
   const reason = `The token is ${coin.issuance_status} at its provider.`;
   recordAccountAction(ctx, coin, { actor: 'service', action: 'drop', reason });
   return decideService(ctx, coin, 'drop');
 }
 
-/** Applies the answer to a poll of account `asked`. */
-async function applyLookup(
+/** Applies the answer to a poll with account `polled`. */
+async function applyPoll(
   ctx: Ctx,
-  asked: ProviderAccountRow,
+  polled: ProviderAccountRow,
   coin: StablecoinRow,
   answer: TokenLookup,
 ) {
   if (answer.state === 'unlinked') {
     const account = await accountOfCoin(ctx, coin);
-    // Not if it was linked again meanwhile; otherwise the token waits until it is.
-    if (account.version === asked.version) unlink(ctx, account, answer.as);
+    // Unless it was linked again meanwhile. The token is polled again once the account is linked.
+    if (account.version === polled.version) unlink(ctx, account, answer.as);
     return;
   }
-  // The provider knew the token before, so it will not be issued any more.
-  if (answer.state !== 'found') return void moveTo(ctx, coin, 'FAILED');
+  // The provider had the token before, so it will not be issued.
+  if (answer.state !== 'found') return void applyIssuance(ctx, coin, 'FAILED');
   const { issuance, supply } = answer.token;
   if (issuance === 'PROVISIONED' && !isCountable(supply)) {
-    if (moveTo(ctx, coin, 'FAILED') === coin) return;
-    const reason = 'More of the token circulates than the books can count.';
+    if (applyIssuance(ctx, coin, 'FAILED') === coin) return;
+    const reason = 'The circulating supply exceeds the maximum of the ledger.';
     return recordAccountAction(ctx, coin, { actor: 'service', action: 'fail', reason });
   }
-  const moved = moveTo(ctx, coin, issuance);
-  if (moved !== coin && issuance === 'PROVISIONED') enterSupply(ctx, coin, supply);
-  followOn(ctx, moved, answer.token);
+  const updated = applyIssuance(ctx, coin, issuance);
+  if (updated !== coin && issuance === 'PROVISIONED') postInitialSupply(ctx, coin, supply);
+  scheduleNextPoll(ctx, updated, answer.token);
 }
 
 async function follow(
   runtime: Runtime,
   parts: StablecoinParts,
-  input: JobInput<typeof FOLLOW>,
+  input: JobInput<typeof POLL_ISSUANCE>,
 ): Promise<Result> {
   const caller = await callerOf(runtime.db, input.platformId);
   const read = runtime.db.read;
@@ -102,7 +107,7 @@ async function follow(
     caller,
     stage: async (ctx) => {
       const current = await coinOf(ctx, input);
-      if (isNext(current)) await applyLookup(ctx, account, current, answer);
+      if (isNext(current)) await applyPoll(ctx, account, current, answer);
     },
   };
 }
@@ -124,14 +129,14 @@ async function enable(
 /** Applies a decision about the use of a token. Throws if it is not possible now. */
 export function decideService(ctx: Ctx, coin: StablecoinRow, event: ServiceEvent): StablecoinRow {
   const service_status = serviceStates.next(coin.service_status, event);
-  if (service_status === 'ENABLING') enableLater(ctx, coin);
+  if (service_status === 'ENABLING') scheduleEnablement(ctx, coin);
   return ctx.update(stablecoins, coin, { service_status, updated_at: ctx.now });
 }
 
 /** Handlers of all stablecoin jobs. */
 export const stablecoinJobs = (parts: StablecoinParts): JobHandler[] => [
   ...operationJobs(parts),
-  jobHandler(FOLLOW, {
+  jobHandler(POLL_ISSUANCE, {
     maxAttempts: OUTAGE_ATTEMPTS,
     run: (runtime, { input }) => follow(runtime, parts, input),
   }),

@@ -1,5 +1,5 @@
-// Registering tokens: which provider account they come from, what the provider says of them, who is
-// first, and the issuance that goes on behind them.
+// Registration of tokens: the provider account, the provider's data, concurrent registrations, and
+// the issuance afterwards.
 import { describe, expect, it } from 'vitest';
 import { booksBalance } from '../../../../test/kit/app/books.ts';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
@@ -19,11 +19,11 @@ import { ledgerAccounts } from '../../../runtime/committer/ledger-accounts.ts';
 import { createWorker } from '../../../runtime/jobs/jobs.ts';
 import { createLog } from '../../../runtime/observability/log.ts';
 import { createMetrics } from '../../../runtime/observability/metrics.ts';
-import { followLater } from '../minting/follow.ts';
-import { MAX_UNITS } from '../minting/judge.ts';
+import { schedulePoll } from '../minting/issuance-polls.ts';
+import { MAX_UNITS } from '../minting/validation.ts';
 import { stablecoins } from '../store.ts';
-import { openBooks } from '../supply/books.ts';
-import { supplyProblems } from '../supply/recount.ts';
+import { supplyProblems } from '../supply/reconciliation.ts';
+import { openSupplyAccounts } from '../supply/supply-accounts.ts';
 import { stablecoinJobs } from './coin-jobs.ts';
 
 const SECOND = 1_000;
@@ -36,7 +36,7 @@ const codeOf = ({ status, body }: { status: number; body: { code?: string } }) =
 ];
 
 describe('registerStablecoin', () => {
-  it('takes from the provider what the token is', async () => {
+  it('takes the description of the token from the provider', async () => {
     const fixture = await linkedFixture(app);
     const body = {
       providerTokenIdentifier: 'acme-usd',
@@ -62,7 +62,7 @@ describe('registerStablecoin', () => {
     expect(ok(await fixture.read(`/stablecoins/${coin.id}`), 200)).toEqual(coin);
   });
 
-  it('names every bad field at once', async () => {
+  it('reports every invalid field at once', async () => {
     const fixture = await linkedFixture(app);
     const bad = { providerTokenIdentifier: '', network: 'ETHEREUM' };
     const answer = await app.call('POST', '/stablecoins', bad, { as: fixture.as });
@@ -77,22 +77,26 @@ describe('registerStablecoin', () => {
   });
 
   it.each([
-    ['a token that the provider has not', '004', {}],
-    ['a token that is another on the network', '000', { networkTokenIdentifier: 'btkn1-002' }],
-  ])('refuses %s', async (_, ending, more) => {
+    ['a token that the provider does not have', '004', {}],
+    [
+      'a token with another identifier on the network',
+      '000',
+      { networkTokenIdentifier: 'btkn1-002' },
+    ],
+  ])('rejects %s', async (_, ending, more) => {
     const fixture = await linkedFixture(app);
     const answer = await fixture.register(ending, more);
     expect(codeOf(answer)).toEqual([400, 'STABLECOIN_VERIFICATION_FAILED']);
     expect(ok(await fixture.read('/stablecoins'), 200).data).toEqual([]);
   });
 
-  it('says so where the provider does not answer', async () => {
+  it('returns SERVICE_UNAVAILABLE if the provider does not respond', async () => {
     const fixture = await linkedFixture(app);
     expect(codeOf(await fixture.register('007'))).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect(ok(await fixture.read('/stablecoins'), 200).data).toEqual([]);
   });
 
-  it('gets the first reply again under its key, also at once', async () => {
+  it('replays the first reply under its key, also concurrently', async () => {
     const fixture = await linkedFixture(app);
     const body = fixture.tokenBody();
     const answers = await Promise.all(
@@ -106,7 +110,7 @@ describe('registerStablecoin', () => {
 });
 
 describe('the provider account of a token', () => {
-  it('has to be there', async () => {
+  it('must exist', async () => {
     const fixture = await freshFixture(app);
     const NOT_FOUND = [404, 'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND'];
     expect(codeOf(await fixture.register())).toEqual(NOT_FOUND);
@@ -117,14 +121,14 @@ describe('the provider account of a token', () => {
     expect(codeOf(await named('StablecoinProviderAccount:none'))).toEqual(NOT_FOUND);
   });
 
-  it('has to be named where there are two, and active ones alone count', async () => {
+  it('must be specified if two are active', async () => {
     const fixture = await linkedFixture(app);
-    const gone = await fixture.linked('003');
+    const invalid = await fixture.linked('003');
     expect(codeOf(await fixture.register())).toEqual([
       400,
       'STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED',
     ]);
-    const named = { stablecoinProviderAccountId: gone.id };
+    const named = { stablecoinProviderAccountId: invalid.id };
     expect((await fixture.register('000', named)).body.code).toBe(
       'STABLECOIN_PROVIDER_ACCOUNT_INVALID',
     );
@@ -133,8 +137,8 @@ describe('the provider account of a token', () => {
   });
 });
 
-describe('a token that is there already', () => {
-  it('is recognised by its identifier first, then by its symbol', async () => {
+describe('a token that is already registered', () => {
+  it('is recognized by its identifier first, then by its symbol', async () => {
     const fixture = await linkedFixture(app);
     const body = fixture.tokenBody();
     ok(await fixture.write('/stablecoins', body), 201);
@@ -147,7 +151,7 @@ describe('a token that is there already', () => {
       409,
       'STABLECOIN_SYMBOL_ALREADY_EXISTS',
     ]);
-    // Another platform may have both.
+    // Another platform can have both.
     const other = await linkedFixture(app);
     ok(await other.write('/stablecoins', body), 201);
   });
@@ -155,7 +159,7 @@ describe('a token that is there already', () => {
   it.each([
     ['symbol', 'STABLECOIN_SYMBOL_ALREADY_EXISTS', false],
     ['token', 'STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS', true],
-  ])('is registered once by ten at once: one %s', async (_, code, sameToken) => {
+  ])('is registered once by ten concurrent requests: one %s', async (_, code, sameToken) => {
     const fixture = await linkedFixture(app);
     const body = fixture.tokenBody();
     const network = (at: number) =>
@@ -176,7 +180,7 @@ describe('issuance', () => {
       ['001', 'PROVISIONING'],
       ['002', 'REJECTED'],
       ['003', 'FAILED'],
-    ])('of a token that ends in %s stays %s', async (ending, issuanceStatus) => {
+    ])('returns a token that ends in %s as %s permanently', async (ending, issuanceStatus) => {
       const fixture = await linkedFixture(app);
       const coin = ok(await fixture.register(ending), 201);
       expect(coin.issuanceStatus).toBe(issuanceStatus);
@@ -214,27 +218,30 @@ describe('issuance', () => {
     expect(await app.runtime.db.query(jobs, [])).toEqual([]);
   });
 
-  it.each(['002', '003'])('that was never issued does not block its name: …%s', async (ending) => {
-    const fixture = await linkedFixture(app);
-    const body = fixture.tokenBody(ending);
-    const dead = ok(await fixture.write('/stablecoins', body), 201);
-    const again = { ...body, providerTokenIdentifier: `${dead.symbol.toLowerCase()}-000` };
-    const living = ok(await fixture.write('/stablecoins', again), 201);
-    expect(living.symbol).toBe(dead.symbol);
-    expect(codeOf(await fixture.write('/stablecoins', again))).toEqual([
-      409,
-      'STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS',
-    ]);
-    const other = { ...again, networkTokenIdentifier: `${body.networkTokenIdentifier}-x` };
-    expect(codeOf(await fixture.write('/stablecoins', other))).toEqual([
-      409,
-      'STABLECOIN_SYMBOL_ALREADY_EXISTS',
-    ]);
-  });
+  it.each(['002', '003'])(
+    'that failed does not reserve identifier and symbol: …%s',
+    async (ending) => {
+      const fixture = await linkedFixture(app);
+      const body = fixture.tokenBody(ending);
+      const failed = ok(await fixture.write('/stablecoins', body), 201);
+      const again = { ...body, providerTokenIdentifier: `${failed.symbol.toLowerCase()}-000` };
+      const registered = ok(await fixture.write('/stablecoins', again), 201);
+      expect(registered.symbol).toBe(failed.symbol);
+      expect(codeOf(await fixture.write('/stablecoins', again))).toEqual([
+        409,
+        'STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS',
+      ]);
+      const other = { ...again, networkTokenIdentifier: `${body.networkTokenIdentifier}-x` };
+      expect(codeOf(await fixture.write('/stablecoins', other))).toEqual([
+        409,
+        'STABLECOIN_SYMBOL_ALREADY_EXISTS',
+      ]);
+    },
+  );
 });
 
 describe('listStablecoins', () => {
-  it('lists newest first, in pages, by what they are', async () => {
+  it('lists newest first, in pages, with filters', async () => {
     const fixture = await linkedFixture(app);
     const ids: string[] = [];
     for (const ending of ['000', '001', '000']) {
@@ -268,15 +275,15 @@ describe('listStablecoins', () => {
   });
 });
 
-describe('the books of a token', () => {
+describe('supply accounts of a token', () => {
   const openedWith = (supply: bigint) =>
     app.operate(async (ctx) => {
       const id = ctx.id('Stablecoin');
-      openBooks(ctx, { id }, supply);
+      openSupplyAccounts(ctx, { id }, supply);
       return id;
     });
 
-  it('begin with what circulates', async () => {
+  it('are opened with the circulating supply', async () => {
     const id = await openedWith(1_500_000n);
     const [issued, circulating] = await Promise.all(
       [issuedTokensAccount(id), circulatingTokensAccount(id)].map((each) =>
@@ -288,7 +295,7 @@ describe('the books of a token', () => {
     await booksBalance(app);
   });
 
-  /** A token whose provider, asked thrice at once, says after a while that so much circulates. */
+  /** A token with three concurrent polls, whose provider reports this supply when provisioned. */
   async function provisionedWith(supply: bigint) {
     const fixture = await linkedFixture(app);
     const { id } = ok(await fixture.register('001'), 201);
@@ -311,7 +318,7 @@ describe('the books of a token', () => {
     expect(await circulates()).toBe(0n);
     await app.operate(async (ctx) => {
       const row = await ctx.read(stablecoins, id);
-      for (let times = 0; row && times < 3; times++) followLater(ctx, row);
+      for (let times = 0; row && times < 3; times++) schedulePoll(ctx, row);
     }, fixture.as);
     while ((await worker.runDue()) > 0);
     const { issuanceStatus } = ok(await fixture.read(`/stablecoins/${id}`), 200);
@@ -320,29 +327,29 @@ describe('the books of a token', () => {
     return { id, issuanceStatus, circulates: await circulates() };
   }
 
-  it('hold what circulates when the token is there, however long that took', async () => {
+  it('contain the circulating supply once the token is provisioned', async () => {
     for (const supply of [70_000n, MAX_UNITS]) {
-      const met = await provisionedWith(supply);
-      expect(met).toMatchObject({ issuanceStatus: 'PROVISIONED', circulates: supply });
+      const result = await provisionedWith(supply);
+      expect(result).toMatchObject({ issuanceStatus: 'PROVISIONED', circulates: supply });
     }
   });
 
-  it('cannot hold a token of which there is too much, which fails', async () => {
+  it('reject a supply above the maximum, and the token fails', async () => {
     for (const supply of [MAX_UNITS + 1n, 10n ** 30n]) {
-      const { id, ...met } = await provisionedWith(supply);
-      expect(met).toEqual({ issuanceStatus: 'FAILED', circulates: 0n });
-      const why = 'select actor, action, reason from account_actions where account_id = $1';
-      expect(await app.runtime.db.query(why, [id])).toEqual([
+      const { id, ...result } = await provisionedWith(supply);
+      expect(result).toEqual({ issuanceStatus: 'FAILED', circulates: 0n });
+      const actions = 'select actor, action, reason from account_actions where account_id = $1';
+      expect(await app.runtime.db.query(actions, [id])).toEqual([
         {
           actor: 'service',
           action: 'fail',
-          reason: 'More of the token circulates than the books can count.',
+          reason: 'The circulating supply exceeds the maximum of the ledger.',
         },
       ]);
     }
   });
 
-  it('hold the most there may be, and no more', async () => {
+  it('accept the maximum supply, and no more', async () => {
     expect(await openedWith(MAX_UNITS)).toContain('Stablecoin:');
     for (const supply of [MAX_UNITS + 1n, 10n ** 30n]) {
       await expect(openedWith(supply)).rejects.toMatchObject({

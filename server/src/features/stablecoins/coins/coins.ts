@@ -8,21 +8,21 @@ import { isId } from '../../../kernel/id.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
 import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
 import type { StablecoinRegisterRequest } from '../contract.ts';
-import { enableLater, followOn } from '../minting/follow.ts';
-import { answerOf, mintOf, type StablecoinParts } from '../parts.ts';
-import { isLiving, LIVING, serviceStates } from '../states.ts';
+import { scheduleEnablement, scheduleNextPoll } from '../minting/issuance-polls.ts';
+import { callProvider, mintOf, type StablecoinParts } from '../parts.ts';
+import { ISSUABLE, isIssuable, serviceStates } from '../states.ts';
 import {
   type ProviderAccountRow,
   providerAccounts,
   type StablecoinRow,
   stablecoins,
 } from '../store.ts';
-import { openBooks } from '../supply/books.ts';
-import { accountFor, checkLink, linkOf, refuseUnlinked } from './provider-accounts.ts';
+import { openSupplyAccounts } from '../supply/supply-accounts.ts';
+import { accountFor, checkLink, linkOf, rejectUnlinked } from './provider-accounts.ts';
 
 type RegisterRequest = Static<typeof StablecoinRegisterRequest>;
 
-/** The resource, with the description of its provider account where that is shown. */
+/** The resource, with fields of its provider account. */
 function presentWith(row: StablecoinRow, account: ProviderAccountRow) {
   return {
     id: row.id,
@@ -47,7 +47,7 @@ export async function presentCoin(ctx: Pick<Ctx, 'read'>, row: StablecoinRow) {
   return presentWith(row, await accountOfCoin(ctx, row));
 }
 
-/** The provider account that a token was registered from. */
+/** The provider account that a token was registered with. */
 export async function accountOfCoin(
   { read }: Pick<Ctx, 'read'>,
   { id, provider_account }: Pick<StablecoinRow, 'id' | 'provider_account'>,
@@ -75,9 +75,9 @@ export const nameOf = (row: StablecoinRow): TokenName => ({
 
 /**
  * Rejects a token that is registered, and, once its symbol is known, another one with that symbol.
- * A token that was never issued does not block its symbol.
+ * A token that was rejected or failed does not reserve its symbol.
  */
-async function refuseTaken(
+async function checkNotRegistered(
   ctx: Ctx,
   network_token_identifier: string,
   symbol?: string,
@@ -92,7 +92,7 @@ async function refuseTaken(
     const filters: Filter<typeof stablecoins>[] = [
       { column: 'platform_id', op: '=', value: platform_id },
       { column, op: '=', value },
-      { column: 'issuance_status', op: 'in', value: LIVING },
+      { column: 'issuance_status', op: 'in', value: ISSUABLE },
     ];
     const { rows } = await ctx.db.page(stablecoins, { filters, sort: 'asc', limit: 1 });
     const [taken] = rows;
@@ -113,27 +113,27 @@ async function tokenOf(
 ): Promise<ProviderToken | Rejected> {
   const mint = mintOf(ctx, parts);
   const link = linkOf(ctx, account);
-  const answer = await answerOf(() => mint.token(link, name, null));
+  const answer = await callProvider(() => mint.token(link, name, null));
   if (answer.state === 'found') return answer.token;
-  if (answer.state === 'unlinked') return refuseUnlinked(ctx, account, answer.as);
+  if (answer.state === 'unlinked') return rejectUnlinked(ctx, account, answer.as);
   const reason =
     answer.state === 'absent'
-      ? 'The provider has no such token.'
-      : 'The token of the provider is another one on the network.';
+      ? 'The provider has no token with this identifier.'
+      : 'The token has a different identifier on the network.';
   throw new Fault('STABLECOIN_VERIFICATION_FAILED', reason);
 }
 
 export async function registerCoin(ctx: Ctx, parts: StablecoinParts, body: RegisterRequest) {
-  // Checked first: linking an account is useless without a provider.
+  // Checked first: without a provider, linking an account would not help.
   mintOf(ctx, parts);
   const account = await accountFor(ctx, body.stablecoinProviderAccountId);
   checkLink(account);
   const { providerTokenIdentifier, networkTokenIdentifier, network } = body;
-  await refuseTaken(ctx, networkTokenIdentifier);
+  await checkNotRegistered(ctx, networkTokenIdentifier);
   const name = { providerTokenIdentifier, networkTokenIdentifier, network };
   const token = await tokenOf(ctx, parts, account, name);
   if ('rejected' in token) return token;
-  await refuseTaken(ctx, networkTokenIdentifier, token.symbol);
+  await checkNotRegistered(ctx, networkTokenIdentifier, token.symbol);
   ctx.require(providerAccounts, account);
   const row = ctx.insert(stablecoins, {
     id: ctx.id('Stablecoin'),
@@ -152,8 +152,8 @@ export async function registerCoin(ctx: Ctx, parts: StablecoinParts, body: Regis
     created_at: ctx.now,
     updated_at: ctx.now,
   });
-  openBooks(ctx, row, token.issuance === 'PROVISIONED' ? token.supply : 0n);
-  followOn(ctx, row, token);
+  openSupplyAccounts(ctx, row, token.issuance === 'PROVISIONED' ? token.supply : 0n);
+  scheduleNextPoll(ctx, row, token);
   return presentWith(row, account);
 }
 
@@ -166,11 +166,11 @@ export function requestEnablement(
   { connectors }: StablecoinParts,
   row: StablecoinRow,
 ): StablecoinRow {
-  if (!isLiving(row.issuance_status)) throw notRequestable(row.issuance_status);
+  if (!isIssuable(row.issuance_status)) throw notRequestable(row.issuance_status);
   if (row.service_status === 'PENDING_APPROVAL') return row;
   const service_status = serviceStates.peek(row.service_status, 'request');
   if (service_status === undefined) throw notRequestable(row.service_status);
   const { mint } = connectors(ctx.caller.environment);
-  if (mint?.enablesAtOnce?.(nameOf(row))) enableLater(ctx, row);
+  if (mint?.enablesAtOnce?.(nameOf(row))) scheduleEnablement(ctx, row);
   return ctx.update(stablecoins, row, { service_status, updated_at: ctx.now });
 }

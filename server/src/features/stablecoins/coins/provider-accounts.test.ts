@@ -1,5 +1,5 @@
-// Linking accounts at the provider of stablecoins: what its sandbox says by the end of a secret,
-// what becomes of the secret, and keys without which nothing is written.
+// Linking accounts at a stablecoin provider: sandbox results by the suffix of the secret, storage of
+// the secret, and idempotency keys.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
@@ -23,7 +23,7 @@ const rowsOf = (as: TestPlatform) =>
   );
 
 describe('linkStablecoinProviderAccount', () => {
-  it('links the one account that the credentials open', async () => {
+  it('links the only account of the credentials', async () => {
     const linked = ok(await fixture.link(), 201);
     expect(linked).toEqual({
       id: expect.stringMatching(/^StablecoinProviderAccount:[0-9a-f-]{36}$/),
@@ -38,12 +38,12 @@ describe('linkStablecoinProviderAccount', () => {
     expect(ok(await fixture.read(`${PATH}/${linked.id}`), 200)).toEqual(linked);
   });
 
-  it('refuses credentials that the provider refuses', async () => {
+  it('rejects credentials that the provider rejects', async () => {
     const answer = await fixture.link({ apiClientSecret: 'x-002' });
     expect(codeOf(answer)).toEqual([400, 'STABLECOIN_VERIFICATION_FAILED']);
   });
 
-  it('wants to know which account, where the credentials open two', async () => {
+  it('requires the account id if the credentials give access to two accounts', async () => {
     const body = fixture.linkBody({ apiClientSecret: 'x-005' });
     const answer = await fixture.write(PATH, body);
     expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
@@ -57,12 +57,12 @@ describe('linkStablecoinProviderAccount', () => {
     expect(second.id).not.toBe(only.id);
   });
 
-  it('refuses an account that the credentials do not open', async () => {
+  it('rejects an account that the credentials do not give access to', async () => {
     const answer = await fixture.link({ providerAccountId: 'account_other' });
     expect(codeOf(answer)).toEqual([400, 'STABLECOIN_VERIFICATION_FAILED']);
   });
 
-  it('says so where the provider does not answer, and keeps nothing', async () => {
+  it('returns SERVICE_UNAVAILABLE if the provider does not respond, and stores nothing', async () => {
     const as = await app.newPlatform('Unanswered');
     const answer = await stablecoinFixture(app, { as }).link({ apiClientSecret: 'x-008' });
     expect(codeOf(answer)).toEqual([503, 'SERVICE_UNAVAILABLE']);
@@ -70,7 +70,7 @@ describe('linkStablecoinProviderAccount', () => {
     expect(await rowsOf(as)).toEqual([]);
   });
 
-  it('links an account once, also when ten ask at once', async () => {
+  it('links an account once under ten concurrent requests', async () => {
     const as = await app.newPlatform('Ten links');
     const own = stablecoinFixture(app, { as });
     const body = own.linkBody();
@@ -78,12 +78,12 @@ describe('linkStablecoinProviderAccount', () => {
     const statuses = answers.map(codeOf).sort();
     expect(statuses).toEqual([[201, undefined], ...Array(9).fill([409, 'CONFLICT'])]);
     expect(await rowsOf(as)).toHaveLength(1);
-    // Other credentials of the same client are the same account.
+    // Other credentials of the same client give access to the same account.
     const again = await own.write(PATH, { ...body, apiClientSecret: 'another-000' });
     expect(codeOf(again)).toEqual([409, 'CONFLICT']);
   });
 
-  it('is another link on another platform', async () => {
+  it('links the same account separately on another platform', async () => {
     const body = fixture.linkBody();
     const mine = ok(await fixture.write(PATH, body), 201);
     const theirs = ok(await stablecoinFixture(app, { as: app.other }).write(PATH, body), 201);
@@ -91,7 +91,7 @@ describe('linkStablecoinProviderAccount', () => {
     expect(theirs.id).not.toBe(mine.id);
   });
 
-  it('names every bad field at once', async () => {
+  it('reports every invalid field at once', async () => {
     const answer = await app.call('POST', PATH, { provider: 'ACME', apiClientSecret: '' });
     expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
     const fields = answer.body.details.errors.map((each: { field: string }) => each.field);
@@ -103,13 +103,13 @@ describe('linkStablecoinProviderAccount', () => {
     ]);
   });
 
-  it('is not offered where no provider is connected', async () => {
+  it('is not implemented without a provider', async () => {
     const production = stablecoinFixture(app, { as: app.production });
     expect(codeOf(await production.link())).toEqual([501, 'NOT_IMPLEMENTED']);
     expect(codeOf(await production.register())).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 
-  it('wants to manage', async () => {
+  it('requires MANAGE', async () => {
     const trader = await app.tokenWith(['VIEW', 'TRANSACT']);
     const options = { as: trader, headers: { 'idempotency-key': 'no' } };
     const answer = await app.call('POST', PATH, fixture.linkBody(), options);
@@ -117,8 +117,8 @@ describe('linkStablecoinProviderAccount', () => {
   });
 });
 
-describe('the secret', () => {
-  it('is nowhere in clear, and opens for its own row alone', async () => {
+describe('the client secret', () => {
+  it('is stored encrypted, bound to its row', async () => {
     const as = await app.newPlatform('Sealed');
     const secret = 'a-secret-that-is-found-nowhere-000';
     const own = stablecoinFixture(app, { as });
@@ -151,7 +151,7 @@ describe('the secret', () => {
     expect(() => vault.openOwn(row?.credentials ?? '', other)).toThrow();
   });
 
-  it('is in no reply and no event', async () => {
+  it('is not part of replies or events', async () => {
     const secret = 'another-secret-of-mine-000';
     const { id } = ok(await fixture.link({ apiClientSecret: secret }), 201);
     const replies = [await fixture.read(`${PATH}/${id}`), await fixture.read(PATH)];
@@ -160,11 +160,11 @@ describe('the secret', () => {
   });
 });
 
-describe('an account that the provider knows no more', () => {
+describe('an account that the provider no longer accepts', () => {
   it.each([
     ['003', 'INVALID'],
     ['004', 'REVOKED'],
-  ])('is found to be so at its next use: %s', async (ending, status) => {
+  ])('is unlinked at its next use: …%s', async (ending, status) => {
     const as = await app.newPlatform(`Gone ${ending}`);
     const own = stablecoinFixture(app, { as });
     const body = own.linkBody({ apiClientSecret: `x-${ending}` });
@@ -178,11 +178,11 @@ describe('an account that the provider knows no more', () => {
     expect(shown.status).toBe(status);
     expect(shown.updatedAt > linked.updatedAt).toBe(true);
     expect(codeOf(await own.register('000', named))).toEqual([400, code]);
-    // Without a name there is none that could be meant.
+    // Without an id there is no active account to select.
     expect(codeOf(await own.register())).toEqual([404, 'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND']);
   });
 
-  it('is the same account, and ACTIVE, when it is linked anew', async () => {
+  it('becomes ACTIVE under the same id when it is linked again', async () => {
     const as = await app.newPlatform('Anew');
     const own = stablecoinFixture(app, { as });
     const body = own.linkBody({ apiClientSecret: 'x-004' });
@@ -201,8 +201,8 @@ describe('an account that the provider knows no more', () => {
     ok(await own.register(), 201);
   });
 
-  it('is refused the same when ten find it out at once', async () => {
-    const as = await app.newPlatform('Ten find out');
+  it('is rejected consistently under ten concurrent requests', async () => {
+    const as = await app.newPlatform('Ten concurrent');
     const own = stablecoinFixture(app, { as });
     await own.linked('003');
     const answers = await Promise.all(Array.from({ length: 10 }, () => own.register()));
@@ -217,8 +217,8 @@ describe('an account that the provider knows no more', () => {
   });
 });
 
-describe('a key', () => {
-  it('is needed, and may have 255 characters', async () => {
+describe('an idempotency key', () => {
+  it('is required, with at most 255 characters', async () => {
     const body = fixture.linkBody();
     const send = (headers: Record<string, string>) => app.call('POST', PATH, body, { headers });
     const keys: Record<string, string>[] = [
@@ -234,7 +234,7 @@ describe('a key', () => {
     ok(await send({ 'idempotency-key': 'x'.repeat(255) }), 201);
   });
 
-  it('is shown as required where it is', async () => {
+  it('is declared as required in the OpenAPI document', async () => {
     const { paths } = (await app.openApi()) as {
       paths: Record<string, { post: { parameters: { name: string; required: boolean }[] } }>;
     };
@@ -248,7 +248,7 @@ describe('a key', () => {
     expect(keyOf('/quotes')).toMatchObject({ required: false });
   });
 
-  it('gets the first reply again, and another request is a conflict', async () => {
+  it('replays the first reply, and conflicts with another request', async () => {
     const body = fixture.linkBody();
     const first = await fixture.write(PATH, body, 'one-key');
     expect(first.status).toBe(201);
@@ -258,7 +258,7 @@ describe('a key', () => {
     const other = await fixture.write(PATH, fixture.linkBody(), 'one-key');
     expect(codeOf(other)).toEqual([409, 'CONFLICT']);
     await fixture.linked();
-    // On another path, and of another platform, it is another key.
+    // On another path, or of another platform, it is a different key.
     expect(ok(await fixture.write('/stablecoins', fixture.tokenBody(), 'one-key'), 400).code).toBe(
       'STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED',
     );
@@ -266,7 +266,7 @@ describe('a key', () => {
     ok(await theirs.write(PATH, body, 'one-key'), 201);
   });
 
-  it('makes one of ten repeated', async () => {
+  it('links once under ten repeated requests', async () => {
     const as = await app.newPlatform('Second');
     const own = stablecoinFixture(app, { as });
     const body = own.linkBody();
@@ -278,7 +278,7 @@ describe('a key', () => {
     expect(await rowsOf(as)).toHaveLength(1);
   });
 
-  it('is no answer for ever where the provider was down', async () => {
+  it('does not replay SERVICE_UNAVAILABLE', async () => {
     const as = await app.newPlatform('Down for a while');
     const own = stablecoinFixture(app, { as });
     const down = own.linkBody({ apiClientSecret: 'x-008' });
@@ -316,7 +316,7 @@ describe('listStablecoinProviderAccounts', () => {
   });
 
   describe('getStablecoinProviderAccount', () => {
-    it('shows no accounts of another platform', async () => {
+    it('does not find an account of another platform', async () => {
       const { id } = await fixture.linked();
       const theirs = await app.call('GET', `${PATH}/${id}`, undefined, { as: app.other });
       expect(codeOf(theirs)).toEqual([404, 'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND']);

@@ -9,8 +9,8 @@ import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
 import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
 import type { StablecoinProviderAccountLinkRequest } from '../contract.ts';
-import { followCoinsOf } from '../minting/follow.ts';
-import { answerOf, mintOf, type StablecoinParts } from '../parts.ts';
+import { resumePollsOf } from '../minting/issuance-polls.ts';
+import { callProvider, mintOf, type StablecoinParts } from '../parts.ts';
 import { type LinkEvent, type LinkStatus, linkStates } from '../states.ts';
 import { type ProviderAccountRow, providerAccounts } from '../store.ts';
 
@@ -30,11 +30,11 @@ export function presentProviderAccount(row: ProviderAccountRow) {
 
 const sealedAs = (id: string) => `stablecoin_provider_accounts ${id} credentials`;
 
-/** The platform in calls of its provider. */
+/** Credentials and account id for calls of the provider. */
 export function linkOf({ vault }: Pick<Ctx, 'vault'>, row: ProviderAccountRow): ProviderLink {
-  const opened = vault.openOwn(row.credentials, sealedAs(row.id)).toString();
+  const json = vault.openOwn(row.credentials, sealedAs(row.id)).toString();
   return {
-    credentials: JSON.parse(opened) as ProviderCredentials,
+    credentials: JSON.parse(json) as ProviderCredentials,
     providerAccountId: row.provider_account_id,
   };
 }
@@ -50,51 +50,54 @@ export async function providerAccountOf(ctx: Ctx, id: string): Promise<ProviderA
   return row;
 }
 
-type Gone = Exclude<LinkStatus, 'ACTIVE'>;
+type InactiveStatus = Exclude<LinkStatus, 'ACTIVE'>;
 
-const EVENT_OF: Readonly<Record<Gone, LinkEvent>> = { INVALID: 'invalidate', REVOKED: 'revoke' };
+const EVENT_OF: Readonly<Record<InactiveStatus, LinkEvent>> = {
+  INVALID: 'invalidate',
+  REVOKED: 'revoke',
+};
 
-const goneAs = (status: Gone): Fault =>
+const inactiveFault = (status: InactiveStatus): Fault =>
   status === 'INVALID'
     ? new Fault(
         'STABLECOIN_PROVIDER_ACCOUNT_INVALID',
-        'The provider no longer takes the credentials of this account. Link it again.',
+        'The provider no longer accepts the credentials of this account. Link it again.',
       )
     : new Fault(
         'STABLECOIN_PROVIDER_ACCOUNT_REVOKED',
-        'The provider took back the access to this account. Link it again.',
+        'The provider revoked the access to this account. Link it again.',
       );
 
 /** Throws if a provider account is not active. */
 export function checkLink({ status }: ProviderAccountRow): void {
-  if (status !== 'ACTIVE') throw goneAs(status);
+  if (status !== 'ACTIVE') throw inactiveFault(status);
 }
 
 /** Records that the provider no longer accepts the account. */
-export function unlink(ctx: Ctx, row: ProviderAccountRow, as: Gone): void {
+export function unlink(ctx: Ctx, row: ProviderAccountRow, as: InactiveStatus): void {
   if (row.status !== 'ACTIVE') return;
   const status = linkStates.next(row.status, EVENT_OF[as]);
   ctx.update(providerAccounts, row, { status, updated_at: ctx.now });
 }
 
-/** The same, for a request that fails because of it. */
-export function refuseUnlinked(ctx: Ctx, row: ProviderAccountRow, as: Gone): Rejected {
+/** The same, for a request that is rejected because of it. */
+export function rejectUnlinked(ctx: Ctx, row: ProviderAccountRow, as: InactiveStatus): Rejected {
   unlink(ctx, row, as);
-  return { rejected: goneAs(as) };
+  return { rejected: inactiveFault(as) };
 }
 
-const unverified = (reason: string): Fault => new Fault('STABLECOIN_VERIFICATION_FAILED', reason);
+const notVerified = (reason: string): Fault => new Fault('STABLECOIN_VERIFICATION_FAILED', reason);
 
 /** Selects one of the accounts that the credentials give access to. */
-function chosen(open: readonly string[], named: string | undefined): string {
-  const [only] = open;
-  if (only === undefined) throw unverified('The provider refused these credentials.');
+function selectAccount(accessible: readonly string[], named: string | undefined): string {
+  const [only] = accessible;
+  if (only === undefined) throw notVerified('The provider rejected these credentials.');
   if (named !== undefined) {
-    if (open.includes(named)) return named;
-    throw unverified('The provider has no such account for these credentials.');
+    if (accessible.includes(named)) return named;
+    throw notVerified('These credentials do not give access to this account.');
   }
-  if (open.length === 1) return only;
-  const message = `is required: these credentials open ${open.length} accounts`;
+  if (accessible.length === 1) return only;
+  const message = `is required: these credentials give access to ${accessible.length} accounts`;
   throw invalidField('providerAccountId', message);
 }
 
@@ -106,28 +109,32 @@ export async function linkAccount(
 ): Promise<ProviderAccountRow> {
   const mint = mintOf(ctx, parts);
   const credentials: ProviderCredentials = { clientId, clientSecret };
-  const open = await answerOf(() => mint.accountsOf(credentials));
+  const accessible = await callProvider(() => mint.accountsOf(credentials));
   const { platformId: platform_id, environment } = ctx.caller;
-  const of = { platform_id, provider, provider_account_id: chosen(open, body.providerAccountId) };
+  const of = {
+    platform_id,
+    provider,
+    provider_account_id: selectAccount(accessible, body.providerAccountId),
+  };
   const [before] = await ctx.db.find(providerAccounts, of);
   const id = before?.id ?? ctx.id('StablecoinProviderAccount');
-  const fresh = {
+  const credentialFields = {
     credentials: ctx.vault.sealOwn(JSON.stringify(credentials), sealedAs(id)),
     last_verified_at: ctx.now,
     updated_at: ctx.now,
   };
   if (before) {
     if (before.status === 'ACTIVE') {
-      throw new Fault('CONFLICT', 'This account of the provider is linked already.');
+      throw new Fault('CONFLICT', 'This provider account is already linked.');
     }
     const status = linkStates.next(before.status, 'relink');
-    await followCoinsOf(ctx, before);
-    return ctx.update(providerAccounts, before, { ...fresh, status });
+    await resumePollsOf(ctx, before);
+    return ctx.update(providerAccounts, before, { ...credentialFields, status });
   }
   return ctx.insert(providerAccounts, {
     id,
     ...of,
-    ...fresh,
+    ...credentialFields,
     provider_environment: environment === 'production' ? 'PRODUCTION' : 'SANDBOX',
     status: 'ACTIVE',
     created_at: ctx.now,
@@ -147,7 +154,7 @@ export async function accountFor(ctx: Ctx, id: string | undefined): Promise<Prov
   if (second) {
     throw new Fault(
       'STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED',
-      'More than one provider account is linked: say which by stablecoinProviderAccountId.',
+      'More than one provider account is linked. Set stablecoinProviderAccountId.',
     );
   }
   return first;

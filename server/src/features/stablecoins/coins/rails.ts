@@ -1,5 +1,5 @@
 // Rails of mints and burns in the terms of the contract, and requirements for external accounts.
-// The terms of the contract are the provider's, so this maps them to our rails.
+// The contract uses the terms of the provider; they are mapped to our rails here.
 import { railsOf } from '../../../catalog/accounts/account-info.ts';
 import type { PaymentRail } from '../../../catalog/rails/rails.ts';
 import type { ExternalAccountRow } from '../../payees/external-accounts/index.ts';
@@ -28,7 +28,7 @@ export type BurnRail = (typeof BURN_RAILS)[number];
 /** Use of an external account: payout over a rail, debit, or token transfer. */
 export type Use = BurnRail | 'ACH_DEBIT' | 'SPARK';
 
-const OURS: Readonly<Record<Exclude<Use, 'SPARK'>, PaymentRail>> = {
+const RAIL_OF_USE: Readonly<Record<Exclude<Use, 'SPARK'>, PaymentRail>> = {
   WIRE: 'WIRE',
   ACH_CREDIT: 'ACH',
   SAME_DAY_ACH_CREDIT: 'ACH',
@@ -36,9 +36,9 @@ const OURS: Readonly<Record<Exclude<Use, 'SPARK'>, PaymentRail>> = {
   ACH_DEBIT: 'ACH',
 };
 
-/** Fiat moves between US banks only, and tokens on Spark only. */
-export function serves(row: ExternalAccountRow, use: Use): boolean {
+/** Fiat is transferred between US banks only, tokens on Spark only. */
+export function supportsUse(row: ExternalAccountRow, use: Use): boolean {
   if (row.status !== 'ACTIVE') return false;
   if (use === 'SPARK') return row.account_type === 'SPARK_WALLET';
-  return row.account_type === 'USD_ACCOUNT' && railsOf(row.info).includes(OURS[use]);
+  return row.account_type === 'USD_ACCOUNT' && railsOf(row.info).includes(RAIL_OF_USE[use]);
 }

@@ -71,7 +71,7 @@ const EVENTS = { completed: 'complete', failed: 'fail' } as const;
 
 interface EndInput {
   operationId: string;
-  /** Whether tokens and funds have moved. */
+  /** Whether the mint or burn was executed. */
   outcome: keyof typeof EVENTS;
   reason: string;
 }
@@ -90,7 +90,7 @@ export async function endStablecoinOperation(
       throw new Fault('CONFLICT', `The mint or burn is ${row.status}.`);
     }
     if (event === 'complete' && row.submitted_at === null) {
-      throw new Fault('CONFLICT', 'It was never handed to the provider.');
+      throw new Fault('CONFLICT', 'The mint or burn was never submitted to the provider.');
     }
     return endByHand(ctx, row, event, reason);
   });

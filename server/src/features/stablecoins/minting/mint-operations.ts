@@ -1,5 +1,5 @@
-// Mints, burns and their reads. Both are validated in the same order: whether the coin can be
-// ordered, the amount, the funding, the other end, and last the provider.
+// Operations of mints and burns. Both are validated in the same order: the coin, the amount, the
+// source, the destination, and last the provider.
 import type { Static } from '@sinclair/typebox';
 import type { Rejected } from '../../../kernel/contract/operation.ts';
 import { Fault } from '../../../kernel/fault.ts';
@@ -8,11 +8,10 @@ import { equals } from '../../../runtime/db/database.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { stablecoinOf } from '../coins/coins.ts';
-import { refuseUnlinked } from '../coins/provider-accounts.ts';
+import { rejectUnlinked } from '../coins/provider-accounts.ts';
 import { mintOf, type StablecoinParts } from '../parts.ts';
 import { presented } from '../present.ts';
 import { mintsAndBurns, type StablecoinOperationRow, type StablecoinRow } from '../store.ts';
-import { amountOf, checkProvisioned, reserved } from './judge.ts';
 import {
   createStablecoinBurn,
   createStablecoinMint,
@@ -21,28 +20,35 @@ import {
   type StablecoinBurnRequest,
   type StablecoinMintRequest,
 } from './mint-contract.ts';
-import type { Ordered } from './order.ts';
-import { noSource, placeOrder, prepared, type Through, throughOf } from './place.ts';
+import type { OrderFields } from './order.ts';
+import {
+  noSourceFault,
+  type ProviderAccess,
+  placeOrder,
+  providerAccessOf,
+  validateOrder,
+} from './place-order.ts';
+import { amountOf, checkProvisioned, reservedFault } from './validation.ts';
 
 type Mint = Static<typeof StablecoinMintRequest>;
 type Burn = Static<typeof StablecoinBurnRequest>;
 type Placed = Promise<StablecoinOperationRow | Rejected>;
 
 /** The coin, its provider account and the amount, if all three are valid. */
-async function begun(ctx: Ctx, parts: StablecoinParts, coinId: string, amount: string) {
+async function validated(ctx: Ctx, parts: StablecoinParts, coinId: string, amount: string) {
   mintOf(ctx, parts);
   const coin = await stablecoinOf(ctx, coinId);
-  const through = await throughOf(ctx, parts, coin);
+  const access = await providerAccessOf(ctx, parts, coin);
   checkProvisioned(coin);
-  return { coin, through, amount: amountOf(amount, coin) };
+  return { coin, access, amount: amountOf(amount, coin) };
 }
 
-const orderedOf = (
+const newOrder = (
   ctx: Ctx,
   { provider_account }: StablecoinRow,
-  rest: Pick<Ordered, 'type' | 'amount' | 'source' | 'destination'>,
+  rest: Pick<OrderFields, 'type' | 'amount' | 'source' | 'destination'>,
   description: string | undefined,
-): Ordered => ({
+): OrderFields => ({
   ...rest,
   id: ctx.id('StablecoinOperation'),
   platform_id: ctx.caller.platformId,
@@ -52,17 +58,17 @@ const orderedOf = (
 });
 
 /**
- * Minting from a balance at the provider is reserved; only the provider knows whether there is one.
+ * Minting from a balance at the provider is reserved. The provider reports whether there is one.
  */
 async function fromBalance(
   ctx: Ctx,
   coin: StablecoinRow,
-  through: Through,
-  ordered: Ordered,
+  access: ProviderAccess,
+  ordered: OrderFields,
 ): Promise<Rejected> {
-  const answer = await prepared(through, coin, ordered);
-  if (answer.state === 'unlinked') return refuseUnlinked(ctx, through.account, answer.as);
-  if (answer.state === 'no-source') throw noSource();
+  const answer = await validateOrder(access, coin, ordered);
+  if (answer.state === 'unlinked') return rejectUnlinked(ctx, access.account, answer.as);
+  if (answer.state === 'no-source') throw noSourceFault();
   throw new Fault(
     'STABLECOIN_OPERATION_NOT_SUPPORTED',
     'A stablecoin cannot be minted from a balance at the provider yet.',
@@ -70,35 +76,35 @@ async function fromBalance(
 }
 
 /** The funding. A bank account beside another kind of funding is not debited. */
-const sourceOf = (funding: Mint['fundingSource']): Ordered['source'] =>
+const sourceOf = (funding: Mint['fundingSource']): OrderFields['source'] =>
   funding.type === 'ACH_DEBIT' || funding.type === 'SAME_DAY_ACH_DEBIT'
     ? { type: funding.type, externalAccountId: funding.externalAccountId }
     : { type: funding.type };
 
 async function mint(ctx: Ctx, parts: StablecoinParts, coinId: string, body: Mint): Placed {
-  const { coin, through, amount } = await begun(ctx, parts, coinId, body.amount);
+  const { coin, access, amount } = await validated(ctx, parts, coinId, body.amount);
   const { fundingSource: funding, destination, description } = body;
   if (funding.type === 'SERVICE_INTERNAL_ACCOUNT') {
-    throw reserved(coin, 'STABLECOIN_OPERATION_NOT_SUPPORTED');
+    throw reservedFault(coin, 'STABLECOIN_OPERATION_NOT_SUPPORTED');
   }
   const { accountId } = destination;
   const source = sourceOf(funding);
   const order = { type: 'MINT', amount, source, destination: { accountId } } as const;
-  const ordered = orderedOf(ctx, coin, order, description);
+  const ordered = newOrder(ctx, coin, order, description);
   if (funding.type === 'PROVIDER_INTERNAL_BALANCE') {
-    return fromBalance(ctx, coin, through, ordered);
+    return fromBalance(ctx, coin, access, ordered);
   }
   if (isId(accountId, 'InternalAccount')) {
-    throw reserved(coin, 'STABLECOIN_OPERATION_NOT_SUPPORTED');
+    throw reservedFault(coin, 'STABLECOIN_OPERATION_NOT_SUPPORTED');
   }
-  return placeOrder(ctx, coin, through, ordered);
+  return placeOrder(ctx, coin, access, ordered);
 }
 
 async function burn(ctx: Ctx, parts: StablecoinParts, coinId: string, body: Burn): Placed {
-  const { coin, through, amount } = await begun(ctx, parts, coinId, body.amount);
+  const { coin, access, amount } = await validated(ctx, parts, coinId, body.amount);
   const { type } = body.source;
   if (type === 'SERVICE_INTERNAL_ACCOUNT') {
-    throw reserved(coin, 'STABLECOIN_BURN_SOURCE_NOT_SUPPORTED');
+    throw reservedFault(coin, 'STABLECOIN_BURN_SOURCE_NOT_SUPPORTED');
   }
   const { externalAccountId: accountId, rail } = body.destination;
   const order = {
@@ -107,7 +113,7 @@ async function burn(ctx: Ctx, parts: StablecoinParts, coinId: string, body: Burn
     source: { type },
     destination: { accountId, rail },
   } as const;
-  return placeOrder(ctx, coin, through, orderedOf(ctx, coin, order, body.description));
+  return placeOrder(ctx, coin, access, newOrder(ctx, coin, order, body.description));
 }
 
 /** A mint or burn of the calling platform. Throws STABLECOIN_OPERATION_NOT_FOUND. */

@@ -1,18 +1,17 @@
-// What follows a mint or burn when things go wrong between us and its provider: jobs that run
-// twice, a provider that does not answer, one that knows the platform no more, one that says things
-// in an odd order. The provider here is the sandbox's with a voice of its own, asked by a worker
-// beside the server's.
+// Jobs of a mint or burn under failures: jobs that run twice, a provider that does not respond, that
+// no longer accepts the account, or that answers out of order. The provider is that of the sandbox
+// with scripted replies, called by a second worker.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { customer, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { BURNT, mintFixture, UNDER_WAY, UNTOUCHED } from '../../../../test/kit/payments/mints.ts';
+import { BURNT, mintFixture, PENDING, UNTOUCHED } from '../../../../test/kit/payments/mints.ts';
 import {
   FINAL,
   failed,
-  type Said,
-  says,
-  workerSaying as speaking,
-  type Voice,
+  type ProviderReply,
+  replies,
+  type ScriptedReply,
+  workerReplying as workerOn,
 } from '../../../../test/kit/payments/scripted-issuer.ts';
 import { mintsAndBurns, providerAccounts } from '../store.ts';
 import { operationJobs, SUBMIT } from './operation-jobs.ts';
@@ -35,8 +34,8 @@ afterAll(async () => {
   expect(await fixture.problems()).toEqual([]);
 });
 
-const workerSaying = (...answers: readonly Voice[]) => speaking(app, ...answers);
-const unlinked = (as: 'INVALID' | 'REVOKED'): Said => ({ state: 'unlinked', as });
+const workerReplying = (...answers: readonly ScriptedReply[]) => workerOn(app, ...answers);
+const unlinked = (as: 'INVALID' | 'REVOKED'): ProviderReply => ({ state: 'unlinked', as });
 const DOWN = new Error('no response');
 
 const burnOrdered = () => fixture.burnOrdered(bank.id);
@@ -46,8 +45,8 @@ const transfersOf = async (id: string) => {
   return (await app.runtime.db.query(text, [id])).map(({ phase }) => phase);
 };
 
-describe('a job that runs again', () => {
-  it('has one effect, however often and at once', async () => {
+describe('a repeated job', () => {
+  it('has one effect, however often and concurrently it runs', async () => {
     const { coin, id } = await burnOrdered();
     const more = async (job: typeof SUBMIT) =>
       app.operate(async (ctx) => {
@@ -72,7 +71,7 @@ describe('a job that runs again', () => {
 
   it('has one effect in two processes', async () => {
     const { coin, id } = await burnOrdered();
-    const workers = [workerSaying(says('completed')), workerSaying(says('completed'))];
+    const workers = [workerReplying(replies('completed')), workerReplying(replies('completed'))];
     await app.operate(async (ctx) => {
       for (let i = 0; i < 20; i++) ctx.later(i % 2 ? SUBMIT : CHECK, { operationId: id });
     });
@@ -82,32 +81,32 @@ describe('a job that runs again', () => {
     expect(await fixture.supply(coin.id)).toEqual(BURNT);
   });
 
-  it('hands over the same order after an answer that was lost', async () => {
+  it('submits the same order after a lost response', async () => {
     const { coin, id } = await burnOrdered();
-    const { asked, after } = workerSaying(DOWN, DOWN, says('submitted'), says('completed'));
+    const { calls, after } = workerReplying(DOWN, DOWN, replies('submitted'), replies('completed'));
     await after(0);
     expect(await fixture.look(id)).toMatchObject({ status: 'CREATED' });
     await after(HOUR);
-    expect(asked.map(({ what }) => what)).toEqual(['submit', 'submit', 'submit', 'check']);
-    expect(new Set(asked.map((each) => each.id))).toEqual(new Set([id]));
+    expect(calls.map(({ what }) => what)).toEqual(['submit', 'submit', 'submit', 'check']);
+    expect(new Set(calls.map((each) => each.id))).toEqual(new Set([id]));
     expect((await fixture.look(id)).status).toBe('COMPLETED');
     expect(await fixture.supply(coin.id)).toEqual(BURNT);
   });
 });
 
-it('does not hand over what another run has ended while it stood still', async () => {
+it('does not submit an operation that another run has ended meanwhile', async () => {
   const { coin, id } = await burnOrdered();
   const { runtime } = app;
   let ended = 0;
-  // The first run has read its rows when the second begins, and goes on when that is over.
+  // The first run has read its rows when the second begins, and continues after its end.
   const read: typeof runtime.db.read = async (table, rowId) => {
     const row = await runtime.db.read(table, rowId);
     if ((table as object) === providerAccounts && !ended++) {
-      await workerSaying(unlinked('REVOKED')).after(0);
+      await workerReplying(unlinked('REVOKED')).after(0);
     }
     return row;
   };
-  const submit = () => Promise.reject(new Error('was handed over'));
+  const submit = () => Promise.reject(new Error('was submitted'));
   const parts = { connectors: () => ({ mint: { submit } }) as never };
   const handler = operationJobs(parts).find(({ kind }) => kind === SUBMIT.kind);
   const job = { id: 'stalled', kind: SUBMIT.kind, input: { operationId: id }, attempts: 1 };
@@ -122,55 +121,58 @@ it('does not hand over what another run has ended while it stood still', async (
   expect(await fixture.supply(coin.id)).toEqual(UNTOUCHED);
 });
 
-describe('a provider that does not answer', () => {
-  it('ends nothing, and is asked until it does', async () => {
+describe('a provider that does not respond', () => {
+  it('is polled until it responds, and the operation does not end', async () => {
     const { coin, id } = await burnOrdered();
     const silent = Array.from({ length: 15 }, () => DOWN);
-    const { after, asked } = workerSaying(says('funding'), ...silent, says('completed'));
+    const { after, calls } = workerReplying(replies('funding'), ...silent, replies('completed'));
     await after(12 * HOUR);
-    expect(asked.length).toBeGreaterThan(10);
+    expect(calls.length).toBeGreaterThan(10);
     await after(12 * HOUR);
     expect((await fixture.look(id)).status).toBe('COMPLETED');
     expect(await fixture.supply(coin.id)).toEqual(BURNT);
   });
 
-  it('keeps an operation whose time is over until it says what became of it', async () => {
+  it('keeps an operation beyond its deadline until it reports the result', async () => {
     const { coin, id } = await burnOrdered();
     const silent = Array.from({ length: 20 }, () => DOWN);
-    const slow = says('funding', { checkAfterMs: 8 * 24 * HOUR });
-    const { after } = workerSaying(slow, ...silent, says('completed'));
+    const slow = replies('funding', { checkAfterMs: 8 * 24 * HOUR });
+    const { after } = workerReplying(slow, ...silent, replies('completed'));
     await after(7 * 24 * HOUR);
     expect((await fixture.look(id)).status).toBe('PENDING_FUNDING');
-    expect(await fixture.supply(coin.id)).toEqual(UNDER_WAY);
+    expect(await fixture.supply(coin.id)).toEqual(PENDING);
     await after(20 * HOUR);
     expect((await fixture.look(id)).status).toBe('COMPLETED');
   });
 
-  it('that still waits to be paid when the time is over waits no more', async () => {
+  it('expires an operation that is unpaid at its deadline', async () => {
     const { coin, id } = await burnOrdered();
-    const { after } = workerSaying(says('funding', { checkAfterMs: 30 * 24 * HOUR }));
+    const { after } = workerReplying(replies('funding', { checkAfterMs: 30 * 24 * HOUR }));
     await after(7 * 24 * HOUR);
     expect((await fixture.look(id)).status).toBe('EXPIRED');
     expect(await transfersOf(id)).toEqual(['pending', 'void']);
     expect(await fixture.supply(coin.id)).toEqual(UNTOUCHED);
-    await workerSaying(FINAL).after(HOUR);
+    await workerReplying(FINAL).after(HOUR);
   });
 });
 
-describe('a provider that knows the platform no more', () => {
-  it.each(['INVALID', 'REVOKED'] as const)('%s: fails what was never handed over', async (as) => {
-    const { coin, id } = await burnOrdered();
-    const { after, asked } = workerSaying(unlinked(as));
-    await after(HOUR);
-    expect(asked).toHaveLength(1);
-    const failureReason = `PROVIDER_ACCOUNT_${as}`;
-    expect(await fixture.look(id)).toMatchObject({ status: 'FAILED', failureReason });
-    expect(await fixture.supply(coin.id)).toEqual(UNTOUCHED);
-    const path = `/stablecoin-provider-accounts/${coin.stablecoinProviderAccountId}`;
-    expect(ok(await fixture.read(path), 200).status).toBe(as);
-  });
+describe('a provider that no longer accepts the account', () => {
+  it.each(['INVALID', 'REVOKED'] as const)(
+    '%s: fails an operation that was never submitted',
+    async (as) => {
+      const { coin, id } = await burnOrdered();
+      const { after, calls } = workerReplying(unlinked(as));
+      await after(HOUR);
+      expect(calls).toHaveLength(1);
+      const failureReason = `PROVIDER_ACCOUNT_${as}`;
+      expect(await fixture.look(id)).toMatchObject({ status: 'FAILED', failureReason });
+      expect(await fixture.supply(coin.id)).toEqual(UNTOUCHED);
+      const path = `/stablecoin-provider-accounts/${coin.stablecoinProviderAccountId}`;
+      expect(ok(await fixture.read(path), 200).status).toBe(as);
+    },
+  );
 
-  it('fails what waits to be handed over when another use finds it out', async () => {
+  it('fails an operation that is not submitted yet when another request finds it out', async () => {
     const { coin, id } = await burnOrdered();
     await fixture.replaceSecret(coin.stablecoinProviderAccountId, 'secret-004');
     expect((await fixture.burn(coin.id, fixture.burnBody(bank.id))).body.code).toBe(
@@ -183,29 +185,32 @@ describe('a provider that knows the platform no more', () => {
   });
 
   it.each([
-    ['may have been handed over', 'CREATED', [DOWN, unlinked('INVALID')]],
-    ['is under way', 'PROCESSING', [says('processing'), unlinked('REVOKED')]],
-  ] as const)('keeps what %s until it is linked again', async (_, status, answers) => {
-    const client = { apiClientId: `relinked-${status}`, apiClientSecret: 'secret-000' };
-    const { id: stablecoinProviderAccountId } = ok(await fixture.link(client), 201);
-    const coin = ok(await fixture.register('000', { stablecoinProviderAccountId }), 201);
-    ok(await fixture.mint(coin.id, fixture.mintBody(wallet.id, { amount: '20000000' })), 201);
-    await app.advance(5_000);
-    const { id } = ok(await fixture.burn(coin.id, fixture.burnBody(bank.id)), 201);
-    const { after, asked } = workerSaying(...answers, says('completed'));
-    await after(24 * HOUR);
-    expect(asked).toHaveLength(2);
-    expect(await fixture.look(id)).toMatchObject({ status });
-    expect(await fixture.supply(coin.id)).toEqual(UNDER_WAY);
-    expect(ok(await fixture.link(client), 201).id).toBe(stablecoinProviderAccountId);
-    await after(HOUR);
-    expect(asked).toHaveLength(3);
-    expect((await fixture.look(id)).status).toBe('COMPLETED');
-    expect(await fixture.supply(coin.id)).toEqual(BURNT);
-  });
+    ['may have been submitted', 'CREATED', [DOWN, unlinked('INVALID')]],
+    ['is being processed', 'PROCESSING', [replies('processing'), unlinked('REVOKED')]],
+  ] as const)(
+    'keeps an operation that %s until the account is linked again',
+    async (_, status, answers) => {
+      const client = { apiClientId: `relinked-${status}`, apiClientSecret: 'secret-000' };
+      const { id: stablecoinProviderAccountId } = ok(await fixture.link(client), 201);
+      const coin = ok(await fixture.register('000', { stablecoinProviderAccountId }), 201);
+      ok(await fixture.mint(coin.id, fixture.mintBody(wallet.id, { amount: '20000000' })), 201);
+      await app.advance(5_000);
+      const { id } = ok(await fixture.burn(coin.id, fixture.burnBody(bank.id)), 201);
+      const { after, calls } = workerReplying(...answers, replies('completed'));
+      await after(24 * HOUR);
+      expect(calls).toHaveLength(2);
+      expect(await fixture.look(id)).toMatchObject({ status });
+      expect(await fixture.supply(coin.id)).toEqual(PENDING);
+      expect(ok(await fixture.link(client), 201).id).toBe(stablecoinProviderAccountId);
+      await after(HOUR);
+      expect(calls).toHaveLength(3);
+      expect((await fixture.look(id)).status).toBe('COMPLETED');
+      expect(await fixture.supply(coin.id)).toEqual(BURNT);
+    },
+  );
 });
 
-it('is handed over again when its platform was linked anew while the provider answered', async () => {
+it('submits again if the account was linked again during the call', async () => {
   const client = { apiClientId: 'twice-linked', apiClientSecret: 'secret-000' };
   const { id: stablecoinProviderAccountId } = ok(await fixture.link(client), 201);
   const coin = ok(await fixture.register('000', { stablecoinProviderAccountId }), 201);
@@ -218,66 +223,71 @@ it('is handed over again when its platform was linked anew while the provider an
     ok(await fixture.link(client), 201);
     return unlinked('INVALID');
   };
-  const { after, asked } = workerSaying(relink, says('completed'));
+  const { after, calls } = workerReplying(relink, replies('completed'));
   await after(0);
-  expect(asked.map(({ what }) => what)).toEqual(['submit', 'submit']);
+  expect(calls.map(({ what }) => what)).toEqual(['submit', 'submit']);
   expect((await fixture.look(id)).status).toBe('COMPLETED');
   const path = `/stablecoin-provider-accounts/${stablecoinProviderAccountId}`;
   expect(ok(await fixture.read(path), 200).status).toBe('ACTIVE');
 });
 
-describe('what a provider says', () => {
-  const completed = says('completed');
+describe('provider answers', () => {
+  const completed = replies('completed');
   it.each([
     ['completed at once', [completed], 'COMPLETED', undefined],
     ['failed at once', [failed], 'FAILED', 'R01'],
     ['expired at once', [FINAL], 'EXPIRED', undefined],
-    ['a step left out', [says('submitted'), completed], 'COMPLETED', undefined],
-    ['a step back', [says('processing'), says('funding'), completed], 'COMPLETED', undefined],
+    ['a skipped step', [replies('submitted'), completed], 'COMPLETED', undefined],
+    ['a step back', [replies('processing'), replies('funding'), completed], 'COMPLETED', undefined],
     [
       'expired, although paid',
-      [says('processing'), says('expired')],
+      [replies('processing'), replies('expired')],
       'FAILED',
       'PROVIDER_CANCELLED',
     ],
-    ['failed while it waits to be paid', [says('funding'), failed], 'FAILED', 'R01'],
-    ['nothing about when to ask', [says('funding'), says('processing'), failed], 'FAILED', 'R01'],
+    ['failed while it waits to be paid', [replies('funding'), failed], 'FAILED', 'R01'],
+    [
+      'no time of the next poll',
+      [replies('funding'), replies('processing'), failed],
+      'FAILED',
+      'R01',
+    ],
   ] as const)('%s', async (_, answers, status, failureReason) => {
     const { coin, id } = await burnOrdered();
-    const { after, asked } = workerSaying(...answers);
+    const { after, calls } = workerReplying(...answers);
     await after(HOUR);
     const seen = await fixture.look(id);
     expect([seen.status, seen.failureReason]).toEqual([status, failureReason]);
-    expect(asked).toHaveLength(answers.length);
+    expect(calls).toHaveLength(answers.length);
     expect(await fixture.supply(coin.id)).toEqual(status === 'COMPLETED' ? BURNT : UNTOUCHED);
   });
 
-  it('is shown in its words, and a step back changes these alone', async () => {
+  it('are shown as providerStatus, and a step back changes only that', async () => {
     const { id } = await burnOrdered();
-    const odd = { ...says('funding'), providerStatus: 'under review' };
-    const { after } = workerSaying(says('processing'), odd);
+    const odd = { ...replies('funding'), providerStatus: 'under review' };
+    const { after } = workerReplying(replies('processing'), odd);
     await after(90_000);
     const shown = { status: 'PROCESSING', providerStatus: 'under review' };
     expect(await fixture.look(id)).toMatchObject(shown);
-    await workerSaying(completed).after(HOUR);
+    await workerReplying(completed).after(HOUR);
   });
 
-  it('about a time between two milliseconds is rounded up', async () => {
+  it('with a fraction of a millisecond are rounded up', async () => {
     const { id } = await burnOrdered();
-    const { after } = workerSaying(says('processing', { checkAfterMs: 1_500.5 }), completed);
+    const { after } = workerReplying(replies('processing', { checkAfterMs: 1_500.5 }), completed);
     await after(1_500);
     expect((await fixture.look(id)).status).toBe('PROCESSING');
     await after(1);
     expect((await fixture.look(id)).status).toBe('COMPLETED');
   });
 
-  it('before the time to pay was over does not end it, however late it comes', async () => {
+  it('requested before the deadline do not expire it, however late they arrive', async () => {
     const { coin, id } = await burnOrdered();
     const slow = async () => {
       app.effects.set(app.effects.now() + 8 * 24 * HOUR);
-      return says('funding');
+      return replies('funding');
     };
-    const { after } = workerSaying(says('funding'), slow, says('submitted'), completed);
+    const { after } = workerReplying(replies('funding'), slow, replies('submitted'), completed);
     await after(60_000);
     expect((await fixture.look(id)).status).toBe('PENDING_FUNDING');
     await after(HOUR);
@@ -285,17 +295,17 @@ describe('what a provider says', () => {
     expect(await fixture.supply(coin.id)).toEqual(BURNT);
   });
 
-  it('about a time too soon to ask again is not taken at its word', async () => {
+  it('cannot shorten the interval below the minimum', async () => {
     const { id } = await burnOrdered();
-    const { after, asked } = workerSaying(says('processing', { checkAfterMs: 0 }));
+    const { after, calls } = workerReplying(replies('processing', { checkAfterMs: 0 }));
     await after(10_000);
-    expect(asked.length).toBeLessThanOrEqual(11);
-    await workerSaying(completed).after(HOUR);
+    expect(calls.length).toBeLessThanOrEqual(11);
+    await workerReplying(completed).after(HOUR);
     expect((await fixture.look(id)).status).toBe('COMPLETED');
   });
 });
 
-it('is the same order after the customer at its end was erased', async () => {
+it('keeps the same order after the customer of its account was erased', async () => {
   const coin = await fixture.circulating(20);
   const { id: customerId } = await customer(app);
   const own = await externalAccount(app, customerId, 'USD', '003');
@@ -306,15 +316,15 @@ it('is the same order after the customer at its end was erased', async () => {
   };
   const before = await orderNow();
   expect(before.to).toEqual({ id: own.id, rail: 'WIRE', reference: expect.any(String) });
-  const gone = "update external_accounts set info = '{}', version = version + 1 where id = $1";
-  await app.runtime.db.query(gone, [own.id]);
+  const erased = "update external_accounts set info = '{}', version = version + 1 where id = $1";
+  await app.runtime.db.query(erased, [own.id]);
   expect(await orderNow()).toEqual(before);
   await app.advance(5_000);
   const failureReason = 'PROVIDER_TRANSFER_FAILED';
   expect(await fixture.look(id)).toMatchObject({ status: 'FAILED', failureReason });
 });
 
-it('goes on when an account at its end is deleted meanwhile', async () => {
+it('completes an operation whose account is deleted meanwhile', async () => {
   const coin = await fixture.coin();
   const own = await fixture.wallet('platform');
   const made = ok(await fixture.mint(coin.id, fixture.mintBody(own.id)), 201);

@@ -1,4 +1,4 @@
-// Jobs of a mint or burn: submit it to the provider, then poll until it ends. The operation id is
+// Jobs of a mint or burn: submit it to the provider, then poll until it has ended. The operation id is
 // the order id, so submitting again after a crash is idempotent. The intent to submit is committed
 // first: an order that was never submitted can fail at once when the provider no longer accepts the
 // account, and one that may have been waits until the account is linked again.
@@ -25,7 +25,7 @@ import {
   type StablecoinOperationRow,
 } from '../store.ts';
 import { orderOfRow } from './order.ts';
-import { applyProgress, CHECK, failUnordered, isOver, OperationInput } from './progress.ts';
+import { applyProgress, CHECK, failUnsubmitted, isOver, OperationInput } from './progress.ts';
 
 /** Submits an order to its provider. */
 export const SUBMIT = defineJob('stablecoins.submit', OperationInput);
@@ -45,13 +45,13 @@ interface Loaded {
 async function loadOf({ db }: Runtime, job: OperationJob): Promise<Loaded> {
   const row = await db.read(mintsAndBurns, job.input.operationId);
   const account = row && (await db.read(providerAccounts, row.provider_account));
-  if (!row || !account) throw new Error(`job ${job.id} names no mint or burn`);
+  if (!row || !account) throw new Error(`job ${job.id} refers to no mint or burn`);
   return { row, account, caller: await callerOf(db, row.platform_id) };
 }
 
 async function currentOf(ctx: Ctx, id: string): Promise<StablecoinOperationRow> {
   const row = await ctx.read(mintsAndBurns, id);
-  if (!row) throw new Error(`${id} is gone`);
+  if (!row) throw new Error(`${id} was not found`);
   return row;
 }
 
@@ -59,33 +59,30 @@ async function currentOf(ctx: Ctx, id: string): Promise<StablecoinOperationRow> 
  * Commits the intent to submit, for the first time or again; not if another run of the job has
  * ended the operation.
  */
-const begin = (
-  runtime: Runtime,
-  { row, caller }: Loaded,
-): Promise<'first' | 'again' | 'too late'> =>
+const begin = (runtime: Runtime, { row, caller }: Loaded): Promise<'first' | 'again' | 'ended'> =>
   operate(runtime, caller, async (ctx) => {
     const current = await currentOf(ctx, row.id);
-    if (current.status !== 'CREATED') return 'too late';
+    if (current.status !== 'CREATED') return 'ended';
     if (current.submitted_at !== null) return 'again';
     ctx.update(mintsAndBurns, current, { submitted_at: ctx.now });
     return 'first';
   });
 
-/** Applies to an operation that the provider no longer accepts the account. */
-async function strand(
+/** Fails an operation of an account that the provider no longer accepts, or polls it later. */
+async function handleUnlinked(
   ctx: Ctx,
   row: StablecoinOperationRow,
   as: Unlinked['as'],
-  unordered: boolean,
+  neverSubmitted: boolean,
 ): Promise<void> {
   if (isOver(row)) return;
-  if (unordered) return void (await failUnordered(ctx, row, `PROVIDER_ACCOUNT_${as}`));
+  if (neverSubmitted) return void (await failUnsubmitted(ctx, row, `PROVIDER_ACCOUNT_${as}`));
   const job = row.status === 'CREATED' ? SUBMIT : CHECK;
   ctx.later(job, { operationId: row.id }, ctx.now + RELINK_MS);
 }
 
 export function operationJobs(parts: StablecoinParts): JobHandler[] {
-  async function ask(
+  async function call(
     runtime: Runtime,
     { row, account, caller }: Loaded,
     definition: OperationDefinition,
@@ -98,7 +95,7 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
       : port.check(link, order, runtime.effects.now());
   }
 
-  const follow =
+  const run =
     (definition: OperationDefinition) =>
     async (runtime: Runtime, job: OperationJob): Promise<Result> => {
       const loaded = await loadOf(runtime, job);
@@ -109,33 +106,35 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
         caller,
         stage: async (ctx: Ctx) => stage(ctx, await currentOf(ctx, row.id)),
       });
-      const needless = definition === SUBMIT ? row.status !== 'CREATED' : isOver(row);
+      const isNeedless = definition === SUBMIT ? row.status !== 'CREATED' : isOver(row);
       const nothing = staging(() => {});
-      if (needless) return nothing;
+      if (isNeedless) return nothing;
       if (account.status !== 'ACTIVE') {
         const as = account.status;
-        return staging((ctx, current) => strand(ctx, current, as, current.submitted_at === null));
+        return staging((ctx, current) =>
+          handleUnlinked(ctx, current, as, current.submitted_at === null),
+        );
       }
       const begun = definition === SUBMIT ? await begin(runtime, loaded) : 'again';
-      if (begun === 'too late') return nothing;
-      const asked = runtime.effects.now();
-      const answer = await ask(runtime, loaded, definition);
+      if (begun === 'ended') return nothing;
+      const calledAt = runtime.effects.now();
+      const answer = await call(runtime, loaded, definition);
       if (answer.state !== 'unlinked') {
-        return staging((ctx, current) => applyProgress(ctx, current, answer, asked));
+        return staging((ctx, current) => applyProgress(ctx, current, answer, calledAt));
       }
       return staging(async (ctx, current) => {
-        const known = await ctx.read(providerAccounts, account.id);
+        const linked = await ctx.read(providerAccounts, account.id);
         // The account was linked again while the provider answered for the previous link.
-        const isAnew = known?.version !== account.version && known?.status === 'ACTIVE';
-        if (isAnew)
+        const isRelinked = linked?.version !== account.version && linked?.status === 'ACTIVE';
+        if (isRelinked)
           return void (isOver(current) || ctx.later(definition, { operationId: current.id }));
-        if (known?.version === account.version) unlink(ctx, known, answer.as);
-        await strand(ctx, current, answer.as, begun === 'first');
+        if (linked?.version === account.version) unlink(ctx, linked, answer.as);
+        await handleUnlinked(ctx, current, answer.as, begun === 'first');
       });
     };
 
   return [
-    jobHandler(SUBMIT, { maxAttempts: OUTAGE_ATTEMPTS, run: follow(SUBMIT) }),
-    jobHandler(CHECK, { maxAttempts: OUTAGE_ATTEMPTS, run: follow(CHECK) }),
+    jobHandler(SUBMIT, { maxAttempts: OUTAGE_ATTEMPTS, run: run(SUBMIT) }),
+    jobHandler(CHECK, { maxAttempts: OUTAGE_ATTEMPTS, run: run(CHECK) }),
   ];
 }

@@ -1,6 +1,6 @@
-// A mint or burn in the provider's form. It is derived from rows alone and always the same, so
-// validation, submission, repetition after a crash and polling are about one order. It contains
-// only the provider's reference of an external account, because ours may be erased.
+// A mint or burn as an order of the provider. It is derived from rows alone and always the same, so
+// validation, submission, repetition after a crash and polling refer to one order. It contains only
+// the provider's reference of an external account, because our data may be erased.
 import type {
   LinkedAccount,
   MintOrder,
@@ -17,8 +17,8 @@ import {
   stablecoins,
 } from '../store.ts';
 
-/** Fields of the order that are known before the provider answers. */
-export type Ordered = Pick<
+/** Fields of an order before the provider has validated it. */
+export type OrderFields = Pick<
   StablecoinOperationRow,
   | 'id'
   | 'platform_id'
@@ -31,19 +31,19 @@ export type Ordered = Pick<
   | 'created_at'
 >;
 
-/** An external account at an end of an order. */
-export interface End {
+/** An external account of an order. */
+export interface OrderParty {
   accountId: string;
   use: Use;
 }
 
-interface Ends {
-  from?: End;
-  to?: End;
+interface OrderParties {
+  from?: OrderParty;
+  to?: OrderParty;
 }
 
-/** External accounts at its ends. A wire and a deposit have none. */
-export function endsOf({ type, source, destination }: Ordered): Ends {
+/** External accounts of an order. A wire and a deposit have none. */
+export function partiesOf({ type, source, destination }: OrderFields): OrderParties {
   const { accountId, rail } = destination;
   if (type === 'BURN' && rail) return { to: { accountId, use: rail } };
   const debited = source.externalAccountId;
@@ -54,7 +54,7 @@ export function endsOf({ type, source, destination }: Ordered): Ends {
 }
 
 /** Each use of an account is registered separately: one that can be paid may not be debited. */
-export const linkIdOf = (providerAccount: string, { accountId, use }: End): string =>
+export const linkIdOf = (providerAccount: string, { accountId, use }: OrderParty): string =>
   `${providerAccount} ${accountId} ${use}`;
 
 /** Data of an account for the provider, sent once for each use. */
@@ -65,7 +65,10 @@ export const linkedAccount = ({ id, info }: ExternalAccountRow, use: Use): Linke
 });
 
 /** Reference of the account in later orders. */
-export const orderEnd = ({ accountId: id, use: rail }: End, reference: string): OrderAccount => ({
+export const orderAccount = (
+  { accountId: id, use: rail }: OrderParty,
+  reference: string,
+): OrderAccount => ({
   id,
   rail,
   reference,
@@ -73,7 +76,7 @@ export const orderEnd = ({ accountId: id, use: rail }: End, reference: string): 
 
 export function orderOf(
   coin: StablecoinRow,
-  row: Ordered,
+  row: OrderFields,
   { from, to }: { from?: OrderAccount | undefined; to?: OrderAccount | undefined },
 ): MintOrder {
   return {
@@ -92,22 +95,29 @@ export function orderOf(
   };
 }
 
-async function linkedEnd(
+async function linkedAccountOf(
   db: Database,
-  row: Ordered,
-  end: End | undefined,
+  row: OrderFields,
+  party: OrderParty | undefined,
 ): Promise<OrderAccount | undefined> {
-  if (!end) return undefined;
-  const link = await db.read(stablecoinLinks, linkIdOf(row.provider_account, end));
-  if (!link) throw new Error(`${row.id}: ${end.accountId} is not linked`);
-  return orderEnd(end, link.reference);
+  if (!party) return undefined;
+  const link = await db.read(stablecoinLinks, linkIdOf(row.provider_account, party));
+  if (!link) throw new Error(`${row.id}: ${party.accountId} is not linked`);
+  return orderAccount(party, link.reference);
 }
 
 /** The order of an accepted operation. */
-export async function orderOfRow(db: Database, row: Ordered, coinId: string): Promise<MintOrder> {
-  const { from, to } = endsOf(row);
+export async function orderOfRow(
+  db: Database,
+  row: OrderFields,
+  coinId: string,
+): Promise<MintOrder> {
+  const { from, to } = partiesOf(row);
   const coin = await db.read(stablecoins, coinId);
-  if (!coin) throw new Error(`${row.id} is of no stablecoin`);
-  const ends = { from: await linkedEnd(db, row, from), to: await linkedEnd(db, row, to) };
-  return orderOf(coin, row, ends);
+  if (!coin) throw new Error(`${row.id} has no stablecoin`);
+  const accounts = {
+    from: await linkedAccountOf(db, row, from),
+    to: await linkedAccountOf(db, row, to),
+  };
+  return orderOf(coin, row, accounts);
 }

@@ -1,6 +1,6 @@
-// Whatever a provider says about many mints and burns of one coin, in whatever order, twice, late
-// or at once: no operation leaves the table of its states or its end, and the books of the coin are
-// at every moment what its operations say, with no more burnt than circulates.
+// Invariants under any order of provider answers about mints and burns of one coin, repeated, late
+// or concurrent: transitions follow the lifecycle, final statuses stay, the ledger always matches the
+// operations, and no more is burned than circulates.
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
 import { booksBalance } from '../../../../test/kit/app/books.ts';
@@ -28,7 +28,7 @@ const STATES = ['funding', 'submitted', 'processing', 'completed', 'failed', 'ex
 const step = fc.oneof(
   fc.record({ do: fc.constantFrom('mint', 'burn'), dollars: fc.integer({ min: 1, max: 30 }) }),
   fc.record({
-    do: fc.constant('say'),
+    do: fc.constant('answer'),
     // Few ids, so that one receives several states.
     which: fc.nat({ max: 5 }),
     states: fc.array(fc.constantFrom(...STATES), { minLength: 1, maxLength: 3 }),
@@ -43,28 +43,28 @@ const progressOf = (state: (typeof STATES)[number]): OrderProgress =>
 
 const read = async (id: string) => {
   const row = await app.runtime.db.read(mintsAndBurns, id);
-  if (!row) throw new Error(`${id} is gone`);
+  if (!row) throw new Error(`${id} was not found`);
   return row;
 };
 
-/** Says several things about one operation at once. */
-async function say(id: string, states: readonly (typeof STATES)[number][]) {
+/** Applies several answers about one operation concurrently. */
+async function applyAnswers(id: string, states: readonly (typeof STATES)[number][]) {
   const before = await read(id);
-  const notify = (state: (typeof STATES)[number]) =>
+  const apply = (state: (typeof STATES)[number]) =>
     app.operate(async (ctx) => {
       const row = await ctx.read(mintsAndBurns, id);
       if (row) await applyProgress(ctx, row, progressOf(state), ctx.now);
     });
-  await Promise.all(states.map(notify));
+  await Promise.all(states.map(apply));
   const after = await read(id);
   if (isOver(before)) expect(after).toEqual(before);
-  // One word at a time leads along one edge; several at once along several.
+  // One answer causes one transition; concurrent answers may cause several.
   if (states.length === 1) {
     expect(operationStates.allows(before.status, after.status)).toBe(true);
   }
 }
 
-/** Orders a mint or a burn; one that is refused for want of tokens is no operation. */
+/** Orders a mint or a burn; undefined if it is rejected because the supply is too low. */
 async function order(coinId: string, what: 'mint' | 'burn', dollars: number) {
   const amount = String(BigInt(dollars) * DOLLAR);
   if (what === 'mint') {
@@ -77,7 +77,7 @@ async function order(coinId: string, what: 'mint' | 'burn', dollars: number) {
   return answer.status === 201 ? (answer.body.id as string) : undefined;
 }
 
-it('keeps the states to their table and the books to the operations', async () => {
+it('keeps statuses in their lifecycle and the ledger equal to the operations', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
       const coin = await fixture.coin();
@@ -89,7 +89,7 @@ it('keeps the states to their table and the books to the operations', async () =
         } else if (made.length) {
           const id = made[each.which % made.length] as string;
           if (each.late) app.effects.set(app.effects.now() + 8 * 86_400_000);
-          await say(id, each.states);
+          await applyAnswers(id, each.states);
         }
         expect(await fixture.problems()).toEqual([]);
       }

@@ -1,6 +1,6 @@
-// Applies the provider's state of a mint or burn. Only the provider knows whether tokens or funds
-// have moved, so an operation ends by its answer alone: not by a timeout, which only schedules
-// polls, and not because the provider stops answering. An expired one may still complete, so it is
+// Applies the provider's state of a mint or burn. Only the provider can determine whether tokens or
+// funds were transferred, so an operation ends only by its answer: not by a timeout, which only
+// schedules polls, and not because the provider stops responding. An expired one may still complete, so it is
 // polled for another week. Only an operator can end one otherwise.
 import { Type } from '@sinclair/typebox';
 import type { OrderProgress } from '../../../connectors/ports/stablecoins.ts';
@@ -10,7 +10,7 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { recordAccountAction } from '../../balances/account-actions/index.ts';
 import { type OperationEvent, operationStates } from '../states.ts';
 import { mintsAndBurns, type StablecoinOperationRow } from '../store.ts';
-import { carryOut, giveBack, takeLate } from '../supply/supply.ts';
+import { postHold, postLate, voidHold } from '../supply/supply.ts';
 
 /** Polls an order. */
 export const OperationInput = Type.Object({ operationId: Type.String() });
@@ -18,12 +18,12 @@ export const OperationInput = Type.Object({ operationId: Type.String() });
 export const CHECK = defineJob('stablecoins.check', OperationInput);
 
 /** Default interval, and the shortest one. */
-const USUAL_MS = 60_000;
-const SOONEST_MS = 1_000;
+const DEFAULT_INTERVAL_MS = 60_000;
+const MIN_INTERVAL_MS = 1_000;
 
 /** Interval and duration of polls of an EXPIRED operation. */
-const LATE_EVERY_MS = 3_600_000;
-const LATE_MS = 7 * 24 * LATE_EVERY_MS;
+const LATE_INTERVAL_MS = 3_600_000;
+const LATE_PERIOD_MS = 7 * 24 * LATE_INTERVAL_MS;
 
 const CANCELLED = 'PROVIDER_CANCELLED';
 const BY_OPERATOR = 'ENDED_BY_SERVICE';
@@ -40,7 +40,7 @@ const EVENTS: Readonly<Record<OrderProgress['state'], OperationEvent>> = {
 export const isOver = ({ status }: Pick<StablecoinOperationRow, 'status'>): boolean =>
   Object.keys(operationStates.transitions[status]).length === 0;
 
-/** Whether no payment is known for it. */
+/** Whether no payment was reported for it. */
 const isUnpaid = ({ status }: StablecoinOperationRow): boolean =>
   operationStates.peek(status, 'expire') !== undefined;
 
@@ -48,9 +48,9 @@ const isUnpaid = ({ status }: StablecoinOperationRow): boolean =>
 function eventOf(
   row: StablecoinOperationRow,
   { state }: OrderProgress,
-  asked: Time,
+  polledAt: Time,
 ): OperationEvent {
-  const isLate = row.expires_at !== null && asked >= row.expires_at;
+  const isLate = row.expires_at !== null && polledAt >= row.expires_at;
   if (state === 'funding' && isUnpaid(row) && isLate) return 'expire';
   // A paid order does not expire: the provider cancelled it.
   return state === 'expired' && !isUnpaid(row) ? 'fail' : EVENTS[state];
@@ -58,19 +58,19 @@ function eventOf(
 
 /** Time of the next poll; waiting for a payment ends with its deadline. */
 function nextAt(row: StablecoinOperationRow, { checkAfterMs }: OrderProgress, now: Time): Time {
-  const at = now + Math.max(SOONEST_MS, Math.ceil(checkAfterMs ?? USUAL_MS));
-  const waits = row.status === 'PENDING_FUNDING' && row.expires_at !== null;
-  return waits ? Math.max(now + SOONEST_MS, Math.min(at, row.expires_at as Time)) : at;
+  const at = now + Math.max(MIN_INTERVAL_MS, Math.ceil(checkAfterMs ?? DEFAULT_INTERVAL_MS));
+  const awaitsFunding = row.status === 'PENDING_FUNDING' && row.expires_at !== null;
+  return awaitsFunding ? Math.max(now + MIN_INTERVAL_MS, Math.min(at, row.expires_at as Time)) : at;
 }
 
 /** Polls an EXPIRED operation again; the last time is recorded after a week. */
-function askOn(ctx: Ctx, row: StablecoinOperationRow): void {
-  const until = (row.expired_at ?? row.updated_at) + LATE_MS;
+function pollLate(ctx: Ctx, row: StablecoinOperationRow): void {
+  const until = (row.expired_at ?? row.updated_at) + LATE_PERIOD_MS;
   if (ctx.now < until) {
-    const at = Math.min(ctx.now + LATE_EVERY_MS, until);
+    const at = Math.min(ctx.now + LATE_INTERVAL_MS, until);
     ctx.later(CHECK, { operationId: row.id }, at);
   } else {
-    const reason = 'Not paid within a week after the expiry: the provider is not polled any more.';
+    const reason = 'Not paid within a week after the expiry. The provider is no longer polled.';
     recordAccountAction(ctx, row, { actor: 'service', action: 'expire', reason });
   }
 }
@@ -84,22 +84,22 @@ async function end(
 ): Promise<StablecoinOperationRow> {
   const status = operationStates.next(row.status, event);
   const isLate = row.status === 'EXPIRED';
-  const late = isLate ? { uncounted: await takeLate(ctx, row, 'transfer') } : {};
+  const late = isLate ? { uncounted: await postLate(ctx, row, 'transfer') } : {};
   const expired = event === 'expire' ? { expired_at: ctx.now } : {};
   const change = { ...patch, ...late, ...expired, status, updated_at: ctx.now };
-  if (event !== 'complete') giveBack(ctx, row);
-  else if (!isLate) carryOut(ctx, row);
+  if (event !== 'complete') voidHold(ctx, row);
+  else if (!isLate) postHold(ctx, row);
   return ctx.update(mintsAndBurns, row, change);
 }
 
 /** Fails an operation that was never submitted. */
-export const failUnordered = (ctx: Ctx, row: StablecoinOperationRow, reason: string) =>
+export const failUnsubmitted = (ctx: Ctx, row: StablecoinOperationRow, reason: string) =>
   end(ctx, row, 'fail', { failure_reason: reason });
 
 /**
- * Ends an operation as the operator found it; the lifecycle states which transitions exist. One
- * that may still be paid for, or is being submitted, does not fail permanently: its provider is
- * polled further.
+ * Ends an operation with the result that the operator reports; the lifecycle states the possible
+ * transitions. One that may still be paid, or is being submitted, expires instead of failing, and
+ * its provider is polled further.
  */
 export async function endByHand(
   ctx: Ctx,
@@ -110,8 +110,8 @@ export async function endByHand(
   const event = as === 'fail' && isUnpaid(row) && row.submitted_at !== null ? 'expire' : as;
   recordAccountAction(ctx, row, { actor: 'operator', action: event, reason });
   const ended = await end(ctx, row, event, event === 'fail' ? { failure_reason: BY_OPERATOR } : {});
-  // The others already have a job.
-  if (event === 'expire' && row.status === 'CREATED') askOn(ctx, ended);
+  // In other statuses it already has a job.
+  if (event === 'expire' && row.status === 'CREATED') pollLate(ctx, ended);
   return ended;
 }
 
@@ -124,20 +124,20 @@ export async function applyProgress(
   ctx: Ctx,
   row: StablecoinOperationRow,
   progress: OrderProgress,
-  asked: Time,
+  polledAt: Time,
 ): Promise<void> {
   if (isOver(row)) return;
   if (row.status === 'EXPIRED') return applyLateProgress(ctx, row, progress);
   const { providerStatus: provider_status } = progress;
-  const event = eventOf(row, progress, asked);
+  const event = eventOf(row, progress, polledAt);
   if (event === 'complete') await end(ctx, row, event, { provider_status });
   else if (event === 'expire') {
     const expired = await end(ctx, row, event, { provider_status });
-    if (!isFinal(progress)) askOn(ctx, expired);
+    if (!isFinal(progress)) pollLate(ctx, expired);
   } else if (event === 'fail') {
     const failure_reason = progress.state === 'failed' ? progress.reason : CANCELLED;
     await end(ctx, row, event, { provider_status, failure_reason });
-  } else goOn(ctx, row, event, progress);
+  } else continueWith(ctx, row, event, progress);
 }
 
 /** An EXPIRED operation changes only by a payment. */
@@ -149,18 +149,18 @@ async function applyLateProgress(
   const { state, providerStatus: provider_status } = progress;
   if (state === 'completed') return void (await end(ctx, row, 'complete', { provider_status }));
   if (state === 'submitted' || state === 'processing') {
-    const uncounted = await takeLate(ctx, row, 'hold');
+    const uncounted = await postLate(ctx, row, 'hold');
     const again = ctx.update(mintsAndBurns, row, { uncounted });
-    return goOn(ctx, again, 'process', progress);
+    return continueWith(ctx, again, 'process', progress);
   }
   if (provider_status !== row.provider_status) {
     ctx.update(mintsAndBurns, row, { provider_status, updated_at: ctx.now });
   }
-  if (!isFinal(progress)) askOn(ctx, row);
+  if (!isFinal(progress)) pollLate(ctx, row);
 }
 
-/** Stages the progress. If nothing is new only the provider's description is stored. */
-function goOn(
+/** Stages an operation that continues, with the next poll. */
+function continueWith(
   ctx: Ctx,
   row: StablecoinOperationRow,
   event: OperationEvent,
@@ -168,9 +168,9 @@ function goOn(
 ): void {
   const { providerStatus: provider_status } = progress;
   const status = operationStates.peek(row.status, event) ?? row.status;
-  const said = status !== row.status || provider_status !== row.provider_status;
-  const moved = said
+  const isNew = status !== row.status || provider_status !== row.provider_status;
+  const updated = isNew
     ? ctx.update(mintsAndBurns, row, { status, provider_status, updated_at: ctx.now })
     : row;
-  ctx.later(CHECK, { operationId: row.id }, nextAt(moved, progress, ctx.now));
+  ctx.later(CHECK, { operationId: row.id }, nextAt(updated, progress, ctx.now));
 }

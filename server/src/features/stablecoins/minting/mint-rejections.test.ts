@@ -1,12 +1,11 @@
-// Every reason for which a mint or burn is refused before it is ordered, by what scripts it in the
-// sandbox, and which error is returned if there are several. A refused one leaves neither a row nor
-// anything set aside.
+// Every reason to reject a mint or burn before it is ordered, as scripted in the sandbox, and their
+// precedence. A rejected one leaves neither a row nor a hold.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { DOLLAR, mintFixture } from '../../../../test/kit/payments/mints.ts';
-import { MAX_UNITS } from './judge.ts';
+import { MAX_UNITS } from './validation.ts';
 
 const app = testApp();
 let fixture: ReturnType<typeof mintFixture>;
@@ -25,7 +24,7 @@ afterAll(async () => {
 });
 
 const codeOf = ({ status, body }: Answer) => [status, body.code];
-const bankUsed = (externalAccountId: string, rail = 'WIRE') => ({
+const payoutTo = (externalAccountId: string, rail = 'WIRE') => ({
   destination: { type: 'EXTERNAL_ACCOUNT', externalAccountId, rail },
 });
 const debit = (externalAccountId: string, type = 'ACH_DEBIT') => ({
@@ -39,8 +38,8 @@ const mintFromBalance = {
     cryptoNetwork: 'SPARK',
   },
 };
-const inside = { type: 'SERVICE_INTERNAL_ACCOUNT', accountId: 'InternalAccount:x' };
-const INSIDE = 'InternalAccount:00000000-0000-7000-8000-000000000001';
+const serviceAccount = { type: 'SERVICE_INTERNAL_ACCOUNT', accountId: 'InternalAccount:x' };
+const SERVICE_ACCOUNT_ID = 'InternalAccount:00000000-0000-7000-8000-000000000001';
 
 const minting = (more: object = {}, coinId = coin.id) =>
   fixture.mint(coinId, fixture.mintBody(wallet.id, { ...more }));
@@ -51,8 +50,8 @@ async function operations(coinId: string): Promise<number> {
   return ok(await fixture.read(`/stablecoins/${coinId}/operations`), 200).totalCount;
 }
 
-describe('the key', () => {
-  it('must be there, and not be too long', async () => {
+describe('the idempotency key', () => {
+  it('is required, with at most 255 characters', async () => {
     const paths = [
       ['mints', fixture.mintBody(wallet.id)],
       ['burns', fixture.burnBody(bank.id)],
@@ -70,11 +69,11 @@ describe('the key', () => {
     }
   });
 
-  it('stands for one operation, and for one request', async () => {
+  it('identifies one operation and one request', async () => {
     const { id } = await fixture.circulating(100);
     const body = fixture.burnBody(bank.id);
-    const asked = Array.from({ length: 4 }, () => fixture.burn(id, body, 'once'));
-    const answers = await Promise.all(asked);
+    const requests = Array.from({ length: 4 }, () => fixture.burn(id, body, 'once'));
+    const answers = await Promise.all(requests);
     const ids = new Set(answers.map((answer) => ok(answer, 201).id));
     expect(ids.size).toBe(1);
     await app.advance(5_000);
@@ -91,7 +90,7 @@ describe('the key', () => {
 
 describe('the amount', () => {
   it.each(['0', '000', '1', '9999', '10001', '123456789'])(
-    '%s is no whole cent',
+    '%s is not a whole number of cents',
     async (amount) => {
       const code = 'STABLECOIN_AMOUNT_NOT_REPRESENTABLE';
       expect(codeOf(await minting({ amount }))).toEqual([400, code]);
@@ -108,7 +107,7 @@ describe('the amount', () => {
     '１００００',
     String(MAX_UNITS + 10_000n),
     '9'.repeat(1_000),
-  ])('%s is not taken', async (amount) => {
+  ])('%s is rejected', async (amount) => {
     const answer = await minting({ amount });
     expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
     const [error] = answer.body.details.errors;
@@ -116,17 +115,17 @@ describe('the amount', () => {
     if (amount.length > 40) expect(error.message).toBe('must consist of at most 40 digits');
   });
 
-  it('is a text, and no number', async () => {
+  it('must be a string', async () => {
     const raw = fixture.mintBody(wallet.id, { amount: 1_000_000 });
     expect(codeOf(await fixture.mint(coin.id, raw))).toEqual([400, 'INVALID_INPUT']);
   });
 
-  it('is shown without zeros in front', async () => {
+  it('is returned without leading zeros', async () => {
     const made = ok(await minting({ amount: '0000010000' }), 201);
     expect([made.amount, made.estimatedDelivery.amount]).toEqual(['10000', '1']);
   });
 
-  it('may be more than a number of JSON holds, up to what the books can count', async () => {
+  it('can exceed a JSON number, up to the maximum of the ledger', async () => {
     const { id } = await fixture.coin();
     const amount = '3999999999999999990000';
     expect(codeOf(await minting({ amount }, id))).toEqual([400, 'INVALID_INPUT']);
@@ -139,9 +138,9 @@ describe('the amount', () => {
     expect(codeOf(await minting({ amount: most }, id))).toEqual([400, 'INVALID_INPUT']);
     await app.advance(5_000);
     expect(await fixture.supply(id)).toMatchObject({ circulating: MAX_UNITS });
-    // As many again would not fit into one balance together.
-    const asked = Array.from({ length: 3 }, () => burning({ amount: most }, id));
-    const codes = (await Promise.all(asked)).map(({ status }) => status);
+    // Together these burns would exceed a balance.
+    const requests = Array.from({ length: 3 }, () => burning({ amount: most }, id));
+    const codes = (await Promise.all(requests)).map(({ status }) => status);
     expect(codes.sort()).toEqual([201, 400, 400]);
     await app.advance(5_000);
     expect(await fixture.supply(id)).toEqual({ circulating: 0n, burning: 0n, minting: 0n });
@@ -149,17 +148,14 @@ describe('the amount', () => {
 });
 
 describe('the coin', () => {
-  it.each(['001', '002', '003', '005'])(
-    'of an identifier …%s is not provisioned',
-    async (token) => {
-      const { id } = await fixture.coin({ token });
-      const code = 'STABLECOIN_NOT_PROVISIONED';
-      expect(codeOf(await minting({}, id))).toEqual([400, code]);
-      expect(codeOf(await burning({ amount: '1' }, id))).toEqual([400, code]);
-    },
-  );
+  it.each(['001', '002', '003', '005'])('with identifier …%s is not provisioned', async (token) => {
+    const { id } = await fixture.coin({ token });
+    const code = 'STABLECOIN_NOT_PROVISIONED';
+    expect(codeOf(await minting({}, id))).toEqual([400, code]);
+    expect(codeOf(await burning({ amount: '1' }, id))).toEqual([400, code]);
+  });
 
-  it('of another platform is not there', async () => {
+  it('of another platform is not found', async () => {
     const theirs = mintFixture(app, { as: app.other });
     for (const id of [coin.id, 'x', wallet.id]) {
       const code = [404, 'STABLECOIN_NOT_FOUND'];
@@ -173,7 +169,7 @@ describe('the coin', () => {
     ['003', 'INVALID'],
     ['004', 'REVOKED'],
   ])('whose secret ends in %s is unlinked at its next use: %s', async (ending, as) => {
-    // Good when it is linked and registered, and then no more.
+    // Valid when it is linked and registered, and invalid afterwards.
     const { id, stablecoinProviderAccountId: accountId } = await fixture.coin();
     await fixture.replaceSecret(accountId, `secret-${ending}`);
     const code = [400, `STABLECOIN_PROVIDER_ACCOUNT_${as}`];
@@ -184,7 +180,7 @@ describe('the coin', () => {
     expect(await operations(id)).toBe(0);
   });
 
-  it('has a provider in the sandbox alone', async () => {
+  it('has a provider in the sandbox only', async () => {
     const real = mintFixture(app, { as: app.production });
     expect(codeOf(await real.mint(coin.id, fixture.mintBody(wallet.id)))).toEqual([
       501,
@@ -195,19 +191,21 @@ describe('the coin', () => {
 });
 
 describe('an account with the service', () => {
-  it('cannot be used while the service does not operate the coin', async () => {
+  it('is rejected while the service does not operate the coin', async () => {
     const code = [400, 'STABLECOIN_SERVICE_OPERATIONS_NOT_ENABLED'];
-    expect(codeOf(await minting({ fundingSource: inside }))).toEqual(code);
-    expect(codeOf(await minting({ destination: { accountId: INSIDE } }))).toEqual(code);
-    expect(codeOf(await burning({ source: inside }))).toEqual(code);
+    expect(codeOf(await minting({ fundingSource: serviceAccount }))).toEqual(code);
+    expect(codeOf(await minting({ destination: { accountId: SERVICE_ACCOUNT_ID } }))).toEqual(code);
+    expect(codeOf(await burning({ source: serviceAccount }))).toEqual(code);
   });
 
-  it('is reserved when it does', async () => {
+  it('is reserved once it does', async () => {
     const { id } = await fixture.enabledCoin();
     const code = [400, 'STABLECOIN_OPERATION_NOT_SUPPORTED'];
-    expect(codeOf(await minting({ fundingSource: inside }, id))).toEqual(code);
-    expect(codeOf(await minting({ destination: { accountId: INSIDE } }, id))).toEqual(code);
-    expect(codeOf(await burning({ source: inside }, id))).toEqual([
+    expect(codeOf(await minting({ fundingSource: serviceAccount }, id))).toEqual(code);
+    expect(codeOf(await minting({ destination: { accountId: SERVICE_ACCOUNT_ID } }, id))).toEqual(
+      code,
+    );
+    expect(codeOf(await burning({ source: serviceAccount }, id))).toEqual([
       400,
       'STABLECOIN_BURN_SOURCE_NOT_SUPPORTED',
     ]);
@@ -215,14 +213,14 @@ describe('an account with the service', () => {
 });
 
 describe('a balance at the provider', () => {
-  it('mints nothing yet', async () => {
+  it('is not supported as funding yet', async () => {
     expect(codeOf(await minting(mintFromBalance))).toEqual([
       400,
       'STABLECOIN_OPERATION_NOT_SUPPORTED',
     ]);
   });
 
-  it('must be there', async () => {
+  it('must exist', async () => {
     const { id } = await fixture.coin({ secret: '006' });
     const code = [400, 'STABLECOIN_PROVIDER_SOURCE_NOT_LINKED'];
     expect(codeOf(await minting(mintFromBalance, id))).toEqual(code);
@@ -231,7 +229,7 @@ describe('a balance at the provider', () => {
 });
 
 describe('an external account', () => {
-  it('must be there, and be of this platform', async () => {
+  it('must exist and belong to this platform', async () => {
     const theirs = mintFixture(app, { as: app.other });
     const code = [404, 'STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND'];
     const [theirWallet, theirBank] = [await theirs.wallet(), await theirs.bank()];
@@ -243,18 +241,18 @@ describe('an external account', () => {
     for (const accountId of ['x', theirWallet.id, gone.id, coin.id, orphan.id]) {
       expect(codeOf(await minting({ destination: { accountId } }))).toEqual(code);
     }
-    for (const id of ['x', theirBank.id, INSIDE]) {
-      expect(codeOf(await burning(bankUsed(id)))).toEqual(code);
+    for (const id of ['x', theirBank.id, SERVICE_ACCOUNT_ID]) {
+      expect(codeOf(await burning(payoutTo(id)))).toEqual(code);
       expect(codeOf(await minting(debit(id)))).toEqual(code);
     }
   });
 
-  it('may be the platform’s own', async () => {
+  it('can belong to the platform itself', async () => {
     const { id: accountId } = await fixture.wallet('platform');
     ok(await minting({ destination: { accountId } }), 201);
   });
 
-  it('is debited where a debit was asked for alone', async () => {
+  it('is debited only by a debit funding source', async () => {
     const { id } = await fixture.bank();
     for (const externalAccountId of [id, 'x']) {
       const made = ok(await minting(debit(externalAccountId, 'WIRE')), 201);
@@ -264,25 +262,25 @@ describe('an external account', () => {
     expect(await app.runtime.db.query(linked, [id])).toEqual([]);
   });
 
-  it('must be of the kind that can do it, and active', async () => {
+  it('must support the use and be active', async () => {
     const euros = await fixture.bank('000', 'EUR');
-    const refused = [
+    const rejected = [
       minting({ destination: { accountId: bank.id } }),
       minting(debit(wallet.id)),
       minting(debit(euros.id, 'SAME_DAY_ACH_DEBIT')),
-      burning(bankUsed(wallet.id)),
-      burning(bankUsed(euros.id, 'ACH_CREDIT')),
+      burning(payoutTo(wallet.id)),
+      burning(payoutTo(euros.id, 'ACH_CREDIT')),
     ];
     const disabled = await fixture.bank();
     await fixture.setAccountStatus(disabled.id, 'INACTIVE');
     const idle = await fixture.wallet();
     await fixture.setAccountStatus(idle.id, 'INACTIVE');
-    refused.push(
-      burning(bankUsed(disabled.id)),
+    rejected.push(
+      burning(payoutTo(disabled.id)),
       minting(debit(disabled.id)),
       minting({ destination: { accountId: idle.id } }),
     );
-    for (const answer of await Promise.all(refused)) {
+    for (const answer of await Promise.all(rejected)) {
       expect(codeOf(answer)).toEqual([400, 'STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED']);
     }
   });
@@ -293,19 +291,19 @@ describe('an external account', () => {
     ['203', 'NOT_LINKED'],
     ['204', 'PROVIDER_LINK_REQUIRED'],
     ['205', 'PROVIDER_LINK_FAILED'],
-  ])('whose number ends in %s is refused: %s', async (ending, problem) => {
+  ])('whose number ends in %s is rejected: %s', async (ending, problem) => {
     const { id } = await fixture.bank(ending);
     const code = [400, `STABLECOIN_EXTERNAL_ACCOUNT_${problem}`];
-    expect(codeOf(await burning(bankUsed(id)))).toEqual(code);
+    expect(codeOf(await burning(payoutTo(id)))).toEqual(code);
     const answer = await minting(debit(id));
     expect(codeOf(answer)).toEqual(code);
     expect(answer.body.details).toEqual({ externalAccountId: id });
   });
 
-  it('is made known to the provider once for each use, also by several at once', async () => {
+  it('is registered with the provider once per use, also concurrently', async () => {
     const { id } = await fixture.bank();
-    const asked = [1, 2, 3].map(() => burning(bankUsed(id)));
-    for (const answer of await Promise.all([...asked, minting(debit(id))])) ok(answer, 201);
+    const requests = [1, 2, 3].map(() => burning(payoutTo(id)));
+    for (const answer of await Promise.all([...requests, minting(debit(id))])) ok(answer, 201);
     const links = await app.runtime.db.query(
       'select id from stablecoin_links where account_id = $1 order by id',
       [id],
@@ -316,15 +314,15 @@ describe('an external account', () => {
 });
 
 describe('the provider', () => {
-  it('may refuse the order', async () => {
+  it('can reject the order', async () => {
     const { id } = await fixture.bank('206');
-    const answer = await burning(bankUsed(id));
+    const answer = await burning(payoutTo(id));
     expect(codeOf(answer)).toEqual([400, 'STABLECOIN_PROVIDER_ERROR']);
     expect(answer.body.reason).toContain('sandbox');
     expect(codeOf(await minting(debit(id)))).toEqual([400, 'STABLECOIN_PROVIDER_ERROR']);
   });
 
-  it('has less in circulation than is to be burnt', async () => {
+  it('has less in circulation than the burn', async () => {
     const { id } = await fixture.circulating(5);
     const amount = String(5n * DOLLAR + 10_000n);
     expect(codeOf(await burning({ amount }, id))).toEqual([400, 'STABLECOIN_PROVIDER_ERROR']);
@@ -335,7 +333,7 @@ describe('the provider', () => {
     ]);
   });
 
-  it('may not answer, and then the same key may be tried again', async () => {
+  it('may not respond, and the key can be retried', async () => {
     const { id, stablecoinProviderAccountId: accountId } = await fixture.coin({ secret: '007' });
     const body = fixture.mintBody(wallet.id);
     const answer = await fixture.mint(id, body, 'down');
@@ -350,10 +348,10 @@ describe('the provider', () => {
   });
 });
 
-describe('the order of reasons', () => {
-  it('is the coin, its amount, what pays, who is at the ends, and then the provider', async () => {
+describe('precedence of errors', () => {
+  it('is coin, amount, source, external accounts, provider', async () => {
     const { id } = await fixture.coin({ token: '001' });
-    const bad = { amount: '1', fundingSource: inside, destination: { accountId: 'x' } };
+    const bad = { amount: '1', fundingSource: serviceAccount, destination: { accountId: 'x' } };
     const codes = [
       await minting(bad, id),
       await minting(bad),
@@ -370,7 +368,7 @@ describe('the order of reasons', () => {
     ]);
   });
 
-  it('begins with what the schema says', async () => {
+  it('begins with schema validation', async () => {
     for (const more of [
       { fundingSource: { type: 'CASH' } },
       { fundingSource: { type: 'ACH_DEBIT' } },
@@ -379,12 +377,12 @@ describe('the order of reasons', () => {
     ]) {
       expect(codeOf(await minting(more))).toEqual([400, 'INVALID_INPUT']);
     }
-    for (const more of [{ source: { type: 'CASH' } }, bankUsed(bank.id, 'PIGEON')]) {
+    for (const more of [{ source: { type: 'CASH' } }, payoutTo(bank.id, 'PIGEON')]) {
       expect(codeOf(await burning(more))).toEqual([400, 'INVALID_INPUT']);
     }
   });
 
-  it('asks for TRANSACT', async () => {
+  it('requires TRANSACT', async () => {
     const as = await app.tokenWith(['VIEW', 'MANAGE']);
     const headers = { 'idempotency-key': 'permission' };
     const path = `/stablecoins/${coin.id}/mints`;

@@ -19,9 +19,9 @@ import {
   requireExternalAccount,
 } from '../../payees/external-accounts/index.ts';
 import { accountOfCoin } from '../coins/coins.ts';
-import { checkLink, linkOf, refuseUnlinked } from '../coins/provider-accounts.ts';
-import { serves } from '../coins/rails.ts';
-import { answerOf, mintOf, type StablecoinParts } from '../parts.ts';
+import { checkLink, linkOf, rejectUnlinked } from '../coins/provider-accounts.ts';
+import { supportsUse } from '../coins/rails.ts';
+import { callProvider, mintOf, type StablecoinParts } from '../parts.ts';
 import {
   mintsAndBurns,
   type ProviderAccountRow,
@@ -31,39 +31,39 @@ import {
   stablecoinLinks,
   stablecoins,
 } from '../store.ts';
-import { setAside } from '../supply/supply.ts';
-import { linkFault } from './judge.ts';
+import { holdTokens } from '../supply/supply.ts';
 import { SUBMIT } from './operation-jobs.ts';
 import {
-  type End,
-  endsOf,
   linkedAccount,
   linkIdOf,
-  type Ordered,
-  orderEnd,
+  type OrderFields,
+  type OrderParty,
+  orderAccount,
   orderOf,
+  partiesOf,
 } from './order.ts';
+import { linkFault } from './validation.ts';
 
-/** Provider and account of an order. */
-export interface Through {
+/** Provider and provider account of an order. */
+export interface ProviderAccess {
   port: MintPort;
   account: ProviderAccountRow;
   link: ProviderLink;
 }
 
 /** Throws if the provider no longer accepts the account of the platform. */
-export async function throughOf(
+export async function providerAccessOf(
   ctx: Ctx,
   parts: StablecoinParts,
   coin: StablecoinRow,
-): Promise<Through> {
+): Promise<ProviderAccess> {
   const account = await accountOfCoin(ctx, coin);
   checkLink(account);
   return { port: mintOf(ctx, parts), account, link: linkOf(ctx, account) };
 }
 
 /** An account of the platform, or of a customer that is not deleted, which supports the use. */
-async function accountAt(ctx: Ctx, { accountId, use }: End): Promise<ExternalAccountRow> {
+async function accountAt(ctx: Ctx, { accountId, use }: OrderParty): Promise<ExternalAccountRow> {
   const row = isId(accountId, 'ExternalAccount')
     ? await readExternalAccount(ctx, accountId)
     : undefined;
@@ -74,7 +74,7 @@ async function accountAt(ctx: Ctx, { accountId, use }: End): Promise<ExternalAcc
       externalAccountId: accountId,
     });
   }
-  if (!serves(row, use)) {
+  if (!supportsUse(row, use)) {
     throw new Fault(
       'STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED',
       `The account is ${row.status}, a ${row.account_type}, and cannot be used for ${use}.`,
@@ -89,76 +89,73 @@ async function accountAt(ctx: Ctx, { accountId, use }: End): Promise<ExternalAcc
 /** The provider's reference of the account; registers it at its first use. */
 async function linked(
   ctx: Ctx,
-  { port, link, account: { id: provider_account } }: Through,
-  end: End,
+  { port, link, account: { id: provider_account } }: ProviderAccess,
+  party: OrderParty,
   row: ExternalAccountRow,
 ): Promise<OrderAccount | Unlinked> {
-  const id = linkIdOf(provider_account, end);
+  const id = linkIdOf(provider_account, party);
   const known = await ctx.read(stablecoinLinks, id);
-  if (known) return orderEnd(end, known.reference);
-  const account = linkedAccount(row, end.use);
-  const answer = await answerOf(() => port.linkAccount(link, account));
+  if (known) return orderAccount(party, known.reference);
+  const account = linkedAccount(row, party.use);
+  const answer = await callProvider(() => port.linkAccount(link, account));
   if (answer.state === 'unlinked') return answer;
   if (answer.state === 'refused') throw linkFault(answer.problem, row.id);
   const { reference } = answer;
   const { platform_id, id: account_id } = row;
   const of = { id, platform_id, provider_account, account_id };
   ctx.insert(stablecoinLinks, { ...of, reference, created_at: ctx.now });
-  return orderEnd(end, reference);
+  return orderAccount(party, reference);
 }
 
-const isGone = (answer: object): answer is Unlinked =>
+const isUnlinked = (answer: object): answer is Unlinked =>
   'state' in answer && answer.state === 'unlinked';
 
-/** Both ends, validated before either is registered. */
-async function endsLinked(
+/** The external accounts, all validated before any is registered. */
+async function linkedPartiesOf(
   ctx: Ctx,
-  through: Through,
-  ordered: Ordered,
+  access: ProviderAccess,
+  ordered: OrderFields,
 ): Promise<{ from?: OrderAccount; to?: OrderAccount } | Unlinked> {
-  const { from, to } = endsOf(ordered);
-  const source = from && { end: from, row: await accountAt(ctx, from) };
-  const target = to && { end: to, row: await accountAt(ctx, to) };
-  const payer = source && (await linked(ctx, through, source.end, source.row));
-  if (payer && isGone(payer)) return payer;
-  const payee = target && (await linked(ctx, through, target.end, target.row));
-  if (payee && isGone(payee)) return payee;
+  const { from, to } = partiesOf(ordered);
+  const source = from && { party: from, row: await accountAt(ctx, from) };
+  const target = to && { party: to, row: await accountAt(ctx, to) };
+  const payer = source && (await linked(ctx, access, source.party, source.row));
+  if (payer && isUnlinked(payer)) return payer;
+  const payee = target && (await linked(ctx, access, target.party, target.row));
+  if (payee && isUnlinked(payee)) return payee;
   return { ...(payer ? { from: payer } : {}), ...(payee ? { to: payee } : {}) };
 }
 
 /** The provider's validation of the order. */
-export function prepared(
-  { port, link }: Through,
+export function validateOrder(
+  { port, link }: ProviderAccess,
   coin: StablecoinRow,
-  ordered: Ordered,
-  ends: { from?: OrderAccount; to?: OrderAccount } = {},
+  ordered: OrderFields,
+  accounts: { from?: OrderAccount; to?: OrderAccount } = {},
 ): Promise<OrderPreview> {
-  const order = orderOf(coin, ordered, ends);
-  return answerOf(() => port.prepare(link, order));
+  const order = orderOf(coin, ordered, accounts);
+  return callProvider(() => port.prepare(link, order));
 }
 
-export const noSource = (): Fault =>
-  new Fault(
-    'STABLECOIN_PROVIDER_SOURCE_NOT_LINKED',
-    'The provider holds no balance for you that this could be taken from.',
-  );
+export const noSourceFault = (): Fault =>
+  new Fault('STABLECOIN_PROVIDER_SOURCE_NOT_LINKED', 'You have no balance at the provider.');
 
 /** Validates the order with the provider, and stages it if accepted. */
 export async function placeOrder(
   ctx: Ctx,
   coin: StablecoinRow,
-  through: Through,
-  ordered: Ordered,
+  access: ProviderAccess,
+  ordered: OrderFields,
 ): Promise<StablecoinOperationRow | Rejected> {
-  const ends = await endsLinked(ctx, through, ordered);
-  if (isGone(ends)) return refuseUnlinked(ctx, through.account, ends.as);
-  const answer = await prepared(through, coin, ordered, ends);
-  if (answer.state === 'unlinked') return refuseUnlinked(ctx, through.account, answer.as);
-  if (answer.state === 'no-source') throw noSource();
+  const accounts = await linkedPartiesOf(ctx, access, ordered);
+  if (isUnlinked(accounts)) return rejectUnlinked(ctx, access.account, accounts.as);
+  const answer = await validateOrder(access, coin, ordered, accounts);
+  if (answer.state === 'unlinked') return rejectUnlinked(ctx, access.account, answer.as);
+  if (answer.state === 'no-source') throw noSourceFault();
   if (answer.state === 'refused') throw new Fault('STABLECOIN_PROVIDER_ERROR', answer.reason);
   ctx.require(stablecoins, coin);
-  ctx.require(providerAccounts, through.account);
-  setAside(ctx, { ...ordered, stablecoin_id: coin.id });
+  ctx.require(providerAccounts, access.account);
+  holdTokens(ctx, { ...ordered, stablecoin_id: coin.id });
   ctx.later(SUBMIT, { operationId: ordered.id });
   return ctx.insert(mintsAndBurns, {
     ...ordered,

@@ -1,17 +1,17 @@
 // Validation of a mint or burn before the provider is called: whether the coin can be ordered, the
-// meaning of the amount, and which ends are reserved. Pure.
+// amount, and which sources and destinations are reserved. Pure.
 import type { LinkProblem } from '../../../connectors/ports/stablecoins.ts';
 import { type Code, Fault, invalidField } from '../../../kernel/fault.ts';
 import type { StablecoinRow } from '../store.ts';
 
-/** Maximum supply: with an order of the same size it still fits into a balance. */
+/** Maximum supply. With an order of the same size it still fits into a balance. */
 export const MAX_UNITS = 4_000_000_000_000_000_000n;
 
 export function checkProvisioned({ issuance_status: status }: StablecoinRow): void {
   if (status === 'PROVISIONED') return;
   throw new Fault(
     'STABLECOIN_NOT_PROVISIONED',
-    `The stablecoin is ${status} and cannot be minted or burnt.`,
+    `The stablecoin is ${status} and cannot be minted or burned.`,
   );
 }
 
@@ -26,7 +26,7 @@ export function amountOf(text: string, { decimals }: Pick<StablecoinRow, 'decima
   if (amount === 0n || amount % cent !== 0n) {
     throw invalidField(
       'amount',
-      `must be a multiple of ${cent} above zero, so that it is worth whole cents`,
+      `must be a positive multiple of ${cent}, which is one cent`,
       'STABLECOIN_AMOUNT_NOT_REPRESENTABLE',
     );
   }
@@ -34,42 +34,43 @@ export function amountOf(text: string, { decimals }: Pick<StablecoinRow, 'decima
 }
 
 /**
- * An account of the service as an end: reserved, and available only for coins the service operates.
+ * The error for an account of the service as source or destination: reserved, and only for coins
+ * that the service operates.
  */
-export function reserved(coin: StablecoinRow, code: Code): Fault {
+export function reservedFault(coin: StablecoinRow, code: Code): Fault {
   if (coin.service_status !== 'ENABLED') {
     return new Fault(
       'STABLECOIN_SERVICE_OPERATIONS_NOT_ENABLED',
       'Accounts with the service cannot be used for this stablecoin.',
     );
   }
-  return new Fault(code, 'Accounts with the service cannot be used for this yet.');
+  return new Fault(code, 'Accounts with the service are not supported here yet.');
 }
 
 const PROBLEMS: Readonly<Record<LinkProblem, readonly [Code, string]>> = {
   LINK_FAILED: [
     'STABLECOIN_EXTERNAL_ACCOUNT_LINK_FAILED',
-    'The provider could not take up this account.',
+    'The provider could not register this account.',
   ],
   LINK_METHOD_REQUIRED: [
     'STABLECOIN_EXTERNAL_ACCOUNT_LINK_METHOD_REQUIRED',
-    'The provider knows no way to take up this account by its details.',
+    'The provider cannot register this account from its details.',
   ],
   NOT_LINKED: [
     'STABLECOIN_EXTERNAL_ACCOUNT_NOT_LINKED',
-    'The provider does not have this account, or not any more.',
+    'The account is not registered with the provider, or no longer.',
   ],
   NOT_SUPPORTED: [
     'STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED',
-    'The provider cannot use this account for this.',
+    'The provider does not support this use of the account.',
   ],
   PROVIDER_LINK_REQUIRED: [
     'STABLECOIN_EXTERNAL_ACCOUNT_PROVIDER_LINK_REQUIRED',
-    'To be debited, this account has to be connected at the provider by logging in to the bank.',
+    'To be debited, this account must be connected at the provider by a login at the bank.',
   ],
   PROVIDER_LINK_FAILED: [
     'STABLECOIN_EXTERNAL_ACCOUNT_PROVIDER_LINK_FAILED',
-    'The bank refused the connection of this account at the provider, or wants a new login.',
+    'The bank rejected the connection of this account at the provider, or requires a new login.',
   ],
 };
 

@@ -1,51 +1,51 @@
-// How long and how often a provider is asked about the issuance of a token, and that one chain of questions
-// follows it, whatever becomes of the link to the provider.
+// Interval and duration of issuance polls, and that a token has one poll at a time, also after its
+// account is unlinked and linked again.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { freshFixture, linkedFixture } from '../../../../test/kit/payments/stablecoins.ts';
 import { providerAccounts, stablecoins } from '../store.ts';
-import { FOLLOW, followLater, followOn } from './follow.ts';
+import { POLL_ISSUANCE, scheduleNextPoll, schedulePoll } from './issuance-polls.ts';
 
 const SECOND = 1_000;
 
 const app = testApp();
 
 describe('issuance', () => {
-  it('is not asked about again within a second, whatever the provider says', async () => {
+  it('is polled at most once per second', async () => {
     const fixture = await linkedFixture(app);
     const { id } = ok(await fixture.register('001'), 201);
     await app.operate(async (ctx) => {
       const row = await ctx.read(stablecoins, id);
-      if (row) followLater(ctx, row, 0);
+      if (row) schedulePoll(ctx, row, 0);
     }, fixture.as);
     const jobs = "select due_at from jobs where kind = $1 and input ->> 'coinId' = $2";
-    const due = await app.runtime.db.query(jobs, [FOLLOW.kind, id]);
+    const due = await app.runtime.db.query(jobs, [POLL_ISSUANCE.kind, id]);
     expect(due.map(({ due_at }) => Number(due_at))).toEqual([app.effects.now() + SECOND]);
   });
 
-  /** Jobs that ask about a token. */
-  const asking = (id: string) =>
+  /** Scheduled polls of a token. */
+  const pollsOf = (id: string) =>
     app.runtime.db.query("select due_at from jobs where kind = $1 and input ->> 'coinId' = $2", [
-      FOLLOW.kind,
+      POLL_ISSUANCE.kind,
       id,
     ]);
 
-  it('is asked about again in a minute where the provider does not say when', async () => {
+  it('is polled after a minute if the provider does not name a time', async () => {
     const fixture = await linkedFixture(app);
     const { id } = ok(await fixture.register('001'), 201);
-    expect(await asking(id)).toEqual([]);
+    expect(await pollsOf(id)).toEqual([]);
     await app.operate(async (ctx) => {
       const row = await ctx.read(stablecoins, id);
-      if (row) followOn(ctx, row, {});
+      if (row) scheduleNextPoll(ctx, row, {});
     }, fixture.as);
-    const due = await asking(id);
+    const due = await pollsOf(id);
     expect(due.map(({ due_at }) => Number(due_at))).toEqual([app.effects.now() + 60 * SECOND]);
     await app.advance(60 * SECOND);
-    expect(await asking(id)).toEqual([]);
+    expect(await pollsOf(id)).toEqual([]);
   });
 
-  it('is followed once, however often its account is linked anew', async () => {
+  it('has one poll at a time, however often its account is linked again', async () => {
     const fixture = await freshFixture(app);
     const link = fixture.linkBody();
     const account = ok(await fixture.write('/stablecoin-provider-accounts', link), 201);
@@ -60,13 +60,13 @@ describe('issuance', () => {
     }
     await app.advance(12 * SECOND);
     expect(ok(await fixture.read(`/stablecoins/${id}`), 200).issuanceStatus).toBe('PROVISIONING');
-    expect(await asking(id)).toHaveLength(1);
+    expect(await pollsOf(id)).toHaveLength(1);
     await app.advance(20 * SECOND);
     expect(ok(await fixture.read(`/stablecoins/${id}`), 200).issuanceStatus).toBe('PROVISIONED');
-    expect(await asking(id)).toEqual([]);
+    expect(await pollsOf(id)).toEqual([]);
   });
 
-  it('rests while the provider does not know the platform, and goes on when it does', async () => {
+  it('is not polled while its account is unlinked, and resumes when it is linked again', async () => {
     const fixture = await freshFixture(app);
     const link = fixture.linkBody();
     const account = ok(await fixture.write('/stablecoin-provider-accounts', link), 201);
@@ -83,16 +83,16 @@ describe('issuance', () => {
     expect(await shown()).toBe('PROVISIONED');
   });
 
-  it('finds out by itself that the provider knows the platform no more', async () => {
+  it('unlinks the account when a poll finds its credentials rejected', async () => {
     const fixture = await freshFixture(app);
     const link = fixture.linkBody();
     const account = ok(await fixture.write('/stablecoin-provider-accounts', link), 201);
     ok(await fixture.register('005'), 201);
     await app.operate(async (ctx) => {
       const row = await ctx.read(providerAccounts, account.id);
-      const gone = JSON.stringify({ clientId: 'x', clientSecret: 'x-004' });
+      const revoked = JSON.stringify({ clientId: 'x', clientSecret: 'x-004' });
       const context = `stablecoin_provider_accounts ${account.id} credentials`;
-      const credentials = ctx.vault.sealOwn(gone, context);
+      const credentials = ctx.vault.sealOwn(revoked, context);
       if (row) ctx.update(providerAccounts, row, { credentials });
     }, fixture.as);
     await app.advance(15 * SECOND);

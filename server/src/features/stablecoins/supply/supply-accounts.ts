@@ -1,5 +1,5 @@
-// The books of a stablecoin: issued against circulating supply, in a currency of its own. Burning
-// debits the circulating supply, so no more is burned than exists, and a difference to the
+// The ledger accounts of a stablecoin: issued against circulating supply, in one currency per token.
+// Burning debits the circulating supply, so no more is burned than exists, and a difference to the
 // provider's figure is visible.
 import { Fault } from '../../../kernel/fault.ts';
 import type { Money } from '../../../kernel/money.ts';
@@ -10,32 +10,32 @@ import {
 } from '../../../ledger/chart.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { openLedgerAccount } from '../../balances/ledger-accounts/index.ts';
-import { MAX_UNITS } from '../minting/judge.ts';
+import { MAX_UNITS } from '../minting/validation.ts';
 
 /** Currency of its ledger accounts. */
 const unitOf = (id: string) => TOKEN_UNIT + id;
 
-/** An amount of a token, as its books count it. */
+/** An amount of a token in the currency of its ledger accounts. */
 export const tokensOf = (id: string, amount: bigint): Money => ({ currency: unitOf(id), amount });
 
 /** Opens the ledger accounts of a token with its initial circulating supply. */
-export function openBooks(ctx: Ctx, { id }: { id: string }, supply: bigint): void {
+export function openSupplyAccounts(ctx: Ctx, { id }: { id: string }, supply: bigint): void {
   const currency = unitOf(id);
   openLedgerAccount(ctx, { id: issuedTokensAccount(id), currency, floor: -MAX_UNITS });
   openLedgerAccount(ctx, { id: circulatingTokensAccount(id), currency, floor: 0n });
-  enterSupply(ctx, { id }, supply);
+  postInitialSupply(ctx, { id }, supply);
 }
 
 export const isCountable = (supply: bigint): boolean => supply <= MAX_UNITS;
 
 /**
- * Initial circulating supply by the provider, posted once: when the token is provisioned, before
- * any order.
+ * Posts the initial circulating supply reported by the provider, once: when the token is
+ * provisioned, before any order.
  */
-export function enterSupply(ctx: Ctx, { id }: { id: string }, supply: bigint): void {
+export function postInitialSupply(ctx: Ctx, { id }: { id: string }, supply: bigint): void {
   if (supply <= 0n) return;
   if (!isCountable(supply)) {
-    const reason = 'More of this token circulates than our books can count.';
+    const reason = 'The circulating supply of the token exceeds the maximum.';
     throw new Fault('STABLECOIN_VERIFICATION_FAILED', reason);
   }
   ctx.transfer({

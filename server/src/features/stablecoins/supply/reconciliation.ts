@@ -1,6 +1,6 @@
-// Compares the books of stablecoins with mints and burns: the circulating supply is the initial
-// supply plus mints less burns, and holds are pending operations. What a late payment could not
-// post is excluded. Both sides are counted in one statement, at one time.
+// Compares the ledger accounts of stablecoins with mints and burns: the circulating supply is the
+// initial supply plus mints less burns, and holds are pending operations. The part of a late payment
+// that could not be posted is excluded. One statement counts both sides, so they are consistent.
 import { circulatingTokensAccount, issuedTokensAccount } from '../../../ledger/chart.ts';
 
 interface Counted {
@@ -14,7 +14,7 @@ interface Counted {
   shouldMint: string;
 }
 
-const UNDER_WAY = "o.status not in ('COMPLETED', 'FAILED', 'EXPIRED')";
+const PENDING = "o.status not in ('COMPLETED', 'FAILED', 'EXPIRED')";
 const sumOf = (type: string, which: string) =>
   `coalesce(sum(o.amount - coalesce(o.uncounted, 0)) filter (where o.type = '${type}' and ${which}), 0)`;
 
@@ -31,7 +31,7 @@ const COUNT = `select c.id, a.balance::text as circulating, a.held::text as burn
   left join ledger_transfers s on s.transaction_id = c.id and s.step = 'supply'
   cross join lateral (select ${sumOf('MINT', "o.status = 'COMPLETED'")} as minted,
       ${sumOf('BURN', "o.status = 'COMPLETED'")} as burnt,
-      ${sumOf('MINT', UNDER_WAY)} as minting, ${sumOf('BURN', UNDER_WAY)} as burning
+      ${sumOf('MINT', PENDING)} as minting, ${sumOf('BURN', PENDING)} as burning
     from stablecoin_operations o where o.stablecoin_id = c.id) o
   order by c.id`;
 
@@ -39,16 +39,16 @@ function* problemsOf(row: Counted): Generator<string> {
   const pairs = [
     ['circulates', row.circulating, row.shouldCirculate],
     ['is issued', row.issued, row.shouldCirculate],
-    ['is set aside for burns', row.burning, row.shouldBurn],
-    ['is set aside for mints', row.minting, row.shouldMint],
+    ['is held for burns', row.burning, row.shouldBurn],
+    ['is held for mints', row.minting, row.shouldMint],
   ] as const;
   for (const [what, is, should] of pairs) {
     if (is === should) continue;
-    yield `Of ${row.id} ${is ?? 'nothing'} ${what}, and its mints and burns say ${should}`;
+    yield `Of ${row.id} ${is ?? 'nothing'} ${what}, expected ${should} by its mints and burns`;
   }
 }
 
-/** Differences in the books of stablecoins; empty if there are none. */
+/** Differences between ledger and operations of stablecoins. */
 export async function supplyProblems(
   query: (text: string) => Promise<unknown[]>,
 ): Promise<string[]> {
