@@ -89,7 +89,9 @@ export async function checkNoActiveKey(
 /** Throws if a funding source has the maximum number of keys. */
 export async function checkKeyCount(ctx: Ctx, { id }: FundingSourceRow): Promise<void> {
   if ((await keysOf(ctx, { funding_source_id: id })).length < MAX_KEYS) return;
-  const reason = `The funding source of the card has had ${MAX_KEYS} keys. Remove the wallet from the funding sources and add it again.`;
+  const reason =
+    `The funding source of the card has had ${MAX_KEYS} keys. Remove the wallet from the funding ` +
+    'sources and add it again.';
   throw new Fault('CONFLICT', reason);
 }
 
