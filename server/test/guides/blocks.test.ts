@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
 import { allBlocks, type Block, blocksOf, RUN_PAGES } from '../kit/guides/blocks.ts';
 import { shellProblems } from '../kit/guides/commands.ts';
 import { which } from '../kit/guides/guide.ts';
@@ -37,6 +38,8 @@ const SINGLE: Readonly<Record<string, { page: string; check: string }>> = {
   },
   python: { page: 'docs/concepts/webhooks.md', check: 'verifies a signature below' },
   go: { page: 'docs/concepts/webhooks.md', check: 'verifies a signature below' },
+  ini: { page: 'docs/availability.md', check: 'its flags are parsed below' },
+  haproxy: { page: 'docs/availability.md', check: 'its health check is compared below' },
 };
 
 const blocks = allBlocks();
@@ -72,6 +75,14 @@ describe('blocks', () => {
       { page: 'a.md', line: 3, language: 'ts', text: 'let a;\n  a;\n' },
       { page: 'a.md', line: 7, language: '', text: 'x\n' },
     ]);
+  });
+
+  it('of services name valid flags and the path of the readiness check', () => {
+    const [unit] = ofLanguage('ini');
+    const flags = /^ExecStart=.* start (.*)$/m.exec(unit?.text ?? '')?.[1]?.split(' ') ?? [];
+    expect(flags.length).toBeGreaterThan(1);
+    expect(readConfig({}, flags)).toHaveProperty('config');
+    expect(ofLanguage('haproxy')[0]?.text).toContain('httpchk GET /readyz\n');
   });
 
   it('are all covered by a check', () => {
