@@ -155,9 +155,11 @@ describe.skipIf(skipped || !browserPath)('the site in a browser', () => {
     page.evaluate(`Math.min(...[...document.querySelectorAll('.diagram text')].map((each) =>
       parseFloat(getComputedStyle(each).fontSize) * each.getScreenCTM().a))`);
 
-  const VIEWS = (['phone', 'desktop'] as const).flatMap((size) =>
-    (['light', 'dark'] as const).map((theme) => [size, theme] as const),
-  );
+  // Colours do not depend on the size, so two of the four combinations show both of each.
+  const VIEWS = [
+    ['phone', 'dark'],
+    ['desktop', 'light'],
+  ] as const;
 
   it.each(VIEWS)('is accessible and light: %s, %s', { timeout: PAGES_MS }, async (size, theme) => {
     const { page, problems, go, close } = await open(size, theme);
