@@ -82,3 +82,16 @@ export interface WalletScript {
   rejectsEmail(email: string): boolean;
   challengesPerMinute: number;
 }
+
+/** Contract wallets: code on the chain decides which signatures are valid. */
+export interface ContractWalletPort {
+  /** Whether the chain of this account type is available. */
+  reaches(accountType: string): boolean;
+  /** Whether the wallet accepts a signature of this digest. Rejects without an answer. */
+  approves(query: {
+    accountType: string;
+    address: string;
+    digest: Uint8Array;
+    signature: Uint8Array;
+  }): Promise<boolean>;
+}

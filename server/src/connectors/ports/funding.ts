@@ -1,0 +1,34 @@
+// Coordinates and instructions for payments into internal accounts.
+
+import type { PaymentInstructions } from '../../catalog/rails/payment-instructions.ts';
+import type { Time } from '../../kernel/effects.ts';
+import type { Money } from '../../kernel/money.ts';
+
+export interface FundingPort {
+  /**
+   * Payment instructions of an internal account: under unchanged settings always the same
+   * coordinates, unique to the account; empty if this currency cannot be paid in.
+   */
+  instructions(account: {
+    accountId: string;
+    currency: string;
+    owner: 'customer' | 'platform';
+  }): PaymentInstructions[];
+  /**
+   * Payment instructions of one payment, each entry an alternative; empty if this currency does not
+   * settle within minutes. Absent: payments cannot be funded directly.
+   */
+  forPayment?(payment: PaymentFunding): PaymentInstructions[];
+}
+
+/** Amount, deadline and reference of one deposit. */
+export interface PaymentFunding extends Money {
+  transactionId: string;
+  /** Repeated by the payer if the rail carries a reference. */
+  reference: string;
+  /** The requested chain; always present for a digital asset. */
+  network?: string | undefined;
+  owner: 'customer' | 'platform';
+  at: Time;
+  expiresAt: Time;
+}

@@ -1,0 +1,88 @@
+// Identity checks of customers and of the owners of a business.
+
+import type { FindingType } from '../../catalog/identity/verification-errors.ts';
+
+/** A person who owns or controls a business. */
+interface IdentityOwner {
+  id: string;
+  roles: readonly string[];
+  ownershipPercentage: number;
+  /** Name, birth date, address and identity number, by their API names. */
+  personalInfo: Readonly<Record<string, unknown>>;
+}
+
+/** A document of a case; its file stays with the server. */
+interface IdentityDocument {
+  id: string;
+  /** Id of the customer or the owner. */
+  holder: string;
+  documentType: string;
+  side?: string;
+  country: string;
+  documentNumber?: string;
+  issuingAuthority?: string;
+}
+
+/** The case of a customer for verification, complete as far as this server can determine. */
+export interface IdentityCase {
+  /** Unique for this submission; a repeated submission must be idempotent. */
+  id: string;
+  platformId: string;
+  customerId: string;
+  type: 'INDIVIDUAL' | 'BUSINESS';
+  email: string | null;
+  phoneNumber: string | null;
+  /** Fields of its type, by their API names. */
+  details: Readonly<Record<string, unknown>>;
+  /** Number of an individual's `idType`. */
+  identifier: string | null;
+  owners: readonly IdentityOwner[];
+  documents: readonly IdentityDocument[];
+}
+
+/** A finding that prevents a decision. */
+export interface IdentityFinding {
+  type: FindingType;
+  /** Id of the customer, owner or document; default: the customer. */
+  resourceId?: string;
+  field?: string;
+  reason?: string;
+}
+
+export type OwnerOutcome = 'APPROVED' | 'REJECTED' | 'PENDING';
+
+/**
+ * State of a case. `review` is polled again after `checkAfterMs`, or decided by an operator if that
+ * is absent. `unknown`: the submission may not have arrived. Owners that a final verdict does not
+ * name share its outcome.
+ */
+export type IdentityVerdict =
+  | { state: 'approved'; owners?: Readonly<Record<string, OwnerOutcome>> }
+  | {
+      state: 'rejected';
+      owners?: Readonly<Record<string, OwnerOutcome>>;
+      findings?: readonly IdentityFinding[];
+    }
+  | { state: 'unresolved'; findings: readonly IdentityFinding[] }
+  | { state: 'review'; checkAfterMs?: number }
+  | { state: 'unknown'; checkAfterMs: number };
+
+export interface IdentityPort {
+  /**
+   * Scripts the initial status of customers of a platform without document requirements. Absent:
+   * the platform's own compliance decides.
+   */
+  atCreation?(customer: {
+    type: 'INDIVIDUAL' | 'BUSINESS';
+    fullName: string | null;
+  }): 'UNVERIFIED' | 'PENDING' | 'APPROVED' | 'REJECTED';
+  /**
+   * Verdict for a case of a platform without document requirements, complete or not; undefined if
+   * it must be complete. Absent: every case must be complete.
+   */
+  unasked?(submitted: IdentityCase): IdentityVerdict | undefined;
+  /** Called while the client waits, and again by a job after `unknown`. */
+  submit(submitted: IdentityCase): Promise<IdentityVerdict>;
+  /** Polled at the times of `checkAfterMs` until the case is decided. */
+  check(submitted: IdentityCase): Promise<IdentityVerdict>;
+}

@@ -1,0 +1,36 @@
+// Liveness checks of a person at the camera.
+
+import type { Time } from '../../kernel/effects.ts';
+
+/** Claimed identity: the owner of a wallet, or a known customer. */
+type LivenessSubject =
+  | { type: 'WALLET'; account: Record<string, unknown> & { accountType: string } }
+  | {
+      type: 'CUSTOMER';
+      customerId: string;
+      /** Number of this poll, from 1. */
+      polls: number;
+    };
+
+/** A liveness check of the person at the camera. */
+export interface LivenessCheck {
+  /** Unique for this check. */
+  id: string;
+  subject: LivenessSubject;
+  startedAt: Time;
+}
+
+export type LivenessProgress =
+  | { state: 'waiting'; checkAfterMs: number }
+  | { state: 'passed' }
+  | { state: 'failed' };
+
+export interface LivenessPort {
+  /**
+   * For a wallet called at the start and at the times of `checkAfterMs`; for a customer whenever
+   * its platform reads the result.
+   */
+  check(check: LivenessCheck, now: Time): Promise<LivenessProgress>;
+  /** The person confirmed the end of the check on the hosted page. */
+  complete(check: LivenessCheck, now: Time): Promise<LivenessProgress>;
+}

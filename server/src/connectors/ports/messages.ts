@@ -1,0 +1,31 @@
+// E-mails and text messages.
+
+/** A message to a person. */
+interface OutgoingMessage {
+  /** Unique for the message; repetitions have the same. */
+  id: string;
+  /** An e-mail address, or a telephone number in E.164 format. */
+  to: string;
+  text: string;
+}
+
+/**
+ * `sent`: the service has accepted it. `refused`: it will never be accepted. An error is retried
+ * while the message is useful; it contains neither recipient nor text.
+ */
+type MessageReply = 'sent' | 'refused';
+
+interface OutgoingMail extends OutgoingMessage {
+  subject: string;
+  /** Sender name and reply address, if not those of the operator. */
+  senderName?: string | undefined;
+  replyTo?: string | undefined;
+}
+
+export interface MailPort {
+  send(message: OutgoingMail): Promise<MessageReply>;
+}
+
+export interface SmsPort {
+  send(message: OutgoingMessage): Promise<MessageReply>;
+}

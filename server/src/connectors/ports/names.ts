@@ -1,0 +1,19 @@
+// The name check of an account at its institution.
+
+export type NameCheck =
+  | { status: 'MATCHED' | 'PARTIAL_MATCH'; fullName: string }
+  | { status: 'NOT_MATCHED' | 'UNSUPPORTED' | 'CHECKED_BY_RECEIVING_FI' }
+  /** No answer yet; poll again after this time. */
+  | { status: 'PENDING'; checkAfterMs: number }
+  | { status: 'INVALID_ACCOUNT' };
+
+export interface NamePort {
+  /**
+   * Compares the beneficiary's name with the one on record at the account's institution.
+   * `elapsedMs` is the time since the first call.
+   */
+  verify(
+    account: Record<string, unknown> & { accountType: string },
+    elapsedMs: number,
+  ): Promise<NameCheck>;
+}

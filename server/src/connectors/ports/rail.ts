@@ -1,0 +1,71 @@
+// Transfers over rails: payouts, debits of accounts and refunds to payers.
+
+import type { Time } from '../../kernel/effects.ts';
+import type { Money } from '../../kernel/money.ts';
+
+/** A transfer over a rail: a payout to an account, a debit of one, or a refund to a payer. */
+export interface RailInstruction extends Money {
+  /**
+   * Unique for this transfer and the same at every attempt. A rail must treat a second send of it
+   * as the first, however late: an operator may retry a job after weeks. Where the provider forgets
+   * idempotency keys sooner, the connector requests the transfer by this id before it sends again;
+   * `sentAt` is the time of the first attempt.
+   */
+  id: string;
+  platformId: string;
+  kind: 'payout' | 'pull' | 'refund';
+  /** Whether it belongs to a quote or to a same-currency transfer. */
+  origin: 'quote' | 'transfer';
+  /** Null for a wallet. */
+  rail: string | null;
+  /** Target or source account; for a refund the known data of the payer, possibly little. */
+  account: Record<string, unknown> & { accountType: string };
+  beneficiaryName?: string | undefined;
+  remittanceInformation?: string | undefined;
+  purposeOfPayment?: string | undefined;
+  sentAt: Time;
+}
+
+export type FailureReason =
+  | 'QUOTE_EXECUTION_FAILED'
+  | 'COUNTERPARTY_POST_TX_FAILED'
+  | 'PAYOUT_RETURNED'
+  | 'ACCOUNT_INVALID'
+  | 'ACCOUNT_CANNOT_RECEIVE'
+  | 'LIMIT_EXCEEDED'
+  | 'COMPLIANCE_REJECTED';
+
+/**
+ * State of an instruction. `unknown` is never a failure: it is polled again. `checkAfterMs` is the
+ * time to the next poll; without it a settled instruction is final, and an accepted one waits for a
+ * notice. `refundable: false`: the funds of a failed payout cannot be returned automatically.
+ */
+export type Progress =
+  | { state: 'accepted'; reference?: string; checkAfterMs?: number }
+  | { state: 'unknown'; reference?: string; checkAfterMs: number }
+  | { state: 'settled'; reference: string; checkAfterMs?: number | undefined; onChain?: OnChain }
+  | { state: 'failed'; reason: FailureReason; refundable?: boolean | undefined }
+  | { state: 'returned'; reason: FailureReason }
+  | { state: 'cancelled' };
+
+/** A transfer on a chain, as shown by any explorer. */
+export interface OnChain {
+  transactionHash: string;
+  network: string;
+}
+
+export interface RailPort {
+  /** Whether it can reach this type of account; `rail` is null for wallets. */
+  carries(accountType: string, rail: string | null): boolean;
+  /** Whether it can debit this type of account; absent: none. */
+  pulls?(accountType: string, rail: string | null): boolean;
+  send(instruction: RailInstruction): Promise<Progress>;
+  /** Polled at the times of `checkAfterMs`; `now` is the clock of the caller. */
+  check(instruction: RailInstruction, now: Time): Promise<Progress>;
+  /**
+   * Requests the cancellation of an instruction that is not settled. `accepted`: `cancelled` will
+   * follow by `check` or a notice; `refused`: the instruction continues. Absent: instructions
+   * cannot be cancelled.
+   */
+  cancel?(instruction: RailInstruction, now: Time): Promise<'cancelled' | 'accepted' | 'refused'>;
+}
