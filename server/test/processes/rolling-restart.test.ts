@@ -1,0 +1,225 @@
+// Two servers behind HAProxy, replaced one after the other under load: no request fails, no payment
+// is lost or made twice.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { databaseUrl, execute } from '../kit/app/database.ts';
+import { accountInfos } from '../kit/app/fixtures.ts';
+import { lookAt, pending, problemsOf } from '../kit/crash/books.ts';
+import { must } from '../kit/crash/load.ts';
+import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
+
+const CLIENT = { id: 'rolling', secret: 'know-this' };
+const FUNDS = 1_000_000_00;
+const CLIENTS = 8;
+const WAIT = { timeout: 60_000, interval: 50 };
+const name = `railhead_rolling_${process.pid}`;
+const ENV = {
+  RAILHEAD_MASTER_KEY: '07'.repeat(32),
+  RAILHEAD_CLIENT_ID: CLIENT.id,
+  RAILHEAD_CLIENT_SECRET: CLIENT.secret,
+  RAILHEAD_RATE_LIMIT: '0',
+  LOG_LEVEL: 'error',
+};
+
+const isInstalled = () => {
+  try {
+    execFileSync('haproxy', ['-v'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** A port that is free now. */
+async function freePort(): Promise<number> {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as net.AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** The configuration of docs/availability.md, with the addresses of this test. */
+function configuration(port: number, servers: readonly Running[]): string {
+  const page = fs.readFileSync(path.resolve(import.meta.dirname, '../../../docs/availability.md'));
+  const [, backend] = /```haproxy\n([\s\S]*?)```/.exec(page.toString()) ?? [];
+  if (!backend) throw new Error('docs/availability.md shows no HAProxy configuration');
+  const hosts = servers.map(({ origin }) => new URL(origin).host);
+  const addressed = backend.replaceAll(/10\.0\.0\.([12]):4000/g, (_, at) =>
+    (hosts[Number(at) - 1] ?? '').replace('localhost', '127.0.0.1'),
+  );
+  return [
+    'defaults',
+    '  mode http',
+    '  timeout connect 2s',
+    '  timeout client 30s',
+    '  timeout server 30s',
+    'frontend api',
+    `  bind 127.0.0.1:${port}`,
+    '  default_backend railhead',
+    addressed,
+  ].join('\n');
+}
+
+let url: string;
+let places: Place[];
+let servers: Running[];
+let proxy: ChildProcess;
+let proxied: Running;
+let receiver: Receiver;
+let account: string;
+let payee: string;
+
+async function startProxy(): Promise<void> {
+  const port = await freePort();
+  const file = path.join(places[0]?.dir ?? '', 'haproxy.cfg');
+  fs.writeFileSync(file, configuration(port, servers));
+  proxy = spawn('haproxy', ['-W', '-f', file], { stdio: 'ignore' });
+  const origin = `http://127.0.0.1:${port}`;
+  const { credentials, child } = servers[0] as Running;
+  const { pathname } = new URL(credentials.baseUrl);
+  proxied = { child, origin, credentials: { ...credentials, baseUrl: `${origin}${pathname}` } };
+  await vi.waitUntil(async () => (await statusOf(`${origin}/readyz`)) === 200, WAIT);
+}
+
+const statusOf = (address: string) =>
+  fetch(address).then(
+    ({ status }) => status,
+    () => 0,
+  );
+
+async function createAccounts(): Promise<void> {
+  const [server] = servers as [Running];
+  await must(server, 'PATCH', '/config', { webhookEndpoint: receiver.url });
+  const customer = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' };
+  const { id } = await must(server, 'POST', '/customers', customer);
+  const query = `customerId=${id}&currency=USD`;
+  account = (await must(server, 'GET', `/customers/internal-accounts?${query}`)).data[0].id;
+  await must(server, 'POST', `/sandbox/internal-accounts/${account}/fund`, { amount: FUNDS });
+  const bank = { customerId: id, currency: 'USD', accountInfo: accountInfos.USD?.('000') };
+  payee = (await must(server, 'POST', '/customers/external-accounts', bank)).id;
+}
+
+beforeAll(async () => {
+  if (!isInstalled()) return;
+  const admin = (inject('testServer') as { url: string }).url;
+  await execute(admin, `create database ${name}`);
+  url = databaseUrl(admin, name);
+  receiver = await startReceiver();
+  places = [createPlace('rolling-one'), createPlace('rolling-two')];
+  const env = { ...ENV, DATABASE_URL: url };
+  servers = await Promise.all(places.map((place) => place.start(['--drain', '2'], env)));
+  await createAccounts();
+  await startProxy();
+}, 120_000);
+
+afterAll(async () => {
+  proxy?.kill('SIGTERM');
+  await Promise.all((places ?? []).map((place) => place.remove()));
+  await receiver?.close();
+  if (!url) return;
+  const admin = (inject('testServer') as { url: string }).url;
+  await execute(admin, `drop database if exists ${name} with (force)`);
+}, 60_000);
+
+/** Pays 1.00 once; returns the status, or the error of a request without a reply. */
+async function pay(remittanceInformation: string): Promise<string> {
+  const basic = Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString('base64');
+  try {
+    const reply = await fetch(`${proxied.credentials.baseUrl}/transfer-out`, {
+      method: 'POST',
+      headers: {
+        authorization: `Basic ${basic}`,
+        'content-type': 'application/json',
+        'idempotency-key': randomUUID(),
+      },
+      body: JSON.stringify({
+        source: { accountId: account },
+        destination: { accountId: payee },
+        amount: 1_00,
+        remittanceInformation,
+      }),
+    });
+    await reply.text();
+    return String(reply.status);
+  } catch (error) {
+    return String((error as Error).cause ?? error);
+  }
+}
+
+/** Clients that pay until `stop`, which returns how often each result occurred. */
+function paySteadily() {
+  const results = new Map<string, number>();
+  let running = true;
+  let number = 0;
+  const client = async () => {
+    while (running) {
+      const result = await pay(`payment ${number++}`);
+      results.set(result, (results.get(result) ?? 0) + 1);
+      // The servers that start need the cores too.
+      await sleep(10);
+    }
+  };
+  const all = Promise.all(Array.from({ length: CLIENTS }, client));
+  return async () => {
+    running = false;
+    await all;
+    return Object.fromEntries(results);
+  };
+}
+
+/** Stops a server and starts it again on its port. */
+async function replace(at: number): Promise<void> {
+  const [place, server] = [places[at], servers[at]] as [Place, Running];
+  server.child.kill('SIGTERM');
+  expect(await place.ended(server.child)).toMatchObject({ code: 0, signal: null });
+  const { port } = new URL(server.origin);
+  const env = { ...ENV, DATABASE_URL: url };
+  servers[at] = await place.start(['--drain', '2', '--port', port], env);
+  // HAProxy checks twice a second.
+  await sleep(1_500);
+}
+
+describe.skipIf(!isInstalled())('two servers behind HAProxy', () => {
+  let paid = 0;
+
+  it('are replaced one after the other without a failed request', async () => {
+    const stop = paySteadily();
+    await sleep(1_000);
+    await replace(0);
+    await replace(1);
+    const results = await stop();
+    expect(Object.keys(results)).toEqual(['201']);
+    paid = results['201'] ?? 0;
+    expect(paid).toBeGreaterThan(100);
+  }, 120_000);
+
+  it('lose no payment and make none twice', async () => {
+    await vi.waitUntil(async () => {
+      const { jobs, events } = await pending(url);
+      return jobs === 0 && events === 0;
+    }, WAIT);
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    const { rows } = await client.query(
+      `select count(*)::int as payments, count(distinct remittance)::int as texts,
+         (select balance::int from ledger_accounts where id = $1) as balance
+       from transactions where type = 'OUTGOING' and status = 'COMPLETED'`,
+      [account],
+    );
+    await client.end();
+    expect(rows).toEqual([{ payments: paid, texts: paid, balance: FUNDS - paid * 1_00 }]);
+    expect(problemsOf(await lookAt(url))).toEqual([]);
+    const delivered = receiver.got.map(({ id }) => id);
+    expect(new Set(delivered).size).toBe(delivered.length);
+  }, 90_000);
+});
