@@ -1,4 +1,4 @@
-// How `npm test` runs: one PostgreSQL for the whole run, two worker processes, each test file with databases
+// How `npm test` runs: one PostgreSQL for the whole run, three worker processes, each test file with databases
 // of its own. Paths given on the command line start at the checkout.
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
@@ -17,11 +17,11 @@ export default defineConfig({
     sequence: { shuffle: { files: true }, seed },
     env: { RAILHEAD_TEST_SEED: String(seed) },
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: 3,
     // The product keeps nothing in its modules that one test could see of another, and reading all of
     // them anew for each file took a third of the time.
     isolate: false,
-    // Two files share two cores with PostgreSQL; slow is not wrong, hanging is.
+    // Three files share two cores with PostgreSQL; slow is not wrong, hanging is.
     testTimeout: 20_000,
     hookTimeout: 30_000,
     teardownTimeout: 30_000,

@@ -1,5 +1,6 @@
 // Examples of strong customer authentication.
 import { describe } from 'vitest';
+import { ok } from '../kit/app/fixtures.ts';
 import { balanceOf, bankInGermany, EMIL, person } from '../kit/http/example-people.ts';
 import { examples, type Stage } from '../kit/http/examples.ts';
 import { codeAt, registrationJson } from '../kit/sca/factors.ts';
@@ -62,6 +63,41 @@ async function payment(stage: Stage) {
     body: { code: CODE, endUserIpAddress },
   });
   await trust(stage, bank.id);
+  await show('createQuote', 'strong-authentication-first', {
+    summary: 'A payment in from a bank: the customer authenticates before funds are sent',
+    body: {
+      source: { sourceType: 'REALTIME_FUNDING', currency: 'EUR', customerId },
+      destination: { destinationType: 'ACCOUNT', accountId: bank.id },
+      lockedCurrencySide: 'SENDING',
+      lockedCurrencyAmount: 80_00,
+    },
+  });
+  await agentPayment(stage, customerId, bank.id);
+}
+
+/** The same by an agent of the customer. */
+async function agentPayment({ app, show }: Stage, customerId: string, bankId: string) {
+  const policy = {
+    permissions: ['CREATE_QUOTES', 'EXECUTE_QUOTES'],
+    defaultExecutionMode: 'AUTO',
+    spendingLimits: { currency: 'EUR', perTransactionLimit: 500_00 },
+  };
+  const created = await app.call('POST', '/agents', { name: 'Bookkeeping', customerId, policy });
+  const code = ok(created, 201).deviceCode.code;
+  const redeemed = await app.call('POST', `/agents/device-codes/${code}/redeem`, undefined, {
+    as: null,
+  });
+  await show('agentCreateQuote', 'strong-authentication-first', {
+    summary: 'A payment in that the customer authenticates before funds are sent',
+    body: {
+      source: { sourceType: 'REALTIME_FUNDING', currency: 'EUR', customerId },
+      destination: { destinationType: 'ACCOUNT', accountId: bankId },
+      lockedCurrencySide: 'SENDING',
+      lockedCurrencyAmount: 80_00,
+    },
+    as: null,
+    headers: { authorization: `Bearer ${ok(redeemed, 200).accessToken}` },
+  });
 }
 
 async function trust({ show }: Stage, externalAccountId: string) {

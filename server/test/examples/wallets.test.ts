@@ -1,7 +1,7 @@
 // Examples of embedded wallets: credentials, sessions, and requests that the wallet signs.
 import { describe } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';
-import { person } from '../kit/http/example-people.ts';
+import { bankInTheUs, person } from '../kit/http/example-people.ts';
 import { examples, type Stage } from '../kit/http/examples.ts';
 import {
   CODE,
@@ -113,6 +113,86 @@ async function wallet(stage: Stage) {
   });
 }
 
+/** A customer with a wallet, and the keys of its session. */
+async function walletWithSession(stage: Stage, email: string) {
+  const { app } = stage;
+  const customer = await person(stage, { email, phoneNumber: '+15035550199' });
+  await app.settle();
+  const path = `/customers/internal-accounts?customerId=${customer.id}&type=EMBEDDED_WALLET`;
+  const accountId: string = ok(await app.call('GET', path), 200).data[0].id;
+  const credentials = ok(await app.call('GET', `/auth/credentials?accountId=${accountId}`), 200);
+  const credential = `/auth/credentials/${credentials.data[0].id}`;
+  const challenge = ok(await app.call('POST', `${credential}/challenge`, {}), 200);
+  const keys = generateKeys();
+  const encryptedOtpBundle = await encryptOtp(
+    CODE,
+    challenge.otpEncryptionTargetBundle,
+    keys.publicKey,
+  );
+  const body = { type: 'EMAIL_OTP', encryptedOtpBundle };
+  const toSign = ok(await app.call('POST', `${credential}/verify`, body), 202);
+  const headers = await signedHeaders(toSign, keys);
+  ok(await app.call('POST', `${credential}/verify`, body, { headers }), 200);
+  return { customer, accountId, keys };
+}
+
+/** A payment from a wallet, and another address that signs in to it. */
+async function payment(stage: Stage) {
+  const { app, show } = stage;
+  const { customer, accountId } = await walletWithSession(stage, 'wallet.payer@example.com');
+  const fund = `/sandbox/internal-accounts/${accountId}/fund`;
+  ok(await app.call('POST', fund, { amount: 100_000_000 }), 200);
+  const bank = await bankInTheUs(stage, customer.id);
+  const quote = await show('createQuote', 'embedded-wallet', {
+    summary: 'From an embedded wallet: the reply says what to sign',
+    body: {
+      source: { sourceType: 'ACCOUNT', accountId },
+      destination: { destinationType: 'ACCOUNT', accountId: bank.id },
+      lockedCurrencySide: 'SENDING',
+      lockedCurrencyAmount: 10_000_000,
+    },
+  });
+  await show('executeQuote', 'wallet-to-sign', {
+    summary: 'From an embedded wallet, without a signature: the reply says what to sign',
+    params: { quoteId: quote.id },
+  });
+  await show('updateCustomerById', 'email-of-a-wallet', {
+    summary: 'Another e-mail address that signs in to a wallet: the reply says what to sign',
+    params: { customerId: customer.id },
+    body: { customerType: 'INDIVIDUAL', email: 'new.address@example.com' },
+  });
+}
+
+/** Signed requests that are answered once more before they are done. */
+async function inProgress(stage: Stage) {
+  const { app, show } = stage;
+  const { accountId, keys } = await walletWithSession(stage, 'wallet.patient@example.com');
+  const polls = (count: number) =>
+    app.runtime.db.query('update platforms set wallet_polls = $1, version = version + 1', [count]);
+  await polls(1);
+  const summary = 'Signed request: in progress, to be sent again';
+  const shown = async (
+    operationId: string,
+    [method, path, body]: [method: string, path: string, body?: object],
+    params?: Record<string, string>,
+  ) => {
+    const toSign = ok(await app.call(method, path, body), 202);
+    const headers = await signedHeaders(toSign, keys);
+    await show(operationId, 'in-progress', { summary, params: params ?? {}, body, headers });
+    return (await app.call(method, path, body, { headers })).body;
+  };
+  const sms = { type: 'SMS_OTP', accountId };
+  const { id } = await shown('createAuthCredential', ['POST', '/auth/credentials', sms]);
+  await shown('revokeAuthCredential', ['DELETE', `/auth/credentials/${id}`], { id });
+  const { data } = ok(await app.call('GET', `/auth/sessions?accountId=${accountId}`), 200);
+  const own = `/auth/sessions/${data[0].id}`;
+  const params = { id: data[0].id as string };
+  const next = { clientPublicKey: generateKeys().publicKey };
+  await shown('refreshAuthSession', ['POST', `${own}/refresh`, next], params);
+  await shown('revokeAuthSession', ['DELETE', own], params);
+  await polls(0);
+}
+
 /** A key that signs card payments of a wallet. */
 async function delegation(stage: Stage) {
   const { app, show } = stage;
@@ -154,5 +234,5 @@ async function delegation(stage: Stage) {
 }
 
 describe('examples of embedded wallets', () => {
-  examples('wallets', { wallet, delegation });
+  examples('wallets', { wallet, payment, inProgress, delegation });
 });

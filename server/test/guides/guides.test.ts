@@ -1,6 +1,7 @@
 // Runs the guides and the other pages of RUN_PAGES with their commands pasted into bash, zsh or dash:
 // a real server on a fresh data folder, a platform for each guide and shell, and only curl,
-// node, cat, grep, sleep and the checkout. RAILHEAD_GUIDE_SHELLS=all runs each guide in all three.
+// node, cat, grep, sleep and the checkout. RAILHEAD_GUIDE_SHELLS=all runs each guide in all three, which also finds
+// values that are shown as `…` and never differ.
 // The printed output equals the shown output, and the configuration of the platform is restored
 // afterwards.
 import fs from 'node:fs';
@@ -83,12 +84,12 @@ async function configurationOf({ platformId, clientId, clientSecret }: Credentia
   return configuration;
 }
 
-/** The first shell and one of the others in turn; all three would take a minute more. */
+/** The shell of the programs for a guide that uses them, for the others one of all in turn. */
 function shellsOf(file: string): readonly Shell[] {
   if (ALL || file === README) return SHELLS;
-  const [first, ...others] = SHELLS;
-  const second = others[FILES.indexOf(file) % others.length];
-  return [first, second].filter((each) => each !== undefined);
+  const usesPrograms = FILES_OF_THE_PROGRAMS.includes(path.basename(file));
+  const inTurn = SHELLS[FILES.indexOf(file) % SHELLS.length];
+  return SHELLS.filter((shell) => shell === (usesPrograms ? SHELL_OF_THE_PROGRAMS : inTurn));
 }
 
 const hasPrograms = (file: string, shell: Shell) =>

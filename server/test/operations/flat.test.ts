@@ -111,7 +111,7 @@ afterAll(() => client?.end());
 
 /** A cursor into the middle of the list, in the server's format. */
 const deep = (resource: string) => {
-  const n = 100_000;
+  const n = TRANSACTIONS / 2;
   const time = app.effects.now() - n * 1_000;
   return Buffer.from(`${time} ${resource}:${uuid(n)}`).toString('base64url');
 };
